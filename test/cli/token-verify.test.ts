@@ -30,6 +30,7 @@ test("with the keys of the running server, which also reports revocations", asyn
     aud: true,
     exp: true,
     iat: true,
+    claims: true,
     state: true,
   });
 });

@@ -7,7 +7,14 @@ import { isSignedBy, readJws, type Jws } from "./jws.ts";
 import { publicAlgs } from "../keys/keys.ts";
 import { relative } from "../time-words.ts";
 import { flawOf } from "./flawed.ts";
-import { kindInWords, kindOfToken, type RefreshClaims, type TokenClaims, type TokenKind } from "./claims.ts";
+import {
+  kindInWords,
+  kindOfToken,
+  requiredClaims,
+  type RefreshClaims,
+  type TokenClaims,
+  type TokenKind,
+} from "./claims.ts";
 
 /** The only file that verifies this server's own tokens. */
 
@@ -89,20 +96,14 @@ function checkSignature(ctx: Context, jws: Jws, by: OwnKey | undefined): void {
 const isNumber = (value: unknown): value is number => typeof value === "number";
 
 /** Kind, issuer and times (RFC 7519 4.1). @throws {TokenProblem} */
-function checkClaims(
-  ctx: Context,
-  jws: Jws,
-  kind: TokenKind,
-  required: readonly string[],
-  { allowExpired = false, now = ctx.now() } = {},
-): void {
+function checkClaims(ctx: Context, jws: Jws, kind: TokenKind, { allowExpired = false, now = ctx.now() } = {}): void {
   const { payload } = jws;
   const given = kindOfToken(jws);
   if (given !== kind) {
     const what = given === undefined ? "of another kind" : kindInWords[given];
     throw new TokenProblem(`the token is ${what}; send ${kindInWords[kind]}`);
   }
-  const missing = required.find((name) => !Object.hasOwn(payload, name));
+  const missing = requiredClaims[kind].find((name) => !Object.hasOwn(payload, name));
   if (missing !== undefined) throw new TokenProblem(`the token has no "${missing}" claim`);
   if (payload["iss"] !== ctx.issuer)
     throw new TokenProblem(foreign(ctx, jws) ?? "the token's \"iss\" claim is not this issuer's");
@@ -117,14 +118,7 @@ function checkClaims(
     throw new TokenProblem(`the token expired ${relative(exp - at)}`, exp);
 }
 
-function verify(
-  ctx: Context,
-  token: string,
-  kind: TokenKind,
-  algorithms: readonly string[],
-  required: readonly string[],
-  now?: number,
-): unknown {
+function verify(ctx: Context, token: string, kind: TokenKind, algorithms: readonly string[], now?: number): unknown {
   try {
     const jws = parse(token, algorithms);
     const by = ownKey(ctx, jws);
@@ -133,7 +127,7 @@ function verify(
       // A refresh token is sent only once, so it is not cached.
       if (kind === "access" && by !== undefined) remember(token, jws, by.key);
     }
-    checkClaims(ctx, jws, kind, required, { now });
+    checkClaims(ctx, jws, kind, { now });
     return jws.payload;
   } catch (error) {
     if (error instanceof TokenProblem) return error;
@@ -157,17 +151,13 @@ export async function signatureProblem(ctx: Context, token: string): Promise<str
   }
 }
 
-const always = ["exp", "iat", "sub", "client_id", "scope", "jti"];
-const ofAccessTokens = [...always, "aud"];
-const ofRefreshTokens = [...always, "grant", "epoch", "family", "generation"];
-
 /** The claims of an access token whose signature, type, issuer and times hold. Does not look up its state: see `state.ts`. */
 export const verifyAccessToken = (ctx: Context, token: string, now?: number): TokenClaims | TokenProblem =>
-  verify(ctx, token, "access", ["HS256", "RS256"], ofAccessTokens, now) as TokenClaims | TokenProblem;
+  verify(ctx, token, "access", ["HS256", "RS256"], now) as TokenClaims | TokenProblem;
 
 /** The same for a refresh token. */
 export const verifyRefreshToken = (ctx: Context, token: string, now?: number): RefreshClaims | TokenProblem =>
-  verify(ctx, token, "refresh", ["HS256"], ofRefreshTokens, now) as RefreshClaims | TokenProblem;
+  verify(ctx, token, "refresh", ["HS256"], now) as RefreshClaims | TokenProblem;
 
 /** Reads an access or refresh token of this server. @param now in milliseconds, where its times are not checked by the clock */
 export function readToken(ctx: Context, token: string, now?: number): GenuineToken | TokenProblem {
@@ -212,10 +202,10 @@ export async function verifyIdTokenHint(ctx: Context, hint: string): Promise<IdT
   try {
     const jws = parse(hint, ["HS256", ...publicAlgs]);
     checkSignature(ctx, jws, await idTokenKey(ctx, jws));
-    checkClaims(ctx, jws, "id", ["sub", "aud"], { allowExpired: true });
-    const flaw = await ctx.store.read((tx) => flawOf(tx, hint));
-    if (flaw !== undefined) throw new TokenProblem(flaw);
-    const { sub, aud, sid } = jws.payload;
+    checkClaims(ctx, jws, "id", { allowExpired: true });
+    const { sub, aud, sid, jti } = jws.payload;
+    const flaw = await ctx.store.read((tx) => flawOf(tx, jti));
+    if (flaw !== undefined) throw new TokenProblem(flaw.reason);
     return { sub: String(sub), clientId: String(aud), sid: typeof sid === "string" ? sid : null };
   } catch (error) {
     if (!(error instanceof TokenProblem)) throw error;

@@ -16,6 +16,17 @@ export const kindInWords: Readonly<Record<TokenKind, string>> = {
   logout: "a logout token",
 };
 
+const always = ["iss", "sub", "exp", "iat", "jti"];
+const ofGrant = [...always, "client_id", "scope"];
+
+/** The claims that a token of each kind has: RFC 9068 2.2, OpenID Connect Core 2, OpenID Connect Back-Channel Logout 2.4, and our own. */
+export const requiredClaims: Readonly<Record<TokenKind, readonly string[]>> = {
+  access: [...ofGrant, "aud"],
+  refresh: [...ofGrant, "grant", "epoch", "family", "generation"],
+  id: [...always, "aud"],
+  logout: [...always, "aud", "events"],
+};
+
 const kinds = Object.keys(tokenTypes) as readonly TokenKind[];
 
 /**

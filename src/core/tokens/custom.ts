@@ -112,8 +112,8 @@ export async function issueToken(ctx: Context, input: IssueTokenInput): Promise<
   if (flaws.length > 0) {
     await ctx.store.transaction((tx) => {
       const [reason, at] = [flawedReason(flaws), ctx.now()];
-      if (typeof jti === "string") tx.put("deadTokens", { jti, reason, at, expiresAt: Number(exp) * 1000 });
-      else rememberFlawed(tx, ctx, signed, reason);
+      if (kind === "id") rememberFlawed(tx, ctx, jti, reason);
+      else tx.put("deadTokens", { jti: String(jti), reason, at, expiresAt: Number(exp) * 1000 });
     });
   }
   return {

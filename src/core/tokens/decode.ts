@@ -1,6 +1,7 @@
 import { asNumber, parseExact } from "../../json-digits.ts";
 import { OperationError } from "../errors.ts";
 import { isObject } from "../json-object.ts";
+import { bytesOf } from "./jws.ts";
 
 /** What a token says, each number with its digits. Nothing here checks a signature: verify a token before you trust it. */
 export interface DecodedToken {
@@ -78,7 +79,7 @@ function tokensOfResponse(text: string): readonly FoundToken[] {
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
 function decodePart(part: string, what: "header" | "payload"): Record<string, unknown> {
-  const stray = /[^A-Za-z0-9_-]/.exec(part.replace(/=+$/, ""));
+  const stray = /[^A-Za-z0-9_-]/.exec(part);
   if (stray !== null) {
     throw notAToken(
       `this is not a JWT: the ${what} holds ${JSON.stringify(stray[0])}, which is not base64url`,
@@ -93,6 +94,12 @@ function decodePart(part: string, what: "header" | "payload"): Record<string, un
       hint: "Part of the token may be missing. Copy it whole: three parts with a dot between them.",
       cause: error,
     });
+  }
+  if (bytesOf(part) === null) {
+    throw notAToken(
+      `this is not a JWT: the last character of the ${what} has bits that belong to no byte (RFC 4648 3.5)`,
+      "Copy the token again; whatever made it has to write base64url in its one form.",
+    );
   }
   if (!isObject(value)) {
     throw notAToken(`this is not a JWT: the ${what} is not a JSON object`, "RFC 7519 3: a JWT holds a set of claims.");

@@ -6,6 +6,7 @@ import { mayBeForgotten } from "../era.ts";
 import { OAuthError } from "../errors.ts";
 import { privateMembers, thumbprint } from "../keys/keys.ts";
 import { hashOf } from "../secrets.ts";
+import { readJws } from "./jws.ts";
 import type { TokenClaims } from "./claims.ts";
 
 /** Demonstrating Proof of Possession (RFC 9449): tokens that only the holder of a key can use. */
@@ -76,6 +77,8 @@ async function readProof(
 ): Promise<{ readonly claims: JWTPayload; readonly jwk: Readonly<Record<string, unknown>> }> {
   // Header fields of one name arrive as one, joined by commas (RFC 9110 5.3).
   if (jwt.includes(",")) throw refuse("there is more than one DPoP header; send one (RFC 9449 4.3)");
+  if (readJws(jwt) === null)
+    throw refuse("it is not a JWT in canonical base64url, or needs an extension (RFC 7515 4.1.11)");
   // Imported here, because most servers never receive a DPoP proof.
   const { EmbeddedJWK, jwtVerify } = await import("jose");
   try {

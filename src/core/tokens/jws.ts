@@ -17,20 +17,33 @@ export interface Jws {
 
 const encode = (value: object): string => Buffer.from(JSON.stringify(value)).toString("base64url");
 
+/**
+ * The bytes of a part of a token. Bits that the last character does not need must be zero (RFC 4648 3.5), and there is no padding (RFC 7515
+ * 2), so that a token can be written in one way only.
+ * @returns null if the text is not base64url in that form
+ */
+export function bytesOf(part: string): Buffer | null {
+  const bytes = Buffer.from(part, "base64url");
+  return bytes.toString("base64url") === part ? bytes : null;
+}
+
 function decode(part: string): unknown {
   try {
-    return JSON.parse(Buffer.from(part, "base64url").toString());
+    return JSON.parse(bytesOf(part)?.toString() ?? "");
   } catch {
     return undefined;
   }
 }
 
-/** @returns null if the text is not a compact JWS with a set of claims, or needs an extension (RFC 7515 4.1.11): none is supported */
+/**
+ * @returns null if the text is not a compact JWS with a set of claims in canonical base64url, or needs an extension (RFC 7515 4.1.11): none
+ *   is supported
+ */
 export function readJws(text: string): Jws | null {
   const [head, end] = [text.indexOf("."), text.lastIndexOf(".")];
   if (head < 0 || text.indexOf(".", head + 1) !== end) return null;
   const signature = text.slice(end + 1);
-  if (!/^[\w-]*$/.test(signature)) return null;
+  if (bytesOf(signature) === null) return null;
   const [header, payload] = [decode(text.slice(0, head)), decode(text.slice(head + 1, end))];
   if (!isObject(header) || !isObject(payload) || header["crit"] !== undefined) return null;
   return { header, payload, input: text.slice(0, end), signature };
@@ -61,7 +74,6 @@ const hmac = (input: string, key: KeyObject): string => createHmac("sha256", key
 
 /** Whether the signature is this key's. @param alg the key's own algorithm, whatever the header says */
 export function isSignedBy({ input, signature }: Jws, alg: string, key: KeyObject): boolean {
-  // Compared after decoding: one signature can be encoded in several ways.
   const given = Buffer.from(signature, "base64url");
   if (alg === "HS256") {
     const expected = Buffer.from(hmac(input, key), "base64url");

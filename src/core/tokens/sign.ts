@@ -167,6 +167,7 @@ export async function idToken(
     acr: acrOfSignIn,
     at_hash: leftHash(content.accessToken, signer.alg),
     sid: authentication.sid ?? undefined,
+    jti: ctx.random(16),
     nonce: content.nonce ?? undefined,
   };
   return { typ: tokenTypes.id, signer, claims: withClaims(claims, content.claims) };

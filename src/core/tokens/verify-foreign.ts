@@ -1,5 +1,6 @@
 import { createPublicKey, createSecretKey, type KeyObject } from "node:crypto";
 import { compactVerify } from "jose";
+import { bytesOf } from "./jws.ts";
 import {
   checkClaims,
   decodeOrFail,
@@ -55,6 +56,8 @@ async function checkSignature(token: string, { alg, kid }: Jwk, keys: Keys): Pro
   const yes = (detail: string): Check => ({ name: "signature", ok: true, detail });
   if (typeof alg !== "string") return no("the header has no alg");
   if (alg.toLowerCase() === "none") return no('alg is "none": the token is not signed');
+  // jose accepts a signature in any spelling.
+  if (bytesOf(token.split(".")[2] ?? "") === null) return no("it is not canonical base64url (RFC 4648 3.5)");
   if (keys.kind === "secret") {
     if (alg !== "HS256") return no(`signed with ${alg}; a secret verifies HS256 only`);
     const fits = await holds(token, createSecretKey(Buffer.from(keys.secret, "utf8")), alg);

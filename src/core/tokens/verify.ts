@@ -11,9 +11,19 @@ import {
   type Verification,
 } from "./claim-checks.ts";
 import { isDead, rotation, tokenState } from "./state.ts";
-import { kindInWords, kindOfToken, type RefreshClaims, type TokenClaims } from "./claims.ts";
+import {
+  kindInWords,
+  kindOfToken,
+  requiredClaims,
+  type RefreshClaims,
+  type TokenClaims,
+  type TokenKind,
+} from "./claims.ts";
+import { flawOf } from "./flawed.ts";
 
 /** Verifies a token of this server with its own keys and its records of revocations. */
+
+type Claims = Readonly<Record<string, unknown>>;
 
 export interface VerifyInput {
   readonly token: string;
@@ -46,12 +56,14 @@ export async function verifyToken(ctx: Context, input: VerifyInput): Promise<Ver
       detail: kind === undefined ? `${shown(typ)} is not a kind of token that this server issues` : kindInWords[kind],
     },
     ...checkClaims(payload, { issuer: ctx.issuer, audience, leeway, now: ctx.now() }),
+    ...(kind === undefined ? [] : [checkRequired(kind, payload)]),
   ];
   const notes: string[] = [];
   if (typeof payload["iss"] === "string" && payload["iss"] !== ctx.issuer) {
     notes.push("It names another issuer. To check it with the keys of that issuer, verify it with --issuer URL.");
   }
   if (kind === "id" || kind === "logout") {
+    if (kind === "id" && problem === null) checks.push(await checkIdToken(ctx, payload));
     notes.push(`Revocation was not checked: ${kindInWords[kind]} carries no rights and cannot be revoked.`);
   } else if (problem === null && typeof payload["jti"] === "string" && typeof payload["client_id"] === "string") {
     checks.push(await checkState(ctx, payload));
@@ -61,8 +73,37 @@ export async function verifyToken(ctx: Context, input: VerifyInput): Promise<Ver
   return verification(checks, notes);
 }
 
+/** The claims without which this server accepts no token of the kind, and the form of `sub` (OpenID Connect Core 2). */
+function checkRequired(kind: TokenKind, payload: Claims): Check {
+  const name = "claims";
+  const missing = requiredClaims[kind].filter((one) => !Object.hasOwn(payload, one));
+  if (missing.length > 0) return { name, ok: false, detail: `${kindInWords[kind]} needs ${missing.join(", ")}` };
+  const { sub } = payload;
+  if (typeof sub !== "string" || !/^[\x20-\x7e]{1,255}$/.test(sub))
+    return { name, ok: false, detail: "sub must be a string of 1 to 255 ASCII characters (OpenID Connect Core 2)" };
+  return { name, ok: true, detail: `has ${requiredClaims[kind].join(", ")}` };
+}
+
+/** What this server knows of an ID token that it signed: a flaw on purpose, its user, and the clients it is for. */
+async function checkIdToken(ctx: Context, payload: Claims): Promise<Check> {
+  const { sub, azp, jti } = payload;
+  const audience = [payload["aud"]].flat();
+  const problem = await ctx.store.read((tx) => {
+    const flaw = flawOf(tx, jti);
+    if (flaw !== undefined) return flaw.reason;
+    if (tx.get("users", String(sub)) === undefined) return "it belongs to a user who no longer exists";
+    // OpenID Connect Core 2: `aud` contains the client; with several audiences, `azp` says which of them the client is.
+    const client = azp ?? (audience.length === 1 ? audience[0] : undefined);
+    if (client === undefined) return "it is for several audiences, and azp does not say which is the client";
+    if (!audience.includes(client)) return `azp ${shown(client)} is not among its audiences`;
+    if (typeof client === "string" && tx.get("clients", client) !== undefined) return null;
+    return `it is for ${shown(client)}, which is not a registered client`;
+  });
+  return { name: "state", ok: problem === null, detail: problem ?? "its user and its client are known" };
+}
+
 /** Whether a token that this server signed was revoked. */
-async function checkState(ctx: Context, payload: Readonly<Record<string, unknown>>): Promise<Check> {
+async function checkState(ctx: Context, payload: Claims): Promise<Check> {
   const state = await ctx.store.read((tx) => {
     const found = tokenState(tx, payload as unknown as TokenClaims);
     if (isDead(found) || payload["generation"] === undefined) return found;

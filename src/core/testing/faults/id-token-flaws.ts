@@ -58,7 +58,7 @@ async function signAgain(
   if (client === undefined) throw new Error(`client "${clientId}" was removed while its ID token was signed again`);
   const idToken = await signer(ctx, { typ: tokenTypes.id, signer: await idTokenSigner(ctx, client), claims });
   await ctx.store.transaction((tx) => {
-    rememberFlawed(tx, ctx, idToken, `it was made to be refused (${flaw})`);
+    rememberFlawed(tx, ctx, claims["jti"], `it was made to be refused (${flaw})`);
   });
   return idToken;
 }
