@@ -40,6 +40,9 @@ const namesBelow = (path: string): string[] =>
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name).slice(repository.length));
 
+/** The tests of the integrations, and what they leave behind. */
+const ofTests = /\/(tests|src\/test|build|target|__pycache__|[\w-]+\.egg-info)\/|_test\.go$/;
+
 test("it holds what runs, and nothing else", () => {
   const files = packed.files.map(({ path }) => path);
   const isCommandLine = (path: string): boolean => path.startsWith("dist/cli/");
@@ -49,6 +52,7 @@ test("it holds what runs, and nothing else", () => {
     ...["package.json", "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "LICENSE"],
     ...["bench/README.md", "test/README.md", "test/attacks/README.md", "bin/idp.js", "bin/package.json"],
     ...["fixtures", "templates", "docs", "examples"].flatMap(namesBelow),
+    ...namesBelow("integrations").filter((path) => !ofTests.test(path)),
     // The library file by file; what only the command line uses is bundled with it.
     ...library.filter((path) => !/^dist\/(cli|client)\//.test(path) && existsSync(join(repository, path))),
   ];

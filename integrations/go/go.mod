@@ -1,0 +1,3 @@
+module dev-idp/idptest
+
+go 1.22
