@@ -52,6 +52,10 @@ const libraries = [
     ...{ name: "next-auth", command: node("next-auth.js") },
     ...{ start: "/api/auth/signin", callback: "/api/auth/callback/idp" },
   },
+  {
+    ...{ name: "oidc-client-ts", command: node("oidc-client-ts.js"), isPublic: true },
+    flags: ["--browser", "--signed-in-text", "Signed in"],
+  },
   { name: "Authlib", command: [PYTHON, join(root, "examples/check-client/authlib_app.py")], version: authlibVersion },
   {
     ...{ name: "Spring Security", command: ["java", "-jar", jar], version: buildSpring },
@@ -72,20 +76,24 @@ const freePort = () =>
   });
 
 /** @returns the document of `--json` */
-async function check({ command, start = "/login", callback = "/callback", standard, env }, folder) {
+async function check(
+  { command, start = "/login", callback = "/callback", standard, isPublic, flags = [], env },
+  folder,
+) {
   const port = await freePort();
   const url = `http://localhost:${port}`;
   const client = {
     client_id: "app",
-    client_secret: "the-secret-of-the-app-under-test",
+    ...(!isPublic && { client_secret: "the-secret-of-the-app-under-test" }),
     redirect_uris: [url + callback],
     ...(standard && { userinfo_format: "standard" }),
   };
   const fixtures = { users: [{ username: "alice", email: "alice@example.test" }], clients: [client] };
-  const words = ["check", "client", "--json", "--timeout", "120", "--fixtures", JSON.stringify(fixtures)];
+  const words = ["check", "client", "--json", "--timeout", "120", "--fixtures", JSON.stringify(fixtures), ...flags];
   const addresses = ["--start", url + start, "--signed-in", `${url}/me`];
   const child = spawn(process.execPath, [join(root, "bin/idp.js"), ...words, ...addresses, "--", ...command], {
-    cwd: folder,
+    // Playwright comes from the project in the working folder.
+    cwd: flags.includes("--browser") ? root : folder,
     env: { ...process.env, ...env, PORT: String(port) },
     stdio: ["ignore", "pipe", "inherit"],
   });

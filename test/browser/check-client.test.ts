@@ -2,10 +2,9 @@ import { setTimeout as wait } from "node:timers/promises";
 import type { Browser as Chromium } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Browser, Places } from "../../src/client/app-check/browser.ts";
-import { control as controlCase } from "../../src/client/app-check/cases/control.ts";
 import { allCases } from "../../src/client/app-check/cases/list.ts";
 import { chromiumBrowser } from "../../src/client/app-check/chromium.ts";
-import { runCases } from "../../src/client/app-check/run.ts";
+import { checkApp } from "../../src/client/app-check/run.ts";
 import { smallBrowser } from "../../src/client/app-check/small-browser.ts";
 import { controlOf } from "../../src/cli/check/control.ts";
 import { createIdp } from "../../src/index.ts";
@@ -78,14 +77,14 @@ async function verdicts(
   const redirectUris = [`${url}/callback`];
   const people = { issuer: idp.issuer, client, redirectUris, user: "alice", isOwn: true };
   const places = { issuer: idp.issuer, redirectUris, origins: [url], user: "alice" };
-  const { cases } = await runCases(
+  const { cases } = await checkApp(
     {
       app: { start: `${url}/login`, signedIn: `${url}/me`, signedInText, signOut: null },
       control: controlOf({ url: idp.issuer, adminToken: idp.adminToken }, people),
       ...{ wait, now: Date.now, random: randomText, restart: null, onResult: () => undefined },
       newBrowser: () => newBrowser(places),
+      ...{ accepted: new Map(), startLimit: 0, caseLimit: 60_000, closeLimit: 5000 },
     },
-    controlCase,
     allCases.filter(({ name }) => names.includes(name)),
   );
   return cases.map(({ name, verdict, did }) => `${name}: ${verdict}, ${did}`);

@@ -93,6 +93,59 @@ test("an app that does not: a line for each case, what to change, exit 6, and th
   expect(xml).toContain('<testcase classname="check-client.id-token" name="id-token.nonce-wrong">');
 });
 
+test("an accepted case does not fail the run; one that is noticed now is stale", async () => {
+  const cases = ["--case", "id-token.nonce-wrong", "--case", "pkce"];
+  const given = [
+    ...cases,
+    "--report",
+    "report.xml",
+    "--accept",
+    "id-token.nonce-wrong=one user only",
+    "--accept",
+    "pkce",
+  ];
+  const { code, stdout, stderr, app } = await check(given, "careful", "nonce");
+  expect({ code, stderr }).toEqual({
+    code: 0,
+    stderr: expect.stringContaining("pkce is accepted, but is noticed now"),
+  });
+  expect(stdout).toMatch(/^- unnoticed +id-token.nonce-wrong +signed the user in \(accepted: one user only\)$/m);
+  expect(stdout).toContain("1 unnoticed (1 accepted), 1 noticed, 2 working.");
+  expect(stdout).not.toContain("keep nonce in the session");
+  expect(readFileSync(join(app.cwd, "report.xml"), "utf8")).toContain('failures="0" errors="0" skipped="1"');
+});
+
+test("idp.check.yaml lists what is accepted, and the fix is that of the app's library", async () => {
+  const folder = await appFolder();
+  const file = join(folder.cwd, "idp.check.yaml");
+  const run = (...cases: readonly string[]): Promise<Ended> =>
+    idp(folder.words(["--json", ...cases.flatMap((name) => ["--case", name])], "careful", "nonce"), folder);
+  writeFileSync(file, "client:\n  accept:\n    id-token.nonce-wrong: one user only\n");
+  writeFileSync(join(folder.cwd, "package.json"), JSON.stringify({ dependencies: { "openid-client": "6" } }));
+  const { code, stdout } = await run("id-token.nonce-wrong", "id-token.nonce-missing");
+  expect(code).toBe(6);
+  expect(JSON.parse(stdout)).toMatchObject({
+    passed: false,
+    cases: [
+      { name: "control" },
+      { verdict: "unnoticed", accepted: "one user only", fix: expect.stringContaining("expectedNonce: session.nonce") },
+      { name: "id-token.nonce-missing", verdict: "unnoticed", fix: expect.stringContaining("expectedNonce") },
+      { name: "control" },
+    ],
+  });
+  writeFileSync(file, "client:\n  acept: {}\n  accept:\n    control: down\n    pkse: no\n    pkce: 1\n");
+  const wrong = await idp(folder.words([]), folder);
+  expect(wrong.code).toBe(7);
+  for (const line of [
+    "2:3 client.acept is unknown here. Did you mean accept?",
+    "4:5 client.accept.control a control must work",
+    "5:5 client.accept.pkse there is no such case. Did you mean pkce?",
+    "6:11 client.accept.pkce must be a text",
+  ]) {
+    expect(wrong.stderr).toContain(`idp.check.yaml:${line}`);
+  }
+});
+
 test("an app that never listens, hangs, or ends at once: exit 5, with what it printed last", async () => {
   const short = ["--timeout", "1"];
   expect(await check(short, "silent")).toMatchObject({
@@ -163,6 +216,9 @@ test("wrong arguments: exit 2", async () => {
   const remote = ["check", "client", "--start", "https://192.0.2.1/login", "--signed-in", url];
   expect(await idp(remote, { cwd })).toMatchObject({ code: 2, stderr: expect.stringContaining("--allow-remote") });
   expect(await idp(words(["--report", "report.txt"]), { cwd })).toMatchObject({ code: 2 });
+  for (const name of ["control", "pkse=why"]) {
+    expect(await idp(words(["--accept", name]), { cwd })).toMatchObject({ code: 2 });
+  }
   expect(await idp(["check", "client", "--start", url], { cwd })).toMatchObject({ code: 2 });
   const stray = await idp(["check", "client", "--start", url, "--signed-in", url, "npm", "test"], { cwd });
   expect(stray).toMatchObject({

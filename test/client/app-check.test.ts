@@ -2,12 +2,13 @@ import { readFileSync } from "node:fs";
 import { createServer, type AddressInfo } from "node:net";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import type { CaseResult } from "../../src/client/app-check/case.ts";
+import type { CaseResult } from "../../src/client/verdicts/case.ts";
 import { CookieJar } from "../../src/client/app-check/cookie-jar.ts";
 import { onlyForm, refreshOf } from "../../src/client/app-check/html.ts";
 import { smallBrowser } from "../../src/client/app-check/small-browser.ts";
 import { endBefore, newProgress } from "../../src/client/app-check/progress.ts";
 import { writeReport } from "../../src/cli/check/report.ts";
+import { theApp } from "../../src/cli/check/subject.ts";
 import { newFolder } from "../helpers/cli.ts";
 
 /** The parts of `idp check client`: its cookies, as much HTML as it reads, and its reports. */
@@ -107,7 +108,8 @@ test("a report survives any output of the app", async () => {
     { ...base, verdict: "noticed", did },
     { ...base, name: "control", verdict: "not-reached", did },
   ];
-  for (const file of ["r.xml", "r.md"]) await writeReport(join(folder, file), { passed: false, cases });
+  for (const file of ["r.xml", "r.md"])
+    await writeReport(join(folder, file), theApp, { passed: false, cases, stale: [] });
   const xml = readFileSync(join(folder, "r.xml"), "utf8");
   expect(isWellFormed(xml)).toBe(true);
   for (const character of ["\0", "\u001b"]) expect(xml).not.toContain(character);

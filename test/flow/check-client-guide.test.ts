@@ -32,7 +32,7 @@ const programs: Readonly<Record<string, string>> = {
 const programOf = (library: string): string => programs[library] ?? `${library}.js`;
 
 const [, first = ""] = /^```sh\n(idp check client .+)$/m.exec(guide) ?? [];
-const [, yaml = ""] = /^```yaml\n([\s\S]+?)^```$/m.exec(guide) ?? [];
+const [, yaml = ""] = /^```yaml\n(name:[\s\S]+?)^```$/m.exec(guide) ?? [];
 const ofPipeline = (load(yaml) as Workflow).jobs.check.steps.findLast(({ run }) => run !== undefined)?.run ?? "";
 
 test.each([
@@ -61,7 +61,7 @@ test.each([
 });
 
 test("the table has the installed versions, and names cases", () => {
-  expect(rows).toHaveLength(9);
+  expect(rows).toHaveLength(10);
   const names = allCases.map(({ name }) => name);
   for (const { library, version, unnoticed } of rows) {
     expect(

@@ -4,11 +4,21 @@ import { Problem } from "../../client/check.ts";
 import { send } from "../../client/http.ts";
 import { OperationError } from "../../core/errors.ts";
 import { escapeLine } from "../output/escape.ts";
+import type { Subject } from "./subject.ts";
 
-/** The app under test as a process. It runs without a shell in its own process group, which is always ended. */
+/** The app or API under test as a process. It runs without a shell in its own process group, which is always ended. */
+
+/** A program and its arguments. */
+export type StartCommand = readonly [program: string, ...args: string[]];
+
+/** Where the app or API answers, and the seconds that it may take to start. */
+export interface Start {
+  readonly address: string;
+  readonly timeout: number;
+}
 
 export interface AppProcess {
-  /** Waits until the app answers at `--start`. @returns why it does not, or null */
+  /** Starts it, and waits until it answers. @returns why it does not, or null */
   start(): Promise<string | null>;
   /** Ends the app and whatever it started. */
   stop(): Promise<void>;
@@ -29,8 +39,8 @@ const notYet = [502, 503, 504];
 
 /** Waits until something answers. @param ended says why nothing will, or null @returns why nothing did, or null */
 export async function waitForAnswer(
-  address: string,
-  timeout: number,
+  { it }: Subject,
+  { address, timeout }: Start,
   ended: () => string | null,
 ): Promise<string | null> {
   const until = Date.now() + timeout * 1000;
@@ -53,7 +63,7 @@ export async function waitForAnswer(
     }
     await delay(pause);
   } while (Date.now() < until);
-  return `the app did not answer at ${address} within ${timeout} s: ${last}`;
+  return `${it} did not answer at ${address} within ${timeout} s: ${last}`;
 }
 
 /** Ends a process group, if anything is left of it. */
@@ -68,10 +78,10 @@ function signalGroup({ pid }: ChildProcess, signal: NodeJS.Signals | 0): boolean
 }
 
 export function appProcess(
-  program: string,
-  args: readonly string[],
+  subject: Subject,
+  [program, ...args]: StartCommand,
   env: NodeJS.ProcessEnv,
-  start: { readonly address: string; readonly timeout: number },
+  start: Start,
 ): AppProcess {
   let child: ChildProcess | null = null;
   let ended: string | null = null;
@@ -110,9 +120,9 @@ export function appProcess(
         });
       });
       started.on("exit", (code, signal) => {
-        ended = `the app ended ${signal === null ? `with exit code ${code}` : `by ${signal}`}`;
+        ended = `${subject.it} ended ${signal === null ? `with exit code ${code}` : `by ${signal}`}`;
       });
-      return Promise.race([failed, waitForAnswer(start.address, start.timeout, () => ended)]);
+      return Promise.race([failed, waitForAnswer(subject, start, () => ended)]);
     },
     stop,
     ended: () => ended,

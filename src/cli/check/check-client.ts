@@ -1,104 +1,76 @@
 /*
- * cli/check: `idp check client`. flags.ts checks what was typed, place.ts has the issuer, app-process.ts the app, control.ts connects the
- * cases to the issuer. src/client/app-check runs them; result.ts prints the result, report.ts writes files. opened.ts closes what was
- * opened.
+ * cli/check: `idp check client`. flags.ts checks what was typed, accepted.ts reads what may go unnoticed, place.ts has the issuer,
+ * session.ts runs to the end or a signal, app-process.ts has the app, control.ts connects the cases to the issuer. src/client/app-check runs
+ * them; result.ts prints the result, report.ts writes files. opened.ts closes what was opened.
  */
-import { constants } from "node:os";
 import { setTimeout as wait } from "node:timers/promises";
-import { control as controlCase } from "../../client/app-check/cases/control.ts";
-import { runCases, type RunResult } from "../../client/app-check/run.ts";
+import { control } from "../../client/app-check/cases/control.ts";
+import { allCases } from "../../client/app-check/cases/list.ts";
+import type { Attempt } from "../../client/app-check/attempt.ts";
+import { withFix } from "../../client/app-check/fixes.ts";
+import { checkApp } from "../../client/app-check/run.ts";
 import type { Browser, Places } from "../../client/app-check/browser.ts";
-import type { Case } from "../../client/app-check/case.ts";
+import type { Case } from "../../client/verdicts/case.ts";
+import type { RunResult } from "../../client/verdicts/run.ts";
 import { smallBrowser } from "../../client/app-check/small-browser.ts";
-import { OperationError } from "../../core/errors.ts";
 import { randomText } from "../../random.ts";
-import { foreignCommand, ownWords, type TypedCommand } from "../input/foreign-command.ts";
+import type { TypedCommand } from "../input/foreign-command.ts";
+import { projectOf } from "../init/project.ts";
 import type { Invocation } from "../invocation.ts";
 import type { Outcome } from "../output/print.ts";
 import { say } from "../output/print.ts";
-import { endWithShellOfNpm } from "../start/npm-shell.ts";
-import { appProcess, waitForAnswer, type AppProcess } from "./app-process.ts";
+import { acceptedOf } from "./accepted.ts";
+import type { AppProcess, StartCommand } from "./app-process.ts";
 import { controlOf } from "./control.ts";
 import { casesOf, checkAddresses, checkReport, type CheckFlags } from "./flags.ts";
-import { Opened } from "./opened.ts";
+import type { Opened } from "./opened.ts";
 import { ownServer, requireIssuer, runningServer, type CheckPlace } from "./place.ts";
 import { writeReport } from "./report.ts";
-import { caseLine, lastWords, outcomeOf } from "./result.ts";
+import { caseLine, outcomeOf } from "./result.ts";
+import { commandOf, restartOf, runUntilSignal, startOrWait } from "./session.ts";
+import { theApp } from "./subject.ts";
 
 export type { CheckFlags };
 
-/** The command after `--`; null without one. @throws {OperationError} usage */
-function commandOf(typed: TypedCommand): readonly [string, ...string[]] | null {
-  const { command, stray } = foreignCommand(typed);
-  const [program = "", ...args] = command;
-  if (stray.length > 0 || (typed.words.includes("--") && program === "")) {
-    const flags = ownWords(typed.words).filter((word) => !stray.includes(word));
-    const meant = [program === "" ? stray : command, ["npm", "start"]].find((one) => one.length > 0) ?? [];
-    throw new OperationError("usage", "the command that starts the app must follow --", {
-      hint: { text: "Put -- before it", command: ["idp", ...flags, "--", ...meant] },
-    });
-  }
-  return program === "" ? null : [program, ...args];
+/** What was typed, once it is valid. */
+interface Wanted {
+  readonly flags: CheckFlags;
+  readonly cases: readonly Case<Attempt>[];
+  readonly accepted: ReadonlyMap<string, string>;
+  readonly command: StartCommand | null;
 }
+
+/** Milliseconds that a case may take, beside what it has to wait for. */
+const caseLimit = 60_000;
+/** Milliseconds that a browser may take to close. */
+const closeLimit = 5000;
 
 /** `idp check client`: whether the app notices wrong responses. */
 export async function checkClient(cli: Invocation, typed: TypedCommand, flags: CheckFlags): Promise<Outcome | number> {
-  const command = commandOf(typed);
-  const cases = casesOf(flags);
+  const command = commandOf(typed, theApp);
+  const library = projectOf(process.cwd()).libraries[0]?.library ?? null;
+  const cases = casesOf(flags.case, allCases, [control.name]).map((one) => withFix(one, library));
   checkReport(flags);
-  await checkAddresses(flags);
-  let interrupt: (exit: number) => void = () => undefined;
-  const interrupted = new Promise<number>((resolve) => {
-    interrupt = resolve;
-  });
-  cli.takeSignals((signal) => {
-    interrupt(128 + constants.signals[signal]);
-  });
-  endWithShellOfNpm(cli, () => {
-    interrupt(128 + constants.signals.SIGTERM);
-  });
-  const opened = new Opened();
-  try {
-    return await Promise.race([interrupted, checked(cli, flags, cases, command, opened)]);
-  } finally {
-    await opened.close();
-  }
+  const { start, signedIn, signOut, allowRemote } = flags;
+  await checkAddresses({ start, "signed-in": signedIn, "sign-out": signOut }, allowRemote);
+  const accepted = await acceptedOf(flags.accept ?? [], "client");
+  return runUntilSignal(cli, (opened) => checked(cli, { flags, cases, accepted, command }, opened));
 }
 
-async function checked(
-  cli: Invocation,
-  flags: CheckFlags,
-  cases: readonly Case[],
-  command: readonly [string, ...string[]] | null,
-  opened: Opened,
-): Promise<Outcome> {
+async function checked(cli: Invocation, wanted: Wanted, opened: Opened): Promise<Outcome> {
+  const { flags, command } = wanted;
   const place = await (command === null ? runningServer(cli, flags, opened) : ownServer(cli, flags, opened));
-  const [program = "", ...args] = command ?? [];
-  const app =
-    command === null ? null : appProcess(program, args, place.env, { address: flags.start, timeout: flags.timeout });
-  if (app !== null) await opened.add(() => app.stop());
-  const failure = await (app === null ? waitForAnswer(flags.start, flags.timeout, () => null) : app.start());
-  if (failure !== null) throw neverAnswered(failure, app);
+  const start = { address: flags.start, timeout: flags.timeout };
+  const app = await startOrWait(theApp, command, place.env, start, opened);
   if (!cli.json) say(cli, `Checking ${flags.start} as client ${place.client.client_id} of ${place.issuer}`);
-  const result = await runAll(cli, flags, cases, place, app, opened);
-  if (flags.report !== undefined) await writeReport(flags.report, result);
-  return outcomeOf(cli, result, app);
-}
-
-function neverAnswered(why: string, app: AppProcess | null): OperationError {
-  const hint = lastWords(app?.output() ?? []);
-  if (hint !== null || (app?.ended() ?? null) !== null) {
-    return new OperationError("no_server", why, hint === null ? {} : { hint });
-  }
-  return new OperationError("no_server", why, {
-    hint: "Is this the address and port of the app? To wait longer, add --timeout SECONDS",
-  });
+  const result = await runAll(cli, wanted, place, app, opened);
+  if (flags.report !== undefined) await writeReport(flags.report, theApp, result);
+  return outcomeOf(cli, theApp, result, app);
 }
 
 async function runAll(
   cli: Invocation,
-  flags: CheckFlags,
-  cases: readonly Case[],
+  { flags, cases, accepted }: Wanted,
   place: CheckPlace,
   app: AppProcess | null,
   opened: Opened,
@@ -113,22 +85,16 @@ async function runAll(
   const places: Places = { issuer, redirectUris, origins: origins.map((one) => new URL(one).origin), user };
   const newBrowser = await browserOf(cli, flags, places, opened);
   if (app === null) await requireIssuer(place, flags, await newBrowser());
-  return runCases(
+  return checkApp(
     {
-      ...{ control, newBrowser, wait, now: cli.now, random: randomText },
+      ...{ control, newBrowser, accepted, wait, now: cli.now, random: randomText },
       app: { start, signedIn, signedInText, signOut },
-      restart:
-        app === null
-          ? null
-          : async () => {
-              await app.stop();
-              return opened.isClosed ? "the check has ended" : app.start();
-            },
+      restart: restartOf(app, opened),
+      ...{ startLimit: flags.timeout * 1000, caseLimit, closeLimit },
       onResult: (one) => {
         if (!cli.json && !opened.isClosed) cli.stdout.write(`${caseLine(one, cli.out)}\n`);
       },
     },
-    controlCase,
     cases,
   );
 }

@@ -1,45 +1,56 @@
 import { lookup } from "node:dns/promises";
-import { allCases } from "../../client/app-check/cases/list.ts";
-import { control } from "../../client/app-check/cases/control.ts";
-import type { Case } from "../../client/app-check/case.ts";
 import { OperationError } from "../../core/errors.ts";
 import { didYouMean } from "../../core/nearest.ts";
 import { addressIn, kindOfAddress, withoutBrackets } from "../../net/address.ts";
 import type { NameFlags } from "../env/app-variables.ts";
 
-/** The flags of `idp check client`. */
+/** The flags of `idp check`. */
 
-/** As commander reads them. */
-export interface CheckFlags extends NameFlags {
-  readonly start: string;
-  readonly signedIn: string;
-  readonly signedInText?: string;
-  readonly signOut?: string;
+/** Of both commands, as commander reads them. */
+export interface CommonFlags extends NameFlags {
   readonly user?: string;
   readonly client?: string;
   readonly fixtures?: readonly string[];
   readonly case?: readonly string[];
-  readonly browser?: true;
+  /** `NAME` or `NAME=REASON`. */
+  readonly accept?: readonly string[];
   readonly report?: string;
   /** Seconds. */
   readonly timeout: number;
   readonly allowRemote?: true;
 }
 
+/** Of `idp check client`. */
+export interface CheckFlags extends CommonFlags {
+  readonly start: string;
+  readonly signedIn: string;
+  readonly signedInText?: string;
+  readonly signOut?: string;
+  readonly browser?: true;
+}
+
 const usage = (message: string, hint: ConstructorParameters<typeof OperationError>[2]): OperationError =>
   new OperationError("usage", message, hint);
 
-/** The cases that were named, in their order; all of them by default. @throws {OperationError} usage */
-export function casesOf({ case: wanted }: CheckFlags): readonly Case[] {
-  if (wanted === undefined) return allCases;
-  const names = [control, ...allCases].map(({ name }) => name);
+/**
+ * The cases that were named, in their order; all of them by default.
+ * @param controls names of cases that run in any case
+ * @throws {OperationError} usage
+ */
+export function casesOf<C extends { readonly name: string }>(
+  wanted: readonly string[] | undefined,
+  all: readonly C[],
+  controls: readonly string[],
+): readonly C[] {
+  if (wanted === undefined) return all;
+  const names = [...controls, ...all.map(({ name }) => name)];
   const unknown = wanted.find((name) => !names.includes(name));
   if (unknown !== undefined) {
     const list = `The cases are:\n${names.map((name) => `  ${name}`).join("\n")}`;
     const { text } = didYouMean(unknown, names, "");
     throw usage(`there is no case "${unknown}"`, { hint: text === "" ? list : `${text}\n${list}` });
   }
-  return allCases.filter(({ name }) => wanted.includes(name));
+  return all.filter(({ name }) => wanted.includes(name));
 }
 
 /** This machine and networks that are not public (RFC 1918, RFC 4193, RFC 6598). */
@@ -53,24 +64,24 @@ async function isNearby(url: string): Promise<boolean> {
   return found.every(({ address }) => isNear(address));
 }
 
-/** A check delivers forged responses, which must not reach a machine of somebody else by mistake. @throws {OperationError} usage */
-export async function checkAddresses({ start, signedIn, signOut, allowRemote }: CheckFlags): Promise<void> {
+/** A check sends forged data, which must not reach a machine of somebody else by mistake. @throws {OperationError} usage */
+export async function checkAddresses(
+  named: Readonly<Record<string, string | undefined>>,
+  allowRemote: true | undefined,
+): Promise<void> {
   if (allowRemote === true) return;
-  const named = { start, "signed-in": signedIn, "sign-out": signOut };
   for (const [flag, address] of Object.entries(named)) {
     if (address === undefined) continue;
     if (await isNearby(address)) continue;
-    throw usage(
-      `--${flag} is at ${withoutBrackets(new URL(address).hostname)}, which is neither this machine nor a private network`,
-      {
-        hint: "The app is sent forged responses. Where it is yours, add --allow-remote",
-      },
-    );
+    const host = withoutBrackets(new URL(address).hostname);
+    throw usage(`--${flag} is at ${host}, which is neither this machine nor a private network`, {
+      hint: "It is sent forged data. Where it is yours, add --allow-remote",
+    });
   }
 }
 
 /** @throws {OperationError} usage */
-export function checkReport({ report }: CheckFlags): void {
+export function checkReport({ report }: CommonFlags): void {
   if (report === undefined || /\.(xml|md)$/i.test(report)) return;
   throw usage(`--report ${report} ends neither in .xml nor in .md`, { hint: "JUnit: report.xml. Markdown: report.md" });
 }

@@ -1,3 +1,8 @@
+import { setTimeout as delay } from "node:timers/promises";
+
+/** Milliseconds that each of them may take. */
+const patience = 10_000;
+
 /** What has to be closed when the run ends. */
 export class Opened {
   readonly #work: (() => Promise<unknown>)[] = [];
@@ -11,6 +16,11 @@ export class Opened {
 
   async close(): Promise<void> {
     this.isClosed = true;
-    for (const close of this.#work) await close().catch(() => undefined);
+    for (const close of this.#work) {
+      const done = new AbortController();
+      const late = delay(patience, null, { signal: done.signal }).catch(() => undefined);
+      await Promise.race([close().catch(() => undefined), late]);
+      done.abort();
+    }
   }
 }

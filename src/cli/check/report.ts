@@ -1,13 +1,14 @@
-import type { CaseResult } from "../../client/app-check/case.ts";
-import type { RunResult } from "../../client/app-check/run.ts";
+import type { CaseResult } from "../../client/verdicts/case.ts";
+import type { RunResult } from "../../client/verdicts/run.ts";
 import { cannotBeWritten, putFile } from "../output/put-file.ts";
-import { sumOf } from "./result.ts";
+import { isFailedControl, isOpen, sumOf } from "./result.ts";
+import type { Subject } from "./subject.ts";
 
 /** The result as a file: JUnit for a pipeline, Markdown for people. */
 
 /** @throws {OperationError} usage if it cannot be written */
-export async function writeReport(file: string, result: RunResult): Promise<void> {
-  const text = /\.xml$/i.test(file) ? junit(result) : markdown(result);
+export async function writeReport(file: string, subject: Subject, result: RunResult): Promise<void> {
+  const text = /\.xml$/i.test(file) ? junit(subject, result) : markdown(subject, result);
   try {
     await putFile(file, text, 0o644);
   } catch (error) {
@@ -22,29 +23,33 @@ const xml = (text: string): string =>
   text.replaceAll(noXml, "\ufffd").replaceAll(/[&<>"]/g, (mark) => entities[mark] ?? mark);
 
 /** A control that does not work fails, as does a case that went unnoticed. What is not required or was not reached is skipped. */
-const isFailure = ({ name, verdict }: CaseResult): boolean =>
-  verdict === "unnoticed" || (name === "control" && verdict === "not-reached");
+const isFailure = (one: CaseResult): boolean => isOpen(one) || isFailedControl(one);
 
-function junitCase(one: CaseResult): string {
-  const { name, verdict, did, mustNot, should, paragraph, fix } = one;
+/** What is neither right nor wrong. */
+const isSkipped = (one: CaseResult): boolean =>
+  !isFailure(one) && (one.verdict.startsWith("not-") || one.accepted !== undefined);
+
+function junitCase({ command, it }: Subject, one: CaseResult): string {
+  const { name, verdict, did, mustNot, should, paragraph, fix, accepted } = one;
   const place = name.includes(".") ? `.${name.replace(/\..*/, "")}` : "";
-  const open = `  <testcase classname="${xml(`check-client${place}`)}" name="${xml(name)}"`;
-  const detail = `the app ${did}\nIt should ${should} (${paragraph})\nChange: ${fix}`;
+  const open = `  <testcase classname="${xml(`${command.replace(" ", "-")}${place}`)}" name="${xml(name)}"`;
+  const detail = `${it} ${did}\nIt should ${should} (${paragraph})\nChange: ${fix}`;
   if (isFailure(one)) {
     const message = verdict === "unnoticed" ? mustNot : did;
     return `${open}>\n    <failure type="${verdict}" message="${xml(message)}">${xml(detail)}</failure>\n  </testcase>`;
   }
-  if (verdict === "noticed" || verdict === "works") return `${open}/>`;
-  return `${open}>\n    <skipped message="${xml(`${verdict}: ${did} (${paragraph})`)}"/>\n  </testcase>`;
+  if (!isSkipped(one)) return `${open}/>`;
+  const why = accepted === undefined ? `${verdict}: ${did} (${paragraph})` : `accepted: ${accepted}. ${it} ${did}`;
+  return `${open}>\n    <skipped message="${xml(why)}"/>\n  </testcase>`;
 }
 
-function junit({ cases }: RunResult): string {
+function junit(subject: Subject, { cases }: RunResult): string {
   const failures = cases.filter(isFailure).length;
-  const skipped = cases.filter((one) => !isFailure(one) && one.verdict.startsWith("not-")).length;
+  const skipped = cases.filter(isSkipped).length;
   return [
     '<?xml version="1.0" encoding="UTF-8"?>',
-    `<testsuite name="idp check client" tests="${cases.length}" failures="${failures}" errors="0" skipped="${skipped}">`,
-    ...cases.map(junitCase),
+    `<testsuite name="idp ${subject.command}" tests="${cases.length}" failures="${failures}" errors="0" skipped="${skipped}">`,
+    ...cases.map((one) => junitCase(subject, one)),
     "</testsuite>",
     "",
   ].join("\n");
@@ -52,28 +57,32 @@ function junit({ cases }: RunResult): string {
 
 const cell = (text: string): string => text.replaceAll(/[\\|`*_<>[\]]/g, "\\$&").replaceAll(/\s+/g, " ");
 
-function markdown({ passed, cases }: RunResult): string {
-  const open = cases.filter(({ verdict }) => verdict === "unnoticed");
+function markdown({ command, it }: Subject, { passed, cases, stale }: RunResult): string {
+  const open = cases.filter(isOpen);
   const details = open.flatMap(({ name, mustNot, did, should, paragraph, fix }) => [
     `## ${cell(name)}`,
     "",
     `- Must not happen: ${cell(mustNot)}`,
-    `- The app ${cell(did)}`,
+    `- What ${it} did: ${cell(did)}`,
     `- It should ${cell(should)} (${cell(paragraph)})`,
     `- Change: ${cell(fix)}`,
     "",
   ]);
   return [
-    `# idp check client: ${passed ? "passed" : "failed"}`,
+    `# idp ${command}: ${passed ? "passed" : "failed"}`,
     "",
     `${sumOf(cases)}.`,
     "",
     ...details,
+    ...stale.flatMap((name) => [`${cell(name)} is accepted, but is noticed now.`, ""]),
     "## All cases",
     "",
-    "| Case | Verdict | The app |",
+    `| Case | Verdict | What ${it} did |`,
     "| --- | --- | --- |",
-    ...cases.map(({ name, verdict, did }) => `| ${cell(name)} | ${verdict} | ${cell(did)} |`),
+    ...cases.map(({ name, verdict, did, accepted }) => {
+      const why = accepted === undefined ? "" : ` (accepted: ${cell(accepted)})`;
+      return `| ${cell(name)} | ${verdict}${why} | ${cell(did)} |`;
+    }),
     "",
   ].join("\n");
 }

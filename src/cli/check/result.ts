@@ -1,5 +1,5 @@
-import type { CaseResult, Verdict } from "../../client/app-check/case.ts";
-import type { RunResult } from "../../client/app-check/run.ts";
+import type { CaseResult, Verdict } from "../../client/verdicts/case.ts";
+import type { RunResult } from "../../client/verdicts/run.ts";
 import { OperationError } from "../../core/errors.ts";
 import { failureOf } from "../failure.ts";
 import type { Invocation } from "../invocation.ts";
@@ -9,6 +9,7 @@ import { answer, type Outcome } from "../output/print.ts";
 import type { Style } from "../output/style.ts";
 import { wrap } from "../output/table.ts";
 import { count } from "../output/words.ts";
+import type { Subject } from "./subject.ts";
 
 const marks: Readonly<Record<Verdict, string>> = {
   noticed: "✓",
@@ -30,9 +31,11 @@ const paintOf = (verdict: Verdict, style: Style): ((text: string) => string) => 
 
 /** The line of a case, while it runs. */
 export function caseLine(result: CaseResult, style: Style): string {
-  const { name, verdict, did } = escapeDeep(result);
-  const paint = paintOf(verdict, style);
-  return `${paint(`${marks[verdict]} ${verdict.padEnd(verdictWidth)}`)}  ${name.padEnd(nameWidth)}  ${did}`.trimEnd();
+  const { name, verdict, did, accepted } = escapeDeep(result);
+  const paint = accepted === undefined ? paintOf(verdict, style) : style.dim;
+  const mark = accepted === undefined ? marks[verdict] : "-";
+  const why = accepted === undefined ? "" : style.dim(` (accepted: ${accepted})`);
+  return `${paint(`${mark} ${verdict.padEnd(verdictWidth)}`)}  ${name.padEnd(nameWidth)}  ${did}${why}`.trimEnd();
 }
 
 const words: Readonly<Record<Verdict, string>> = {
@@ -43,21 +46,36 @@ const words: Readonly<Record<Verdict, string>> = {
   "not-reached": "not reached",
 };
 
-/** "3 unnoticed, 38 noticed, 5 working". */
+/** A case that went unnoticed, and was not accepted. */
+export const isOpen = ({ verdict, accepted }: CaseResult): boolean => verdict === "unnoticed" && accepted === undefined;
+
+/** A control that did not work. */
+export const isFailedControl = ({ name, verdict }: CaseResult): boolean =>
+  name.startsWith("control") && verdict === "not-reached";
+
+/** "3 unnoticed (1 accepted), 38 noticed, 5 working". */
 export const sumOf = (cases: readonly CaseResult[]): string =>
   Object.entries(words)
-    .map(([verdict, word]) => [cases.filter((one) => one.verdict === verdict).length, word] as const)
-    .filter(([number]) => number > 0)
-    .map(([number, word]) => `${number} ${word}`)
+    .map(([verdict, word]) => [cases.filter((one) => one.verdict === verdict), word] as const)
+    .filter(([found]) => found.length > 0)
+    .map(([found, word]) => {
+      const accepted = found.filter((one) => one.accepted !== undefined).length;
+      return `${found.length} ${word}${accepted === 0 ? "" : ` (${accepted} accepted)`}`;
+    })
     .join(", ");
 
 /** What the developer has to know about a case that went unnoticed. */
-function block({ name, mustNot, did, should, paragraph, fix }: CaseResult, style: Style, width: number): string {
+function block(
+  { name, mustNot, did, should, paragraph, fix }: CaseResult,
+  { it }: Subject,
+  style: Style,
+  width: number,
+): string {
   const line = (title: string, text: string): string =>
     `    ${style.dim(title.padEnd(10))}${wrap(text, width, " ".repeat(14)).trimStart()}`;
   return [
     `  ${style.red("✗")} ${style.bold(name)}: ${wrap(mustNot, width, "    ").trimStart()}`,
-    line("the app", did),
+    line(it, did),
     line("should", `${should} (${paragraph})`),
     line("change", fix),
   ].join("\n");
@@ -68,35 +86,37 @@ const endingOf = (app: AppProcess | null): readonly string[] => {
   return ended === null ? [] : [`; ${ended}`];
 };
 
-/** The last lines of the app, which may say why it failed; null: it printed nothing. */
-export const lastWords = (output: readonly string[]): string | null =>
-  output.length === 0 ? null : ["The app printed last:", ...output.map((line) => `  ${line}`)].join("\n");
+const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
-/** @param app the app that the command started */
-export function outcomeOf(cli: Invocation, { passed, cases }: RunResult, app: AppProcess | null): Outcome {
-  const open = cases.filter(({ verdict }) => verdict === "unnoticed");
-  const failed = cases.find(({ name, verdict }) => name === "control" && verdict === "not-reached");
+/** The last lines of the app, which may say why it failed; null: it printed nothing. */
+export const lastWords = ({ it }: Subject, output: readonly string[]): string | null =>
+  output.length === 0 ? null : [`${capital(it)} printed last:`, ...output.map((line) => `  ${line}`)].join("\n");
+
+/** @param app the app or API that the command started */
+export function outcomeOf(cli: Invocation, subject: Subject, result: RunResult, app: AppProcess | null): Outcome {
+  const { passed, cases, stale } = result;
+  const open = cases.filter(isOpen);
+  const failed = cases.find(isFailedControl);
   const message =
     failed === undefined
-      ? `the app did not notice ${count(open.length, "wrong response")} of ${count(cases.length, "case")}`
-      : ["the app did not sign in, so its cases say nothing: ", failed.did, ...endingOf(app)].join("");
-  const hint = failed === undefined ? null : lastWords(app?.output() ?? []);
+      ? `${subject.it} did not notice ${count(open.length, subject.wrong)} of ${count(cases.length, "case")}`
+      : [`${subject.notWorking}, so its cases say nothing: `, failed.did, ...endingOf(app)].join("");
+  const hint = failed === undefined ? null : lastWords(subject, app?.output() ?? []);
   const error = new OperationError("refused", message, hint === null ? {} : { hint });
   const document = {
     passed,
-    cases: cases.map(({ name, verdict, did, should, paragraph, fix }) => ({
-      name,
-      verdict,
-      did,
-      should,
-      paragraph,
-      fix,
+    cases: cases.map(({ name, verdict, did, should, paragraph, fix, accepted }) => ({
+      ...{ name, verdict, did, should, paragraph, fix },
+      ...(accepted !== undefined && { accepted }),
     })),
+    ...(stale.length > 0 && { stale }),
   };
   return {
-    ...answer(document, () => ""),
+    ...answer(document, () => "", {
+      notes: stale.map((name) => `${name} is accepted, but is noticed now: it need not be accepted any more.`),
+    }),
     text: (style) => {
-      const blocks = escapeDeep(open).map((one) => block(one, style, cli.width));
+      const blocks = escapeDeep(open).map((one) => block(one, subject, style, cli.width));
       return ["", ...blocks.flatMap((one) => [one, ""]), style.bold(`${sumOf(cases)}.`)].join("\n");
     },
     failure: passed ? null : failureOf(error),

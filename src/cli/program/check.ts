@@ -47,6 +47,7 @@ export function declareCheck(program: Command, act: Act, words: readonly string[
       .addOption(new Option("--sign-out <url>", "an address that signs the user out").argParser(address))
       .option("--user <username>", "who signs in (default: the first active user)")
       .option("--case <name>", "only this case; repeatable", collect)
+      .option("--accept <name[=reason]>", "let this case go unnoticed; repeatable, also in idp.check.yaml", collect)
       .option("--browser", "use Chromium, for apps that need scripts; needs playwright-core or playwright")
       .option("--report <file>", "also write JUnit (.xml) or Markdown (.md)")
       .addOption(

@@ -1,5 +1,15 @@
+/*
+ * client/app-check: `idp check client`. It asks whether an app notices a response that is wrong.
+ *
+ * run.ts runs the cases. A case is a file in cases/, or a row in flaws/, where one function judges all rows. browser.ts says what a browser
+ * does for a case: small-browser.ts does it without scripts, chromium.ts in Chromium, and progress.ts decides for both where a visit ends.
+ *
+ * attempt.ts is what a case works with. It reaches the faults and the ledger through control.ts, which the command line connects to a
+ * server.
+ */
 import type { Browser, Visit } from "./browser.ts";
 import type { Control, Fault, Recorded } from "./control.ts";
+import type { Verdicts } from "../verdicts/run.ts";
 
 /** What a case works with: browsers, the app's addresses, the faults, and the requests that idp received since it began. */
 
@@ -44,6 +54,8 @@ export interface Attempt {
   readonly app: App;
   readonly control: Control;
   readonly known: Known;
+  /** Of the cases that have run. */
+  readonly verdicts: Verdicts;
   /** The app can be started again. */
   readonly canRestart: boolean;
   /** Why the app does not answer since it was started again for this case; null: it does, or was not started again. */

@@ -1,6 +1,6 @@
 import { ending, whyNotBegun, type App, type Standing } from "./attempt.ts";
 import type { Visit } from "./browser.ts";
-import { notReached } from "./case.ts";
+import { notReached } from "../verdicts/case.ts";
 
 /** Whether somebody is signed in, by what `--signed-in` shows. */
 export function standingOf({ end }: Visit, { signedIn, signedInText }: App, stranger: Visit | null): Standing {

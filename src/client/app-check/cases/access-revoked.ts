@@ -1,8 +1,9 @@
-import { noticed, unnoticed, type Case } from "../case.ts";
+import type { Attempt } from "../attempt.ts";
+import { noticed, unnoticed, type Case } from "../../verdicts/case.ts";
 import { standingUnknown } from "../standing.ts";
 import { askAgain } from "./ask-again.ts";
 
-export const accessRevoked: Case = {
+export const accessRevoked: Case<Attempt> = {
   name: "access-revoked",
   mustNot: "a user whose access was revoked looks signed in",
   should: "treat a 401 or 403 of idp as signed out",

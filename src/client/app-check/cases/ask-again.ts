@@ -1,5 +1,5 @@
 import type { Attempt, Standing } from "../attempt.ts";
-import { notReached, type Finding } from "../case.ts";
+import { notReached, type Finding } from "../../verdicts/case.ts";
 import type { Recorded } from "../control.ts";
 import { whyNotSignedIn } from "../standing.ts";
 

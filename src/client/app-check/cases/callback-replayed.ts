@@ -1,8 +1,8 @@
 import { whyNotBegun, type Attempt } from "../attempt.ts";
 import { changed, type AuthorizationResponse, type Browser } from "../browser.ts";
-import { noticed, notReached, unnoticed, type Case } from "../case.ts";
+import { noticed, notReached, unnoticed, type Case } from "../../verdicts/case.ts";
 
-export const callbackReplayed: Case = {
+export const callbackReplayed: Case<Attempt> = {
   name: "callback-replayed",
   mustNot: "the app accepts a response a second time",
   should: "use each state once, and each code once",

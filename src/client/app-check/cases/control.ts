@@ -1,9 +1,9 @@
 import { type Attempt } from "../attempt.ts";
-import { notReached, works, type Case, type Finding } from "../case.ts";
+import { notReached, works, type Case, type Finding } from "../../verdicts/case.ts";
 import { standingOf, whyNotSignedIn } from "../standing.ts";
 
 /** An ordinary sign-in. */
-export const control: Case = {
+export const control: Case<Attempt> = {
   name: "control",
   mustNot: "an ordinary sign-in fails",
   should: "sign the user in",

@@ -1,7 +1,7 @@
-import { ending, spoiledBy, whyNotBegun } from "../attempt.ts";
-import { noticed, notReached, unnoticed, type Case } from "../case.ts";
+import { ending, spoiledBy, whyNotBegun, type Attempt } from "../attempt.ts";
+import { noticed, notReached, unnoticed, type Case } from "../../verdicts/case.ts";
 
-export const errorAnswer: Case = {
+export const errorAnswer: Case<Attempt> = {
   name: "error-answer",
   mustNot: "a refused sign-in signs a user in, or begins again and again",
   should: "show that the sign-in failed, and let the user begin again",

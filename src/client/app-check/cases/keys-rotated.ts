@@ -1,13 +1,14 @@
-import { ending, whyNotBegun } from "../attempt.ts";
-import { notReached, unnoticed, works, type Case } from "../case.ts";
-import { signInLater } from "../flaws/flaw-case.ts";
+import { ending, whyNotBegun, type Attempt } from "../attempt.ts";
+import { notReached, unnoticed, works, type Case } from "../../verdicts/case.ts";
+import { betweenFetches, signInLater } from "../flaws/flaw-case.ts";
 
-export const keysRotated: Case = {
+export const keysRotated: Case<Attempt> = {
   name: "keys-rotated",
   mustNot: "sign-ins fail once the provider signs with a new key",
   should: "read the keys again where a kid is unknown, then accept",
   paragraph: "OpenID Connect Core 10.1.1",
   fix: "let the library fetch the keys where a kid is unknown: createRemoteJWKSet(url) (jose), not a copy of the keys",
+  waits: betweenFetches,
   async run(attempt) {
     const { control } = attempt;
     if (!control.isOwn) return notReached("it would rotate the keys of every client of this issuer: use -- CMD");

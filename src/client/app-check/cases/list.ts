@@ -1,4 +1,5 @@
-import type { Case } from "../case.ts";
+import type { Attempt } from "../attempt.ts";
+import type { Case } from "../../verdicts/case.ts";
 import { discoveryCases, keysCases } from "../flaws/documents.ts";
 import { idTokenCases } from "../flaws/id-token.ts";
 import { responseCases } from "../flaws/response.ts";
@@ -21,10 +22,11 @@ import { stateFresh } from "./state-fresh.ts";
 import { tokenInUrl } from "./token-in-url.ts";
 
 /** Every case but the control, in the order in which they run. */
-export const allCases: readonly Case[] = [
-  ...[pkce, pkceFresh, stateFresh, nonceFresh, redirectUri],
+export const allCases: readonly Case<Attempt>[] = [
+  ...[pkce, pkceFresh, nonceFresh, redirectUri],
   ...responseCases,
-  ...[errorAnswer, mixUp, loginCsrf, callbackReplayed],
+  // After those whose verdicts it reads.
+  ...[errorAnswer, mixUp, loginCsrf, stateFresh, callbackReplayed],
   ...idTokenCases,
   ...tokenCases,
   ...userinfoCases,

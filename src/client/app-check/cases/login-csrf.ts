@@ -1,9 +1,9 @@
 import { whyNotBegun, type Attempt } from "../attempt.ts";
 import { changed, type AuthorizationResponse, type Browser } from "../browser.ts";
-import { noticed, notReached, unnoticed, type Case, type Finding } from "../case.ts";
+import { noticed, notReached, unnoticed, type Case, type Finding } from "../../verdicts/case.ts";
 import { standingUnknown } from "../standing.ts";
 
-export const loginCsrf: Case = {
+export const loginCsrf: Case<Attempt> = {
   name: "login-csrf",
   mustNot: "a link from somebody else signs the user in to that person's account",
   should: "accept a response only in the browser that asked for it",

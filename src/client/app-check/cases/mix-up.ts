@@ -1,10 +1,10 @@
-import { ending, whyNotBegun } from "../attempt.ts";
+import { ending, whyNotBegun, type Attempt } from "../attempt.ts";
 import { changed } from "../browser.ts";
-import { noticed, notReached, unnoticed, type Case } from "../case.ts";
+import { noticed, notReached, unnoticed, type Case } from "../../verdicts/case.ts";
 import { standingUnknown } from "../standing.ts";
 import { elsewhere } from "./elsewhere.ts";
 
-export const mixUp: Case = {
+export const mixUp: Case<Attempt> = {
   name: "mix-up",
   mustNot: "a code of one issuer is sent to another",
   should: "compare iss with the issuer that was asked, before the code is sent anywhere",

@@ -1,7 +1,8 @@
-import { noticed, notRequired, unnoticed, type Case } from "../case.ts";
+import type { Attempt } from "../attempt.ts";
+import { noticed, notRequired, unnoticed, type Case } from "../../verdicts/case.ts";
 import { askSome, isFinding, textsOf, whyGuessable } from "./sample.ts";
 
-export const nonceFresh: Case = {
+export const nonceFresh: Case<Attempt> = {
   name: "nonce-fresh",
   mustNot: "nonce can be guessed, or is used for two sign-ins",
   should: "send a new random nonce each time",

@@ -1,5 +1,5 @@
-import { whyNotBegun } from "../attempt.ts";
-import { noticed, notReached, unnoticed, type Case } from "../case.ts";
+import { whyNotBegun, type Attempt } from "../attempt.ts";
+import { noticed, notReached, unnoticed, type Case } from "../../verdicts/case.ts";
 import { elsewhere } from "./elsewhere.ts";
 
 const parameters = ["return_to", "returnTo", "next", "redirect"];
@@ -7,7 +7,7 @@ const { host } = new URL(elsewhere);
 /** All of them lead away in a browser, which reads `/\` as `//`. */
 const targets = [`${elsewhere}/`, `//${host}/`, `/\\${host}/`];
 
-export const openRedirect: Case = {
+export const openRedirect: Case<Attempt> = {
   name: "open-redirect",
   mustNot: "a link to the app leads to the site of somebody else",
   should: "go only to its own addresses after the sign-in",

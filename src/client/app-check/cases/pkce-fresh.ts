@@ -1,7 +1,8 @@
-import { noticed, notReached, unnoticed, type Case } from "../case.ts";
+import type { Attempt } from "../attempt.ts";
+import { noticed, notReached, unnoticed, type Case } from "../../verdicts/case.ts";
 import { askSome, isFinding, textsOf, whyGuessable } from "./sample.ts";
 
-export const pkceFresh: Case = {
+export const pkceFresh: Case<Attempt> = {
   name: "pkce-fresh",
   mustNot: "two sign-ins share a code_verifier",
   should: "make a new code_verifier for each sign-in",

@@ -1,7 +1,8 @@
-import { noticed, unnoticed, type Case } from "../case.ts";
+import type { Attempt } from "../attempt.ts";
+import { noticed, unnoticed, type Case } from "../../verdicts/case.ts";
 import { askSome, isFinding, textsOf } from "./sample.ts";
 
-export const pkce: Case = {
+export const pkce: Case<Attempt> = {
   name: "pkce",
   mustNot: "a code that was taken on its way can be used",
   should: "send code_challenge with code_challenge_method=S256",

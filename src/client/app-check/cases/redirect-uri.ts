@@ -1,11 +1,12 @@
-import { noticed, unnoticed, type Case } from "../case.ts";
+import type { Attempt } from "../attempt.ts";
+import { noticed, unnoticed, type Case } from "../../verdicts/case.ts";
 import { askSome, isFinding, textsOf } from "./sample.ts";
 import { elsewhere } from "./elsewhere.ts";
 
 /** Parameters from which apps may read a redirect URI. */
 const parameters = ["redirect_uri", "redirectUri", "callback", "callbackUrl"];
 
-export const redirectUri: Case = {
+export const redirectUri: Case<Attempt> = {
   name: "redirect-uri",
   mustNot: "a request decides where the code goes",
   should: "send one redirect URI, exactly as it is registered, whatever the request says",

@@ -1,8 +1,9 @@
-import { noticed, notReached, unnoticed, type Case } from "../case.ts";
+import type { Attempt } from "../attempt.ts";
+import { noticed, notReached, unnoticed, type Case } from "../../verdicts/case.ts";
 import { standingUnknown } from "../standing.ts";
 import { askAgain } from "./ask-again.ts";
 
-export const refreshRefused: Case = {
+export const refreshRefused: Case<Attempt> = {
   name: "refresh-refused",
   mustNot: "a user stays signed in after the refresh token was refused",
   should: "sign out, or ask to sign in again",

@@ -1,5 +1,5 @@
 import { ending, spoiledBy, whyNotBegun, type Attempt } from "../attempt.ts";
-import { notReached, notRequired, works, type Case, type Finding } from "../case.ts";
+import { notReached, notRequired, works, type Case, type Finding } from "../../verdicts/case.ts";
 
 /** A token endpoint that is busy once. It does not use up the code, so the app can send the code again. */
 
@@ -24,14 +24,14 @@ async function busyOnce(attempt: Attempt, status: number): Promise<Finding> {
   return standing === "in" ? works("tried again, and signed the user in") : notRequired(ending(visit));
 }
 
-export const retry503: Case = {
+export const retry503: Case<Attempt> = {
   ...base,
   name: "retry-503",
   paragraph: "RFC 9110 15.6.4, 10.2.3",
   run: (attempt) => busyOnce(attempt, 503),
 };
 
-export const retry429: Case = {
+export const retry429: Case<Attempt> = {
   ...base,
   name: "retry-429",
   paragraph: "RFC 6585 4",

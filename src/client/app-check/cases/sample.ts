@@ -1,5 +1,5 @@
 import { whyNotBegun, type Asked, type Attempt, type Value } from "../attempt.ts";
-import { notReached, type Finding } from "../case.ts";
+import { notReached, type Finding } from "../../verdicts/case.ts";
 
 /** What the app sends with its authorization requests. */
 

@@ -1,9 +1,10 @@
-import { noticed, notReached, unnoticed, type Case } from "../case.ts";
+import type { Attempt } from "../attempt.ts";
+import { noticed, notReached, unnoticed, type Case } from "../../verdicts/case.ts";
 
 const names = ["access_token", "id_token", "refresh_token", "token", "id_token_hint"];
 const jwt = /\bey[\w-]{10,}\.ey[\w-]{10,}\.[\w-]*/;
 
-export const tokenInUrl: Case = {
+export const tokenInUrl: Case<Attempt> = {
   name: "token-in-url",
   mustNot: "a token stands in an address, where logs and the Referer header repeat it",
   should: "keep tokens in the session, or in a cookie that is HttpOnly",

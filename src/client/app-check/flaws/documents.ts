@@ -1,5 +1,5 @@
 import type { Attempt } from "../attempt.ts";
-import { notReached, notRequired, type Finding } from "../case.ts";
+import { notReached, notRequired, type Finding } from "../../verdicts/case.ts";
 import { flawCases } from "./flaw-case.ts";
 
 /** Flaws of the documents that an app keeps: the keys and the metadata. */

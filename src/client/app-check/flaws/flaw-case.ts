@@ -1,10 +1,13 @@
 import { ending, spoiledBy, whyNotBegun, type Attempt, type Standing } from "../attempt.ts";
 import type { Browser, Visit } from "../browser.ts";
-import { noticed, notReached, notRequired, unnoticed, works, type Case, type Finding } from "../case.ts";
+import { noticed, notReached, notRequired, unnoticed, works, type Case, type Finding } from "../../verdicts/case.ts";
 import type { Recorded } from "../control.ts";
 import { standingUnknown } from "../standing.ts";
 
 /** A case for each flaw that a response can have. All are judged here. */
+
+/** Milliseconds. Many libraries wait between two fetches of the keys, at most 30 s. */
+export const betweenFetches = 31_000;
 
 export interface FlawRow {
   /** Its name in `idp faults flaws`. */
@@ -48,7 +51,7 @@ export interface Seen {
   readonly spoiled: Recorded;
 }
 
-export const flawCases = (place: FlawPlace, rows: readonly FlawRow[]): readonly Case[] =>
+export const flawCases = (place: FlawPlace, rows: readonly FlawRow[]): readonly Case<Attempt>[] =>
   rows.map((row) => ({
     name: `${place.prefix}.${row.flaw}`,
     mustNot: row.mustNot,
@@ -56,6 +59,7 @@ export const flawCases = (place: FlawPlace, rows: readonly FlawRow[]): readonly 
     paragraph: row.paragraph,
     fix: row.fix,
     ...(place.restarts && { restarts: true as const }),
+    ...(place.prefix === "keys" && { waits: betweenFetches }),
     run: (attempt) => runFlaw(place, row, attempt),
   }));
 
@@ -117,9 +121,6 @@ function judged(
   const exchanged = prefix === "response" && records.some(({ endpoint }) => endpoint === "token");
   return noticed(exchanged ? `${did}, after it had sent the code to the token endpoint` : did);
 }
-
-/** Milliseconds. Many libraries wait between two fetches of the keys, at most 30 s. */
-const betweenFetches = 31_000;
 
 /** Signs in once more, after the time that a library waits to fetch the keys again. @returns whether it signed in */
 export async function signInLater(attempt: Attempt): Promise<boolean> {

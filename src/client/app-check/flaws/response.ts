@@ -1,4 +1,4 @@
-import { notReached, notRequired } from "../case.ts";
+import { notReached, notRequired } from "../../verdicts/case.ts";
 import { flawCases } from "./flaw-case.ts";
 
 /** Flaws of the authorization response. */

@@ -1,4 +1,4 @@
-import { notReached, notRequired, unnoticed } from "../case.ts";
+import { notReached, notRequired, unnoticed } from "../../verdicts/case.ts";
 import { flawCases } from "./flaw-case.ts";
 
 /** Flaws of the token response. */

@@ -1,4 +1,4 @@
-import { noticed, notReached, unnoticed, type Finding } from "../case.ts";
+import { noticed, notReached, unnoticed, type Finding } from "../../verdicts/case.ts";
 import { flawCases, type Seen } from "./flaw-case.ts";
 
 /** Flaws of the UserInfo response. */

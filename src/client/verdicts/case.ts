@@ -1,46 +1,49 @@
 /*
- * client/app-check: `idp check client`. It asks whether an app notices a response that is wrong.
- *
- * run.ts runs the cases, with a control before, between and after. A case is a file in cases/, or a row in flaws/, where one function
- * judges all rows. browser.ts says what a browser does for a case: small-browser.ts does it without scripts, chromium.ts in Chromium, and
- * progress.ts decides for both where a visit ends.
- *
- * attempt.ts is what a case works with. It reaches the faults and the ledger through control.ts, which the command line connects to a
- * server.
+ * client/verdicts: what `idp check client` and `idp check api` share. case.ts says what a case and a verdict are; run.ts runs the cases,
+ * with a control before, between and after. What a case does is in client/app-check and client/api-check.
  */
-import type { Attempt } from "./attempt.ts";
 
-/** A case and its result. */
-
+/**
+ * `noticed`: refused, as required. `unnoticed`: not refused, or what must work did not. `not-required`: the standard allows it.
+ * `not-reached`: the case says nothing. `works`: a control, or a case that must still work.
+ */
 export type Verdict = "noticed" | "unnoticed" | "not-required" | "not-reached" | "works";
 
 /** What a case found. */
 export interface Finding {
   readonly verdict: Verdict;
-  /** What the app did, or why that is not known: "signed the user in". */
+  /** What the app or the API did, or why that is not known: "signed the user in". */
   readonly did: string;
   /** In place of the case's paragraph, where another one decides. */
   readonly paragraph?: string;
 }
 
-export interface Case {
+export interface CaseText {
   readonly name: string;
   /** What must not happen, or what must still work. */
   readonly mustNot: string;
-  /** What the app should do. */
+  /** What the app or the API should do. */
   readonly should: string;
   readonly paragraph: string;
   /** The usual line to change. */
   readonly fix: string;
-  /** The app caches what the case spoils, so it is started again, before and after. */
+}
+
+/** @typeParam A what the case works with */
+export interface Case<A> extends CaseText {
+  /** It spoils what is read only once, so the app or the API is started again, before and after. */
   readonly restarts?: true;
-  run(attempt: Attempt): Promise<Finding>;
+  /** Milliseconds that it may have to wait for. */
+  readonly waits?: number;
+  run(attempt: A): Promise<Finding>;
 }
 
 /** A case that has run. */
-export interface CaseResult extends Omit<Case, "run" | "restarts"> {
+export interface CaseResult extends CaseText {
   readonly verdict: Verdict;
   readonly did: string;
+  /** Why it may go unnoticed. Absent: it may not. */
+  readonly accepted?: string;
 }
 
 export const unnoticed = (did: string): Finding => ({ verdict: "unnoticed", did });

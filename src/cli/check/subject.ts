@@ -1,0 +1,17 @@
+/** What is checked, in the words of the output. */
+export interface Subject {
+  readonly command: "check client" | "check api";
+  /** "the app". */
+  readonly it: string;
+  /** "the app did not notice 2 wrong responses": what one of them is called. */
+  readonly wrong: string;
+  /** What a failed control means: "the app did not sign in". */
+  readonly notWorking: string;
+}
+
+export const theApp: Subject = {
+  command: "check client",
+  it: "the app",
+  wrong: "wrong response",
+  notWorking: "the app did not sign in",
+};

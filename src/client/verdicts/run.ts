@@ -1,0 +1,91 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { notReached, works, type Case, type CaseResult, type CaseText, type Finding, type Verdict } from "./case.ts";
+
+/** Runs the cases. A case counts only where the control works before and after it: an app that is down notices everything. */
+
+/** The verdicts so far, by the names of the cases. */
+export type Verdicts = ReadonlyMap<string, Verdict>;
+
+export interface Run<A> {
+  /** The case that must work first and between. */
+  readonly control: Case<A>;
+  /** The texts of the control that is reported last. */
+  readonly last: CaseText;
+  readonly cases: readonly Case<A>[];
+  /** Why a case may go unnoticed, by its name. */
+  readonly accepted: ReadonlyMap<string, string>;
+  /** "the app does not sign in any more". */
+  readonly broken: string;
+  /** What the control did at the end: "signed in at the end too". */
+  readonly didLast: string;
+  /** Milliseconds that a case may take. */
+  readonly limit: (one: Case<A>) => number;
+  /** @param over aborted when the time of the case is up: from then on it must change nothing */
+  readonly attempt: (one: Case<A>, verdicts: Verdicts, over: AbortSignal) => Promise<Finding>;
+  /** Removes what a case left behind. @returns why the app or the API does not answer any more, or null */
+  readonly tidy: (one: Case<A>) => Promise<string | null>;
+  readonly onResult: (result: CaseResult) => void;
+}
+
+export interface RunResult {
+  readonly passed: boolean;
+  readonly cases: readonly CaseResult[];
+  /** Accepted names of cases that are noticed now. */
+  readonly stale: readonly string[];
+}
+
+export async function runCases<A>(run: Run<A>): Promise<RunResult> {
+  const { control, last, cases, accepted } = run;
+  const results: CaseResult[] = [];
+  const verdicts = new Map<string, Verdict>();
+  const add = ({ name, mustNot, should, paragraph, fix }: CaseText, finding: Finding): void => {
+    const reason = finding.verdict === "unnoticed" ? accepted.get(name) : undefined;
+    const result = {
+      ...{ name, ...finding, mustNot, should, paragraph: finding.paragraph ?? paragraph, fix },
+      ...(reason !== undefined && { accepted: reason }),
+    };
+    results.push(result);
+    verdicts.set(name, finding.verdict);
+    run.onResult(result);
+  };
+  const first = await inTime(run, control, verdicts);
+  add(control, first);
+  let failure = (await run.tidy(control)) ?? whyBroken(first);
+  for (const one of cases) {
+    if (failure !== null) {
+      add(one, notReached(`not run: ${failure}`));
+      continue;
+    }
+    const finding = await inTime(run, one, verdicts);
+    failure = (await run.tidy(one)) ?? whyBroken(await inTime(run, control, verdicts)) ?? (await run.tidy(control));
+    add(one, failure === null ? finding : notReached(`${run.broken} after this case: ${failure}`));
+  }
+  if (cases.length > 0) add(last, failure === null ? works(run.didLast) : notReached(failure));
+  const isOpen = ({ verdict, accepted: reason }: CaseResult): boolean =>
+    verdict === "unnoticed" && reason === undefined;
+  return {
+    passed: failure === null && !results.some(isOpen),
+    cases: results,
+    stale: [...accepted.keys()].filter((name) => ["noticed", "works"].includes(verdicts.get(name) ?? "")),
+  };
+}
+
+const whyBroken = ({ verdict, did }: Finding): string | null => (verdict === "works" ? null : did);
+
+/** Runs a case within its time. One that hangs goes on alone, and can change nothing any more. */
+async function inTime<A>(run: Run<A>, one: Case<A>, verdicts: Verdicts): Promise<Finding> {
+  const limit = run.limit(one);
+  const over = new AbortController();
+  const done = new AbortController();
+  const tried = run.attempt(one, verdicts, over.signal);
+  const late = delay(limit, null, { signal: done.signal }).then(() => {
+    over.abort();
+    return notReached(`the case did not end within ${Math.ceil(limit / 1000)} s`);
+  });
+  try {
+    return await Promise.race([tried, late]);
+  } finally {
+    done.abort();
+    for (const rest of [tried, late]) rest.catch(() => undefined);
+  }
+}
