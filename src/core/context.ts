@@ -92,8 +92,6 @@ export interface FixturesInUse {
     sources: readonly AnyFixtures[],
     prepared: { readonly documents: readonly FixtureDocument[]; readonly key: string },
   ): void;
-  /** Reads them again; call it after that transaction. */
-  reload(): Promise<void>;
   /** Runs changes of the fixtures one after the other, so that the latest one wins. */
   readonly inTurn: Turns;
 }
@@ -103,19 +101,21 @@ type Log = (note: string) => void;
 
 /** Everything that an operation needs from outside. Core itself reads no clock, no random source and no environment. */
 export interface Context {
-  /** The URL that everything is served under. `issuer.ts` may change its scheme, host and port while the server runs. */
-  address: string;
+  /** The URL that everything is served under. Its scheme, host and port may change while the server runs. */
+  readonly address: string;
   /** The name of this server in tokens: its address, and with a vendor's endpoints the vendor's path below it. */
   readonly issuer: string;
-  /** By the setting `endpoints`. */
+  /** The paths of the issuer, by the setting `endpoints`: one layout, or two on the same data for a vendor that has two issuers. */
+  readonly layouts: readonly [Layout, ...Layout[]];
+  /** The one by whose paths the request came. */
   readonly layout: Layout;
+  /** The same data for requests by the paths of another of the layouts. */
+  readonly at: (layout: Layout) => Context;
   readonly store: Store;
   readonly keys: KeyRing;
   readonly settings: Settings;
   /** Whether the login page lists users who sign in by a click. */
   readonly offersPicker: boolean;
-  /** Reads the settings again, after fixtures have changed them. */
-  readonly reloadSettings: () => Promise<void>;
   /** The time in milliseconds since 1970: that of {@link clock}. */
   readonly now: () => number;
   readonly clock: Clock;

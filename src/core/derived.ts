@@ -2,40 +2,36 @@ import type { CollectionName, ReadTx, Store } from "../store/store.ts";
 
 /** A value made from the records and kept, because it is needed without a wait or is too expensive to make for each request. */
 export interface Derived<T> {
+  /** As the records are now: it follows every change of them. */
   readonly value: T;
-  /** Makes it again, after this process changed the records. It follows the changes of other processes by itself. */
-  reload(): Promise<void>;
 }
 
 /** Resolves when this process has all that others wrote before; null if there are none. */
-export const catchUp = ({ store }: { readonly store: Store }): Promise<void> | null => store.others?.catchUp() ?? null;
+export const catchUp = ({ store }: { readonly store: Store }): Promise<void> | null => store.catchUp?.() ?? null;
 
-/** @param from the collections that it is made from */
+/**
+ * @param from the collections that it is made from
+ * @param make a function of the records, and of the value before; it may run for a change that is then not kept
+ */
 export async function derive<T>(
   store: Store,
   from: readonly CollectionName[],
-  make: (tx: ReadTx) => T,
+  make: (tx: ReadTx, before: T | undefined) => T,
 ): Promise<Derived<T>> {
-  let followed = 0;
-  let value: T = await store.read<T>(make);
-  store.others?.follow((changed, read) => {
-    if (!from.some((name) => changed.has(name))) return;
-    followed += 1;
-    value = read(make);
+  let current: { readonly value: T } | undefined;
+  store.follow((changed, read) => {
+    if (!from.some((name) => changed.has(name))) return undefined;
+    const value = read((tx) => make(tx, current?.value));
+    return () => {
+      current = { value };
+    };
   });
+  const first = await store.read((tx) => make(tx, undefined));
+  // A change may have come first.
+  const began = (current ??= { value: first });
   return {
     get value() {
-      return value;
-    },
-    async reload() {
-      for (;;) {
-        const before = followed;
-        const next = await store.read(make);
-        // A later change of another process came in meanwhile: read again.
-        if (before !== followed) continue;
-        value = next;
-        return;
-      }
+      return (current ?? began).value;
     },
   };
 }

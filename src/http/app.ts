@@ -43,7 +43,7 @@ import { enter, mount, type Route } from "./route.ts";
 import { getTryItCallback, postTryIt, postTryItUserInfo } from "./pages/try-it.ts";
 import { postToken } from "./oauth/token.ts";
 import { userinfo } from "./oauth/userinfo.ts";
-import { laidOut, type Web } from "./web.ts";
+import type { Web } from "./web.ts";
 
 /** Every route of an issuer on one page. Those of the inspector and the control API are in `inspector.ts` and `api.ts`. */
 
@@ -154,7 +154,7 @@ function metadataRoutes(web: Web): readonly Route[] {
 
 /** Every route. Those that are not endpoints are both below the address and below a vendor's issuer. */
 function routesOf(web: Web, control: ControlOptions): Router {
-  const { layout } = web.ctx;
+  const { layout, layouts } = web.ctx;
   const base = escaped(web.base);
   const check = hostCheck(web);
   const add = (router: Router, routes: readonly Route[]): void => {
@@ -168,7 +168,8 @@ function routesOf(web: Web, control: ControlOptions): Router {
   others.use(apiPath, enter({ name: "api", kind: "api", challenge: "Bearer" }), check, guard, notFound(web));
 
   const all = newRouter();
-  for (const one of [web, ...(layout.also === null ? [] : [laidOut(web, layout.also)])]) {
+  for (const each of layouts) {
+    const one = each === layout ? web : { ...web, ctx: web.ctx.at(each) };
     const endpoints = newRouter();
     add(endpoints, [...oauthRoutes(one), ...(one.dynamicRegistration ? registrationRoutes(one) : [])]);
     all.use(`${base}/`, endpoints);

@@ -1,18 +1,15 @@
 import type { Response } from "express";
 import type { Context } from "../core/context.ts";
-import { issuerOf, type Layout } from "../core/layout/layout.ts";
 import type { RequestNotes } from "../core/testing/record.ts";
 import type { CommandLine } from "../core/hint.ts";
 import type { Renderer } from "./pages/render.ts";
 
-/** What the routes of an issuer share. */
+/** What the routes of an issuer share, or those of one of its layouts. */
 export interface Web {
   readonly ctx: Context;
   /** The name of the issuer; null for the first one. */
   readonly name: string | null;
   readonly renderer: Renderer;
-  /** The issuer as a parsed URL. */
-  readonly issuer: URL;
   /** The path of the issuer without a trailing slash: "" or "/idp". */
   readonly base: string;
   /** The port that browsers use. It is in the names of the cookies, because browsers do not keep cookies apart by port. */
@@ -30,12 +27,8 @@ export interface Web {
   readonly commandLine: CommandLine;
 }
 
-/** The same data under the issuer of another layout. Prototypes, because issuer and settings can change while the server runs. */
-export function laidOut(web: Web, layout: Layout): Web {
-  const own = { layout: { value: layout }, issuer: { get: () => issuerOf(web.ctx.address, layout) } };
-  const ctx = Object.create(web.ctx, own) as Context;
-  return Object.create(web, { ctx: { value: ctx } }) as Web;
-}
+/** The issuer as a parsed URL. It may change while the server runs. */
+export const issuerUrl = ({ ctx }: Pick<Web, "ctx">): URL => new URL(ctx.issuer);
 
 /** Starts the notes of a request, in `res.locals.notes`; the caller reads them once it is answered. */
 export function takeNotes(res: Response): RequestNotes {

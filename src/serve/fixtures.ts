@@ -96,7 +96,6 @@ export async function fixturesInUse(
       read = sources.map(copyOf);
       tx.remove("fixtures", inUse);
     },
-    reload: () => kept.reload(),
     inTurn: createTurns(),
     async begin(areKept) {
       const documents = areKept ? await Promise.all(ofStart().map(readSource)) : [];
@@ -105,7 +104,6 @@ export async function fixturesInUse(
         if (areKept && key !== undefined) put(tx, ofStart(), { documents, key });
         else tx.remove("fixtures", inUse);
       });
-      await kept.reload();
     },
   };
 }

@@ -1,25 +1,19 @@
 import type { RequestHandler } from "express";
-import { createAttempts } from "../core/attempts.ts";
-import { notifyClients, type EndedSessions } from "../core/logout/backchannel.ts";
-import { derive } from "../core/derived.ts";
 import type { Context, Settings } from "../core/context.ts";
+import { derive } from "../core/derived.ts";
 import { OperationError } from "../core/errors.ts";
-import { createInspectorAccess } from "../core/inspector/access.ts";
-import { followIssuer, rememberedIssuer, rememberIssuer } from "../core/issuers/issuer.ts";
-import type { Issuers } from "../core/issuers/issuer-view.ts";
-import { openKeyRing } from "../core/keys/keys.ts";
-import { unknownHere } from "../core/nearest.ts";
-import { createLedger } from "../core/testing/requests.ts";
-import { createPendingPasswords } from "../core/login/pending-passwords.ts";
 import { nothingApplied, seed, type SeedOptions, type SeedResult } from "../core/fixtures/apply/seed.ts";
-import { faultsOf } from "../core/testing/faults/fault-admin.ts";
-import { createFaults } from "../core/testing/faults/faults.ts";
-import { effectiveSettings, storedSettings } from "../core/settings.ts";
-import { sameJson } from "../core/json-object.ts";
-import { addressBefore, issuerOf, layoutOf, type Layout } from "../core/layout/layout.ts";
+import type { AnyFixtures } from "../core/fixtures/read/source.ts";
+import { rememberIssuer } from "../core/issuers/issuer.ts";
+import type { Issuers } from "../core/issuers/issuer-view.ts";
+import { createPendingPasswords } from "../core/login/pending-passwords.ts";
+import { notifyClients, type EndedSessions } from "../core/logout/backchannel.ts";
+import { unknownHere } from "../core/nearest.ts";
 import { createClock, movedIn, type Clock } from "../core/testing/clock.ts";
+import { faultsOf } from "../core/testing/faults/fault-admin.ts";
 import type { ReadTx, Store } from "../store/store.ts";
 import type { Stores } from "../store/stores.ts";
+import { composeContext } from "./context.ts";
 import { fixturesInUse, hasFixtures, sourcesOf, type GivenFixtures } from "./fixtures.ts";
 import type { IdpOptions } from "./options.ts";
 
@@ -46,29 +40,34 @@ export interface SharedOptions extends Required<Pick<IdpOptions, "random" | "log
   readonly now: () => number;
   /** Settings that override those of the fixtures. */
   readonly settings: Partial<Settings>;
-  /** Whether other processes may serve the same data. */
-  readonly isShared: boolean;
-  /** Whether any host name is answered. Then there is no picker: a page whose name points at this machine could sign in with a click. */
+  /** Whether any host name is answered. */
   readonly anyHost: boolean;
   readonly issuers: Issuers;
 }
 
+/**
+ * Why an issuer is opened:
+ *
+ * - `start`: a server begins with it, with fixtures that every start has
+ * - `made`: it was made with its own fixtures, which no later start has, so the data keeps them
+ * - `found`: a server found it in the data
+ * - `command`: a command works on the data as it is
+ */
+export type Origin = "start" | "made" | "found" | "command";
+
 export interface IssuerOptions extends SharedOptions {
   readonly name: string | null;
-  /** Exactly as given; it may be the issuer. */
-  readonly address: string;
-  /** Whether nobody named the address, so that the address of other instances on a shared store goes before it. */
-  readonly isDefault?: boolean;
+  readonly origin: Origin;
   readonly fixtures: GivenFixtures;
-  /** Whether it was found in the data, and is not in the fixtures. If it was made with its own fixtures, the data has them. */
-  readonly isFound?: boolean;
-  /** Whether the fixtures are those of the first issuer, which every start has. */
-  readonly isAsFirst?: boolean;
+  /** Chooses its address; it may be the issuer. @param last the issuer that the data was last served under; null: it never was */
+  readonly address: (last: string | null) => string;
+  /** Called before anything is written. What it throws is thrown. */
+  readonly check?: ((tx: ReadTx) => void) | undefined;
   readonly onProgress?: SeedOptions["progress"];
 }
 
 /**
- * Opens an issuer: applies the fixtures to its store, then reads the settings and the keys. Every issuer is opened here.
+ * Opens an issuer: applies the fixtures to its store, then composes its context. Every issuer is opened here.
  * @throws {OperationError} invalid (fixtures); not_found (the user of `login: auto:`)
  * @throws {DataFileError | StorageError} of its data
  */
@@ -88,73 +87,38 @@ export async function openIssuer(stores: Stores, options: IssuerOptions): Promis
 }
 
 async function openOn(store: Store, clock: Clock, options: IssuerOptions): Promise<Issuer> {
-  const { name, random, issuers } = options;
-  const { now } = clock;
-  const log = (note: string): void => options.log(name === null ? note : `issuer ${name}: ${note}`);
+  const { name, origin, random, log, issuers, settings, anyHost, address } = options;
   // The first of everything that follows the records, because the others depend on the time.
   clock.follow(await derive(store, ["testing"], movedIn));
+  if (options.check !== undefined) await store.read(options.check);
   const passwords = createPendingPasswords({ store, random }, (error) => {
     log(`passwords could not be written: ${String(error)}`);
   });
+  const sources = origin === "command" ? undefined : sourcesOf(options.fixtures);
+  const plan = sources === undefined ? "leave" : await planFor(store, options, sources);
   let ended: EndedSessions = [];
-  // Another process has already applied them, or this one before its restart.
-  const isApplied = options.isFound === true && (options.isShared || (await store.read(hasFixtures)));
-  const sources = sourcesOf(options.fixtures);
-  // A shared store may belong to a team, and this may be one more instance, without its own fixtures.
-  const givesWay = options.isShared && sources.every((source) => "builtIn" in source);
-  const applying = (): Promise<SeedResult> =>
-    seed({ store, now, random, passwords, settings: options.settings }, sources, {
+  const applying = (from: readonly AnyFixtures[]): Promise<SeedResult> =>
+    seed({ store, now: clock.now, random, passwords, settings }, from, {
       mode: "start",
-      onlyIfUnused: givesWay,
+      onlyIfUnused: plan === "join",
       progress: options.onProgress,
       check: (tx) => {
-        checkAutomaticLogin(tx, options.settings);
+        checkAutomaticLogin(tx, settings);
       },
       onEnded: (sessions) => {
         ended = sessions;
       },
     });
-  const seeded = isApplied ? nothingApplied().result : await applying();
+  const seeded = plan === "leave" || sources === undefined ? nothingApplied().result : await applying(sources);
   const fixtures = await fixturesInUse({ store, random }, options.fixtures, sources);
-  if (!isApplied && !givesWay) await fixtures.begin(name !== null && options.isAsFirst !== true);
-  let layout: Layout | null = null;
-  let endpoints: Settings["endpoints"] | null = null;
-  const inForce = await derive(store, ["meta"], (tx) => {
-    const settings = effectiveSettings(storedSettings(tx), options.settings);
-    // The routes depend on the layout object, so it is only replaced if the endpoints changed.
-    if (layout === null || !sameJson(endpoints, settings.endpoints)) layout = layoutOf(settings.endpoints, name);
-    ({ endpoints } = settings);
-    return { settings, layout };
+  const ctx = await composeContext({
+    ...{ name, store, clock, random, passwords, fixtures, issuers, log, settings, anyHost, address },
   });
-  const remembered = options.isShared && options.isDefault === true ? await store.read(rememberedIssuer) : null;
-  const ctx: Context = {
-    address: addressBefore(remembered ?? options.address, inForce.value.layout),
-    get issuer() {
-      return issuerOf(ctx.address, inForce.value.layout);
-    },
-    get layout() {
-      return inForce.value.layout;
-    },
-    ...{ issuers, store, now, clock, random, passwords, log },
-    keys: await openKeyRing(store, now, random),
-    get settings() {
-      return inForce.value.settings;
-    },
-    get offersPicker() {
-      return inForce.value.settings.login !== "password" && !options.anyHost;
-    },
-    reloadSettings: () => inForce.reload(),
-    attempts: createAttempts(now),
-    inspector: await createInspectorAccess(store, clock.unmoved, random),
-    ledger: createLedger(() => inForce.value.settings.ledger, random(32)),
-    fixtures,
-    faults: await createFaults(store),
-  };
-  if (!isApplied && !givesWay) await ctx.faults.startWith(await faultsOf(sources));
-  await rememberIssuer(ctx);
-  store.others?.follow((changed, read) => {
-    if (changed.has("meta")) followIssuer(ctx, read(rememberedIssuer));
-  });
+  if (plan === "apply" || plan === "keep") {
+    await fixtures.begin(plan === "keep");
+    await ctx.faults.startWith(await faultsOf(sources ?? []));
+  }
+  if (origin !== "command") await rememberIssuer(ctx);
   return {
     ...{ name, ctx, seeded, routes: null },
     startBackground() {
@@ -167,6 +131,21 @@ async function openOn(store: Store, clock: Clock, options: IssuerOptions): Promi
       await store.close();
     },
   };
+}
+
+/**
+ * What becomes of the fixtures of an issuer that a server opens. `apply`: they are applied. `keep`: the data keeps them too. `join`: they are
+ * applied only to data that nobody has used. `leave`: they were applied before.
+ */
+async function planFor(
+  store: Store,
+  { origin, issuers: { isShared } }: IssuerOptions,
+  sources: readonly AnyFixtures[],
+): Promise<"apply" | "keep" | "join" | "leave"> {
+  if (origin === "found" && (isShared || (await store.read(hasFixtures)))) return "leave";
+  // A shared store may belong to a team, and this may be one more instance, without its own fixtures.
+  if (isShared && sources.every((source) => "builtIn" in source)) return "join";
+  return origin === "made" ? "keep" : "apply";
 }
 
 /**

@@ -2,23 +2,26 @@ import { issuersIn } from "../core/fixtures/apply/issuers.ts";
 import type { AnyFixtures } from "../core/fixtures/read/source.ts";
 import { applyTo } from "../core/issuers/apply.ts";
 import { brokenView, checkIssuerName, issuerExists, unknownIssuer, viewOf } from "../core/issuers/issuer.ts";
-import { addressOf, type Issuers, type IssuerView } from "../core/issuers/issuer-view.ts";
+import { addressOf, firstAddress, type Issuers, type IssuerView } from "../core/issuers/issuer-view.ts";
 import { createTurns } from "../core/turns.ts";
 import type { Stores } from "../store/stores.ts";
-import { openIssuer, type Issuer, type SharedOptions } from "./issuer.ts";
+import { openIssuer, type Issuer, type IssuerOptions, type Origin, type SharedOptions } from "./issuer.ts";
 import type { IdpOptions } from "./options.ts";
 
-/** The issuers of a process, by their names. */
+/** The issuers of a process, by their names: of a server, or of a command that works on the data. */
 export interface Registry extends Issuers {
   /**
-   * Opens the first issuer, then those of its fixtures, of the data, and `alike`, which begin with the same fixtures. A broken one is
-   * reported, and the others still open.
+   * Of a server: opens the first issuer, then those of its fixtures, of the data, and `alike`, which begin with the same fixtures. A broken
+   * one is reported, and the others still open.
    */
   start(
-    first: Pick<Parameters<typeof openIssuer>[1], "address" | "isDefault" | "fixtures" | "onProgress"> & {
-      readonly alike: readonly string[];
-    },
+    first: Pick<IssuerOptions, "address" | "fixtures" | "onProgress"> & { readonly alike: readonly string[] },
   ): Promise<Issuer>;
+  /**
+   * Of a command: opens one issuer as it is, and others once it asks for them.
+   * @throws {OperationError} not_found
+   */
+  use(name: string | null, options: Pick<IssuerOptions, "address" | "fixtures" | "check">): Promise<Issuer>;
   /** As in {@link Issuers}, and with all that the library accepts as fixtures. */
   add(name: string, fixtures: IdpOptions["fixtures"]): Promise<IssuerView>;
   /** The names of {@link list}. */
@@ -33,20 +36,25 @@ export interface Registry extends Issuers {
   close(): Promise<void>;
 }
 
-export function createRegistry(stores: Stores, options: Omit<SharedOptions, "issuers">): Registry {
+export function createRegistry(
+  stores: Stores,
+  { isShared, ...options }: Omit<SharedOptions, "issuers"> & Pick<Issuers, "isShared">,
+): Registry {
   const issuers = new Map<string | null, Issuer>();
   /** Why an issuer with this name is not open. */
   const broken = new Map<string, unknown>();
   const inTurn = createTurns();
   let inBackground = false;
+  let isCommand = false;
+  /** The issuer that was opened first: that of the command, or the first one of the server. */
+  let main: Issuer | null = null;
 
-  const first = (): Issuer => {
-    const issuer = issuers.get(null);
-    if (issuer === undefined) throw new Error("the first issuer is not open");
-    return issuer;
+  const mainContext = (): Issuer["ctx"] => {
+    if (main === null) throw new Error("no issuer is open");
+    return main.ctx;
   };
   const names = (): readonly string[] => [...issuers.keys(), ...broken.keys()].filter((name) => name !== null).sort();
-  const placeOf = (name: string): string => addressOf(first().ctx.address, name);
+  const placeOf = (name: string): string => addressOf(firstAddress(mainContext().address, main?.name ?? null), name);
 
   async function view(name: string): Promise<IssuerView> {
     const issuer = issuers.get(name);
@@ -55,13 +63,21 @@ export function createRegistry(stores: Stores, options: Omit<SharedOptions, "iss
     return brokenView(name, placeOf(name), broken.get(name));
   }
 
-  /** @param fixtures absent for those of the first issuer */
-  async function open(name: string, fixtures: IdpOptions["fixtures"], isFound = false): Promise<void> {
-    const own = { fixtures: fixtures ?? asFirst, isAsFirst: fixtures === undefined, isFound };
-    const issuer = await openIssuer(stores, { ...shared, ...own, name, address: placeOf(name) });
+  async function open(
+    name: string | null,
+    how: Pick<IssuerOptions, "origin" | "address" | "fixtures" | "check" | "onProgress">,
+  ): Promise<Issuer> {
+    const log = (note: string): void => shared.log(name === null ? note : `issuer ${name}: ${note}`);
+    const issuer = await openIssuer(stores, { ...shared, ...how, name, log: isCommand ? shared.log : log });
+    main ??= issuer;
     issuers.set(name, issuer);
     if (inBackground) issuer.startBackground();
+    return issuer;
   }
+
+  /** @param fixtures absent for those of the first issuer */
+  const openBeside = (name: string, origin: Origin, fixtures: IdpOptions["fixtures"]): Promise<Issuer> =>
+    open(name, { origin, fixtures: fixtures ?? asFirst, address: () => placeOf(name) });
 
   async function drop(name: string): Promise<void> {
     const issuer = issuers.get(name);
@@ -73,34 +89,45 @@ export function createRegistry(stores: Stores, options: Omit<SharedOptions, "iss
   }
 
   /** The fixtures of an issuer without its own: those that the first issuer uses. */
-  const asFirst = (): readonly AnyFixtures[] => first().ctx.fixtures.sources();
+  const asFirst = (): readonly AnyFixtures[] => mainContext().fixtures.sources();
 
   /** Opens an issuer. A broken one is reported, and the server goes on. */
-  const tryOpen = (name: string, fixtures: IdpOptions["fixtures"], isFound: boolean): Promise<void> =>
-    open(name, fixtures, isFound).catch((error: unknown) => {
+  async function tryOpen(name: string, origin: Origin, fixtures?: IdpOptions["fixtures"]): Promise<void> {
+    try {
+      await openBeside(name, origin, fixtures);
+    } catch (error) {
       broken.set(name, error);
+      // A command shows it among the issuers.
+      if (isCommand) return;
       shared.log(`issuer ${name} is not available: ${error instanceof Error ? error.message : String(error)}`);
-    });
+    }
+  }
 
-  /** Opens and closes the issuers that other processes made and removed. */
+  /** Opens and closes the issuers that other processes made and removed, and for a command those of the data. */
   async function follow(): Promise<void> {
-    if (!shared.isShared) return;
+    if (!isShared && !isCommand) return;
     const there = await stores.names();
-    for (const name of there) if (!issuers.has(name)) await tryOpen(name, undefined, true);
+    for (const name of there) {
+      if (!issuers.has(name) && !broken.has(name)) await tryOpen(name, isCommand ? "command" : "found");
+    }
     for (const name of names()) if (!there.includes(name)) await drop(name);
   }
 
   const registry: Registry = {
-    isShared: options.isShared,
-    async start({ alike, ...options }) {
-      const issuer = await openIssuer(stores, { ...shared, ...options, name: null });
-      issuers.set(null, issuer);
+    isShared,
+    async start({ alike, ...first }) {
+      const issuer = await open(null, { ...first, origin: "start" });
       const declared = await issuersIn(issuer.ctx.fixtures.sources());
-      const there = await stores.names();
-      for (const name of new Set([...alike, ...declared.keys(), ...there])) {
-        await tryOpen(name, declared.get(name), !alike.includes(name) && !declared.has(name));
-      }
+      for (const name of alike) await tryOpen(name, declared.has(name) ? "made" : "start", declared.get(name));
+      for (const [name, own] of declared) if (!alike.includes(name)) await tryOpen(name, "made", own);
+      for (const name of await stores.names()) if (!names().includes(name)) await tryOpen(name, "found");
       return issuer;
+    },
+    async use(name, options) {
+      isCommand = true;
+      const there = name === null ? [] : await stores.names();
+      if (name !== null && !there.includes(name)) throw unknownIssuer(name, there);
+      return open(name, { ...options, origin: "command" });
     },
     names,
     find: (name) => issuers.get(name),
@@ -124,7 +151,8 @@ export function createRegistry(stores: Stores, options: Omit<SharedOptions, "iss
         await follow();
         if (issuers.has(name) || broken.has(name) || !(await stores.claim(name))) throw issuerExists(name);
         try {
-          await open(name, fixtures);
+          const { ctx } = await openBeside(name, fixtures === undefined ? "start" : "made", fixtures);
+          if (isCommand) await ctx.passwords.settle();
           await stores.confirm(name);
         } catch (error) {
           await drop(name);
@@ -134,6 +162,7 @@ export function createRegistry(stores: Stores, options: Omit<SharedOptions, "iss
         return view(name);
       }),
     async apply(name, sources, how) {
+      if (isCommand) await inTurn(follow);
       const issuer = issuers.get(name);
       if (issuer === undefined) throw unknownIssuer(name, names());
       await applyTo(issuer.ctx, sources, how);

@@ -83,8 +83,8 @@ export async function startServer(options: IdpOptions): Promise<Server> {
     const scheme = options.tls === undefined ? "http" : "https";
     const issuer = await issuers.start({
       ...{ fixtures, onProgress, alike: options.issuers ?? [] },
-      isDefault: options.issuer === undefined,
-      address: options.issuer ?? `${scheme}://localhost:${port}`,
+      // The instances of a shared store have one issuer.
+      address: (last) => options.issuer ?? (isShared ? last : null) ?? `${scheme}://localhost:${port}`,
     });
     const base = pathOf(issuer);
     const toRoutes = createSites({ ...options, now, host, port, adminToken, close: closing.close });
@@ -139,12 +139,7 @@ function createSites(
     const commandLine: CommandLine = (words, of = name) => shared.commandLine(words, of);
     // Browsers reach all instances of a shared store at the issuer's port, so these instances name their cookies alike.
     const cookiePort = options.store === undefined ? port : portOf(ctx.address);
-    const web = {
-      ...{ ...shared, commandLine, ctx, name, base: pathOf(issuer), port: cookiePort },
-      get issuer() {
-        return new URL(ctx.issuer);
-      },
-    };
+    const web = { ...shared, commandLine, ctx, name, base: pathOf(issuer), port: cookiePort };
     const onStop = (): void => {
       close().catch((error: unknown) => {
         ctx.log(`stopped, but ${String(error)}`);

@@ -14,6 +14,7 @@ type Outcome = "written" | "overtaken" | StorageError;
 
 interface Batch {
   readonly operations: Operation[];
+  readonly changed: Set<CollectionName>;
   readonly undos: (() => void)[];
   /** Never rejects. */
   readonly done: Promise<Outcome>;
@@ -32,7 +33,7 @@ export const nowhere: Place = { seq: -1, id: "" };
 function createBatch(): Batch {
   let settle!: Batch["settle"];
   const done = new Promise<Outcome>((resolve) => (settle = resolve));
-  return { operations: [], undos: [], done, settle };
+  return { operations: [], changed: new Set(), undos: [], done, settle };
 }
 
 export interface CommitQueue extends Durability {
@@ -54,12 +55,12 @@ export interface CommitQueue extends Durability {
 
 /**
  * @param journal where the changes are written; `place` is where memory is
- * @param memory receives what other writers wrote; `onCaughtUp` is called afterwards with the collections that changed
+ * @param memory receives what other writers wrote, and tells its listeners of every change that is kept
  * @param closed the refusal of a transaction after `close`
  */
 export function createCommitQueue(
   { journal, place: first }: { readonly journal: Journal; readonly place: Place },
-  memory: Pick<Engine, "replay" | "reset"> & { onCaughtUp?(changed: ReadonlySet<CollectionName>): void },
+  memory: Pick<Engine, "replay" | "reset" | "prepare">,
   closed: StorageError,
 ): CommitQueue {
   let place = first;
@@ -111,7 +112,7 @@ export function createCommitQueue(
     if (records !== undefined) memory.reset(records);
     const operations = entries.flat();
     for (const operation of operations) memory.replay(operation);
-    memory.onCaughtUp?.(records === undefined ? collectionsIn(operations) : new Set(allCollections));
+    memory.prepare(records === undefined ? collectionsIn(operations) : new Set(allCollections))();
     place = next;
   }
 
@@ -139,7 +140,10 @@ export function createCommitQueue(
     const written = capture?.();
     let missed: Missed | null = null;
     let outcome: Outcome;
+    let takeOver = (): void => undefined;
     try {
+      // Now, because memory holds exactly the disk and this batch.
+      takeOver = memory.prepare(batch.changed);
       missed = await append(batch.operations);
       outcome = missed === null ? "written" : "overtaken";
     } catch (error) {
@@ -154,6 +158,7 @@ export function createCommitQueue(
       capture = null;
       written();
     }
+    takeOver();
     batch.settle(outcome);
   }
 
@@ -177,7 +182,7 @@ export function createCommitQueue(
   return {
     place: () => place,
     readMissed,
-    async commit(operations, undo) {
+    async commit(operations, changed, undo) {
       if (!open) {
         undo();
         throw closed;
@@ -185,6 +190,7 @@ export function createCommitQueue(
       waiting ??= createBatch();
       const batch = waiting;
       for (const operation of operations) batch.operations.push(operation);
+      for (const name of changed) batch.changed.add(name);
       batch.undos.push(undo);
       start();
       const outcome = await batch.done;

@@ -14,6 +14,7 @@ import {
   type StoreClock,
   type Tx,
 } from "./store.ts";
+import { createFeed, type Feed } from "./feed.ts";
 import { createSweep } from "./sweep.ts";
 import { capture, replay, reset } from "./load.ts";
 import { outcomeOf, settle, type Outcome } from "./outcome.ts";
@@ -33,9 +34,7 @@ interface Change {
   readonly before: Entry | undefined;
 }
 
-export interface Engine extends Pick<Store, "transaction" | "read"> {
-  /** Reads at once. Only where memory is known to be what the journal holds. */
-  look<T>(work: (tx: ReadTx) => T): T;
+export interface Engine extends Pick<Store, "transaction" | "read" | "follow">, Pick<Feed, "prepare"> {
   /** Adds a record of a data file. @throws {ConflictError} @throws {TypeError} */
   load(collection: CollectionName, record: AnyRecord): void;
   /** Applies an operation of a journal: the last one wins. @throws {TypeError} */
@@ -174,14 +173,19 @@ export function createEngine({
     if (running) throw new Error("a transaction or read was begun inside another: use the tx that is there");
   }
 
-  function attempt<T>(work: () => T): Outcome<T> {
+  /** @param done receives the changes; null: the work only reads */
+  function attempt<T>(work: () => T, done: Change[] | null = null): Outcome<T> {
     refuseNested();
     running = true;
     at = now();
+    changes = done;
     const outcome = outcomeOf(work);
+    changes = null;
     running = false;
     return outcome;
   }
+
+  const feed = createFeed((work) => settle(attempt(() => work(tx))));
 
   const undo = (done: readonly Change[]): void => {
     for (const { table, key, before } of done.toReversed()) table.set(key, before);
@@ -194,16 +198,10 @@ export function createEngine({
     while (performance.now() < giveUpAt) {
       const done: Change[] = [];
       operations = [];
-      const outcome = attempt(() => {
-        changes = done;
-        try {
-          return work(tx);
-        } finally {
-          changes = null;
-        }
-      });
+      const outcome = attempt(() => work(tx), done);
       if ("error" in outcome) undo(done.splice(0));
       const until = removable();
+      const changed = new Set(done.map(({ table }) => table.collection));
       const written = "error" in outcome ? [] : operations;
       if (written.length === 0 && !isCurrent) {
         await catchUp?.();
@@ -212,7 +210,8 @@ export function createEngine({
       }
       // Errors wait too: "name is taken" would be wrong if the write of the user who has it then fails.
       const mustWait = durability !== undefined && (written.length > 0 || durability.pending() !== undefined);
-      if (!mustWait || (await durability.commit(written, () => undo(done)))) {
+      if (!mustWait) feed.prepare(changed)();
+      if (!mustWait || (await durability.commit(written, changed, () => undo(done)))) {
         // Not before: memory that was behind may have been wrong about the time.
         sweep(done.length, until);
         return settle(outcome);
@@ -236,7 +235,7 @@ export function createEngine({
   return {
     transaction,
     read,
-    look: (work) => settle(attempt(() => work(tx))),
+    ...feed,
     load: (collection, record) => tables[collection].load(record),
     replay: (operation) => replay(tables, operation),
     reset: (records) => reset(tables, records),

@@ -4,8 +4,8 @@ import type { Stores } from "./stores.ts";
 
 /** The store that ends with the process. */
 export function createMemoryStore({ now, passed }: StoreClock): Store {
-  const { transaction, read } = createEngine({ now, passed });
-  return { location: "memory", transaction, read, close: () => Promise.resolve() };
+  const { transaction, read, follow } = createEngine({ now, passed });
+  return { location: "memory", transaction, read, follow, close: () => Promise.resolve() };
 }
 
 /** Nothing is kept: no issuer has data at a start. */

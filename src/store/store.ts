@@ -26,6 +26,9 @@
  * 11. **Versions.** A record has another version after each change that was kept, also after it was removed and came back,
  *    and the same one as long as nobody changes it. Versions can be compared for as long as this store is open; the
  *    records themselves cannot be compared by identity.
+ * 12. **Told.** A listener hears of each change that is kept, of this process and of others, before whoever made it gets the outcome and
+ *    before anybody else reads it. So a value that is made from records is never older than they are. It never takes over a change that
+ *    could not be written.
  */
 
 import type { AnyIndex, CollectionName, Collections, UniqueIndex } from "./collections.ts";
@@ -78,25 +81,27 @@ export interface Store {
   transaction<T>(work: (tx: Tx) => T): Promise<T>;
   /** See guarantee 7. `work` may run more than once. */
   read<T>(work: (tx: ReadTx) => T): Promise<T>;
-  /** Present where other processes change the records too. */
-  readonly others?: Others;
+  /** See guarantee 12. */
+  follow(listener: ChangeListener): void;
+  /**
+   * Present where other processes change the records too. Resolves when all that they wrote before the call can be read here.
+   * @throws {StorageError}
+   */
+  readonly catchUp?: () => Promise<void>;
   /** Writes what is left to write and releases the data. Nothing may be called after it. */
   close(): Promise<void>;
 }
 
-/** The other processes on the same records. */
-interface Others {
-  /** Resolves when all that they wrote before the call can be read here. @throws {StorageError} */
-  catchUp(): Promise<void>;
-  /**
-   * Calls the listener whenever their changes arrive, before anybody else reads them, so that values derived from records are never
-   * older than the records.
-   */
-  follow(listener: OthersListener): void;
-}
-
-/** @param changed the collections that they changed @param read reads at once */
-export type OthersListener = (changed: ReadonlySet<CollectionName>, read: <T>(work: (tx: ReadTx) => T) => T) => void;
+/**
+ * Hears of every change that is kept, of this process and of others.
+ * @param changed the collections that it changed
+ * @param read reads at once what will be kept
+ * @returns takes the change over: it is called when the change is on disk, before anybody hears of its outcome. Absent: nothing to do
+ */
+export type ChangeListener = (
+  changed: ReadonlySet<CollectionName>,
+  read: <T>(work: (tx: ReadTx) => T) => T,
+) => (() => void) | undefined;
 
 /** A key or a unique value is taken. */
 export class ConflictError extends Error {

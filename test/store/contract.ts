@@ -516,5 +516,39 @@ export function storeContract(name: string, open: (clock: StoreClock) => Promise
         expect(await store.read((tx) => tx.version("codes", "c"))).toBeUndefined();
       });
     });
+
+    describe("12. told", () => {
+      const told: unknown[] = [];
+      beforeEach(() => {
+        told.length = 0;
+        store.follow((changed, read) => {
+          const found = [[...changed].sort(), read((tx) => [...tx.all("users")].map(({ username }) => username))];
+          return () => told.push(found);
+        });
+      });
+
+      test("a listener has taken a change over when its outcome is known, with the records as they were then", async () => {
+        await put(user("alice"));
+        expect(told).toEqual([[["users"], ["alice"]]]);
+        await store.transaction((tx) => {
+          tx.remove("users", "id-alice");
+          tx.insert("codes", code("c", start + 1000));
+        });
+        expect(told.slice(1)).toEqual([[["codes", "users"], []]]);
+      });
+
+      test("it hears of collections that may be lost, and of no transaction that failed or changed nothing", async () => {
+        await store.transaction((tx) => tx.insert("codes", code("c", start + 1000)));
+        expect(told).toEqual([[["codes"], []]]);
+        await store.transaction((tx) => tx.get("users", "id-alice"));
+        const failing = store.transaction((tx) => {
+          tx.put("users", user("bob"));
+          throw new Error("refused");
+        });
+        await expect(failing).rejects.toThrow("refused");
+        await store.read(() => undefined);
+        expect(told).toHaveLength(1);
+      });
+    });
   });
 }

@@ -94,3 +94,22 @@ test("a journal that was deleted before the first change after a crash is not re
   expect(existsSync(join(dir, "data.journal"))).toBe(false);
   await store.close();
 });
+
+test("a listener never takes over a change that could not be written", async () => {
+  const store = await openAt(newFolder());
+  const told: number[] = [];
+  store.follow((_changed, read) => {
+    const count = read((tx) => tx.count("scopes"));
+    return () => told.push(count);
+  });
+  await add(store, "one");
+  for (const name of ["write", "writev", "appendFile", "datasync"] as const) {
+    vi.spyOn(handles, name).mockRejectedValue(fault());
+  }
+  await expect(add(store, "two")).rejects.toMatchObject({ name: "StorageError" });
+  vi.restoreAllMocks();
+  expect(told).toEqual([1]);
+  await add(store, "three");
+  expect(told).toEqual([1, 2]);
+  await store.close();
+});

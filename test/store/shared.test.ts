@@ -33,12 +33,17 @@ function memoryJournal(): Journal {
 async function openOn(journal: Journal, clock: StoreClock = { now: Date.now }): Promise<Store> {
   const queue = createCommitQueue(
     { journal, place: start },
-    { replay: (operation) => engine.replay(operation), reset: (records) => engine.reset(records) },
+    {
+      replay: (operation) => engine.replay(operation),
+      reset: (records) => engine.reset(records),
+      prepare: (changed) => engine.prepare(changed),
+    },
     new StorageError("closed"),
   );
   const engine = createEngine({ ...clock, durability: queue });
   await queue.readMissed();
-  return { location: "shared", transaction: engine.transaction, read: engine.read, close: () => queue.close() };
+  const { transaction, read, follow } = engine;
+  return { location: "shared", transaction, read, follow, close: () => queue.close() };
 }
 
 journalContract("memory", async () => {

@@ -1,15 +1,14 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { createPendingPasswords } from "../../core/login/pending-passwords.ts";
-import { seed } from "../../core/fixtures/apply/seed.ts";
+import { defaultIssuer } from "../../core/endpoints.ts";
 import { runOperation } from "../../core/operations/table.ts";
-import { createClock } from "../../core/testing/clock.ts";
 import { randomText } from "../../random.ts";
-import { createMemoryStore, createMemoryStores } from "../../store/memory.ts";
+import { createRegistry } from "../../serve/registry.ts";
+import { createMemoryStores } from "../../store/memory.ts";
 import type { FoundFixtures } from "../../fixture-files.ts";
 import type { Invocation } from "../invocation.ts";
+import { say } from "../output/print.ts";
 import { fixturesOf } from "../program/server-flags.ts";
-import { contextOf } from "./folder.ts";
 import { usualPort } from "./remote.ts";
 import type { Target } from "./target.ts";
 
@@ -34,16 +33,15 @@ export async function targetBeforeStart(
   cli: Invocation,
   { sources, names }: FoundFixtures = fixturesOf(cli, {}),
 ): Promise<Target & { readonly note: string }> {
-  const { now } = cli;
-  const store = createMemoryStore({ now });
+  const issuers = createRegistry(createMemoryStores(), {
+    ...{ now: cli.now, random: randomText, log: (note) => say(cli, note) },
+    ...{ settings: {}, anyHost: false, isShared: false },
+  });
   // Passwords are not hashed, because nobody signs in here.
-  const passwords = createPendingPasswords({ store, random: randomText }, () => undefined);
-  await seed({ store, now, random: randomText, passwords, settings: {} }, sources, { mode: "start" });
-  const ctx = await contextOf(
-    cli,
-    { stores: createMemoryStores(), store, clock: createClock(now, now) },
-    { name: null, given: issuerOf(cli) },
-  );
+  const { ctx } = await issuers.start({
+    ...{ fixtures: () => sources, alike: [] },
+    address: () => issuerOf(cli) ?? defaultIssuer,
+  });
   const of = names.length === 0 ? "the built-in demo" : names.join(", ");
   return {
     server: null,

@@ -49,17 +49,14 @@ export async function createInspectorAccess(
   random: (bytes: number) => string,
 ): Promise<InspectorAccess> {
   const state = await derive(store, ["testing"], stateIn);
-  const change = async (work: (before: State) => State | null): Promise<boolean> => {
-    const isChanged = await store.transaction((tx) => {
+  const change = (work: (before: State) => State | null): Promise<boolean> =>
+    store.transaction((tx) => {
       const before = stateIn(tx);
       const keys = before.keys.filter(({ expiresAt }) => expiresAt > now());
       const after = work({ ...before, keys });
       if (after !== null) tx.put("testing", { id: "inspector", value: after });
       return after !== null;
     });
-    await state.reload();
-    return isChanged;
-  };
   return {
     async newKey() {
       const key = random(secretBytes);

@@ -2,6 +2,7 @@ import type { Store } from "../../store/store.ts";
 import { baseOf } from "../endpoints.ts";
 import type { FixtureSource } from "../fixtures/read/source.ts";
 import type { InspectorAccess } from "../inspector/access.ts";
+import type { Layout } from "../layout/layout.ts";
 
 /** The name of an issuer beside the first one. No URL looks like it. */
 export const issuerName = /^[A-Za-z0-9_-]{1,64}$/;
@@ -9,6 +10,12 @@ export const issuerName = /^[A-Za-z0-9_-]{1,64}$/;
 /** The address of an issuer. @param first that of the first issuer @param name null: the first issuer itself */
 export const addressOf = (first: string, name: string | null): string =>
   name === null ? first : `${baseOf(first)}${pathOfName(name)}`;
+
+/** The reverse of {@link addressOf}. */
+export function firstAddress(address: string, name: string | null): string {
+  const path = name === null ? "" : pathOfName(name);
+  return address.endsWith(path) ? address.slice(0, address.length - path.length) : address;
+}
 
 /** Below the first issuer. */
 export const pathOfName = (name: string): string => `/i/${name}`;
@@ -32,8 +39,9 @@ export interface OpenIssuer {
   /** Null: the first issuer. */
   readonly name: string | null;
   readonly ctx: {
-    address: string;
+    readonly address: string;
     readonly issuer: string;
+    readonly layout: Layout;
     readonly store: Store;
     readonly inspector: InspectorAccess;
   };

@@ -5,7 +5,7 @@
 import type { ReadTx } from "../../store/store.ts";
 import type { Context } from "../context.ts";
 import { OperationError } from "../errors.ts";
-import { addressBefore } from "../layout/layout.ts";
+import { addressBefore, issuerOf, type Layout } from "../layout/layout.ts";
 import { issuerName, type IssuerView } from "./issuer-view.ts";
 import { didYouMean } from "../nearest.ts";
 import { recordsIn } from "../status.ts";
@@ -55,12 +55,14 @@ export async function changeIssuer(ctx: Context, issuer: string): Promise<void> 
   }
   const origin = address.slice(0, address.length - path.length);
   for (const { ctx: one } of ctx.issuers.open()) {
-    one.address = origin + pathOf(one.address);
-    await rememberIssuer(one);
+    await rememberIssuer({ store: one.store, issuer: issuerOf(origin + pathOf(one.address), one.layout) });
   }
 }
 
-/** Commands that work on the data use the issuer that it was last served under, and so do processes that share it. */
+/**
+ * Commands that work on the data use the issuer that it was last served under. Processes that serve it, this one too, use its address from
+ * now on.
+ */
 export const rememberIssuer = ({ store, issuer }: Pick<Context, "store" | "issuer">): Promise<void> =>
   store.transaction((tx) => {
     if (tx.get("meta", "issuer")?.value !== issuer) tx.put("meta", { id: "issuer", value: issuer });
@@ -71,11 +73,11 @@ export function rememberedIssuer(tx: ReadTx): string | null {
   return typeof issuer === "string" ? issuer : null;
 }
 
-/** Uses the address that another process remembered, unless it has another path: that would need other routes. */
-export function followIssuer(ctx: Pick<Context, "address" | "layout">, issuer: string | null): void {
-  if (issuer === null) return;
-  const address = addressBefore(issuer, ctx.layout);
-  if (pathOf(address) === pathOf(ctx.address)) ctx.address = address;
+/** The address once the data remembers another issuer. One with another path is ignored: that would need other routes. */
+export function movedAddress(address: string, remembered: string | null, layout: Layout): string {
+  if (remembered === null) return address;
+  const moved = addressBefore(remembered, layout);
+  return pathOf(moved) === pathOf(address) ? moved : address;
 }
 
 /** @throws {OperationError} usage */

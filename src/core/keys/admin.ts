@@ -75,7 +75,6 @@ export async function rotateKeys(
     for (const key of old) tx.put("keys", { ...key, ...retired });
     for (const key of made) tx.insert("keys", key);
   });
-  await ctx.keys.reload();
   // Unlike listKeys, this makes no missing key, which may fail: the rotation is already on disk.
   return viewKeys(ctx);
 }
@@ -95,6 +94,5 @@ export async function removeKey(ctx: Context, { id }: { readonly id: string }): 
     }
     tx.remove("keys", id);
   });
-  await ctx.keys.reload();
   return null;
 }

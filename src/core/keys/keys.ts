@@ -50,8 +50,6 @@ export interface KeyRing {
   verifying(kid: string | undefined): VerifyingKey | undefined;
   /** The public keys, including RS256 and every kind that a client registered; the same object until they change. */
   jwks(): Promise<JwkSet>;
-  /** Reads the keys again, after they were changed in the store. */
-  reload(): Promise<void>;
 }
 
 /** Whether any client registered this algorithm for its ID tokens. */
@@ -118,8 +116,7 @@ export async function openKeyRing(
     if (!has(tx, "HS256")) tx.insert("keys", secret);
   });
 
-  // It also depends on the clock, which decides which retired keys are published.
-  const ring = await derive(store, ["keys", "testing"], load);
+  const ring = await derive(store, ["keys"], load);
   const making = new Map<PublicAlg, Promise<void>>();
   /** Keys that could not be written so far: the next attempt uses them. */
   const unwritten = new Map<PublicAlg, Key>();
@@ -130,7 +127,6 @@ export async function openKeyRing(
       if (!has(tx, alg)) tx.insert("keys", key);
     });
     unwritten.delete(alg);
-    await ring.reload();
   }
 
   async function signing(alg: PublicAlg): Promise<SigningKey> {
@@ -163,19 +159,26 @@ export async function openKeyRing(
       );
       // A key that cannot be written does not block the others: only its users get an error.
       await Promise.allSettled(needed.map(signing));
-      if (ring.value.firstExpiry <= now()) await ring.reload();
-      return ring.value.jwks;
+      return publishedAt(ring.value, now());
     },
-    reload: () => ring.reload(),
   };
 }
 
+/** Of all keys, also those that have expired: the clock may be set back. */
 interface Ring {
   readonly signers: ReadonlyMap<string, SigningKey>;
   readonly verifiers: ReadonlyMap<string, VerifyingKey & { readonly expiresAt: number }>;
-  readonly jwks: JwkSet;
-  /** When the first of the published keys expires (milliseconds). */
-  readonly firstExpiry: number;
+  readonly published: readonly { readonly jwk: JwkSet["keys"][number]; readonly expiresAt: number }[];
+  /** What {@link publishedAt} returned last. */
+  shown: JwkSet;
+}
+
+/** The public keys that have not expired: the same object as before, if they are the same. */
+function publishedAt(ring: Ring, now: number): JwkSet {
+  const keys = ring.published.filter(({ expiresAt }) => expiresAt > now).map(({ jwk }) => jwk);
+  // The later the time, the fewer are left, so the number tells which they are.
+  if (keys.length !== ring.shown.keys.length) ring.shown = { keys };
+  return ring.shown;
 }
 
 function signerOf(ring: Ring, alg: string): SigningKey {
@@ -187,9 +190,8 @@ function signerOf(ring: Ring, alg: string): SigningKey {
 function load(tx: ReadTx): Ring {
   const signers = new Map<string, SigningKey>();
   const verifiers = new Map<string, VerifyingKey & { readonly expiresAt: number }>();
-  const published: Readonly<Record<string, unknown>>[] = [];
-  let firstExpiry = Infinity;
-  for (const { kid, alg, jwk, retiredAt, expiresAt = Infinity } of tx.all("keys")) {
+  const published: Ring["published"][number][] = [];
+  for (const { kid, alg, jwk, retiredAt, expiresAt = Infinity } of tx.everything("keys")) {
     if (alg === "HS256") {
       const secret = createSecretKey(Buffer.from(String(jwk["k"]), "base64url"));
       verifiers.set(kid, { key: secret, alg, expiresAt });
@@ -199,9 +201,8 @@ function load(tx: ReadTx): Ring {
     const privateKey = createPrivateKey({ key: { ...jwk }, format: "jwk" });
     const publicKey = createPublicKey(privateKey);
     verifiers.set(kid, { key: publicKey, alg, expiresAt });
-    published.push({ ...publicKey.export({ format: "jwk" }), kid, alg, use: "sig" });
-    firstExpiry = Math.min(firstExpiry, expiresAt);
+    published.push({ jwk: { ...publicKey.export({ format: "jwk" }), kid, alg, use: "sig" }, expiresAt });
     if (retiredAt === null) signers.set(alg, { kid, alg, privateKey });
   }
-  return { signers, verifiers, jwks: { keys: published }, firstExpiry };
+  return { signers, verifiers, published, shown: { keys: [] } };
 }

@@ -17,17 +17,18 @@ export interface Layout extends Pick<
   readonly issuer: string;
   /** Below that address. */
   readonly paths: Readonly<Record<EndpointName, string>>;
-  /** A second one on the same data. */
-  readonly also: Layout | null;
 }
 
-/** @param name of the issuer; null: it is the first one */
-export function layoutOf(setting: EndpointsSetting, name: string | null): Layout {
-  if (typeof setting !== "string") return { issuer: "", paths: { ...endpoints, ...setting }, also: null };
+/**
+ * The layouts of an issuer: one, or two for a vendor that has two issuers on the same data.
+ * @param name of the issuer; null: it is the first one
+ */
+export function layoutsOf(setting: EndpointsSetting, name: string | null): readonly [Layout, ...Layout[]] {
+  if (typeof setting !== "string") return [{ issuer: "", paths: { ...endpoints, ...setting } }];
   const preset: Preset = presets[setting];
   const { also, firstName } = preset;
   const own = name ?? firstName;
-  return { ...layout(preset, own), also: also === undefined ? null : layout({ ...preset, ...also }, own) };
+  return [layout(preset, own), ...(also === undefined ? [] : [layout({ ...preset, ...also }, own)])];
 }
 
 function layout(preset: Preset, name: string): Layout {
@@ -38,7 +39,6 @@ function layout(preset: Preset, name: string): Layout {
     ...preset,
     issuer: named(preset.issuer),
     paths: { ...endpoints, ...Object.fromEntries(paths) },
-    also: null,
     frames: Object.fromEntries(frames),
   };
 }

@@ -34,8 +34,6 @@ export interface Clock {
   readonly isFrozen: () => boolean;
   /** Shows what the records say from now on. */
   readonly follow: (moved: Derived<Moved>) => void;
-  /** Reads the records again. Call it after this process has changed them. */
-  readonly reload: () => Promise<void>;
 }
 
 /**
@@ -44,7 +42,7 @@ export interface Clock {
  */
 export function createClock(base: () => number, elapsed: () => number): Clock {
   const began = base() - elapsed();
-  let moved: Derived<Moved> = { value: unmoved, reload: async () => undefined };
+  let moved: Derived<Moved> = { value: unmoved };
   const now = (): number => timeOf(moved.value, base());
   const real = (): number => began + elapsed();
   return {
@@ -57,7 +55,6 @@ export function createClock(base: () => number, elapsed: () => number): Clock {
     follow(next) {
       moved = next;
     },
-    reload: () => moved.reload(),
   };
 }
 

@@ -107,8 +107,6 @@ export async function restoreSnapshot(ctx: Context, { name }: { readonly name: s
     restoreEras(tx, eras);
     return { ...view(snapshot), validAgain };
   });
-  await ctx.keys.reload();
-  await ctx.reloadSettings();
   record(ctx, name);
   return result;
 }

@@ -21,7 +21,7 @@ import { routeOf, type RouteRecord } from "../route.ts";
 import { privateApiHeaders } from "./security-headers.ts";
 import type { EndedView, ErrorView } from "../pages/error-views.ts";
 import { viewFor } from "../pages/reader.ts";
-import { note, type Web } from "../web.ts";
+import { issuerUrl, note, type Web } from "../web.ts";
 
 /**
  * JSON for programs, a page for people. A page route explains to a person why a sign-in was refused, unless the client prefers
@@ -152,6 +152,6 @@ function startOf({ ctx }: Web, { initiateLoginUri, redirectUri }: NonNullable<In
 
 /** The same page under the issuer's host name, if the browser used another one: cookies are bound to the name. */
 function nameOfIssuer(web: Web, req: Request): string | null {
-  const { origin, host } = web.issuer;
+  const { origin, host } = issuerUrl(web);
   return req.headers.host === host ? null : origin + req.originalUrl;
 }

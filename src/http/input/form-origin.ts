@@ -1,7 +1,7 @@
 import type { Request } from "express";
 import { InteractionError } from "../../core/sign-in/interactions.ts";
 import { standingOf } from "./host-check.ts";
-import type { Web } from "../web.ts";
+import { issuerUrl, type Web } from "../web.ts";
 
 /**
  * Whether a page of another origin loads this by itself, as an image, in a frame or by a script (Fetch Metadata), without a user's click.
@@ -13,9 +13,10 @@ export const isForeignPart = (req: Request): boolean =>
 /** Whether this origin is ours: the issuer's, or that of another of our names, under which the page was opened. */
 export function isOwnOrigin(web: Web, req: Request, origin: string): boolean {
   const { host = "" } = req.headers;
-  if (origin === web.issuer.origin) return true;
+  const issuer = issuerUrl(web);
+  if (origin === issuer.origin) return true;
   if (standingOf(web, host) !== "own") return false;
-  return origin === `${web.issuer.protocol}//${host}` || origin === `${req.protocol}://${host}`;
+  return origin === `${issuer.protocol}//${host}` || origin === `${req.protocol}://${host}`;
 }
 
 /**

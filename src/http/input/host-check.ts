@@ -3,7 +3,7 @@ import { allowHost } from "../../core/fix-commands.ts";
 import { isAddress, isLoopbackHost } from "../../net/address.ts";
 import { HttpError } from "../answer/http-error.ts";
 import { routeOf } from "../route.ts";
-import type { Web } from "../web.ts";
+import { issuerUrl, type Web } from "../web.ts";
 
 /** Against DNS rebinding: a foreign page may point its own name at this machine, but the browser then sends that name as `Host`. */
 
@@ -18,7 +18,7 @@ export function standingOf(web: Web, host: string | undefined): Standing {
   if (host === undefined) return "own";
   const name = hostName(host);
   // The issuer last: it is parsed each time.
-  if (isAddress(name) || isLoopbackHost(name) || name === web.issuer.hostname) return "own";
+  if (isAddress(name) || isLoopbackHost(name) || name === issuerUrl(web).hostname) return "own";
   const listed = web.allowedHosts.map((given) => given.toLowerCase());
   if (listed.includes(name)) return "own";
   const isBelow = (given: string): boolean => given.startsWith(".") && `.${name}`.endsWith(given);
@@ -66,8 +66,9 @@ export const hostCheck =
   };
 
 /** The base of the back-channel endpoints under the `Host` of a request, which the check has accepted; null: the issuer's. */
-export function backchannelOf({ backchannel, issuer, base }: Web, req: Request): string | null {
+export function backchannelOf(web: Web, req: Request): string | null {
+  const { backchannel, base } = web;
   const { host } = req.headers;
-  if (backchannel === "off" || host === undefined || host === issuer.host) return null;
+  if (backchannel === "off" || host === undefined || host === issuerUrl(web).host) return null;
   return `${req.protocol}://${host}${base}`;
 }

@@ -5,7 +5,7 @@ import { sendText } from "../answer/answer.ts";
 import { streamLedger } from "../answer/event-stream.ts";
 import { assetHeaders } from "../answer/security-headers.ts";
 import { sendPage } from "../pages/page-writer.ts";
-import type { Web } from "../web.ts";
+import { issuerUrl, type Web } from "../web.ts";
 import { failureOf, flowsOf, rowOf, type Flow } from "./flows.ts";
 import { renderSignIn, renderSignIns } from "./sign-in-views.ts";
 import { stepsOf } from "./steps.ts";
@@ -48,7 +48,7 @@ export const getSignIn = (web: Web) => (req: Request<{ id: string }>, res: Respo
     faultsHref: web.base + inspectorPath + tabs.testing,
     flow: rowOf(flow, web.base + signInPath),
     failed: failure && { id: failure.id, rule: failure.rule, fix: failure.fix, clock: failure.clock },
-    steps: stepsOf(flow, web.issuer.origin),
+    steps: stepsOf(flow, issuerUrl(web).origin),
   });
   sendPage(res, 200, page);
 };

@@ -23,7 +23,7 @@ import { HttpError } from "../answer/http-error.ts";
 import { knownBrowser, readBrowser, readTryItCookie, setBrowserCookie, setTryItCookie } from "../input/cookies.ts";
 import { requireOwnOrigin } from "../input/form-origin.ts";
 import { bodyParameters, queryParameters, single } from "../input/params.ts";
-import { note, type Web } from "../web.ts";
+import { issuerUrl, note, type Web } from "../web.ts";
 import { sendPage } from "./page-writer.ts";
 import { viewFor } from "./reader.ts";
 import { renderHome, renderTryIt, renderTryItFailed, type TryItFailedView, type TryItView } from "./try-it-views.ts";
@@ -47,10 +47,10 @@ function beginForm(web: Web, req: Request, res: Response): Pick<TryItView, "begi
 }
 
 export function sendHome(web: Web, req: Request, res: Response): void {
-  const { ctx, base, issuer, commandLine } = web;
+  const { ctx, base, commandLine } = web;
   const { try_it: tryIt } = ctx.settings;
   // The response comes to the issuer's name, and cookies are bound to a name.
-  const isIssuer = req.headers.host === issuer.host;
+  const isIssuer = req.headers.host === issuerUrl(web).host;
   const page = renderHome(web.renderer, {
     ...viewFor(web, req, res),
     issuer: ctx.issuer,

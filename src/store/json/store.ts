@@ -100,7 +100,11 @@ export async function openJsonStore({ dir: shown, isHeld, now, passed, log }: Js
   let folded: Position = { seq: 0, offset: held.offset };
   const queue = createCommitQueue(
     { journal: { ...journal, append }, place: placeAt(journal.position().seq) },
-    { replay: (operation) => engine.replay(operation), reset: (records) => engine.reset(records) },
+    {
+      replay: (operation) => engine.replay(operation),
+      reset: (records) => engine.reset(records),
+      prepare: (changed) => engine.prepare(changed),
+    },
     new StorageError(`${location} is closed`),
   );
   const engine = createEngine({ now, passed, durability: queue });
@@ -175,6 +179,7 @@ export async function openJsonStore({ dir: shown, isHeld, now, passed, log }: Js
     location: dataPath,
     transaction: engine.transaction,
     read: engine.read,
+    follow: engine.follow,
     async close() {
       await queue.close();
       await folding;

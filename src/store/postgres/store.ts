@@ -13,7 +13,7 @@
  */
 import { createCommitQueue, nowhere } from "../commit-queue.ts";
 import { createEngine } from "../engine.ts";
-import { StorageError, type OthersListener, type Store, type StoreClock } from "../store.ts";
+import { StorageError, type Store, type StoreClock } from "../store.ts";
 import { createCatchUp } from "./catch-up.ts";
 import type { Database } from "./database.ts";
 import { createJournal, openJournal } from "./journal.ts";
@@ -34,7 +34,6 @@ export async function openPostgresStore(
   /** Characters of the journal that this process has seen since it last asked whether a snapshot is due. */
   let seen = 0;
   let saving: Promise<void> | null = null;
-  const listeners: OthersListener[] = [];
   const journal = openJournal(database, issuer, (length) => {
     seen += length;
     if (seen > worthIt) saving ??= save();
@@ -44,9 +43,7 @@ export async function openPostgresStore(
     {
       replay: (operation) => engine.replay(operation),
       reset: (records) => engine.reset(records),
-      onCaughtUp(changed) {
-        for (const listener of listeners) listener(changed, (work) => engine.look(work));
-      },
+      prepare: (changed) => engine.prepare(changed),
     },
     new StorageError(`${database.location} is closed`),
   );
@@ -75,7 +72,8 @@ export async function openPostgresStore(
     location: database.location,
     transaction: engine.transaction,
     read: engine.read,
-    others: { catchUp, follow: (listener) => void listeners.push(listener) },
+    follow: engine.follow,
+    catchUp,
     async close() {
       await queue.close();
       await saving;

@@ -203,16 +203,13 @@ function taken(state: State, isMeant: (one: Kept) => boolean): readonly [State, 
 export async function createFaults(store: Store): Promise<Faults> {
   const state = await derive(store, ["testing"], stateIn);
 
-  async function change<T>(work: (state: State) => readonly [State, T]): Promise<T> {
-    const result = await store.transaction((tx) => {
+  const change = <T>(work: (state: State) => readonly [State, T]): Promise<T> =>
+    store.transaction((tx) => {
       const before = stateIn(tx);
       const [after, result] = work(before);
       if (!isDeepStrictEqual(before, after)) tx.put("testing", { id: "faults", value: after });
       return result;
     });
-    await state.reload();
-    return result;
-  }
 
   return {
     get size() {

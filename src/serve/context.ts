@@ -1,0 +1,96 @@
+import { createAttempts } from "../core/attempts.ts";
+import type { Context, Settings } from "../core/context.ts";
+import { derive } from "../core/derived.ts";
+import { createInspectorAccess } from "../core/inspector/access.ts";
+import { movedAddress, rememberedIssuer } from "../core/issuers/issuer.ts";
+import { sameJson } from "../core/json-object.ts";
+import { openKeyRing } from "../core/keys/keys.ts";
+import { addressBefore, issuerOf, layoutsOf, type Layout } from "../core/layout/layout.ts";
+import { effectiveSettings, storedSettings } from "../core/settings.ts";
+import { createFaults } from "../core/testing/faults/faults.ts";
+import { createLedger } from "../core/testing/requests.ts";
+import type { ReadTx } from "../store/store.ts";
+
+interface ContextOptions extends Pick<
+  Context,
+  "store" | "clock" | "random" | "passwords" | "fixtures" | "issuers" | "log"
+> {
+  /** Of the issuer; null: the first one. */
+  readonly name: string | null;
+  /** Settings that override those of the fixtures. */
+  readonly settings: Partial<Settings>;
+  /** Whether any host name is answered. Then there is no picker: a page whose name points at this machine could sign in with a click. */
+  readonly anyHost: boolean;
+  /**
+   * Chooses the address, exactly as it is used; it may be the issuer.
+   * @param last the issuer that the data was last served under; null: it never was
+   */
+  readonly address: (last: string | null) => string;
+}
+
+/** What the records say about where an issuer is and how it works. */
+interface Served {
+  readonly settings: Settings;
+  readonly layouts: readonly [Layout, ...Layout[]];
+  readonly address: string;
+  /** The issuer that the data was last served under. */
+  readonly remembered: string | null;
+}
+
+/** Composes what operations on an issuer take. It is done only here, for a server and for a command that works on the data. */
+export async function composeContext(options: ContextOptions): Promise<Context> {
+  const { store, clock, random } = options;
+  const { now } = clock;
+
+  function serve(tx: ReadTx, before: Served | undefined): Served {
+    const settings = effectiveSettings(storedSettings(tx), options.settings);
+    // The routes are made for these layouts, so they are only replaced if the endpoints changed.
+    const layouts =
+      before !== undefined && sameJson(before.settings.endpoints, settings.endpoints)
+        ? before.layouts
+        : layoutsOf(settings.endpoints, options.name);
+    const remembered = rememberedIssuer(tx);
+    const chosen = before?.address ?? addressBefore(options.address(remembered), layouts[0]);
+    const isMoved = before !== undefined && remembered !== before.remembered;
+    const address = isMoved ? movedAddress(chosen, remembered, layouts[0]) : chosen;
+    return { settings, layouts, address, remembered };
+  }
+  const served = await derive(store, ["meta"], serve);
+
+  const services = {
+    ...{ store, clock, now, random },
+    passwords: options.passwords,
+    fixtures: options.fixtures,
+    issuers: options.issuers,
+    log: options.log,
+    keys: await openKeyRing(store, now, random),
+    attempts: createAttempts(now),
+    inspector: await createInspectorAccess(store, clock.unmoved, random),
+    ledger: createLedger(() => served.value.settings.ledger, random(32)),
+    faults: await createFaults(store),
+  };
+  /** @param layout by whose paths a request came */
+  const contextAt = (layout: () => Layout): Context => ({
+    ...services,
+    get address() {
+      return served.value.address;
+    },
+    get issuer() {
+      return issuerOf(served.value.address, layout());
+    },
+    get layout() {
+      return layout();
+    },
+    get layouts() {
+      return served.value.layouts;
+    },
+    get settings() {
+      return served.value.settings;
+    },
+    get offersPicker() {
+      return served.value.settings.login !== "password" && !options.anyHost;
+    },
+    at: (other) => contextAt(() => other),
+  });
+  return contextAt(() => served.value.layouts[0]);
+}
