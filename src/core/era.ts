@@ -18,7 +18,7 @@ function endEra(tx: Tx): number {
 }
 
 /** A past that stays over although the clock was set back: tokens of this era or an earlier one that expired by `end` stay expired. */
-interface Past {
+export interface Past {
   readonly era: number;
   /** Milliseconds since 1970. */
   readonly end: number;
@@ -81,7 +81,7 @@ export function endOfToken(
 }
 
 /** Eras whose tokens are dead: the first and the last one of each range. */
-type DeadEras = readonly (readonly [first: number, last: number])[];
+export type DeadEras = readonly (readonly [first: number, last: number])[];
 
 const deadEras = (tx: ReadTx): DeadEras => (tx.get("meta", "deadEras")?.value ?? []) as DeadEras;
 

@@ -1,0 +1,316 @@
+import { describe, expect, test } from "vitest";
+import { register, serve, type App } from "../helpers/app.ts";
+import { underAttack } from "../helpers/attack.ts";
+import { Browser } from "../helpers/browser.ts";
+import { jwtPart, paths, post, userinfo, type Body } from "../helpers/client.ts";
+import { testClock } from "../helpers/clock.ts";
+
+/** An import never brings back what was ended, and what it brings leaves the counters room. */
+
+const exchangeType = "urn:ietf:params:oauth:grant-type:token-exchange";
+type State = Readonly<Record<string, readonly Readonly<Record<string, unknown>>[]>>;
+
+const clock = testClock();
+const idp = await underAttack({ now: clock.now, dynamicRegistration: true });
+const document = async (): Promise<Record<string, unknown>> => ({ ...(await idp.call("export", {})) });
+
+interface World {
+  readonly app: App;
+  readonly client: string;
+  readonly user: string;
+  readonly browser: Browser;
+  readonly tokens: Body;
+}
+
+/** A user of their own, signed in to a client of its own. */
+async function world(): Promise<World> {
+  const app = await register(idp, {
+    grant_types: ["authorization_code", "refresh_token", "client_credentials", exchangeType],
+  });
+  const client = app.credentials.client_id;
+  const user = `of-${client}`;
+  await idp.call("seed", { users: [{ username: user, id: `id-${user}` }] });
+  const { browser, code } = await app.signIn({ user });
+  return { app, client, user, browser, tokens: (await app.exchange(code)).json };
+}
+
+const isGood = async (token: string): Promise<boolean> => (await userinfo(idp, token)).status === 200;
+const isActive = async (token: string): Promise<boolean> => (await idp.call("token.introspect", { token })).active;
+const access = ({ tokens }: World) => isGood(tokens.access_token);
+const refreshes = async ({ app, tokens }: World) => (await app.refresh(tokens.refresh_token)).status === 200;
+const session = async ({ browser }: World) => (await browser.open("/account")).page === "account";
+const hint = (app: App, token: string) => async () =>
+  (await new Browser(idp.issuer).open(app.url({ id_token_hint: token, prompt: "none" }))).left?.searchParams.get(
+    "error",
+  ) === "login_required";
+const ofClient = async ({ app }: World): Promise<string> =>
+  (await post(idp, paths.token, { ...app.credentials, grant_type: "client_credentials" })).json.access_token;
+
+/** Ends something after the export. @returns what asks whether it lives; none of them does anything if it does not */
+type Ending = (world: World) => Promise<readonly (() => Promise<boolean>)[]>;
+
+const remove = async ({ user }: World): Promise<void> => {
+  await idp.call("users.remove", { username: user });
+};
+
+const endings: Readonly<Record<string, Ending>> = {
+  "a grant that was revoked": async (of) => {
+    await idp.revoke({ user: of.user, client: of.client });
+    return [() => access(of), () => refreshes(of)];
+  },
+  "a grant that was revoked, and given again": async (of) => {
+    await idp.revoke({ user: of.user, client: of.client });
+    await idp.issueTokens({ user: of.user, client: of.client, scope: "openid profile email" });
+    return [() => access(of), () => refreshes(of)];
+  },
+  "the grants of a user who was banned": async (of) => {
+    await idp.call("users.ban", { username: of.user });
+    return [() => access(of), () => refreshes(of), () => session(of)];
+  },
+  "an access token that was revoked": async (of) => {
+    await post(idp, paths.revoke, { ...of.app.credentials, token: of.tokens.access_token });
+    return [() => access(of)];
+  },
+  "a refresh token that was revoked, and its access token": async (of) => {
+    await post(idp, paths.revoke, { ...of.app.credentials, token: of.tokens.refresh_token });
+    return [() => access(of), () => refreshes(of)];
+  },
+  "a refresh token that was rotated twice": async (of) => {
+    const next = (await of.app.refresh(of.tokens.refresh_token)).json;
+    const { refresh_token: last } = (await of.app.refresh(next.refresh_token)).json;
+    expect(await isActive(last)).toBe(true);
+    return [() => isActive(of.tokens.refresh_token), () => isActive(next.refresh_token)];
+  },
+  "tokens whose code was replayed": async (of) => {
+    const { code } = await of.app.signIn({ user: of.user });
+    const { json } = await of.app.exchange(code);
+    await of.app.exchange(code);
+    return [() => isGood(json.access_token), () => isActive(json.refresh_token)];
+  },
+  "tokens that were made to expire": async (of) => {
+    await idp.expire({ user: of.user, access: true, refresh: true });
+    return [() => access(of), () => refreshes(of)];
+  },
+  "sessions that were made to expire": async (of) => {
+    await idp.expire({ user: of.user, sessions: true });
+    return [() => session(of)];
+  },
+  "a session that signed out": async (of) => {
+    await of.browser.open(`/api/v2/oauth/logout?id_token_hint=${of.tokens.id_token}`);
+    return [() => session(of)];
+  },
+  "bad tokens that were issued": async ({ app, user, client }) => {
+    const { token } = await idp.call("token.issue", { user, client, wrong_audience: true });
+    const own = await idp.call("token.issue", { client, wrong_audience: true });
+    const id = await idp.call("token.issue", { user, client, type: "id", expired: true });
+    return [() => isGood(token), () => isActive(own.token), hint(app, id.token)];
+  },
+  "a flawed ID token": async ({ app, user }) => {
+    await idp.faults.add({ endpoint: "token", flaw: "nonce-wrong" });
+    return [hint(app, (await app.exchange((await app.signIn({ user })).code)).json.id_token)];
+  },
+  "what a user had who was removed": async (of) => {
+    await remove(of);
+    return [() => access(of), () => refreshes(of), () => session(of)];
+  },
+  "what a user had who was removed, and added again": async (of) => {
+    await remove(of);
+    await idp.call("seed", { users: [{ username: of.user, id: `id-${of.user}` }] });
+    return [() => access(of), () => refreshes(of), () => session(of)];
+  },
+  "the tokens of a client that was removed": async (of) => {
+    const own = await ofClient(of);
+    await idp.call("clients.remove", { client_id: of.client });
+    return [() => access(of), () => refreshes(of), () => isActive(own)];
+  },
+  "an exchanged token, of a client that was removed": async (of) => {
+    const exchanged = await post(idp, paths.token, {
+      ...{ ...of.app.credentials, grant_type: exchangeType, subject_token: of.tokens.access_token },
+      subject_token_type: "urn:ietf:params:oauth:token-type:access_token",
+    });
+    expect(await isActive(exchanged.json.access_token)).toBe(true);
+    await idp.call("clients.remove", { client_id: of.client });
+    return [() => isActive(exchanged.json.access_token)];
+  },
+  "everything that a reset ended": async (of) => {
+    const own = await ofClient(of);
+    await idp.reset();
+    return [() => access(of), () => refreshes(of), () => session(of), () => isActive(own)];
+  },
+  "tokens from between a snapshot and its restore": async (of) => {
+    await idp.snapshot("before");
+    const { access_token: token } = await idp.issueTokens({ user: of.user, client: of.client });
+    await idp.restore("before");
+    return [() => isGood(token)];
+  },
+  "tokens of a past that is over": async (of) => {
+    const state = (await document()) as State;
+    const { era } = jwtPart(of.tokens.access_token, 1);
+    const pasts = { id: "pasts", value: [{ era, end: clock.now() + 3_600_000 }] };
+    const others = (state["meta"] ?? []).filter(({ id }) => id !== "era" && id !== "pasts");
+    const meta = [...others, { id: "era", value: Number(era) + 1 }, pasts];
+    await idp.call("import", { document: { ...state, meta } });
+    return [() => access(of)];
+  },
+  "tokens of a key that was removed": async (of) => {
+    await idp.call("keys.rotate", { alg: "HS256" });
+    const old = (await idp.call("keys.list", {})).filter(({ alg, status }) => alg === "HS256" && status === "retired");
+    for (const { kid } of old) await idp.call("keys.remove", { id: kid });
+    return [() => access(of), () => refreshes(of)];
+  },
+  "tokens of keys that were all removed": async (of) => {
+    await idp.call("keys.rotate", {});
+    const old = (await idp.call("keys.list", {})).filter(({ status }) => status === "retired");
+    for (const { kid } of old) await idp.call("keys.remove", { id: kid });
+    return [() => access(of), () => refreshes(of), hint(of.app, of.tokens.id_token)];
+  },
+};
+
+describe("an import does not bring back", () => {
+  test.each(Object.entries(endings))("%s", async (_name, end) => {
+    const of = await world();
+    expect([await access(of), await session(of)]).toEqual([true, true]);
+    const before = await document();
+    const asks = await end(of);
+    const answers = () => Promise.all(asks.map((ask) => ask()));
+    const none = asks.map(() => false);
+    expect(await answers()).toEqual(none);
+    // Also one that was made after it ended, and twice.
+    const after = await document();
+    for (const state of [before, after, before]) {
+      await idp.call("import", { document: state });
+      expect(await answers()).toEqual(none);
+    }
+    // What begins now is good.
+    const { browser, code } = await of.app.signIn({ user: of.user });
+    expect(await isGood((await of.app.exchange(code)).json.access_token)).toBe(true);
+    expect((await browser.open("/account")).page).toBe("account");
+  });
+
+  test("the token that managed a registered client which was removed", async () => {
+    const registered = await fetch(`${idp.issuer}/api/v2/oauth/register`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ redirect_uris: ["https://app.example.test/cb"] }),
+    });
+    const { registration_client_uri: uri, ...made } = (await registered.json()) as Record<string, string>;
+    const headers = { authorization: `Bearer ${made["registration_access_token"] ?? ""}` };
+    const read = async () => (await fetch(uri ?? "", { headers })).status;
+    const before = await document();
+    expect((await fetch(uri ?? "", { method: "DELETE", headers })).status).toBe(204);
+    await idp.call("import", { document: before });
+    expect(await read()).toBe(401);
+    expect((await idp.call("clients.list", {})).map(({ client_id }) => client_id)).toContain(made["client_id"]);
+  });
+});
+
+test("what was not ended stays good: tokens, sessions and refresh tokens from before the export", async () => {
+  const [of, declined] = [await world(), await world()];
+  await idp.call("grants.edit", {
+    id: (await idp.call("grants.list", { client: declined.client }))[0]?.id ?? "",
+    scope: "openid",
+  });
+  const ended = await world();
+  await idp.revoke({ user: ended.user, client: ended.client });
+  await idp.call("import", { document: await document() });
+  expect([await access(of), await session(of), await refreshes(of)]).toEqual([true, true, true]);
+  expect(jwtPart(of.tokens.access_token, 1)["sub"]).toBe(`id-${of.user}`);
+});
+
+test("an export whose user left a scope out is imported", async () => {
+  const { app, user } = await world();
+  await app.signIn({ user, scope: "openid phone", prompt: "consent" });
+  const state = await document();
+  const grants = (state["grants"] as object[]).map((grant) => ({ ...grant, declined: ["phone"] }));
+  expect((await idp.call("import", { document: { ...state, grants } })).grants).toBe(grants.length);
+});
+
+test("into data with other keys the tokens of the export come along, and nothing of the data stays", async () => {
+  const of = await world();
+  await idp.call("token.revoke", { token: of.tokens.refresh_token });
+  const good = await world();
+  const other = await serve({ issuer: idp.issuer, now: clock.now });
+  const lost = await other.issueTokens({ user: "alice", client: "demo-app" });
+  await other.call("import", { document: await document() });
+  const active = async (token: string) => (await other.call("token.introspect", { token })).active;
+  expect(await active(good.tokens.access_token)).toBe(true);
+  expect([await active(of.tokens.access_token), await active(lost.access_token)]).toEqual([false, false]);
+});
+
+describe("a counter of an import has a bound that leaves room", () => {
+  const huge = Number.MAX_SAFE_INTEGER;
+  const withMeta = (state: State, id: string, value: unknown) => ({
+    ...state,
+    meta: [...(state["meta"] ?? []).filter((one) => one["id"] !== id), { id, value }],
+  });
+  const withRecord = (state: State, name: string, record: object) => ({ ...state, [name]: [record] });
+  const family = { id: "f", generation: 0, rotatedAt: 0, deadBecause: null, expiresAt: 1 };
+  const cases: readonly (readonly [name: string, (state: State) => object])[] = [
+    ["era", (state) => withMeta(state, "era", huge)],
+    ["era", (state) => withMeta(state, "era", 2 ** 52)],
+    ["longestLife", (state) => withMeta(state, "longestLife", huge)],
+    ["latestEnd", (state) => withMeta(state, "latestEnd", huge)],
+    ["era", (state) => withMeta(state, "pasts", [{ era: huge, end: 0 }])],
+    ["end", (state) => withMeta(state, "pasts", [{ era: 1, end: huge }])],
+    ["era", (state) => withMeta(state, "deadEras", [[1, huge]])],
+    // Not ended yet: they would end what is issued later.
+    ["era", (state) => withMeta(state, "pasts", [{ era: 1e9, end: 0 }])],
+    ["era", (state) => withMeta(state, "deadEras", [[1, 1e9]])],
+    ["era", (state) => withRecord(state, "expirations", { id: "[null,null]", access: { era: 1e9, at: 0 } })],
+    ["era", (state) => withRecord(state, "expirations", { id: "[null,null]", refresh: { era: huge, at: 0 } })],
+    ["at", (state) => withRecord(state, "expirations", { id: "[null,null]", refresh: { era: 1, at: huge } })],
+    ["generation", (state) => withRecord(state, "families", { ...family, generation: huge })],
+    ["generation", (state) => withRecord(state, "families", { ...family, generation: -1 })],
+    ["rotatedAt", (state) => withRecord(state, "families", { ...family, rotatedAt: huge })],
+    ["expiresAt", (state) => withRecord(state, "families", { ...family, expiresAt: huge })],
+    ["deadAt", (state) => withRecord(state, "families", { ...family, deadAt: huge })],
+    ["expiresAt", (state) => withRecord(state, "deadTokens", { jti: "j", reason: "", expiresAt: huge })],
+    ["expiresAt", (state) => withRecord(state, "usedAssertions", { id: "j", expiresAt: huge })],
+    [
+      "authTime",
+      (state) => ({ ...state, sessions: (state["sessions"] ?? []).map((one) => ({ ...one, authTime: huge })) }),
+    ],
+    [
+      "expiresAt",
+      (state) => ({ ...state, sessions: (state["sessions"] ?? []).map((one) => ({ ...one, expiresAt: huge })) }),
+    ],
+    ["retiredAt", (state) => ({ ...state, keys: (state["keys"] ?? []).map((one) => ({ ...one, retiredAt: huge })) })],
+  ];
+
+  test.each(cases)("%s (%#)", async (name, change) => {
+    const of = await world();
+    const state = (await document()) as State;
+    const imported = idp.call("import", { document: { ...change(state) } });
+    await expect(imported).rejects.toMatchObject({
+      code: "invalid",
+      problems: expect.arrayContaining([
+        expect.objectContaining({ message: expect.stringContaining(`${name} must be`) }),
+      ]),
+    });
+    await idp.expire({ user: of.user });
+    expect(await access(of)).toBe(false);
+  });
+
+  test("at the bound everything still works, also the next export and import", async () => {
+    const state = (await document()) as State;
+    const top = withMeta(
+      withMeta(withMeta(state, "era", 1e12), "latestEnd", Date.parse("9995-01-01")),
+      "longestLife",
+      315_360_000,
+    );
+    const other = await serve({ now: clock.now });
+    await other.call("import", { document: { ...top } });
+    const { access_token: token } = await other.issueTokens({ user: "alice", client: "demo-app" });
+    expect((await userinfo(other, token)).status).toBe(200);
+    await other.expire({ user: "alice" });
+    expect((await userinfo(other, token)).status).toBe(401);
+    await other.call("token.revoke", {
+      token: (await other.issueTokens({ user: "alice", client: "demo-app" })).refresh_token,
+    });
+    await other.call("keys.rotate", {});
+    expect(await other.call("keys.list", {})).not.toEqual([]);
+    const again = (await other.call("export", {})) as unknown as State;
+    const meta = (again["meta"] ?? []).map((one) => (one["id"] === "era" ? { ...one, value: 1e12 } : one));
+    await other.call("import", { document: { ...again, meta, expirations: [] } });
+  });
+});
