@@ -55,10 +55,28 @@ test("a fixture file that is there stays: exit 4, and --force replaces it", asyn
   expect(readFileSync(join(cwd, target), "utf8")).toContain("subByCode");
 });
 
+test("a hostile value breaks no line, on the terminal and in the comments", async () => {
+  const cwd = newFolder();
+  const user = { username: "x\nError: fake\u001b[2J\u202e", "\nodd": 1, firstName: "\u001b]0;title\u0007" };
+  writeFileSync(join(cwd, "realm.json"), JSON.stringify({ realm: "r", enabled: true, users: [user] }));
+  for (const more of [[], ["--stdout", "--json"], ["--stdout"]]) {
+    const { code, stdout, stderr } = await idp(["init", "--from", "keycloak", "realm.json", ...more], { cwd });
+    expect(code, stderr).toBe(0);
+    for (const line of stderr.trim().split("\n").slice(1)) expect(line).toMatch(/^(?:realm\.json:\d|Next)/);
+    for (const letter of ["\u001b", "\u0007", "\u202e"]) expect(stdout + stderr).not.toContain(letter);
+  }
+  expect(readFileSync(join(cwd, target), "utf8")).not.toMatch(/^(?!#).*Error: fake/m);
+});
+
 describe("refused", () => {
   const dex = sample("dex.yaml");
   test.each<[string, readonly string[], number, RegExp]>([
-    ["a tool that is not known", ["--from", "okta", dex], 2, /okta.*keycloak, auth0, dex, soluto, navikt, hydra/],
+    [
+      "a tool that is not known",
+      ["--from", "okta", dex],
+      2,
+      /okta.*keycloak, auth0, dex, soluto, navikt, hydra, emulate, fusionauth, authelia/,
+    ],
     ["no file", ["--from", "dex"], 2, /no file is named\n.*idp init --from dex FILE/],
     ["no files of Soluto", ["--from", "soluto"], 2, /idp init --from soluto USERS CLIENTS/],
     ["two files of a tool with one", ["--from", "dex", dex, dex], 2, /dex takes 1 file, and there are 2/],

@@ -13,6 +13,10 @@ const samples: Readonly<Record<string, string>> = {
   "config.yaml": "dex.yaml",
   "users.yaml": "soluto-users.yaml",
   "config.json": "navikt.json",
+  "emulate.config.yaml": "emulate.yaml",
+  "kickstart.json": "fusionauth.json",
+  "configuration.yml": "authelia.yml",
+  "users_database.yml": "authelia-users.yml",
 };
 /** The clients of two tools are in files of one name. */
 const sampleOf = (tool: string, file: string): string =>
@@ -22,6 +26,7 @@ const page = readFileSync(join(repository, "docs", "migration.md"), "utf8");
 const commands = [...page.matchAll(/^```sh\nidp (.+)\n```$/gm)].map(([, words = ""]) => words);
 const users: Readonly<Record<string, string>> = {
   ...{ keycloak: "ada", auth0: "ada@example.test", dex: "admin", soluto: "User1", navikt: "subByCode", hydra: "alice" },
+  ...{ emulate: "octocat", fusionauth: "heidi@example.test", authelia: "judy" },
 };
 
 test("every tool has a command", () => {

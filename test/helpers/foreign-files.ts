@@ -9,4 +9,8 @@ export const foreignFiles: readonly [ToolName, ...string[]][] = [
   ["soluto", "soluto-users.yaml", "soluto-clients.json"],
   ["navikt", "navikt.json"],
   ["hydra", "hydra.json"],
+  ["auth0", "auth0-tenant.yaml"],
+  ["emulate", "emulate.yaml"],
+  ["fusionauth", "fusionauth.json"],
+  ["authelia", "authelia.yml", "authelia-users.yml"],
 ];

@@ -1,6 +1,7 @@
 import { OperationError, problemText } from "../../core/errors.ts";
-import type { ToolName } from "../../migrate/tool-names.ts";
-import { readFrom, type FileText } from "../../migrate/tools.ts";
+import { oneFile, type ToolName } from "../../migrate/tool-names.ts";
+import type { FileText } from "../../migrate/text.ts";
+import { readFrom } from "../../migrate/tools.ts";
 import { fixtureText } from "../../migrate/write.ts";
 import { decodeFixture } from "../../core/fixtures/read/source.ts";
 import { checkFixtures } from "../../core/fixtures/apply/seed.ts";
@@ -10,12 +11,13 @@ import { checkPlace, file as target, schemaNearby, writeFixtures } from "./place
 import type { InitFlags } from "./flags.ts";
 import { readNamedFile } from "../input/named-file.ts";
 import type { Invocation } from "../invocation.ts";
+import { escapeLine } from "../output/escape.ts";
 import { answer, type Outcome } from "../output/print.ts";
 import { startCommand } from "../target/target.ts";
 import { count } from "../output/words.ts";
 
 /** How many lines are printed; the file has them all. */
-const mostLines = 100;
+const mostLines = 40;
 
 /** `idp init --from`: a fixture file made from the files of another tool. */
 export async function initFrom(
@@ -30,8 +32,10 @@ export async function initFrom(
   checkPlace(place);
   const { draft, leftOut } = await readFrom(tool, files.map(read));
   const login = { client_id: loginClient, redirect_uris: [loopbackRedirectUri], grant_types: [...loginGrantTypes] };
-  const text = fixtureText(draft, leftOut, {
-    command: plainCommandLine(command),
+  // A name or a value in the files may have characters that a terminal acts upon.
+  const losses = leftOut.map((problem) => escapeLine(problemText(problem)));
+  const text = fixtureText(draft, losses, {
+    command: escapeLine(plainCommandLine(command)),
     schema: schemaNearby(),
     loginClient: login,
   });
@@ -44,16 +48,16 @@ export async function initFrom(
     leftOut,
     ...(flags.stdout === true && { text }),
   };
-  const shown = leftOut.slice(0, mostLines).map(problemText);
+  const shown = losses.slice(0, mostLines);
   const more =
-    leftOut.length > mostLines ? [`… and ${leftOut.length - mostLines} more, in the comments of ${target}`] : [];
-  const notes = leftOut.length === 0 ? [] : ["Not carried over:", ...shown, ...more];
+    losses.length > mostLines ? [`… and ${losses.length - mostLines} more, in the comments of ${target}`] : [];
+  const notes = losses.length === 0 ? [] : ["Not carried over:", ...shown, ...more];
   if (flags.stdout === true) return answer(document, () => text.trimEnd(), { notes });
   writeFixtures(place, text);
   return answer(
     document,
     ({ users, clients }, style) =>
-      `Created ${style.bold(target)}: ${count(users, "user")}, ${count(clients, "client")} of ${files.join(" and ")}`,
+      `Created ${style.bold(target)}: ${count(users, "user")}, ${count(clients, "client")} of ${escapeLine(files.join(" and "))}`,
     { notes: [...notes, { text: "Next", command: startCommand }] },
   );
 }
@@ -64,11 +68,10 @@ function checkWords(
   files: readonly string[],
   { type, for: library, client, redirectUri, user }: InitFlags,
 ): void {
-  const most = tool === "soluto" ? 2 : 1;
-  const form = tool === "soluto" ? ["USERS", "CLIENTS"] : ["FILE"];
-  if (files.length === 0 || files.length > most) {
-    const wrong =
-      files.length === 0 ? "no file is named" : `${tool} takes ${count(most, "file")}, and there are ${files.length}`;
+  const isOne = oneFile.includes(tool);
+  const form = tool === "soluto" ? ["USERS", "CLIENTS"] : isOne ? ["FILE"] : ["FILE…"];
+  if (files.length === 0 || (isOne && files.length > 1)) {
+    const wrong = files.length === 0 ? "no file is named" : `${tool} takes 1 file, and there are ${files.length}`;
     throw new OperationError("usage", wrong, {
       hint: { text: "Write", command: ["idp", "init", "--from", tool, ...form] },
     });

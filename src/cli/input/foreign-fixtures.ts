@@ -13,6 +13,6 @@ export async function withFixtures<T>(sources: readonly FixtureSource[], work: (
     const isRefused = error instanceof OperationError || error instanceof RemoteError;
     if (!isRefused || error.problems.length === 0) throw error;
     const { foreignFixtures } = await import("../../migrate/tools.ts");
-    throw (await foreignFixtures(sources)) ?? error;
+    throw foreignFixtures(sources) ?? error;
   }
 }

@@ -40,7 +40,7 @@ function declareInit(program: Command, act: Act): void {
         libraries,
       ),
     )
-    .argument("[file...]", "with --from: the file to convert; for soluto, the users file and the clients file")
+    .argument("[file...]", "with --from: the files to convert")
     .addOption(
       new Option("--from <tool>", "convert another tool's file, and list what could not be converted").choices(
         toolNames,

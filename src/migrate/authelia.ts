@@ -1,0 +1,115 @@
+import { isObject } from "../core/json-object.ts";
+import { addClient, grantsOf, leaveResponseTypes } from "./draft-clients.ts";
+import { addUser } from "./draft-users.ts";
+import { addSetting, textOf, type Carried, type Draft, type Place } from "./draft.ts";
+import { entryOf, type Entry } from "./entry.ts";
+
+/** Authelia: the configuration, with its OpenID Connect clients, and the file of users that it names. */
+
+const isUsers = (root: unknown): boolean =>
+  isObject(root) &&
+  isObject(root["users"]) &&
+  Object.values(root["users"]).some((user) => isObject(user) && "displayname" in user);
+
+const isConfiguration = (root: unknown): boolean =>
+  isObject(root) &&
+  ((isObject(root["identity_providers"]) && "oidc" in root["identity_providers"]) ||
+    ("authentication_backend" in root && "session" in root));
+
+export const isAuthelia = (root: unknown): boolean => isUsers(root) || isConfiguration(root);
+
+export function readAuthelia(draft: Draft, root: unknown, place: Place): void {
+  const file = entryOf(draft, place, root);
+  const users = file.below("users");
+  for (const name of Object.keys(users.value)) readUser(draft, users.below(name), [name, users.carry(name)[1]]);
+  const oidc = file.below("identity_providers").below("oidc");
+  for (const client of oidc.list("clients")) readClient(draft, client);
+  const lifespans = oidc.below("lifespans");
+  addSetting(draft, "access_token_ttl", seconds(lifespans.carry("access_token")));
+  addSetting(draft, "refresh_token_ttl", seconds(lifespans.carry("refresh_token")));
+  addSetting(draft, "code_ttl", seconds(lifespans.carry("authorize_code")));
+  // Authelia's own keys.
+  oidc.ignore("hmac_secret issuer_private_key issuer_certificate_chain issuer_private_keys jwks");
+  file.leaveOthers();
+}
+
+/** The seconds of a duration, as `1h`, `90 minutes` or a number. */
+function seconds([duration, place]: Carried): Carried {
+  const units: Readonly<Record<string, number>> = {
+    y: 31_536_000,
+    M: 2_592_000,
+    w: 604_800,
+    d: 86_400,
+    h: 3600,
+    m: 60,
+    s: 1,
+  };
+  const parts = [...(textOf(duration) ?? "").matchAll(/(\d+)\s*(?:(month)|([yMwdhms]))/g)];
+  if (parts.length === 0) return [duration, place];
+  return [
+    parts.reduce((sum, [, number, month, unit = "s"]) => sum + Number(number) * (units[month ? "M" : unit] ?? 1), 0),
+    place,
+  ];
+}
+
+function readUser(draft: Draft, user: Entry, name: Carried): void {
+  const { carry } = user;
+  const [disabled, disabledAt] = carry("disabled");
+  const [email = carry("email")] = user.each("email");
+  const extra = user.below("extra");
+  const isE164 = /^\+[1-9]\d{1,14}$/.test(user.text("phone_number") ?? "");
+  addUser(draft, {
+    place: user.place,
+    names: [name],
+    fields: {
+      displayName: carry("displayname"),
+      email,
+      // To Authelia, every address of its users is verified.
+      emailVerified: [email[0] === undefined ? undefined : true, email[1]],
+      status: [disabled === true ? "suspended" : undefined, disabledAt],
+      website: carry("website"),
+      ...(isE164 && { phone: carry("phone_number") }),
+    },
+    claims: {
+      ...user.pick(
+        "groups given_name middle_name family_name nickname gender birthdate profile picture zoneinfo locale",
+      ),
+      ...user.pick("address phone_extension"),
+      ...extra.pick(Object.keys(extra.value).join(" ")),
+    },
+    password: carry("password"),
+  });
+  user.leaveOthers();
+}
+
+function readClient(draft: Draft, client: Entry): void {
+  const { carry, each, place } = client;
+  const [given, at] = carry(client.has("client_secret") ? "client_secret" : "secret");
+  const isPublic = client.get("public") === true || client.get("token_endpoint_auth_method") === "none";
+  const scopes = each("scopes");
+  const [pkce, pkceAt] = carry("require_pkce");
+  const [consent, consentAt] = carry("consent_mode");
+  addClient(draft, {
+    place,
+    id: carry(client.has("client_id") ? "client_id" : "id"),
+    isPublic,
+    secret: [typeof given === "string" ? given.replace(/^\$plaintext\$/, "") : given, at],
+    redirectUris: each("redirect_uris"),
+    grantTypes: grantsOf(draft, each("grant_types"), ["authorization_code"]),
+    scopes: scopes.length === 0 ? ["openid", "groups", "profile", "email"].map((one): Carried => [one, place]) : scopes,
+    fields: {
+      client_name: carry(client.has("client_name") ? "client_name" : "description"),
+      ...client.pick(
+        "token_endpoint_auth_method token_endpoint_auth_signing_alg sector_identifier_uri audience jwks_uri",
+      ),
+      ...client.pick("id_token_signed_response_alg require_pushed_authorization_requests"),
+      require_pkce: [pkce === true && !isPublic ? true : undefined, pkceAt],
+      // Every other mode asks, some of them only from time to time.
+      skip_consent: [consent === "implicit" ? true : undefined, consentAt],
+    },
+  });
+  leaveResponseTypes(draft, each("response_types"));
+  if (client.get("pkce_challenge_method") === "S256") client.ignore("pkce_challenge_method");
+  client.lose("authorization_policy", "there are no policies here: whoever signs in may use the client");
+  client.leaveOthers();
+}

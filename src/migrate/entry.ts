@@ -1,0 +1,101 @@
+import { isObject, type JsonObject } from "../core/json-object.ts";
+import { isEmpty, leave, textOf, type Carried, type Draft, type Place } from "./draft.ts";
+
+/** A record of a file, which remembers which of its fields were read: all others are noted as left out. */
+export interface Entry {
+  readonly place: Place;
+  readonly value: JsonObject;
+  readonly draft: Draft;
+  readonly get: (name: string) => unknown;
+  readonly text: (name: string) => string | undefined;
+  readonly carry: (name: string) => Carried;
+  /** Several fields, by their names. */
+  readonly pick: (names: string) => Readonly<Record<string, Carried>>;
+  readonly has: (name: string) => boolean;
+  /** The texts of a list, or one text. */
+  readonly each: (name: string) => readonly Carried[];
+  /** The object that a field is; empty for anything else. What nobody reads of it is noted too. */
+  readonly below: (name: string) => Entry;
+  /** The objects of a list; other values are noted. Whoever reads one calls its `leaveOthers`. */
+  readonly list: (name: string) => readonly Entry[];
+  readonly leave: (message: string, name?: string) => void;
+  /** Notes a field if it is set. */
+  readonly lose: (name: string, message?: string) => void;
+  /** Reads fields that mean nothing here. */
+  readonly ignore: (names: string) => void;
+  readonly leaveOthers: () => void;
+}
+
+/** @param anyCase whether the tool ignores the case of names */
+export function entryOf(draft: Draft, place: Place, given: unknown, anyCase = false): Entry {
+  const value = isObject(given) ? given : {};
+  const names = new Map(anyCase ? Object.keys(value).map((name) => [name.toLowerCase(), name]) : []);
+  const read = new Set<string>();
+  const inner: Entry[] = [];
+  const named = (name: string): string => {
+    const own = anyCase ? (names.get(name.toLowerCase()) ?? name) : name;
+    read.add(own);
+    return own;
+  };
+  const get = (name: string): unknown => {
+    const own = named(name);
+    return Object.hasOwn(value, own) ? value[own] : undefined;
+  };
+  const at = (name: string): Place => [...place, named(name)];
+  const carry = (name: string): Carried => [get(name), at(name)];
+  const lose = (name: string, message = "is not carried over"): void => {
+    if (!isEmpty(get(name))) leave(draft, at(name), message, "key");
+  };
+  return {
+    place,
+    value,
+    draft,
+    get,
+    text: (name) => textOf(get(name)),
+    carry,
+    pick: (all) => Object.fromEntries(all.split(" ").map((name) => [name, carry(name)])),
+    has: (name) => !isEmpty(get(name)),
+    each: (name) => {
+      const found = get(name);
+      if (!Array.isArray(found)) return isEmpty(found) ? [] : [[found, at(name)]];
+      return found.flatMap((item: unknown, index): Carried[] => {
+        const text = textOf(item);
+        if (text === undefined && !isEmpty(item)) leave(draft, [...at(name), index], "is not a text");
+        return text === undefined ? [] : [[text, [...at(name), index]]];
+      });
+    },
+    below: (name) => {
+      if (!isObject(get(name))) lose(name, "is not an object");
+      const entry = entryOf(draft, at(name), get(name), anyCase);
+      inner.push(entry);
+      return entry;
+    },
+    list: (name) => {
+      const found = get(name);
+      if (!Array.isArray(found)) {
+        lose(name, "is not a list");
+        return [];
+      }
+      return objectsOf(draft, found, at(name)).map(([item, where]) => entryOf(draft, where, item, anyCase));
+    },
+    leave: (message, name) => leave(draft, name === undefined ? place : at(name), message),
+    lose,
+    ignore: (all) => {
+      for (const name of all.split(" ")) named(name);
+    },
+    leaveOthers: () => {
+      for (const name of Object.keys(value)) if (!read.has(name)) lose(name);
+      for (const entry of inner) entry.leaveOthers();
+    },
+  };
+}
+
+/** The objects of a list, with their places. Other values are noted. */
+export function objectsOf(draft: Draft, list: readonly unknown[], place: Place): (readonly [JsonObject, Place])[] {
+  return list.flatMap((item, index) => {
+    const where = [...place, index];
+    if (isObject(item)) return [[item, where] as const];
+    leave(draft, where, "is not an object: it is left out");
+    return [];
+  });
+}

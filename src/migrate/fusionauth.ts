@@ -1,0 +1,136 @@
+import { isObject, type JsonObject } from "../core/json-object.ts";
+import { addClient, grantsOf, originsOf } from "./draft-clients.ts";
+import { addUser } from "./draft-users.ts";
+import { addSetting, listOf, textsOf, type Carried, type Draft, type Place } from "./draft.ts";
+import { entryOf, type Entry } from "./entry.ts";
+
+/** A kickstart of FusionAuth: requests to its API, of which those that make applications and users count here. */
+
+export const isFusionAuth = (root: unknown): boolean =>
+  isObject(root) &&
+  listOf(root["requests"]).some(
+    (one) => isObject(one) && typeof one["url"] === "string" && one["url"].startsWith("/api/"),
+  );
+
+export function readFusionAuth(draft: Draft, root: unknown, place: Place): void {
+  const file = entryOf(draft, place, root);
+  // The same places, with the values of variables.
+  const filled = fill(root, file.below("variables").value);
+  const users: { user: Entry; ids: readonly string[]; registrations: Entry[] }[] = [];
+  const requests = entryOf(draft, place, filled).list("requests");
+  for (const request of requests) {
+    const url = request.text("url") ?? "a request";
+    const [, kind, id] = /^\/api\/(application|user\/registration|user)(?:\/([^/]+))?\/?$/.exec(url) ?? [];
+    if (kind === undefined) {
+      request.leave(`${url} is not carried over`);
+      request.ignore(Object.keys(request.value).join(" "));
+      continue;
+    }
+    const body = request.below("body");
+    request.ignore("method url tenantId when");
+    body.ignore("applicationId sendSetPasswordEmail skipVerification skipRegistrationVerification");
+    if (kind === "application") readApplication(draft, body, id);
+    else {
+      const user = body.below("user");
+      const ids = [id, ...["id", "email", "username"].map(user.text)].filter((one) => one !== undefined);
+      const registrations = [
+        ...body.list("registrations"),
+        ...(body.has("registration") ? [body.below("registration")] : []),
+      ];
+      const known = users.find((one) => one.ids.some((name) => ids.includes(name)));
+      if (known !== undefined) known.registrations.push(...registrations);
+      else if (body.has("user")) users.push({ user, ids, registrations });
+      else body.leave("registers a user whom this file does not make");
+    }
+  }
+  for (const { user, ids, registrations } of users) readUser(draft, user, ids[0], registrations);
+  for (const request of requests) request.leaveOthers();
+  file.ignore("requests licenseId license");
+  file.lose("apiKeys", "keys of FusionAuth's API are not carried over: idp has one admin token");
+  file.lose("settings");
+}
+
+/** A value with `#{name}` replaced by the variable of that name, if it has one. */
+function fill(value: unknown, variables: JsonObject): unknown {
+  if (typeof value === "string")
+    return value.replaceAll(/#\{(\w+)\}/g, (whole, name: string) => {
+      const found = Object.hasOwn(variables, name) ? variables[name] : undefined;
+      return typeof found === "string" && !found.includes("#{") ? found : whole;
+    });
+  if (Array.isArray(value)) return value.map((item) => fill(item, variables));
+  if (!isObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, fill(member, variables)]));
+}
+
+function readApplication(draft: Draft, body: Entry, idInUrl: string | undefined): void {
+  const app = body.below("application");
+  const oauth = app.below("oauthConfiguration");
+  const { carry, each } = oauth;
+  const asked = each("enabledGrants").map(([name, at]): Carried => [
+    name === "device_code" ? "urn:ietf:params:oauth:grant-type:device_code" : name,
+    at,
+  ]);
+  const policy = oauth.text("clientAuthenticationPolicy");
+  const isPublic = policy === undefined ? oauth.get("requireClientAuthentication") === false : policy === "NotRequired";
+  const jwt = app.below("jwtConfiguration");
+  if (jwt.get("enabled") !== false) addSetting(draft, "access_token_ttl", jwt.carry("timeToLiveInSeconds"));
+  const [minutes, minutesAt] = jwt.carry("refreshTokenTimeToLiveInMinutes");
+  if (typeof minutes === "number") addSetting(draft, "refresh_token_ttl", [minutes * 60, minutesAt]);
+  const isPkce = String(oauth.get("proofKeyForCodeExchangePolicy")) === "Required";
+  addClient(draft, {
+    place: app.place,
+    id: oauth.has("clientId") ? carry("clientId") : app.has("id") ? app.carry("id") : [idInUrl, app.place],
+    isPublic,
+    secret: carry("clientSecret"),
+    redirectUris: each("authorizedRedirectURLs"),
+    logoutUris: each("logoutURL"),
+    grantTypes: grantsOf(draft, asked, ["authorization_code", "refresh_token"]),
+    fields: {
+      client_name: app.carry("name"),
+      require_pkce: [isPkce && !isPublic ? true : undefined, app.place],
+      allowed_origins: originsOf(each("authorizedOriginURLs")),
+      skip_consent: [true, app.place],
+    },
+  });
+  // Users name their roles in registrations.
+  app.ignore("roles tenantId active");
+  oauth.ignore("generateRefreshTokens");
+  jwt.ignore("enabled");
+}
+
+function readUser(draft: Draft, user: Entry, first: string | undefined, registrations: readonly Entry[]): void {
+  const { carry, place } = user;
+  const whole = ["firstName", "lastName"].flatMap((name) => user.text(name) ?? []).join(" ");
+  const roles = registrations.flatMap((one) => textsOf(one.get("roles")));
+  const [active, activeAt] = carry("active");
+  const data = user.below("data");
+  for (const registration of registrations) {
+    registration.ignore("applicationId id verified username");
+    registration.leaveOthers();
+  }
+  addUser(draft, {
+    place,
+    names: [carry("username"), carry("email"), ...registrations.map((one) => one.carry("username"))],
+    fields: {
+      id: user.has("id")
+        ? carry("id")
+        : [first === user.get("email") || first === user.get("username") ? undefined : first, place],
+      displayName: user.has("fullName") ? carry("fullName") : [whole, carry("firstName")[1]],
+      email: carry("email"),
+      emailVerified: [user.has("email") ? (user.get("verified") ?? true) : undefined, place],
+      birthDate: carry("birthDate"),
+      phone: carry(user.has("phoneNumber") ? "phoneNumber" : "mobilePhone"),
+      status: [active === false ? "suspended" : undefined, activeAt],
+    },
+    claims: {
+      given_name: carry("firstName"),
+      family_name: carry("lastName"),
+      middle_name: carry("middleName"),
+      picture: carry("imageUrl"),
+      zoneinfo: carry("timezone"),
+      ...(roles.length > 0 && { roles: [roles, registrations[0]?.place ?? place] as const }),
+      ...data.pick(Object.keys(data.value).join(" ")),
+    },
+    password: carry("password"),
+  });
+}
