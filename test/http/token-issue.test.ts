@@ -91,7 +91,7 @@ describe.each(tokenFlaws)("a token that is bad on purpose: %s", (flaw) => {
 });
 
 // A refresh token has no audience.
-test.each(tokenFlaws.filter((flaw) => flaw !== "wrong_audience"))(
+test.each(tokenFlaws.filter((flaw) => !flaw.endsWith("_audience")))(
   "a bad refresh token (%s) does not refresh, and the good ones stay valid",
   async (flaw) => {
     const good = await idp.call("token.issue", { ...whose, type: "refresh" });
@@ -104,6 +104,12 @@ test.each(tokenFlaws.filter((flaw) => flaw !== "wrong_audience"))(
   },
 );
 
+test("a token can be bound to a key", async () => {
+  const jkt = "0ZcOCORZNYy-DWpqq30jZyJGHTN0d2HglBV3uiguA4I";
+  const { token } = await idp.call("token.issue", { ...whose, dpop_jkt: jkt });
+  expect(jwtPart(token, 1)).toMatchObject({ cnf: { jkt } });
+});
+
 test("a bad token is wrong only in the requested way", async () => {
   const made = async (change: object) => {
     const { token } = await idp.call("token.issue", { ...whose, ...change });
@@ -115,6 +121,15 @@ test("a bad token is wrong only in the requested way", async () => {
   expect((await made({ not_yet_valid: true })).payload).toMatchObject({ iat: now, nbf: now + 3600, exp: now + 5400 });
   expect((await made({ wrong_issuer: true })).payload).toMatchObject({ iss: "https://wrong-issuer.invalid" });
   expect((await made({ wrong_audience: true })).payload).toMatchObject({ aud: "https://wrong-audience.invalid" });
+  for (const [flaw, claim] of [
+    ["missing_issuer", "iss"],
+    ["missing_audience", "aud"],
+    ["missing_expiry", "exp"],
+  ] as const) {
+    const { [claim]: _left, ...others } = good.payload;
+    expect(Object.keys((await made({ [flaw]: true })).payload)).toEqual(Object.keys(others));
+  }
+  expect((await made({ wrong_type: true })).header).toEqual({ ...good.header, typ: "rt+jwt" });
   expect((await made({ bad_signature: true })).header).toEqual(good.header);
   const unknown = await made({ unknown_kid: true });
   expect(unknown.header["kid"]).not.toBe(good.header["kid"]);
@@ -149,6 +164,10 @@ describe("contradictions are refused", () => {
     [{ unknown_kid: true, bad_signature: true }, "bad-signature and unknown-kid exclude each other"],
     [{ type: "refresh", audience: "x" }, "a refresh token has no audience"],
     [{ type: "refresh", wrong_audience: true }, "a refresh token has no audience"],
+    [{ type: "refresh", missing_audience: true }, "a refresh token has no audience"],
+    [{ expired: true, missing_expiry: true }, "exclude each other"],
+    [{ type: "id", dpop_jkt: "x" }, "only access tokens are bound to a key"],
+    [{ dpop_jkt: "x" }, "is not a SHA-256 thumbprint"],
     [{ type: "refresh", claims: { a: 1 } }, "a refresh token takes no claims"],
     [{ type: "opaque" }, '"opaque" is not a type of token'],
     [{ claims: ["a"] }, "claims must be an object"],

@@ -19,6 +19,11 @@ export interface TokenIssueFlags extends IssueFlags {
   readonly notYetValid?: true;
   readonly wrongIssuer?: true;
   readonly wrongAudience?: true;
+  readonly missingIssuer?: true;
+  readonly missingAudience?: true;
+  readonly missingExpiry?: true;
+  readonly wrongType?: true;
+  readonly dpopJkt?: string;
   readonly badSignature?: true;
   readonly unknownKid?: true;
   readonly algNone?: true;
@@ -35,6 +40,11 @@ export async function tokenIssue(cli: Invocation, flags: TokenIssueFlags): Promi
     not_yet_valid: flags.notYetValid,
     wrong_issuer: flags.wrongIssuer,
     wrong_audience: flags.wrongAudience,
+    missing_issuer: flags.missingIssuer,
+    missing_audience: flags.missingAudience,
+    missing_expiry: flags.missingExpiry,
+    wrong_type: flags.wrongType,
+    dpop_jkt: flags.dpopJkt,
     bad_signature: flags.badSignature,
     unknown_kid: flags.unknownKid,
     alg_none: flags.algNone,

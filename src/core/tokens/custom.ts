@@ -8,6 +8,7 @@ import { pathText } from "../fixtures/read/located.ts";
 import { readSource } from "../fixtures/read/source.ts";
 import {
   bendClaims,
+  bendType,
   checkFlaws,
   flawedReason,
   tokenFlaws,
@@ -45,6 +46,8 @@ export type IssueTokenInput = Readonly<Partial<Record<TokenFlaw, boolean | undef
   readonly expires_in?: number | undefined;
   /** An object of claims; they replace those of the user. */
   readonly claims?: unknown;
+  /** The thumbprint of a key to which an access token is bound (RFC 9449 6.1). */
+  readonly dpop_jkt?: string | undefined;
 };
 
 export interface IssuedToken {
@@ -95,6 +98,7 @@ export async function issueToken(ctx: Context, input: IssueTokenInput): Promise<
   checkFlaws(flaws);
   checkAudience(kind, input, flaws);
   const claims = await checkClaims(kind, input.claims);
+  checkKey(kind, input.dpop_jkt);
   const life = lifeOf(ctx, kind, input.expires_in);
 
   const make = await (input.user === undefined ? ofClient(ctx, kind, input) : ofUser(ctx, kind, input, input.user));
@@ -106,8 +110,8 @@ export async function issueToken(ctx: Context, input: IssueTokenInput): Promise<
     exp: iat + life,
     ...(input.audience !== undefined && { aud: input.audience }),
   };
-  const token = { ...plain, claims: bendClaims(ctx, changed, flaws, life) };
-  const { jti, exp } = token.claims;
+  const token = { ...plain, typ: bendType(plain.typ, flaws), claims: bendClaims(ctx, changed, flaws, life) };
+  const { jti, exp = seconds(ctx) + tenYears } = token.claims;
   const signed = await signFlawed(ctx, token, flaws);
   if (flaws.length > 0) {
     await ctx.store.transaction((tx) => {
@@ -127,7 +131,12 @@ export async function issueToken(ctx: Context, input: IssueTokenInput): Promise<
 /** Makes the token as of the moment of that context. */
 type Make = (at: Context) => Promise<UnsignedToken>;
 
-async function ofUser(ctx: Context, kind: Kind, { client, scope }: IssueTokenInput, user: string): Promise<Make> {
+async function ofUser(
+  ctx: Context,
+  kind: Kind,
+  { client, scope, dpop_jkt }: IssueTokenInput,
+  user: string,
+): Promise<Make> {
   const { subject, userClaims } = await ctx.store.transaction((tx) => {
     const approved = approve(tx, ctx, { user, client, scope });
     noteLife(tx, ctx);
@@ -137,7 +146,7 @@ async function ofUser(ctx: Context, kind: Kind, { client, scope }: IssueTokenInp
       era: currentEra(tx),
       claims: noClaims,
       resources: [],
-      jkt: null,
+      jkt: dpop_jkt ?? null,
     };
     return { subject, userClaims: userClaimsOf(tx, ctx, subject) };
   });
@@ -154,7 +163,7 @@ async function ofUser(ctx: Context, kind: Kind, { client, scope }: IssueTokenInp
 }
 
 /** What `client_credentials` would yield (RFC 6749 4.4). */
-async function ofClient(ctx: Context, kind: Kind, { client: id, scope }: IssueTokenInput): Promise<Make> {
+async function ofClient(ctx: Context, kind: Kind, { client: id, scope, dpop_jkt }: IssueTokenInput): Promise<Make> {
   if (kind !== "access") {
     throw new OperationError("usage", "a client without a user gets access tokens only (RFC 6749 4.4.3)");
   }
@@ -165,7 +174,7 @@ async function ofClient(ctx: Context, kind: Kind, { client: id, scope }: IssueTo
         hint: "Name one: --user alice",
       });
     }
-    return asOperation(() => clientSubject(tx, ctx, client, scope));
+    return asOperation(() => ({ ...clientSubject(tx, ctx, client, scope), jkt: dpop_jkt ?? null }));
   });
   return (at) => accessToken(at, subject, { ...subject.client.claims });
 }
@@ -179,9 +188,17 @@ function kindOf(type = "access"): Kind {
 }
 
 function checkAudience(kind: Kind, { audience }: IssueTokenInput, flaws: readonly TokenFlaw[]): void {
-  if (kind === "refresh" && (flaws.includes("wrong_audience") || audience !== undefined)) {
+  const bends = flaws.includes("wrong_audience") || flaws.includes("missing_audience");
+  if (kind === "refresh" && (bends || audience !== undefined)) {
     throw new OperationError("usage", "a refresh token has no audience: it is for this server alone");
   }
+}
+
+function checkKey(kind: Kind, jkt: string | undefined): void {
+  if (jkt === undefined) return;
+  if (kind !== "access") throw new OperationError("usage", "only access tokens are bound to a key (RFC 9449 6)");
+  if (/^[\w-]{43}$/.test(jkt)) return;
+  throw new OperationError("usage", `dpop_jkt "${jkt}" is not a SHA-256 thumbprint of 43 characters (RFC 7638)`);
 }
 
 async function checkClaims(kind: Kind, claims: unknown = {}): Promise<Readonly<Record<string, unknown>>> {

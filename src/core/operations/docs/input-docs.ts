@@ -99,10 +99,19 @@ export const inputDocs: Readonly<Partial<Record<OperationName, InputDoc>>> = {
       type: z.enum(tokenKinds),
       expires_in: z.int().min(1).max(tenYears).describe("At most as long as the settings let a token live, else 409"),
       claims: ownTokenClaims,
+      dpop_jkt: z
+        .string()
+        .regex(/^[\w-]{43}$/)
+        .describe("For an access token alone (RFC 9449 6.1)"),
     },
     rules: {
       allOf: [
+        { anyOf: [{ properties: { dpop_jkt: false } }, { properties: { type: { const: "access" } } }] },
         notTogether({ expired: true, not_yet_valid: true }),
+        notTogether({ expired: true, missing_expiry: true }),
+        notTogether({ not_yet_valid: true, missing_expiry: true }),
+        notTogether({ wrong_issuer: true, missing_issuer: true }),
+        notTogether({ wrong_audience: true, missing_audience: true }),
         notTogether({ bad_signature: true, unknown_kid: true }),
         notTogether({ bad_signature: true, alg_none: true }),
         notTogether({ unknown_kid: true, alg_none: true }),
@@ -111,7 +120,12 @@ export const inputDocs: Readonly<Partial<Record<OperationName, InputDoc>>> = {
           anyOf: [
             { properties: { type: { enum: ["access", "id"] } } },
             {
-              properties: { audience: false, wrong_audience: { const: false }, claims: { maxProperties: 0 } },
+              properties: {
+                audience: false,
+                wrong_audience: { const: false },
+                missing_audience: { const: false },
+                claims: { maxProperties: 0 },
+              },
             },
           ],
         },

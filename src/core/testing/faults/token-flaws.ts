@@ -3,6 +3,7 @@ import type { Context } from "../../context.ts";
 import { OperationError } from "../../errors.ts";
 import { newPublicKey, newSecret, publicAlgs } from "../../keys/keys.ts";
 import { seconds } from "../../time.ts";
+import { tokenTypes } from "../../tokens/claims.ts";
 import { sign, type UnsignedToken } from "../../tokens/sign.ts";
 
 /** Tokens that are bad on purpose. An API that accepts one has a security hole (RFC 8725, RFC 9068 4). */
@@ -13,6 +14,10 @@ export const tokenFlaws = [
   "not_yet_valid",
   "wrong_issuer",
   "wrong_audience",
+  "missing_issuer",
+  "missing_audience",
+  "missing_expiry",
+  "wrong_type",
   "bad_signature",
   "unknown_kid",
   "alg_none",
@@ -30,7 +35,9 @@ const shown = (flaw: TokenFlaw): string => flaw.replaceAll("_", "-");
 
 /** At most one of each group: two would contradict each other. */
 const alternatives: readonly (readonly TokenFlaw[])[] = [
-  ["expired", "not_yet_valid"],
+  ["expired", "not_yet_valid", "missing_expiry"],
+  ["wrong_issuer", "missing_issuer"],
+  ["wrong_audience", "missing_audience"],
   ["bad_signature", "unknown_kid", "alg_none"],
 ];
 
@@ -60,8 +67,18 @@ export function bendClaims(
     ...(flaws.includes("not_yet_valid") && { nbf, exp: nbf + life }),
     ...(flaws.includes("wrong_issuer") && { iss: elsewhere.issuer }),
     ...(flaws.includes("wrong_audience") && { aud: elsewhere.audience }),
+    // JSON has no undefined, so these are left out.
+    ...(flaws.includes("missing_issuer") && { iss: undefined }),
+    ...(flaws.includes("missing_audience") && { aud: undefined }),
+    ...(flaws.includes("missing_expiry") && { exp: undefined }),
   };
 }
+
+/** The type of a refresh token in place of any other, and the other way around. */
+export const bendType = (typ: UnsignedToken["typ"], flaws: readonly TokenFlaw[]): UnsignedToken["typ"] => {
+  if (!flaws.includes("wrong_type")) return typ;
+  return typ === tokenTypes.refresh ? tokenTypes.access : tokenTypes.refresh;
+};
 
 const encoded = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString("base64url");
 
@@ -95,6 +112,10 @@ const warnings: Readonly<Record<TokenFlaw, string>> = {
   not_yet_valid: "its nbf is an hour from now",
   wrong_issuer: `its iss is ${elsewhere.issuer}`,
   wrong_audience: `its aud is ${elsewhere.audience}`,
+  missing_issuer: "it has no iss",
+  missing_audience: "it has no aud",
+  missing_expiry: "it has no exp",
+  wrong_type: "its typ is that of another kind of token",
   bad_signature: "one bit of its signature is wrong",
   unknown_kid: "it is signed with a key that is not published",
   alg_none: "it is not signed",
