@@ -15,8 +15,14 @@ export interface Interaction {
   readonly expiresAt: number;
 }
 
+/** Belongs to one of the issuers that the paths of an issuer's layouts make, where there are two on the same data. */
+interface OfIssuer {
+  /** The path of the issuer by whose endpoint it came, below the address. */
+  readonly issuerPath: string;
+}
+
 /** An authorization code. The record stays a while after it was redeemed, so that a replay is recognized. */
-export interface Code {
+export interface Code extends OfIssuer {
   /** SHA-256 of the code, base64url. */
   readonly id: string;
   readonly clientId: string;
@@ -36,7 +42,7 @@ export interface Code {
 }
 
 /** An authorization request that its client pushed beforehand (RFC 9126). */
-export interface PushedRequest {
+export interface PushedRequest extends OfIssuer {
   /** The `request_uri`. */
   readonly id: string;
   readonly clientId: string;
@@ -45,7 +51,7 @@ export interface PushedRequest {
 }
 
 /** A device that waits for its user (RFC 8628). */
-export interface DeviceRequest {
+export interface DeviceRequest extends OfIssuer {
   /** SHA-256 of the device code, base64url. */
   readonly id: string;
   /** As it is compared: capital letters without the dash. */

@@ -437,7 +437,7 @@ export function storeContract(name: string, open: (clock: StoreClock) => Promise
     });
 
     test("what anybody may make is bounded: the first hundredth goes, and comes back where the change fails", async () => {
-      const made = (id: string) => ({ id, clientId: "c", parameters: {}, expiresAt: start + 60_000 });
+      const made = (id: string) => ({ id, issuerPath: "", clientId: "c", parameters: {}, expiresAt: start + 60_000 });
       await store.transaction((tx) => {
         for (let number = 0; number < 10_000; number += 1) tx.insert("pushedRequests", made(`r${number}`));
       });

@@ -68,6 +68,7 @@ export const deadToken = (jti: string, expiresAt: number): DeadToken => ({ jti, 
 
 export const code = (id: string, expiresAt: number): Code => ({
   id,
+  issuerPath: "",
   clientId: "app",
   userId: "id-alice",
   grantId: "g",

@@ -33,11 +33,12 @@ export interface CodeOwner {
 }
 
 /** Draws a code for what the grant allows of the request. */
-export function drawCode(tx: Tx, ctx: Context, to: CodeOwner, request: CodeRequest): string {
+export function drawCode(tx: Tx, ctx: Context, to: CodeOwner, request: CodeRequest & Pick<Code, "issuerPath">): string {
   const code = ctx.random(32);
   const usableUntil = ctx.now() + ctx.settings.code_ttl * 1000;
   tx.insert("codes", {
     id: hashOf(code),
+    issuerPath: request.issuerPath,
     clientId: to.client.client_id,
     userId: to.user.id,
     grantId: to.grant.id,

@@ -6,7 +6,7 @@ import { verifyIdTokenHint } from "../tokens/accept.ts";
 import type { Context } from "../context.ts";
 import { verifyProof, type Proof } from "../tokens/dpop.ts";
 import { OAuthError } from "../errors.ts";
-import { namingIssuer } from "../issuers/elsewhere.ts";
+import { namingIssuer, refuseOfOther } from "../issuers/elsewhere.ts";
 import { RedirectedError } from "./response.ts";
 
 /** Pushed authorization requests (RFC 9126): used once, by the client that pushed them. */
@@ -53,6 +53,7 @@ export async function pushRequest(
     const id = prefix + ctx.random(32);
     tx.insert("pushedRequests", {
       id,
+      issuerPath: ctx.layout.issuer,
       clientId: client.client_id,
       parameters,
       expiresAt: ctx.now() + pushedRequestTtl * 1000,
@@ -90,8 +91,10 @@ export async function takePushed(
   const taken = await ctx.store.transaction((tx) => {
     const request = tx.get("pushedRequests", requestUri);
     if (request === undefined || request.clientId !== raw["client_id"]) return undefined;
-    return tx.remove("pushedRequests", requestUri);
+    const refusal = refuseOfOther(ctx, request, "invalid_request_uri", "request_uri");
+    return refusal ?? tx.remove("pushedRequests", requestUri);
   });
+  if (taken instanceof OAuthError) return ctx.store.read((tx) => refuseRequestUri(tx, ctx, raw, taken));
   if (taken === undefined) {
     const error = new OAuthError(
       "invalid_request_uri",

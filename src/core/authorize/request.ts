@@ -27,6 +27,8 @@ import { resolveScopes } from "../scopes/scopes.ts";
 
 /** An authorization request, parsed once into single values and checked. */
 export interface AuthorizationRequest extends ResponseTarget {
+  /** That of the issuer that received it, below the address. */
+  readonly issuerPath: string;
   readonly clientId: string;
   /** Includes a scope for each single claim that needs consent. */
   readonly scopes: readonly string[];
@@ -77,6 +79,7 @@ export function checkAuthorizationRequest(
     const resources = checkResources([raw["resource"] ?? [], raw["audience"] ?? []].flat());
     checkCodeLength([nonce ?? "", ...claims.claims.userinfo, ...claims.claims.id_token, ...resources]);
     return {
+      issuerPath: ctx.layout.issuer,
       clientId: client.client_id,
       scopes: [...scopes, ...claims.scopes],
       claims: claims.claims,

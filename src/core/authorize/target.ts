@@ -86,7 +86,8 @@ export function requireRegistered(ctx: Pick<Context, "settings">, client: Client
 export const provenTarget = (ctx: Context, raw: RawParameters): Promise<ResponseTarget | null> =>
   ctx.store.read((tx) => {
     const pushed = tx.get("pushedRequests", single(raw, "request_uri") ?? "");
-    const parameters = pushed !== undefined && pushed.clientId === raw["client_id"] ? pushed.parameters : raw;
+    const isOwn = pushed?.clientId === raw["client_id"] && pushed?.issuerPath === ctx.layout.issuer;
+    const parameters = isOwn ? pushed.parameters : raw;
     try {
       return targetOf(ctx, parameters, settleClient(tx, ctx, parameters).redirectUri);
     } catch (error) {

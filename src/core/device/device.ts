@@ -88,6 +88,7 @@ export function beginDevice(
     while (tx.find("deviceRequests", "userCode", userCode) !== undefined) userCode = drawUserCode(ctx);
     tx.insert("deviceRequests", {
       id: hashOf(deviceCode),
+      issuerPath: ctx.layout.issuer,
       userCode,
       clientId: client.client_id,
       scopes,

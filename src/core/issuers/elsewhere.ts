@@ -1,6 +1,22 @@
 import type { ReadTx } from "../../store/store.ts";
 import type { Context } from "../context.ts";
-import { OAuthError } from "../errors.ts";
+import { OAuthError, type OAuthErrorCode } from "../errors.ts";
+import { issuerOf } from "../layout/layout.ts";
+
+/**
+ * Two issuers of a vendor have the same data. A code, pushed request or device code belongs to the one whose endpoint it came by.
+ * @param what it is, as in "code" @returns the refusal at the other one; null: it belongs to this one
+ */
+export function refuseOfOther(
+  ctx: Pick<Context, "address" | "issuer" | "layout">,
+  { issuerPath }: { readonly issuerPath: string },
+  code: OAuthErrorCode,
+  what: string,
+): OAuthError | null {
+  if (issuerPath === ctx.layout.issuer) return null;
+  const issuer = issuerOf(ctx.address, { issuer: issuerPath });
+  return new OAuthError(code, `${what} is one of the issuer ${issuer}; this is ${ctx.issuer}`);
+}
 
 /**
  * Codes and request URIs do not say whose they are, as a JWT does. So a refused one is looked for at the other issuers of the process, and

@@ -50,7 +50,7 @@ export function endpointsOf(at: { readonly address: string; readonly layout: Lay
 }
 
 /** The issuer that is served under an address. Without a vendor's path the address is used exactly as given. */
-export const issuerOf = (address: string, layout: Layout): string =>
+export const issuerOf = (address: string, layout: Pick<Layout, "issuer">): string =>
   layout.issuer === "" ? address : baseOf(address) + layout.issuer;
 
 /** The address that an issuer is served under. @param issuer or already the address */

@@ -1,7 +1,7 @@
 import type { Client, Grant, Tx, User } from "../../store/store.ts";
 import { noClaims } from "../scopes/claims.ts";
 import { isPublic, mayUse, mayUseAnyPort, requiresPkce } from "../clients/clients.ts";
-import { drawCode, type CodeRequest } from "../authorize/codes.ts";
+import { drawCode } from "../authorize/codes.ts";
 import type { Context } from "../context.ts";
 import { currentEra } from "../era.ts";
 import { OAuthError, OperationError } from "../errors.ts";
@@ -103,7 +103,8 @@ export async function issueCode(ctx: Context, input: IssueCodeInput): Promise<Is
         hint: "Give the base64url of its verifier's SHA-256 hash: --code-challenge CHALLENGE",
       });
     }
-    const request: CodeRequest = {
+    const request: Parameters<typeof drawCode>[3] = {
+      issuerPath: ctx.layout.issuer,
       redirectUri,
       scopes,
       nonce: input.nonce ?? null,

@@ -8,7 +8,7 @@ import type { Context } from "../../context.ts";
 import { checkBinding } from "../dpop.ts";
 import { currentEra } from "../../era.ts";
 import { OAuthError } from "../../errors.ts";
-import { namingIssuer } from "../../issuers/elsewhere.ts";
+import { namingIssuer, refuseOfOther } from "../../issuers/elsewhere.ts";
 import { recordUse } from "../../grants/use.ts";
 import { grantedNow } from "../../grants/granted-scopes.ts";
 import { settleTokens, type TokenPlan, type TokenResponse, type TokenResult } from "../response.ts";
@@ -55,6 +55,9 @@ export async function redeemCode(
         `code is unknown, was issued to another client, or expired long ago (codes live ${ctx.settings.code_ttl} s)`,
       );
     }
+    // Before a replay revokes anything: it is not this issuer's code.
+    const refusal = refuseOfOther(ctx, record, "invalid_grant", "code");
+    if (refusal !== null) return refusal;
     if (record.usedAt !== null) return replay(tx, ctx, record, record.usedAt);
     if (record.usableUntil <= ctx.now()) {
       if (record.usableUntil === 0) return new OAuthError("invalid_grant", "code expired: idp expire ended it");

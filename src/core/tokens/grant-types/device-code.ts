@@ -4,7 +4,7 @@ import { noClaims } from "../../scopes/claims.ts";
 import type { Context } from "../../context.ts";
 import { currentEra } from "../../era.ts";
 import { OAuthError } from "../../errors.ts";
-import { namingIssuer } from "../../issuers/elsewhere.ts";
+import { namingIssuer, refuseOfOther } from "../../issuers/elsewhere.ts";
 import { recordUse } from "../../grants/use.ts";
 import { grantedNow } from "../../grants/granted-scopes.ts";
 import { settleTokens, type TokenPlan, type TokenResult } from "../response.ts";
@@ -41,6 +41,8 @@ export async function pollDevice(
         "device_code is unknown, was issued to another client, or expired long ago: begin again (RFC 6749 5.2)",
       );
     }
+    const refusal = refuseOfOther(ctx, request, "invalid_grant", "device_code");
+    if (refusal !== null) return refusal;
     if (request.usableUntil <= ctx.now()) {
       return new OAuthError("expired_token", "device_code expired: begin again (RFC 8628 3.5)");
     }
