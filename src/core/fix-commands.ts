@@ -76,4 +76,4 @@ export const acceptRetries: Hint = {
 };
 
 /** Makes a suspended or banned user active again. */
-export const restoreUser = ({ username }: User): Hint => fix(["idp", "users", "restore", username]);
+export const restoreUser = ({ username }: Pick<User, "username">): Hint => fix(["idp", "users", "restore", username]);

@@ -162,7 +162,7 @@ function routesOf(web: Web, control: ControlOptions): Router {
   };
   const others = newRouter();
   // For a path that matches no route, or cannot be decoded.
-  others.use(["/api", "/_idp"], enter({ name: "none", kind: "api" }));
+  others.use(["/api", apiPath], enter({ name: "none", kind: "api" }));
   add(others, [...pageRoutes(web), ...inspectorRoutes(web), ...apiRoutes(web, control)]);
   const guard = apiGuard(web, control.adminToken);
   others.use(apiPath, enter({ name: "api", kind: "api", challenge: "Bearer" }), check, guard, notFound(web));

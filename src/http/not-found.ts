@@ -5,13 +5,19 @@ import { issuerName } from "../core/issuers/issuer-view.ts";
 import { nearest } from "../core/nearest.ts";
 import { HttpError } from "./answer/http-error.ts";
 import { issuerOfPath } from "./issuer-path.ts";
-import type { Web } from "./web.ts";
+import { isBehindScenes, type Web } from "./web.ts";
 
 const lastName = (path: string): string => path.split("/").findLast((name) => name !== "") ?? "";
 
 /** A 404 that suggests a path. Other services have the same endpoints elsewhere, so the last part of a path shows which one is meant. */
-export function notFound({ base, name, ctx, dynamicRegistration }: Web): RequestHandler {
+export function notFound(web: Web): RequestHandler {
+  const { base, name, ctx, dynamicRegistration } = web;
   return (req) => {
+    const [path = ""] = req.originalUrl.split("?");
+    // The inspector is at a path that only this command gives.
+    if (isBehindScenes(web, path)) {
+      throw new HttpError(404, `there is nothing at ${path}`, { fix: { text: "", command: ["idp", "open"] } });
+    }
     const { register, ...others } = ctx.layout.paths;
     const paths = Object.entries({ ...others, ...(dynamicRegistration && { register }) });
     const pages = [devicePath, "/account"].map((path) => [lastName(path), path] as const);
@@ -19,7 +25,6 @@ export function notFound({ base, name, ctx, dynamicRegistration }: Web): Request
     const known = [...paths.map(([, path]) => [lastName(path), path] as const), ...paths, ...pages];
     const byName = new Map(known.map(([name, path]) => [name, base + path]));
     const fix = { text: "", command: ["curl", baseOf(ctx.issuer) + discoveryPath] };
-    const [path = ""] = req.originalUrl.split("?");
     const issuer = name === null ? issuerOfPath(base, path) : null;
     if (issuer !== null) {
       const help = issuerName.test(issuer) ? { fix: { text: "", command: ["idp", "issuers", "add", issuer] } } : {};

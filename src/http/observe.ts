@@ -1,11 +1,11 @@
 import type { RequestHandler } from "express";
 import { catchUp } from "../core/derived.ts";
 import { showClock } from "../core/testing/clock.ts";
-import type { RequestEvent } from "../core/testing/record.ts";
+import type { Exchange, RequestEvent } from "../core/testing/record.ts";
 import { lineOf } from "../core/testing/recording.ts";
 import { setClockHeader } from "./answer/clock-header.ts";
 import { routeOf } from "./route.ts";
-import { takeNotes, type Web } from "./web.ts";
+import { isBehindScenes, takeNotes, type Web } from "./web.ts";
 
 export interface Observers {
   /** Receives the line of the log of each request. */
@@ -14,13 +14,21 @@ export interface Observers {
   readonly onUnexpected: (error: unknown) => void;
 }
 
+/** The path of an inspector is a secret, and many may read the log. */
+function withoutPlace(exchange: Exchange): Exchange {
+  const hidden = (text: string): string => text.replaceAll(/\/_idp\/[\w-]{22}(?![\w-])/g, "/_idp/…");
+  const { path, notes } = exchange;
+  return { ...exchange, path: hidden(path), notes: { ...notes, ...(notes.error && { error: hidden(notes.error) }) } };
+}
+
 /**
  * The only place that adds requests to the ledger. It does so after the response, with the notes of the route. While the clock is moved, it
  * also adds a header to each response.
  */
 export const observe =
-  ({ ctx, base }: Web, { onRequest, onUnexpected }: Observers): RequestHandler =>
+  (web: Web, { onRequest, onUnexpected }: Observers): RequestHandler =>
   (req, res, next) => {
+    const { ctx } = web;
     const began = performance.now();
     // Read now, because a router makes `req.path` relative.
     const { path, method, originalUrl: url } = req;
@@ -44,8 +52,7 @@ export const observe =
         ms: Math.round((performance.now() - began) * 10) / 10,
       };
       try {
-        // The app under test calls neither the control API nor the inspector.
-        if (path.startsWith(`${base}/_idp/`)) onRequest?.(lineOf(exchange));
+        if (isBehindScenes(web, path)) onRequest?.(lineOf(withoutPlace(exchange)));
         else ctx.ledger.add(exchange, onRequest);
       } catch (error) {
         // The response is sent. Nothing in a request may end the server.

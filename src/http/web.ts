@@ -1,5 +1,6 @@
 import type { Response } from "express";
 import type { Context } from "../core/context.ts";
+import { baseOf } from "../core/endpoints.ts";
 import type { RequestNotes } from "../core/testing/record.ts";
 import type { CommandLine } from "../core/hint.ts";
 import type { Renderer } from "./pages/render.ts";
@@ -14,8 +15,6 @@ export interface Web {
   readonly base: string;
   /** The port that browsers use. It is in the names of the cookies, because browsers do not keep cookies apart by port. */
   readonly port: number;
-  /** Only this machine can reach the server. */
-  readonly isLocal: boolean;
   readonly version: string;
   /** Clients may register themselves (RFC 7591). */
   readonly dynamicRegistration: boolean;
@@ -29,6 +28,12 @@ export interface Web {
 
 /** The issuer as a parsed URL. It may change while the server runs. */
 export const issuerUrl = ({ ctx }: Pick<Web, "ctx">): URL => new URL(ctx.issuer);
+
+/** Whether a path belongs to the control API, the inspector, or another part of the server that apps do not call. */
+export const isBehindScenes = ({ base, ctx }: Web, path: string): boolean =>
+  [base, base + baseOf(ctx.layout.issuer)].some(
+    (below) => path === `${below}/_idp` || path.startsWith(`${below}/_idp/`),
+  );
 
 /** Starts the notes of a request, in `res.locals.notes`; the caller reads them once it is answered. */
 export function takeNotes(res: Response): RequestNotes {

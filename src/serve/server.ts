@@ -11,7 +11,6 @@ import { createApp, issuerRoutes } from "../http/app.ts";
 import { issuerOfPath } from "../http/issuer-path.ts";
 import { listen, type Listening } from "../http/listen.ts";
 import { createRenderer } from "../http/pages/render.ts";
-import { isLoopbackHost } from "../net/address.ts";
 import { version } from "../package.ts";
 import { randomText } from "../random.ts";
 import { openStores } from "../store/open.ts";
@@ -124,7 +123,6 @@ function createSites(
   const { now, host, port, adminToken, close } = options;
   const shared = {
     renderer: createRenderer(options.templates === undefined ? [] : [options.templates]),
-    isLocal: isLoopbackHost(host),
     version,
     dynamicRegistration: options.dynamicRegistration ?? false,
     backchannel: options.backchannel ?? "off",

@@ -31,6 +31,7 @@ const issuerPaths = [
   "/_idp/assets/style.css",
 ];
 
+const place = new URL((await idp.call("inspector.open", {})).url).pathname;
 const inspectorPaths = [
   "",
   "users",
@@ -42,7 +43,7 @@ const inspectorPaths = [
   "change",
   "stream",
   "sign-ins/f1",
-].map((path) => `/_idp/${path}`);
+].map((path) => place + path);
 
 /** Every path of the control API. */
 async function controlPaths(): Promise<string[]> {

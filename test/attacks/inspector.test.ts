@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
 import type { RequestEvent } from "../../src/core/testing/record.ts";
-import { serve } from "../helpers/app.ts";
+import { register, serve } from "../helpers/app.ts";
 import { underAttack } from "../helpers/attack.ts";
+import { approve, Browser } from "../helpers/browser.ts";
 import { csrfOf, openInspector } from "../helpers/inspector.ts";
 import { rawRequest } from "../helpers/raw-http.ts";
 import { testClock } from "../helpers/clock.ts";
@@ -12,9 +13,11 @@ const events: RequestEvent[] = [];
 const idp = await underAttack({ onRequest: (event) => events.push(event), allowHosts: ["*"] });
 const { origin, host } = new URL(idp.issuer);
 const newKey = async (): Promise<string> => (await idp.call("inspector.open", {})).url;
-const tabs = ["", "users", "clients", "grants", "tokens", "testing", "fixtures"].map((tab) => `/_idp/${tab}`);
-const others = ["/_idp/sign-ins/f1", "/_idp/stream"];
-const changes = ["/_idp/change", "/_idp/tokens"];
+const place = new URL(await newKey()).pathname;
+const at = (path: string): string => place + path;
+const tabs = ["", "users", "clients", "grants", "tokens", "testing", "fixtures"].map(at);
+const others = ["sign-ins/f1", "stream"].map(at);
+const changes = ["change", "tokens"].map(at);
 
 /** A name, an address, a client: something that only the inside of the inspector shows. */
 const inside = /alice|demo-app|localhost:3000|name="csrf"/;
@@ -59,9 +62,102 @@ describe("without the cookie, each tab says how to get in, and nothing else", ()
     const [[name, value] = ["", ""]] = browser.cookies;
     expect(name).toBe(`idp_${other.port}_inspector`);
     for (const given of [name, cookie]) {
-      expect((await get("/_idp/users", { cookie: `${given}=${value}` })).response.status).toBe(403);
+      expect((await get(at("users"), { cookie: `${given}=${value}` })).response.status).toBe(403);
     }
   });
+});
+
+describe("the path", () => {
+  /** The random part, which nobody else may know. */
+  const secret = place.split("/")[2] ?? "";
+
+  test("has 128 bits, other ones for each issuer", async () => {
+    expect(place).toBe(`/_idp/${secret}/`);
+    expect(Buffer.from(secret, "base64url")).toHaveLength(16);
+    await idp.issuers.add("other", {});
+    const { url } = await idp.issuers.get("other").call("inspector.open", {});
+    expect(url).not.toContain(secret);
+    expect((await get(`/i/other${place}`)).response.status).toBe(404);
+  });
+
+  test("is on no page for apps or users, in no redirect, no header and no error, for a person in the inspector too", async () => {
+    // With a picker.
+    const own = await serve();
+    const { browser, at } = await openInspector(own);
+    const secret = at().split("/").at(-2) ?? "";
+    expect((await browser.open(at())).body).toContain(secret);
+    const app = await register(own);
+    const login = await browser.open(app.url());
+    const consent = await browser.press(login, "login-as-alice");
+    const done = await approve(browser, consent);
+    const paths = [
+      ...["/", "/account", "/device", "/nothing", "/_idp", "/_idp/", "/_idp/users", "/_idp/nothing", "/_idp/health"],
+      ...["/_idp/assets/style.css", "/_idp/assets/inspector.js", "/.well-known/openid-configuration"],
+      ...["/api/v2/oauth/logout", "/api/v2/oauth/jwks", "/api/v2/oauth/authorize?client_id=nobody", "/%"],
+      app.url({ redirect_uri: "http://localhost:3999/" }),
+      app.url({ prompt: "none" }),
+    ];
+    const shown = [login, consent, done, ...(await Promise.all(paths.map((path) => browser.open(path))))];
+    const json = await Promise.all(
+      paths.map(async (path) => (await fetch(new URL(path, own.issuer), { redirect: "manual" })).text()),
+    );
+    const all = [
+      ...json,
+      ...shown.map(({ body, headers, url, left }) => [body, url, left?.href, ...headers].join("\n")),
+    ];
+    expect(all.filter((text) => text.includes(secret))).toEqual([]);
+  });
+
+  test("is in no line of the log: not of its pages, not of what is not there, not of a refused form", async () => {
+    const { browser } = await openInspector(idp);
+    await browser.open(at("users"));
+    await browser.open(at("nothing"));
+    await get(at("users"));
+    await fetch(origin + at("change"), { method: "POST", body: new URLSearchParams({ change: "ban" }) });
+    const lines = events.filter(({ path }) => path.startsWith("/_idp/…/"));
+    expect(lines.map(({ status }) => status)).toEqual(expect.arrayContaining([200, 404, 403]));
+    expect(JSON.stringify(events)).not.toContain(secret);
+  });
+
+  test("the ledger, and the inspector under the issuer of a vendor's layout, hold none of its requests", async () => {
+    const laidOut = await serve({ settings: { endpoints: "keycloak" } });
+    const { url } = await laidOut.call("inspector.open", {});
+    await fetch(url);
+    await fetch(laidOut.issuer + new URL(url).pathname.slice(new URL(laidOut.issuer).pathname.length));
+    expect(await laidOut.call("requests.list", {})).toEqual([]);
+  });
+});
+
+test.each([
+  "https://evil.test/cb",
+  "http://evil.test/cb",
+  "https://localhost.evil.test/cb",
+  "https://localhost@evil.test/cb",
+  "https://localhost:1@evil.test/cb",
+  "https://evil.test/?u=http://localhost/",
+  "https://evil.test#@localhost/",
+  "http:localhost:3999/cb",
+  "http://localhost:*/cb",
+  "http://localhost:3999/cb\nX: y",
+  "http://localhost\\@evil.test/cb",
+  "http://127.0.0.1.evil.test/",
+  "http://192.168.1.7/cb",
+  "com.example.app:/cb",
+  "javascript:alert(1)",
+  "",
+])("anybody can send a request with the redirect URI %j: no button registers it", async (uri) => {
+  const browser = new Browser(idp.issuer);
+  const { url } = await register(idp);
+  for (const change of [{ redirect_uri: uri }, { redirect_uri: uri, client_id: "unheard-of" }]) {
+    const page = await browser.open(url(change));
+    const flow = /idp open (f\d+)/.exec(page.body)?.[1];
+    const { first } = await openInspector(idp, flow);
+    expect([page.status, first.state, /id="(add-redirect-uri|create-client)-/.test(first.body)]).toEqual([
+      400,
+      "sign-in",
+      false,
+    ]);
+  }
 });
 
 describe("a key", () => {
@@ -70,13 +166,13 @@ describe("a key", () => {
     const key = new URL(url).searchParams.get("key") ?? "";
     expect(Buffer.from(key, "base64url")).toHaveLength(32);
     const { response, cookies, body } = await get(url);
-    expect([response.status, response.headers.get("location"), body]).toEqual([303, "/_idp/", ""]);
+    expect([response.status, response.headers.get("location"), body]).toEqual([303, place, ""]);
     expect(response.headers.get("cache-control")).toBe("no-store");
     expect(response.headers.get("referrer-policy")).toBe("no-referrer");
     expect(cookies).toEqual([
-      expect.stringMatching(/^idp_\d+_inspector=[\w-]{43}; Path=\/_idp\/; HttpOnly; SameSite=Strict$/) as string,
-      expect.stringMatching(/^idp_\d+_inside=[\w-]{43}; Path=\/; HttpOnly; SameSite=Strict$/) as string,
+      expect.stringMatching(/^idp_\d+_inspector=[\w-]{43}; Path=[\w/-]+; HttpOnly; SameSite=Strict$/) as string,
     ]);
+    expect(/Path=([^;]+)/.exec(cookies.join())?.[1]).toBe(place);
     expect(cookies.join()).not.toContain(key);
   });
 
@@ -119,8 +215,17 @@ describe("a key", () => {
     expect((await get(url)).response.status).toBe(303);
   });
 
+  test.each(["f1", "r1", "x", "../users", "//evil.test", "f1?x=1", "f1/../../.."])(
+    "leads to a sign-in or to the list, whatever flow %j says",
+    async (flow) => {
+      const { response } = await get(`${await newKey()}&flow=${encodeURIComponent(flow)}`);
+      const page = /^[fr]\d+$/.test(flow) ? `sign-ins/${flow}` : "";
+      expect([response.status, response.headers.get("location")]).toEqual([303, place + page]);
+    },
+  );
+
   test.each(["", "x", "A".repeat(43), "key=1&key=2", "%00", "%ff"])("%j is refused", async (key) => {
-    const { response, cookies } = await get(`/_idp/?key=${key}`);
+    const { response, cookies } = await get(at(`?key=${key}`));
     expect([response.status < 500, response.status >= 400, cookies]).toEqual([true, true, []]);
   });
 
@@ -139,7 +244,7 @@ describe("a key", () => {
     const planted = "B".repeat(43);
     const { cookies } = await get(await newKey(), { cookie: `idp_${idp.port}_inspector=${planted}` });
     expect(cookies.join()).not.toContain(planted);
-    expect((await get("/_idp/users", { cookie: `idp_${idp.port}_inspector=${planted}` })).response.status).toBe(403);
+    expect((await get(at("users"), { cookie: `idp_${idp.port}_inspector=${planted}` })).response.status).toBe(403);
   });
 
   test("needs the control API, and that needs the admin token", async () => {
@@ -151,7 +256,7 @@ describe("a key", () => {
 describe("a change", () => {
   const send = async (path: string, change: (sent: { csrf: string; headers: Record<string, string> }) => void) => {
     const { browser } = await openInspector(idp);
-    const sent = { csrf: csrfOf(await browser.open("/_idp/users")), headers: { origin } };
+    const sent = { csrf: csrfOf(await browser.open(at("users"))), headers: { origin } };
     change(sent);
     const body = new URLSearchParams({ csrf: sent.csrf, change: "ban", target: "bob", token: "a.b.c" });
     return browser.request(origin + path, { method: "POST", headers: sent.headers, body });
@@ -184,7 +289,7 @@ describe("a change", () => {
   });
 
   test("without the csrf value of this very session is refused", async () => {
-    const others = csrfOf(await (await openInspector(idp)).browser.open("/_idp/users"));
+    const others = csrfOf(await (await openInspector(idp)).browser.open(at("users")));
     for (const csrf of ["", "guessed", others]) {
       for (const path of changes) expect((await send(path, (sent) => (sent.csrf = csrf))).status).toBe(403);
     }
@@ -193,21 +298,21 @@ describe("a change", () => {
 
   test("is refused as GET and as JSON", async () => {
     const { browser } = await openInspector(idp);
-    const csrf = csrfOf(await browser.open("/_idp/users"));
+    const csrf = csrfOf(await browser.open(at("users")));
     const query = new URLSearchParams({ csrf, change: "ban", target: "bob" }).toString();
-    expect((await browser.request(`/_idp/change?${query}`, { headers: { origin } })).status).toBe(405);
+    expect((await browser.request(at(`change?${query}`), { headers: { origin } })).status).toBe(405);
     const headers = { origin, "content-type": "application/json" };
     const body = JSON.stringify({ csrf, change: "ban", target: "bob" });
-    expect((await browser.request("/_idp/change", { method: "POST", headers, body })).status).toBe(415);
+    expect((await browser.request(at("change"), { method: "POST", headers, body })).status).toBe(415);
     await untouched();
   });
 
   test("of an unknown name does nothing", async () => {
     const { browser } = await openInspector(idp);
-    const csrf = csrfOf(await browser.open("/_idp/users"));
+    const csrf = csrfOf(await browser.open(at("users")));
     for (const change of ["__proto__", "constructor", "toString", "users.remove", ""]) {
       const body = new URLSearchParams({ csrf, change, target: "bob" });
-      const { status } = await browser.request("/_idp/change", { method: "POST", headers: { origin }, body });
+      const { status } = await browser.request(at("change"), { method: "POST", headers: { origin }, body });
       expect([change, status]).toEqual([change, 422]);
     }
   });
@@ -218,7 +323,7 @@ test("DNS rebinding: under a name that only * allows, cookie and key open nothin
   const cookie = [...browser.cookies].map(([name, value]) => `${name}=${value}`).join("; ");
   const raw = (path: string, more = "") =>
     rawRequest(idp.port, `GET ${path} HTTP/1.1\r\nHost: evil.test\r\nConnection: close\r\n${more}\r\n`);
-  const seen = await raw("/_idp/users", `Cookie: ${cookie}\r\nAccept: text/html\r\n`);
+  const seen = await raw(at("users"), `Cookie: ${cookie}\r\nAccept: text/html\r\n`);
   expect([seen.status, inside.test(seen.body)]).toEqual([403, false]);
   const { pathname, search } = new URL(await newKey());
   expect((await raw(pathname + search)).status).toBe(403);
@@ -228,7 +333,7 @@ test("DNS rebinding: under a name that only * allows, cookie and key open nothin
 test("no address makes a page claim that something was done", async () => {
   const { browser } = await openInspector(idp);
   const forged = new URLSearchParams({ done: "suspend", target: "call 555-1234", value: "", proof: "x" }).toString();
-  const page = await browser.open(`/_idp/users?${forged}`);
+  const page = await browser.open(at(`users?${forged}`));
   expect(page.body).not.toContain("inspector-done");
 });
 
@@ -246,14 +351,22 @@ test("no page of it is framed, kept or sent to others", async () => {
 
 test("a session ends with the process", async () => {
   const first = await serve();
-  const { browser } = await openInspector(first);
-  const { port } = first;
+  const { browser, at } = await openInspector(first);
+  const { port, issuer } = first;
+  const before = at("").slice(issuer.length);
   await first.close();
-  await serve({ port });
+  const second = await serve({ port });
   const [[name, value] = ["", ""]] = browser.cookies;
-  const bytes = `GET /_idp/users HTTP/1.1\r\nHost: localhost\r\nCookie: ${name}=${value}\r\nConnection: close\r\n\r\n`;
-  const { status, body } = await rawRequest(port, bytes);
-  expect([status, inside.test(body)]).toEqual([403, false]);
+  const now = new URL((await second.call("inspector.open", {})).url).pathname;
+  expect(now).not.toBe(before);
+  for (const [place, expected] of [
+    [before, 404],
+    [now, 403],
+  ] as const) {
+    const bytes = `GET ${place}users HTTP/1.1\r\nHost: localhost\r\nCookie: ${name}=${value}\r\nConnection: close\r\n\r\n`;
+    const { status, body } = await rawRequest(port, bytes);
+    expect([status, inside.test(body)]).toEqual([expected, false]);
+  }
 });
 
 test("names of clients and users are shown as text on every tab", async () => {
@@ -267,7 +380,7 @@ test("names of clients and users are shown as text on every tab", async () => {
     const page = await browser.open(`${path}?q=&x=${encodeURIComponent(mark)}`);
     expect(page.body).not.toContain("<img");
   }
-  const found = await browser.open(`/_idp/users?q=${encodeURIComponent(mark)}`);
+  const found = await browser.open(at(`users?q=${encodeURIComponent(mark)}`));
   expect(found.body).not.toContain("<img");
   expect(host).toBe(new URL(found.url).host);
 });

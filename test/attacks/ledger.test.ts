@@ -319,10 +319,10 @@ test("what all outputs show of the run", async () => {
   while (!streamed.includes(`id: ${records.at(-1)?.id ?? ""}\n`)) streamed += (await reader?.read())?.value ?? "";
   await reader?.cancel();
   shown.push(streamed);
-  const { browser } = await openInspector(idp);
-  shown.push((await browser.open("/_idp/")).body);
+  const { browser, at } = await openInspector(idp);
+  shown.push((await browser.open(at())).body);
   for (const flow of new Set(records.flatMap(({ flow }) => flow ?? []))) {
-    const page = await browser.open(`/_idp/sign-ins/${flow}`);
+    const page = await browser.open(at(`sign-ins/${flow}`));
     expect(page.state).toBe("sign-in");
     shown.push(unescapeHtml(page.body));
   }

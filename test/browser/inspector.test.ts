@@ -1,3 +1,5 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { register, serve } from "../helpers/app.ts";
@@ -24,6 +26,7 @@ async function inspect(javaScriptEnabled = true) {
   const context = await browser.newContext({ javaScriptEnabled });
   await context.grantPermissions(["clipboard-read", "clipboard-write"], { origin: idp.issuer });
   const page = await context.newPage();
+  page.setDefaultTimeout(5000);
   page.on("console", (message) => complaints.push(message.text()));
   page.on("pageerror", (error) => complaints.push(error.message));
   await page.goto((await idp.call("inspector.open", {})).url);
@@ -101,29 +104,83 @@ test("without scripts: every tab by keyboard, a form that changes something, and
   expect(await idp.call("users.show", { username: "bob" })).toMatchObject({ status: "suspended" });
 });
 
-test("a page of another port cannot post its forms, frame it, or use up a key", async () => {
-  const { idp, page } = await inspect();
+test("another port: its server gets no cookie of the inspector, and neither it nor its pages reach the inspector or the control API", async () => {
+  const { idp, page, app } = await inspect();
   const { url } = await idp.call("inspector.open", {});
-  const other = await serve();
-  await page.goto(`${other.issuer}/_idp/health`);
-  const body = `csrf=x&change=ban&target=bob`;
-  const status = await page.evaluate(
-    `fetch(${JSON.stringify(`${idp.issuer}/_idp/change`)}, { method: "POST", credentials: "include", mode: "no-cors",
-      headers: { "Content-Type": "application/x-www-form-urlencoded" }, body: ${JSON.stringify(body)} }).then((r) => r.type, () => "blocked")`,
-  );
-  expect(["opaque", "blocked"]).toContain(status);
-  expect(await idp.call("users.show", { username: "bob" })).toMatchObject({ status: "active" });
-  expect((await fetch(url, { redirect: "manual" })).status).toBe(303);
+  const { pathname } = new URL(page.url());
+  // Every public address, and what an attacker may guess.
+  const paths = [
+    "/",
+    "/account",
+    "/device",
+    "/_idp",
+    "/_idp/",
+    "/_idp/users",
+    "/_idp/change",
+    "/_idp/api/users",
+    "/_idp/health",
+  ];
+  const cookies: string[] = [];
+  const attacker = createServer((request, response) => {
+    cookies.push(request.headers.cookie ?? "");
+    response.setHeader("Content-Type", "text/html").end(`<iframe src="${idp.issuer}${request.url ?? ""}"></iframe>`);
+  });
+  await new Promise<void>((resolve) => attacker.listen(0, "localhost", resolve));
+  const other = `http://localhost:${String((attacker.address() as AddressInfo).port)}`;
+  try {
+    await page.goto(app.url());
+    await page.getByTestId("login-as-alice").click();
+    for (const path of paths) await page.goto(other + path);
+    const all = cookies.join("; ");
+    // Cookies ignore ports: what is for every path comes to the attacker too.
+    expect(all).toContain(`idp_${idp.port}_session=`);
+    expect(all).not.toContain("_inspector=");
+    expect(all).not.toContain(pathname.split("/")[2]);
+    // The server uses what it got, with a forged Origin; its page sends what the browser lets it.
+    const headers = { cookie: all, origin: idp.issuer, "content-type": "application/x-www-form-urlencoded" };
+    const body = "csrf=x&change=ban&target=bob";
+    const post = (to: string) => ({ by: idp.issuer + to, init: { method: "POST", headers, body } });
+    for (const { by, init } of ["/_idp/change", `${pathname}change`, "/_idp/api/users/bob/ban"].map(post)) {
+      expect([401, 403, 404]).toContain((await fetch(by, init)).status);
+    }
+    const sent = await page.evaluate(
+      `Promise.all(${JSON.stringify([...paths, `${pathname}change`, "/_idp/api/users/bob/ban"])}.map((path) =>
+        fetch(${JSON.stringify(idp.issuer)} + path, { method: "POST", credentials: "include", mode: "no-cors",
+          headers: { "Content-Type": "application/x-www-form-urlencoded" }, body: ${JSON.stringify(body)} })
+          .then((r) => r.type, () => "blocked")))`,
+    );
+    expect(new Set(sent as string[])).not.toContain("basic");
+    const read = await page.evaluate(
+      `Promise.all(${JSON.stringify(["/", "/_idp/", pathname, "/_idp/api/users"])}.map((path) =>
+        fetch(${JSON.stringify(idp.issuer)} + path, { credentials: "include" }).then(() => "read", () => "blocked")))`,
+    );
+    expect(new Set(read as string[])).toEqual(new Set(["blocked"]));
+    expect(await idp.call("users.show", { username: "bob" })).toMatchObject({ status: "active" });
+    // No request of theirs used up the key.
+    expect((await fetch(url, { redirect: "manual" })).status).toBe(303);
+  } finally {
+    attacker.closeAllConnections();
+    attacker.close();
+  }
 });
 
-test("the button of an error page adds the redirect URI, and the sign-in goes on", async () => {
-  const { page, app } = await inspect(false);
-  await page.goto(app.url({ redirect_uri: "http://localhost:3999/cb" }));
+test("the button of a refused sign-in adds the redirect URI and restores the user, without scripts", async () => {
+  const { idp, page, app } = await inspect(false);
+  const opened = async () => {
+    const [flow = ""] = /f\d+$/.exec(await page.getByText("idp open f").first().innerText()) ?? [];
+    await page.goto((await idp.call("inspector.open", { flow })).url);
+  };
+  const url = app.url({ redirect_uri: "http://localhost:3999/cb" });
+  await page.goto(url);
   expect(await stateOf(page)).toBe("redirect-uri");
-  await page.getByTestId("fix-add-redirect-uri").click();
-  await page.getByTestId("login-as-alice").waitFor();
+  await opened();
+  await page.getByTestId("add-redirect-uri-live").click();
+  await page.getByTestId("inspector-done").waitFor();
+  await page.goto(url);
   await page.getByTestId("login-as-carol").click();
-  await page.getByTestId("fix-restore").click();
+  await opened();
+  await page.getByTestId("restore-carol").click();
+  await page.goto(url);
   await page.getByTestId("login-as-carol").click();
   await page.getByTestId("consent-allow").waitFor();
 });

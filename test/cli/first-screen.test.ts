@@ -18,7 +18,7 @@ const screen: Screen = {
   version: "0.1.0",
   took: 151.4,
   issuer: "http://localhost:4370",
-  inspector: "http://localhost:4370/_idp/?key=k3Y",
+  hasKeys: true,
   users: { first: [user("alice", { password: "alice" }), user("carol", { status: "suspended" })], all: 2 },
   clients: {
     first: [

@@ -24,12 +24,33 @@ test("idp open gives the inspector, each time with another key that opens it", a
   const second = (await idpIn(cwd, ["open", "inspector"])).stdout.trim();
   expect(first).not.toBe(second);
   for (const url of [first, second]) {
-    expect(url.startsWith(`${issuer}/_idp/?key=`)).toBe(true);
+    expect(url.slice(issuer.length)).toMatch(/^\/_idp\/[\w-]{22}\/\?key=[\w-]{43}$/);
     expect((await fetch(url, { redirect: "manual" })).status).toBe(303);
   }
   expect(await idpIn(newFolder(), ["open", "--url", issuer])).toMatchObject({
     code: 2,
     stderr: expect.stringContaining("needs its admin token"),
+  });
+});
+
+test("idp open FLOW leads to that sign-in; what the ledger does not hold: exit 3", async () => {
+  const cwd = newFolder();
+  const { issuer } = await startIdp([], { cwd });
+  const refused = await fetch(`${issuer}/api/v2/oauth/authorize?client_id=nobody`, {
+    headers: { accept: "text/html" },
+  });
+  const [, flow = ""] = /idp open (f\d+)/.exec(await refused.text()) ?? [];
+  const { stdout } = await idpIn(cwd, ["open", flow]);
+  const { status, headers } = await fetch(stdout.trim(), { redirect: "manual" });
+  expect([status, headers.get("location")]).toEqual([303, `${new URL(stdout).pathname}sign-ins/${flow}`]);
+  expect(await idpIn(cwd, ["open", "f999"])).toMatchObject({
+    code: 3,
+    stdout: "",
+    stderr: 'Error: the ledger holds no sign-in "f999"\n  It holds only the latest requests. To see them: idp open\n',
+  });
+  expect(await idpIn(cwd, ["open", "acount"])).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining("Did you mean account?") as string,
   });
 });
 
@@ -48,7 +69,7 @@ test("below an issuer that ends in a slash there is one slash", async () => {
   expect(output.stdout).not.toContain("4370//");
   expect(output.stdout).toContain("http://localhost:4370/account\n");
   expect(await idpIn(cwd, ["open", "account"])).toMatchObject({ code: 0, stdout: "http://localhost:4370/account\n" });
-  expect((await idpIn(cwd, ["open"])).stdout).toMatch(/^http:\/\/localhost:4370\/_idp\/\?key=/);
+  expect((await idpIn(cwd, ["open"])).stdout).toMatch(/^http:\/\/localhost:4370\/_idp\/[\w-]{22}\/\?key=/);
 });
 
 test("idp open without a server: exit 5; an unknown page: exit 2", async () => {

@@ -201,6 +201,7 @@ export const samples: Readonly<Partial<Record<OperationName, { good: readonly ob
       { endpoint: "token", within: "soon" },
     ],
   },
+  "inspector.open": { good: [{}], bad: [{ flow: 1 }, { flow: "x" }, { nope: 1 }] },
   "keys.rotate": { good: [{}, { alg: "ES256" }], bad: [{ alg: "RS1" }, { alg: "" }] },
   "faults.add": {
     good: [

@@ -250,6 +250,7 @@ function signInView(records: readonly RequestRecord[]): SignInView {
     faultsHref: "/_idp/testing",
     flow: rowOf(flow, "/_idp/sign-ins/"),
     failed: failure && { id: failure.id, rule: failure.rule, fix: failure.fix, clock: failure.clock },
+    fix: null,
     steps: stepsOf(flow, "http://localhost:4370"),
   };
 }
@@ -257,6 +258,29 @@ function signInView(records: readonly RequestRecord[]): SignInView {
 export const signInViews = {
   "inspector-sign-in-passed": signInView(passedRecords),
   "inspector-sign-in-refused": signInView(refusedRecords),
+  "inspector-sign-in-fix": {
+    ...signInView(refusedRecords),
+    fix: {
+      change: {
+        kind: "add-redirect-uri",
+        target: "demo-app",
+        command: "npx dev-idp clients edit demo-app --add-redirect-uri http://localhost:3001/callback",
+      },
+      uri: "http://localhost:3001/callback",
+    },
+  },
+  "inspector-sign-in-create": {
+    ...signInView(refusedRecords),
+    done: done("create-client", "shop", "clients add shop --public --redirect-uri http://localhost:3001/callback"),
+    fix: {
+      change: {
+        kind: "create-client",
+        target: "shop",
+        command: "npx dev-idp clients add shop --public --redirect-uri http://localhost:3001/callback",
+      },
+      uri: "http://localhost:3001/callback",
+    },
+  },
   "inspector-sign-in-unknown": signInView(otherRecords.slice(0, 1)),
   "inspector-sign-in-fault": signInView(otherRecords.slice(1)),
 } satisfies Record<string, SignInView>;

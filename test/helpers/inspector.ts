@@ -1,11 +1,20 @@
 import type { Idp } from "../../src/index.ts";
 import { Browser, type Visit } from "./browser.ts";
 
-/** A browser that is in the inspector, and the page that it was led to. */
-export async function openInspector(idp: Idp): Promise<{ readonly browser: Browser; readonly first: Visit }> {
-  const { url } = await idp.call("inspector.open", {});
+interface Opened {
+  readonly browser: Browser;
+  /** The page that it was led to. */
+  readonly first: Visit;
+  /** The address of a page below the inspector. */
+  readonly at: (path?: string) => string;
+}
+
+/** A browser that is in the inspector. @param flow the sign-in that is opened */
+export async function openInspector(idp: Idp, flow?: string): Promise<Opened> {
+  const { url } = await idp.call("inspector.open", { flow });
   const browser = new Browser(idp.issuer);
-  return { browser, first: await browser.open(url) };
+  const [place = ""] = url.split("?");
+  return { browser, first: await browser.open(url), at: (path = "") => place + path };
 }
 
 /** The value of the forms of a page. */

@@ -3,7 +3,6 @@ import type {
   AccountView,
   ConsentView,
   DeviceView,
-  FixFormView,
   FormPostView,
   LoginView,
   LogoutView,
@@ -130,7 +129,7 @@ const login: LoginView = {
   switchHref: null,
   reauth: null,
   message: null,
-  fixForm: null,
+  inspect: null,
   canCancel: true,
   details: [
     { name: "client_id", value: "demo-app" },
@@ -149,7 +148,8 @@ const ended: EndedView = {
   step: "login",
   state: "expired",
   message: "this sign-in took too long or was already finished",
-  fixForm: null,
+  fix: null,
+  inspect: "npx dev-idp open f3",
   client: demoApp,
   href: "http://localhost:3000/",
 };
@@ -313,27 +313,9 @@ const revoke: AccountRevokeView = {
   outlivedBy: null,
 };
 
-const fixForm: FixFormView = {
-  action: "/_idp/fix",
-  csrf: "c5rf",
-  kind: "add-redirect-uri",
-  request: "client_id=demo-app&redirect_uri=http%3A%2F%2Flocalhost%3A3001%2Fcallback",
-  username: "",
-  client: "demo-app",
-  redirectUri: "http://localhost:3001/callback",
-};
-const restoreForm: FixFormView = {
-  ...fixForm,
-  kind: "restore",
-  request: "/interaction/f7Q2/login",
-  username: "carol",
-  client: "",
-  redirectUri: null,
-};
-
 const error: ErrorView = {
   ...common,
-  fixForm: null,
+  inspect: "npx dev-idp open f3",
   kind: "redirect-uri",
   code: "invalid_request",
   message: 'redirect_uri "http://localhost:3001/callback" is not registered for client "demo-app"',
@@ -405,6 +387,7 @@ export const loginViews = {
     details: [],
     notes: [],
     message: { text: { key: "login.error-suspended", values: { username: "carol" } }, fix: "idp users restore carol" },
+    inspect: "npx dev-idp open f3",
   },
   "login-account-cancel": { ...login, client: null, returnTo: null, picker: null },
   "login-hint": { ...login, state: "hint", username: "bob" },
@@ -440,13 +423,7 @@ export const loginViews = {
     state: "error-suspended",
     username: "carol",
     message: { text: { key: "login.error-suspended", values: { username: "carol" } }, fix: "idp users restore carol" },
-  },
-  "login-error-suspended-fix": {
-    ...login,
-    state: "error-suspended",
-    username: "carol",
-    message: { text: { key: "login.error-suspended", values: { username: "carol" } }, fix: "idp users restore carol" },
-    fixForm: restoreForm,
+    inspect: "npx dev-idp open f3",
   },
   "login-error-banned": {
     ...login,
@@ -474,7 +451,7 @@ export const endedViews = {
     state: "suspended",
     client: { id: "long", name: "Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft" },
   },
-  "consent-suspended-fix": { ...ended, step: "consent", state: "suspended", fixForm: restoreForm },
+  "consent-suspended-fix": { ...ended, step: "consent", state: "suspended", fix: "npx dev-idp users restore carol" },
 } satisfies Record<string, EndedView>;
 
 export const consentViews = {
@@ -596,6 +573,7 @@ const home: HomeView = {
   beginAction: "/_idp/try",
   csrf: "c5rf",
   elsewhere: null,
+  inspect: "npx dev-idp open",
   command: "npx dev-idp login",
 };
 
@@ -657,14 +635,6 @@ const tryItFailedViews = {
 
 export const errorViews = {
   "error-redirect-uri": error,
-  "error-redirect-uri-fix": {
-    ...error,
-    fixForm: {
-      ...fixForm,
-      redirectUri:
-        "http://localhost:3001/a/rather/long/path/of-an-app/that/has/to/wrap/somewhere/callback?tenant=example",
-    },
-  },
   "error-redirect-uri-slash": {
     ...error,
     mismatch: {
@@ -703,15 +673,6 @@ export const errorViews = {
     code: "invalid_client",
     message: 'client_id "shop" is not registered here (RFC 6749 2.2)',
     fix: "idp clients add shop --public --redirect-uri http://localhost:8080/callback",
-  },
-  "error-client-fix": {
-    ...error,
-    ...bareError,
-    kind: "client",
-    code: "invalid_client",
-    message: 'client_id "shop" is not registered here (RFC 6749 2.2)',
-    fix: "idp clients add shop --public --redirect-uri http://localhost:3001/callback",
-    fixForm: { ...fixForm, kind: "create-client", client: "shop" },
   },
   "error-request": { ...error, ...bareError, kind: "request", message: "client_id was sent twice" },
   "error-form": {
@@ -825,7 +786,7 @@ const kinds = [
   ["consent-again", "consent-default", "consent-every-field", "consent-finished", "consent-suspended-fix"],
   ["device-confirm", "device-done", "device-invalid"],
   [
-    "login-error-suspended-fix",
+    "login-error-suspended",
     "login-expired",
     "login-hint-unknown",
     "login-many-users",
@@ -841,6 +802,8 @@ const kinds = [
     "inspector-fixtures-problems",
     "inspector-forbidden",
     "inspector-grants",
+    "inspector-sign-in-create",
+    "inspector-sign-in-fix",
     "inspector-sign-in-passed",
     "inspector-sign-in-refused",
     "inspector-sign-in-unknown",
@@ -851,15 +814,7 @@ const kinds = [
     "inspector-users-done",
     "inspector-users-issuers",
   ],
-  [
-    "error-client-fix",
-    "error-other-user",
-    "error-redirect-uri",
-    "error-redirect-uri-fix",
-    "form-post",
-    "logout",
-    "signed-out-no-hint",
-  ],
+  ["error-other-user", "error-redirect-uri", "form-post", "logout", "signed-out-no-hint"],
 ].flat();
 
 /** One page of each kind. Together they show every element that any page shows. */

@@ -1,167 +1,145 @@
 import { describe, expect, test } from "vitest";
 import { enroll, register, serve } from "../helpers/app.ts";
-import { approve, Browser, formsOf, type Visit } from "../helpers/browser.ts";
+import { Browser, type Visit } from "../helpers/browser.ts";
 import { authorizeUrl, pick, pkce } from "../helpers/client.ts";
 import { unescapeHtml } from "../helpers/html.ts";
-import { csrfOf, openInspector } from "../helpers/inspector.ts";
+import { openInspector } from "../helpers/inspector.ts";
 
-/** The buttons of error pages, for a person who is in the inspector. What must not pass is in test/attacks/error-actions.test.ts. */
+/**
+ * A refused request: its error page names the commands, and the inspector has the button. test/attacks/inspector.test.ts says who must not
+ * have it.
+ */
 
 const idp = await serve({ settings: { http_redirect_hosts: ["app.internal"] } });
-const { browser } = await openInspector(idp);
-const uri = "http://localhost:3999/cb?tenant=a&b=%C3%A7";
-const button = /id="fix-(add-redirect-uri|create-client|restore)"/;
+const browser = new Browser(idp.issuer);
+const uri = "http://localhost:3999/cb?tenant=a&b=c";
+const button = /id="(add-redirect-uri|create-client|restore)-/;
+const textOf = ({ body }: { readonly body: string }): string => unescapeHtml(body.replace(/<[^>]*>/g, ""));
 
-/** The address that the page shows. */
-const shownIn = ({ body }: Visit): string => unescapeHtml(/id="fix-uri"[^>]*>([^<]*)</.exec(body)?.[1] ?? "none");
+/** The sign-in that an error page names. */
+const flowOn = (page: Visit): string => /idp open (f\d+)/.exec(textOf(page))?.[1] ?? "none";
 
-const queryOf = (visit: Visit): Record<string, string> => Object.fromEntries(new URL(visit.url).searchParams);
+/** The page of that sign-in in the inspector. */
+const inspected = (page: Visit) => openInspector(idp, flowOn(page));
 
 describe("a redirect URI that is not registered", () => {
-  test("is shown whole, added by a click, and the request goes on to the app", async () => {
+  test("is added by the button of its sign-in, and the same request passes then", async () => {
     const app = await register(idp);
     const { client_id } = app.credentials;
     const page = await browser.open(app.url({ redirect_uri: uri }));
     expect([page.status, page.state]).toEqual([400, "redirect-uri"]);
-    expect(shownIn(page)).toBe(uri);
-    const login = await browser.press(page, "fix-add-redirect-uri");
-    expect([login.status, login.page]).toEqual([200, "login"]);
+    expect(textOf(page)).toContain(`idp clients edit ${client_id} --add-redirect-uri '${uri}'`);
+    expect(page.body).not.toMatch(/<form[^>]*_idp/);
+    const { browser: inside, first } = await inspected(page);
+    expect([first.state, textOf(first).includes(`--add-redirect-uri '${uri}'`)]).toEqual(["sign-in", true]);
+    const done = await inside.press(first, `add-redirect-uri-${client_id}`);
+    expect([done.url.split("?")[0], done.state]).toEqual([first.url, "sign-in"]);
+    expect(done.body).toContain('id="inspector-done"');
+    expect(done.body).not.toMatch(button);
     const { redirect_uris } = await idp.call("clients.show", { client_id });
     expect(redirect_uris).toEqual(["http://localhost:3000/callback", uri]);
-    const back = (await approve(browser, login)).left;
-    expect(back?.href).toMatch(/^http:\/\/localhost:3999\/cb\?tenant=a&b=%C3%A7&code=/);
-    expect(back?.searchParams.get("state")).toBe("af0ifjsldkj");
+    expect((await browser.open(app.url({ redirect_uri: uri }))).page).toBe("login");
+    // In another tab, the button is still there.
+    await inside.press(first, `add-redirect-uri-${client_id}`);
+    expect((await idp.call("clients.show", { client_id })).redirect_uris).toHaveLength(2);
   });
 
-  test("the browser is sent to the same request: our path, the same parameters", async () => {
+  test.each([
+    ["posted", "http://localhost:3999/posted"],
+    ["on a host of http_redirect_hosts", "http://app.internal:8080/cb"],
+  ])("%s: the same", async (_name, redirect_uri) => {
     const app = await register(idp);
-    const page = await browser.open(app.url({ redirect_uri: uri, state: "a b&c=ü", ui_locales: "tr en" }));
-    const form = formsOf(page.body)[0];
-    const answer = await browser.request(form?.action ?? "", {
-      method: "POST",
-      headers: { origin: new URL(idp.issuer).origin },
-      body: new URLSearchParams((form?.fields ?? []).map(([name, value]) => [name, value])),
-    });
-    const location = answer.headers.get("location") ?? "";
-    expect([answer.status, location.split("?")[0]]).toEqual([303, "/api/v2/oauth/authorize"]);
-    expect(Object.fromEntries(new URLSearchParams(location.split("?")[1]))).toEqual(queryOf(page));
-  });
-
-  test("on a host of http_redirect_hosts it is offered too", async () => {
-    const app = await register(idp);
-    const page = await browser.open(app.url({ redirect_uri: "http://app.internal:8080/cb" }));
-    const next = await browser.press(page, "fix-add-redirect-uri");
-    expect((await approve(browser, next)).left?.host).toBe("app.internal:8080");
-  });
-
-  test("of a posted request: the request goes on too", async () => {
-    const app = await register(idp);
-    const [path = "", query] = app.url({ redirect_uri: uri }).split("?");
+    const [path = "", query] = app.url({ redirect_uri }).split("?");
     const page = await browser.open(path, { method: "POST", body: new URLSearchParams(query) });
-    const next = await browser.press(page, "fix-add-redirect-uri");
-    expect([next.status, ["login", "consent"].includes(next.page)]).toEqual([200, true]);
+    const { browser: inside, first } = await inspected(page);
+    await inside.press(first, `add-redirect-uri-${app.credentials.client_id}`);
+    expect((await browser.open(app.url({ redirect_uri }))).page).toBe("login");
   });
 
-  test("added twice, in two tabs, is registered once", async () => {
+  test("of a pushed request: the same", async () => {
     const app = await register(idp);
-    const page = await browser.open(app.url({ redirect_uri: uri }));
-    await browser.press(page, "fix-add-redirect-uri");
-    await browser.press(page, "fix-add-redirect-uri");
-    const { redirect_uris } = await idp.call("clients.show", { client_id: app.credentials.client_id });
-    expect(redirect_uris).toHaveLength(2);
+    const { client_id, client_secret } = app.credentials;
+    const body = new URLSearchParams({
+      ...{ client_id, client_secret: client_secret ?? "", response_type: "code", scope: "openid" },
+      redirect_uri: "http://localhost:3999/pushed",
+    });
+    expect((await fetch(`${idp.issuer}/api/v2/oauth/par`, { method: "POST", body })).status).toBe(400);
+    const [refused] = (await idp.call("requests.list", { endpoint: "par" })).slice(-1);
+    const { first } = await openInspector(idp, refused?.flow ?? "");
+    expect(first.body).toContain(`id="add-redirect-uri-${client_id}"`);
   });
 });
 
-describe("an unknown client", () => {
-  test("is created by a click: public, with this redirect URI; its request goes on with PKCE", async () => {
-    const { challenge } = pkce();
-    const proof = { code_challenge: challenge, code_challenge_method: "S256" };
-    const page = await browser.open(authorizeUrl(idp, { client_id: "shop", redirect_uri: uri, ...proof }));
-    expect([page.state, shownIn(page)]).toEqual(["client", uri]);
-    const next = await browser.press(page, "fix-create-client");
-    expect((await approve(browser, next)).left?.searchParams.get("code")).toMatch(/./);
-    expect(await idp.call("clients.show", { client_id: "shop" })).toMatchObject({ public: true, redirect_uris: [uri] });
-  });
-
-  test("that sends no PKCE is refused, as every public client is", async () => {
-    const page = await browser.open(authorizeUrl(idp, { client_id: "shop-2", redirect_uri: uri }));
-    const { left } = await browser.press(page, "fix-create-client");
-    expect([left?.searchParams.get("error"), left?.searchParams.get("error_description")]).toEqual([
-      "invalid_request",
-      expect.stringContaining("code_challenge") as string,
-    ]);
-  });
-
-  test("that was added meanwhile is left unchanged", async () => {
-    const page = await browser.open(authorizeUrl(idp, { client_id: "taken", redirect_uri: uri }));
-    await register(idp, { client_id: "taken" });
-    expect((await browser.press(page, "fix-create-client")).status).toBe(409);
-    expect(await idp.call("clients.show", { client_id: "taken" })).toMatchObject({ public: false });
-  });
+test("an unknown client is created by a click: public, with this redirect URI; a taken id is left unchanged", async () => {
+  const { challenge } = pkce();
+  const proof = { code_challenge: challenge, code_challenge_method: "S256" };
+  const url = authorizeUrl(idp, { client_id: "shop", redirect_uri: uri, ...proof });
+  const page = await browser.open(url);
+  expect(page.state).toBe("client");
+  const { browser: inside, first } = await inspected(page);
+  expect(textOf(first)).toContain(`idp clients add shop --public --redirect-uri '${uri}'`);
+  await inside.press(first, "create-client-shop");
+  expect(await idp.call("clients.show", { client_id: "shop" })).toMatchObject({ public: true, redirect_uris: [uri] });
+  expect((await browser.open(url)).page).toBe("login");
+  expect((await inside.press(first, "create-client-shop")).status).toBe(409);
 });
 
-describe("a suspended user", () => {
-  test("is restored on the login page, and signs in there", async () => {
+describe("a suspended user is restored by the button of the sign-in", () => {
+  test("that the login page refused", async () => {
     const user = await enroll(idp, { status: "suspended" });
     const app = await register(idp);
-    const { browser: own } = await openInspector(idp);
+    const own = new Browser(idp.issuer);
     const refused = await pick(own, await own.open(app.url()), user);
     expect([refused.status, refused.state]).toEqual([403, "error-suspended"]);
-    const again = await own.press(refused, "fix-restore");
-    expect([again.status, again.page, again.state]).toEqual([200, "login", "default"]);
-    expect(await idp.call("users.show", { username: user })).toMatchObject({ status: "active" });
-    const back = await own.press(await pick(own, again, user), "consent-allow");
-    expect(back.left?.searchParams.get("code")).toMatch(/./);
+    expect(textOf(refused)).toContain(`idp users restore ${user}`);
+    const { browser: inside, first } = await inspected(refused);
+    await inside.press(first, `restore-${user}`);
+    expect((await pick(own, refused, user)).page).toBe("consent");
   });
 
-  test("is restored on the consent page, which comes again", async () => {
+  test("that the consent page ended", async () => {
     const user = await enroll(idp);
     const app = await register(idp);
-    const { browser: own } = await openInspector(idp);
+    const own = new Browser(idp.issuer);
     const consent = await pick(own, await own.open(app.url()), user);
     await idp.call("users.suspend", { username: user });
     const ended = await own.press(consent, "consent-allow");
     expect([ended.page, ended.state]).toEqual(["consent", "suspended"]);
-    const again = await own.press(ended, "fix-restore");
-    expect((await approve(own, again, user)).left?.searchParams.get("code")).toMatch(/./);
+    expect(textOf(ended)).toContain(`idp users restore ${user}`);
+    const { browser: inside, first } = await inspected(ended);
+    await inside.press(first, `restore-${user}`);
+    expect(await idp.call("users.show", { username: user })).toMatchObject({ status: "active" });
   });
 });
 
-describe("without the inspector, the page has a command and no button", () => {
-  test("redirect URI, client, user", async () => {
-    const other = new Browser(idp.issuer);
-    const app = await register(idp);
-    const user = await enroll(idp, { status: "suspended" });
-    const pages = [
-      await other.open(app.url({ redirect_uri: uri })),
-      await other.open(authorizeUrl(idp, { client_id: "nobody", redirect_uri: uri })),
-      await pick(other, await other.open(app.url()), user),
-    ];
-    for (const { body } of pages) {
-      expect(body).not.toMatch(button);
-      expect(body).toMatch(/idp (<span[^>]*>)?(clients|users) /);
-    }
-    expect(pages[0]?.headers.get("referrer-policy")).toBe("no-referrer");
-  });
+test("a request that belongs to no sign-in names the inspector alone", async () => {
+  for (const path of [
+    "/nothing",
+    "/api/v2/oauth/logout?client_id=demo-app&post_logout_redirect_uri=http://localhost:1/",
+  ]) {
+    expect(textOf(await browser.open(path))).toMatch(/idp open\s*$/m);
+  }
 });
 
-test("other refusals have no button: a sign-out, another parameter", async () => {
-  const query = new URLSearchParams({ client_id: "demo-app", post_logout_redirect_uri: "http://localhost:3001/" });
-  expect((await browser.open(`/api/v2/oauth/logout?${query.toString()}`)).body).not.toMatch(button);
-  expect((await browser.open(authorizeUrl(idp, { redirect_uri: null }))).body).not.toMatch(button);
-});
-
-test("a page read as data has no form: programs have the command", async () => {
+test("the error page as data has the commands too", async () => {
   const user = await enroll(idp, { status: "suspended" });
   const app = await register(idp);
-  const { browser: own } = await openInspector(idp);
+  const own = new Browser(idp.issuer);
   const login = await own.open(app.url());
   const answer = await own.request(login.url, {
     method: "POST",
     headers: { accept: "application/json" },
-    body: new URLSearchParams({ csrf: csrfOf(login), pick: "1", username: user }),
+    body: new URLSearchParams({
+      csrf: /name="csrf" value="([^"]+)"/.exec(login.body)?.[1] ?? "",
+      pick: "1",
+      username: user,
+    }),
   });
-  const text = await answer.text();
-  expect([answer.status, text.includes("fixForm")]).toEqual([403, false]);
-  expect(text).toContain(`idp users restore ${user}`);
+  expect([answer.status, await answer.json()]).toMatchObject([
+    403,
+    {
+      inspect: expect.stringMatching(/^idp open f\d+$/) as string,
+      message: { fix: expect.stringContaining("restore") as string },
+    },
+  ]);
 });

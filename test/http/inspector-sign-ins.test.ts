@@ -12,13 +12,13 @@ import { openInspector } from "../helpers/inspector.ts";
 
 const clock = testClock();
 const idp = await serve({ now: clock.now });
-const { browser } = await openInspector(idp);
+const { browser, at } = await openInspector(idp);
 const textOf = ({ body }: { readonly body: string }): string =>
   unescapeHtml(body.replace(/<[^>]*>/g, " ")).replaceAll(/\s+/g, " ");
 
 /** The page of the newest sign-in, and its row in the list. */
 async function newest() {
-  const list = await browser.open("/_idp/");
+  const list = await browser.open(at());
   const [, row = ""] = /(<tr id="row-flow-.*?)<\/tr>/s.exec(list.body) ?? [];
   const href = /href="([^"]+)"/.exec(row)?.[1] ?? "";
   const page = await browser.open(href);
@@ -169,9 +169,9 @@ test("a wrong password before the right one is not a failure", async () => {
 test("the search finds a sign-in by app, user and error", async () => {
   await failures["wrong secret"]?.[0]();
   for (const q of ["shop", "alice", "invalid_client"]) {
-    expect((await browser.open(`/_idp/?q=${q}`)).body).toContain("row-flow-");
+    expect((await browser.open(at(`?q=${q}`))).body).toContain("row-flow-");
   }
-  const none = await browser.open("/_idp/?q=nothing-like-it");
+  const none = await browser.open(at("?q=nothing-like-it"));
   expect([none.body.includes("row-flow-"), textOf(none).includes("Nothing matches")]).toEqual([false, true]);
 });
 
@@ -190,18 +190,18 @@ test("the command has a placeholder for each secret, and no page has a secret", 
   const secrets = [code, verifier, challenge, state, tokens.access_token, tokens.refresh_token, tokens.id_token];
   for (const secret of [...secrets, app.credentials.client_secret ?? ""]) {
     expect(page.body).not.toContain(secret);
-    expect((await browser.open("/_idp/")).body).not.toContain(secret);
+    expect((await browser.open(at())).body).not.toContain(secret);
   }
 });
 
 test("the page of a dropped sign-in says so", async () => {
-  const gone = await browser.open("/_idp/sign-ins/f999");
+  const gone = await browser.open(at("sign-ins/f999"));
   expect([gone.status, gone.page]).toEqual([404, "error"]);
 });
 
 test("without a sign-in, the command that makes one", async () => {
   await idp.call("requests.clear", {});
-  const empty = await browser.open("/_idp/");
+  const empty = await browser.open(at());
   expect([empty.state, textOf(empty).includes("idp login")]).toEqual(["empty", true]);
 });
 
@@ -210,18 +210,18 @@ test("a thousand entries, and neither the inspector nor the control API is among
     await Promise.all(Array.from({ length: 50 }, () => fetch(app.url({ prompt: "none" }), { redirect: "manual" })));
   }
   let body = "";
-  expect(await cpuTimeOf(async () => ({ body } = await browser.open("/_idp/")))).toBeLessThan(1000);
+  expect(await cpuTimeOf(async () => ({ body } = await browser.open(at())))).toBeLessThan(1000);
   expect(body.match(/ id="row-flow-/g)).toHaveLength(100);
   expect((await idp.call("requests.list", {})).filter(({ path }) => path.startsWith("/_idp/"))).toEqual([]);
 });
 
 test("the stream says of which sign-in a request is, and ends with the server", async () => {
   const own = await serve();
-  const inside = (await openInspector(own)).browser;
-  const cookie = [...inside.cookies].map(([name, value]) => `${name}=${value}`).join("; ");
+  const inside = await openInspector(own);
+  const cookie = [...inside.browser.cookies].map(([name, value]) => `${name}=${value}`).join("; ");
   const heard = new Promise<string>((resolve, reject) => {
     let text = "";
-    httpRequest(`${own.issuer}/_idp/stream`, { headers: { cookie } }, (response) => {
+    httpRequest(inside.at("stream"), { headers: { cookie } }, (response) => {
       response.on("data", (chunk: Buffer) => {
         if (text === "") void fetch(`${own.issuer}/api/v2/oauth/authorize`).then(() => own.close());
         text += chunk.toString();
@@ -231,5 +231,5 @@ test("the stream says of which sign-in a request is, and ends with the server", 
     }).end();
   });
   expect(await heard).toMatch(/^data: f\d+$/m);
-  expect((await fetch(`${idp.issuer}/_idp/stream`)).status).toBe(403);
+  expect((await fetch(at("stream"))).status).toBe(403);
 });

@@ -8,8 +8,7 @@ import { openInspector } from "../helpers/inspector.ts";
 /** The inspector: what a person with its cookie sees and does. test/attacks/inspector.test.ts has the requests without one. */
 
 const idp = await serve({ settings: { try_it: true } });
-const { browser } = await openInspector(idp);
-const at = (path: string): string => `${idp.issuer}/_idp/${path}`;
+const { browser, at } = await openInspector(idp);
 const textOf = ({ body }: { readonly body: string }): string => unescapeHtml(body.replace(/<[^>]*>/g, " "));
 
 test("a key leads to the first tab, by an address without it", async () => {
@@ -18,10 +17,18 @@ test("a key leads to the first tab, by an address without it", async () => {
   expect(first.url).not.toContain("key");
 });
 
-test("the address without the slash at its end leads to it", async () => {
-  const { url, page } = await browser.open("/_idp");
-  expect([url, page]).toEqual([`${idp.issuer}/_idp/`, "inspector"]);
-});
+test.each(["/_idp", "/_idp/", "/_idp/users", `/_idp/${"A".repeat(22)}/`])(
+  "%s is not the inspector: 404, and the command that opens it",
+  async (path) => {
+    const { status, page, body } = await browser.open(path);
+    expect([status, page]).toEqual([404, "error"]);
+    expect(unescapeHtml(/id="error-fix"[^>]*>(.*?)<\/pre>/s.exec(body)?.[1]?.replace(/<[^>]*>/g, "") ?? "")).toBe(
+      "idp open",
+    );
+    const json = await fetch(idp.issuer + path);
+    expect([json.status, await json.json()]).toMatchObject([404, { error: "not_found" }]);
+  },
+);
 
 describe("users", () => {
   test("are suspended, restored and banned, and each page says which command does the same", async () => {
@@ -54,7 +61,8 @@ describe("users", () => {
   test("at most a hundred are listed", async () => {
     const many = await serve();
     await many.call("seed", { users: Array.from({ length: 150 }, (_, at) => ({ username: `many-${at}` })) });
-    const list = await (await openInspector(many)).browser.open(`${many.issuer}/_idp/users?q=many`);
+    const inside = await openInspector(many);
+    const list = await inside.browser.open(inside.at("users?q=many"));
     expect(list.body.match(/ id="row-user-/g)).toHaveLength(100);
     expect(textOf(list)).toMatch(/50 +more/);
   });
@@ -196,7 +204,8 @@ describe("clock and faults", () => {
 test("fixtures: the problems of the files as they are now, with the command", async () => {
   let text = "users:\n  - username: zoe\n";
   const own = await serve({ fixtures: () => [{ name: "idp.fixtures.yaml", text }] });
-  const open = async () => (await openInspector(own)).browser.open(`${own.issuer}/_idp/fixtures`);
+  const inside = await openInspector(own);
+  const open = () => inside.browser.open(inside.at("fixtures"));
   expect(textOf(await open())).toMatch(/no problems.*idp seed --check idp\.fixtures\.yaml/s);
   text += "    emial: zoe@example.test\n";
   expect(textOf(await open())).toContain("idp.fixtures.yaml:3:5 users[0].emial unknown key. Did you mean email?");
@@ -205,12 +214,9 @@ test("fixtures: the problems of the files as they are now, with the command", as
 test("below the path of the issuer", async () => {
   const below = await serve({ issuer: "http://localhost:4398/tenant" });
   const { url } = await below.call("inspector.open", {});
-  expect(url).toMatch(/^http:\/\/localhost:4398\/tenant\/_idp\/\?key=/);
+  expect(url).toMatch(/^http:\/\/localhost:4398\/tenant\/_idp\/[\w-]{22}\/\?key=/);
   const answer = await fetch(url.replace("4398", String(below.port)), { redirect: "manual" });
-  expect(answer.headers.getSetCookie()).toEqual([
-    expect.stringContaining("; Path=/tenant/_idp/;"),
-    expect.stringContaining("; Path=/tenant;"),
-  ]);
+  expect(answer.headers.getSetCookie()).toEqual([expect.stringContaining(`; Path=${new URL(url).pathname};`)]);
 });
 
 test("the pages as data", async () => {

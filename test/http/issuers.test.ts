@@ -163,11 +163,16 @@ test("issuers of the data folder are back after a restart, and keep their own fi
 
 test("the inspector of an issuer leads to those of the others, and its commands are for that issuer", async () => {
   const idp = await serve({ issuers: ["w1", "w2"] });
-  const { browser, first } = await openInspector(idp);
+  const { browser, first, at } = await openInspector(idp);
   const atW1 = await browser.press(first, "open-issuer-w1");
-  expect([atW1.status, atW1.url]).toEqual([200, `${idp.issuer}/i/w1/_idp/`]);
+  expect([atW1.status, atW1.url.slice(idp.issuer.length)]).toEqual([
+    200,
+    expect.stringMatching(/^\/i\/w1\/_idp\/[\w-]{22}\/$/),
+  ]);
+  // Each issuer has its own path.
+  expect(new URL(atW1.url).pathname.slice(-23)).not.toBe(new URL(at()).pathname.slice(-23));
   for (const command of ["idp open", "idp open --issuer w2"]) expect(atW1.body).toContain(`>${command}<`);
-  const users = await browser.open(`${idp.issuer}/i/w1/_idp/users`);
+  const users = await browser.open(`${atW1.url}users`);
   const suspended = await browser.press(users, "suspend-alice");
   expect(suspended.body).toContain("idp users suspend alice --issuer w1");
   expect(await idp.issuers.get("w1").call("users.show", { username: "alice" })).toMatchObject({ status: "suspended" });
@@ -175,7 +180,7 @@ test("the inspector of an issuer leads to those of the others, and its commands 
   // Who has no cookie is not led anywhere.
   const body = new URLSearchParams({ issuer: "w2", csrf: "c5rf" });
   const headers = { origin: idp.issuer };
-  const foreign = await fetch(`${idp.issuer}/_idp/issuer`, { method: "POST", body, headers, redirect: "manual" });
+  const foreign = await fetch(at("issuer"), { method: "POST", body, headers, redirect: "manual" });
   expect(foreign.status).toBe(403);
 });
 

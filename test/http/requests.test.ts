@@ -157,6 +157,8 @@ test("nothing below /_idp/ is recorded", async () => {
   await call("/nothing");
   await fetch(`${idp.issuer}/_idp/health?key=secret`);
   await fetch(`${idp.issuer}/_idp/?key=secret`);
+  await fetch((await idp.call("inspector.open", {})).url);
+  await fetch(`${idp.issuer}/_idp`);
   await fetch(`${idp.issuer}/.well-known/openid-configuration`);
   expect((await list()).map(({ endpoint, flow }) => [endpoint, flow])).toEqual([["discovery", null]]);
 });

@@ -1,9 +1,18 @@
-import { Argument, type Command } from "commander";
+import { Argument, InvalidArgumentError, type Command } from "commander";
 import { examples, type Act } from "../act.ts";
 import type { Shell } from "../completion/completion.ts";
-import type { Page } from "../server/open.ts";
+import { flowForm } from "../../core/testing/filter.ts";
+import { didYouMean } from "../../core/nearest.ts";
 
 /** The commands for this machine: open a page, find problems, complete in the shell. */
+
+const pages: readonly string[] = ["inspector", "account", "device", "discovery"];
+
+function pageOrFlow(typed: string): string {
+  if (pages.includes(typed) || flowForm.test(typed)) return typed;
+  const { text } = didYouMean(typed, pages, `Pages: ${pages.join(", ")}. A sign-in: f7`);
+  throw new InvalidArgumentError(text);
+}
 
 /** Adds these commands to the program. */
 export function declareTools(program: Command, act: Act): void {
@@ -12,12 +21,13 @@ export function declareTools(program: Command, act: Act): void {
     .command("open")
     .description("print the address of a page of the server; on a terminal, also open it")
     .addArgument(
-      new Argument("[page]", "which page")
-        .choices(["inspector", "account", "device", "discovery"])
-        .default("inspector"),
+      new Argument("[page]", "which page, or a sign-in of the inspector, as the log and error pages name it: f7")
+        .choices(pages)
+        .default("inspector")
+        .argParser(pageOrFlow),
     )
-    .addHelpText("after", examples("idp open", "curl -s $(idp open discovery) | jq -r .issuer"))
-    .action(act(async (cli, page: Page) => (await import("../server/open.ts")).open(cli, page)));
+    .addHelpText("after", examples("idp open", "idp open f7", "curl -s $(idp open discovery) | jq -r .issuer"))
+    .action(act(async (cli, page: string) => (await import("../server/open.ts")).open(cli, page)));
   program
     .command("doctor")
     .description("check for problems on this machine: data, lock, issuer, ports, apps, clock; exit 6 if there are any")

@@ -13,26 +13,30 @@ const paths = {
   discovery: "/.well-known/openid-configuration",
 } as const;
 
-export type Page = keyof typeof paths | "inspector";
-
 /** How long to wait for an answer, in milliseconds. */
 const patience = 5000;
 
-/** `idp open`: prints the address of a page of the running server, and on a terminal opens it in a browser. */
-export async function open(cli: Invocation, page: Page): Promise<Outcome> {
+const pathOf = (page: string): string | null => (Object.hasOwn(paths, page) ? paths[page as keyof typeof paths] : null);
+
+/**
+ * `idp open`: prints the address of a page of the running server, and on a terminal opens it in a browser.
+ * @param page the name of a page, or a sign-in of the inspector
+ */
+export async function open(cli: Invocation, page: string): Promise<Outcome> {
   const address = serverAddress(cli);
   const issuer = address === null ? null : await issuerAt(address, patience);
   if (issuer === null) {
     if (cli.url === null) throw await noServer(cli);
     throw new OperationError("no_server", `nothing answers at ${cli.url}`, { hint: await startHint(cli) });
   }
-  const url = page === "inspector" ? await inspectorAddress(cli) : `${baseOf(issuer)}${paths[page]}`;
+  const path = pathOf(page);
+  const url = path === null ? await inspectorAddress(cli, page) : `${baseOf(issuer)}${path}`;
   if (cli.interactive && cli.stdout.isTTY) await openBrowser(cli, url);
   return answer({ url }, (shown) => shown.url);
 }
 
 /** The address with a key that opens the inspector once. */
-async function inspectorAddress(cli: Invocation): Promise<string> {
+async function inspectorAddress(cli: Invocation, page: string): Promise<string> {
   const target = await findTarget(cli);
-  return (await target.call("inspector.open", {})).url;
+  return (await target.call("inspector.open", page === "inspector" ? {} : { flow: page })).url;
 }

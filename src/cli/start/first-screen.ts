@@ -31,8 +31,8 @@ export interface Screen {
   /** Milliseconds from the start of the process to ready. */
   readonly took: number;
   readonly issuer: string;
-  /** The address of the inspector, with a key; null if no person reads this. */
-  readonly inspector: string | null;
+  /** Whether a person reads it at a terminal, where keys can be pressed. */
+  readonly hasKeys: boolean;
   /** The first few users, and how many there are. */
   readonly users: { readonly first: readonly ScreenUser[]; readonly all: number };
   readonly clients: { readonly first: readonly ScreenClient[]; readonly all: number };
@@ -125,7 +125,7 @@ export function firstScreen(screen: Screen, style: Style, line: CommandLine = pl
     block("Issuer", [style.cyan(issuer)]),
     ...(screen.listens === null ? [] : [block("Listens on", [screen.listens])]),
     block("Discovery", [`${baseOf(issuer)}/.well-known/openid-configuration`]),
-    ...(screen.inspector === null ? [] : [block("Inspector", [screen.inspector])]),
+    block("Inspector", [`${screen.hasKeys ? "press o, or run: " : ""}${line(["idp", "open"])}`]),
     ...(screen.issuers.all === 0 ? [] : [block("Issuers", issuerRows(screen, line))]),
     block("Account", [`${baseOf(issuer)}/account`]),
     ...(screen.hasLogin ? [block("Try it", [`${line(["idp", "login"])}, or open the issuer in a browser`])] : []),

@@ -17,7 +17,7 @@ import { quoteWord } from "../../shell-word.ts";
 /**
  * What the first screen of `idp start` shows about a server that has just started.
  * @param place where the data is; null for in memory
- * @param how `forPerson`: whether a person reads it, because no log gets a key of the inspector; `line` writes the commands in it
+ * @param how `forPerson`: whether a person reads it, and can press keys; `line` writes the commands in it
  */
 export async function screenOf(
   idp: Idp,
@@ -37,7 +37,7 @@ export async function screenOf(
     version,
     took: performance.now(),
     issuer: idp.issuer,
-    inspector: forPerson ? (await idp.call("inspector.open", {})).url : null,
+    hasKeys: forPerson,
     issuers: {
       first: issuers.slice(0, fewRows).map(({ name, issuer }) => [name, issuer]),
       all: issuers.length,

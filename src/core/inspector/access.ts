@@ -1,13 +1,13 @@
 /*
- * core/inspector: who may use the inspector. A one-time key, which the control API hands out, opens a session of one browser.
+ * core/inspector: where the inspector is, and who may use it. A one-time key, which the control API hands out, opens a session of one browser.
  */
 import type { ReadTx, Store } from "../../store/store.ts";
 import { derive } from "../derived.ts";
 import { baseOf } from "../endpoints.ts";
 import { hashOf, sameSecret } from "../secrets.ts";
 
-/** Below the issuer. */
-export const inspectorPath = "/_idp/";
+/** Bytes of randomness in the path. */
+const pathBytes = 16;
 
 /** Bytes of randomness in a key and in a session. */
 const secretBytes = 32;
@@ -17,13 +17,16 @@ const keyLife = 600;
 
 /** Keys and sessions end with the process, or with the last one on the same records. */
 export interface InspectorAccess {
+  /**
+   * Below the issuer: `/_idp/<random>/`. Cookies ignore ports, so only a path that nobody else knows keeps the cookie of the inspector from
+   * other servers on this host.
+   */
+  readonly path: string;
   /** @returns a key that opens one session within ten minutes */
   readonly newKey: () => Promise<string>;
   /** Uses a key up. @returns the secret of the new session; null: the key is unknown, used or too old */
   readonly redeem: (key: string) => Promise<string | null>;
   readonly isSession: (secret: string) => boolean;
-  /** Whether it is the {@link inspectorMarker} of a session. */
-  readonly isMarker: (marker: string) => boolean;
 }
 
 interface Key {
@@ -32,15 +35,16 @@ interface Key {
   readonly expiresAt: number;
 }
 
-/** The record: hashes only. */
+/** The record: of keys and sessions, it has hashes only. */
 interface State {
+  /** The random part of the path; "": nobody has made it yet. */
+  readonly place: string;
   readonly keys: readonly Key[];
   readonly sessions: readonly string[];
-  readonly markers: readonly string[];
 }
 
 const stateIn = (tx: ReadTx): State =>
-  (tx.get("testing", "inspector")?.value ?? { keys: [], sessions: [], markers: [] }) as State;
+  (tx.get("testing", "inspector")?.value ?? { place: "", keys: [], sessions: [] }) as State;
 
 /** @param now the real time, because a key is valid for ten real minutes */
 export async function createInspectorAccess(
@@ -57,7 +61,11 @@ export async function createInspectorAccess(
       if (after !== null) tx.put("testing", { id: "inspector", value: after });
       return after !== null;
     });
+  // The first instance on the records makes it, and all others use it.
+  const made = random(pathBytes);
+  await change((before) => (before.place === "" ? { ...before, place: made } : null));
   return {
+    path: `/_idp/${state.value.place}/`,
     async newKey() {
       const key = random(secretBytes);
       const kept = { hash: hashOf(key), expiresAt: now() + keyLife * 1000 };
@@ -67,19 +75,14 @@ export async function createInspectorAccess(
     async redeem(given) {
       const hash = hashOf(given);
       const secret = random(secretBytes);
-      const isOpen = await change(({ keys, sessions, markers }) => {
+      const isOpen = await change(({ keys, sessions, ...rest }) => {
         const found = keys.find((key) => sameSecret(hash, key.hash));
         if (found === undefined) return null;
-        return {
-          keys: keys.filter((key) => key !== found),
-          sessions: [...sessions, hashOf(secret)],
-          markers: [...markers, hashOf(inspectorMarker(secret))],
-        };
+        return { ...rest, keys: keys.filter((key) => key !== found), sessions: [...sessions, hashOf(secret)] };
       });
       return isOpen ? secret : null;
     },
     isSession: (secret) => state.value.sessions.includes(hashOf(secret)),
-    isMarker: (marker) => state.value.markers.includes(hashOf(marker)),
   };
 }
 
@@ -87,22 +90,13 @@ export async function createInspectorAccess(
 export const inspectorCsrf = (secret: string): string => hashOf(`inspector ${secret}`);
 
 /**
- * Tells the pages outside the inspector that a person is signed in to it and may be offered a change. It opens nothing, and no session can be
- * derived from it.
+ * The address of the inspector with a key that opens it once.
+ * @param flow a sign-in that the ledger holds; absent: the list of all
  */
-export const inspectorMarker = (secret: string): string => hashOf(`marker ${secret}`);
-
-/** The csrf value of a form on such a page. It is for one session and one change, so no field of the form can be replaced. */
-export const markedCsrf = (marker: string, change: readonly string[]): string =>
-  hashOf(JSON.stringify([...change, marker]));
-
-/** The address of the inspector with a key that opens it once. */
-export async function inspectorAddress({
-  issuer,
-  inspector,
-}: {
-  readonly issuer: string;
-  readonly inspector: InspectorAccess;
-}): Promise<{ readonly url: string; readonly expires_in: number }> {
-  return { url: `${baseOf(issuer)}${inspectorPath}?key=${await inspector.newKey()}`, expires_in: keyLife };
+export async function inspectorAddress(
+  { issuer, inspector }: { readonly issuer: string; readonly inspector: InspectorAccess },
+  flow?: string,
+): Promise<{ readonly url: string; readonly expires_in: number }> {
+  const query = new URLSearchParams({ key: await inspector.newKey(), ...(flow !== undefined && { flow }) });
+  return { url: `${baseOf(issuer)}${inspector.path}?${query.toString()}`, expires_in: keyLife };
 }

@@ -5,8 +5,11 @@ import { changes, creates } from "./operation.ts";
 export const inspectorOperations = {
   "inspector.open": changes(
     "/inspector/open",
-    {},
-    async (ctx) => (await import("../inspector/access.ts")).inspectorAddress(ctx),
+    { flow: "string?" },
+    async (ctx, { flow }) => {
+      if (flow !== undefined) (await import("../testing/filter.ts")).requireFlow(ctx.ledger, flow);
+      return (await import("../inspector/access.ts")).inspectorAddress(ctx, flow);
+    },
     { ...creates, changes: false, needsServer: true },
   ),
 };

@@ -94,3 +94,22 @@ export function showRequest(ledger: Ledger, id: string): RequestRecord {
     hint: { text: "It holds only the latest requests", command: ["idp", "requests"] },
   });
 }
+
+/** The id of a sign-in, or of a refused request that belongs to none. */
+export const flowForm = /^[fr]\d{1,15}$/;
+
+/** Whether the requests of one sign-in have this id; a refused request that belongs to none has its own. */
+export const isOfFlow = (record: Pick<RequestRecord, "flow" | "id">, flow: string): boolean =>
+  (record.flow ?? record.id) === flow;
+
+/** @throws {OperationError} usage, not_found */
+export function requireFlow(ledger: Ledger, flow: string): void {
+  if (!flowForm.test(flow)) {
+    const problem = { path: "flow", message: "must be the id of a sign-in, such as f7" };
+    throw new OperationError("usage", listed([problem]), { problems: [problem] });
+  }
+  if (ledger.list().some((record) => isOfFlow(record, flow))) return;
+  throw new OperationError("not_found", `the ledger holds no sign-in "${flow}"`, {
+    hint: { text: "It holds only the latest requests. To see them", command: ["idp", "open"] },
+  });
+}

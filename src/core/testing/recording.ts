@@ -165,12 +165,17 @@ function responseOf(
   return { body: isWhole ? keeper.whole(json) : keeper.parameters(json) };
 }
 
+/** The flow of a request that is not answered yet. */
+export const flowOfRequest = (flows: Flows, request: Pick<Exchange, "endpoint" | "url" | "body">): string | null =>
+  flows.of({ ...request, sent: valuesIn(request), bearer: null, location: null, answer: {} });
+
 function flowOf(
   flows: Flows,
-  { endpoint, url, authorization, notes: { answer } }: Exchange,
+  { endpoint, url, authorization, notes: { answer, flow } }: Exchange,
   values: Values,
   json: Values | null,
 ): string | null {
+  if (flow !== undefined) return flow;
   const redirect = answer !== undefined && "location" in answer ? answer : null;
   const form = redirect?.parameters;
   return flows.of({

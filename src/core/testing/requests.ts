@@ -12,7 +12,7 @@ import { createFlows } from "./flows.ts";
 import { heldOf } from "./held.ts";
 import { createKeeper, type Keeper } from "./kept.ts";
 import type { Exchange, RequestEvent, RequestRecord } from "./record.ts";
-import { eventOf, recordOf } from "./recording.ts";
+import { eventOf, flowOfRequest, recordOf } from "./recording.ts";
 
 export interface Ledger {
   /** Records a request. @param log receives its log line */
@@ -20,6 +20,8 @@ export interface Ledger {
   /** The oldest first. */
   list(): readonly RequestRecord[];
   find(id: string): RequestRecord | undefined;
+  /** The flow of a request that is being refused, for its error page; null: it belongs to none. The caller notes it. */
+  flowOf(request: Pick<Exchange, "endpoint" | "url" | "body">): string | null;
   clear(): void;
   /** Whether requests to an endpoint were dropped for lack of room, after this place. */
   hasDropped(endpoint: string | null, after: number): boolean;
@@ -90,6 +92,10 @@ export function createLedger(size: () => number, key: string): Ledger {
     },
     list: read,
     find: (id) => read().find((record) => record.id === id),
+    flowOf(request) {
+      read();
+      return flowOfRequest(flows, request);
+    },
     clear() {
       entries.length = 0;
       droppedAt.clear();

@@ -5,6 +5,7 @@
 import type { ErrorRequestHandler, Request, Response } from "express";
 import { SwappedCredentialsError } from "../../core/clients/authentication.ts";
 import { OAuthError } from "../../core/errors.ts";
+import { restoreUser } from "../../core/fix-commands.ts";
 import { hintText, type Hint } from "../../core/hint.ts";
 import { InteractionError } from "../../core/sign-in/interactions.ts";
 import { OtherUserError } from "../../core/sign-in/user-form.ts";
@@ -14,12 +15,12 @@ import { asksForHtml, prefersHtml, sendJson } from "./answer.ts";
 import { challengeOf } from "./challenges.ts";
 import { answerTo, errorBody, isOfHttp, type Answer } from "./error-answers.ts";
 import { HttpError } from "./http-error.ts";
-import { fixForRequest, fixForUser } from "../inspector/fixes.ts";
 import { renderEnded, renderError } from "../pages/pages.ts";
 import { sendPage } from "../pages/page-writer.ts";
 import { routeOf, type RouteRecord } from "../route.ts";
 import { privateApiHeaders } from "./security-headers.ts";
 import type { EndedView, ErrorView } from "../pages/error-views.ts";
+import { inspectCommand } from "../pages/inspect.ts";
 import { viewFor } from "../pages/reader.ts";
 import { issuerUrl, note, type Web } from "../web.ts";
 
@@ -105,7 +106,7 @@ function errorView(web: Web, req: Request, res: Response, error: unknown, answer
     code: answer.code,
     message: answer.message,
     fix: fixLine(web, answer.fix),
-    fixForm: fixForRequest(web, req, res, answer),
+    inspect: inspectCommand(web, req, res),
     rule: answer.rule ?? null,
     mismatch: answer.mismatch ?? null,
     status: answer.status,
@@ -114,6 +115,7 @@ function errorView(web: Web, req: Request, res: Response, error: unknown, answer
 }
 
 function sendEnded(web: Web, req: Request, res: Response, error: InteractionError): void {
+  if (error.username !== null) note(res, { user: error.username });
   // Both pages say in the same words that a cookie is missing.
   const step = routeOf(res).name === "consent" && error.reason !== "other-browser" ? "consent" : "login";
   const wrongName = error.reason === "other-browser" ? nameOfIssuer(web, req) : null;
@@ -124,7 +126,8 @@ function sendEnded(web: Web, req: Request, res: Response, error: InteractionErro
     state: endedState(error, step),
     client: error.app === null ? null : { id: error.app.clientId, name: error.app.name(shown.lang) },
     href: wrongName ?? (error.app === null ? null : startOf(web, error.app)),
-    fixForm: error.username === null ? null : fixForUser(web, req, { username: error.username }, step),
+    fix: error.username === null ? null : fixLine(web, restoreUser({ username: error.username })),
+    inspect: inspectCommand(web, req, res),
     message: error.message,
   } as const;
   const isForm = req.method === "POST";

@@ -22,7 +22,9 @@ const pageHeaders = (referrerPolicy: string, scripts = ""): Headers => ({
 export const formPageHeaders = pageHeaders("same-origin");
 
 /** For a page of the inspector that follows the requests as they come. Its script, and what that loads, come from this server. */
-export const livePageHeaders = pageHeaders("no-referrer", " script-src 'self'; connect-src 'self';");
+const liveScripts = " script-src 'self'; connect-src 'self';";
+export const livePageHeaders = pageHeaders("no-referrer", liveScripts);
+export const liveFormPageHeaders = pageHeaders("same-origin", liveScripts);
 
 /** For a page without a form. */
 export const plainPageHeaders = pageHeaders("no-referrer");

@@ -1,6 +1,5 @@
 import { parse, serialize } from "cookie";
 import type { Request, Response } from "express";
-import { inspectorMarker, inspectorPath } from "../../core/inspector/access.ts";
 import type { Browser } from "../../core/sign-in/interactions.ts";
 import { isForeignPart } from "./form-origin.ts";
 import type { Web } from "../web.ts";
@@ -13,9 +12,8 @@ type Preference = "language" | "theme";
  * - `session`: who signed in there
  * - `try`: a request of “Try it”
  * - `inspector`: the session of the inspector
- * - `inside`: the marker of that session (`inspectorMarker`)
  */
-type CookieKind = "browser" | "session" | "try" | "inspector" | "inside" | Preference;
+type CookieKind = "browser" | "session" | "try" | "inspector" | Preference;
 
 /** Every issuer has its own names, because the cookies of the first issuer also come with the requests to the others. */
 const nameOf = ({ port, name }: Web, kind: CookieKind): string =>
@@ -85,19 +83,13 @@ export const setTryItCookie = (web: Web, res: Response, value: string): void => 
 export const readTryItCookie = (web: Web, req: Request): string | null => readCookie(web, req, "try");
 
 /**
- * Opens the inspector until the server or the browser ends. The cookie is strict and has the path of the inspector, so it comes with no link
- * from another site and to no other server of this machine.
+ * Opens the inspector until the server or the browser ends. The cookie is strict, so it comes with no link from another site. Cookies ignore
+ * ports: a server on another port of this host gets every cookie of a path that one of its own pages requests. Nobody else knows this path.
  */
 export const setInspectorCookie = (web: Web, res: Response, value: string): void => {
-  const path = web.base + inspectorPath;
+  const path = web.base + web.ctx.inspector.path;
   const cookie = { ...attributes(web), sameSite: "strict", name: nameOf(web, "inspector"), value, path } as const;
   res.appendHeader("Set-Cookie", serialize(cookie));
-  // The marker comes to every page. Another port of localhost is the same site, so the error page after a redirect by an app there gets it.
-  // After a redirect by another site the page does not get it, and shows what everybody sees.
-  const marker = { ...attributes(web), sameSite: "strict", name: nameOf(web, "inside") } as const;
-  res.appendHeader("Set-Cookie", serialize({ ...marker, value: inspectorMarker(value) }));
 };
-
-export const readMarkerCookie = (web: Web, req: Request): string | null => readCookie(web, req, "inside");
 
 export const readInspectorCookie = (web: Web, req: Request): string | null => readCookie(web, req, "inspector");

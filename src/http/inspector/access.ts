@@ -1,10 +1,11 @@
 import type { Request, RequestHandler, Response } from "express";
 import type { RawParameters } from "../../core/authorize/parameters.ts";
-import { inspectorCsrf, inspectorMarker, inspectorPath } from "../../core/inspector/access.ts";
+import { inspectorCsrf } from "../../core/inspector/access.ts";
 import { sameSecret } from "../../core/secrets.ts";
+import { flowForm } from "../../core/testing/filter.ts";
 import { InteractionError } from "../../core/sign-in/interactions.ts";
 import { redirect } from "../answer/answer.ts";
-import { readInspectorCookie, readMarkerCookie, setInspectorCookie } from "../input/cookies.ts";
+import { readInspectorCookie, setInspectorCookie } from "../input/cookies.ts";
 import { isForeignPart, isOwnOrigin } from "../input/form-origin.ts";
 import { standingOf } from "../input/host-check.ts";
 import { bodyParameters, queryParameters, single } from "../input/params.ts";
@@ -15,29 +16,18 @@ import { renderClosed, type ClosedView } from "./views.ts";
 
 /** Who may use the inspector: a browser that has its cookie and asks under one of our host names. */
 
-/** The session of the inspector that a request belongs to. */
-interface Session {
-  /** Every form of the inspector sends it. */
-  readonly csrf: string;
-  readonly marker: string;
-}
-
 /**
- * Null: the cookie is missing or from another process, or the host name is not ours. Where every host name is allowed (`*`), a foreign site
- * may point its name at this machine.
+ * The value that every form of this session sends. Null: the cookie is missing or from another process, or the host name is not ours. Where
+ * every host name is allowed (`*`), a foreign site may point its name at this machine.
  */
-function sessionOf(web: Web, req: Request): Session | null {
+function sessionOf(web: Web, req: Request): string | null {
   const secret = readInspectorCookie(web, req);
   if (secret === null || standingOf(web, req.headers.host) !== "own") return null;
-  return web.ctx.inspector.isSession(secret) ? { csrf: inspectorCsrf(secret), marker: inspectorMarker(secret) } : null;
+  return web.ctx.inspector.isSession(secret) ? inspectorCsrf(secret) : null;
 }
 
-/** What a page outside the inspector knows of the session. Null: its reader is not signed in to the inspector. */
-export function markerOf(web: Web, req: Request): string | null {
-  const marker = readMarkerCookie(web, req);
-  if (marker === null || standingOf(web, req.headers.host) !== "own") return null;
-  return web.ctx.inspector.isMarker(marker) ? marker : null;
-}
+/** Below the issuer's address, as browsers ask for it. @param path below the inspector */
+export const inspectorHref = (web: Web, path = ""): string => web.base + web.ctx.inspector.path + path;
 
 /** Whether a person opens the page. A prefetch, or a frame of a foreign page, must not use up a key. */
 const isVisit = (web: Web, req: Request): boolean =>
@@ -47,11 +37,12 @@ const isVisit = (web: Web, req: Request): boolean =>
   !isForeignPart(req) &&
   standingOf(web, req.headers.host) === "own";
 
-/** `GET /_idp/?key=…`: uses up the key, and redirects to the page without it. */
+/** `?key=…`: uses up the key, and redirects to the page without it: the list of sign-ins, or the one that `flow` names. */
 export const takeKey =
   (web: Web): RequestHandler =>
   async (req, res, next) => {
-    const key = single(queryParameters(req), "key");
+    const query = queryParameters(req);
+    const key = single(query, "key");
     if (key === undefined) {
       next();
       return;
@@ -59,9 +50,17 @@ export const takeKey =
     const secret = isVisit(web, req) ? await web.ctx.inspector.redeem(key) : null;
     if (secret !== null) setInspectorCookie(web, res, secret);
     // A used key, for example after the back button, changes nothing for a browser that is signed in.
-    if (secret !== null || sessionOf(web, req) !== null) redirect(res, web.base + inspectorPath);
+    if (secret !== null || sessionOf(web, req) !== null) redirect(res, inspectorHref(web, pageOf(query)));
     else sendClosed(web, req, res, "key");
   };
+
+/** Below the inspector. */
+export const signInPath = "sign-ins/";
+
+function pageOf(query: RawParameters): string {
+  const flow = single(query, "flow");
+  return flow !== undefined && flowForm.test(flow) ? signInPath + flow : "";
+}
 
 /** Lets a browser pass that is signed in to the inspector, and shows nothing to others. */
 export const insidersOnly =
@@ -77,29 +76,24 @@ function sendClosed(web: Web, req: Request, res: Response, why: ClosedView["why"
     keptQuery: "",
     why,
     command: web.commandLine(["idp", "open"]),
-    href: web.base + inspectorPath,
+    href: inspectorHref(web),
   };
   sendPage(res, 403, renderClosed(web.renderer, view));
 }
 
 /** Behind {@link insidersOnly}. */
-export const csrfOf = (web: Web, req: Request): string => sessionOf(web, req)?.csrf ?? "";
+export const csrfOf = (web: Web, req: Request): string => sessionOf(web, req) ?? "";
 
 /**
  * The body of a form of the inspector. Another localhost port is the same site, so the cookie alone proves nothing. Unlike the forms of
  * other pages, these need an `Origin`.
- * @param csrfFor the value that the form must carry
  * @throws {InteractionError} csrf
  */
-export function changeOf(
-  web: Web,
-  req: Request,
-  csrfFor: (session: Session, body: RawParameters) => string = ({ csrf }) => csrf,
-): RawParameters {
+export function changeOf(web: Web, req: Request): RawParameters {
   const { origin } = req.headers;
   const body = bodyParameters(req);
-  const session = sessionOf(web, req);
-  const isOurs = session !== null && origin !== undefined && isOwnOrigin(web, req, origin);
-  if (!isOurs || !sameSecret(single(body, "csrf") ?? "", csrfFor(session, body))) throw new InteractionError("csrf");
+  const csrf = sessionOf(web, req);
+  const isOurs = csrf !== null && origin !== undefined && isOwnOrigin(web, req, origin);
+  if (!isOurs || !sameSecret(single(body, "csrf") ?? "", csrf)) throw new InteractionError("csrf");
   return body;
 }

@@ -39,6 +39,17 @@ const table = {
     },
     command: (clientId, uri) => commandOn(["idp", "clients", "edit"], clientId, ["--add-redirect-uri", uri]),
   },
+  "create-client": {
+    tab: "clients",
+    // A public client has to use PKCE (RFC 9700 2.1.1).
+    run: (ctx, client_id, uri) =>
+      operations["clients.add"].run(
+        ctx,
+        { entry: { client_id, redirect_uris: [uri], token_endpoint_auth_method: "none" } },
+        runner,
+      ),
+    command: (clientId, uri) => commandOn(["idp", "clients", "add"], clientId, ["--public", "--redirect-uri", uri]),
+  },
   revoke: {
     tab: "grants",
     run: (ctx, id) => operations["grants.revoke"].run(ctx, { id }, runner),
@@ -92,9 +103,6 @@ export type ChangeName = keyof typeof table;
 /** Null: there is no change of this name. */
 export const changeNamed = (name: string): Change | null =>
   Object.hasOwn(table, name) ? table[name as ChangeName] : null;
-
-export const runChange = (name: ChangeName, ctx: Context, target: string, value = ""): Promise<unknown> =>
-  table[name].run(ctx, target, value);
 
 export const commandFor = (name: ChangeName, target: string, value = ""): readonly string[] =>
   table[name].command(target, value);

@@ -1,25 +1,22 @@
 /*
- * http/inspector: the pages below `/_idp/`, on which a person sees what the commands show and does what they do.
+ * http/inspector: the pages below `/_idp/<random>/`, on which a person sees what the commands show and does what they do.
  *
  * sign-ins.ts shows what the ledger holds: flows.ts groups its requests, steps.ts and checks.ts say what happened in each.
  *
  * access.ts lets in whoever has the cookie. tab.ts has what all tabs share, and takes the form that changes something (changes.ts). A file
- * for each tab makes its view (views.ts). fixes.ts has the buttons of error pages. issuers.ts leads to the other issuers of the process.
+ * for each tab makes its view (views.ts). issuers.ts leads to the other issuers of the process.
  */
 import type { Request, Response } from "express";
-import { inspectorPath } from "../../core/inspector/access.ts";
-import { redirect } from "../answer/answer.ts";
 import { formBody } from "../input/bodies.ts";
 import { scriptPath } from "../pages/render.ts";
 import type { Route } from "../route.ts";
 import type { Web } from "../web.ts";
-import { insidersOnly, takeKey } from "./access.ts";
+import { insidersOnly, signInPath, takeKey } from "./access.ts";
 import { showClients } from "./clients.ts";
-import { fixPath, postFix } from "./fixes.ts";
 import { issuerPath, postIssuer } from "./issuers.ts";
 import { showFixtures } from "./fixtures.ts";
 import { showGrants } from "./grants.ts";
-import { getScript, getSignIn, getStream, showSignIns, signInPath, streamPath } from "./sign-ins.ts";
+import { getScript, getSignIn, getStream, showSignIns, streamPath } from "./sign-ins.ts";
 import { changePath, postChange, type ShowTab } from "./tab.ts";
 import { showTesting } from "./testing.ts";
 import { postTokens, showTokens } from "./tokens.ts";
@@ -38,23 +35,16 @@ const shows: Readonly<Record<Tab, ShowTab>> = {
 
 export function inspectorRoutes(web: Web): readonly Route[] {
   const page = { kind: "page", name: "inspector", guard: [insidersOnly(web)], body: formBody } as const;
-  const path = (tab: Tab): string => inspectorPath + tabs[tab];
+  const at = (path: string): string => web.ctx.inspector.path + path;
   const tab = (name: Tab): Route => ({
     ...page,
-    path: path(name),
+    path: at(tabs[name]),
     get: (req: Request, res: Response) => shows[name](web, req, res, null),
   });
   return [
-    // People may type the address without the slash.
-    {
-      kind: "page",
-      name: "inspector",
-      path: "/_idp",
-      get: (_req: Request, res: Response) => redirect(res, web.base + inspectorPath),
-    },
     { ...tab("sign-ins"), guard: [takeKey(web), insidersOnly(web)] },
-    { ...page, path: `${signInPath}:id`, get: getSignIn(web) },
-    { ...page, path: streamPath, get: getStream(web) },
+    { ...page, path: at(`${signInPath}:id`), get: getSignIn(web) },
+    { ...page, path: at(streamPath), get: getStream(web) },
     { kind: "public", name: "stylesheet", path: scriptPath, get: getScript(web) },
     tab("users"),
     tab("clients"),
@@ -62,8 +52,7 @@ export function inspectorRoutes(web: Web): readonly Route[] {
     { ...tab("tokens"), post: postTokens(web) },
     tab("testing"),
     tab("fixtures"),
-    { ...page, path: changePath, post: postChange(web, shows) },
-    { ...page, path: issuerPath, post: postIssuer(web) },
-    { ...page, path: fixPath, post: postFix(web) },
+    { ...page, path: at(changePath), post: postChange(web, shows) },
+    { ...page, path: at(issuerPath), post: postIssuer(web) },
   ];
 }

@@ -1,11 +1,11 @@
 import type { Request, Response } from "express";
 import type { OpenIssuer } from "../../core/issuers/issuer-view.ts";
 import { OperationError } from "../../core/errors.ts";
-import { inspectorAddress, inspectorPath } from "../../core/inspector/access.ts";
+import { inspectorAddress } from "../../core/inspector/access.ts";
 import { redirect } from "../answer/answer.ts";
 import { single } from "../input/params.ts";
 import type { Web } from "../web.ts";
-import { changeOf } from "./access.ts";
+import { changeOf, inspectorHref } from "./access.ts";
 import type { TabView } from "./views.ts";
 
 /**
@@ -13,8 +13,8 @@ import type { TabView } from "./views.ts";
  * key, as `idp open` does.
  */
 
-/** Below the issuer. */
-export const issuerPath = `${inspectorPath}issuer`;
+/** Below the inspector. */
+export const issuerPath = "issuer";
 
 /** How the form names an issuer. The first one is "/", which no name can be. */
 const valueOf = ({ name }: Pick<OpenIssuer, "name">): string => name ?? "/";
@@ -23,7 +23,7 @@ const others = (web: Web): readonly OpenIssuer[] => [...web.ctx.issuers.open()].
 
 export const issuersView = (web: Web): TabView["issuers"] => ({
   name: web.name,
-  action: web.base + issuerPath,
+  action: inspectorHref(web, issuerPath),
   others: others(web).map(({ name, ctx: { issuer } }) => ({
     ...{ name, issuer, value: valueOf({ name }) },
     command: web.commandLine(["idp", "open"], name),

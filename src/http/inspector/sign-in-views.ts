@@ -1,8 +1,8 @@
-import { livePageHeaders } from "../answer/security-headers.ts";
+import { liveFormPageHeaders, livePageHeaders } from "../answer/security-headers.ts";
 import { writerOf, type Page } from "../pages/page-writer.ts";
 import { scriptPath, type Renderer } from "../pages/render.ts";
 import { formatNumber, formatSecond, formatTime, timeZoneHere } from "../pages/texts.ts";
-import { moreWords, tabData, type ListView, type TabView } from "./views.ts";
+import { moreWords, tabData, type ChangeView, type ListView, type TabView } from "./views.ts";
 
 /** The sign-ins, and the sequence of one. Both are live. */
 
@@ -75,16 +75,28 @@ export interface StepView {
   readonly curl: string;
 }
 
+/** A button that does what the printed command does. */
+export interface FixView {
+  readonly change: ChangeView;
+  /** The whole address that is registered; null for none. */
+  readonly uri: string | null;
+}
+
 export interface SignInView extends TabView, LiveView {
   readonly flow: FlowRow;
   /** Where it failed. */
   readonly failed: Pick<StepView, "id" | "rule" | "fix" | "clock"> | null;
+  /** The button that repairs it; null for none. */
+  readonly fix: FixView | null;
   readonly steps: readonly StepView[];
   /** The tab where faults are removed. */
   readonly faultsHref: string;
   /** The list of all. */
   readonly backHref: string;
 }
+
+const headersFor = ({ issuers }: TabView, fix: FixView | null): typeof livePageHeaders =>
+  fix !== null || issuers.others.length > 0 ? liveFormPageHeaders : livePageHeaders;
 
 const script = (renderer: Renderer, view: TabView): string =>
   `${view.base}${scriptPath}?v=${renderer.script().version}`;
@@ -102,7 +114,7 @@ export function renderSignIns(renderer: Renderer, view: SignInsView): Page {
       moreWords: moreWords(view, lang),
       flows: view.flows.map((flow) => ({ ...flow, atWords: formatSecond(flow.at, lang, timeZoneHere()) })),
     },
-    livePageHeaders,
+    headersFor(view, null),
   );
 }
 
@@ -119,6 +131,6 @@ export function renderSignIn(renderer: Renderer, view: SignInView): Page {
       flow: { ...view.flow, atWords: formatTime(view.flow.at, lang, timeZoneHere()) },
       steps: view.steps.map((step) => ({ ...step, atWords: second(step.at), msWords: formatNumber(step.ms, lang) })),
     },
-    livePageHeaders,
+    headersFor(view, view.fix),
   );
 }

@@ -1,22 +1,23 @@
 import type { Request, RequestHandler, Response } from "express";
-import { inspectorPath } from "../../core/inspector/access.ts";
+import { fixOf } from "../../core/inspector/fix.ts";
+import type { RequestRecord } from "../../core/testing/record.ts";
 import { HttpError } from "../answer/http-error.ts";
 import { sendText } from "../answer/answer.ts";
 import { streamLedger } from "../answer/event-stream.ts";
 import { assetHeaders } from "../answer/security-headers.ts";
 import { sendPage } from "../pages/page-writer.ts";
 import { issuerUrl, type Web } from "../web.ts";
+import { inspectorHref, signInPath } from "./access.ts";
 import { failureOf, flowsOf, rowOf, type Flow } from "./flows.ts";
-import { renderSignIn, renderSignIns } from "./sign-in-views.ts";
+import { renderSignIn, renderSignIns, type FixView } from "./sign-in-views.ts";
 import { stepsOf } from "./steps.ts";
 import { tabs } from "./tabs.ts";
-import { matches, searchOf, shownRows, statusFor, tabView, type ShowTab } from "./tab.ts";
+import { changeView, matches, searchOf, shownRows, statusFor, tabView, type ShowTab } from "./tab.ts";
 
 /** The list of sign-ins, the sequence of one, and the stream that tells a page that there are new requests. */
 
-/** Below the issuer. */
-export const signInPath = `${inspectorPath}sign-ins/`;
-export const streamPath = `${inspectorPath}stream`;
+/** Below the inspector. */
+export const streamPath = "stream";
 
 const isFound = (query: string, { records }: Flow): boolean =>
   records.some(({ client, user, endpoint, error, outcome, flow, id }) =>
@@ -29,25 +30,31 @@ export const showSignIns: ShowTab = async (web, req, res, refusal) => {
   const page = renderSignIns(web.renderer, {
     ...tabView(web, req, res, refusal),
     query,
-    streamHref: web.base + streamPath,
+    streamHref: inspectorHref(web, streamPath),
     command: web.commandLine(["idp", "login"]),
     more: Math.max(0, found.length - shownRows),
-    flows: found.slice(0, shownRows).map((flow) => rowOf(flow, web.base + signInPath)),
+    flows: found.slice(0, shownRows).map((flow) => rowOf(flow, inspectorHref(web, signInPath))),
   });
   sendPage(res, statusFor(web, refusal), page);
 };
 
-export const getSignIn = (web: Web) => (req: Request<{ id: string }>, res: Response) => {
+async function fixView(web: Web, failure: RequestRecord): Promise<FixView | null> {
+  const fix = await fixOf(web.ctx, failure);
+  return fix && { change: changeView(web, fix.kind, fix.target, fix.uri ?? undefined), uri: fix.uri };
+}
+
+export const getSignIn = (web: Web) => async (req: Request<{ id: string }>, res: Response) => {
   const flow = flowsOf(web.ctx.ledger.list()).find(({ id }) => id === req.params.id);
   if (flow === undefined) throw new HttpError(404, "the ledger holds no such sign-in: it keeps the last requests only");
   const failure = failureOf(flow);
   const page = renderSignIn(web.renderer, {
     ...tabView(web, req, res, null),
-    streamHref: web.base + streamPath,
-    backHref: web.base + inspectorPath,
-    faultsHref: web.base + inspectorPath + tabs.testing,
-    flow: rowOf(flow, web.base + signInPath),
+    streamHref: inspectorHref(web, streamPath),
+    backHref: inspectorHref(web),
+    faultsHref: inspectorHref(web, tabs.testing),
+    flow: rowOf(flow, inspectorHref(web, signInPath)),
     failed: failure && { id: failure.id, rule: failure.rule, fix: failure.fix, clock: failure.clock },
+    fix: failure && (await fixView(web, failure)),
     steps: stepsOf(flow, issuerUrl(web).origin),
   });
   sendPage(res, 200, page);

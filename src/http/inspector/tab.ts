@@ -2,14 +2,14 @@ import type { Request, Response } from "express";
 import type { RawParameters } from "../../core/authorize/parameters.ts";
 import { OperationError, problemText } from "../../core/errors.ts";
 import { hintText } from "../../core/hint.ts";
-import { inspectorPath } from "../../core/inspector/access.ts";
 import { hashOf, sameSecret } from "../../core/secrets.ts";
+import { flowForm } from "../../core/testing/filter.ts";
 import { answerTo } from "../answer/error-answers.ts";
 import { redirect } from "../answer/answer.ts";
 import { queryParameters, single } from "../input/params.ts";
 import { viewFor } from "../pages/reader.ts";
 import type { Web } from "../web.ts";
-import { changeOf, csrfOf } from "./access.ts";
+import { changeOf, csrfOf, inspectorHref, signInPath } from "./access.ts";
 import { changeNamed, commandFor, type ChangeName } from "./changes.ts";
 import { issuersView } from "./issuers.ts";
 import { tabs, type Tab } from "./tabs.ts";
@@ -23,10 +23,8 @@ export const shownRows = 100;
 /** Shows a tab. @param refusal why its form was refused; null: no form was sent */
 export type ShowTab = (web: Web, req: Request, res: Response, refusal: OperationError | null) => Promise<void>;
 
-/** Below the issuer. */
-export const changePath = `${inspectorPath}change`;
-
-const pathOf = (web: Web, tab: Tab): string => web.base + inspectorPath + tabs[tab];
+/** Below the inspector. */
+export const changePath = "change";
 
 export function tabView(web: Web, req: Request, res: Response, refusal: OperationError | null): TabView {
   const view = viewFor(web, req, res);
@@ -35,8 +33,8 @@ export function tabView(web: Web, req: Request, res: Response, refusal: Operatio
     // The page that refuses a form is not at the address of its tab.
     keptQuery: refusal === null ? view.keptQuery : null,
     csrf: csrfOf(web, req),
-    href: web.base + inspectorPath,
-    changeAction: web.base + changePath,
+    href: inspectorHref(web),
+    changeAction: inspectorHref(web, changePath),
     issuer: web.ctx.issuer,
     issuers: issuersView(web),
     done: refusal === null ? doneIn(web, req) : null,
@@ -85,10 +83,12 @@ function doneIn(web: Web, req: Request): TabView["done"] {
   };
 }
 
-/** Makes the change of a form, and redirects back to its tab. @param shows each tab, with the refusal */
+/** Makes the change of a form, and redirects back to its tab, or to the sign-in whose fix it is. @param shows each tab, with the refusal */
 export const postChange = (web: Web, shows: Readonly<Record<Tab, ShowTab>>) => async (req: Request, res: Response) => {
   const body = changeOf(web, req);
-  const [name = "", target = "", q = ""] = ["change", "target", "q"].map((field) => single(body, field));
+  const [name = "", target = "", q = "", flow = ""] = ["change", "target", "q", "flow"].map((field) =>
+    single(body, field),
+  );
   const change = changeNamed(name);
   if (change === null) throw new OperationError("usage", `there is no change "${name}"`);
   const value = change.read?.(body) ?? single(body, "value")?.trim() ?? "";
@@ -101,5 +101,6 @@ export const postChange = (web: Web, shows: Readonly<Record<Tab, ShowTab>>) => a
   }
   const proof = proofOf(csrfOf(web, req), name, target, value);
   const query = new URLSearchParams({ ...(q !== "" && { q }), done: name, target, value, proof });
-  redirect(res, `${pathOf(web, change.tab)}?${query.toString()}`);
+  const page = flowForm.test(flow) ? signInPath + flow : tabs[change.tab];
+  redirect(res, `${inspectorHref(web, page)}?${query.toString()}`);
 };

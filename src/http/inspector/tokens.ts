@@ -1,13 +1,12 @@
 import type { Request, Response } from "express";
 import { OperationError } from "../../core/errors.ts";
-import { inspectorPath } from "../../core/inspector/access.ts";
 import { decodeToken, findTokens, type FoundToken } from "../../core/tokens/decode.ts";
 import { verifyToken } from "../../core/tokens/verify.ts";
 import { exactJson } from "../../json-digits.ts";
 import { single } from "../input/params.ts";
 import { sendPage } from "../pages/page-writer.ts";
 import type { Web } from "../web.ts";
-import { changeOf } from "./access.ts";
+import { changeOf, inspectorHref } from "./access.ts";
 import { statusFor, tabView, type ShowTab } from "./tab.ts";
 import { tabs } from "./tabs.ts";
 import { renderTokens, type TokenView } from "./views.ts";
@@ -33,7 +32,7 @@ function send(
 ): void {
   const view = {
     ...tabView(web, req, res, refusal),
-    action: web.base + inspectorPath + tabs.tokens,
+    action: inspectorHref(web, tabs.tokens),
     command: web.commandLine(["idp", "token", "verify", "-"]),
     tokens,
   };

@@ -1,5 +1,5 @@
 import type { Mismatch } from "../../core/errors.ts";
-import type { AppView, FixFormView, View } from "./views.ts";
+import type { AppView, View } from "./views.ts";
 
 /** A sign-in or a consent that cannot go on: the page says how to start again. */
 export interface EndedView extends View {
@@ -8,7 +8,10 @@ export interface EndedView extends View {
   readonly client: AppView | null;
   /** Where to go from here: to the app (expired, finished), or to this page at its right address (no-cookie); null for no link. */
   readonly href: string | null;
-  readonly fixForm: FixFormView | null;
+  /** The command that makes a suspended user active again; null for no fix. */
+  readonly fix: string | null;
+  /** The command that opens the sign-in in the inspector. */
+  readonly inspect: string | null;
   /** For the developer, in the answer as data. English. */
   readonly message: string;
 }
@@ -36,7 +39,8 @@ export interface ErrorView extends View {
   readonly message: string;
   /** A command or a setting that fixes it. */
   readonly fix: string | null;
-  readonly fixForm: FixFormView | null;
+  /** The command that opens the sign-in, or the inspector; null for a request that the inspector does not show. */
+  readonly inspect: string | null;
   /** The paragraph that requires the refusal; null if the message or the mismatch names it. */
   readonly rule: string | null;
   /** What was sent, and what would have passed; the page marks the difference. */

@@ -6,7 +6,7 @@ import { hintText } from "../../core/hint.ts";
 import { barredState, login, showLogin, type LoginPage, type LoginResult } from "../../core/login/login.ts";
 import { lookedThrough, pageOfUsers } from "../../core/login/picker.ts";
 import { takeStep } from "../oauth/authorize.ts";
-import { fixForUser } from "../inspector/fixes.ts";
+import { inspectCommand } from "./inspect.ts";
 import { personOf } from "./person.ts";
 import { knownBrowser, readBrowser } from "../input/cookies.ts";
 import { requireOwnOrigin } from "../input/form-origin.ts";
@@ -87,7 +87,7 @@ async function sendLogin(
     switchHref: reauth !== null && page.mayBeAnother ? `${path}?switch=1` : null,
     reauth: page.reauthAges,
     message: messageOf(web, page, refusal),
-    fixForm: fixFormOf(web, req, page, refusal),
+    inspect: refusal === null ? null : inspectCommand(web, req, res),
     canCancel: client !== null,
     ...(client?.links(shown.lang) ?? { policyUri: null, tosUri: null }),
     ...requestView(page.request),
@@ -97,13 +97,6 @@ async function sendLogin(
   };
   const status = refusal === null ? 200 : refusal.state === "error-credentials" ? 401 : 403;
   sendPage(res, status, renderLogin(web.renderer, view));
-}
-
-/** The button that does the same as the command of `messageOf`. */
-function fixFormOf(web: Web, req: Request, page: LoginPage, refusal: Refusal | null): LoginView["fixForm"] {
-  if (refusal === null && !page.picker) return null;
-  const { barred } = refusal ?? page;
-  return barred === null ? null : fixForUser(web, req, barred, "login");
 }
 
 /** The host that the browser is sent back to, as the page shows it. */

@@ -26,9 +26,8 @@ export interface PageContent {
   readonly [content: string]: unknown;
 }
 
-/** The data of a page that only people need: its look, and the button for a person in the inspector (programs get the command). */
+/** The data of a page that only people need: its look. */
 const look = new Set([
-  "fixForm",
   "fixWords",
   "gives",
   "grantedTitles",

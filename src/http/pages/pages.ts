@@ -103,7 +103,7 @@ export function renderEnded(renderer: Renderer, view: EndedView): Page {
       sentence: say(`${key}.sentence`),
       linkText: state === "no-cookie" ? say(`${key}.link`) : words,
     },
-    view.fixForm === null ? plainPageHeaders : formPageHeaders,
+    plainPageHeaders,
   );
 }
 
@@ -212,6 +212,6 @@ export function renderError(renderer: Renderer, view: ErrorView): Page {
     "error",
     { state: view.kind, title: plain({ key, values: { user: view.otherUser?.username ?? "" } }), failed: true },
     { ...view, sentence: say(`${key}.sentence`), comparison, fixWords },
-    view.fixForm === null ? plainPageHeaders : formPageHeaders,
+    plainPageHeaders,
   );
 }

@@ -26,6 +26,8 @@ export interface HomeView extends BeginView {
   readonly elsewhere: string | null;
   /** The command that signs in from a terminal. */
   readonly command: string;
+  /** The command that opens the inspector. */
+  readonly inspect: string;
 }
 
 export function renderHome(renderer: Renderer, view: HomeView): Page {

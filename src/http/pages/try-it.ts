@@ -61,6 +61,7 @@ export function sendHome(web: Web, req: Request, res: Response): void {
     ...(tryIt && isIssuer ? beginForm(web, req, res) : { beginAction: null, csrf: "" }),
     elsewhere: tryIt && !isIssuer ? ctx.address : null,
     command: commandLine(["idp", "login"]),
+    inspect: commandLine(["idp", "open"]),
   });
   sendPage(res, 200, page);
 }

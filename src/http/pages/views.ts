@@ -72,23 +72,9 @@ export interface LoginView extends View, RequestView, ClientLinks {
   readonly reauth: { readonly signedInAgo: number; readonly maxAge: number } | null;
   /** What went wrong, and a command that fixes it; null for the sentence of the state. */
   readonly message: { readonly text: Text; readonly fix: string | null } | null;
-  readonly fixForm: FixFormView | null;
+  /** The command that opens a refused sign-in in the inspector; null: nothing was refused. */
+  readonly inspect: string | null;
   readonly canCancel: boolean;
-}
-
-/** A button that does what the printed command does, for a person who is in the inspector. */
-export interface FixFormView {
-  readonly action: string;
-  readonly csrf: string;
-  readonly kind: "add-redirect-uri" | "create-client" | "restore";
-  /** The request that goes on afterwards. */
-  readonly request: string;
-  /** The user who is restored; "" for nobody. */
-  readonly username: string;
-  /** The client that is changed or created; "" for none. */
-  readonly client: string;
-  /** The whole address that is registered; null for none. */
-  readonly redirectUri: string | null;
 }
 
 export interface PickerView {

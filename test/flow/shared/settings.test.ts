@@ -63,15 +63,16 @@ test("a setting that is seeded at one counts at the others at once", async () =>
 
 test("the inspector that one instance hands out is open at the others", async () => {
   const { json } = await call(at(0), "POST", "/inspector/open", {});
-  const { search } = new URL((json as { url: string }).url);
-  const opened = await fetch(`${at(1).issuer}/_idp/${search}`, { redirect: "manual" });
+  // Every instance has it at the same path.
+  const { pathname, search } = new URL((json as { url: string }).url);
+  const opened = await fetch(at(1).issuer + pathname + search, { redirect: "manual" });
   expect(opened.status).toBe(303);
   const cookie = opened.headers
     .getSetCookie()
     .map((one) => one.split(";", 1)[0])
     .join("; ");
-  expect((await fetch(`${at(2).issuer}/_idp/`, { headers: { cookie } })).status).toBe(200);
-  expect((await fetch(`${at(2).issuer}/_idp/`)).status).not.toBe(200);
+  expect((await fetch(at(2).issuer + pathname, { headers: { cookie } })).status).toBe(200);
+  expect((await fetch(at(2).issuer + pathname)).status).not.toBe(200);
 });
 
 test("a key that is rotated at one is published by the others at once, and signs there", async () => {

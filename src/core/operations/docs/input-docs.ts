@@ -8,7 +8,7 @@ import { issuerForm } from "../../issuers/issuer.ts";
 import { issuerName } from "../../issuers/issuer-view.ts";
 import { keyAlgs } from "../../keys/keys.ts";
 import { expectEndpoints, requestEndpoints } from "../../testing/request-endpoints.ts";
-import { statusForm } from "../../testing/filter.ts";
+import { flowForm, statusForm } from "../../testing/filter.ts";
 import { durationForm, tenYears } from "../../time.ts";
 import { snapshotName } from "../../testing/snapshots.ts";
 import { tokenKinds } from "../../tokens/custom.ts";
@@ -64,6 +64,10 @@ export const inputDocs: Readonly<Partial<Record<OperationName, InputDoc>>> = {
   "sessions.end": { rules: atLeastOneOf("user", "id") },
   "keys.rotate": { fields: { alg: z.enum(keyAlgs) } },
   "snapshots.save": { fields: { name: z.string().regex(snapshotName) } },
+  "inspector.open": {
+    fields: { flow: z.string().regex(flowForm).describe("The sign-in that it opens at; absent: the list of all") },
+    note: "A sign-in that the ledger does not hold: 404.",
+  },
   expire: {
     rules: {
       anyOf: [

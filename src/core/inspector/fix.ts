@@ -1,0 +1,38 @@
+import { clientIdForm } from "../clients/client-id.ts";
+import { mayUseAnyPort } from "../clients/clients.ts";
+import { staysNear } from "../clients/http-hosts.ts";
+import { matchRedirectUri } from "../clients/redirect-uri.ts";
+import type { Context } from "../context.ts";
+import type { RequestRecord } from "../testing/record.ts";
+
+/** What repairs a refused request. */
+export interface Fix {
+  readonly kind: "add-redirect-uri" | "create-client" | "restore";
+  /** A client id or a username. */
+  readonly target: string;
+  /** The redirect URI; null: the fix needs none. */
+  readonly uri: string | null;
+}
+
+/** A parameter as it was sent; null where the ledger kept less than all of it. */
+function sent({ parameters }: RequestRecord, name: string): string | null {
+  const value = parameters[name];
+  return typeof value === "string" && !value.includes("…") ? value : null;
+}
+
+/** The fix, by the records as they are now; null: there is none, or somebody made it since. */
+export const fixOf = (ctx: Context, record: RequestRecord): Promise<Fix | null> =>
+  ctx.store.read((tx) => {
+    const user = record.user === null ? undefined : tx.find("users", "username", record.user);
+    if (user !== undefined && user.status !== "active") return { kind: "restore", target: user.username, uri: null };
+    const [clientId, uri] = [sent(record, "client_id"), sent(record, "redirect_uri")];
+    // Anybody can send a request, and a click must not let its sender receive codes at another host.
+    if (clientId === null || uri === null || !staysNear(uri, ctx.settings)) return null;
+    const client = tx.get("clients", clientId);
+    if (client === undefined) {
+      return clientIdForm.test(clientId) ? { kind: "create-client", target: clientId, uri } : null;
+    }
+    const anyPort = mayUseAnyPort(ctx, client);
+    const isRegistered = client.redirect_uris.some((registered) => matchRedirectUri(registered, uri, anyPort));
+    return isRegistered ? null : { kind: "add-redirect-uri", target: clientId, uri };
+  });
