@@ -39,7 +39,7 @@ const get = (port: number, path: string, host: string): Promise<Record<string, u
 
 test("it is the image of the Dockerfile, and its data are in a volume", () => {
   const { services, volumes } = compose;
-  expect(services.idp.build).toEqual({ context: "..", dockerfile: "examples/Dockerfile" });
+  expect(services.idp.build).toBe("..");
   const [name = "", path = ""] = services.idp.volumes[0]?.split(":") ?? [];
   expect(Object.keys(volumes)).toEqual([name]);
   expect(texts(dockerStages().at(-1) ?? [], "VOLUME")).toEqual([path]);

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { repository } from "./readme.ts";
 
-/** `examples/Dockerfile`, read as a build reads it: the tests have no container engine. */
+/** `Dockerfile`, read as a build reads it: the tests have no container engine. */
 
 export interface Instruction {
   readonly name: string;
@@ -10,7 +10,7 @@ export interface Instruction {
 
 /** Its stages, each from its FROM on. */
 export function dockerStages(): readonly (readonly Instruction[])[] {
-  const lines = readFileSync(`${repository}/examples/Dockerfile`, "utf8").replaceAll("\\\n", " ").split("\n");
+  const lines = readFileSync(`${repository}/Dockerfile`, "utf8").replaceAll("\\\n", " ").split("\n");
   const stages: Instruction[][] = [];
   for (const line of lines) {
     const [, name = "", text = ""] = /^([A-Z]+)\s+(.+)$/.exec(line) ?? [];

@@ -49,9 +49,9 @@ test("it holds what runs, and nothing else", () => {
   const isTypes = (path: string): boolean => path.endsWith(".d.ts");
   const library = namesBelow("src").map((name) => name.replace(/^src\/(.*)\.ts$/, "dist/$1.js"));
   const expected = [
-    ...["package.json", "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "LICENSE"],
+    ...["package.json", "action.yml", "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "LICENSE"],
     ...["bench/README.md", "test/README.md", "test/attacks/README.md", "bin/idp.js", "bin/package.json"],
-    ...["fixtures", "templates", "docs", "examples"].flatMap(namesBelow),
+    ...["fixtures", "templates", "docs", "examples", "action"].flatMap(namesBelow),
     ...namesBelow("integrations").filter((path) => !ofTests.test(path)),
     // The library file by file; what only the command line uses is bundled with it.
     ...library.filter((path) => !/^dist\/(cli|client)\//.test(path) && existsSync(join(repository, path))),

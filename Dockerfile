@@ -1,4 +1,5 @@
-# idp as an image, built from the root of its repository: docker build -f examples/Dockerfile -t idp .
+# idp as an image: docker build -t idp .
+# It runs as a user without rights, and needs no writable root file system: docker run --read-only -p 127.0.0.1:4370:4370 -v idp-data:/data idp
 # Data is in the volume /data. Give the container a fixed name (--hostname idp): by it the lock of a killed one is known to be dead.
 FROM node:22.21.1-alpine AS build
 WORKDIR /idp
@@ -21,7 +22,7 @@ RUN install -d -o node -g node -m 0700 /data
 VOLUME /data
 USER node
 EXPOSE 4370
-HEALTHCHECK --interval=5s --start-period=30s CMD ["node", "/idp/bin/idp.js", "wait", "--timeout", "0"]
+HEALTHCHECK --interval=5s --retries=6 CMD ["node", "/idp/bin/idp.js", "wait", "--timeout", "0"]
 # Node.js itself is process 1 and takes SIGTERM: open requests are answered, and the data is on disk.
 ENTRYPOINT ["node", "/idp/bin/idp.js"]
 CMD ["start"]
