@@ -52,7 +52,7 @@ const noRecords = {
 };
 
 export default tseslint.config(
-  { ignores: ["dist/", "shots/", "coverage/"] },
+  { ignores: ["dist/", "binary/", "shots/", "coverage/"] },
   js.configs.recommended,
   ...tseslint.configs.strictTypeChecked,
   ...tseslint.configs.stylisticTypeChecked,

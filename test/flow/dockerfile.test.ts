@@ -27,7 +27,7 @@ function copyDependencies(target: string): void {
 }
 
 /** As the image does: a user without rights. Tests that run without rights keep their own user. */
-const asUser = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
+const asUser = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : null;
 
 /** Does the COPYs of a stage. @param stages where other stages were built */
 function copyInto(folder: string, stage: readonly Instruction[], stages: Readonly<Record<string, string>>): void {
@@ -95,7 +95,7 @@ test("it builds from what is copied; the image starts, says that it is well, kee
   chmodSync(root, 0o755);
   const data = join(root, "data");
   mkdirSync(data, { mode: 0o700 });
-  if ("uid" in asUser) chownSync(data, asUser.uid, asUser.gid);
+  if (asUser !== null) chownSync(data, asUser.uid, asUser.gid);
 
   // Only the data can be written: the root file system may be read-only.
   const env = environment({ ...imageEnvironment(data), IDP_PORT: "auto", HOME: "/nowhere", TMPDIR: "/nowhere" });
