@@ -50,11 +50,11 @@ export interface Mismatch {
   readonly rule: string;
 }
 
-/** The form in which descriptions go to clients (RFC 6749 4.1.2.1, 5.2): printable ASCII only, whatever was sent. */
-export const inAscii = (text: string): string => text.replaceAll(/[^\x20-\x7e]/gu, "?");
-
-/** The same without quotes and backslashes, which a client may refuse in a redirect or a challenge (RFC 6750 3). */
-export const inQuotes = (text: string): string => inAscii(text).replaceAll(/["\\]/g, "'");
+/**
+ * The form in which descriptions go to clients, in JSON, redirects and challenges (RFC 6749 4.1.2.1, 5.2; RFC 6750 3): printable ASCII without
+ * `"` and `\`, whatever was sent.
+ */
+export const inQuotes = (text: string): string => text.replaceAll(/[^\x20-\x7e]/gu, "?").replaceAll(/["\\]/g, "'");
 
 /** The longest description, in characters. It may repeat a value of any length, and Node.js allows 16 kB for a redirect's headers. */
 const longest = 2000;

@@ -117,7 +117,7 @@ test.each(pairs)("a client assertion for %s at %s", async (_one, _other, one, ot
     client_assertion_type: "urn:ietf:params:oauth:client-assertion-type:jwt-bearer",
   });
   expect(refused).toMatchObject({ status: 401, json: { error: "invalid_client" } });
-  expect(refused.json.error_description).toContain(`it is for "${one.issuer}"; this is ${other.issuer}`);
+  expect(refused.json.error_description).toContain(`it is for '${one.issuer}'; this is ${other.issuer}`);
 });
 
 test.each(pairs)("a DPoP proof for %s at %s", async (_one, _other, one, other) => {

@@ -298,7 +298,7 @@ describe("from outside", () => {
   ])("%s %s is refused when a client registers itself, by name", async (field, uri) => {
     const { status, json } = await registration({ [field]: uri });
     expect([status, json["error"]]).toEqual([400, "invalid_client_metadata"]);
-    expect(json["error_description"]).toContain(`${field} "${uri}" cannot be used: it is at `);
+    expect(json["error_description"]).toContain(`${field} '${uri}' cannot be used: it is at `);
     expect(json["error_description"]).toMatch(/setting registration_loopback|no client may have/);
     expect(hits).toEqual([]);
   });

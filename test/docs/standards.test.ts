@@ -15,6 +15,10 @@ describe("docs/standards.md", () => {
     expect(rows.length).toBeGreaterThan(30);
   });
 
+  test("it says why the logo of a client is not shown", () => {
+    expect(read("../../docs/standards.md")).toMatch(/^- `logo_uri` .*not shown/m);
+  });
+
   test("every test that it names is in the file that it names", () => {
     const missing = rows.filter(([, , , , file = "", title = ""]) => {
       const path = new URL(`../${file}`, import.meta.url);

@@ -81,6 +81,26 @@ describe.each(methods)("%s", (_name, app, key, alg) => {
     expect(await request(await assertion(app, key, alg, { aud }))).toMatchObject(letIn);
   });
 
+  test("names the token endpoint everywhere, and the PAR endpoint only there (RFC 9126 2)", async () => {
+    const parPath = "/api/v2/oauth/par";
+    const inspected = ["introspect", "revoke"].map((name) => ({ path: `/api/v2/oauth/${name}`, body: { token: "t" } }));
+    const pushed = { path: parPath, body: { response_type: "code", redirect_uri: callback } };
+    const ask = async ({ path, body }: { path: string; body: object }, aud: string) => {
+      const client_assertion = await assertion(app, key, alg, { aud: idp.issuer + aud });
+      const form = { ...body, client_assertion, client_assertion_type: type };
+      return (await fetch(idp.issuer + path, { method: "POST", body: new URLSearchParams(form) })).status;
+    };
+    for (const endpoint of [...inspected, pushed]) expect(await ask(endpoint, paths.token)).toBeLessThan(300);
+    expect(await ask(pushed, parPath)).toBe(201);
+    for (const endpoint of inspected) {
+      expect(await ask(endpoint, endpoint.path)).toBe(401);
+      expect(await ask(endpoint, parPath)).toBe(401);
+    }
+    for (const aud of [parPath, "/api/v2/oauth/authorize", "/api/v2/oauth/userinfo", "/api/v2/oauth/jwks"]) {
+      expect(await request(await assertion(app, key, alg, { aud: idp.issuer + aud }))).toMatchObject(refused);
+    }
+  });
+
   test("passes from a client whose clock is some seconds ahead", async () => {
     const seconds = clock.now() / 1000;
     const ahead = { nbf: Math.floor(seconds) + 8, iat: Math.floor(seconds) + 8 };
@@ -97,7 +117,7 @@ describe.each(methods)("%s", (_name, app, key, alg) => {
     expect(await request(once)).toMatchObject(letIn);
     const again = await request(once);
     expect(again).toMatchObject(refused);
-    expect(again.json.error_description).toMatch(/"jti" was used before/);
+    expect(again.json.error_description).toMatch(/'jti' was used before/);
   });
 
   test("one of twenty at the same moment passes", async () => {

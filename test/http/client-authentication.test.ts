@@ -99,9 +99,9 @@ describe.each(encodings)("with a %s body", (encoding) => {
     [
       "an unknown client",
       { body: { client_id: "nobody", client_secret: "x" } },
-      /client_id "nobody" is not registered/,
+      /client_id 'nobody' is not registered/,
     ],
-    ["an unknown client by basic", { authorization: header("nobody", "x") }, /client_id "nobody" is not registered/],
+    ["an unknown client by basic", { authorization: header("nobody", "x") }, /client_id 'nobody' is not registered/],
     ["no client at all", {}, /client_id is missing/],
     [
       "a confidential client, basic without a colon",
@@ -120,17 +120,17 @@ describe.each(encodings)("with a %s body", (encoding) => {
     [
       "basic, a + that was not encoded",
       { authorization: header(either.credentials.client_id, "a+b") },
-      /send "\+" as %2B/,
+      /send '\+' as %2B/,
     ],
     [
       "basic, a % that was not encoded but can be decoded",
       { authorization: header(either.credentials.client_id, "a%41b") },
-      /send "\+" as %2B and "%" as %25, or use client_secret_post/,
+      /send '\+' as %2B and '%' as %25, or use client_secret_post/,
     ],
     [
       "basic, a % that cannot be decoded",
       { authorization: header(either.credentials.client_id, "a%zb") },
-      /send a "%" of id or secret as %25, or use client_secret_post/,
+      /send a '%' of id or secret as %25, or use client_secret_post/,
     ],
     ["another scheme", { authorization: "Bearer x" }, /client_id is missing/],
   ])("is refused as invalid_client: %s", async (_name, sent: Sent, description) => {
@@ -148,7 +148,7 @@ describe.each(encodings)("with a %s body", (encoding) => {
     [
       "basic and another client_id in the body",
       { ...byBasic(either), ...byNone(post) },
-      /is not the ".*" of the Authorization header/,
+      /is not the '.*' of the Authorization header/,
     ],
     ["a secret and an assertion", { body: { ...byPost(either).body, client_assertion: "x" } }, /two ways/],
     ["basic and an assertion", { ...byBasic(either), body: { client_assertion: "x" } }, /two ways/],

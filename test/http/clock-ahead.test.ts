@@ -50,7 +50,7 @@ test("a client assertion and a DPoP proof that were used pass no second time aft
   const [usedAssertion, usedProof] = [await assertionOf(id, secret), await proof()];
   expect(await ask(usedAssertion, usedProof)).toBe("passed");
   await aheadAndBack();
-  expect(await ask(usedAssertion, await proof())).toContain('its "jti" was used before');
+  expect(await ask(usedAssertion, await proof())).toContain("its 'jti' was used before");
   expect(await ask(await assertionOf(id, secret), usedProof)).toContain("used before");
   expect(await ask(await assertionOf(id, secret), await proof())).toBe("passed");
 });

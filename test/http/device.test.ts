@@ -56,10 +56,10 @@ describe("a client that asks with client_id alone", () => {
     expect(answer.json.error).toBe("invalid_client");
     expect(answer.json.error_description).toContain("; the request used none: add client_secret to the body.");
     expect(answer.json.error_description).toContain(
-      'config.DeviceAuth(ctx, oauth2.SetAuthURLParam("client_secret", config.ClientSecret))',
+      "config.DeviceAuth(ctx, oauth2.SetAuthURLParam('client_secret', config.ClientSecret))",
     );
     const basic = (await asked({ token_endpoint_auth_method: "client_secret_basic" })).answer;
-    expect(basic.json.error_description).toContain('register token_endpoint_auth_method "client_secret_post"');
+    expect(basic.json.error_description).toContain("register token_endpoint_auth_method 'client_secret_post'");
   });
 
   test("is not told of secrets if it has a key, and passes if it is public", async () => {

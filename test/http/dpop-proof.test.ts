@@ -46,13 +46,13 @@ const hmac = (input: string): string => createHmac("sha256", "secret").update(in
 const refusedProofs: readonly (readonly [what: string, proof: () => Promise<string> | string, why: RegExp])[] = [
   ["no JWT", () => "proof", /not accepted/],
   ["an empty header", () => "", /not accepted/],
-  ["another typ", () => key.prove(tokenUrl, {}, { typ: "JWT" }), /"typ"/],
-  ["no typ", () => key.prove(tokenUrl, {}, { typ: undefined }), /"typ"/],
-  ["alg none", () => forge({ alg: "none", jwk: key.publicJwk }, () => ""), /"alg"/],
-  ["a symmetric algorithm", () => forge({ alg: "HS256", jwk: { kty: "oct", k: "c2VjcmV0" } }, hmac), /"alg"/],
-  ["an algorithm that discovery does not list", async () => (await newKey("RS384")).prove(tokenUrl), /"alg"/],
-  ["no jwk", () => key.prove(tokenUrl, {}, { jwk: undefined }), /"jwk"/],
-  ["a jwk that is text", () => key.prove(tokenUrl, {}, { jwk: "key" }), /"jwk"/],
+  ["another typ", () => key.prove(tokenUrl, {}, { typ: "JWT" }), /'typ'/],
+  ["no typ", () => key.prove(tokenUrl, {}, { typ: undefined }), /'typ'/],
+  ["alg none", () => forge({ alg: "none", jwk: key.publicJwk }, () => ""), /'alg'/],
+  ["a symmetric algorithm", () => forge({ alg: "HS256", jwk: { kty: "oct", k: "c2VjcmV0" } }, hmac), /'alg'/],
+  ["an algorithm that discovery does not list", async () => (await newKey("RS384")).prove(tokenUrl), /'alg'/],
+  ["no jwk", () => key.prove(tokenUrl, {}, { jwk: undefined }), /'jwk'/],
+  ["a jwk that is text", () => key.prove(tokenUrl, {}, { jwk: "key" }), /'jwk'/],
   [
     "a broken jwk",
     () => key.prove(tokenUrl, {}, { jwk: { kty: "EC", crv: "P-256", x: "AA", y: "AA" } }),
@@ -60,19 +60,19 @@ const refusedProofs: readonly (readonly [what: string, proof: () => Promise<stri
   ],
   ["a private key", () => key.prove(tokenUrl, {}, { jwk: key.privateJwk }), /private key/],
   ["the signature of another key", () => key.prove(tokenUrl, {}, { jwk: another.publicJwk }), /signature/],
-  ["no jti", () => key.prove(tokenUrl, { jti: undefined }), /"jti"/],
-  ["an empty jti", () => key.prove(tokenUrl, { jti: "" }), /"jti"/],
-  ["a jti that is a number", () => key.prove(tokenUrl, { jti: 7 }), /"jti"/],
-  ["no htm", () => key.prove(tokenUrl, { htm: undefined }), /"htm"/],
-  ["another method", () => key.prove(tokenUrl, { htm: "GET" }), /"htm" is "GET", the request is a POST/],
-  ["a method in small letters", () => key.prove(tokenUrl, { htm: "post" }), /"htm"/],
-  ["no htu", () => key.prove(tokenUrl, { htu: undefined }), /"htu"/],
-  ["the address of UserInfo", () => key.prove(userinfoUrl), /"htu" is .*the request went to/],
-  ["no iat", () => key.prove(tokenUrl, { iat: undefined }), /"iat"/],
-  ["an iat that is text", () => key.prove(tokenUrl, { iat: "now" }), /"iat"/],
+  ["no jti", () => key.prove(tokenUrl, { jti: undefined }), /'jti'/],
+  ["an empty jti", () => key.prove(tokenUrl, { jti: "" }), /'jti'/],
+  ["a jti that is a number", () => key.prove(tokenUrl, { jti: 7 }), /'jti'/],
+  ["no htm", () => key.prove(tokenUrl, { htm: undefined }), /'htm'/],
+  ["another method", () => key.prove(tokenUrl, { htm: "GET" }), /'htm' is 'GET', the request is a POST/],
+  ["a method in small letters", () => key.prove(tokenUrl, { htm: "post" }), /'htm'/],
+  ["no htu", () => key.prove(tokenUrl, { htu: undefined }), /'htu'/],
+  ["the address of UserInfo", () => key.prove(userinfoUrl), /'htu' is .*the request went to/],
+  ["no iat", () => key.prove(tokenUrl, { iat: undefined }), /'iat'/],
+  ["an iat that is text", () => key.prove(tokenUrl, { iat: "now" }), /'iat'/],
   ["a proof of 61 seconds ago", () => key.prove(tokenUrl, { iat: clock.now() / 1000 - 61 }), /61 s ago/],
   ["a proof of 61 seconds ahead", () => key.prove(tokenUrl, { iat: clock.now() / 1000 + 61 }), /61 s ahead/],
-  ["an expired proof", () => key.prove(tokenUrl, { exp: clock.now() / 1000 - 1 }), /"exp"/],
+  ["an expired proof", () => key.prove(tokenUrl, { exp: clock.now() / 1000 - 1 }), /'exp'/],
 ];
 
 test.each(refusedProofs)("refused at the token endpoint: %s", async (_what, proof, why) => {
@@ -99,9 +99,9 @@ test("a proof of a clock that is some seconds ahead passes, by iat and nbf", asy
 test("a proof passes once, for as long as it lives", async () => {
   const proof = await key.prove(tokenUrl, { iat: clock.now() / 1000 + 60 });
   expect((await redeem(app, proof)).status).toBe(200);
-  expect((await redeem(app, proof)).json.error_description).toMatch(/"jti" was used before/);
+  expect((await redeem(app, proof)).json.error_description).toMatch(/'jti' was used before/);
   clock.pass(120);
-  expect((await redeem(app, proof)).json.error_description).toMatch(/"jti" was used before/);
+  expect((await redeem(app, proof)).json.error_description).toMatch(/'jti' was used before/);
   clock.pass(1);
   expect((await redeem(app, proof)).json.error_description).toMatch(/61 s ago/);
   // Another key may draw the same jti.
@@ -188,7 +188,7 @@ test.each([
 ])("htu is compared as RFC 3986 6.2 normalizes it: %s is refused", async (_how, htu) => {
   const { status, json } = await redeem(app, await key.prove(htu));
   expect({ status, error: json.error }).toEqual({ status: 400, error: "invalid_dpop_proof" });
-  expect(json.error_description).toContain('"htu"');
+  expect(json.error_description).toContain("'htu'");
 });
 
 test("a client with dpop_bound_access_tokens is refused without a proof, whatever the grant type", async () => {

@@ -66,10 +66,10 @@ const refusedPresentations: readonly (readonly [
   why: RegExp,
 ])[] = [
   ["no proof", () => null, "invalid_dpop_proof", /it is missing/],
-  ["a proof without ath", (token) => proofFor(token, { ath: undefined }), "invalid_dpop_proof", /no "ath"/],
-  ["the ath of another token", (token) => proofFor(token, { ath: tokenHash("x") }), "invalid_dpop_proof", /"ath"/],
-  ["a proof for a POST", (token) => proofFor(token, { htm: "POST" }), "invalid_dpop_proof", /"htm"/],
-  ["a proof for the token endpoint", (token) => proofFor(token, { htu: tokenUrl }), "invalid_dpop_proof", /"htu"/],
+  ["a proof without ath", (token) => proofFor(token, { ath: undefined }), "invalid_dpop_proof", /no 'ath'/],
+  ["the ath of another token", (token) => proofFor(token, { ath: tokenHash("x") }), "invalid_dpop_proof", /'ath'/],
+  ["a proof for a POST", (token) => proofFor(token, { htm: "POST" }), "invalid_dpop_proof", /'htm'/],
+  ["a proof for the token endpoint", (token) => proofFor(token, { htu: tokenUrl }), "invalid_dpop_proof", /'htu'/],
   ["an old proof", (token) => proofFor(token, { iat: clock.now() / 1000 - 61 }), "invalid_dpop_proof", /61 s ago/],
   ["the proof of another key", (token) => proofFor(token, {}, another), "invalid_token", /another key/],
 ];

@@ -111,7 +111,7 @@ test("a pushed request whose dpop_jkt and DPoP header disagree is refused, and o
     error: "invalid_dpop_proof",
   });
   expect(disagreeing.json.error_description).toContain("dpop_jkt");
-  expect((await push({}, await key.prove(tokenUrl))).json.error_description).toContain('"htu"');
+  expect((await push({}, await key.prove(tokenUrl))).json.error_description).toContain("'htu'");
 });
 
 test("a dpop_jkt that is not a thumbprint is invalid_request, by redirect", async () => {

@@ -85,7 +85,7 @@ describe("any other name gets 421", () => {
     expect(status).toBe(421);
     expect(JSON.parse(body)).toMatchObject({
       error: "misdirected_request",
-      error_description: `Host "${host}" is not a name of this server; --allow-host adds it`,
+      error_description: `Host '${host}' is not a name of this server; --allow-host adds it`,
     });
   });
 

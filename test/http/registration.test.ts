@@ -106,7 +106,7 @@ test.each([
     "an initiate_login_uri that is not https",
     { ...metadata, initiate_login_uri: "http://localhost:3000/login" },
     "invalid_client_metadata",
-    /^initiate_login_uri "http:\/\/localhost:3000\/login" is not https/,
+    /^initiate_login_uri 'http:\/\/localhost:3000\/login' is not https/,
   ],
   [
     "a back-channel address on plain http, in words that promise nothing",
@@ -121,7 +121,7 @@ test.each([
     "HS256 without a secret",
     { ...metadata, id_token_signed_response_alg: "HS256", token_endpoint_auth_method: "none" },
     "invalid_client_metadata",
-    /^id_token_signed_response_alg is "HS256".*ask for RS256/,
+    /^id_token_signed_response_alg is 'HS256'.*ask for RS256/,
   ],
 ])("%s is refused", async (_what, body, error, description = /./) => {
   const idp = await start();

@@ -163,12 +163,12 @@ describe("the answer", () => {
 describe("grant_type", () => {
   test.each([
     [null, "invalid_request", /grant_type is missing; send one of: authorization_code, refresh_token/],
-    ["password", "unsupported_grant_type", /"password" is not supported/],
-    ["constructor", "unsupported_grant_type", /"constructor" is not supported/],
+    ["password", "unsupported_grant_type", /'password' is not supported/],
+    ["constructor", "unsupported_grant_type", /'constructor' is not supported/],
     [
       "client_credentials",
       "unauthorized_client",
-      /may not use grant_type "client_credentials": .* "authorization_code refresh_token"$/,
+      /may not use grant_type 'client_credentials': .* 'authorization_code refresh_token'$/,
     ],
   ])("%s: %s", async (grantType, error, description) => {
     const { status, json } = await app.exchange("x", { grant_type: grantType });

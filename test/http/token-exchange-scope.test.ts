@@ -13,7 +13,7 @@ test("scope may narrow", async () => {
   expect(answer.json.scope).toBe("orders:read");
   expect(claimsOf(answer)["scope"]).toBe("orders:read");
   const again = await exchange(stock, answer.json.access_token, { scope: "orders:read orders:write" });
-  expectRefusal(again, "invalid_scope", /"orders:write" is not part of the subject token's "orders:read"/);
+  expectRefusal(again, "invalid_scope", /'orders:write' is not part of the subject token's 'orders:read'/);
 });
 
 test("a scope of blanks counts as no scope", async () => {
@@ -69,7 +69,7 @@ test("a scope that any client on the way lost is gone from tokens that were exch
 test("scope never widens", async () => {
   const { access_token } = await tokensOf();
   const answer = await exchange(orders, access_token, { scope: "openid phone" });
-  expectRefusal(answer, "invalid_scope", /"phone" is not part of the subject token's/);
+  expectRefusal(answer, "invalid_scope", /'phone' is not part of the subject token's/);
 });
 
 test("scope stays within the client's, requested or not", async () => {
@@ -77,7 +77,7 @@ test("scope stays within the client's, requested or not", async () => {
   const { access_token } = await tokensOf();
   expect((await exchange(reader, access_token)).json.scope).toBe("openid orders:read");
   const more = await exchange(reader, access_token, { scope: "orders:read orders:write" });
-  expectRefusal(more, "invalid_scope", /may not ask for "orders:write"/);
+  expectRefusal(more, "invalid_scope", /may not ask for 'orders:write'/);
   const other = await service({ scope: "phone" });
   expectRefusal(
     await exchange(other, access_token),
@@ -91,5 +91,5 @@ test("a scope that the user has withdrawn since does not come back by an exchang
   const { access_token } = await tokensOf(user);
   await idp.call("seed", { grants: [{ user, client: "front", scope: "openid" }] });
   expect((await exchange(orders, access_token)).json.scope).toBe("openid");
-  expectRefusal(await exchange(orders, access_token, { scope: "email" }), "invalid_scope", /"email" is not part/);
+  expectRefusal(await exchange(orders, access_token, { scope: "email" }), "invalid_scope", /'email' is not part/);
 });

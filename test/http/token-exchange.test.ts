@@ -100,8 +100,8 @@ test("resource and audience say for whom the new token is: an API by its URI, a 
 test("an audience that is neither a client nor a URI, and a resource that is not a URI, are refused", async () => {
   const { access_token } = await tokensOf();
   const unknown = await exchange(orders, access_token, { audience: ["stock", "nobody"] });
-  expectRefusal(unknown, "invalid_target", /audience "nobody" is neither a client_id/);
-  expectRefusal(await exchange(orders, access_token, { resource: "stock" }), "invalid_target", /resource "stock"/);
+  expectRefusal(unknown, "invalid_target", /audience 'nobody' is neither a client_id/);
+  expectRefusal(await exchange(orders, access_token, { resource: "stock" }), "invalid_target", /resource 'stock'/);
   const fragment = await exchange(orders, access_token, { resource: "https://api.example.test/#x" });
   expectRefusal(fragment, "invalid_target", /fragment/);
 });
@@ -123,7 +123,7 @@ const changed: readonly (readonly [what: string, change: Change, error: string, 
     "another subject_token_type",
     { subject_token_type: "urn:ietf:params:oauth:token-type:id_token" },
     "invalid_request",
-    /subject_token_type "urn:ietf:params:oauth:token-type:id_token" is not supported/,
+    /subject_token_type 'urn:ietf:params:oauth:token-type:id_token' is not supported/,
   ],
   [
     "an actor_token_type without a token",

@@ -41,7 +41,7 @@ async function answers(format: Format | undefined, scope: string, user = "erin")
   };
 }
 /** The claims of an ID token that say something of the user. */
-const protocol = "iss sub aud azp iat exp auth_time nonce at_hash acr amr sid".split(" ");
+const protocol = "iss sub aud azp iat exp auth_time nonce at_hash acr amr sid jti".split(" ");
 const userClaims = (id: Record<string, unknown>) => Object.keys(id).filter((name) => !protocol.includes(name));
 
 describe("userinfo_format", () => {

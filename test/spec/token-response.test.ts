@@ -109,7 +109,7 @@ describe("Authorization code exchange", () => {
     const { status, json } = await own.exchange(code, { redirect_uri: redirectUri });
     expect([status, json.error]).toEqual([400, "invalid_grant"]);
     expect(json.error_description).toBe(
-      `redirect_uri "${redirectUri}" differs from the one in the authorization request, "http://localhost:3000/callback?a=1"`,
+      `redirect_uri '${redirectUri}' differs from the one in the authorization request, 'http://localhost:3000/callback?a=1'`,
     );
   });
 });

@@ -3,7 +3,8 @@ import type { JSONWebKeySet, JWTPayload, JWTVerifyGetKey } from "jose";
 import type { Client } from "../../store/store.ts";
 import { assertionAlgorithms } from "./assertion-algorithms.ts";
 import type { Context } from "../context.ts";
-import { baseOf } from "../endpoints.ts";
+import type { ClientCredentials } from "./client-credentials.ts";
+import { baseOf, type EndpointName } from "../endpoints.ts";
 import { mayBeForgotten } from "../era.ts";
 import { OAuthError } from "../errors.ts";
 import { fetchJson } from "../outbound.ts";
@@ -53,16 +54,16 @@ async function keyOf(ctx: Context, client: Client, method: AssertionMethod): Pro
 
 /**
  * Proves a client by its assertion, which passes once (RFC 7523 3).
- * @param credentials the assertion, and `base`: that of the endpoints where it is not the issuer
  * @throws {OAuthError} invalid_client with the rule that failed
  */
 export async function verifyAssertion(
   ctx: Context,
   { client, version }: { readonly client: Client; readonly version: number | undefined },
   method: AssertionMethod,
-  { assertion = "", base: asked }: { readonly assertion: string | undefined; readonly base: string | null },
+  { assertion = "", base: asked, isPushed = false }: Pick<ClientCredentials, "assertion" | "base" | "isPushed">,
 ): Promise<void> {
   const bases = [baseOf(ctx.address), ...(asked === null ? [] : [asked])];
+  const addressees: readonly EndpointName[] = isPushed ? ["token", "par"] : ["token"];
   const key = await keyOf(ctx, client, method);
   const { jwtVerify } = await import("jose");
   let claims: { readonly jti?: string; readonly exp?: number };
@@ -72,8 +73,8 @@ export async function verifyAssertion(
       algorithms: assertionAlgorithms[method].filter((alg) => alg === (client.token_endpoint_auth_signing_alg ?? alg)),
       issuer: client.client_id,
       subject: client.client_id,
-      // RFC 7523 3: the token endpoint names this server; so does the issuer, and each endpoint it is sent to, by the name that discovery gave it.
-      audience: [ctx.issuer, ...bases.flatMap((base) => Object.values(ctx.layout.paths).map((path) => base + path))],
+      // RFC 7523 3: the issuer or the token endpoint; RFC 9126 2: at PAR also its own address. Each by the name that discovery gave it.
+      audience: [ctx.issuer, ...bases.flatMap((base) => addressees.map((name) => base + ctx.layout.paths[name]))],
       requiredClaims: ["exp", "jti"],
       currentDate: new Date(ctx.now()),
       clockTolerance: clockSkew,

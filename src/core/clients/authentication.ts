@@ -2,33 +2,13 @@ import type { Client, ReadTx } from "../../store/store.ts";
 import { clientSecretLimits } from "../attempts.ts";
 import { assertedClientId, assertionType, verifyAssertion } from "./assertion.ts";
 import { authMethods, findClient } from "./clients.ts";
+import type { ClientCredentials } from "./client-credentials.ts";
 import type { Context } from "../context.ts";
 import { OAuthError } from "../errors.ts";
 import { commandOn } from "../hint.ts";
 import { sameSecret } from "../secrets.ts";
 
 /** Client authentication at every endpoint that clients call themselves: token, revocation, introspection, PAR, device (RFC 6749 2.3). */
-
-/** The credentials of a request, as the http layer read them. */
-export interface ClientCredentials {
-  /** Values of an `Authorization: Basic` header, form-decoded (RFC 6749 2.3.1); null: none was sent. */
-  readonly basic: {
-    readonly id: string;
-    readonly secret: string;
-    /** The secret as it was sent. */
-    readonly raw: string;
-  } | null;
-  /** `client_id` and `client_secret` of the body. */
-  readonly id: string | undefined;
-  readonly secret: string | undefined;
-  /** `client_assertion` and its type (RFC 7523 2.2). */
-  readonly assertion: string | undefined;
-  readonly assertionType: string | undefined;
-  /** The address of the sender. */
-  readonly address: string;
-  /** The base of the back-channel endpoints under the name that was asked; null: they are those of the issuer. */
-  readonly base: string | null;
-}
 
 const explained: Readonly<Record<string, string>> = {
   client_secret_post: "client_id and client_secret in the body",

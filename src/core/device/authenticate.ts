@@ -1,5 +1,6 @@
 import type { Client } from "../../store/store.ts";
-import { authenticateClient, type ClientCredentials, type Missing } from "../clients/authentication.ts";
+import { authenticateClient, type Missing } from "../clients/authentication.ts";
+import type { ClientCredentials } from "../clients/client-credentials.ts";
 import type { Context } from "../context.ts";
 
 /** Libraries send a device request with `client_id` alone, also for a client with a secret (RFC 8628 3.1; RFC 6749 3.2.1). */

@@ -9,7 +9,8 @@
  * read tokens of any issuer.
  */
 import type { Client } from "../../store/store.ts";
-import { authenticateClient, type ClientCredentials } from "../clients/authentication.ts";
+import { authenticateClient } from "../clients/authentication.ts";
+import type { ClientCredentials } from "../clients/client-credentials.ts";
 import { grantTypesOf, mayUse } from "../clients/clients.ts";
 import type { Context } from "../context.ts";
 import { provenKey, type Proof } from "./dpop.ts";

@@ -1,5 +1,5 @@
 import { hintText, type CommandLine, type Hint } from "../../core/hint.ts";
-import { inAscii, OAuthError, OperationError, type Mismatch, type OperationErrorCode } from "../../core/errors.ts";
+import { inQuotes, OAuthError, OperationError, type Mismatch, type OperationErrorCode } from "../../core/errors.ts";
 import { InteractionError } from "../../core/sign-in/interactions.ts";
 import { OtherUserError } from "../../core/sign-in/user-form.ts";
 import { StorageError } from "../../store/store.ts";
@@ -51,10 +51,10 @@ const bodyMessages: Readonly<Record<string, string>> = {
   "charset.unsupported": "the charset of the body is not supported; send UTF-8",
 };
 
-/** The JSON of a refusal (RFC 6749 5.2). */
+/** The JSON of a refusal (RFC 6749 5.2). A refusal of an operation goes to an operator, in the words of the command line. */
 export const errorBody = (error: unknown, { code, message, extra }: Answer): Readonly<Record<string, unknown>> => ({
   error: code,
-  error_description: error instanceof OAuthError ? inAscii(message) : message,
+  error_description: error instanceof OperationError ? message : inQuotes(message),
   ...extra,
 });
 

@@ -1,6 +1,6 @@
 import type { Request } from "express";
 import type { RawParameters } from "../../core/authorize/parameters.ts";
-import type { ClientCredentials } from "../../core/clients/authentication.ts";
+import type { ClientCredentials } from "../../core/clients/client-credentials.ts";
 import type { PresentedToken } from "../../core/tokens/dpop.ts";
 import { OAuthError } from "../../core/errors.ts";
 import { addressOf } from "./cookies.ts";

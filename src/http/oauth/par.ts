@@ -10,7 +10,7 @@ import { note, type Web } from "../web.ts";
 /** The pushed authorization request endpoint (RFC 9126 2). */
 export const postPar = (web: Web) => async (req: Request, res: Response) => {
   const body = bodyParameters(req);
-  const client = await authenticateClient(web.ctx, clientCredentials(web, req, body));
+  const client = await authenticateClient(web.ctx, { ...clientCredentials(web, req, body), isPushed: true });
   note(res, { client: client.client_id, outcome: "request pushed" });
   sendJson(res, 201, await pushRequest(web.ctx, client, body, proofOf(web, req, "par")));
 };

@@ -2,6 +2,7 @@
  * http/pages: the pages for people. A handler (login.ts, consent.ts, …) makes a view (views.ts); pages.ts turns it into the values of its
  * template; render.ts renders with Eta, in the words of texts.ts.
  */
+import { inQuotes } from "../../core/errors.ts";
 import { compare } from "./comparison.ts";
 import { writerOf, type Page } from "./page-writer.ts";
 import { summaryOf } from "./field-words.ts";
@@ -99,7 +100,7 @@ export function renderEnded(renderer: Renderer, view: EndedView): Page {
     {
       ...view,
       error: "invalid_request",
-      error_description: view.message,
+      error_description: inQuotes(view.message),
       sentence: say(`${key}.sentence`),
       linkText: state === "no-cookie" ? say(`${key}.link`) : words,
     },
