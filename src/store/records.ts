@@ -54,6 +54,8 @@ export interface Client {
   readonly id_token_signed_response_alg?: string;
   readonly skip_consent?: boolean;
   readonly audience?: string | readonly string[];
+  /** Variables that the app needs beside those of OpenID Connect, in development. */
+  readonly env?: Readonly<Record<string, string>>;
   /** Extra claims of tokens without a user. */
   readonly claims?: Readonly<Record<string, unknown>>;
   readonly jwks?: { readonly keys: readonly Readonly<Record<string, unknown>>[] };

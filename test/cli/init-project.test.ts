@@ -102,7 +102,7 @@ test("next-auth: a file for the router and the language of the project", async (
     "into app/api/auth/[...nextauth]/route.js, a new file",
   ]);
   expect(pieces[0]?.text).toContain("  secret: process.env.AUTH_SECRET,\n");
-  expect(readFileSync(join(five, ".env.local"), "utf8")).toMatch(/^AUTH_SECRET=[\w-]{43}\n/);
+  expect(readFileSync(join(five, ".env.local"), "utf8")).toMatch(/^AUTH_SECRET=[\w-]{43}$/m);
 });
 
 test("code for the browser reads the variables that its framework lets through; where it lets none, it has the values", async () => {
@@ -130,7 +130,7 @@ test("an existing .env.local keeps its values; missing ones are added, different
   const { stderr } = await idpIn(cwd, ["init", "--yes"]);
   const text = readFileSync(file, "utf8");
   expect(text).toMatch(
-    /^NEXTAUTH_SECRET=mine\nOIDC_ISSUER=http:\/\/localhost:9999\nNEXTAUTH_URL=http:\/\/localhost:3000\n# idp begin\nOIDC_CLIENT_ID=my-app\n/,
+    /^NEXTAUTH_SECRET=mine\nOIDC_ISSUER=http:\/\/localhost:9999\n# idp begin\nOIDC_CLIENT_ID=my-app\n[^]*\nNEXTAUTH_URL=http:\/\/localhost:3000\n# idp end\n$/,
   );
   expect(text.match(/OIDC_ISSUER/g)).toHaveLength(1);
   expect(stderr).toContain(".env.local has other values. The app needs: OIDC_ISSUER=http://localhost:4370\n");

@@ -25,9 +25,10 @@ test.each(startCommand().options.map((option) => [option.long ?? "", option] as 
   (long, option) => {
     const name = `IDP_${long.slice(2).replaceAll("-", "_").toUpperCase()}`;
     const typed = startCommand();
-    typed.parseOptions(option.isBoolean() ? [long] : [long, sample(option)]);
+    const isSwitch = option.isBoolean() || option.negate;
+    typed.parseOptions(isSwitch ? [long] : [long, sample(option)]);
     const set = startCommand();
-    takeVariables(set, { [name]: option.isBoolean() ? "true" : sample(option) });
+    takeVariables(set, { [name]: isSwitch ? "true" : sample(option) });
     expect(set.opts()).toEqual(typed.opts());
     expect(Object.keys(set.opts())).toEqual([option.attributeName()]);
   },

@@ -2,6 +2,7 @@ import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { idp, newFolder, startIdp } from "../helpers/cli.ts";
+import { controlC, onTerminal } from "../helpers/terminal.ts";
 
 /** `idp start --watch`. */
 
@@ -57,4 +58,21 @@ test("a broken link is reported, and still watched", async () => {
   rmSync(file);
   writeFileSync(file, "users: [{ username: bob }]");
   await server.printed('"added":["bob"]');
+});
+
+test("on a terminal it is on, unless --no-watch or a variable says otherwise", { tags: ["script"] }, async () => {
+  const cwd = newFolder();
+  const file = join(cwd, "idp.fixtures.yaml");
+  writeFileSync(file, "users: [{ username: alice }]");
+  const on = onTerminal("start --memory --port auto", cwd);
+  const off = onTerminal("start --memory --port auto --no-watch", cwd);
+  const offToo = onTerminal("start --memory --port auto", cwd, { IDP_WATCH: "false" });
+  for (const one of [on, off, offToo]) await one.shown("Ctrl+C");
+  writeFileSync(file, "users: [{ username: alice }, { username: eve }]");
+  await on.shown("idp.fixtures.yaml: users 1 added, 1 same");
+  for (const one of [on, off, offToo]) {
+    one.type(controlC);
+    expect(await one.ended).toBe(0);
+  }
+  expect(off.screen() + offToo.screen()).not.toContain("1 added, 1 same");
 });

@@ -4,9 +4,10 @@
 import { OperationError } from "../../core/errors.ts";
 import { DataFileError } from "../../store/store.ts";
 import { commandLine } from "../output/command-line.ts";
-import { patience, type Finding } from "./finding.ts";
+import { patience, warning, type Finding } from "./finding.ts";
 import { folderFindings, nodeFinding, peekAt } from "./folder.ts";
 import { networkFindings, type Served } from "./network.ts";
+import { staleFile } from "../env/written.ts";
 import { failureOf } from "../failure.ts";
 import type { Invocation } from "../invocation.ts";
 import { answer, type Outcome } from "../output/print.ts";
@@ -18,10 +19,12 @@ import { count } from "../output/words.ts";
 
 /** `idp doctor`: what on this machine prevents `idp` from working. It changes nothing. */
 export async function doctor(cli: Invocation): Promise<Outcome> {
+  const found = await served(cli);
   const checks: readonly Finding[] = [
     nodeFinding(),
     ...(cli.url === null ? await dataFindings(cli) : []),
-    ...(await networkFindings(cli, await served(cli))),
+    ...(await networkFindings(cli, found)),
+    ...(await envFindings(found)),
   ];
   const having = (status: Finding["status"]): number => checks.filter((check) => check.status === status).length;
   const problems = having("problem");
@@ -39,6 +42,12 @@ const dataFindings = async (cli: Invocation): Promise<readonly Finding[]> =>
   cli.store === null
     ? folderFindings(cli)
     : (await import("./shared-store.ts")).storeFindings({ ...cli, store: cli.store });
+
+/** What the app in this folder is told, and is no longer true. Without a server, `idp env` says it of the fixtures. */
+async function envFindings({ answers, clients }: Served): Promise<readonly Finding[]> {
+  const stale = answers === null || clients.length === 0 ? null : await staleFile(answers, clients);
+  return stale === null ? [] : [warning("env-file", stale.detail, stale.fix)];
+}
 
 /** A finding as it is shown, with the words and the command of its fix apart. */
 function printable(cli: Invocation, { fix, ...what }: Finding) {

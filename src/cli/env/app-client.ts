@@ -3,6 +3,7 @@ import type { FoundFixtures } from "../../fixture-files.ts";
 import { hasOpenPort } from "../../core/clients/redirect-uri.ts";
 import { tryItClientId } from "../../core/clients/client-id.ts";
 import { loginClient } from "../program/app-types.ts";
+import { isObject } from "../../core/json-object.ts";
 import type { AppValues } from "./app-variables.ts";
 
 /** Which client an app is, and what the app has to know about it. */
@@ -44,6 +45,17 @@ export function likelyClient(
     apps.find((client) => fixedRedirectUris(client).length > 0) ??
     apps.find(({ redirect_uris }) => redirect_uris.length > 0) ??
     apps[0]
+  );
+}
+
+/** The variables that the client itself brings along, without those that the app's environment has already. @param client shown with its secret */
+export function ownEnvOf(
+  client: ClientView | undefined,
+  has: (name: string) => boolean,
+): readonly (readonly [name: string, value: string])[] {
+  const env = client?.["env"];
+  return Object.entries(isObject(env) ? env : {}).flatMap(([name, value]) =>
+    typeof value === "string" && !has(name) ? [[name, value] as const] : [],
   );
 }
 

@@ -10,7 +10,7 @@ export interface AppValues {
   readonly redirect_uri: string | null;
 }
 
-const usualNames: Readonly<Record<keyof AppValues, string>> = {
+export const usualNames: Readonly<Record<keyof AppValues, string>> = {
   issuer: "OIDC_ISSUER",
   client_id: "OIDC_CLIENT_ID",
   client_secret: "OIDC_CLIENT_SECRET",

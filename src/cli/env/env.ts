@@ -3,14 +3,15 @@
  */
 import type { ClientView } from "../../core/clients/admin.ts";
 import { OperationError } from "../../core/errors.ts";
-import { appsAmong, likelyClient, namedIn, valuesOf } from "./app-client.ts";
+import { appsAmong, likelyClient, namedIn, ownEnvOf, valuesOf } from "./app-client.ts";
 import { commandOn, type Hint } from "../../core/hint.ts";
 import { variablesOf, type AppValues, type NameFlags } from "./app-variables.ts";
 import { clientOr, confirmed, notConfirmed } from "../input/ask.ts";
-import { readTextFile, writeBlock } from "./file.ts";
+import { readTextFile, setIn, withoutBlock, writeBlock } from "./file.ts";
 import type { Served } from "./libraries/form.ts";
 import type { Format, Library } from "./choices.ts";
 import { formatted, type Variables } from "./format.ts";
+import { namesIn } from "./written.ts";
 import type { Invocation } from "../invocation.ts";
 import { answer, type Outcome } from "../output/print.ts";
 import { answererAt } from "../target/remote.ts";
@@ -89,9 +90,15 @@ export async function env(cli: Invocation, flags: EnvFlags): Promise<Outcome> {
   const elsewhere = [...ofTarget, ...(await elsewhereNotes(cli, target, issuer))];
   if (flags.for !== undefined) return configuration(served, client, flags.for, elsewhere);
   const values = valuesOf(issuer, client);
-  const variables = [...variablesOf(values, flags)].flatMap(([name, value]) =>
-    value === null ? [] : [[name, value] as const],
-  );
+  const text = flags.write === undefined ? null : await readTextFile(flags.write);
+  const set = setIn(withoutBlock(text ?? ""));
+  const variables = [
+    ...[...variablesOf(values, namesFor(flags, text))].flatMap(([name, value]) =>
+      value === null ? [] : [[name, value] as const],
+    ),
+    // What the app has already wins: in its environment, or elsewhere in the file.
+    ...ownEnvOf(client, (name) => cli.env[name] !== undefined || set(name)),
+  ];
   const format = flags.format ?? "dotenv";
   const notes = [
     ...elsewhere,
@@ -108,6 +115,12 @@ export async function env(cli: Invocation, flags: EnvFlags): Promise<Outcome> {
     { notes },
   );
 }
+
+/** The names that were asked for, or those that the file has. */
+const namesFor = ({ prefix, name }: EnvFlags, text: string | null): NameFlags =>
+  prefix !== undefined || name !== undefined
+    ? { ...(prefix !== undefined && { prefix }), ...(name !== undefined && { name }) }
+    : { name: namesIn(text ?? "") };
 
 /** How long to wait for an answer, in milliseconds. */
 const patience = 1000;

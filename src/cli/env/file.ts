@@ -50,12 +50,29 @@ function withBlock(text: string, block: string, file: string): string {
   return text.slice(0, begin.start) + whole + text.slice(end.end);
 }
 
-/** The text without our block. */
-export function withoutBlock(text: string): string {
+function blockOf(text: string): { readonly begin: Line; readonly end: Line } | null {
   const lines = linesOf(text);
   const begin = lines.find((line) => line.text === marks.begin);
   const end = lines.find((line) => line.text === marks.end);
-  return begin === undefined || end === undefined ? text : text.slice(0, begin.start) + text.slice(end.end);
+  return begin === undefined || end === undefined ? null : { begin, end };
+}
+
+/** The text without our block. */
+export function withoutBlock(text: string): string {
+  const block = blockOf(text);
+  return block === null ? text : text.slice(0, block.begin.start) + text.slice(block.end.end);
+}
+
+/** What is in our block; null without one. */
+export function blockIn(text: string): string | null {
+  const block = blockOf(text);
+  return block === null ? null : text.slice(block.begin.end, block.end.start);
+}
+
+/** Whether a file of variables sets one. */
+export function setIn(text: string): (name: string) => boolean {
+  const lines = text.split(/\r?\n/);
+  return (name) => lines.some((line) => new RegExp(`^\\s*(export\\s+)?${name}\\s*=`).test(line));
 }
 
 /** The content of a file; null if it does not exist. */
@@ -71,14 +88,12 @@ export async function readTextFile(file: string): Promise<string | null> {
 /**
  * Brings our block in a file up to date, in one step. A new file is only for its owner, because it holds a secret. Another file keeps its
  * mode, and a link stays a link.
- * @param before the content from {@link readTextFile} @param first lines to add outside the block, before it if it is new
+ * @param before the content from {@link readTextFile}
  * @returns whether anything changed
  */
-export async function writeBlock(file: string, before: string | null, block: string, first = ""): Promise<boolean> {
+export async function writeBlock(file: string, before: string | null, block: string): Promise<boolean> {
   const asBytes = (text: string): string => Buffer.from(text).toString(bytesAsText);
-  const text = before ?? "";
-  const start = text === "" || first === "" || text.endsWith("\n") ? text : `${text}\n`;
-  const after = withBlock(start + asBytes(first), asBytes(block), file);
+  const after = withBlock(before ?? "", asBytes(block), file);
   if (after === before) return false;
   try {
     const mode = before === null ? 0o600 : (await stat(file)).mode & 0o777;

@@ -120,5 +120,5 @@ export async function appOf(
   const isPublic = type === "public" || type === "cli";
   // Only letters and digits, so that no command takes it for a flag.
   const secret = isPublic ? null : randomBytes(16).toString("hex");
-  return { app: { type, clientId, redirectUris, users, secret, schema: schemaNearby() }, found, notes };
+  return { app: { type, clientId, redirectUris, users, secret, env: [], schema: schemaNearby() }, found, notes };
 }

@@ -1,3 +1,4 @@
+import type { Variables } from "../env/format.ts";
 import { loginClient, loginGrantTypes, loopbackRedirectUri, type AppType } from "../program/app-types.ts";
 
 /** The text of a fixture file for a person to go on from. */
@@ -9,6 +10,8 @@ export interface App {
   readonly secret: string | null;
   readonly redirectUris: readonly string[];
   readonly users: readonly string[];
+  /** What the app needs beside the variables of OpenID Connect. */
+  readonly env: Variables;
   /** Where the JSON Schema is, for editors; null if it is not installed here. */
   readonly schema: string | null;
 }
@@ -24,7 +27,9 @@ function userLines(username: string, index: number): readonly string[] {
   return [
     `  - username: ${scalar(username)}`,
     ...(/^[a-z]+$/.test(username) ? [`    displayName: ${scalar(titled(username))}`] : []),
-    ...(/^[\w.-]+$/.test(username) ? [`    email: ${scalar(`${username}@example.test`)}`] : []),
+    ...(/^[\w.-]+$/.test(username)
+      ? [`    email: ${scalar(`${username}@example.test`)}`, "    emailVerified: true"]
+      : []),
     `    password: ${scalar(username)}${first ? " # without one: signs in from the picker" : ""}`,
     ...(first
       ? [
@@ -50,7 +55,7 @@ const grantTypes: Readonly<Record<AppType, readonly string[]>> = {
   cli: loginGrantTypes,
 };
 
-function clientLines({ type, clientId, secret, redirectUris }: App): readonly string[] {
+function clientLines({ type, clientId, secret, redirectUris, env }: App): readonly string[] {
   return [
     `  - client_id: ${scalar(clientId)}${secret === null ? " # no secret: a public client, with PKCE" : ""}`,
     ...(secret === null ? [] : [`    client_secret: ${scalar(secret)} # for development only`]),
@@ -63,6 +68,8 @@ function clientLines({ type, clientId, secret, redirectUris }: App): readonly st
           "    # scope: openid profile email # what it may ask for; absent: everything",
           "    # userinfo_format: standard # email, name, … as libraries expect them, not in the form of the service",
         ]),
+    ...(env.length === 0 ? [] : ["    env: # what the app needs beside OIDC_*: idp env and idp exec give it"]),
+    ...env.map(([name, value]) => `      ${name}: ${scalar(value)}`),
   ];
 }
 
@@ -93,6 +100,7 @@ export function fixtureText(app: App): string {
     "# scopes:",
     "#   orders:read: { description: { en: See your orders } }",
     "settings:",
+    "  access_token_alg: RS256 # APIs verify access tokens with the published key",
     "  try_it: true # the start page of the server offers a sign-in",
     "  # access_token_ttl: 300 # seconds",
     "",

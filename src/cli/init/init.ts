@@ -13,10 +13,11 @@ import { pairs } from "../output/table.ts";
 import { findServer, startCommand } from "../target/target.ts";
 import { appOf } from "./app.ts";
 import { connectionOf, type Connection } from "./connect.ts";
-import { addToEnvFile, envFile } from "./env-file.ts";
+import { envFile } from "../env/written.ts";
+import { addToEnvFile } from "./env-file.ts";
 import { fixtureText, type App } from "./fixtures.ts";
 import type { InitFlags } from "./flags.ts";
-import { checkPlace, file, ignoreSecrets, writeFixtures } from "./place.ts";
+import { checkPlace, file, ignoreSecrets, secretsHere, writeFixtures } from "./place.ts";
 import { projectOf } from "./project.ts";
 
 /** The same command with one more flag. */
@@ -59,16 +60,19 @@ export async function init(cli: Invocation, files: readonly string[], flags: Ini
   const place = { flags, again: (flag: string) => again(flags, flag) };
   checkPlace(place);
   const project = projectOf(process.cwd());
-  const { app, found, notes } = await appOf(cli, flags, project);
+  const { app: asked, found, notes } = await appOf(cli, flags, project);
+  const kept = await secretsHere(asked.clientId);
+  const app = { ...asked, secret: asked.secret === null ? null : (kept.secret ?? asked.secret) };
   const text = fixtureText(app);
   await checkText(text);
   if (flags.stdout === true) {
     return answer({ ...documentOf(app), file: null, text }, () => text.trimEnd(), { notes });
   }
   const connection = await connectionOf(cli, text, { clientId: app.clientId, project, found });
-  writeFixtures(place, text);
   const { own, more, pieces } = connection;
-  const { added, different } = own === null ? { added: [], different: [] } : await addToEnvFile(own, more);
+  const env = more.map(([name, value]) => [name, kept.env[name] ?? value] as const);
+  writeFixtures(place, fixtureText({ ...app, env }));
+  const { added, different } = own === null ? { added: [], different: [] } : await addToEnvFile(own, env);
   const titles = [project.frameworkTitle, found?.title ?? null].filter((title) => title !== null);
   const document = {
     ...documentOf(app),

@@ -1,6 +1,8 @@
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { OperationError } from "../../core/errors.ts";
+import { readSource } from "../../core/fixtures/read/source.ts";
+import { isObject } from "../../core/json-object.ts";
 import { usualNames } from "../../fixture-files.ts";
 import { cannotBeWritten } from "../output/put-file.ts";
 import { codeOf } from "../../store/json/fault.ts";
@@ -43,6 +45,23 @@ export function writeFixtures({ flags, again }: Place, text: string): void {
     if (codeOf(error) === "EEXIST") throw taken(again);
     throw cannotBeWritten(file, error);
   }
+}
+
+/** The secret and the variables that a client has in the fixture file here, which `--force` keeps. */
+export async function secretsHere(
+  clientId: string,
+): Promise<{ readonly secret: string | null; readonly env: Readonly<Record<string, string>> }> {
+  const none = { secret: null, env: {} };
+  if (!existsSync(file)) return none;
+  const { value } = await readSource({ name: file, text: readFileSync(file, "utf8") });
+  const clients = isObject(value) && Array.isArray(value["clients"]) ? (value["clients"] as unknown[]) : [];
+  const client = clients.filter(isObject).find((one) => one["client_id"] === clientId);
+  if (client === undefined) return none;
+  const { client_secret: secret, env } = client;
+  const texts = Object.entries(isObject(env) ? env : {}).filter(
+    (one): one is [string, string] => typeof one[1] === "string",
+  );
+  return { secret: typeof secret === "string" ? secret : null, env: Object.fromEntries(texts) };
 }
 
 /** The files of `idp start` and `idp init` with secrets, which no repository should have, each with patterns that cover it. */

@@ -38,7 +38,8 @@ function declareStart(program: Command, act: Act, { words, env }: Typed): void {
       "also serve issuers w1 to w<count>, each with its own data and these fixtures",
       wholeNumber,
     )
-    .option("--watch", "apply fixtures again when they change")
+    .option("--watch", "apply fixtures again when they change (default on a terminal)")
+    .option("--no-watch", "read fixtures at the start only")
     .option("--memory", "keep everything in memory, nothing on disk")
     .option(
       "--allow-host <host>",

@@ -19,8 +19,11 @@ export function takeVariables(command: Command, env: NodeJS.ProcessEnv): void {
     const [flag, name] = [option.attributeName(), variableOf(option)];
     const text = env[name] ?? "";
     if (text === "" || command.getOptionValueSource(flag) !== undefined) continue;
-    const value = option.isBoolean() ? isOn(name, text) : read(name, text, option);
-    if (value !== false) command.setOptionValueWithSource(flag, value, "env");
+    const value = option.isBoolean() || option.negate ? isOn(name, text) : read(name, text, option);
+    // A flag that is on by itself has a twin that turns it off.
+    const hasTwin = command.options.some((other) => other.negate && other.attributeName() === flag);
+    if (value !== false || (hasTwin && !option.negate))
+      command.setOptionValueWithSource(flag, option.negate ? value !== true : value, "env");
   }
 }
 

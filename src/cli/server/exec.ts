@@ -5,7 +5,7 @@ import { OperationError } from "../../core/errors.ts";
 import { unknownHere } from "../../core/nearest.ts";
 import { findFixtures } from "../../fixture-files.ts";
 import { createIdp, type FaultInput, type Idp } from "../../index.ts";
-import { likelyClient, valuesOf } from "../env/app-client.ts";
+import { likelyClient, ownEnvOf, valuesOf } from "../env/app-client.ts";
 import { variablesOf, type NameFlags } from "../env/app-variables.ts";
 import { failureOf, type Failure } from "../failure.ts";
 import type { Invocation } from "../invocation.ts";
@@ -71,6 +71,7 @@ export async function environmentOf(
     ...variablesOf(valuesOf(idp.issuer, client), flags),
     ["IDP_URL", idp.issuer] as const,
     ["IDP_ADMIN_TOKEN", idp.adminToken] as const,
+    ...ownEnvOf(client, (name) => cli.env[name] !== undefined),
   ]);
   const kept = Object.entries(cli.env).filter(([name]) => !variables.has(name));
   return Object.fromEntries([...kept, ...[...variables].filter(([, value]) => value !== null)]) as NodeJS.ProcessEnv;

@@ -5,7 +5,7 @@ import type { Idp } from "../../index.ts";
 import type { FoundFixtures } from "../../fixture-files.ts";
 import { likelyClient, namedIn } from "../env/app-client.ts";
 import { readTextFile } from "../env/file.ts";
-import { envFile } from "../init/env-file.ts";
+import { envFile } from "../env/written.ts";
 import { loginClient } from "../program/app-types.ts";
 import { fewRows, type Screen, type ScreenClient } from "./first-screen.ts";
 import { seedSummary } from "./seed-summary.ts";

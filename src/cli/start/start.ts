@@ -7,10 +7,10 @@ import { OperationError } from "../../core/errors.ts";
 import type { RequestEvent } from "../../core/testing/record.ts";
 import { createIdp, type Idp, type IdpOptions } from "../../index.ts";
 import { findFixtures, type FoundFixtures, type NamedFixture } from "../../fixture-files.ts";
+import { portTaken } from "./port-taken.ts";
 import { makeKeys, workers } from "./workers.ts";
-import { codeOf } from "../../store/json/fault.ts";
-import { wordsWithoutPassword } from "../../store/postgres/address.ts";
 import { withFixtures } from "../input/foreign-fixtures.ts";
+import { staleFile } from "../env/written.ts";
 import { readNamedFile } from "../input/named-file.ts";
 import { escapeDeep, printableJson } from "../output/escape.ts";
 import { firstScreen } from "./first-screen.ts";
@@ -21,7 +21,6 @@ import { endWithShellOfNpm } from "./npm-shell.ts";
 import { say } from "../output/print.ts";
 import { showProgress, type Progress } from "../output/progress.ts";
 import { removeReadyFile, writeReadyFile } from "./ready-file.ts";
-import { issuerOnPort } from "../target/remote.ts";
 import { twoPlaces } from "../target/store-flag.ts";
 import { adminTokenOf } from "../target/server-of-url.ts";
 import { cutPath, remarkLines, requestLines } from "./request-log.ts";
@@ -48,7 +47,7 @@ export interface StartFlags extends SettingsFlags {
   readonly key?: string;
   readonly backchannel?: "off" | "dynamic";
   readonly dynamicRegistration?: true;
-  readonly watch?: true;
+  readonly watch?: boolean;
   readonly untilStdinCloses?: true;
 }
 
@@ -182,7 +181,9 @@ export async function start(cli: Invocation, flags: StartFlags, words: readonly 
     await announce(cli, flags, { idp, fixtures, line });
     serving = true;
     makeKeys(idp, flags.issuers ?? 0).catch(() => undefined);
-    const watching = flags.watch === true ? await watch(cli, idp, named, fixtures) : null;
+    // A person at a terminal changes fixtures; a pipeline does not.
+    const watches = flags.watch ?? (cli.interactive && cli.stdout.isTTY);
+    const watching = watches ? await watch(cli, idp, { named, found: fixtures, asked: flags.watch === true }) : null;
     stopKeys = listenForKeys(cli, idp, stop);
     await Promise.race([stopped, idp.closed]);
     await watching?.close();
@@ -194,35 +195,32 @@ export async function start(cli: Invocation, flags: StartFlags, words: readonly 
   return null;
 }
 
-/** The command as it was typed, but on a free port, because other data or fixtures would make it another server. */
-function onFreePort(words: readonly string[]): readonly string[] {
-  const kept = words.filter(
-    (word, at) => word !== "--port" && words[at - 1] !== "--port" && !word.startsWith("--port="),
-  );
-  return ["idp", ...wordsWithoutPassword(kept), "--port", "auto"];
+/** Says what the app in this folder is told, and is not true of this server. */
+async function sayStale(cli: Invocation, idp: Idp): Promise<void> {
+  const stale = await staleFile(idp.issuer, await idp.call("clients.list", {}));
+  if (stale === null) return;
+  say(cli, stale.detail);
+  say(cli, stale.fix);
 }
 
-/** The refusal of a port that another idp uses, which it names; null if the error is something else. */
-async function portTaken(error: unknown, words: readonly string[]): Promise<OperationError | null> {
-  const { message, cause } = error instanceof OperationError ? error : { message: "", cause: undefined };
-  if (codeOf(cause) !== "EADDRINUSE") return null;
-  const { port } = cause as NodeJS.ErrnoException & { readonly port: number };
-  const issuer = await issuerOnPort(port);
-  const andIssuer = words.some((word) => /^--issuer(=|$)/.test(word)) ? "" : " (the issuer changes with it)";
-  return issuer === null
-    ? new OperationError("conflict", message, {
-        hint: { text: `Use another port${andIssuer}`, command: onFreePort(words) },
-        cause,
-      })
-    : new OperationError("conflict", `port ${port} is in use by another idp: ${issuer}`, {
-        hint: { text: `Use that one, or another port for this one${andIssuer}`, command: onFreePort(words) },
-        cause,
-      });
-}
-
-async function watch(cli: Invocation, idp: Idp, named: readonly NamedFixture[], found: FoundFixtures) {
+async function watch(
+  cli: Invocation,
+  idp: Idp,
+  {
+    named,
+    found,
+    asked,
+  }: { readonly named: readonly NamedFixture[]; readonly found: FoundFixtures; readonly asked: boolean },
+) {
   const { watchFixtures } = await import("./watch.ts");
-  return watchFixtures(cli, idp, { named, found, read: () => findFixtures(named, process.cwd()) });
+  try {
+    return watchFixtures(cli, idp, { named, found, read: () => findFixtures(named, process.cwd()) });
+  } catch (error) {
+    // Whoever did not ask for it can go on without.
+    if (asked) throw error;
+    logRemark(cli, `Changes of fixtures are not noticed: ${error instanceof Error ? error.message : String(error)}`);
+    return null;
+  }
 }
 
 async function announce(
@@ -242,6 +240,7 @@ async function announce(
       const screen = await screenOf(idp, fixtures, place, { forPerson, line });
       cli.stdout.write(`${firstScreen(escapeDeep(screen), cli.out, line)}\n`);
     }
+    await sayStale(cli, idp);
     // A script waits for this line.
     if (!cli.stdout.isTTY) cli.stdout.write(`idp ready ${issuer} pid ${process.pid}\n`);
   }

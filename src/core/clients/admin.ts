@@ -22,11 +22,13 @@ export function metadataOf(
   return metadata;
 }
 
-/** A client as it is shown. @param secrets whether its secret is shown too */
+/** A client as it is shown. @param secrets whether its secret is shown too, and the values of its `env` */
 export function viewClient(client: Client, secrets: boolean): ClientView {
   const { client_secret, ...shown } = metadataOf(client);
   const view = { ...shown, public: isPublic(client) };
-  return secrets && client_secret !== undefined ? { ...view, client_secret } : view;
+  if (secrets) return client_secret === undefined ? view : { ...view, client_secret };
+  const names = Object.keys(client.env ?? {});
+  return names.length === 0 ? view : { ...view, env: Object.fromEntries(names.map((name) => [name, null])) };
 }
 
 function* clientIds(tx: ReadTx): Generator<string> {

@@ -39,6 +39,7 @@ export function asVariables({ issuer }: Values, { from, prefix, load }: Variable
     secret: named("OIDC_CLIENT_SECRET"),
     redirectUri: named("OIDC_REDIRECT_URI"),
     cookieSecret: (variable) => `${from}${variable}`,
-    load: load ? ['process.loadEnvFile(".env.local");'] : [],
+    // A clone of the repository has no such file: there idp exec sets the variables.
+    load: load ? ['try { process.loadEnvFile(".env.local"); } catch { /* idp exec sets the variables */ }'] : [],
   };
 }

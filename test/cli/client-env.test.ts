@@ -1,0 +1,146 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { load } from "js-yaml";
+import { describe, expect, test } from "vitest";
+import { idp, newFolder, startIdp } from "../helpers/cli.ts";
+import { idpIn } from "../helpers/command.ts";
+import { problemsOf } from "../helpers/fixtures.ts";
+
+/** What an app needs beside the variables of OpenID Connect: `env` of its client, and the block of `idp env --write`. */
+
+const target = "idp.fixtures.yaml";
+const client = { client_id: "app", client_secret: "app-secret", redirect_uris: ["http://localhost:3000/cb"] };
+const withEnv = (env: object) => JSON.stringify({ clients: [{ ...client, env }], users: [{ username: "alice" }] });
+
+function folderWith(text: string, name = target): string {
+  const cwd = newFolder();
+  writeFileSync(join(cwd, name), text);
+  return cwd;
+}
+
+describe("the field env of a client", () => {
+  test.each(["PATH", "NODE_OPTIONS", "LD_PRELOAD", "DYLD_X", "IDP_PORT", "OIDC_ISSUER"])(
+    "%s is refused",
+    async (name) => {
+      const [problem] = await problemsOf({ name: "f.json", text: withEnv({ [name]: "x" }) });
+      expect(problem).toContain("cannot be set here");
+    },
+  );
+  test.each(["lower", "1A", "A-B", ""])("%o is not a name", async (name) => {
+    expect(await problemsOf({ name: "f.json", text: withEnv({ [name]: "x" }) })).toHaveLength(1);
+  });
+  test("a value is text, and no message repeats it", async () => {
+    const [problem = ""] = await problemsOf({ name: "f.json", text: withEnv({ A: 12345678 }) });
+    expect(problem).toContain("must be text");
+    expect(problem).not.toContain("12345678");
+  });
+  test("names are shown, values only with --show-secrets", async () => {
+    const cwd = folderWith(withEnv({ COOKIE_SECRET: "very-secret" }));
+    await idpIn(cwd, ["seed"]);
+    for (const words of [
+      ["clients", "show", "app"],
+      ["clients", "show", "app", "--json"],
+      ["clients", "list", "--json"],
+    ]) {
+      const { stdout } = await idpIn(cwd, words);
+      expect(stdout).not.toContain("very-secret");
+      expect(stdout).toContain("COOKIE_SECRET");
+    }
+    expect((await idpIn(cwd, ["clients", "show", "app", "--show-secrets"])).stdout).toContain("very-secret");
+  });
+  test("env and exec give it; what the environment has wins", async () => {
+    const cwd = folderWith(withEnv({ COOKIE_SECRET: "from-fixtures", OTHER: "two words" }));
+    const { stdout } = await idpIn(cwd, ["env"]);
+    expect(stdout).toContain("COOKIE_SECRET=from-fixtures\nOTHER='two words'\n");
+    const script = "process.stdout.write(`${process.env.COOKIE_SECRET} ${process.env.OTHER}`)";
+    const words = ["exec", "--quiet", "--", process.execPath, "-e", script];
+    expect((await idp(words, { cwd })).stdout).toBe("from-fixtures two words");
+    expect((await idp(words, { cwd, env: { COOKIE_SECRET: "mine" } })).stdout).toBe("mine two words");
+  });
+});
+
+describe("init", () => {
+  const nextApp = JSON.stringify({ name: "my-app", dependencies: { next: "16", "next-auth": "4" } });
+  test("what the library needs is in the fixtures; --force keeps it, and the secret", async () => {
+    const cwd = folderWith(nextApp, "package.json");
+    await idpIn(cwd, ["init", "--yes"]);
+    const read = () =>
+      load(readFileSync(join(cwd, target), "utf8")) as {
+        clients: Record<string, unknown>[];
+        settings: object;
+        users: object[];
+      };
+    const [first] = read().clients;
+    expect(first?.["env"]).toEqual({
+      NEXTAUTH_URL: "http://localhost:3000",
+      NEXTAUTH_SECRET: expect.stringMatching(/^[\w-]{43}$/),
+    });
+    expect(await idpIn(cwd, ["init", "--yes", "--force"])).toMatchObject({ code: 0 });
+    expect(read().clients[0]).toEqual(first);
+    // What apps and APIs use.
+    expect(read().settings).toMatchObject({ access_token_alg: "RS256" });
+    expect(read().users[0]).toMatchObject({ emailVerified: true });
+  });
+  test("the code to paste runs without the file", async () => {
+    const cwd = folderWith(
+      JSON.stringify({ dependencies: { express: "5", "express-openid-connect": "2" } }),
+      "package.json",
+    );
+    const { stdout } = await idpIn(cwd, ["init", "--yes", "--json"]);
+    const { pieces } = JSON.parse(stdout) as { pieces: { text: string }[] };
+    const line = /^.*loadEnvFile.*$/m.exec(pieces[0]?.text ?? "")?.[0] ?? "";
+    const folder = newFolder();
+    expect(
+      await idp(["exec", "--quiet", "--", process.execPath, "-e", `${line} process.stdout.write("ok")`], {
+        cwd: folder,
+      }),
+    ).toMatchObject({ code: 0, stdout: "ok" });
+  });
+});
+
+describe("env --write", () => {
+  test("the block keeps its names, whatever they are", async () => {
+    const cwd = folderWith(withEnv({ COOKIE_SECRET: "c" }));
+    const named = [
+      "--name",
+      "issuer=AUTH_URL",
+      "--name",
+      "client_id=AUTH_ID",
+      "--name",
+      "client_secret=AUTH_SECRET",
+      "--name",
+      "redirect_uri=AUTH_BACK",
+    ];
+    for (const names of [["--prefix", "VITE_"], named]) {
+      const first = await idpIn(cwd, ["env", "--yes", "--write", ".env.local", ...names]);
+      expect(first.code, first.stderr).toBe(0);
+      const before = readFileSync(join(cwd, ".env.local"), "utf8");
+      expect((await idpIn(cwd, ["env", "--write", ".env.local"])).stdout).toBe("Up to date: .env.local\n");
+      expect(readFileSync(join(cwd, ".env.local"), "utf8")).toBe(before);
+    }
+  });
+
+  test.each<[string, string, RegExp]>([
+    [
+      "another port",
+      "OIDC_ISSUER=http://localhost:1\nOIDC_CLIENT_ID=app",
+      /\.env\.local names the issuer http:\/\/localhost:1, and this server is/,
+    ],
+    ["another client", "VITE_OIDC_CLIENT_ID=gone", /names the client gone, which is not registered here/],
+    [
+      "another address",
+      "OIDC_CLIENT_ID=app\nOIDC_REDIRECT_URI=http://localhost:9/cb",
+      /names the redirect URI http:\/\/localhost:9\/cb, which app does not have/,
+    ],
+  ])("start and doctor say that the file names %s", async (_, block, says) => {
+    const cwd = folderWith(withEnv({}));
+    writeFileSync(join(cwd, ".env.local"), `# idp begin\n${block}\n# idp end\n`);
+    const server = await startIdp([], { cwd });
+    await server.printed("idp ready");
+    expect(server.output.stderr).toMatch(says);
+    expect(server.output.stderr).toContain("idp env --write .env.local");
+    expect((await idpIn(cwd, ["doctor"])).stdout.replaceAll(/\s+/g, " ")).toMatch(says);
+    expect(await idpIn(cwd, ["env", "--write", ".env.local"])).toMatchObject({ code: 0 });
+    expect((await idpIn(cwd, ["doctor"])).stdout).not.toMatch(says);
+  });
+});
