@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { parseJson } from "./json-depth.ts";
 
 /** JSON with all digits of its numbers: JavaScript rounds a number beyond 2^53, so it is kept as text here. */
 
@@ -26,9 +27,9 @@ function magnitude(number: string): string {
 
 const isRounded = (number: string): boolean => magnitude(number) !== magnitude(String(Number(number)));
 
-/** As `JSON.parse`, but a number that would be rounded is an {@link ExactNumber}. @throws {SyntaxError} */
+/** As `JSON.parse`, but a number that would be rounded is an {@link ExactNumber}. @throws {SyntaxError | NestingError} */
 export function parseExact(text: string): unknown {
-  const value: unknown = JSON.parse(text);
+  const value = parseJson(text);
   // Random, so that no text begins with it.
   const mark = randomUUID();
   const marked = text.replace(textsAndNumbers, (found) =>

@@ -3,6 +3,7 @@ import type { IncomingMessage } from "node:http";
 import { addressIn, checkedLookup, isOwnAddress, kindOfAddress } from "../net/address.ts";
 import type { Client } from "../store/store.ts";
 import type { Context, Settings } from "./context.ts";
+import { NestingError, parseJson } from "../json-depth.ts";
 import { OAuthError } from "./errors.ts";
 
 /**
@@ -147,8 +148,9 @@ export async function fetchJson(ctx: Pick<Context, "settings">, url: string, cli
   if (status >= 300 && status < 400) throw refuse(`it answered ${status}, and redirects are not followed`);
   if (status !== 200) throw refuse(`it answered ${status}`);
   try {
-    return JSON.parse(text) as unknown;
+    return parseJson(text);
   } catch (error) {
+    if (error instanceof NestingError) throw refuse(error.message, error);
     throw refuse("it is not JSON", error);
   }
 }

@@ -72,7 +72,7 @@ describe("JSON", () => {
     ['{"a": 1 /* x', "1:9 $ a comment does not end"],
     ['{"a": 1}}', "1:9 $ there is more text after the end of the value"],
     ["[".repeat(100_000), "1:1 $ the file is nested too deep to be read"],
-    [`{"users":${"[".repeat(200)}${"]".repeat(200)}}`, "1:12 users[0][0] contains something nested more than 100 deep"],
+    [`{"users":${"[".repeat(200)}${"]".repeat(200)}}`, "1:12 users[0][0] contains something nested more than 64 deep"],
   ])("syntax %s", async (text, line) => {
     expect(await json(text)).toEqual([expect.stringContaining(`team.json:${line}`)]);
   });
@@ -161,7 +161,7 @@ settings:
     ["# nothing\n", "1:1 $ the file is empty; write {} for no fixtures"],
     ["- a\n", "1:1 $ a fixture file is an object with users"],
     [`users: ${"[".repeat(200)}`, "this is not YAML: nesting exceeded"],
-    ["users: &a [*a]\n", "contains something nested more than 100 deep"],
+    ["users: &a [*a]\n", "contains something nested more than 64 deep"],
     ["users: [{username: a, claims: {n: .inf}}]\n", "1:35 users[0].claims.n is Infinity, which JSON does not have"],
   ])("syntax %j", async (text, line) => {
     expect((await yaml(text))[0]).toContain(line);

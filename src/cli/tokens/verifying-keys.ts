@@ -1,3 +1,4 @@
+import { NestingError, parseJson } from "../../json-depth.ts";
 import { Problem } from "../../client/check.ts";
 import { OperationError } from "../../core/errors.ts";
 import { isObject } from "../../core/json-object.ts";
@@ -52,8 +53,10 @@ const readJson = (file: string): unknown =>
 
 function parse(text: string, from: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseJson(text);
   } catch (cause) {
+    if (cause instanceof NestingError)
+      throw new OperationError("invalid", `${from} is not read: ${cause.message}`, { cause });
     throw new OperationError("invalid", `${from} is not JSON`, { cause });
   }
 }

@@ -8,6 +8,7 @@ import {
   type Defaults,
   type RequestedClaims,
 } from "../scopes/claims.ts";
+import { NestingError, parseJson } from "../../json-depth.ts";
 import { OAuthError } from "../errors.ts";
 import { isObject } from "../json-object.ts";
 import { mayAsk } from "../scopes/scopes.ts";
@@ -29,8 +30,9 @@ const refuse = (what: string): OAuthError =>
 function parse(text: string): Readonly<Record<"userinfo" | "id_token", Record<string, unknown>>> {
   let value: unknown;
   try {
-    value = JSON.parse(text);
-  } catch {
+    value = parseJson(text);
+  } catch (error) {
+    if (error instanceof NestingError) throw refuse(`is not read: ${error.message}`);
     throw refuse("is not JSON");
   }
   if (!isObject(value)) throw refuse("is not a JSON object");

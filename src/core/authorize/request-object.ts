@@ -1,3 +1,4 @@
+import { parseJson } from "../../json-depth.ts";
 import { isObject } from "../json-object.ts";
 
 /** Bytes. A longer request object is not read at all. */
@@ -12,7 +13,7 @@ export function responseParametersOf(request: string | undefined): { readonly mo
   if (request === undefined || request.length > longest) return {};
   let payload: unknown;
   try {
-    payload = JSON.parse(Buffer.from(request.split(".")[1] ?? "", "base64url").toString("utf8"));
+    payload = parseJson(Buffer.from(request.split(".")[1] ?? "", "base64url"));
   } catch {
     return {};
   }

@@ -1,4 +1,5 @@
 import { createHmac } from "node:crypto";
+import { parseJson } from "../../json-depth.ts";
 import { cut, redacted } from "../../redact.ts";
 import { isObject } from "../json-object.ts";
 
@@ -91,7 +92,7 @@ function decoded(value: string): string {
 function jsonOf(part: string | undefined): Readonly<Record<string, unknown>> | null {
   if (part === undefined || part === "") return null;
   try {
-    const value: unknown = JSON.parse(Buffer.from(part, "base64url").toString("utf8"));
+    const value = parseJson(Buffer.from(part, "base64url"));
     return isObject(value) ? value : null;
   } catch {
     return null;

@@ -8,6 +8,7 @@
  * clock.ts is the clock, and move-clock.ts moves it. expire.ts lets tokens, sessions and codes expire. snapshots.ts saves the state and goes
  * back to it. faults/ makes responses wrong on purpose.
  */
+import { setMaxListeners } from "node:events";
 import { createFlows } from "./flows.ts";
 import { heldOf } from "./held.ts";
 import { createKeeper, type Keeper } from "./kept.ts";
@@ -65,6 +66,8 @@ export function createLedger(size: () => number, key: string): Ledger {
   const droppedAt = new Map<string, number>();
   const listeners = new Set<(record: RequestRecord) => void>();
   const closing = new AbortController();
+  // Each stream and each wait listens to it; http limits the streams.
+  setMaxListeners(0, closing.signal);
 
   /** Makes the records in order, because an earlier request decides to which flow later ones belong. */
   const read = (): readonly RequestRecord[] =>

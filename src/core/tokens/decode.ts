@@ -1,3 +1,4 @@
+import { NestingError, parseJson } from "../../json-depth.ts";
 import { asNumber, parseExact } from "../../json-digits.ts";
 import { OperationError } from "../errors.ts";
 import { isObject } from "../json-object.ts";
@@ -21,6 +22,12 @@ export interface FoundToken {
 }
 
 const notAToken = (message: string, hint: string): OperationError => new OperationError("refused", message, { hint });
+
+const tooDeep = (what: string, cause: NestingError): OperationError =>
+  new OperationError("refused", `${what} is not read: ${cause.message}`, {
+    hint: "No claim needs that. Whatever made the token may have made it to crash its readers.",
+    cause,
+  });
 
 /** What is left of a pasted token once the wrapping is off: quotes, a trailing comma, `Authorization:` and `Bearer`. */
 const unwrap = (text: string): string =>
@@ -54,8 +61,9 @@ export function findTokens(text: string): readonly FoundToken[] {
 function tokensOfResponse(text: string): readonly FoundToken[] {
   let response: unknown;
   try {
-    response = JSON.parse(text);
-  } catch {
+    response = parseJson(text);
+  } catch (error) {
+    if (error instanceof NestingError) throw tooDeep("this token response", error);
     throw notAToken(
       "this starts like a token response but is not JSON",
       "Give the whole token response, or one token.",
@@ -90,6 +98,7 @@ function decodePart(part: string, what: "header" | "payload"): Record<string, un
   try {
     value = parseExact(utf8.decode(Buffer.from(part, "base64url")));
   } catch (error) {
+    if (error instanceof NestingError) throw tooDeep(`the ${what} of this token`, error);
     throw new OperationError("refused", `this is not a JWT: the ${what} is not JSON`, {
       hint: "Part of the token may be missing. Copy it whole: three parts with a dot between them.",
       cause: error,

@@ -1,4 +1,5 @@
 import { constants, createHmac, sign, timingSafeEqual, verify, type KeyObject, type SigningOptions } from "node:crypto";
+import { parseJson } from "../../json-depth.ts";
 import { isObject } from "../json-object.ts";
 
 /**
@@ -29,7 +30,7 @@ export function bytesOf(part: string): Buffer | null {
 
 function decode(part: string): unknown {
   try {
-    return JSON.parse(bytesOf(part)?.toString() ?? "");
+    return parseJson(bytesOf(part) ?? "");
   } catch {
     return undefined;
   }

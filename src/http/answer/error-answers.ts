@@ -95,8 +95,8 @@ export function answerTo(error: unknown, commandLine: CommandLine): Answer {
     return { status: 403, code: "invalid_request", message: error.message, fix: null, kind: "other-user" };
   }
   if (error instanceof HttpError) {
-    const { status, refusal, message, fix } = error;
-    return { status, message, fix, ...refusal };
+    const { status, refusal, message, fix, retryAfter } = error;
+    return { status, message, fix, retryAfter, ...refusal };
   }
   if (error instanceof StorageError) {
     const { partly, away } = error;

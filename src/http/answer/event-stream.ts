@@ -1,15 +1,23 @@
 import type { Response } from "express";
 import type { RequestRecord } from "../../core/testing/record.ts";
 import type { Ledger } from "../../core/testing/requests.ts";
+import { HttpError } from "./http-error.ts";
 import { privateApiHeaders } from "./security-headers.ts";
 
 /** Milliseconds. Proxies end a connection on which nothing happens for a minute. */
 const quiet = 15_000;
 
+/** An issuer has at most this many streams, because each takes a connection and memory until its reader leaves. */
+const mostStreams = 64;
+
+/** How many each ledger has. */
+const open = new WeakMap<Ledger, number>();
+
 /**
  * Sends the requests of the ledger as server-sent events (HTML 9.2) until the client leaves or the server closes.
  * @param options `mostWaiting`: the most bytes that may wait for a slow reader, who is cut off then; `earlier`: records to begin with;
  * `eventOf`: the event of a record, null for none
+ * @throws {HttpError} 503
  */
 export function streamLedger(
   res: Response,
@@ -24,6 +32,13 @@ export function streamLedger(
     readonly eventOf: (record: RequestRecord) => string | null;
   },
 ): void {
+  const others = open.get(ledger) ?? 0;
+  if (others >= mostStreams) {
+    throw new HttpError(503, `this issuer has ${mostStreams} event streams, and takes no more; close one first`, {
+      retryAfter: 5,
+    });
+  }
+  open.set(ledger, others + 1);
   const send = (record: RequestRecord): void => {
     const event = eventOf(record);
     if (event === null) return;
@@ -38,6 +53,7 @@ export function streamLedger(
   const end = (): void => void res.end();
   ledger.closing.addEventListener("abort", end);
   res.on("close", () => {
+    open.set(ledger, (open.get(ledger) ?? 1) - 1);
     unsubscribe();
     clearInterval(timer);
     ledger.closing.removeEventListener("abort", end);

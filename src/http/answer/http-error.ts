@@ -16,6 +16,7 @@ const refusals = {
   404: { code: "not_found", kind: "not-found", rule: "RFC 9110 15.5.5" },
   405: { code: "method_not_allowed", kind: "method", rule: "RFC 9110 15.5.6" },
   415: { code: "invalid_request", kind: "request" },
+  503: { code: "temporarily_unavailable", kind: "unavailable" },
   421: { code: "misdirected_request", kind: "host", rule: "RFC 9110 15.5.20" },
 } as const satisfies Readonly<Record<number, Refusal>>;
 
@@ -26,17 +27,20 @@ export class HttpError extends Error {
   readonly refusal: Refusal;
   /** The methods that the path has. */
   readonly allow: string | null;
+  /** Seconds. */
+  readonly retryAfter: number | null;
   /** A command that helps. */
   readonly fix: Hint | null;
   constructor(
     status: keyof typeof refusals,
     message: string,
-    help: { readonly allow?: string; readonly fix?: string | Hint | undefined } = {},
+    help: { readonly allow?: string; readonly retryAfter?: number; readonly fix?: string | Hint | undefined } = {},
   ) {
     super(redacted(message));
     this.status = status;
     this.refusal = refusals[status];
     this.allow = help.allow ?? null;
+    this.retryAfter = help.retryAfter ?? null;
     this.fix = help.fix === undefined ? null : hintOf(help.fix);
   }
 }

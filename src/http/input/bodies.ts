@@ -1,5 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import express, { type Request, type RequestHandler } from "express";
+import { checkDepth, NestingError } from "../../json-depth.ts";
 import { HttpError } from "../answer/http-error.ts";
 import { isUtf8Encoded } from "./utf8.ts";
 
@@ -16,6 +17,15 @@ function requireUtf8(bytes: Buffer, encoding: string): void {
   if (encoding === "utf-8" && !isUtf8(bytes)) throw new HttpError(400, "the body is not UTF-8");
 }
 
+function requireShallow(bytes: Buffer): void {
+  try {
+    checkDepth(bytes);
+  } catch (error) {
+    if (error instanceof NestingError) throw new HttpError(400, `the body is not read: ${error.message}`);
+    throw error;
+  }
+}
+
 /** `parsedBy` has checked the type. */
 const anyType = (): boolean => true;
 
@@ -25,6 +35,7 @@ const json = (limit: number): RequestHandler =>
     type: anyType,
     verify: (_req, _res, bytes, encoding) => {
       requireUtf8(bytes, encoding);
+      requireShallow(bytes);
     },
   });
 
