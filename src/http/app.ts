@@ -38,7 +38,7 @@ import { postPar } from "./oauth/par.ts";
 import { deleteRegistration, getRegistration, postRegister, putRegistration } from "./oauth/register.ts";
 import { stylesheetPath } from "./pages/render.ts";
 import { postRevoke } from "./oauth/revoke.ts";
-import { health, root, stylesheet } from "./root.ts";
+import { favicon, health, root, stylesheet } from "./root.ts";
 import { enter, mount, type Route } from "./route.ts";
 import { getTryItCallback, postTryIt, postTryItUserInfo } from "./pages/try-it.ts";
 import { postToken } from "./oauth/token.ts";
@@ -131,6 +131,7 @@ function pageRoutes(web: Web): readonly Route[] {
     { ...tryIt, path: tryItPaths.callback, get: getTryItCallback(web) },
     { ...tryIt, path: tryItPaths.userinfo, post: postTryItUserInfo(web) },
     { kind: "public", name: "root", path: "/", get: root(web) },
+    { kind: "public", name: "stylesheet", path: "/favicon.ico", get: favicon },
     { kind: "api", name: "health", path: "/_idp/health", get: health(web) },
     { kind: "public", name: "stylesheet", path: stylesheetPath, get: stylesheet(web) },
   ];

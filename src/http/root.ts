@@ -2,10 +2,15 @@ import type { RequestHandler } from "express";
 import { baseOf, discoveryPath } from "../core/endpoints.ts";
 import { checkReadable } from "../core/status.ts";
 import { asksForHtml, sendJson, sendText } from "./answer/answer.ts";
-import { apiHeaders, assetHeaders } from "./answer/security-headers.ts";
+import { apiHeaders, assetHeaders, iconHeaders } from "./answer/security-headers.ts";
 import { sendHome } from "./pages/try-it.ts";
 import { standingOf } from "./input/host-check.ts";
 import type { Web } from "./web.ts";
+
+/** The same as in `layout.eta`. */
+const icon =
+  "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 24 24'><rect width='24' height='24' rx='7' fill='#0b57d0'/>" +
+  "<circle cx='12' cy='9.5' r='3' fill='#fff'/><path d='M10.8 11h2.4l1 6.5H9.8z' fill='#fff'/></svg>";
 
 /** The routes that are neither an endpoint nor a page. */
 
@@ -33,6 +38,11 @@ export const root =
         apiHeaders,
       );
   };
+
+/** Browsers and tools ask for it by themselves. */
+export const favicon: RequestHandler = (_req, res) => {
+  sendText(res, 200, iconHeaders, "image/svg+xml", icon);
+};
 
 export const stylesheet =
   ({ renderer }: Web): RequestHandler =>

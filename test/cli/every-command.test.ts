@@ -71,7 +71,7 @@ const calls: Readonly<Record<string, Call>> = {
   "keys rotate": { words: "--alg ES256", code: 0 },
   "faults add": { words: "token --status 503 --delay 1s", code: 0, stopped: 5, aboutServer: true },
   "faults list": { words: "", code: 0, stopped: 5, aboutServer: true },
-  "faults remove": { words: "f1", code: 0, stopped: 5, aboutServer: true },
+  "faults remove": { words: "x1", code: 0, stopped: 5, aboutServer: true },
   "faults clear": { words: "", code: 0, stopped: 5, aboutServer: true },
   "faults flaws": { words: "", code: 0 },
   "requests list": { words: "", code: 0, stopped: 5, aboutServer: true },

@@ -119,9 +119,9 @@ test("idp start says that faults are active, at once and when one is added", asy
   const started = await startIdp([], { cwd });
   expect(started.output.stdout).toContain("1 fault active: idp faults list");
   await fetch(`${started.issuer}/api/v2/oauth/jwks`);
-  await started.printed("fault f1: 503 temporarily_unavailable");
+  await started.printed("fault x1: 503 temporarily_unavailable");
   await run(["faults", "add", "token", "--status", "503"], { cwd });
-  await expect.poll(() => started.output.stderr).toContain("fault f2 at token: 503 temporarily_unavailable, once");
+  await expect.poll(() => started.output.stderr).toContain("fault x2 at token: 503 temporarily_unavailable, once");
 });
 
 test("idp exec --fault", async () => {

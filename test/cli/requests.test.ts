@@ -48,7 +48,7 @@ test("list: a line for each request, and filters", async () => {
   await server.faults.add({ endpoint: "userinfo", status: 503 });
   await userinfo(server, "x");
   expect((await here("requests", "--endpoint", "userinfo")).stdout).toContain(
-    "fault f1: 503 temporarily_unavailable\n",
+    "fault x1: 503 temporarily_unavailable\n",
   );
   const flow = (await server.requests.list())[0]?.flow ?? "";
   const listed = async (...words: readonly string[]): Promise<readonly string[]> =>

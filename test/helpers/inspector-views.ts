@@ -27,6 +27,8 @@ const tab = {
   changeAction: "/_idp/change",
   issuer: "http://localhost:4370",
   issuers: { name: null, action: "/_idp/issuer", others: [] },
+  banner: null,
+  testingHref: "/_idp/testing",
   done: null,
   refused: null,
 };
@@ -237,6 +239,7 @@ const signIns: SignInsView = {
 export const signInsViews = {
   "inspector-sign-ins": { ...signIns, more: 900 },
   "inspector-sign-ins-no-match": { ...signIns, query: "nobody", flows: [] },
+  "inspector-sign-ins-banner": { ...signIns, banner: { offset: 7200, frozen: true, faults: 2 } },
   "inspector-sign-ins-none": { ...signIns, flows: [] },
 } satisfies Record<string, SignInsView>;
 
@@ -281,6 +284,7 @@ export const signInViews = {
       uri: "http://localhost:3001/callback",
     },
   },
+  "inspector-sign-in-unfinished": signInView(passedRecords.slice(0, 2)),
   "inspector-sign-in-unknown": signInView(otherRecords.slice(0, 1)),
   "inspector-sign-in-fault": signInView(otherRecords.slice(1)),
 } satisfies Record<string, SignInView>;

@@ -14,7 +14,9 @@ const scopeFields = (html: string): Element[] =>
 
 test("names who asks, where it returns, and who is signed in", () => {
   const html = consent("consent-default");
-  expect(html).toContain('<h1><bdi id="consent-client" data-testid="consent-client">Demo App</bdi> wants to</h1>');
+  expect(html).toContain(
+    '<h1><bdi id="consent-client" data-testid="consent-client">Demo App</bdi> asks for access to your account</h1>',
+  );
   expect(html).toContain("<code><bdi>localhost:3000</bdi></code>");
   const user = wordsOf(html.slice(html.indexOf('id="consent-user"')).split("</div>")[0] ?? "");
   expect(user).toMatch(/Alice Adams[^]*alice@example\.test/);

@@ -177,7 +177,7 @@ const calls: Readonly<Record<string, () => Promise<{ readonly path: string; read
   }),
   "faults.list": async () => ({ path: "/faults" }),
   "faults.flaws": async () => ({ path: "/faults/flaws" }),
-  "faults.remove": async () => ({ path: "/faults/f1" }),
+  "faults.remove": async () => ({ path: "/faults/x1" }),
   "faults.clear": async () => ({ path: "/faults" }),
   "requests.list": async () => ({ path: "/requests?status=4xx" }),
   "requests.show": async () => {

@@ -172,3 +172,15 @@ test("a client's name in the language of the page is used wherever it is named (
   }
   expect(wordsOf((await browser.open(named.url({ ui_locales: "en" }))).body)).toContain("Weather");
 });
+
+test("the account page selects what it is shown in, so that saving the theme keeps the language", async () => {
+  const user = await enroll(idp, { language: "en", theme: "light" });
+  const browser = new Browser(idp.issuer);
+  const account = await pick(browser, await browser.open("/account"), user);
+  expect(shown(account)).toBe("en system");
+  const inTurkish = await browser.open("/account?lang=tr&theme=dark");
+  const selected = elementsOf(inTurkish.body).filter(({ attributes }) => Object.hasOwn(attributes, "selected"));
+  expect(selected.map(({ attributes }) => attributes["value"])).toEqual(["tr", "dark"]);
+  const saved = await browser.press(inTurkish, "account-save", { language: "tr", theme: "system" });
+  expect(shown(saved)).toBe("tr system");
+});

@@ -62,6 +62,13 @@ test("a user who cancels sees the error that the app received", async () => {
   expect(refused.body).toContain("access_denied");
 });
 
+test("the page names each claim beside its label, as an app asks for it", async () => {
+  const { done } = await signIn();
+  for (const claim of ["preferred_username", "email_verified"]) {
+    expect(done.body).toMatch(new RegExp(`<dt>[^<]+ <code class="hint" dir="ltr">${claim}</code></dt>`));
+  }
+});
+
 test("a response is taken once, and only in the browser that sent the request", async () => {
   const { browser, done } = await signIn();
   const repeated = await browser.open(done.url);

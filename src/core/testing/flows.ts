@@ -20,6 +20,9 @@ const begins = ["authorize", "par", "device_authorization", "token"];
 const codes = ["code", "device_code", "user_code", "request_uri"];
 const tokens = ["access_token", "refresh_token", "id_token", "token", "subject_token", "id_token_hint"];
 
+/** Paths that no sign-in asks for, and calls of an operator: what they send says nothing about a sign-in. */
+const outside = ["none", "root", "api"];
+
 /** How many names of flows are remembered for each request that the ledger holds. */
 const namesPerRequest = 10;
 
@@ -66,6 +69,7 @@ export function createFlows(keeper: Keeper, size: () => number): Flows {
 
   return {
     of({ endpoint, url, sent, bearer, location, answer }) {
+      if (outside.includes(endpoint)) return null;
       // An id_token_hint comes from an earlier sign-in.
       const isNew = endpoint === "authorize" || endpoint === "par";
       const names = [

@@ -48,6 +48,13 @@ export const apiHeaders: Headers = {
 /** For a JSON answer that no cache may keep: everything that carries tokens or data of a user (RFC 6749 5.1). */
 export const privateApiHeaders: Headers = { ...apiHeaders, "Cache-Control": "no-store" };
 
+/** For the icon: an SVG opened by itself must not run anything. */
+export const iconHeaders: Headers = {
+  "Content-Security-Policy": "default-src 'none'; sandbox",
+  "X-Content-Type-Options": "nosniff",
+  "Cache-Control": "public, max-age=86400",
+};
+
 /** For the stylesheet and the script. Their addresses have a digest of the content, so they may be kept forever. */
 export const assetHeaders: Headers = {
   "X-Content-Type-Options": "nosniff",

@@ -82,10 +82,33 @@ function ofCode(asked: Values, code: unknown, record: RequestRecord): readonly C
   ];
 }
 
+/**
+ * The parameters of an authorization request as the server used them: those of a pushed request are the ones that were pushed (RFC 9126 4).
+ * @param earlier the requests of the sign-in before it
+ */
+function askedBy({ parameters }: RequestRecord, earlier: readonly RequestRecord[]): Values {
+  if (parameters["request_uri"] === undefined) return parameters;
+  return earlier.findLast(({ endpoint, status }) => endpoint === "par" && status < 400)?.parameters ?? parameters;
+}
+
+/** The refusal, in the words of the response, unless a comparison says the same. */
+function ofRefusal({ status, error }: RequestRecord, others: readonly CheckView[]): readonly CheckView[] {
+  const isTold = others.some(({ ok }) => !ok) || error === null || (status > 0 && status < 400);
+  const [, name = "", detail = ""] = /^(\w+): (.*)$/s.exec(error ?? "") ?? [];
+  return isTold || name === "" ? [] : [{ name, ok: false, detail }];
+}
+
 /** @param earlier the requests of the sign-in before this one */
 export function checksOf(record: RequestRecord, earlier: readonly RequestRecord[]): readonly CheckView[] {
-  const asked = earlier.findLast(({ endpoint }) => endpoint === "authorize")?.parameters ?? {};
-  if (record.endpoint === "authorize") return ofRedirect(record.parameters, record);
+  const compared = comparisonsOf(record, earlier);
+  return [...compared, ...ofRefusal(record, compared)];
+}
+
+function comparisonsOf(record: RequestRecord, earlier: readonly RequestRecord[]): readonly CheckView[] {
+  const at = earlier.findLastIndex(({ endpoint }) => endpoint === "authorize");
+  const request = earlier[at];
+  const asked = request === undefined ? {} : askedBy(request, earlier.slice(0, at));
+  if (record.endpoint === "authorize") return ofRedirect(askedBy(record, earlier), record);
   if (record.endpoint === "consent" || record.endpoint === "login") return ofRedirect(asked, record);
   const last = (of: (record: RequestRecord) => unknown): unknown =>
     earlier.map(of).findLast((value) => mark(value) !== null);

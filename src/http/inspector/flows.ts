@@ -1,4 +1,6 @@
 import { STATUS_CODES } from "node:http";
+import { isObject } from "../../core/json-object.ts";
+import { tryItPaths } from "../../core/try-it/try-it.ts";
 import type { RequestRecord } from "../../core/testing/record.ts";
 import type { FlowRow } from "./sign-in-views.ts";
 
@@ -14,16 +16,16 @@ export interface Flow {
 export const isBad = ({ status, error, fault }: RequestRecord): boolean =>
   status >= 400 || status === 0 || error !== null || fault !== null;
 
-/** The newest first, by their last request. Requests that belong to no sign-in, such as those for the keys, are left out unless refused. */
+/**
+ * The newest first, by their first request. Requests that belong to no sign-in, such as those for the keys, are left out unless refused. So are
+ * the calls of an operator.
+ */
 export function flowsOf(records: readonly RequestRecord[]): readonly Flow[] {
   const flows = new Map<string, RequestRecord[]>();
   for (const record of records) {
-    if (record.flow === null && !isBad(record)) continue;
+    if (record.endpoint === "api" || (record.flow === null && !isBad(record))) continue;
     const id = record.flow ?? record.id;
-    const before = flows.get(id) ?? [];
-    // Moves it to the end, because the last request counts.
-    flows.delete(id);
-    flows.set(id, [...before, record]);
+    flows.set(id, [...(flows.get(id) ?? []), record]);
   }
   return [...flows].map(([id, all]) => ({ id, records: all })).reverse();
 }
@@ -64,18 +66,48 @@ function successOf(records: readonly RequestRecord[]): string {
   return outcomeOf(telling ?? (records.at(-1) as RequestRecord));
 }
 
+const locationOf = ({ response }: RequestRecord): string => {
+  const location = response?.["location"];
+  return typeof location === "string" ? location : "";
+};
+const isRedirectToApp = (record: RequestRecord): boolean => /^[^/]/.test(locationOf(record));
+
+/** Where a sign-in stopped, in words; null: it came to its end. */
+function unfinished(records: readonly RequestRecord[]): string | null {
+  const has = (endpoint: string): boolean => records.some((record) => record.endpoint === endpoint);
+  if (has("token") || has("logout")) return null;
+  if (has("device_authorization")) return "the device did not get its tokens";
+  if (!has("authorize")) return has("par") ? "no authorization request used the pushed request" : null;
+  const back = records.findLast(isRedirectToApp);
+  if (back !== undefined) {
+    // The built-in app redeems its code without a request.
+    if (locationOf(back).endsWith(tryItPaths.callback)) return null;
+    return back.error === null && isObject(back.response?.["parameters"]) && "code" in back.response["parameters"]
+      ? "the app did not redeem the code"
+      : null;
+  }
+  const page = records.findLast(
+    ({ endpoint }) => endpoint === "login" || endpoint === "consent" || endpoint === "factor",
+  );
+  return page === undefined ? null : `the user did not finish the ${page.endpoint} page`;
+}
+
 /** @param href the path of the sign-ins */
 export function rowOf(flow: Flow, href: string): FlowRow {
   const { id, records } = flow;
   const failure = failureOf(flow);
+  const stopped = failure === null ? unfinished(records) : null;
+  const client = lastOf(records.map((record) => record.client));
   return {
     id,
     href: `${href}${id}`,
     at: records[0]?.time ?? "",
-    client: lastOf(records.map(({ client }) => client)),
+    client,
+    path: client === null && records[0]?.endpoint === "none" ? records[0].path : null,
     user: lastOf(records.map(({ user }) => user)),
     requests: records.length,
-    state: failure === null ? "passed" : failure.fault === null ? "refused" : "fault",
-    outcome: failure === null ? successOf(records) : outcomeOf(failure),
+    state:
+      failure === null ? (stopped === null ? "passed" : "unfinished") : failure.fault === null ? "refused" : "fault",
+    outcome: failure === null ? (stopped ?? successOf(records)) : outcomeOf(failure),
   };
 }

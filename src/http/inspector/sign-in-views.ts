@@ -2,6 +2,7 @@ import { liveFormPageHeaders, livePageHeaders } from "../answer/security-headers
 import { writerOf, type Page } from "../pages/page-writer.ts";
 import { scriptPath, type Renderer } from "../pages/render.ts";
 import { formatNumber, formatSecond, formatTime, timeZoneHere } from "../pages/texts.ts";
+import { clockWords } from "./banner.ts";
 import { moreWords, tabData, type ChangeView, type ListView, type TabView } from "./views.ts";
 
 /** The sign-ins, and the sequence of one. Both are live. */
@@ -19,7 +20,9 @@ export interface FlowRow {
   readonly client: string | null;
   readonly user: string | null;
   readonly requests: number;
-  readonly state: "passed" | "refused" | "fault";
+  /** Of a request to an unknown path, which has no client; else null. */
+  readonly path: string | null;
+  readonly state: "passed" | "unfinished" | "refused" | "fault";
   /** The outcome. English. */
   readonly outcome: string;
 }
@@ -121,6 +124,7 @@ export function renderSignIns(renderer: Renderer, view: SignInsView): Page {
 export function renderSignIn(renderer: Renderer, view: SignInView): Page {
   const writer = writerOf(renderer, view);
   const { lang, say } = writer;
+  const moved = (seconds: number | null): string => (seconds === null ? "" : clockWords(writer, seconds));
   const second = (iso: string): string => formatSecond(iso, lang, timeZoneHere());
   return writer.page(
     "inspector/sign-in",
@@ -129,7 +133,13 @@ export function renderSignIn(renderer: Renderer, view: SignInView): Page {
       ...tabData(writer, view, "sign-ins"),
       script: script(renderer, view),
       flow: { ...view.flow, atWords: formatTime(view.flow.at, lang, timeZoneHere()) },
-      steps: view.steps.map((step) => ({ ...step, atWords: second(step.at), msWords: formatNumber(step.ms, lang) })),
+      failed: view.failed && { ...view.failed, clockWords: moved(view.failed.clock) },
+      steps: view.steps.map((step) => ({
+        ...step,
+        atWords: second(step.at),
+        msWords: formatNumber(step.ms, lang),
+        clockWords: moved(step.clock),
+      })),
     },
     headersFor(view, view.fix),
   );

@@ -3,6 +3,7 @@ import type { RawParameters } from "../../core/authorize/parameters.ts";
 import { OperationError, problemText } from "../../core/errors.ts";
 import { hintText } from "../../core/hint.ts";
 import { hashOf, sameSecret } from "../../core/secrets.ts";
+import { showClock } from "../../core/testing/clock.ts";
 import { flowForm } from "../../core/testing/filter.ts";
 import { answerTo } from "../answer/error-answers.ts";
 import { redirect } from "../answer/answer.ts";
@@ -26,10 +27,18 @@ export type ShowTab = (web: Web, req: Request, res: Response, refusal: Operation
 /** Below the inspector. */
 export const changePath = "change";
 
+function bannerFor({ ctx }: Web): TabView["banner"] {
+  const { offset, frozen } = showClock(ctx);
+  const faults = ctx.faults.size;
+  return offset === 0 && !frozen && faults === 0 ? null : { offset, frozen, faults };
+}
+
 export function tabView(web: Web, req: Request, res: Response, refusal: OperationError | null): TabView {
   const view = viewFor(web, req, res);
   return {
     ...view,
+    banner: bannerFor(web),
+    testingHref: inspectorHref(web, tabs.testing),
     // The page that refuses a form is not at the address of its tab.
     keptQuery: refusal === null ? view.keptQuery : null,
     csrf: csrfOf(web, req),

@@ -1,8 +1,9 @@
 import { formPageHeaders, plainPageHeaders } from "../answer/security-headers.ts";
 import { writerOf, type Page } from "../pages/page-writer.ts";
 import type { Renderer } from "../pages/render.ts";
-import { formatDuration, formatNumber, formatTime, timeZoneHere, type Text } from "../pages/texts.ts";
+import { formatNumber, formatTime, timeZoneHere, type Text } from "../pages/texts.ts";
 import type { View } from "../pages/views.ts";
+import { bannerOf, clockWords, type BannerView } from "./banner.ts";
 import type { ChangeName } from "./changes.ts";
 import type { FaultFieldGroup } from "./fault-form.ts";
 import { tabs, type Tab } from "./tabs.ts";
@@ -28,6 +29,10 @@ export function renderClosed(renderer: Renderer, view: ClosedView): Page {
 
 /** What every tab shows. */
 export interface TabView extends View {
+  /** Null: the clock is not moved, and there is no fault. */
+  readonly banner: BannerView | null;
+  /** Where the clock is moved and faults are removed. */
+  readonly testingHref: string;
   readonly csrf: string;
   /** The path of the inspector. */
   readonly href: string;
@@ -174,10 +179,11 @@ export interface TestingView extends TabView {
 }
 
 /** The data for the templates of all tabs. */
-export const tabData = ({ plain }: ReturnType<typeof writerOf>, view: TabView, tab: Tab) => ({
+export const tabData = (writer: ReturnType<typeof writerOf>, view: TabView, tab: Tab) => ({
   ...view,
+  banner: bannerOf(writer, view.banner),
   tabs: Object.entries(tabs).map(([name, path]) => ({ name, href: view.href + path, current: name === tab })),
-  doneText: view.done && plain(view.done.text),
+  doneText: view.done && writer.plain(view.done.text),
 });
 
 /** @param content data for the template, besides the view */
@@ -223,13 +229,12 @@ export const renderFixtures = (renderer: Renderer, view: FixturesView): Page =>
   tabPage(renderer, view, "fixtures", () => ({}), plainPageHeaders);
 
 export const renderTesting = (renderer: Renderer, view: TestingView): Page =>
-  tabPage(renderer, view, "testing", ({ lang, plain, say }) => {
+  tabPage(renderer, view, "testing", (writer) => {
+    const { lang, say } = writer;
     const { now, offset, frozen } = view.clock;
-    const distance = formatDuration(Math.abs(offset), lang);
-    const key = offset === 0 ? "on-time" : offset > 0 ? "ahead" : "behind";
     return {
       nowWords: formatTime(now, lang, timeZoneHere()),
-      offsetWords: plain({ key: `inspector.clock-${key}`, values: { distance } }),
+      offsetWords: clockWords(writer, offset),
       clockName: say("inspector.clock"),
       faultsName: say("inspector.faults"),
       moved: frozen || offset !== 0,

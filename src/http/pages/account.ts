@@ -59,8 +59,9 @@ export const getAccount = (web: Web) => async (req: Request, res: Response) => {
     sessions: account.sessions.slice(0, shownSessions),
     moreSessions: Math.max(0, account.sessions.length - shownSessions),
     languages: [...new Set([...web.renderer.texts.languages, user.language])],
-    language: user.language,
-    chosenTheme: user.theme ?? "system",
+    // What the page is in, so that saving one choice does not change the other.
+    language: shown.lang,
+    chosenTheme: shown.theme,
     outcome: await outcomeOf(web, req, account.apps, shown.lang),
     preferencesAction: `${base}${accountPath}/preferences`,
     signOutAction: `${base}${accountPath}/sign-out`,

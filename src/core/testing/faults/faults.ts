@@ -162,7 +162,8 @@ function added(state: State, input: FaultInput, ofFixtures: boolean): State {
   const given = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined));
   const count = always === true ? null : times;
   const isAfter = after || needsResponse(input);
-  const id = `f${before + 1}`;
+  // Sign-ins are `f1`.
+  const id = `x${before + 1}`;
   const fault: Fault = { id, endpoint, times: count, remaining: count, skip, after: isAfter, ...given };
   return { ...state, added: before + 1, kept: [...kept, { fault, ofFixtures }] };
 }
