@@ -89,7 +89,7 @@ export function buildProgram({ terminal, clock, words, errorHelp, finish }: Surr
   declareTime(program, act);
   declareFaults(program, act);
   declareRequests(program, act);
-  declareCheck(program, act, words);
+  declareCheck(program, act, { words, env: terminal.env });
   declareLogin(program, act);
   declareTools(program, act);
   return program;

@@ -1,5 +1,6 @@
 import { request as httpRequest, type IncomingHttpHeaders, type IncomingMessage } from "node:http";
 import { request as httpsRequest } from "node:https";
+import type { LookupFunction } from "node:net";
 import { parseExact } from "../json-digits.ts";
 import { Problem, shown } from "./check.ts";
 import { isLoopbackUrl } from "../net/address.ts";
@@ -7,11 +8,17 @@ import { isLoopbackUrl } from "../net/address.ts";
 /** Requests to an untrusted provider: limited in time and size. Every failure is a sentence. */
 
 export interface Outgoing {
-  readonly method: "GET" | "POST";
+  readonly method: string;
   readonly url: string;
   readonly headers?: Readonly<Record<string, string>>;
   /** Sent as a form. */
   readonly form?: URLSearchParams;
+  /** Sent as JSON. */
+  readonly json?: unknown;
+  /** Resolves names, and refuses addresses. Absent: as the system does. */
+  readonly lookup?: LookupFunction;
+  /** Milliseconds after the headers, when a body that goes on is left: it may be a stream of events. */
+  readonly bodyLimit?: number;
 }
 
 export interface Reply {
@@ -26,18 +33,19 @@ const patience = 10_000;
 const mostBytes = 1_000_000;
 
 /** Sends a request. Redirects are not followed. @throws {Problem} if no answer comes */
-export function send({ method, url, headers = {}, form }: Outgoing): Promise<Reply> {
-  const body = form?.toString();
+export function send({ method, url, headers = {}, form, json, lookup, bodyLimit }: Outgoing): Promise<Reply> {
+  const body = form?.toString() ?? (json === undefined ? undefined : JSON.stringify(json));
   const start = /^https:/i.test(url) ? httpsRequest : httpRequest;
   return new Promise((resolve, reject) => {
     const sent = start(url, {
       method,
       agent: false,
       rejectUnauthorized: !isLoopbackUrl(url),
+      ...(lookup !== undefined && { lookup }),
       headers: {
         accept: "application/json",
         ...(body !== undefined && {
-          "content-type": "application/x-www-form-urlencoded",
+          "content-type": form === undefined ? "application/json" : "application/x-www-form-urlencoded",
           "content-length": Buffer.byteLength(body),
         }),
         ...headers,
@@ -71,9 +79,18 @@ export function send({ method, url, headers = {}, form }: Outgoing): Promise<Rep
       response.on("error", () => {
         reject(new Problem(`${url} closed the connection before its response was complete`));
       });
-      response.on("end", () => {
+      const finish = (): void => {
         const text = Buffer.concat(chunks).toString("utf8");
         resolve({ url, status: response.statusCode ?? 0, headers: response.headers, text });
+      };
+      response.on("end", finish);
+      if (bodyLimit === undefined) return;
+      const enough = setTimeout(() => {
+        finish();
+        sent.destroy();
+      }, bodyLimit);
+      sent.on("close", () => {
+        clearTimeout(enough);
       });
     });
     sent.end(body);

@@ -6,6 +6,7 @@ import { built } from "../helpers/built.ts";
 import { idp, launch, newFolder, startIdp, type Ended } from "../helpers/cli.ts";
 import { CarefulApp, serveApp } from "../helpers/careful-app.ts";
 import { freePort } from "../helpers/port.ts";
+import { isRunning } from "../helpers/processes.ts";
 
 /** `idp check client`: the app as a process, the exit codes, and what is printed. What each case finds: test/client/neglect.test.ts. */
 
@@ -21,15 +22,6 @@ interface AppFolder {
   /** The processes of the app that are still there. */
   readonly left: () => readonly number[];
 }
-
-const isRunning = (pid: number): boolean => {
-  try {
-    // A process that has ended, but was not waited for yet, does not count.
-    return !/^\S+ \(.*\) Z/.test(readFileSync(`/proc/${pid}/stat`, "utf8"));
-  } catch {
-    return false;
-  }
-};
 
 async function appFolder(): Promise<AppFolder> {
   const cwd = newFolder();

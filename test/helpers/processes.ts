@@ -30,3 +30,12 @@ function parentIn(pid: number): [pid: number, parent: number][] {
 /** What everybody on the machine can read: the arguments of a process, each followed by a space. */
 export const argumentsOf = (pid: number): string =>
   hasProc ? readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " ") : ps("-o", "args=", "-p", String(pid));
+
+/** Whether a process runs. One that has ended, but was not waited for yet, does not count. */
+export const isRunning = (pid: number): boolean => {
+  try {
+    return !/^\S+ \(.*\) Z/.test(readFileSync(`/proc/${pid}/stat`, "utf8"));
+  } catch {
+    return false;
+  }
+};

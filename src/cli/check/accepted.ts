@@ -1,4 +1,5 @@
 import { readFile } from "node:fs/promises";
+import { allCases as apiCases } from "../../client/api-check/cases/list.ts";
 import { allCases as appCases } from "../../client/app-check/cases/list.ts";
 import { OperationError } from "../../core/errors.ts";
 import type { Path } from "../../core/fixtures/read/located.ts";
@@ -14,6 +15,7 @@ const noReason = "no reason given";
 /** What can be checked, and the cases that may be accepted: all but the controls. */
 const acceptable = {
   client: appCases.map(({ name }) => name),
+  api: apiCases.map(({ name }) => name),
 };
 type Checked = keyof typeof acceptable;
 
@@ -46,7 +48,7 @@ async function readAccepted(): Promise<Sections> {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
     throw new OperationError("invalid", `${file} cannot be read: ${(error as Error).message}`, { cause: error });
   });
-  if (text === null || text.trim() === "") return { client: new Map() };
+  if (text === null || text.trim() === "") return { client: new Map(), api: new Map() };
   const { readYamlSource } = await import("../../core/fixtures/read/source.ts");
   const document = await readYamlSource(file, text);
   const found: FoundIn[] = document.found.map((one) => ({ ...one, document: 0 }));
@@ -78,7 +80,7 @@ function sectionsIn(value: unknown, refuse: Refuse): Sections {
       }),
     );
   };
-  return { client: section("client") };
+  return { client: section("client"), api: section("api") };
 }
 
 /** An object with these keys only; null for any keys. An absent one is empty. */

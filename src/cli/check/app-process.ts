@@ -1,4 +1,5 @@
 import { spawn, type ChildProcess } from "node:child_process";
+import type { LookupFunction } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import { Problem } from "../../client/check.ts";
 import { send } from "../../client/http.ts";
@@ -15,6 +16,8 @@ export type StartCommand = readonly [program: string, ...args: string[]];
 export interface Start {
   readonly address: string;
   readonly timeout: number;
+  /** Resolves names. Absent: as the system does. */
+  readonly lookup?: LookupFunction;
 }
 
 export interface AppProcess {
@@ -24,6 +27,8 @@ export interface AppProcess {
   stop(): Promise<void>;
   /** The last lines that it printed. */
   output(): readonly string[];
+  /** Waits a moment for the end of a process that no longer answers. */
+  settle(): Promise<void>;
   /** How it ended by itself: "the app ended with exit code 1"; null: it runs. */
   ended(): string | null;
 }
@@ -31,6 +36,8 @@ export interface AppProcess {
 /** How many milliseconds the app has to end after SIGTERM. */
 const patience = 1000;
 const pause = 25;
+/** How many milliseconds an end may take to be known. */
+const settling = 200;
 /** How many lines of its output are kept. */
 const mostLines = 20;
 
@@ -40,7 +47,7 @@ const notYet = [502, 503, 504];
 /** Waits until something answers. @param ended says why nothing will, or null @returns why nothing did, or null */
 export async function waitForAnswer(
   { it }: Subject,
-  { address, timeout }: Start,
+  { address, timeout, lookup }: Start,
   ended: () => string | null,
 ): Promise<string | null> {
   const until = Date.now() + timeout * 1000;
@@ -50,7 +57,12 @@ export async function waitForAnswer(
     if (why !== null) return why;
     try {
       const { status } = await Promise.race([
-        send({ method: "GET", url: address, headers: { accept: "text/html" } }),
+        send({
+          method: "GET",
+          url: address,
+          headers: { accept: "text/html" },
+          ...(lookup !== undefined && { lookup }),
+        }),
         delay(Math.max(0, until - Date.now()), null, { ref: false }).then(() => {
           throw new Problem(`${address} sent no response`);
         }),
@@ -125,6 +137,9 @@ export function appProcess(
       return Promise.race([failed, waitForAnswer(subject, start, () => ended)]);
     },
     stop,
+    async settle() {
+      for (let waited = 0; waited < settling && ended === null; waited += pause) await delay(pause);
+    },
     ended: () => ended,
     output: () => lines.map(escapeLine).filter((line) => line.trim() !== ""),
   };

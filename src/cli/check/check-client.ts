@@ -26,11 +26,9 @@ import { casesOf, checkAddresses, checkReport, type CheckFlags } from "./flags.t
 import type { Opened } from "./opened.ts";
 import { ownServer, requireIssuer, runningServer, type CheckPlace } from "./place.ts";
 import { writeReport } from "./report.ts";
-import { caseLine, outcomeOf } from "./result.ts";
+import { caseLine, isFailedControl, outcomeOf } from "./result.ts";
 import { commandOf, restartOf, runUntilSignal, startOrWait } from "./session.ts";
 import { theApp } from "./subject.ts";
-
-export type { CheckFlags };
 
 /** What was typed, once it is valid. */
 interface Wanted {
@@ -64,6 +62,7 @@ async function checked(cli: Invocation, wanted: Wanted, opened: Opened): Promise
   const app = await startOrWait(theApp, command, place.env, start, opened);
   if (!cli.json) say(cli, `Checking ${flags.start} as client ${place.client.client_id} of ${place.issuer}`);
   const result = await runAll(cli, wanted, place, app, opened);
+  if (result.cases.some(isFailedControl)) await app?.settle();
   if (flags.report !== undefined) await writeReport(flags.report, theApp, result);
   return outcomeOf(cli, theApp, result, app);
 }

@@ -1,48 +1,25 @@
 import type { Control } from "../../client/app-check/control.ts";
-import type { OperationInput, OperationName, OperationOutput } from "../../core/operations/table.ts";
 import { RemoteError } from "../failure.ts";
+import type { OperationInput, OperationName, OperationOutput } from "../../core/operations/table.ts";
 import { callServer, type Server } from "../target/remote.ts";
+import { faultsOn } from "./faults.ts";
 
+/** Connects the cases of `idp check client` to a server. */
 export function controlOf(
   server: Server,
   about: Pick<Control, "issuer" | "client" | "redirectUris" | "user" | "isOwn">,
 ): Control & { readonly close: () => Promise<void> } {
   const { client, user } = about;
-  const faults = new Set<string>();
+  const faults = faultsOn(server);
   let usualLife: number | null = null;
-  let ended = false;
-  /** The fault that is being added; the command may be interrupted meanwhile. */
-  let adding: Promise<unknown> = Promise.resolve();
   const call = <N extends OperationName>(name: N, input: OperationInput<N>): Promise<OperationOutput<N>> =>
     callServer(server, name, input);
 
-  async function removeFaults(): Promise<void> {
-    for (const id of faults) {
-      faults.delete(id);
-      // A fault that was used up is already gone.
-      await call("faults.remove", { id }).catch((error: unknown) => {
-        if (!(error instanceof RemoteError) || error.code !== "not_found") throw error;
-      });
-    }
-  }
-
   return {
     ...about,
-    async addFault(fault) {
-      if (ended) throw new Error("the check has ended");
-      const added = call("faults.add", { fault }).then(({ id }) => {
-        faults.add(id);
-        return id;
-      });
-      adding = added.catch(() => null);
-      return added;
-    },
-    removeFaults,
-    async close() {
-      ended = true;
-      await adding;
-      await removeFaults();
-    },
+    addFault: (fault) => faults.add(fault),
+    removeFaults: () => faults.removeAll(),
+    close: () => faults.close(),
     async requests(since) {
       const all = await call("requests.list", since === undefined ? {} : { since });
       return all.filter((record) => record.client === client || record.client === null);

@@ -1,7 +1,9 @@
 import { lookup } from "node:dns/promises";
+import type { LookupFunction } from "node:net";
+import { Problem } from "../../client/check.ts";
 import { OperationError } from "../../core/errors.ts";
 import { didYouMean } from "../../core/nearest.ts";
-import { addressIn, kindOfAddress, withoutBrackets } from "../../net/address.ts";
+import { addressIn, checkedLookup, kindOfAddress, withoutBrackets } from "../../net/address.ts";
 import type { NameFlags } from "../env/app-variables.ts";
 
 /** The flags of `idp check`. */
@@ -18,6 +20,18 @@ export interface CommonFlags extends NameFlags {
   /** Seconds. */
   readonly timeout: number;
   readonly allowRemote?: true;
+}
+
+/** Of `idp check api`. */
+export interface ApiFlags extends CommonFlags {
+  readonly url?: string;
+  readonly method?: string;
+  readonly audience?: string;
+  /** Space-separated. */
+  readonly scope?: string;
+  readonly needsScope?: string;
+  readonly mcp?: true;
+  readonly dpop?: true;
 }
 
 /** Of `idp check client`. */
@@ -56,6 +70,20 @@ export function casesOf<C extends { readonly name: string }>(
 /** This machine and networks that are not public (RFC 1918, RFC 4193, RFC 6598). */
 const isNear = (address: string): boolean => ["loopback", "private"].includes(kindOfAddress(address));
 
+const refusal = (host: string): string => `${host}, which is neither this machine nor a private network`;
+
+/** Resolves names, and connects only to addresses that are near (DNS rebinding). */
+export const nearLookup = (allowRemote: true | undefined): LookupFunction =>
+  checkedLookup((address) => {
+    if (allowRemote !== true && !isNear(address)) throw new Error(`it leads to ${refusal(address)}`);
+  });
+
+/** For an address that another one named. @throws {Problem} */
+export function requireNear(url: string, allowRemote: true | undefined): void {
+  const named = addressIn(url);
+  if (allowRemote !== true && named !== null && !isNear(named)) throw new Problem(`${url} is at ${refusal(named)}`);
+}
+
 async function isNearby(url: string): Promise<boolean> {
   const named = addressIn(url);
   if (named !== null) return isNear(named);
@@ -74,7 +102,7 @@ export async function checkAddresses(
     if (address === undefined) continue;
     if (await isNearby(address)) continue;
     const host = withoutBrackets(new URL(address).hostname);
-    throw usage(`--${flag} is at ${host}, which is neither this machine nor a private network`, {
+    throw usage(`--${flag} is at ${refusal(host)}`, {
       hint: "It is sent forged data. Where it is yours, add --allow-remote",
     });
   }

@@ -12,7 +12,7 @@ import type { OperationOutput } from "../../core/operations/table.ts";
 import { callServer, issuerAt, type Server } from "../target/remote.ts";
 import { findServer, startHint } from "../target/target.ts";
 import { serverOfUrl } from "../target/server-of-url.ts";
-import type { CheckFlags } from "./flags.ts";
+import type { CheckFlags, CommonFlags } from "./flags.ts";
 import type { Opened } from "./opened.ts";
 
 /** The issuer that the app signs in to. */
@@ -54,21 +54,25 @@ const ownName = "check-client";
  * @throws {OperationError} no_server, usage, not_found
  */
 export async function runningServer(cli: Invocation, flags: CheckFlags, opened: Opened): Promise<CheckPlace> {
-  const server = cli.url === null ? await findServer(cli) : serverOfUrl(cli, cli.url);
-  const found = server === null ? null : await issuerAt(server.url, patience);
-  if (server === null || found === null) {
-    throw new OperationError(
-      "no_server",
-      `no server answers ${server === null ? `on ${cli.data}` : `at ${server.url}`}`,
-      {
-        hint: await startHint(cli, "To check an app with its own server, add -- and the command that starts the app. "),
-      },
-    );
-  }
+  const { server, issuer: found } = await requireServer(cli);
   const isOwn = flags.client === undefined;
   const issuer = isOwn ? await ownIssuer(cli, server, flags, opened) : found;
   const place = { ...server, url: issuer };
   return { server: place, ...(await peopleOf(place, issuer, flags)), isOwn, env: cli.env };
+}
+
+/** The running server. @throws {OperationError} no_server */
+export async function requireServer(cli: Invocation): Promise<Pick<CheckPlace, "server" | "issuer">> {
+  const server = cli.url === null ? await findServer(cli) : serverOfUrl(cli, cli.url);
+  const issuer = server === null ? null : await issuerAt(server.url, patience);
+  if (server !== null && issuer !== null) return { server, issuer };
+  const place = server === null ? `on ${cli.data}` : `at ${server.url}`;
+  throw new OperationError("no_server", `no server answers ${place}`, {
+    hint: await startHint(
+      cli,
+      "To run the check with its own server, add -- and the command that starts what is checked. ",
+    ),
+  });
 }
 
 /** Uses the issuer that is there, and restores it at the end, or adds one, and removes it at the end. @returns its address */
@@ -122,10 +126,10 @@ export async function requireIssuer({ issuer }: CheckPlace, { start }: CheckFlag
   });
 }
 
-async function peopleOf(
+export async function peopleOf(
   server: Server,
   issuer: string,
-  flags: CheckFlags,
+  flags: CommonFlags,
 ): Promise<Pick<CheckPlace, "issuer" | "client" | "user">> {
   const clients = await callServer(server, "clients.list", {});
   const client =

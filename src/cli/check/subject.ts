@@ -9,6 +9,13 @@ export interface Subject {
   readonly notWorking: string;
 }
 
+export const theApi: Subject = {
+  command: "check api",
+  it: "the API",
+  wrong: "wrong request",
+  notWorking: "the API did not let a good token in",
+};
+
 export const theApp: Subject = {
   command: "check client",
   it: "the app",

@@ -1,22 +1,22 @@
 import { Option, type Command } from "commander";
 import { examples, type Act } from "../act.ts";
-import type { CheckFlags } from "../check/check-client.ts";
+import type { ApiFlags, CheckFlags } from "../check/flags.ts";
 import { withVariables } from "./apps.ts";
 import { collect, seconds, webUrl } from "./flag-values.ts";
 import { fixturesOption } from "./settings.ts";
 
-/** The command that checks whether an app notices wrong responses. */
+/** The commands that check whether apps and APIs refuse what is wrong. */
 
 const address = webUrl("http://localhost:3000/login");
 
-const help = `
+const clientHelp = `
 Each case lets the app sign a user in, with one thing wrong in a response, and
 then asks --signed-in whether somebody is signed in: 2xx, and no redirect to
 sign in. An ordinary sign-in must succeed first, between the cases and last.
 Verdicts: noticed, unnoticed, not-required (the paragraph says so), not-reached,
 works (a control, or a case that must still work). The exit code is 6 if
-something went unnoticed or the app does not sign in, and 5 if it never answers
-at --start.
+something went unnoticed that is not accepted or the app does not sign in, and 5
+if it never answers at --start.
 
 With -- CMD, a server in memory is started, and the app with the environment of
 idp exec; both end with the command. Without it, the cases run on the running
@@ -24,43 +24,78 @@ server: on their own issuer, which the app must use, or on the issuer of
 --client, where their faults apply only to that client.
 `;
 
-/** Adds `idp check client` to the program. @param words what was typed; the command of the app is after -- */
-export function declareCheck(program: Command, act: Act, words: readonly string[]): void {
-  const check = program.command("check").description("check an app that signs users in");
+const apiHelp = `
+Each case sends a request with one thing wrong: a token that expired, is for
+another API or is not signed, a token in the address, and so on. A good token
+must be let in first, between the cases and last. Verdicts: noticed (refused as
+required), unnoticed (let in, or refused in another way), not-required (the
+paragraph says so), not-reached, works. The exit code is 6 if something went
+unnoticed that is not accepted or a good token is refused, and 5 if the API
+never answers.
+
+With -- CMD, a server in memory is started, and the API with the environment of
+idp exec, OIDC_AUDIENCE and OIDC_JWKS_URI; both end with the command. Without
+it, the tokens are those of the running server, for a user and a client that are
+removed at the end.
+`;
+
+/** What both commands take. @param what "app" or "API" @param place the flag with its address */
+const withCommon = (command: Command, what: string, place: string): Command =>
   withVariables(
-    check
-      .command("client")
-      .usage("[options] [-- <command...>]")
-      .description("report which wrong responses an app does not notice")
-      .argument("[command...]")
-      .addOption(
-        new Option("--start <url>", "the address behind the app's Sign in button")
-          .argParser(address)
-          .makeOptionMandatory(),
+    command
+      .option(
+        "--user <username>",
+        `whose ${what === "API" ? "tokens are sent" : "sign-in it is"} (default: the first active user)`,
       )
-      .addOption(
-        new Option("--signed-in <url>", "an address of the app that only users may see")
-          .argParser(address)
-          .makeOptionMandatory(),
-      )
-      .option("--signed-in-text <text>", "what --signed-in shows only to users, if it answers 200 to everybody")
-      .addOption(new Option("--sign-out <url>", "an address that signs the user out").argParser(address))
-      .option("--user <username>", "who signs in (default: the first active user)")
       .option("--case <name>", "only this case; repeatable", collect)
       .option("--accept <name[=reason]>", "let this case go unnoticed; repeatable, also in idp.check.yaml", collect)
-      .option("--browser", "use Chromium, for apps that need scripts; needs playwright-core or playwright")
       .option("--report <file>", "also write JUnit (.xml) or Markdown (.md)")
       .addOption(
-        new Option("--timeout <seconds>", "how long the app may take to start")
+        new Option("--timeout <seconds>", `how long the ${what} may take to start`)
           .argParser(seconds(1, 86_400))
           .default(30),
       )
-      .option("--allow-remote", "let --start be outside this machine and private networks")
+      .option("--allow-remote", `let ${place} be outside this machine and private networks`)
       .option(...fixturesOption),
-  )
+  );
+
+/** commander takes `--url` for the global flag of this name. Here it is the address of the API, and `IDP_URL` that of the server. */
+function handUrl(program: Command, command: Command, env: NodeJS.ProcessEnv): void {
+  if (program.getOptionValueSource("url") !== "cli") return;
+  command.setOptionValueWithSource("url", program.getOptionValue("url"), "cli");
+  program.setOptionValueWithSource("url", env["IDP_URL"], "env");
+}
+
+/** Adds `idp check client` and `idp check api` to the program. @param typed its words are what was typed; the command of the app is after -- */
+export function declareCheck(
+  program: Command,
+  act: Act,
+  typed: { readonly words: readonly string[]; readonly env: NodeJS.ProcessEnv },
+): void {
+  const { words, env } = typed;
+  const check = program.command("check").description("check an app that signs users in, or an API that takes tokens");
+  const client = check
+    .command("client")
+    .usage("[options] [-- <command...>]")
+    .description("report which wrong responses an app does not notice")
+    .argument("[command...]")
+    .addOption(
+      new Option("--start <url>", "the address behind the app's Sign in button")
+        .argParser(address)
+        .makeOptionMandatory(),
+    )
+    .addOption(
+      new Option("--signed-in <url>", "an address of the app that only users may see")
+        .argParser(address)
+        .makeOptionMandatory(),
+    )
+    .option("--signed-in-text <text>", "what --signed-in shows only to users, if it answers 200 to everybody")
+    .addOption(new Option("--sign-out <url>", "an address that signs the user out").argParser(address))
+    .option("--browser", "use Chromium, for apps that need scripts; needs playwright-core or playwright");
+  withCommon(client, "app", "--start")
     .addHelpText(
       "after",
-      help +
+      clientHelp +
         examples(
           "idp check client --start http://localhost:3000/login --signed-in http://localhost:3000/me -- npm start",
           "idp check client --start http://localhost:3000/login --signed-in http://localhost:3000/me --client demo-app",
@@ -70,6 +105,36 @@ export function declareCheck(program: Command, act: Act, words: readonly string[
     .action(
       act(async (cli, before: string[], flags: CheckFlags) =>
         (await import("../check/check-client.ts")).checkClient(cli, { before, words }, flags),
+      ),
+    );
+  const api = check
+    .command("api")
+    .usage("[options] [-- <command...>]")
+    .description("report which wrong requests an API does not refuse")
+    .argument("[command...]")
+    .option("--url <url>", "an address of the API that needs a token (IDP_URL names a server)")
+    .hook("preAction", (_hooked, command) => {
+      handUrl(program, command, env);
+    })
+    .option("--method <method>", "of the requests (default: GET; with --mcp: POST)")
+    .option("--audience <uri>", "aud of good tokens (default: that of the client, else the issuer; with --mcp: --url)")
+    .option("--scope <scopes>", 'of good tokens (default: "openid")')
+    .option("--needs-scope <scope>", "a scope without which the API must answer 403")
+    .option("--mcp", "it is an MCP server: also check its metadata")
+    .option("--dpop", "send tokens that are bound to a key, and check the proofs");
+  withCommon(api, "API", "--url")
+    .addHelpText(
+      "after",
+      apiHelp +
+        examples(
+          "idp check api --url http://localhost:8080/orders --audience https://api.example.test -- npm start",
+          "idp check api --url http://localhost:8080/orders --needs-scope orders:read --report report.xml -- npm start",
+          "idp check api --url http://localhost:8080/mcp --mcp",
+        ),
+    )
+    .action(
+      act(async (cli, before: string[], flags: ApiFlags) =>
+        (await import("../check/check-api.ts")).checkApi(cli, { before, words }, flags),
       ),
     );
 }

@@ -1,0 +1,57 @@
+import { createHmac, createPublicKey, generateKeyPairSync, sign } from "node:crypto";
+
+/** Tokens that anybody can make from a good one and the published keys. */
+
+type Json = Readonly<Record<string, unknown>>;
+
+const encoded = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString("base64url");
+const decoded = (part: string | undefined): Json =>
+  JSON.parse(Buffer.from(part ?? "", "base64url").toString("utf8")) as Json;
+
+export const headerOf = (token: string): Json => decoded(token.split(".")[0]);
+export const claimsOf = (token: string): Json => decoded(token.split(".")[1]);
+
+/** Another user, in the text of the claims. */
+export function withOtherPayload(token: string): string {
+  const [header = "", , signature = ""] = token.split(".");
+  return `${header}.${encoded({ ...claimsOf(token), sub: "somebody-else" })}.${signature}`;
+}
+
+export const withoutSignature = (token: string): string => `${token.split(".").slice(0, 2).join(".")}.`;
+
+/** Not signed at all, with and without the kid of the good token. */
+export function unsigned(token: string, alg: string): readonly string[] {
+  const { typ, kid } = headerOf(token);
+  return [
+    { alg, typ, kid },
+    { alg, typ },
+  ].map((header) => `${encoded(header)}.${encoded(claimsOf(token))}.`);
+}
+
+/** HS256 with the text of a public key as the secret (RFC 8725 2.1), with and without its last newline. */
+export function confused(token: string, keys: readonly Json[]): readonly string[] {
+  const { typ, kid } = headerOf(token);
+  const jwk = keys.find((key) => key["kid"] === kid) ?? keys[0];
+  if (jwk === undefined) return [];
+  const pem = createPublicKey({ key: { ...jwk }, format: "jwk" })
+    .export({ type: "spki", format: "pem" })
+    .toString();
+  const signed = `${encoded({ alg: "HS256", typ, kid: jwk["kid"] })}.${encoded(claimsOf(token))}`;
+  return [pem, pem.trimEnd()].map((secret) => {
+    return `${signed}.${createHmac("sha256", secret).update(signed).digest("base64url")}`;
+  });
+}
+
+/** Signed with a key that only the token itself names (RFC 7515 4.1.3), with and without the kid of the good token. */
+export function withOwnKey(token: string): readonly string[] {
+  const { typ, kid } = headerOf(token);
+  const { publicKey, privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
+  const jwk = publicKey.export({ format: "jwk" });
+  return [
+    { alg: "RS256", typ, jwk },
+    { alg: "RS256", typ, kid, jwk },
+  ].map((header) => {
+    const signed = `${encoded(header)}.${encoded(claimsOf(token))}`;
+    return `${signed}.${sign("sha256", Buffer.from(signed), privateKey).toString("base64url")}`;
+  });
+}

@@ -1,0 +1,161 @@
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { expect, onTestFinished, test } from "vitest";
+import { built } from "../helpers/built.ts";
+import { idp, launch, newFolder, startIdp, type Ended } from "../helpers/cli.ts";
+import { CarefulApi, serveApi } from "../helpers/careful-api.ts";
+import { freePort } from "../helpers/port.ts";
+import { isRunning } from "../helpers/processes.ts";
+
+/** `idp check api`: the API as a process, the exit codes, and what is printed. What each case finds: test/client/api-neglect.test.ts. */
+
+const child = await built(fileURLToPath(new URL("children/api.ts", import.meta.url)));
+
+async function apiFolder() {
+  const cwd = newFolder();
+  const port = Number(await freePort());
+  const url = `http://localhost:${port}/orders`;
+  const pids = join(cwd, "pids");
+  return {
+    ...{ cwd, port, url, env: { APP_PIDS: pids } },
+    words: (flags: readonly string[], ...api: readonly string[]): readonly string[] => {
+      const [mode = "careful", ...neglects] = api;
+      return ["check", "api", "--url", url, ...flags, "--", process.execPath, child, mode, String(port), ...neglects];
+    },
+    left: () => (existsSync(pids) ? readFileSync(pids, "utf8").trim().split("\n").map(Number) : []).filter(isRunning),
+  };
+}
+
+async function check(flags: readonly string[], ...api: readonly string[]): Promise<Ended & { readonly cwd: string }> {
+  const folder = await apiFolder();
+  const ended = await idp(folder.words(flags, ...api), folder);
+  expect(folder.left()).toEqual([]);
+  return { ...ended, cwd: folder.cwd };
+}
+
+test("an API that refuses everything: exit 0, and one document", async () => {
+  const { code, stdout, stderr } = await check(["--case", "expired", "--case", "alg-none", "--json"]);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+  const { passed, cases } = JSON.parse(stdout) as { passed: boolean; cases: Readonly<Record<string, unknown>>[] };
+  expect(passed).toBe(true);
+  expect(cases.map(({ name, verdict }) => [name, verdict])).toEqual([
+    ["control", "works"],
+    ["expired", "noticed"],
+    ["alg-none", "noticed"],
+    ["control-again", "works"],
+  ]);
+  for (const one of cases) {
+    expect(Object.keys(one)).toEqual(["name", "verdict", "did", "should", "paragraph", "fix"]);
+  }
+});
+
+test("an API that does not: exit 6, the reports, and cases that are accepted", async () => {
+  const cases = [
+    "--case",
+    "aud-wrong",
+    "--case",
+    "aud-missing",
+    "--case",
+    "revoked",
+    "--accept",
+    "aud-missing=one API",
+  ];
+  const { code, stdout, stderr, cwd } = await check([...cases, "--report", "report.xml"], "careful", "aud");
+  expect({ code, stderr }).toEqual({
+    code: 6,
+    stderr: expect.stringContaining("Error: the API did not notice 1 wrong request of 5 cases\n"),
+  });
+  expect(stdout).toMatch(/^✗ unnoticed {5}aud-wrong +let it in: answered 200$/m);
+  expect(stdout).toMatch(/^- unnoticed {5}aud-missing +let it in: answered 200 \(accepted: one API\)$/m);
+  expect(stdout).toMatch(/^- not-required {2}revoked/m);
+  expect(stdout).toContain("(RFC 9068 4, RFC 8725 3.9)");
+  const xml = readFileSync(join(cwd, "report.xml"), "utf8");
+  expect(xml).toContain('<testsuite name="idp check api" tests="5" failures="1" errors="0" skipped="2">');
+  expect(xml).toContain('<testcase classname="check-api" name="aud-wrong">');
+});
+
+test("an API that never listens: exit 5; one that dies or refuses good tokens: exit 6, and nothing counts as noticed", async () => {
+  const silent = await check(["--timeout", "1"], "silent");
+  expect(silent.code).toBe(5);
+  expect(silent.stderr).toContain("the API did not answer at");
+  const dead = await check(["--case", "expired", "--case", "alg-none"], "dies");
+  expect(dead.code).toBe(6);
+  expect(dead.stderr).toContain("; the API ended with exit code 3");
+  expect(dead.stdout).not.toMatch(/^✓ noticed/m);
+  const strict = await check(["--case", "expired", "--audience", "https://other.test", "--json"], "careful");
+  expect(strict.code).toBe(0);
+});
+
+test("SIGINT ends the API too, with exit code 130", async () => {
+  const folder = await apiFolder();
+  const running = launch(folder.words([]), folder);
+  onTestFinished(() => void running.kill("SIGKILL"));
+  const ended = new Promise((resolve) => running.on("close", resolve));
+  await new Promise((resolve) => running.stdout.once("data", resolve));
+  running.kill("SIGINT");
+  expect(await ended).toBe(130);
+  expect(folder.left()).toEqual([]);
+});
+
+test("wrong arguments: exit 2", async () => {
+  const { cwd, url, words } = await apiFolder();
+  const refused = async (flags: readonly string[], part: string): Promise<void> => {
+    expect(await idp(flags, { cwd })).toMatchObject({ code: 2, stderr: expect.stringContaining(part) });
+  };
+  await refused(["check", "api"], "--url is missing");
+  await refused(["check", "api", "--url", "orders"], "is not an http or https URL");
+  await refused(["check", "api", "--url", "http://192.0.2.1/"], "--allow-remote");
+  await refused(words(["--case", "expird"]), "Did you mean expired?");
+  await refused(words(["--case", "dpop-url"]), "needs --dpop");
+  await refused(words(["--needs-scope", "orders:read"]), "tokens do not get this scope");
+  await refused(words(["--accept", "control-again"]), "a control must work");
+  await startIdp([], { cwd });
+  await refused(["check", "api", "--url", url, "--user", "alice"], "for an API that this command starts");
+});
+
+test("on a running server, nothing is left of the check", async () => {
+  const folder = await apiFolder();
+  writeFileSync(
+    join(folder.cwd, "idp.fixtures.json"),
+    JSON.stringify({ users: [{ username: "alice" }], clients: [], settings: { access_token_alg: "RS256" } }),
+  );
+  const { issuer } = await startIdp([], folder);
+  const api = await CarefulApi.create({ issuer, audience: issuer, url: folder.url });
+  const { close } = await serveApi(folder.port, () => api);
+  onTestFinished(close);
+  const wanted = ["other-issuer", "user-suspended", "issuer-down", "keys-rotated"];
+  const words = folder.words([...wanted.flatMap((name) => ["--case", name]), "--json"]);
+  const { code, stdout } = await idp(words.slice(0, words.indexOf("--")), folder);
+  expect(code).toBe(0);
+  const document = JSON.parse(stdout) as { readonly cases: readonly Readonly<Record<string, unknown>>[] };
+  expect(document.cases.map(({ name, verdict }) => [name, verdict])).toEqual([
+    ["control", "works"],
+    ["other-issuer", "noticed"],
+    ["user-suspended", "not-required"],
+    ["issuer-down", "not-reached"],
+    ["keys-rotated", "not-reached"],
+    ["control-again", "works"],
+  ]);
+  const running = launch(
+    words
+      .slice(0, words.indexOf("--"))
+      .concat("--quiet")
+      .filter((word) => word !== "--json"),
+    folder,
+  );
+  onTestFinished(() => void running.kill("SIGKILL"));
+  const ended = new Promise((resolve) => running.on("close", resolve));
+  await new Promise((resolve) => running.stdout.once("data", resolve));
+  running.kill("SIGINT");
+  expect(await ended).toBe(130);
+  for (const [list, expected] of [
+    ["users", 1],
+    ["clients", 0],
+    ["issuers", 0],
+    ["faults", 0],
+  ] as const) {
+    const shown = JSON.parse((await idp([list, "list", "--json"], folder)).stdout) as readonly unknown[];
+    expect(shown, list).toHaveLength(expected);
+  }
+});

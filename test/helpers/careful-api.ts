@@ -1,0 +1,277 @@
+import { createHash, createHmac, createPublicKey, verify, type JsonWebKey } from "node:crypto";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { once } from "node:events";
+import type { AddressInfo } from "node:net";
+
+/** An API by hand that checks all that it must check, except what it is told to neglect, so that `idp check api` has something to find. */
+
+/** What it neglects. */
+export type ApiNeglect =
+  | "challenge"
+  | "challenge-error"
+  | "malformed"
+  | "redirect"
+  | "scheme"
+  | "exp"
+  | "forbidden"
+  | "exp-missing"
+  | "nbf"
+  | "signature"
+  | "alg-none"
+  | "alg-case"
+  | "alg-confusion"
+  | "jwk"
+  | "kid"
+  | "iss"
+  | "iss-fetch"
+  | "aud"
+  | "typ"
+  | "token-type"
+  | "active"
+  | "scope"
+  | "scope-error"
+  | "query"
+  | "body"
+  | "fail-open"
+  | "keys"
+  | "htm"
+  | "htu"
+  | "ath"
+  | "jti"
+  | "jkt"
+  | "as-bearer"
+  | "resource-metadata"
+  | "resource"
+  | "authorization-servers";
+
+export interface ApiConfig {
+  readonly issuer: string;
+  readonly audience: string;
+  /** Its own address. */
+  readonly url: string;
+  readonly neglects?: readonly ApiNeglect[];
+  /** Asks introspection with these credentials, in place of verifying tokens. */
+  readonly introspects?: { readonly clientId: string; readonly clientSecret: string };
+  readonly needsScope?: string;
+  readonly dpop?: boolean;
+  /** Asks for a nonce in proofs. */
+  readonly nonce?: string;
+  readonly mcp?: boolean;
+}
+
+type Json = Readonly<Record<string, unknown>>;
+
+class Refused extends Error {
+  readonly status: number;
+  readonly error: string | null;
+  constructor(status: number, error: string | null = null) {
+    super(error ?? "");
+    this.status = status;
+    this.error = error;
+  }
+}
+
+const decoded = (part: string | undefined): Json =>
+  Object(JSON.parse(Buffer.from(part ?? "", "base64url").toString())) as Json;
+const hashed = (text: string): string => createHash("sha256").update(text).digest("base64url");
+const fetchJson = async (url: string): Promise<Json> => {
+  const response = await fetch(url);
+  if (!response.ok) throw new Refused(503);
+  return (await response.json()) as Json;
+};
+
+export class CarefulApi {
+  readonly #config: ApiConfig;
+  readonly #metadata: Json;
+  readonly #seen = new Set<unknown>();
+  #keys: readonly Json[] | null = null;
+
+  private constructor(config: ApiConfig, metadata: Json) {
+    this.#config = config;
+    this.#metadata = metadata;
+  }
+
+  static async create(config: ApiConfig): Promise<CarefulApi> {
+    return new CarefulApi(config, await fetchJson(`${config.issuer}/.well-known/openid-configuration`));
+  }
+
+  #neglects(what: ApiNeglect): boolean {
+    return this.#config.neglects?.includes(what) ?? false;
+  }
+
+  async handle(req: IncomingMessage, res: ServerResponse): Promise<void> {
+    const { url, issuer, mcp = false, dpop = false, nonce } = this.#config;
+    const asked = new URL(req.url ?? "/", url);
+    if (mcp && asked.pathname.startsWith("/.well-known/oauth-protected-resource")) {
+      res.setHeader("content-type", "application/json");
+      const servers = this.#neglects("authorization-servers") ? ["https://elsewhere.test"] : [issuer];
+      const resource = this.#neglects("resource") ? "https://elsewhere.test/mcp" : url;
+      res.end(JSON.stringify({ resource, authorization_servers: servers }));
+      return;
+    }
+    if (nonce !== undefined) res.setHeader("dpop-nonce", nonce);
+    try {
+      await this.#admit(req, asked);
+      res.end("let in");
+    } catch (error) {
+      if (!(error instanceof Refused)) throw error;
+      if (error.status === 302) {
+        res.writeHead(302, { location: "/login" }).end();
+        return;
+      }
+      const parameters = [
+        ...(error.error === null || this.#neglects("challenge-error") ? [] : [`error="${error.error}"`]),
+        ...(mcp && !this.#neglects("resource-metadata")
+          ? [`resource_metadata="${new URL("/.well-known/oauth-protected-resource/mcp", url).href}"`]
+          : []),
+      ];
+      const challenge = `${dpop ? "DPoP" : "Bearer"} ${parameters.join(", ")}`.trim();
+      res.writeHead(error.status, this.#neglects("challenge") ? {} : { "www-authenticate": challenge }).end();
+    }
+  }
+
+  async #admit(req: IncomingMessage, asked: URL): Promise<void> {
+    let body = "";
+    for await (const chunk of req) body += String(chunk);
+    const inBody = this.#neglects("body") ? new URLSearchParams(body).get("access_token") : null;
+    const inQuery = this.#neglects("query") ? asked.searchParams.get("access_token") : null;
+    const [, scheme = "", inHeader] = /^(\S+) +(\S+)$/.exec(req.headers.authorization ?? "") ?? [];
+    const token = inBody ?? inHeader ?? inQuery;
+    if (token === null) throw new Refused(this.#neglects("redirect") ? 302 : 401);
+    const expected = this.#config.dpop === true ? "dpop" : "bearer";
+    const isExpected = scheme.toLowerCase() === expected || (this.#neglects("as-bearer") && scheme === "Bearer");
+    if (inHeader === token && !isExpected && !this.#neglects("scheme")) throw new Refused(401);
+    const claims = await this.#claimsOf(token);
+    if (expected === "dpop" && scheme !== "Bearer") this.#checkProof(req, asked, token, claims);
+    const { needsScope } = this.#config;
+    if (needsScope === undefined || this.#neglects("scope")) return;
+    if (String(claims["scope"]).split(" ").includes(needsScope)) return;
+    throw new Refused(403, this.#neglects("scope-error") ? null : "insufficient_scope");
+  }
+
+  async #claimsOf(token: string): Promise<Json> {
+    try {
+      return await (this.#config.introspects === undefined ? this.#verify(token) : this.#introspect(token));
+    } catch (error) {
+      if (error instanceof Refused) {
+        if (error.status === 503 && this.#neglects("fail-open")) return decoded(token.split(".")[1]);
+        throw error;
+      }
+      throw this.#neglects("malformed") ? error : new Refused(401, "invalid_token");
+    }
+  }
+
+  async #introspect(token: string): Promise<Json> {
+    const { clientId = "", clientSecret = "" } = this.#config.introspects ?? {};
+    const response = await fetch(String(this.#metadata["introspection_endpoint"]), {
+      method: "POST",
+      body: new URLSearchParams({ token, client_id: clientId, client_secret: clientSecret }),
+    });
+    if (!response.ok) throw new Refused(503);
+    const answer = (await response.json()) as Json;
+    this.#require(answer["active"] === true || this.#neglects("active"));
+    this.#require(/^(bearer|dpop)$/i.test(String(answer["token_type"])) || this.#neglects("token-type"));
+    this.#require([answer["aud"]].flat().includes(this.#config.audience) || this.#neglects("token-type"));
+    return answer;
+  }
+
+  #require(condition: boolean): void {
+    if (!condition) throw new Refused(this.#neglects("forbidden") ? 403 : 401, "invalid_token");
+  }
+
+  async #verify(token: string): Promise<Json> {
+    const [header, claims] = [decoded(token.split(".")[0]), decoded(token.split(".")[1])];
+    const { issuer, audience } = this.#config;
+    const now = Date.now() / 1000;
+    await this.#checkSignature(token, header, claims);
+    const { typ, exp, nbf } = { typ: header["typ"], exp: claims["exp"], nbf: claims["nbf"] };
+    this.#require(typ === "at+jwt" || this.#neglects("typ"));
+    const trusted = this.#neglects("iss-fetch") || this.#neglects("iss");
+    this.#require(claims["iss"] === issuer || trusted);
+    this.#require([claims["aud"]].flat().includes(audience) || this.#neglects("aud"));
+    if (exp === undefined) this.#require(this.#neglects("exp-missing"));
+    else this.#require(Number(exp) > now || this.#neglects("exp"));
+    this.#require(nbf === undefined || Number(nbf) <= now || this.#neglects("nbf"));
+    return claims;
+  }
+
+  async #checkSignature(token: string, header: Json, claims: Json): Promise<void> {
+    const [head = "", payload = "", signature = ""] = token.split(".");
+    const { alg, kid, jwk } = header;
+    if (alg === "none" && this.#neglects("alg-none")) return;
+    if (alg !== "none" && String(alg).toLowerCase() === "none" && this.#neglects("alg-case")) return;
+    const key = await this.#keyFor(kid, claims);
+    if (alg === "HS256" && this.#neglects("alg-confusion") && key !== undefined) {
+      const pem = createPublicKey({ key: key as JsonWebKey, format: "jwk" }).export({ type: "spki", format: "pem" });
+      this.#require(createHmac("sha256", pem).update(`${head}.${payload}`).digest("base64url") === signature);
+      return;
+    }
+    this.#require(alg === "RS256");
+    if (this.#neglects("signature")) return;
+    const chosen = this.#neglects("jwk") && jwk !== undefined ? (jwk as Json) : key;
+    if (chosen === undefined && this.#neglects("kid")) return;
+    this.#require(chosen !== undefined);
+    const publicKey = createPublicKey({ key: chosen as JsonWebKey, format: "jwk" });
+    this.#require(verify("sha256", Buffer.from(`${head}.${payload}`), publicKey, Buffer.from(signature, "base64url")));
+  }
+
+  async #keyFor(kid: unknown, claims: Json): Promise<Json | undefined> {
+    const { issuer } = this.#config;
+    if (
+      this.#neglects("iss-fetch") &&
+      claims["iss"] !== issuer &&
+      String(claims["iss"]).startsWith("http://localhost")
+    ) {
+      const metadata = await fetchJson(`${String(claims["iss"])}/.well-known/openid-configuration`);
+      const { keys } = await fetchJson(String(metadata["jwks_uri"]));
+      return (keys as readonly Json[]).find((one) => one["kid"] === kid);
+    }
+    const found = (): Json | undefined => this.#keys?.find((one) => one["kid"] === kid);
+    if (this.#keys === null || (found() === undefined && !this.#neglects("keys"))) {
+      this.#keys = (await fetchJson(String(this.#metadata["jwks_uri"])))["keys"] as readonly Json[];
+    }
+    return found();
+  }
+
+  #checkProof({ headers, method }: IncomingMessage, asked: URL, token: string, claims: Json): void {
+    const proof = String(headers["dpop"]);
+    const [head, payload, signature = ""] = proof.split(".");
+    const { jwk } = decoded(head);
+    const { htm, htu, ath, jti, nonce } = decoded(payload);
+    const { kty, crv, x, y } = jwk as Readonly<Record<string, string>>;
+    const key = { key: createPublicKey({ key: jwk as JsonWebKey, format: "jwk" }), dsaEncoding: "ieee-p1363" } as const;
+    this.#require(verify("sha256", Buffer.from(`${head}.${payload}`), key, Buffer.from(signature, "base64url")));
+    if (nonce !== this.#config.nonce) throw new Refused(401, "use_dpop_nonce");
+    this.#require(htm === method || this.#neglects("htm"));
+    this.#require(htu === asked.origin + asked.pathname || this.#neglects("htu"));
+    this.#require(ath === hashed(token) || this.#neglects("ath"));
+    this.#require(!this.#seen.has(jti) || this.#neglects("jti"));
+    this.#seen.add(jti);
+    const { jkt } = Object(claims["cnf"]) as { readonly jkt?: string };
+    this.#require(hashed(JSON.stringify({ crv, kty, x, y })) === jkt || this.#neglects("jkt"));
+  }
+}
+
+/** Serves an API. What goes wrong in it answers 500. @param port 0: a free one */
+export async function serveApi(port: number, api: () => CarefulApi | null) {
+  const server = createServer((req, res) => {
+    const found = api();
+    if (found === null) {
+      req.socket.destroy();
+      return;
+    }
+    found.handle(req, res).catch(() => {
+      if (!res.headersSent) res.writeHead(500);
+      res.end();
+    });
+  });
+  server.listen(port, "localhost");
+  await once(server, "listening");
+  return {
+    origin: `http://localhost:${(server.address() as AddressInfo).port}`,
+    close: () => {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}
