@@ -101,10 +101,18 @@ export default tseslint.config(
     languageOptions: {
       sourceType: "script",
       globals: Object.fromEntries(
-        ["document", "navigator", "location", "fetch", "setTimeout", "CSS", "DOMParser", "EventSource"].map((name) => [
-          name,
-          "readonly",
-        ]),
+        [
+          "document",
+          "navigator",
+          "location",
+          "fetch",
+          "setTimeout",
+          "CSS",
+          "DOMParser",
+          "EventSource",
+          "atob",
+          "btoa",
+        ].map((name) => [name, "readonly"]),
       ),
     },
   },

@@ -9,6 +9,7 @@
  * that are made from records.
  */
 import type { Store, Tx } from "../store/store.ts";
+import type { Factor } from "./factors/names.ts";
 import type { Attempts } from "./attempts.ts";
 import type { KeyRing } from "./keys/keys.ts";
 import type { Faults } from "./testing/faults/faults.ts";
@@ -41,6 +42,10 @@ export interface Settings {
   /** `picker`, `password`, or `auto:<username>`. */
   readonly login: string;
   readonly consent: "ask" | "skip";
+  /** Values of `acr`, and the factors that meet each. */
+  readonly acr: Readonly<Record<string, readonly Factor[]>>;
+  /** What the user of `login: auto:` proves; none: as if picked from the list. */
+  readonly factors: readonly Factor[];
   /** Hosts beyond loopback that clients may have on plain http: names of a container network. */
   readonly http_redirect_hosts: readonly string[];
   /** Whether the redirect URIs of confidential clients may leave the port open too. */
@@ -69,6 +74,8 @@ export const defaultSettings: Settings = {
   id_token_claims: "all",
   login: "picker",
   consent: "ask",
+  acr: {},
+  factors: [],
   http_redirect_hosts: [],
   any_loopback_port: false,
   registration_loopback: false,

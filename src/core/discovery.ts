@@ -5,7 +5,7 @@ import { publicAlgs } from "./keys/keys.ts";
 import { responseModesOf } from "./authorize/response.ts";
 import { supportedGrantTypes } from "./tokens/endpoint.ts";
 import type { Context } from "./context.ts";
-import { reachableAcr } from "./login/acr.ts";
+import { reachableAcr } from "./factors/acr.ts";
 import { standardClaimNames } from "./scopes/claims.ts";
 
 const confidentialMethods = ["client_secret_post", "client_secret_basic", "client_secret_jwt", "private_key_jwt"];
@@ -46,7 +46,7 @@ export function metadata(
     backchannel_logout_session_supported: true,
     scopes_supported: supported.scopes,
     claims_supported: [...new Set([...standardClaimNames, ...supported.claims])],
-    acr_values_supported: reachableAcr,
+    acr_values_supported: reachableAcr(ctx),
     response_types_supported: ["code"],
     response_modes_supported: responseModesOf(ctx),
     grant_types_supported: supportedGrantTypes,

@@ -18,6 +18,7 @@ const statuses = {
   invalid_target: 400,
   access_denied: 400,
   login_required: 400,
+  interaction_required: 400,
   unmet_authentication_requirements: 400,
   consent_required: 400,
   request_not_supported: 400,

@@ -5,7 +5,7 @@
  * error becomes one. api/ is the control API, inspector/ the pages for the person who tests.
  */
 import express, { type Express, type RequestHandler, type Router } from "express";
-import { devicePath } from "../core/device/device.ts";
+import { devicePath } from "../core/device/begin.ts";
 import { baseOf, discoveryPath, metadataPath } from "../core/endpoints.ts";
 import { tryItPaths } from "../core/try-it/try-it.ts";
 import {
@@ -16,10 +16,12 @@ import {
   postRemoveApp,
   postSignOut,
 } from "./pages/account.ts";
+import { postAddPasskey, postRemovePasskey } from "./pages/account-passkeys.ts";
 import { apiGuard, apiPath, apiRoutes, type ControlOptions } from "./api/api.ts";
 import { getAuthorize, postAuthorize } from "./oauth/authorize.ts";
 import { withFaults } from "./faults.ts";
 import { formBody, formOrJsonBody, jsonBody } from "./input/bodies.ts";
+import { getFactor, postFactor } from "./pages/factor.ts";
 import { getConsent, postConsent } from "./pages/consent.ts";
 import { anyOrigin, registeredOrigins } from "./input/cors.ts";
 import { getDevice, postDevice } from "./pages/device.ts";
@@ -36,9 +38,9 @@ import { notFound } from "./not-found.ts";
 import { observe, type Observers } from "./observe.ts";
 import { postPar } from "./oauth/par.ts";
 import { deleteRegistration, getRegistration, postRegister, putRegistration } from "./oauth/register.ts";
-import { stylesheetPath } from "./pages/render.ts";
+import { passkeyScriptPath, stylesheetPath } from "./pages/render.ts";
 import { postRevoke } from "./oauth/revoke.ts";
-import { favicon, health, root, stylesheet } from "./root.ts";
+import { favicon, health, passkeyScriptFile, root, stylesheet } from "./root.ts";
 import { enter, mount, type Route } from "./route.ts";
 import { getTryItCallback, postTryIt, postTryItUserInfo } from "./pages/try-it.ts";
 import { postToken } from "./oauth/token.ts";
@@ -119,12 +121,15 @@ function pageRoutes(web: Web): readonly Route[] {
   const tryIt = { ...page, name: "try-it" } as const;
   return [
     { ...page, name: "login", path: "/interaction/:uid/login", get: getLogin(web), post: postLogin(web) },
+    { ...page, name: "factor", path: "/interaction/:uid/factor", get: getFactor(web), post: postFactor(web) },
     { ...page, name: "consent", path: "/interaction/:uid/consent", get: getConsent(web), post: postConsent(web) },
     { ...page, name: "sign-out", path: "/interaction/:uid/logout", get: getLogoutPage(web), post: postLogoutPage(web) },
     { ...page, name: "device", path: devicePath, get: getDevice(web), post: postDevice(web) },
     { ...account, path: "/account", get: getAccount(web) },
     { ...account, path: "/account/apps/:clientId/remove", get: getRemoveApp(web), post: postRemoveApp(web) },
     { ...account, path: "/account/preferences", post: postPreferences(web) },
+    { ...account, path: "/account/passkeys", post: postAddPasskey(web) },
+    { ...account, path: "/account/passkeys/remove", post: postRemovePasskey(web) },
     { ...account, path: "/account/end-session", post: postEndSession(web) },
     { ...account, path: "/account/sign-out", post: postSignOut(web) },
     { ...tryIt, path: tryItPaths.begin, post: postTryIt(web) },
@@ -134,6 +139,7 @@ function pageRoutes(web: Web): readonly Route[] {
     { kind: "public", name: "stylesheet", path: "/favicon.ico", get: favicon },
     { kind: "api", name: "health", path: "/_idp/health", get: health(web) },
     { kind: "public", name: "stylesheet", path: stylesheetPath, get: stylesheet(web) },
+    { kind: "public", name: "stylesheet", path: passkeyScriptPath, get: passkeyScriptFile(web) },
   ];
 }
 

@@ -44,7 +44,7 @@ interface Exchange {
 export function withFaults(web: Web, route: Route): Route {
   const { name } = route;
   // The pages of a sign-in make authorization responses too.
-  const isPage = name === "login" || name === "consent";
+  const isPage = name === "login" || name === "factor" || name === "consent";
   const endpoint = isPage ? "authorize" : faultEndpoints.find((one) => one === name);
   if (endpoint === undefined) return route;
   const handlers = methods.flatMap((method) => {

@@ -1,5 +1,5 @@
 import type { RequestHandler } from "express";
-import { devicePath } from "../core/device/device.ts";
+import { devicePath } from "../core/device/begin.ts";
 import { baseOf, discoveryPath } from "../core/endpoints.ts";
 import { issuerName } from "../core/issuers/issuer-view.ts";
 import { nearest } from "../core/nearest.ts";

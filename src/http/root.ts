@@ -44,6 +44,12 @@ export const favicon: RequestHandler = (_req, res) => {
   sendText(res, 200, iconHeaders, "image/svg+xml", icon);
 };
 
+export const passkeyScriptFile =
+  ({ renderer }: Web): RequestHandler =>
+  (_req, res) => {
+    sendText(res, 200, assetHeaders, "text/javascript; charset=utf-8", renderer.script("passkey").text);
+  };
+
 export const stylesheet =
   ({ renderer }: Web): RequestHandler =>
   (_req, res) => {

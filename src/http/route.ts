@@ -15,6 +15,7 @@ type RouteName =
   | "register"
   | "logout"
   | "login"
+  | "factor"
   | "consent"
   | "sign-out"
   | "device"

@@ -8,8 +8,8 @@ export interface Interaction {
   readonly csrf: string;
   /** What it is for: a type of `core/sign-in/interactions.ts`. */
   readonly purpose: unknown;
-  /** Who signed in during this interaction, when (seconds) and how (RFC 8176); null: nobody yet. */
-  readonly login: { readonly userId: string; readonly at: number; readonly amr: readonly string[] } | "canceled" | null;
+  /** Who proved who they are during this interaction, and how: a type of `core/factors/acr.ts`; null: nobody yet. */
+  readonly login: { readonly userId: string; readonly met: readonly string[] } | "canceled" | null;
   /** The scopes that were allowed, and the session in which; `allowed` null: the user denied. Null: nothing is decided yet. */
   readonly consent: { readonly sessionId: string; readonly allowed: readonly string[] | null } | null;
   readonly expiresAt: number;
@@ -35,6 +35,7 @@ export interface Code extends OfIssuer {
   /** Seconds since 1970. */
   readonly authTime: number;
   readonly amr: readonly string[];
+  readonly acr: string;
   readonly sid: string | null;
   readonly usableUntil: number;
   readonly usedAt: number | null;
@@ -59,12 +60,16 @@ export interface DeviceRequest extends OfIssuer {
   readonly clientId: string;
   readonly scopes: readonly string[];
   readonly resources: readonly string[];
-  readonly status: "waiting" | "allowed" | "denied" | "used";
+  /** `acr_values` of the request. */
+  readonly acrValues: readonly string[];
+  /** `unmet`: its user cannot meet any of those values. */
+  readonly status: "waiting" | "allowed" | "denied" | "unmet" | "used";
   /** Set with `allowed`. */
   readonly grant: { readonly userId: string; readonly grantId: string; readonly epoch: string } | null;
   /** Set with `allowed`: seconds since 1970, and how the user signed in. */
   readonly authTime: number;
   readonly amr: readonly string[];
+  readonly acr: string;
   readonly sid: string | null;
   /** Milliseconds: a device that polls before this gets slow_down. */
   readonly nextPollAt: number;

@@ -29,6 +29,25 @@ export interface User {
   readonly phone: string | null;
   readonly socialLinks: readonly { readonly platform: string; readonly url: string; readonly label: string }[];
   readonly claims: Readonly<Record<string, unknown>>;
+  /** What the user has beside the password or the picker. Absent: nothing. */
+  readonly factors?: readonly ("otp" | "passkey")[];
+  /** Base32, of the one-time codes. Absent: the user never had that factor. */
+  readonly otp_secret?: string;
+  /** Registered on the account page. Absent: none. */
+  readonly passkeys?: readonly Passkey[];
+}
+
+/** A passkey of a user: a WebAuthn credential. */
+export interface Passkey {
+  /** The credential ID, base64url. */
+  readonly id: string;
+  /** COSE, base64url. */
+  readonly publicKey: string;
+  /** The signature counter when it was last used; 0 where the authenticator has none. */
+  readonly counter: number;
+  readonly transports: readonly string[];
+  /** ISO 8601. */
+  readonly createdAt: string;
 }
 
 /**
@@ -143,6 +162,8 @@ export interface Session {
   /** When the user last proved who they are, in seconds since 1970: `auth_time`. */
   readonly authTime: number;
   readonly amr: readonly string[];
+  /** What was proved beside that sign-in, and when: a type of `core/factors/acr.ts`. Absent: nothing. */
+  readonly factors?: Readonly<Record<string, number>>;
   /** Clients that received an ID token of this session. */
   readonly clientIds: readonly string[];
   readonly createdAt: string;

@@ -17,7 +17,7 @@ it("the JSON Schema knows every field of a fixture", () => {
   expect(Object.keys(users?.items?.properties ?? {})).toEqual(
     (
       "username id displayName email emailVerified password status avatar about note language theme createdAt website location " +
-      "birthDate phone socialLinks claims"
+      "birthDate phone socialLinks claims factors otp_secret"
     ).split(" "),
   );
   expect(Object.keys(clients?.items?.properties ?? {})).toEqual(
@@ -25,7 +25,7 @@ it("the JSON Schema knows every field of a fixture", () => {
   );
   expect(Object.keys(clients?.items?.patternProperties ?? {})).toHaveLength(5);
   expect(Object.keys(settings?.properties ?? {})).toEqual(
-    "code_ttl access_token_ttl refresh_token_ttl session_ttl refresh_rotation refresh_grace access_token_alg access_token_typ userinfo_format id_token_claims login consent http_redirect_hosts any_loopback_port registration_loopback try_it ledger endpoints".split(
+    "code_ttl access_token_ttl refresh_token_ttl session_ttl refresh_rotation refresh_grace access_token_alg access_token_typ userinfo_format id_token_claims login consent acr factors http_redirect_hosts any_loopback_port registration_loopback try_it ledger endpoints".split(
       " ",
     ),
   );

@@ -55,6 +55,8 @@ import {
   type TokensView,
   type UsersView,
 } from "../../src/http/inspector/views.ts";
+import { renderFactor, type FactorView } from "../../src/http/pages/factor-view.ts";
+import { factorViews, ownFactors } from "./factor-views.ts";
 import {
   clientsViews,
   closedViews,
@@ -285,6 +287,12 @@ const account: AccountView = {
   language: "en",
   chosenTheme: "system",
   outcome: null,
+  factors: [],
+  passkeys: [],
+  passkeyOptions: null,
+  passkeysWork: true,
+  addPasskeyAction: "/account/passkeys",
+  removePasskeyAction: "/account/passkeys/remove",
   preferencesAction: "/account/preferences",
   signOutAction: "/account/sign-out",
   endSessionAction: "/account/end-session",
@@ -488,6 +496,10 @@ export const accountViews = {
   "account-removed": { ...account, apps: [], outcome: { kind: "removed", app: "Demo App" } },
   "account-gone": { ...account, outcome: { kind: "gone", app: "Demo App" } },
 } satisfies Record<string, AccountView>;
+
+const factorAccountViews: Readonly<Record<string, AccountView>> = Object.fromEntries(
+  Object.entries(ownFactors).map(([name, factors]) => [name, { ...account, ...factors }]),
+);
 
 const revokeViews = {
   "account-revoke": revoke,
@@ -761,6 +773,8 @@ export const samples: readonly Sample[] = [
   ...of<EndedView>(renderEnded, endedViews),
   ...of<ConsentView>(renderConsent, consentViews),
   ...of<AccountView>(renderAccount, accountViews),
+  ...of<AccountView>(renderAccount, factorAccountViews),
+  ...of<FactorView>(renderFactor, factorViews),
   ...of<AccountRevokeView>(renderAccountRevoke, revokeViews),
   ...of<FormPostView>(renderFormPost, formPostViews),
   ...of<DeviceView>(renderDevice, deviceViews),
@@ -783,6 +797,8 @@ export const samples: readonly Sample[] = [
 
 const kinds = [
   ["account-gone", "account-many", "account-revoke", "account-saved"],
+  ["account-passkey-added", "account-passkey-refused", "account-passkey-removed"],
+  ["factor-error-otp", "factor-otp-typed", "factor-otp-used", "factor-passkey-both", "factor-passkey-insecure"],
   ["consent-again", "consent-default", "consent-every-field", "consent-finished", "consent-suspended-fix"],
   ["device-confirm", "device-done", "device-invalid"],
   [

@@ -19,6 +19,9 @@ function addTo(value: unknown, more: string, name = ""): unknown {
     "status",
     "kind",
     "why",
+    "asked",
+    "instead",
+    "factors",
     "stays",
     "step",
     "lang",
@@ -71,7 +74,7 @@ describe.each(oneOfEachKind)("$name", (sample) => {
     for (const { tag, attributes } of elements) {
       expect(["style", "iframe", "object", "img", "base"]).not.toContain(tag);
       const names = Object.keys(attributes);
-      const isOurs = tag === "script" && attributes["src"]?.startsWith("/_idp/assets/inspector.js?v=") === true;
+      const isOurs = tag === "script" && /^\/_idp\/assets\/(inspector|passkey)\.js\?v=/.test(attributes["src"] ?? "");
       expect(names.filter((name) => /^on|^style$|^autofocus$|^src|^http-equiv$/.test(name))).toEqual(
         isOurs ? ["src"] : [],
       );
@@ -111,7 +114,8 @@ describe.each(oneOfEachKind)("$name", (sample) => {
     const { html, headers } = sample.render(renderer, sample.view);
     const [script] = /(?<=<script>)[^<]*/.exec(html) ?? [];
     const policy = headers["Content-Security-Policy"] ?? "";
-    if (html.includes("<script src=")) expect(policy).toContain("script-src 'self'; connect-src 'self';");
+    if (html.includes("passkey.js")) expect(policy).toContain("script-src 'self'; img-src");
+    else if (html.includes("<script src=")) expect(policy).toContain("script-src 'self'; connect-src 'self';");
     else if (script === undefined) expect(policy).not.toContain("script-src");
     else expect(policy).toContain(`script-src 'sha256-${createHash("sha256").update(script).digest("base64")}';`);
     expect(headers["Referrer-Policy"] === "no-referrer").toBe(!html.includes('method="post"'));
@@ -153,10 +157,11 @@ test("the pages have exactly these hooks: removing one breaks users' tests", () 
   const named = Object.fromEntries([...hooks].map(([page, found]) => [page, [...found].sort().join(" ")]));
   expect(named).toMatchInlineSnapshot(`
     {
-      "account": "account-app-bare account-app-demo-app account-app-reports account-apps account-data account-language account-preferences account-revoke-bare account-revoke-cancel account-revoke-confirm account-revoke-demo-app account-revoke-reports account-save account-session-1 account-session-2 account-session-end-2 account-sessions account-signout account-signout-all account-status account-theme account-user main",
+      "account": "account-app-bare account-app-demo-app account-app-reports account-apps account-data account-factor-otp account-factor-passkey account-factors account-language account-passkey-add account-passkey-remove-cred-1 account-preferences account-revoke-bare account-revoke-cancel account-revoke-confirm account-revoke-demo-app account-revoke-reports account-save account-session-1 account-session-2 account-session-end-2 account-sessions account-signout account-signout-all account-status account-theme account-user main",
       "consent": "consent-again consent-allow consent-always consent-client consent-deny consent-error consent-form consent-granted consent-policy consent-scope-address consent-scope-claim:given_name consent-scope-details consent-scope-email consent-scope-offline_access consent-scope-openid consent-scope-orders:read consent-scope-phone consent-scope-profile consent-scope-social consent-switch-user consent-terms consent-user main request-details",
       "device": "device-allow device-code device-deny device-done device-error device-form device-hint device-shown-code device-submit main",
       "error": "error-code error-developer error-fix error-inspect error-message error-reload main",
+      "factor": "factor-code factor-error factor-form factor-instead factor-otp factor-passkey factor-passkey-button factor-submit main request-details",
       "form-post": "form-post-continue main",
       "home": "home-account home-discovery home-elsewhere home-issuer home-try main",
       "inspector": "add-redirect-uri-demo-app add-redirect-uri-demo-service add-redirect-uri-demo-spa add-redirect-uri-value-demo-app add-redirect-uri-value-demo-service add-redirect-uri-value-demo-spa advance-clock advance-value-clock ban-alice ban-bob ban-erin clear-faults-faults create-client-shop curl-r1 curl-r10 curl-r11 curl-r12 curl-r13 curl-r14 curl-r15 curl-r2 curl-r3 curl-r4 curl-r5 curl-r6 curl-r7 curl-r8 curl-r9 end-session-s_7yQ2mXk0aLw3 fault-add fault-after fault-after-hint fault-always fault-always-hint fault-body fault-client fault-content_type fault-content_type-hint fault-delay fault-delay-hint fault-description fault-drop fault-drop-hint fault-drop_after fault-drop_after-hint fault-endpoint fault-error fault-flaw fault-grant_type fault-header fault-header-hint fault-method fault-skip fault-skip-hint fault-status fault-times fault-times-hint fault-user freeze-clock inspector-add-fault inspector-again inspector-back inspector-banner inspector-clock inspector-command inspector-done inspector-faults inspector-fresh inspector-grants inspector-issuers inspector-live inspector-nav inspector-no-problems inspector-outcome inspector-pause inspector-problems inspector-refresh inspector-refused inspector-search inspector-sessions inspector-stale inspector-tab-clients inspector-tab-fixtures inspector-tab-grants inspector-tab-sign-ins inspector-tab-testing inspector-tab-tokens inspector-tab-users inspector-token inspector-token-hint inspector-verify main open-issuer- open-issuer-w1 remove-fault-f17 request-r1 request-r10 request-r11 request-r12 request-r13 request-r14 request-r15 request-r2 request-r3 request-r4 request-r5 request-r6 request-r7 request-r8 request-r9 reset-clock-clock restore-carol restore-dave revoke-g_8fK2aQxYz01b row-client-demo-app row-client-demo-service row-client-demo-spa row-fault-f17 row-flow-f11 row-flow-f12 row-flow-f13 row-flow-f14 row-grant-g_7yQ2mXk0aLw3 row-grant-g_8fK2aQxYz01b row-request-r1 row-request-r10 row-request-r11 row-request-r12 row-request-r13 row-request-r14 row-request-r15 row-request-r2 row-request-r3 row-request-r4 row-request-r5 row-request-r6 row-request-r7 row-request-r8 row-request-r9 row-session-s_7yQ2mXk0aLw3 row-user-alice row-user-bob row-user-carol row-user-dave row-user-erin set-clock-clock set-clock-value-clock sign-in-alice sign-in-bob sign-in-carol sign-in-dave suspend-alice suspend-bob suspend-erin",

@@ -23,6 +23,8 @@ describe("access token", () => {
     const now = clock.now() / 1000;
     expect(jwtPart(token, 0)).toEqual({ alg: "HS256", typ: "at+jwt", kid: expect.any(String) as string });
     expect(jwtPart(token, 1)).toEqual({
+      acr: "urn:idp:single-factor",
+      auth_time: now,
       iss: idp.issuer,
       sub: id,
       email: "bob@example.test",

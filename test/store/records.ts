@@ -77,6 +77,7 @@ export const code = (id: string, expiresAt: number): Code => ({
   family: "f",
   authTime: 0,
   amr: [],
+  acr: "urn:idp:single-factor",
   sid: null,
   usableUntil: expiresAt,
   usedAt: null,

@@ -13,6 +13,8 @@ import { checkAuthorizationRequest, type AuthorizationRequest } from "./request.
 import type { RawParameters } from "./parameters.ts";
 import type { Context } from "../context.ts";
 import { OAuthError } from "../errors.ts";
+import { whenCodeLeft } from "../factors/otp.ts";
+import type { Needs } from "../sign-in/purpose.ts";
 import { newInteraction, type Browser, type SignInRecord } from "../sign-in/interactions.ts";
 import { advance, settle, type StepResult } from "../sign-in/next-step.ts";
 import { putBackPushed, takePushed } from "./par.ts";
@@ -71,13 +73,15 @@ async function hintedUser(ctx: Context, request: AuthorizationRequest): Promise<
   );
 }
 
-/** Begins a sign-in for one of our own pages. @param path of the page, below the issuer */
-export const beginSignIn = (ctx: Context, path: string, browser: Browser): Promise<StepResult> =>
-  begin(ctx, { kind: "page", path }, browser);
+/** Begins a sign-in for one of our own pages. @param path of the page, below the issuer @param acr what the page needs */
+export const beginSignIn = (ctx: Context, path: string, acr: Needs["acr"], browser: Browser): Promise<StepResult> =>
+  begin(ctx, { kind: "page", path, acr }, browser);
 
 async function begin(ctx: Context, record: SignInRecord, browser: Browser): Promise<StepResult> {
-  const result = await ctx.store.transaction((tx) =>
-    advance(tx, ctx, newInteraction(ctx, record, browser), liveSession(tx, browser.session), browser),
+  const result = await whenCodeLeft(ctx, () =>
+    ctx.store.transaction((tx) =>
+      advance(tx, ctx, newInteraction(ctx, record, browser), liveSession(tx, browser.session), browser),
+    ),
   );
   return settle(ctx, result);
 }

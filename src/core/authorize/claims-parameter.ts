@@ -1,5 +1,4 @@
 import type { Client, ReadTx } from "../../store/store.ts";
-import { checkAcr } from "../login/acr.ts";
 import {
   claimScope,
   isProtocolClaim,
@@ -22,6 +21,8 @@ export interface ClaimsRequest {
   readonly scopes: readonly string[];
   /** The only user who may sign in (OpenID Connect Core 5.5.1: `sub` with a value). */
   readonly sub: string | null;
+  /** The values of `acr` that were asked for, and whether one of them is essential; null: `acr` was not asked for. */
+  readonly acr: { readonly values: readonly string[]; readonly essential: boolean } | null;
 }
 
 const refuse = (what: string): OAuthError =>
@@ -54,6 +55,9 @@ function wishedValues(wish: unknown): readonly unknown[] {
   return Array.isArray(wish["values"]) ? (wish["values"] as readonly unknown[]) : [];
 }
 
+const wishedAcr = (wish: unknown): ClaimsRequest["acr"] =>
+  isObject(wish) ? { values: wishedValues(wish).map(String), essential: wish["essential"] === true } : null;
+
 function wishedSub(wish: unknown): string | null {
   const [value] = wishedValues(wish);
   return typeof value === "string" ? value : null;
@@ -66,7 +70,7 @@ export const mayAskClaim = (tx: ReadTx, ctx: Defaults, client: Client, name: str
 /**
  * @param text the parameter; undefined: not sent
  * @param scopes the scopes of the request: the claims that they release need no separate consent
- * @throws {OAuthError} invalid_request; unmet_authentication_requirements (Core 5.5.1.1)
+ * @throws {OAuthError} invalid_request
  */
 export function readClaimsParameter(
   tx: ReadTx,
@@ -75,10 +79,8 @@ export function readClaimsParameter(
   text: string | undefined,
   scopes: readonly string[],
 ): ClaimsRequest {
-  if (text === undefined) return { claims: noClaims, scopes: [], sub: null };
+  if (text === undefined) return { claims: noClaims, scopes: [], sub: null, acr: null };
   const { userinfo, id_token: idToken } = parse(text);
-  const acr = idToken["acr"];
-  if (isObject(acr) && acr["essential"] === true) checkAcr(wishedValues(acr));
   const needConsent = new Set<string>();
   /** Core 5.5.1: unknown claims, and those of scopes that the client may not request, are ignored. */
   const requested = (names: readonly string[]): readonly string[] =>
@@ -91,5 +93,10 @@ export function readClaimsParameter(
       return true;
     });
   const claims = { userinfo: requested(Object.keys(userinfo)), id_token: requested(Object.keys(idToken)) };
-  return { claims, scopes: [...needConsent], sub: wishedSub(idToken["sub"]) ?? wishedSub(userinfo["sub"]) };
+  return {
+    claims,
+    scopes: [...needConsent],
+    sub: wishedSub(idToken["sub"]) ?? wishedSub(userinfo["sub"]),
+    acr: wishedAcr(idToken["acr"]),
+  };
 }

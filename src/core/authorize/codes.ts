@@ -2,6 +2,7 @@ import type { Client, Code, Grant, Session, Tx, User } from "../../store/store.t
 import type { Context } from "../context.ts";
 import { singleClaim, type RequestedClaims } from "../scopes/claims.ts";
 import { grantedNow } from "../grants/granted-scopes.ts";
+import type { Standing } from "../factors/acr.ts";
 import { hashOf } from "../secrets.ts";
 
 /** Authorization codes: opaque, 256 random bits, single-use. The store has only their hash. */
@@ -30,6 +31,8 @@ export interface CodeOwner {
   readonly grant: Grant;
   /** Null: the code was made without a browser. */
   readonly session: Session | null;
+  /** How the user signed in. */
+  readonly standing: Standing;
 }
 
 /** Draws a code for what the grant allows of the request. */
@@ -53,8 +56,7 @@ export function drawCode(tx: Tx, ctx: Context, to: CodeOwner, request: CodeReque
       dpopJkt: request.dpopJkt,
     } satisfies CodeRequest,
     family: `f_${ctx.random(12)}`,
-    authTime: to.session?.authTime ?? Math.floor(ctx.now() / 1000),
-    amr: to.session?.amr ?? [],
+    ...to.standing,
     sid: to.session?.sid ?? null,
     usableUntil,
     usedAt: null,

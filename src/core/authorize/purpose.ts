@@ -33,6 +33,8 @@ function needsOf({ request, hintedUserId }: AuthorizationRecord): Needs {
     loginHint,
     userId: hintedUserId,
     consent: { clientId, redirectUri, scopes, again: prompt.includes("consent") },
+    acr: request.acr,
+    acrIsEssential: request.acrIsEssential,
     silent: prompt.includes("none"),
   };
 }
@@ -40,10 +42,11 @@ function needsOf({ request, hintedUserId }: AuthorizationRecord): Needs {
 function finish(tx: Tx, ctx: Context, request: AuthorizationRequest, outcome: Outcome): Ending {
   if (outcome === "canceled") return refused(request, "The user canceled the sign-in");
   if (outcome === "denied") return refused(request, "The user denied the request");
+  const { standing } = outcome;
   const { user, session } = outcome.session;
   const client = findClient(tx, request.clientId);
   const grant = settleGrant(tx, ctx, request, { user, client, allowed: outcome.allowed });
-  const code = drawCode(tx, ctx, { client, user, grant, session }, request);
+  const code = drawCode(tx, ctx, { client, user, grant, session, standing }, request);
   const answer = answerClient(request, { code });
   return { kind: "return", answer, clientId: client.client_id, username: user.username };
 }
@@ -69,6 +72,6 @@ const refused = (request: AuthorizationRequest, description: string): Ending => 
 /** A refusal that is sent to the client. */
 export const refuse = (
   request: AuthorizationRequest,
-  code: "login_required" | "consent_required" | "access_denied",
+  code: Parameters<Purpose["refuse"]>[0] | "access_denied",
   description: string,
 ): RedirectedError => new RedirectedError(new OAuthError(code, description), request);

@@ -45,7 +45,7 @@ export function summarize(request: AuthorizationRequest): RequestSummary {
   say("id_token_hint", request.idTokenHint === null ? null : shortened(request.idTokenHint));
   say("ui_locales", request.uiLocales);
   say("resource", request.resources.join(" "));
-  say("acr_values", request.acrValues);
+  say("acr_values", request.acr.join(" "));
   say("dpop_jkt", request.dpopJkt);
   const notes: RequestNote[] = [];
   if (request.codeChallenge === null) notes.push({ kind: "no-pkce" });

@@ -12,10 +12,11 @@ import {
 } from "./checks.ts";
 import { requireRegistered, settleClient, targetOf } from "./target.ts";
 import type { RequestedClaims } from "../scopes/claims.ts";
-import { readClaimsParameter } from "./claims-parameter.ts";
+import { readClaimsParameter, type ClaimsRequest } from "./claims-parameter.ts";
 import { findClient, requiresPkce } from "../clients/clients.ts";
 import type { Context } from "../context.ts";
 import { checkThumbprint } from "../tokens/dpop.ts";
+import { checkEssentialAcr } from "../factors/acr.ts";
 import { OAuthError } from "../errors.ts";
 import { mayStillAsk } from "../grants/granted-scopes.ts";
 import { single, type RawParameters } from "./parameters.ts";
@@ -23,7 +24,7 @@ import { checkChallenge } from "./pkce.ts";
 import { RedirectedError, type ResponseTarget } from "./response.ts";
 import { checkCodeLength } from "./request-length.ts";
 import { checkResources } from "./resources.ts";
-import { resolveScopes } from "../scopes/scopes.ts";
+import { resolveScopes, splitScope } from "../scopes/scopes.ts";
 
 /** An authorization request, parsed once into single values and checked. */
 export interface AuthorizationRequest extends ResponseTarget {
@@ -48,8 +49,10 @@ export interface AuthorizationRequest extends ResponseTarget {
   readonly uiLocales: string | null;
   /** RFC 8707. */
   readonly resources: readonly string[];
-  /** Voluntary (OpenID Connect Core 3.1.2.1): shown to the developer. */
-  readonly acrValues: string | null;
+  /** `acr_values`, or the values of the claim `acr`, best first. */
+  readonly acr: readonly string[];
+  /** The claim `acr` is essential (OpenID Connect Core 5.5.1.1). */
+  readonly acrIsEssential: boolean;
   /** RFC 9449 10. */
   readonly dpopJkt: string | null;
 }
@@ -75,6 +78,7 @@ export function checkAuthorizationRequest(
     checkResponseMode(ctx, raw);
     const { scopes, ignored } = resolveScopes(tx, client, single(raw, "scope"));
     const claims = readClaimsParameter(tx, ctx, client, single(raw, "claims"), scopes);
+    if (claims.acr?.essential === true) checkEssentialAcr(ctx, claims.acr.values);
     const nonce = single(raw, "nonce") ?? null;
     const resources = checkResources([raw["resource"] ?? [], raw["audience"] ?? []].flat());
     checkCodeLength([nonce ?? "", ...claims.claims.userinfo, ...claims.claims.id_token, ...resources]);
@@ -97,7 +101,7 @@ export function checkAuthorizationRequest(
       requiredUserId: claims.sub,
       uiLocales: single(raw, "ui_locales") ?? null,
       resources,
-      acrValues: single(raw, "acr_values") ?? null,
+      ...askedAcr(claims.acr, single(raw, "acr_values")),
       dpopJkt: checkThumbprint(single(raw, "dpop_jkt")),
       ...target,
     };
@@ -105,6 +109,15 @@ export function checkAuthorizationRequest(
     throw error instanceof OAuthError ? new RedirectedError(error, target) : error;
   }
 }
+
+/** The claim is more exact than the parameter, so it wins where both name values. */
+const askedAcr = (
+  claim: ClaimsRequest["acr"],
+  acrValues: string | undefined,
+): Pick<AuthorizationRequest, "acr" | "acrIsEssential"> =>
+  claim !== null && claim.values.length > 0
+    ? { acr: claim.values, acrIsEssential: claim.essential }
+    : { acr: splitScope(acrValues ?? ""), acrIsEssential: false };
 
 /**
  * Checks a request against its client again: the client may have changed while a page of the request was open.

@@ -1,120 +1,26 @@
 /*
- * core/device: device authorization (RFC 8628). The device shows a code; its user types it in here and decides. The device's polling is a
- * grant type (core/tokens/grant-types/device-code.ts).
+ * core/device: device authorization (RFC 8628). begin.ts gives the device its codes; in device.ts its user types one in and decides. The
+ * device's polling is a grant type (core/tokens/grant-types/device-code.ts).
  */
 import type { Client, DeviceRequest, ReadTx, Tx, User } from "../../store/store.ts";
 import { csrfOf } from "../account/account.ts";
 import { userCodeLimits } from "../attempts.ts";
-import { clientName, mayUse, type ClientName } from "../clients/clients.ts";
+import { clientName, type ClientName } from "../clients/clients.ts";
 import type { Context } from "../context.ts";
-import { baseOf } from "../endpoints.ts";
 import { OAuthError } from "../errors.ts";
+import { metOf, standingOf } from "../factors/acr.ts";
+import { enoughFor } from "../factors/needs.ts";
 import { recordGrant } from "../grants/grants.ts";
 import type { Browser } from "../sign-in/interactions.ts";
 import { requireUserForm } from "../sign-in/user-form.ts";
-import { checkLength } from "../authorize/request-length.ts";
-import { checkResources } from "../authorize/resources.ts";
+import { shownCode } from "./begin.ts";
 import { namedScopes, type NamedScope } from "../consent/scope-display.ts";
-import { mayAsk, resolveScopes } from "../scopes/scopes.ts";
-import { hashOf } from "../secrets.ts";
+import { mayAsk } from "../scopes/scopes.ts";
 import { liveSession, type LiveSession } from "../sessions/sessions.ts";
-
-export const deviceGrantType = "urn:ietf:params:oauth:grant-type:device_code";
-
-/** Seconds. */
-const deviceCodeTtl = 600;
-const pollInterval = 5;
-/** How long (milliseconds) an expired code is still known as expired. */
-const expiredMemory = 3_600_000;
-
-/** No vowels, so that no words appear (RFC 8628 6.1), and no letter that Turkish has with and without a dot. */
-const alphabet = "BCDFGHJKLMNPQRSTVWXZ";
-const userCodeLength = 8;
-
-/** The path of the page for users, below the issuer. */
-export const devicePath = "/device";
-
-export interface DeviceAnswer {
-  readonly device_code: string;
-  readonly user_code: string;
-  readonly verification_uri: string;
-  readonly verification_uri_complete: string;
-  /** Seconds. */
-  readonly expires_in: number;
-  readonly interval: number;
-  /** For the user. */
-  readonly message?: string;
-}
-
-function drawUserCode(ctx: Context): string {
-  let code = "";
-  while (code.length < userCodeLength) {
-    for (const byte of Buffer.from(ctx.random(userCodeLength * 2), "base64url")) {
-      // Each letter is equally likely: bytes from 240 on are dropped, because 256 is not a multiple of 20.
-      if (byte < 240 && code.length < userCodeLength) code += alphabet.charAt(byte % alphabet.length);
-    }
-  }
-  return code;
-}
-
-/** The code as it is shown: four letters, a dash, four letters. */
-const shownCode = (userCode: string): string => `${userCode.slice(0, 4)}-${userCode.slice(4)}`;
 
 /** The code as it is compared: only letters count. ASCII only: in Turkish, the capital of i is not I. */
 export const typedCode = (text: string): string =>
   text.replaceAll(/[a-z]/g, (letter) => letter.toUpperCase()).replaceAll(/[^A-Z]/g, "");
-
-/**
- * Begins a device authorization (RFC 8628 3.1).
- * @throws {OAuthError} unauthorized_client, invalid_scope, invalid_target
- */
-export function beginDevice(
-  ctx: Context,
-  client: Client,
-  request: { readonly scope: string | undefined; readonly resource: readonly string[] },
-): Promise<DeviceAnswer> {
-  if (!mayUse(client, deviceGrantType)) {
-    throw new OAuthError(
-      "unauthorized_client",
-      `client "${client.client_id}" may not use the device flow: its grant_types lack "${deviceGrantType}"`,
-    );
-  }
-  checkLength([request.scope, ...request.resource]);
-  const resources = checkResources(request.resource);
-  return ctx.store.transaction((tx) => {
-    const { scopes } = resolveScopes(tx, client, request.scope);
-    const deviceCode = ctx.random(32);
-    let userCode = drawUserCode(ctx);
-    while (tx.find("deviceRequests", "userCode", userCode) !== undefined) userCode = drawUserCode(ctx);
-    tx.insert("deviceRequests", {
-      id: hashOf(deviceCode),
-      issuerPath: ctx.layout.issuer,
-      userCode,
-      clientId: client.client_id,
-      scopes,
-      resources,
-      status: "waiting",
-      grant: null,
-      authTime: 0,
-      amr: [],
-      sid: null,
-      nextPollAt: 0,
-      interval: pollInterval,
-      usableUntil: ctx.now() + deviceCodeTtl * 1000,
-      expiresAt: ctx.now() + deviceCodeTtl * 1000 + expiredMemory,
-    });
-    const uri = baseOf(ctx.address) + devicePath;
-    return {
-      device_code: deviceCode,
-      user_code: shownCode(userCode),
-      verification_uri: uri,
-      verification_uri_complete: `${uri}?user_code=${shownCode(userCode)}`,
-      expires_in: deviceCodeTtl,
-      interval: pollInterval,
-      ...(ctx.layout.deviceMessage && { message: `To sign in, open ${uri} and enter the code ${shownCode(userCode)}` }),
-    };
-  });
-}
 
 /** Why the user cannot decide on the code that was typed. */
 type Unusable = "invalid" | "expired" | "used";
@@ -122,6 +28,8 @@ type Unusable = "invalid" | "expired" | "used";
 /** What the page for users shows. */
 export type DevicePage =
   | { readonly state: "enter" | Unusable; readonly csrf: string; readonly user: User }
+  /** The user has to prove more first, as the device asked. */
+  | { readonly state: "factor"; readonly acr: readonly string[]; readonly user: User }
   | {
       readonly state: "confirm";
       readonly csrf: string;
@@ -177,6 +85,7 @@ function pageFor(tx: ReadTx, ctx: Context, browser: Browser, typed: string | und
   const asked = askedNow(tx, found);
   if (asked === null) return { state: "invalid", csrf, user };
   const { client, scopes } = asked;
+  if (enoughFor(ctx, found.acrValues, live) === "factor") return { state: "factor", acr: found.acrValues, user };
   return {
     state: "confirm",
     csrf,
@@ -189,6 +98,9 @@ function pageFor(tx: ReadTx, ctx: Context, browser: Browser, typed: string | und
   };
 }
 
+/** `factor`: the user has to prove more first. */
+type Decided = "allowed" | "denied" | "factor" | Unusable;
+
 export interface DeviceDecision {
   readonly csrf: string;
   readonly userCode: string;
@@ -200,17 +112,17 @@ export interface DeviceDecision {
  * @returns the outcome; null if nobody is signed in
  * @throws {InteractionError | OtherUserError}; {OAuthError} too_many_requests
  */
-export async function decideDevice(
-  ctx: Context,
-  browser: Browser,
-  form: DeviceDecision,
-): Promise<"allowed" | "denied" | Unusable | null> {
+export async function decideDevice(ctx: Context, browser: Browser, form: DeviceDecision): Promise<Decided | null> {
   const guesser = await ctx.store.read((tx) => deciding(tx, browser, form));
   if (guesser === null) return null;
   // Before it is known whether the guess is right, and outside the transaction, which may run twice.
   const wasRight = ctx.attempts.begin(guesses, userCodeLimits(guesser.user.id, browser.address));
   const result = await ctx.store.transaction((tx) => decide(tx, ctx, browser, form));
   if (result !== "invalid") wasRight();
+  if (result === "unmet") {
+    const why = `${guesser.user.username} cannot meet the acr_values that the device asked for (RFC 9470 5)`;
+    throw new OAuthError("unmet_authentication_requirements", why);
+  }
   return result;
 }
 
@@ -221,7 +133,7 @@ function deciding(tx: ReadTx, browser: Browser, form: DeviceDecision): LiveSessi
   return live;
 }
 
-function decide(tx: Tx, ctx: Context, browser: Browser, form: DeviceDecision): "allowed" | "denied" | Unusable | null {
+function decide(tx: Tx, ctx: Context, browser: Browser, form: DeviceDecision): Decided | "unmet" | null {
   const live = deciding(tx, browser, form);
   if (live === null) return null;
   const { user, session } = live;
@@ -233,6 +145,12 @@ function decide(tx: Tx, ctx: Context, browser: Browser, form: DeviceDecision): "
     tx.put("deviceRequests", { ...request, status: "denied" });
     return "denied";
   }
+  const enough = enoughFor(ctx, request.acrValues, live);
+  if (enough === "factor") return "factor";
+  if (enough === "unmet") {
+    tx.put("deviceRequests", { ...request, status: "unmet" });
+    return "unmet";
+  }
   const { client, scopes } = asked;
   const grant = recordGrant(tx, ctx, { user, client, asked: scopes, allowed: scopes, by: "user" });
   tx.put("deviceRequests", {
@@ -240,8 +158,7 @@ function decide(tx: Tx, ctx: Context, browser: Browser, form: DeviceDecision): "
     scopes,
     status: "allowed",
     grant: { userId: user.id, grantId: grant.id, epoch: grant.epoch },
-    authTime: session.authTime,
-    amr: session.amr,
+    ...standingOf(ctx, metOf(session), request.acrValues),
     sid: session.sid,
   });
   return "allowed";

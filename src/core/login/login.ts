@@ -9,7 +9,7 @@ import type { Context } from "../context.ts";
 import { findForForm, findInteraction, recordFact, type AskingApp, type Browser } from "../sign-in/interactions.ts";
 import { advance, purposeOf, settle, signIn, type Advance, type StepResult } from "../sign-in/next-step.ts";
 import { verifyPassword } from "./verify-password.ts";
-import { mustSignInAgain } from "../sign-in/purpose.ts";
+import { missingOf } from "../factors/needs.ts";
 import type { RequestSummary } from "../authorize/request-summary.ts";
 import { barredUser, liveSession } from "../sessions/sessions.ts";
 import { seconds } from "../time.ts";
@@ -39,6 +39,8 @@ export interface LoginPage {
   /** The user of the session, if they were suspended or banned since. */
   readonly barred: User | null;
   readonly picker: boolean;
+  /** Picking the user again is not enough: the app asks for the password. */
+  readonly passwordNeeded: boolean;
   readonly uiLocales: string | null;
   readonly request: RequestSummary;
 }
@@ -47,13 +49,13 @@ export interface LoginPage {
 export function showLogin(ctx: Context, uid: string, browser: Browser): Promise<LoginPage> {
   return ctx.store.read((tx) => {
     const interaction = findInteraction(tx, ctx, uid, browser);
-    const { needs, shown } = purposeOf(interaction);
+    const purpose = purposeOf(interaction);
+    const { needs, shown } = purpose;
     const session = liveSession(tx, browser.session);
-    const again =
-      session !== null &&
-      interaction.login === null &&
-      needs.login !== "choice" &&
-      mustSignInAgain(ctx, needs, session);
+    const lacks = session === null ? null : missingOf(ctx, purpose, interaction, session);
+    const again = session !== null && lacks?.login === true && needs.login !== "choice";
+    // The user picked a name, and the app asks for more than that.
+    const passwordNeeded = session !== null && lacks?.factors.includes("pwd") === true;
     const { userId, loginHint, maxAge } = needs;
     const hinted = userId === null ? findByName(tx, loginHint ?? "") : tx.get("users", userId);
     const chooser = needs.login === "choice" && loginHint === null ? session?.user : undefined;
@@ -61,13 +63,14 @@ export function showLogin(ctx: Context, uid: string, browser: Browser): Promise<
       csrf: interaction.csrf,
       client: shown.app === null ? null : { ...namedApp(tx, shown.app), redirectUri: shown.app.redirectUri },
       ownPage: shown.ownPage,
-      reauth: again && (userId === null || userId === session.user.id) ? session.user : null,
+      reauth: (again || passwordNeeded) && (userId === null || userId === session.user.id) ? session.user : null,
       mayBeAnother: userId === null,
       reauthAges: again && maxAge !== null ? { signedInAgo: seconds(ctx) - session.session.authTime, maxAge } : null,
       loginHint,
       likely: hinted ?? chooser ?? null,
       barred: barredUser(tx, browser.session),
       picker: ctx.offersPicker,
+      passwordNeeded,
       uiLocales: shown.uiLocales,
       request: shown.summary(),
     };

@@ -4,6 +4,8 @@
 import type { ReadTx, Session, Tx, User } from "../../store/store.ts";
 import { withClients, type EndedSessions } from "../logout/backchannel.ts";
 import type { Context } from "../context.ts";
+import { metOf } from "../factors/acr.ts";
+import type { Met, Proof } from "../factors/names.ts";
 import { hashOf } from "../secrets.ts";
 import { seconds } from "../time.ts";
 
@@ -36,6 +38,7 @@ export function barredUser(tx: ReadTx, cookie: string | null): User | null {
 /**
  * Starts a session for a user who has just proved who they are, under a new cookie value (session fixation).
  * If the same user signs in again, the `sid` stays: to clients it is the same session.
+ * @param proofs what they proved at once: `pwd` or `user`, and further factors
  * @param previous the cookie that the browser sent
  * @returns the new cookie value and session; and the session of another user that it replaces, with the clients to notify once that is on disk
  */
@@ -43,7 +46,7 @@ export function startSession(
   tx: Tx,
   ctx: Context,
   user: User,
-  amr: readonly string[],
+  proofs: readonly Proof[],
   previous: string | null,
 ): { readonly cookie: string; readonly session: Session; readonly endedSessions: EndedSessions } {
   const before = previous === null ? undefined : tx.remove("sessions", hashOf(previous));
@@ -55,7 +58,8 @@ export function startSession(
     sid: same?.sid ?? `s_${ctx.random(16)}`,
     userId: user.id,
     authTime: seconds(ctx),
-    amr,
+    amr: proofs.includes("pwd") ? ["pwd"] : ["user"],
+    factors: { ...(same && metOf(same)), ...timed(ctx, proofs) },
     clientIds: same?.clientIds ?? [],
     createdAt: new Date(ctx.now()).toISOString(),
     expiresAt: ctx.now() + ctx.settings.session_ttl * 1000,
@@ -63,6 +67,23 @@ export function startSession(
   tx.insert("sessions", session);
   const endedSessions = before === undefined || same !== undefined ? [] : withClients(tx, [before]);
   return { cookie, session, endedSessions };
+}
+
+const timed = (ctx: Context, proofs: readonly Proof[]): Met =>
+  Object.fromEntries(proofs.map((proof) => [proof, seconds(ctx)]));
+
+/** Records another factor of a session, under a new cookie value: what the old one proved was less. */
+export function addProof(
+  tx: Tx,
+  ctx: Context,
+  { session, user }: LiveSession,
+  proof: Proof,
+): { readonly cookie: string; readonly live: LiveSession } {
+  const cookie = ctx.random(32);
+  const renewed = { ...session, id: hashOf(cookie), factors: { ...metOf(session), ...timed(ctx, [proof]) } };
+  tx.remove("sessions", session.id);
+  tx.insert("sessions", renewed);
+  return { cookie, live: { session: renewed, user } };
 }
 
 /**

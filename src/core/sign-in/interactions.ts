@@ -19,6 +19,8 @@ interface PageRecord {
   readonly kind: "page";
   /** Below the issuer. */
   readonly path: string;
+  /** The `acr` that the page needs, as in an authorization request; `factor`: any factor that the user has. */
+  readonly acr?: readonly string[] | "factor";
 }
 
 export type SignInRecord = AuthorizationRecord | PageRecord;

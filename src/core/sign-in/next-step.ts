@@ -19,15 +19,18 @@ import {
   signInRecordOf,
   type Browser,
 } from "./interactions.ts";
-import { mustSignInAgain, ownPagePurpose, type Ending, type Outcome, type Purpose, type Question } from "./purpose.ts";
-import { liveSession, sessionOf, startSession, type LiveSession } from "../sessions/sessions.ts";
-import { seconds } from "../time.ts";
+import { canMeet, factorsOf, givenIn } from "../factors/acr.ts";
+import type { Proof } from "../factors/names.ts";
+import { useCurrentCode, whenCodeLeft } from "../factors/otp.ts";
+import { missingOf, standingNow } from "../factors/needs.ts";
+import { ownPagePurpose, type Ending, type Outcome, type Purpose, type Question } from "./purpose.ts";
+import { addProof, liveSession, sessionOf, startSession, type LiveSession } from "../sessions/sessions.ts";
 
 /** Decides on the next step of a sign-in, and takes it. The diagram is in `authorize.ts`. */
 
 /** Where the browser goes next. */
 type Step =
-  | { readonly kind: "page"; readonly page: "login" | "consent"; readonly uid: string }
+  | { readonly kind: "page"; readonly page: "login" | "factor" | "consent"; readonly uid: string }
   | Exclude<Ending, { kind: "refused" }>;
 
 /** A step that a transaction took, and what is left to do after it. */
@@ -47,13 +50,13 @@ export interface StepResult extends Pick<Advance, "sessionCookie"> {
 /** What a sign-in is for. @throws {InteractionError} if the interaction is not a sign-in */
 export function purposeOf(interaction: Interaction): Purpose {
   const record = signInRecordOf(interaction);
-  return record.kind === "page" ? ownPagePurpose(record.path) : authorizationPurpose(record);
+  return record.kind === "page" ? ownPagePurpose(record.path, record.acr) : authorizationPurpose(record);
 }
 
-type Next = { readonly kind: "login" | "consent" } | { readonly kind: "return"; readonly outcome: Outcome };
+type Next = { readonly kind: "login" | "factor" | "consent" } | { readonly kind: "return"; readonly outcome: Outcome };
 
 /**
- * The only place that knows the order: sign in, then consent, then return.
+ * The only place that knows the order: sign in, then further factors, then consent, then return.
  * @throws what the purpose refuses with, if a page is needed that may not be shown (`prompt=none`, OpenID Connect Core 3.1.2.6), if
  *   another user signed in than the one that is needed, or if the client may no longer ask for this
  */
@@ -64,24 +67,36 @@ export function nextStep(tx: ReadTx, ctx: Context, interaction: Interaction, ses
   purpose.check(tx, ctx);
   if (login === "canceled") return { kind: "return", outcome: "canceled" };
   // The session may belong to another user by now, who signed in in another tab.
-  const hasSignedIn = session !== null && login?.userId === session.user.id;
-  if (session === null || (!hasSignedIn && mustSignInAgain(ctx, needs, session))) {
+  const lacks = session === null ? null : missingOf(ctx, purpose, interaction, session);
+  if (session === null || lacks === null || (lacks.login && lacks.factors.length === 0)) {
     if (!needs.silent) return { kind: "login" };
     throw purpose.refuse("login_required", "the user has to sign in, and prompt=none forbids asking");
   }
   if (needs.userId !== null && needs.userId !== session.user.id) {
     throw purpose.refuse("login_required", "another user signed in than the one that was asked for");
   }
+  if (lacks.factors.length > 0) {
+    if (!needs.silent) return { kind: lacks.login ? "login" : "factor" };
+    const names = lacks.factors.join(" and ");
+    throw purpose.refuse(
+      "interaction_required",
+      `the user has to prove more (${names}), and prompt=none forbids asking`,
+    );
+  }
+  const standing = standingNow(ctx, needs, interaction, session);
   // A decision counts for the session in which it was made.
   const decision = consent?.sessionId === session.session.id ? consent : null;
   if (decision !== null) {
-    return { kind: "return", outcome: decision.allowed === null ? "denied" : { session, allowed: decision.allowed } };
+    return {
+      kind: "return",
+      outcome: decision.allowed === null ? "denied" : { session, standing, allowed: decision.allowed },
+    };
   }
   if (needs.consent !== null && mustAsk(tx, ctx, needs.consent, session.user)) {
     if (!needs.silent) return { kind: "consent" };
     throw purpose.refuse("consent_required", "the user has to consent, and prompt=none forbids asking");
   }
-  return { kind: "return", outcome: { session, allowed: null } };
+  return { kind: "return", outcome: { session, standing, allowed: null } };
 }
 
 /** Consent is not asked for by policy (`skip_consent` of the client, `consent: skip`), or if all the scopes are granted. */
@@ -104,38 +119,70 @@ export function advance(
     endInteraction(tx, ctx, interaction);
     return stepOnly(purposeOf(interaction).finish(tx, ctx, next.outcome));
   }
-  const automatic = next.kind === "login" ? automaticLogin(tx, ctx, interaction) : null;
-  if (automatic !== null) return signIn(tx, ctx, interaction, automatic, ["user"], browser);
+  const automatic = next.kind === "consent" ? null : automaticLogin(tx, ctx, interaction);
+  if (automatic !== null) return signIn(tx, ctx, interaction, automatic.user, automatic.proofs, browser);
   if (!isStored(tx, interaction)) tx.insert("interactions", interaction);
   return stepOnly({ kind: "page", page: next.kind, uid: interaction.uid });
 }
 
 const stepOnly = (step: Advance["step"]): Advance => ({ step, sessionCookie: null, endedSessions: [] });
 
-/** The user of `login: auto:alice`, who signs in without a page if the account is active. */
-function automaticLogin(tx: ReadTx, ctx: Context, interaction: Interaction): User | null {
-  if (!ctx.settings.login.startsWith("auto:") || interaction.login !== null) return null;
-  const user = tx.find("users", "username", ctx.settings.login.slice("auto:".length));
-  return user?.status === "active" ? user : null;
+/**
+ * The user of `login: auto:alice`, who signs in without a page if the account is active, and what the setting `factors` proves of what
+ * that user has.
+ * @throws {NoCodeLeft}
+ */
+function automaticLogin(
+  tx: Tx,
+  ctx: Context,
+  interaction: Interaction,
+): { readonly user: User; readonly proofs: readonly Proof[] } | null {
+  const { login, factors } = ctx.settings;
+  if (!login.startsWith("auto:") || interaction.login !== null) return null;
+  const user = tx.find("users", "username", login.slice("auto:".length));
+  if (user?.status !== "active") return null;
+  const own = factors.filter((factor) => canMeet(ctx, user, factor) || (factor === "passkey" && hasPasskey(user)));
+  if (own.includes("otp")) useCurrentCode(tx, ctx, user);
+  const further = own.filter((factor) => factor !== "pwd").map((factor) => (factor === "passkey" ? "button" : factor));
+  return { user, proofs: [own.includes("pwd") ? "pwd" : "user", ...further] };
 }
+
+const hasPasskey = (user: User): boolean => factorsOf(user).includes("passkey");
 
 /**
  * Starts a session for a user who has proved who they are, records it, and takes the next step.
- * @param amr how they proved it (RFC 8176)
+ * @param proofs `pwd` or `user`, and what else they proved
  */
 export function signIn(
   tx: Tx,
   ctx: Context,
   interaction: Interaction,
   user: User,
-  amr: readonly string[],
+  proofs: readonly Proof[],
   browser: Browser,
 ): Advance {
-  const { cookie, session, endedSessions } = startSession(tx, ctx, user, amr, browser.session);
-  const signedIn = recordFact(tx, interaction, { login: { userId: user.id, at: seconds(ctx), amr } });
+  const { cookie, session, endedSessions } = startSession(tx, ctx, user, proofs, browser.session);
+  const signedIn = recordProof(tx, interaction, user, proofs);
   const { step } = advance(tx, ctx, signedIn, { session, user }, browser);
   return { step, sessionCookie: cookie, endedSessions };
 }
+
+/** Records another factor of the user who is signed in, and takes the next step. */
+export function proveMore(
+  tx: Tx,
+  ctx: Context,
+  interaction: Interaction,
+  before: LiveSession,
+  proof: Proof,
+  browser: Browser,
+): Advance {
+  const { cookie, live } = addProof(tx, ctx, before, proof);
+  const { step } = advance(tx, ctx, recordProof(tx, interaction, before.user, [proof]), live, browser);
+  return { step, sessionCookie: cookie, endedSessions: [] };
+}
+
+const recordProof = (tx: Tx, interaction: Interaction, user: User, proofs: readonly Proof[]): Interaction =>
+  recordFact(tx, interaction, { login: { userId: user.id, met: [...givenIn(interaction, user), ...proofs] } });
 
 /** What follows the transaction of a step. @throws what the sign-in was refused with */
 export async function settle(ctx: Context, { step, sessionCookie, endedSessions }: Advance): Promise<StepResult> {
@@ -146,10 +193,12 @@ export async function settle(ctx: Context, { step, sessionCookie, endedSessions 
 
 /** Goes on with a sign-in whose page is not needed any more: granted in another tab, or signed out. @throws {InteractionError} */
 export async function goOn(ctx: Context, uid: string, browser: Browser): Promise<StepResult> {
-  const result = await ctx.store.transaction((tx) => {
-    const interaction = findInteraction(tx, ctx, uid, browser);
-    return advance(tx, ctx, interaction, sessionFor(tx, interaction, browser), browser);
-  });
+  const result = await whenCodeLeft(ctx, () =>
+    ctx.store.transaction((tx) => {
+      const interaction = findInteraction(tx, ctx, uid, browser);
+      return advance(tx, ctx, interaction, sessionFor(tx, interaction, browser), browser);
+    }),
+  );
   return settle(ctx, result);
 }
 

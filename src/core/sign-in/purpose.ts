@@ -4,7 +4,8 @@ import type { AskingApp } from "./interactions.ts";
 import type { AuthorizationResponse } from "../authorize/response.ts";
 import type { RequestSummary } from "../authorize/request-summary.ts";
 import type { LiveSession } from "../sessions/sessions.ts";
-import { seconds } from "../time.ts";
+import type { Standing } from "../factors/acr.ts";
+import { OAuthError } from "../errors.ts";
 
 /**
  * What a sign-in is for: what it needs, and how it ends. Login, consent and `nextStep` know no more about it than this. There are two:
@@ -17,7 +18,7 @@ export interface Purpose {
   /** Checks again what may have changed since it began. @throws if it is no longer allowed */
   check(tx: ReadTx, ctx: Context): void;
   /** The error of a need that is not met and that no page may ask for. */
-  refuse(code: "login_required" | "consent_required", description: string): Error;
+  refuse(code: Refusal, description: string): Error;
   /** Ends the sign-in, in the transaction that ends its interaction. */
   finish(tx: Tx, ctx: Context, outcome: Outcome): Ending;
 }
@@ -33,9 +34,15 @@ export interface Needs {
   readonly loginHint: string | null;
   /** Null: no consent. */
   readonly consent: Question | null;
+  /** What the sign-in must prove: one of these values of `acr`, best first; or any factor that the user has. */
+  readonly acr: readonly string[] | "factor";
+  /** Where no value of `acr` is known, the request is refused (OpenID Connect Core 5.5.1.1). */
+  readonly acrIsEssential: boolean;
   /** No page may be shown: what is missing is refused. */
   readonly silent: boolean;
 }
+
+type Refusal = "login_required" | "interaction_required" | "consent_required" | "unmet_authentication_requirements";
 
 /** What the user is asked to consent to. */
 export interface Question {
@@ -63,6 +70,7 @@ export type Outcome =
   | "denied"
   | {
       readonly session: LiveSession;
+      readonly standing: Standing;
       /** The scopes that the user allowed; null: nobody had to ask. */
       readonly allowed: readonly string[] | null;
     };
@@ -79,20 +87,14 @@ export type Ending =
   /** Thrown after the transaction, because the end of the interaction must be kept. */
   | { readonly kind: "refused"; readonly error: Error };
 
-/** This session is not enough for these needs, so the user must sign in again. */
-export function mustSignInAgain(ctx: Pick<Context, "now">, needs: Needs, { session, user }: LiveSession): boolean {
-  if (needs.login !== "once") return true;
-  if (needs.userId !== null && needs.userId !== user.id) return true;
-  if (needs.maxAge === null) return false;
-  // max_age=0 means the same as prompt=login (OpenID Connect Core 3.1.2.1).
-  return needs.maxAge === 0 || seconds(ctx) - session.authTime > needs.maxAge;
-}
-
 /** One of our own pages, below the issuer: sign in, then return to it. */
-export const ownPagePurpose = (path: string): Purpose => ({
-  needs: { login: "once", maxAge: null, userId: null, loginHint: null, consent: null, silent: false },
+export const ownPagePurpose = (path: string, acr: Needs["acr"] = []): Purpose => ({
+  needs: {
+    ...{ login: "once", maxAge: null, userId: null, loginHint: null, consent: null },
+    ...{ acr, acrIsEssential: false, silent: false },
+  },
   shown: { app: null, ownPage: path, uiLocales: null, summary: () => ({ details: [], notes: [] }) },
   check: () => undefined,
-  refuse: (_code, description) => new Error(description),
+  refuse: (code, description) => new OAuthError(code, description),
   finish: () => ({ kind: "own-page", path }),
 });

@@ -114,6 +114,9 @@ export interface TokenClaims {
   /** Absent: a bearer token. */
   readonly cnf?: { readonly jkt: string };
   readonly act?: Actor;
+  /** How and when the user signed in, in seconds (RFC 9470 6). Absent in a token without a user. */
+  readonly acr?: string;
+  readonly auth_time?: number;
   /** Only in a token from an exchange. */
   readonly exchanged_from?: readonly Origin[];
 }
@@ -125,6 +128,7 @@ export interface RefreshClaims extends TokenClaims {
   readonly generation: number;
   readonly auth_time: number;
   readonly amr: readonly string[];
+  readonly acr: string;
   readonly sid?: string;
   readonly resource?: readonly string[];
 }

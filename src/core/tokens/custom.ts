@@ -18,7 +18,7 @@ import {
   type TokenFlaw,
 } from "../testing/faults/token-flaws.ts";
 import { userClaimsOf } from "./response.ts";
-import { approve, asOperation } from "./issue.ts";
+import { withoutPage, approve, asOperation } from "./issue.ts";
 import { isObject } from "../json-object.ts";
 import { seconds, tenYears } from "../time.ts";
 import { rememberFlawed } from "./flawed.ts";
@@ -151,13 +151,13 @@ async function ofUser(
     return { subject, userClaims: userClaimsOf(tx, ctx, subject) };
   });
   return async (at) => {
-    const authentication = { authTime: seconds(at), amr: [], sid: null };
-    if (kind === "access") return accessToken(at, subject, userClaims.access);
+    const authentication = { ...withoutPage(at), sid: null };
+    if (kind === "access") return accessToken(at, subject, userClaims.access, authentication);
     if (kind === "refresh") return refreshToken(at, subject, authentication, 0);
     const content = { claims: userClaims.id, nonce: null };
     return idToken(at, subject, authentication, {
       ...content,
-      accessToken: await signAccessToken(at, subject, userClaims.access),
+      accessToken: await signAccessToken(at, subject, userClaims.access, authentication),
     });
   };
 }
@@ -176,7 +176,7 @@ async function ofClient(ctx: Context, kind: Kind, { client: id, scope, dpop_jkt 
     }
     return asOperation(() => ({ ...clientSubject(tx, ctx, client, scope), jkt: dpop_jkt ?? null }));
   });
-  return (at) => accessToken(at, subject, { ...subject.client.claims });
+  return (at) => accessToken(at, subject, { ...subject.client.claims }, null);
 }
 
 function kindOf(type = "access"): Kind {

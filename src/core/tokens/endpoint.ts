@@ -17,7 +17,7 @@ import { provenKey, type Proof } from "./dpop.ts";
 import { OAuthError } from "../errors.ts";
 import { redeemCode, type CodeExchange } from "./grant-types/authorization-code.ts";
 import { clientCredentials, type ClientCredentialsRequest } from "./grant-types/client-credentials.ts";
-import { deviceGrantType } from "../device/device.ts";
+import { deviceGrantType } from "../device/begin.ts";
 import { pollDevice, type DevicePoll } from "./grant-types/device-code.ts";
 import { refresh, type Refresh } from "./grant-types/refresh-token.ts";
 import { exchangeToken, tokenExchangeGrantType, type TokenExchange } from "./grant-types/token-exchange.ts";

@@ -53,7 +53,7 @@ function stateOf(tx: ReadTx, ctx: Context, genuine: GenuineToken): Introspection
   if (isDead(state)) return inactive(state.reason ?? state.detail, state.since);
   const rotated = kind === "refresh" ? rotation(tx, ctx, claims) : null;
   if (rotated !== null) return inactive(rotated.detail, rotated.since);
-  const { iss, sub, aud, client_id, scope, iat, exp, jti, cnf, act } = claims;
+  const { iss, sub, aud, client_id, scope, iat, exp, jti, cnf, act, acr, auth_time } = claims;
   return {
     ...(state.user === null && ownClaims({ ...claims })),
     active: true,
@@ -67,6 +67,9 @@ function stateOf(tx: ReadTx, ctx: Context, genuine: GenuineToken): Introspection
     iat,
     exp,
     jti,
+    // RFC 9470 6.2.
+    ...(acr !== undefined && { acr }),
+    ...(auth_time !== undefined && { auth_time }),
     ...(cnf !== undefined && { cnf }),
     ...(act !== undefined && { act }),
   };

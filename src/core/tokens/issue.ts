@@ -11,6 +11,8 @@ import { recordGrant } from "../grants/grants.ts";
 import { restoreUser } from "../fix-commands.ts";
 import { requireUser } from "../users/users.ts";
 import { settleTokens, type TokenResponse } from "./response.ts";
+import type { Standing } from "../factors/acr.ts";
+import { singleFactor } from "../factors/names.ts";
 import { checkChallenge } from "../authorize/pkce.ts";
 import { answerClient, responseLocation } from "../authorize/response.ts";
 import { matchRedirectUri } from "../clients/redirect-uri.ts";
@@ -72,6 +74,9 @@ export function approve(
 export const issueGrant = (ctx: Context, input: IssueInput): Promise<GrantView> =>
   ctx.store.transaction((tx) => viewGrant(tx, approve(tx, ctx, input).grant));
 
+/** What a sign-in amounts to that nobody made. */
+export const withoutPage = (ctx: Context): Standing => ({ acr: singleFactor, authTime: seconds(ctx), amr: [] });
+
 export interface IssueCodeInput extends IssueInput {
   /** Absent: the client's first registered one. */
   readonly redirect_uri?: string | undefined;
@@ -113,7 +118,8 @@ export async function issueCode(ctx: Context, input: IssueCodeInput): Promise<Is
       resources: [],
       dpopJkt: null,
     };
-    const code = drawCode(tx, ctx, { client, user, grant, session: null }, request);
+    const standing = withoutPage(ctx);
+    const code = drawCode(tx, ctx, { client, user, grant, session: null, standing }, request);
     const target = { issuer: ctx.issuer, redirectUri, state: input.state ?? null, mode: "query" } as const;
     return {
       code,
@@ -161,7 +167,7 @@ export async function issueTokens(
     };
     return {
       subject,
-      authentication: { authTime: seconds(ctx), amr: [], sid: null },
+      authentication: { ...withoutPage(ctx), sid: null },
       generation: 0,
       nonce: input.nonce ?? null,
       refreshScopes: scopes,

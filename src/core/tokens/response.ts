@@ -103,7 +103,7 @@ export async function settleTokens(
 /** Signs the settled tokens. */
 async function signTokens(ctx: Context, plan: TokenPlan, userClaims: UserClaims): Promise<TokenResult<TokenResponse>> {
   const { subject, authentication } = plan;
-  const accessToken = await signAccessToken(ctx, subject, userClaims.access);
+  const accessToken = await signAccessToken(ctx, subject, userClaims.access, authentication);
   const refreshed = { ...subject, scopes: plan.refreshScopes, resources: plan.refreshResources };
   const content = { claims: userClaims.id, nonce: plan.nonce, accessToken };
   const { token_type, expires_in, scope } = accessTokenAnswer(ctx, accessToken, subject);

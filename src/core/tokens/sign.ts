@@ -1,6 +1,6 @@
 import { createSecretKey, hash, type KeyObject } from "node:crypto";
 import type { Client, Session } from "../../store/store.ts";
-import { acrOfSignIn } from "../login/acr.ts";
+import type { Standing } from "../factors/acr.ts";
 import { emailOf } from "../scopes/claims.ts";
 import { isPublic } from "../clients/clients.ts";
 import type { Context } from "../context.ts";
@@ -46,6 +46,7 @@ export async function accessToken(
   ctx: Context,
   subject: AccessTokenSubject,
   custom: Record<string, unknown>,
+  authentication: Pick<Authentication, "acr" | "authTime"> | null,
 ): Promise<UnsignedToken> {
   const signer = ctx.settings.access_token_alg === "RS256" ? await ctx.keys.signing("RS256") : ctx.keys.secret;
   const now = seconds(ctx);
@@ -68,6 +69,9 @@ export async function accessToken(
     act: exchanged?.act ?? undefined,
     exchanged_from: exchanged?.origins,
     claims: subject.claims.userinfo.length === 0 ? undefined : { userinfo: subject.claims.userinfo },
+    // RFC 9470 6.2.
+    acr: authentication?.acr,
+    auth_time: authentication?.authTime,
     ...(user !== null && { email: emailOf(user) }),
   };
   return { typ: ctx.settings.access_token_typ, signer, claims: withClaims(claims, custom) };
@@ -77,10 +81,7 @@ export const signAccessToken = async (...of: Parameters<typeof accessToken>): Pr
   sign(await accessToken(...of));
 
 /** How the user signed in. A refresh token keeps it for later ID tokens. */
-export interface Authentication {
-  /** Seconds since 1970. */
-  readonly authTime: number;
-  readonly amr: readonly string[];
+export interface Authentication extends Standing {
   readonly sid: string | null;
 }
 
@@ -107,6 +108,7 @@ export function refreshToken(
     generation,
     auth_time: authentication.authTime,
     amr: authentication.amr,
+    acr: authentication.acr,
     sid: authentication.sid ?? undefined,
     claims: subject.claims.userinfo.length + subject.claims.id_token.length === 0 ? undefined : subject.claims,
     resource: subject.resources.length === 0 ? undefined : subject.resources,
@@ -164,7 +166,7 @@ export async function idToken(
     exp: now + ctx.settings.access_token_ttl,
     auth_time: authentication.authTime,
     amr: authentication.amr,
-    acr: acrOfSignIn,
+    acr: authentication.acr,
     at_hash: leftHash(content.accessToken, signer.alg),
     sid: authentication.sid ?? undefined,
     jti: ctx.random(16),

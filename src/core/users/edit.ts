@@ -3,6 +3,7 @@ import { notifyClients } from "../logout/backchannel.ts";
 import { checkComputed, checkEntry, type Entry } from "../fixtures/schema/check-entry.ts";
 import type { Context } from "../context.ts";
 import { OperationError } from "../errors.ts";
+import { withSecret } from "../factors/otp.ts";
 import { normalizeUser } from "../fixtures/schema/normalize.ts";
 import type { FixtureUser } from "../fixtures/schema/user.ts";
 import { hashPassword } from "../login/passwords.ts";
@@ -48,7 +49,8 @@ export async function addUser(ctx: Context, input: { readonly entry: Entry }): P
         hint: "Leave out the id to get a new one.",
       });
     }
-    const user = { ...normalizeUser(given, null, (id) => tx.get("users", id) !== undefined), passwordHash };
+    const made = { ...normalizeUser(given, null, (id) => tx.get("users", id) !== undefined), passwordHash };
+    const user = withSecret(made, ctx);
     tx.insert("users", user);
     return viewUser(user);
   });
@@ -85,7 +87,10 @@ export async function editUser(
       if (tx.version("users", before.id) !== version) return null;
       if (given.username !== before.username) requireFree(tx, given.username);
       const user: User = {
-        ...normalizeUser(given, before, () => false),
+        ...withSecret(
+          normalizeUser(given, before, () => false),
+          ctx,
+        ),
         ...(passwordHash !== null && { passwordHash, passwordPending: false, passwordDigest: null }),
         updatedAt: new Date(ctx.now()).toISOString(),
       };

@@ -12,12 +12,16 @@ import { endSessionsOf } from "../sessions/sessions.ts";
 /** A user as the command line and the control API show it: the fixture's fields, without the password or its hash. */
 export type UserView = UserFields & { readonly hasPassword: boolean };
 
-type UserFields = Omit<User, "passwordHash" | "passwordPending" | "passwordDigest" | "updatedAt">;
+type UserFields = Omit<
+  User,
+  "passwordHash" | "passwordPending" | "passwordDigest" | "updatedAt" | "otp_secret" | "passkeys"
+>;
 
 /** A user with the fields of a fixture, without the password. */
 export function fieldsOf(user: User): UserFields {
-  const { passwordHash: _, passwordPending: __, passwordDigest: ___, updatedAt: ____, ...fields } = user;
-  return fields;
+  const { passwordHash: _, passwordPending: __, passwordDigest: ___, updatedAt: ____, ...shown } = user;
+  const { otp_secret: _____, passkeys: ______, factors = [], ...fields } = shown;
+  return { ...fields, factors };
 }
 
 export const viewUser = (user: User): UserView => ({

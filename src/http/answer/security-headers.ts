@@ -26,6 +26,9 @@ const liveScripts = " script-src 'self'; connect-src 'self';";
 export const livePageHeaders = pageHeaders("no-referrer", liveScripts);
 export const liveFormPageHeaders = pageHeaders("same-origin", liveScripts);
 
+/** For a page that may ask the browser for a passkey. Its script comes from this server. */
+export const passkeyPageHeaders = pageHeaders("same-origin", " script-src 'self';");
+
 /** For a page without a form. */
 export const plainPageHeaders = pageHeaders("no-referrer");
 

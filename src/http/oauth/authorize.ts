@@ -70,19 +70,26 @@ async function authorize(web: Web, req: Request, res: Response, parameters: RawP
   takeStep(web, req, res, result);
 }
 
-/** Sends the browser to the next step. */
-export function takeStep(web: Web, req: Request, res: Response, { step, sessionCookie }: StepResult): void {
+/** Sends the browser to the next step. @param proof what the user just proved, for the log */
+export function takeStep(
+  web: Web,
+  req: Request,
+  res: Response,
+  { step, sessionCookie }: StepResult,
+  proof: string | null = null,
+): void {
+  const after = (outcome: string): string => (proof === null ? outcome : `${proof}, then ${outcome}`);
   if (sessionCookie !== null) setSessionCookie(web, res, sessionCookie);
   switch (step.kind) {
     case "page":
-      note(res, { outcome: `${step.page} page` });
+      note(res, { outcome: after(`${step.page} page`) });
       redirect(res, `${web.base}/interaction/${step.uid}/${step.page}`);
       return;
     case "own-page":
       redirect(res, web.base + step.path);
       return;
     case "return":
-      note(res, { client: step.clientId, user: step.username, outcome: "back to the client with a code" });
+      note(res, { client: step.clientId, user: step.username, outcome: after("back to the client with a code") });
       res.locals["authorizationResponse"] = step;
       sendToClient(web, req, res, step.answer);
   }

@@ -1,6 +1,6 @@
 import type { Request, Response } from "express";
 import { authenticateDevice } from "../../core/device/authenticate.ts";
-import { beginDevice } from "../../core/device/device.ts";
+import { beginDevice } from "../../core/device/begin.ts";
 import { sendJson } from "../answer/answer.ts";
 import { clientCredentials } from "../input/credentials.ts";
 import { bodyParameters, every, single } from "../input/params.ts";
@@ -13,6 +13,7 @@ export const postDeviceAuthorization = (web: Web) => async (req: Request, res: R
   note(res, { client: client.client_id, outcome: "device waits for its user" });
   const answer = await beginDevice(web.ctx, client, {
     scope: single(body, "scope"),
+    acr_values: single(body, "acr_values"),
     resource: [...every(body, "resource"), ...every(body, "audience")],
   });
   sendJson(res, 200, answer);

@@ -1,7 +1,9 @@
 import type { Request, Response } from "express";
 import { removeApp, savePreferences, showAccount, signOut, type ConnectedApp } from "../../core/account/account.ts";
 import { clientNameOf } from "../../core/clients/clients.ts";
+import { showOwnFactors } from "../../core/factors/own-passkeys.ts";
 import { beginSignIn } from "../../core/authorize/authorize.ts";
+import type { Needs } from "../../core/sign-in/purpose.ts";
 import { OAuthError } from "../../core/errors.ts";
 import { redirect } from "../answer/answer.ts";
 import { takeStep } from "../oauth/authorize.ts";
@@ -20,18 +22,24 @@ import { note, type Web } from "../web.ts";
 
 type AppRequest = Request<{ clientId: string }>;
 
-const accountPath = "/account";
+export const accountPath = "/account";
 /** How many sessions are shown; the others are only counted. */
 const shownSessions = 8;
 
 const removePath = (web: Web, clientId: string): string =>
   `${web.base}${accountPath}/apps/${encodeURIComponent(clientId)}/remove`;
 
-/** Sends a user without a session to the login page, and from there back to `path`. */
-export async function signInFirst(web: Web, req: Request, res: Response, path: string): Promise<void> {
+/** Sends a user who has not proved enough to the pages that ask for it, and from there back to `path`. */
+export async function signInFirst(
+  web: Web,
+  req: Request,
+  res: Response,
+  path: string,
+  acr: Needs["acr"] = [],
+): Promise<void> {
   const browser = knownBrowser(web, req);
   if (browser.isNew) setBrowserCookie(web, res, browser.id);
-  takeStep(web, req, res, await beginSignIn(web.ctx, path, browser));
+  takeStep(web, req, res, await beginSignIn(web.ctx, path, acr, browser));
 }
 
 export const getAccount = (web: Web) => async (req: Request, res: Response) => {
@@ -42,6 +50,7 @@ export const getAccount = (web: Web) => async (req: Request, res: Response) => {
   }
   const { base } = web;
   const { user } = account;
+  const factors = await showOwnFactors(web.ctx, readBrowser(web, req));
   const shown = viewFor(web, req, res);
   note(res, { user: user.username, outcome: "account page" });
   const view: AccountView = {
@@ -63,6 +72,12 @@ export const getAccount = (web: Web) => async (req: Request, res: Response) => {
     language: shown.lang,
     chosenTheme: shown.theme,
     outcome: await outcomeOf(web, req, account.apps, shown.lang),
+    factors: factors?.factors ?? [],
+    passkeys: factors?.passkeys.map(({ id, createdAt }) => ({ id, since: createdAt })) ?? [],
+    passkeyOptions: factors?.options == null ? null : JSON.stringify(factors.options),
+    passkeysWork: factors?.insecure === false,
+    addPasskeyAction: `${base}${accountPath}/passkeys`,
+    removePasskeyAction: `${base}${accountPath}/passkeys/remove`,
     preferencesAction: `${base}${accountPath}/preferences`,
     signOutAction: `${base}${accountPath}/sign-out`,
     endSessionAction: `${base}${accountPath}/end-session`,
@@ -78,7 +93,9 @@ async function outcomeOf(
   lang: string,
 ): Promise<AccountView["outcome"]> {
   const query = queryParameters(req);
-  const done = (["saved", "ended"] as const).find((name) => single(query, name) !== undefined);
+  const done = (["saved", "ended", "passkey-added", "passkey-removed", "passkey-refused"] as const).find(
+    (name) => single(query, name) !== undefined,
+  );
   if (done !== undefined) return { kind: done };
   const kind = (["removed", "gone"] as const).find((name) => single(query, name) !== undefined);
   // The address may be opened again when the app is connected again.

@@ -1,5 +1,6 @@
 import type { Request, Response } from "express";
-import { decideDevice, devicePath, showDevice, typedCode } from "../../core/device/device.ts";
+import { devicePath } from "../../core/device/begin.ts";
+import { decideDevice, showDevice, typedCode } from "../../core/device/device.ts";
 import { signInFirst } from "./account.ts";
 import { readBrowser } from "../input/cookies.ts";
 import { isForeignPart, requireOwnOrigin } from "../input/form-origin.ts";
@@ -47,6 +48,10 @@ async function sendDevice(web: Web, req: Request, res: Response, typed: string |
   const page = await showDevice(web.ctx, readBrowser(web, req), typed);
   if (page === null) {
     await signInFirst(web, req, res, pathFor(typed));
+    return;
+  }
+  if (page.state === "factor") {
+    await signInFirst(web, req, res, pathFor(typed), page.acr);
     return;
   }
   const { user: _, ...content } = page;

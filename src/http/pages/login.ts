@@ -1,6 +1,6 @@
 import type { Request, Response } from "express";
 import type { User } from "../../store/store.ts";
-import { devicePath } from "../../core/device/device.ts";
+import { devicePath } from "../../core/device/begin.ts";
 import { addUnknownUser, restoreUser } from "../../core/fix-commands.ts";
 import { hintText } from "../../core/hint.ts";
 import { barredState, login, showLogin, type LoginPage, type LoginResult } from "../../core/login/login.ts";
@@ -76,11 +76,12 @@ async function sendLogin(
     client: client === null ? null : { id: client.id, name: client.name(shown.lang) },
     ownPage: page.ownPage?.startsWith(devicePath) === true ? "device" : "account",
     returnTo: client === null ? null : hostOf(client.redirectUri),
-    picker: !page.picker
-      ? null
-      : reauth !== null
-        ? pickerOf(path, reauth)
-        : await pickerView(web, path, query, page.likely?.id ?? null),
+    picker:
+      !page.picker || (page.passwordNeeded && !isSwitching)
+        ? null
+        : reauth !== null
+          ? pickerOf(path, reauth)
+          : await pickerView(web, path, query, page.likely?.id ?? null),
     username: refusal?.username ?? reauth?.username ?? page.loginHint ?? "",
     onlyUser: refusal === null ? (reauth?.username ?? null) : null,
     isFixed: !page.mayBeAnother,

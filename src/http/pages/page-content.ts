@@ -39,6 +39,8 @@ const look = new Set([
   "passwordFirst",
   "passwordOpen",
   "wrong",
+  "script",
+  "passkeyOptions",
 ]);
 
 function withoutLook(value: unknown): unknown {
@@ -84,6 +86,14 @@ const answers: Readonly<Record<string, (data: Data) => Answers>> = {
       ...(data["picker"] === null ? [] : [post(text(data, "action"), "pick", { pick: "1" })]),
       ...(typeof data["switchHref"] === "string" ? [get(data["switchHref"], "switch-user")] : []),
       ...(data["canCancel"] === true ? [post(text(data, "action"), "cancel", { cancel: "1" })] : []),
+    ],
+  }),
+  factor: (data) => ({
+    fields: data["asked"] === "otp" ? [{ name: "otp" }] : [],
+    actions: [
+      ...(data["asked"] === "otp" ? [post(text(data, "action"), "continue")] : []),
+      ...(data["button"] === true ? [post(text(data, "action"), "button", { passkey: "button" })] : []),
+      ...(typeof data["insteadHref"] === "string" ? [get(data["insteadHref"], "instead")] : []),
     ],
   }),
   consent: (data) => {

@@ -6,8 +6,8 @@ import { inQuotes } from "../../core/errors.ts";
 import { compare } from "./comparison.ts";
 import { writerOf, type Page } from "./page-writer.ts";
 import { summaryOf } from "./field-words.ts";
-import type { Renderer } from "./render.ts";
-import { formPageHeaders, formPostHeaders, plainPageHeaders } from "../answer/security-headers.ts";
+import { passkeyScript, type Renderer } from "./render.ts";
+import { formPageHeaders, formPostHeaders, passkeyPageHeaders, plainPageHeaders } from "../answer/security-headers.ts";
 import { formatClock, formatDuration, formatNumber, formatTime, nameOfLanguage, timeZoneHere } from "./texts.ts";
 import type {
   AccountRevokeView,
@@ -142,6 +142,8 @@ export function renderAccount(renderer: Renderer, view: AccountView, timeZone = 
     { state, title: say("account.title") },
     {
       ...view,
+      script: view.passkeyOptions === null ? null : passkeyScript(renderer, view.base),
+      passkeys: view.passkeys.map((one) => ({ ...one, sinceWords: time(one.since) })),
       fields: view.fields.map(field),
       sessions: view.sessions.map((session) => ({ ...session, sinceWords: time(session.since) })),
       languages: view.languages.map((code) => ({ code, name: nameOfLanguage(code), current: code === view.language })),
@@ -153,6 +155,7 @@ export function renderAccount(renderer: Renderer, view: AccountView, timeZone = 
         scopes: app.scopes.map(titled),
       })),
     },
+    view.passkeyOptions === null ? formPageHeaders : passkeyPageHeaders,
   );
 }
 

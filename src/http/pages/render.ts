@@ -44,8 +44,8 @@ interface Asset {
 export interface Renderer {
   readonly texts: Texts;
   stylesheet(): Asset;
-  /** The script of the live pages of the inspector. */
-  script(): Asset;
+  /** The script of the live pages of the inspector, or of the pages that ask for a passkey. */
+  script(name?: "inspector" | "passkey"): Asset;
   /** The HTML of `<template>.eta` in the layout. */
   render(template: string, frame: PageFrame, data: object): string;
 }
@@ -56,6 +56,12 @@ const builtInRoot = fileURLToPath(packageFile("templates/"));
 export const stylesheetPath = "/_idp/assets/style.css";
 /** Below the path of the issuer. */
 export const scriptPath = "/_idp/assets/inspector.js";
+/** Below the path of the issuer. */
+export const passkeyScriptPath = "/_idp/assets/passkey.js";
+
+/** The address of the script that asks the browser for a passkey. @param base the path of the issuer */
+export const passkeyScript = (renderer: Renderer, base: string): string =>
+  `${base}${passkeyScriptPath}?v=${renderer.script("passkey").version}`;
 
 /** Eta would print "undefined" for a missing value, and "[object Object]" for an object. */
 function shown(value: unknown): string {
@@ -111,7 +117,7 @@ export function createRenderer(overrides: readonly string[] = []): Renderer {
   return {
     texts,
     stylesheet,
-    script: () => asset("inspector.js"),
+    script: (name = "inspector") => asset(`${name}.js`),
     render(template, frame, data) {
       const { base, lang } = frame;
       const page = { stylesheet: `${base}${stylesheetPath}?v=${stylesheet().version}`, ...frame };

@@ -156,7 +156,18 @@ export interface AccountView extends View {
   readonly chosenTheme: Theme;
   /** What was just done: an app was removed, or had been removed before; a choice was saved; a session was ended. Null for nothing. */
   readonly outcome:
-    { readonly kind: "removed" | "gone"; readonly app: string } | { readonly kind: "saved" | "ended" } | null;
+    | { readonly kind: "removed" | "gone"; readonly app: string }
+    | { readonly kind: "saved" | "ended" | "passkey-added" | "passkey-removed" | "passkey-refused" }
+    | null;
+  /** What the user has beside the password. */
+  readonly factors: readonly ("otp" | "passkey")[];
+  /** `since`: ISO 8601. */
+  readonly passkeys: readonly { readonly id: string; readonly since: string }[];
+  /** What the script asks the authenticator for, as JSON; null: the user has to prove a factor first, or passkeys do not work here. */
+  readonly passkeyOptions: string | null;
+  readonly passkeysWork: boolean;
+  readonly addPasskeyAction: string;
+  readonly removePasskeyAction: string;
   readonly preferencesAction: string;
   readonly signOutAction: string;
   /** Ends one other session. */

@@ -13,7 +13,7 @@ export const time = z.string().describe("ISO 8601");
 
 export const user = z
   .object({
-    ...userSchema.required().omit({ password: true, avatar: true }).shape,
+    ...userSchema.required().omit({ password: true, avatar: true, otp_secret: true }).shape,
     avatar: z.object({ baseUrl: z.string(), path: z.string(), color: z.string() }),
     hasPassword: z.boolean(),
   })

@@ -127,7 +127,7 @@ function plan(
   return {
     subject,
     refreshResources: request.resources,
-    authentication: { authTime: record.authTime, amr: record.amr, sid: record.sid },
+    authentication: { authTime: record.authTime, amr: record.amr, acr: record.acr, sid: record.sid },
     generation: 0,
     nonce: request.nonce,
     refreshScopes: scopes,

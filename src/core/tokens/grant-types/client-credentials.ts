@@ -38,7 +38,7 @@ export async function clientCredentials(
     resources,
     jkt,
   }));
-  const accessToken = await signAccessToken(ctx, subject, { ...subject.client.claims });
+  const accessToken = await signAccessToken(ctx, subject, { ...subject.client.claims }, null);
   return { response: accessTokenAnswer(ctx, accessToken, subject), username: null };
 }
 

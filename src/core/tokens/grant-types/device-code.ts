@@ -66,6 +66,11 @@ function answer(
       return new OAuthError("invalid_grant", "device_code was already used: begin again");
     case "denied":
       return new OAuthError("access_denied", "The user denied the request");
+    case "unmet":
+      return new OAuthError(
+        "unmet_authentication_requirements",
+        `the user cannot meet acr_values '${request.acrValues.join(" ")}' (RFC 9470 5)`,
+      );
     case "waiting":
       return keepWaiting(tx, ctx, request);
     case "allowed":
@@ -111,7 +116,7 @@ function redeem(
   return {
     subject,
     refreshResources: request.resources,
-    authentication: { authTime: request.authTime, amr: request.amr, sid: request.sid },
+    authentication: { authTime: request.authTime, amr: request.amr, acr: request.acr, sid: request.sid },
     generation: 0,
     nonce: null,
     refreshScopes: scopes,

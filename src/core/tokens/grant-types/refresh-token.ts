@@ -113,7 +113,7 @@ function renew(
   return {
     subject,
     refreshResources,
-    authentication: { authTime: claims.auth_time, amr: claims.amr, sid: claims.sid ?? null },
+    authentication: { authTime: claims.auth_time, amr: claims.amr, acr: claims.acr, sid: claims.sid ?? null },
     generation,
     nonce: null,
     refreshScopes,

@@ -87,7 +87,9 @@ export async function exchangeToken(
       userClaims: user === null ? { ...tx.get("clients", subjectClaims.sub)?.claims } : extraClaims(tx, user, scopes),
     };
   });
-  const answer = accessTokenAnswer(ctx, await signAccessToken(ctx, subject, userClaims), subject);
+  const { acr, auth_time: authTime } = subjectClaims;
+  const authentication = acr === undefined || authTime === undefined ? null : { acr, authTime };
+  const answer = accessTokenAnswer(ctx, await signAccessToken(ctx, subject, userClaims, authentication), subject);
   return {
     response: { ...answer, issued_token_type: accessTokenType },
     username: subject.user?.username ?? null,

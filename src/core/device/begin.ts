@@ -1,0 +1,111 @@
+import type { Client } from "../../store/store.ts";
+import { checkLength } from "../authorize/request-length.ts";
+import { checkResources } from "../authorize/resources.ts";
+import { mayUse } from "../clients/clients.ts";
+import type { Context } from "../context.ts";
+import { baseOf } from "../endpoints.ts";
+import { OAuthError } from "../errors.ts";
+import { singleFactor } from "../factors/names.ts";
+import { resolveScopes, splitScope } from "../scopes/scopes.ts";
+import { hashOf } from "../secrets.ts";
+
+/** The device's side (RFC 8628 3.1, 3.2): it gets a code for itself and one for its user. */
+
+export const deviceGrantType = "urn:ietf:params:oauth:grant-type:device_code";
+
+/** Seconds. */
+const deviceCodeTtl = 600;
+const pollInterval = 5;
+/** How long (milliseconds) an expired code is still known as expired. */
+const expiredMemory = 3_600_000;
+
+/** No vowels, so that no words appear (RFC 8628 6.1), and no letter that Turkish has with and without a dot. */
+const alphabet = "BCDFGHJKLMNPQRSTVWXZ";
+const userCodeLength = 8;
+
+/** The path of the page for users, below the issuer. */
+export const devicePath = "/device";
+
+export interface DeviceAnswer {
+  readonly device_code: string;
+  readonly user_code: string;
+  readonly verification_uri: string;
+  readonly verification_uri_complete: string;
+  /** Seconds. */
+  readonly expires_in: number;
+  readonly interval: number;
+  /** For the user. */
+  readonly message?: string;
+}
+
+function drawUserCode(ctx: Context): string {
+  let code = "";
+  while (code.length < userCodeLength) {
+    for (const byte of Buffer.from(ctx.random(userCodeLength * 2), "base64url")) {
+      // Each letter is equally likely: bytes from 240 on are dropped, because 256 is not a multiple of 20.
+      if (byte < 240 && code.length < userCodeLength) code += alphabet.charAt(byte % alphabet.length);
+    }
+  }
+  return code;
+}
+
+/** The code as it is shown: four letters, a dash, four letters. */
+export const shownCode = (userCode: string): string => `${userCode.slice(0, 4)}-${userCode.slice(4)}`;
+
+/**
+ * Begins a device authorization (RFC 8628 3.1).
+ * @throws {OAuthError} unauthorized_client, invalid_scope, invalid_target
+ */
+export function beginDevice(
+  ctx: Context,
+  client: Client,
+  request: {
+    readonly scope: string | undefined;
+    readonly resource: readonly string[];
+    readonly acr_values?: string | undefined;
+  },
+): Promise<DeviceAnswer> {
+  if (!mayUse(client, deviceGrantType)) {
+    throw new OAuthError(
+      "unauthorized_client",
+      `client "${client.client_id}" may not use the device flow: its grant_types lack "${deviceGrantType}"`,
+    );
+  }
+  checkLength([request.scope, request.acr_values, ...request.resource]);
+  const resources = checkResources(request.resource);
+  return ctx.store.transaction((tx) => {
+    const { scopes } = resolveScopes(tx, client, request.scope);
+    const deviceCode = ctx.random(32);
+    let userCode = drawUserCode(ctx);
+    while (tx.find("deviceRequests", "userCode", userCode) !== undefined) userCode = drawUserCode(ctx);
+    tx.insert("deviceRequests", {
+      id: hashOf(deviceCode),
+      issuerPath: ctx.layout.issuer,
+      userCode,
+      clientId: client.client_id,
+      scopes,
+      resources,
+      status: "waiting",
+      grant: null,
+      acrValues: splitScope(request.acr_values ?? ""),
+      authTime: 0,
+      acr: singleFactor,
+      amr: [],
+      sid: null,
+      nextPollAt: 0,
+      interval: pollInterval,
+      usableUntil: ctx.now() + deviceCodeTtl * 1000,
+      expiresAt: ctx.now() + deviceCodeTtl * 1000 + expiredMemory,
+    });
+    const uri = baseOf(ctx.address) + devicePath;
+    return {
+      device_code: deviceCode,
+      user_code: shownCode(userCode),
+      verification_uri: uri,
+      verification_uri_complete: `${uri}?user_code=${shownCode(userCode)}`,
+      expires_in: deviceCodeTtl,
+      interval: pollInterval,
+      ...(ctx.layout.deviceMessage && { message: `To sign in, open ${uri} and enter the code ${shownCode(userCode)}` }),
+    };
+  });
+}

@@ -1,0 +1,76 @@
+import type { Request, Response } from "express";
+import { giveFactor, showFactor } from "../../core/factors/factor.ts";
+import { goOn } from "../../core/sign-in/next-step.ts";
+import { takeStep } from "../oauth/authorize.ts";
+import { knownBrowser, readBrowser } from "../input/cookies.ts";
+import { requireOwnOrigin } from "../input/form-origin.ts";
+import { bodyParameters, queryParameters, single } from "../input/params.ts";
+import { note, type Web } from "../web.ts";
+import { sendPage } from "./page-writer.ts";
+import { renderFactor } from "./factor-view.ts";
+import { personOf } from "./person.ts";
+import { viewFor } from "./reader.ts";
+import { requestView } from "./scope-words.ts";
+
+/** The page that asks for a one-time code or a passkey. */
+
+type UidRequest = Request<{ uid: string }>;
+
+export const getFactor = (web: Web) => async (req: UidRequest, res: Response) => {
+  await sendFactor(web, req, res, null, single(queryParameters(req), "instead"));
+};
+
+export const postFactor = (web: Web) => async (req: UidRequest, res: Response) => {
+  requireOwnOrigin(web, req);
+  const body = bodyParameters(req);
+  const result = await giveFactor(web.ctx, req.params.uid, knownBrowser(web, req), {
+    csrf: single(body, "csrf") ?? "",
+    otp: single(body, "otp"),
+    passkey: single(body, "passkey"),
+  });
+  if (result.kind === "refused") {
+    note(res, { user: result.username, error: result.factor === "otp" ? "wrong code" : "passkey refused" });
+    await sendFactor(web, req, res, `error-${result.factor}`, result.factor);
+    return;
+  }
+  if (result.username !== null) note(res, { user: result.username });
+  takeStep(web, req, res, result, result.proof);
+};
+
+async function sendFactor(
+  web: Web,
+  req: UidRequest,
+  res: Response,
+  refused: "error-otp" | "error-passkey" | null,
+  wanted: string | undefined,
+): Promise<void> {
+  const { ctx, base } = web;
+  const page = await showFactor(ctx, req.params.uid, readBrowser(web, req), wanted);
+  if (page === null) {
+    takeStep(web, req, res, await goOn(ctx, req.params.uid, readBrowser(web, req)));
+    return;
+  }
+  if (refused === null) note(res, { user: page.user.username, outcome: "factor page" });
+  const path = `${base}/interaction/${req.params.uid}/factor`;
+  const shown = viewFor(web, req, res, page);
+  const { client, asked, instead, code } = page;
+  const view = {
+    ...requestView(page.request),
+    ...shown,
+    state: refused ?? asked,
+    action: path,
+    csrf: page.csrf,
+    client: client === null ? null : { id: client.id, name: client.name(shown.lang) },
+    user: personOf(page.user),
+    asked,
+    code,
+    button: page.button,
+    options: page.options === null ? null : JSON.stringify(page.options),
+    insecure: page.insecure,
+    instead,
+    insteadHref: instead === null ? null : `${path}?instead=${instead}`,
+    // Links from the answer to a form lead back to this page, without the error.
+    keptQuery: shown.keptQuery ?? "",
+  };
+  sendPage(res, refused === null ? 200 : 401, renderFactor(web.renderer, view));
+}
