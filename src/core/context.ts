@@ -70,7 +70,7 @@ export const defaultSettings: Settings = {
   refresh_grace: 0,
   access_token_alg: "HS256",
   access_token_typ: "at+jwt",
-  userinfo_format: "native",
+  userinfo_format: "combined",
   id_token_claims: "all",
   login: "picker",
   consent: "ask",

@@ -10,7 +10,7 @@ import { relyingPartySecret, startIdpFor, startRelyingParty } from "../helpers/r
 
 const { app, url } = await startRelyingParty();
 const callback = `${url}/oauth2/redirect`;
-const idp = await startIdpFor([callback], { userinfo_format: "standard" });
+const idp = await startIdpFor([callback]);
 const metadata = (await (await fetch(`${idp.issuer}/.well-known/openid-configuration`)).json()) as Readonly<
   Record<string, string>
 >;

@@ -134,7 +134,11 @@ describe.each(endpoints)("%j", (setting, issuerPath, paths) => {
     const idp = await start(setting);
     const { config, tokens } = await signIn(idp.issuer);
     const { sub = "" } = tokens.claims() ?? {};
-    expect(await client.fetchUserInfo(config, tokens.access_token, sub)).toMatchObject({ user: { username: "alice" } });
+    expect(await client.fetchUserInfo(config, tokens.access_token, sub)).toMatchObject(
+      typeof setting === "string"
+        ? { preferred_username: "alice", email: "alice@example.test" }
+        : { user: { username: "alice" } },
+    );
     const next = await client.refreshTokenGrant(config, tokens.refresh_token ?? "");
     expect(jwtPart(next.access_token, 1)).toMatchObject({ iss: idp.issuer });
     await client.tokenRevocation(config, next.access_token);

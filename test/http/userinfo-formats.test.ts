@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { builtInDemo } from "../../src/fixture-files.ts";
 import { enroll, register, serve } from "../helpers/app.ts";
 import { jwtPart, userinfo } from "../helpers/client.ts";
 
@@ -45,11 +46,9 @@ const protocol = "iss sub aud azp iat exp auth_time nonce at_hash acr amr sid jt
 const userClaims = (id: Record<string, unknown>) => Object.keys(id).filter((name) => !protocol.includes(name));
 
 describe("userinfo_format", () => {
-  test("native, also where none is registered: the spec's body and sub", async () => {
-    for (const format of ["native", undefined] as const) {
-      const { info } = await answers(format, "openid profile");
-      expect(Object.keys(info)).toEqual(["sub", "id", "user", "language", "theme", "createdAt"]);
-    }
+  test("native: the spec's body and sub", async () => {
+    const { info } = await answers("native", "openid profile");
+    expect(Object.keys(info)).toEqual(["sub", "id", "user", "language", "theme", "createdAt"]);
   });
 
   test("standard: OpenID Connect claims instead", async () => {
@@ -71,10 +70,20 @@ describe("userinfo_format", () => {
     });
   });
 
-  test("combined: both", async () => {
-    const { info } = await answers("combined", "openid profile email");
-    expect(info).toMatchObject({ sub: erin, id: erin, email: "erin@example.test", user: { username: "erin" } });
+  test.each(["combined", undefined] as const)("combined, also where none is registered (%s): both", async (format) => {
+    const { info, id } = await answers(format, "openid profile email");
+    expect(info).toMatchObject({ sub: erin, id: erin, name: "Erin of the claims", email: "erin@example.test" });
     expect(info["user"]).toHaveProperty("email.domain", "example.test");
+    for (const scope of ["openid", "openid profile", "openid email phone social", "openid details"]) {
+      const [both, native] = [await answers(format, scope), await answers("native", scope)];
+      expect(both.info).toMatchObject(native.info);
+      expect(both.info["user"]).toEqual(native.info["user"]);
+    }
+    // By `details`, as in the spec's body.
+    expect([info, id].map((claims) => "birthdate" in claims || "website" in claims)).toEqual([false, false]);
+    const details = await answers(format, "openid details");
+    for (const claims of [details.info, details.id])
+      expect(claims).toMatchObject({ birthdate: "1990-05-17", website: "https://erin.example.test" });
   });
 });
 
@@ -198,7 +207,7 @@ describe("the settings userinfo_format and id_token_claims are the defaults of c
   });
 
   test("they come from fixtures too, and change with them", async () => {
-    const other = await serve();
+    const other = await serve({ fixtures: [builtInDemo(), { settings: { userinfo_format: "native" } }] });
     const app = await register(other);
     const tokens = await app.tokens({ user: "alice", scope: "openid email" });
     expect((await userinfo(other, tokens.access_token)).json).not.toHaveProperty("email");

@@ -81,7 +81,6 @@ function partsOf(
     scope,
     token_endpoint_auth_method: method,
     id_token_signed_response_alg: alg,
-    userinfo_format: userinfoFormat,
     post_logout_redirect_uris: postLogout,
   } = client;
   const { client_secret: secret } = valuesOf(issuer, client);
@@ -92,7 +91,6 @@ function partsOf(
     postLogoutRedirectUri: Array.isArray(postLogout) && typeof postLogout[0] === "string" ? postLogout[0] : null,
     appUrl: `${origins.find((origin) => origin !== new URL(redirectUri).origin) ?? "http://localhost:3000"}/`,
     authMethod: typeof method === "string" ? method : null,
-    userinfoFormat: typeof userinfoFormat === "string" ? userinfoFormat : null,
     idTokenAlg: typeof alg === "string" ? alg : "RS256",
     scopes: [...new Set(["openid", ...(typeof scope === "string" ? scope.split(" ") : ["profile", "email"])])],
     major: name === undefined ? null : installedMajor(folder, name),

@@ -64,10 +64,7 @@ function clientLines({ type, clientId, secret, redirectUris, env }: App): readon
     ...list("grant_types", grantTypes[type]),
     ...(type === "service"
       ? ["    # scope: orders:read # what it may ask for; define it below scopes"]
-      : [
-          "    # scope: openid profile email # what it may ask for; absent: everything",
-          "    # userinfo_format: standard # email, name, … as libraries expect them, not in the form of the service",
-        ]),
+      : ["    # scope: openid profile email # what it may ask for; absent: everything"]),
     ...(env.length === 0 ? [] : ["    env: # what the app needs beside OIDC_*: idp env and idp exec give it"]),
     ...env.map(([name, value]) => `      ${name}: ${scalar(value)}`),
   ];

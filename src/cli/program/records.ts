@@ -50,7 +50,7 @@ function declareClientChanges(clients: Command, act: Act): void {
       "after",
       examples(
         "idp clients add shop --redirect-uri http://localhost:3000/callback",
-        "idp clients add spa --public --redirect-uri http://localhost:5173/callback --set userinfo_format=standard",
+        "idp clients add spa --public --redirect-uri http://localhost:5173/callback",
       ),
     )
     .action(

@@ -26,7 +26,17 @@ export interface Preset {
   readonly deviceMessage?: true;
   /** Grant types under the names that the vendor's SDK sends. */
   readonly grantTypes?: Readonly<Record<string, string>>;
+  /** What applies where neither fixtures nor flags say otherwise: tokens and UserInfo as the vendor has them. */
+  readonly settings: {
+    readonly access_token_alg: "RS256";
+    readonly userinfo_format: "standard";
+    readonly access_token_typ?: "JWT";
+  };
 }
+
+const usual = { access_token_alg: "RS256", userinfo_format: "standard" } as const;
+/** Of vendors whose access tokens have no `typ` of their own. */
+const asJwt = { ...usual, access_token_typ: "JWT" } as const;
 
 const realm = "/realms/NAME";
 const protocol = `${realm}/protocol/openid-connect`;
@@ -47,6 +57,7 @@ const ofOkta = (server: string) => ({
 
 export const presets = {
   auth0: {
+    settings: asJwt,
     issuer: "/",
     firstName: "",
     paths: {
@@ -64,6 +75,7 @@ export const presets = {
     messages: { mode: "web_message", type: "authorization_response" },
   },
   okta: {
+    settings: usual,
     issuer: "/oauth2/default",
     firstName: "",
     paths: ofOkta("/oauth2/default/v1"),
@@ -71,6 +83,7 @@ export const presets = {
     messages: { mode: "okta_post_message" },
   },
   keycloak: {
+    settings: asJwt,
     issuer: realm,
     firstName: "idp",
     paths: {
@@ -89,6 +102,7 @@ export const presets = {
     frames: { [`${protocol}/3p-cookies/step1.html`]: "unsupported" },
   },
   cognito: {
+    settings: usual,
     issuer: "",
     firstName: "",
     paths: {
@@ -102,6 +116,7 @@ export const presets = {
     returnParameter: "logout_uri",
   },
   entra: {
+    settings: asJwt,
     issuer: "/NAME/v2.0",
     firstName: "common",
     paths: {

@@ -66,7 +66,7 @@ export const ownClaims = (token: Readonly<Record<string, unknown>>): Record<stri
 
 export const isProtocolClaim = (name: string): boolean => protocolNames.has(name);
 
-/** In a native client `details` stands for these two of `profile`. */
+/** `details` stands for these two of `profile`, unless the format is `standard`. */
 const detailsNames = new Set(["website", "birthdate"]);
 
 /** The part of the context that decides which claims clients receive. */
@@ -75,12 +75,13 @@ export type Defaults = Pick<Context, "settings">;
 const formatFor = ({ settings }: Defaults, client: Client): Settings["userinfo_format"] =>
   client.userinfo_format ?? settings.userinfo_format;
 
-const isNative = (ctx: Defaults, client: Client): boolean => formatFor(ctx, client) === "native";
+/** Whether `details` stands for `website` and `birthdate` of `profile`, as in the spec's body. */
+const hasDetails = (ctx: Defaults, client: Client): boolean => formatFor(ctx, client) !== "standard";
 
 /** The scopes that release a claim to this client; empty if the claim is unknown, or always released. */
 export function releasingScopes(tx: ReadTx, ctx: Defaults, client: Client, name: string): readonly string[] {
   const standard =
-    isNative(ctx, client) && detailsNames.has(name)
+    hasDetails(ctx, client) && detailsNames.has(name)
       ? ["details"]
       : [...standardByScope].flatMap(([scope, claims]) => (claims.includes(name) ? [scope] : []));
   const own = [...tx.all("scopes")].flatMap((scope) => (scope.claims.includes(name) ? [scope.name] : []));
@@ -141,9 +142,9 @@ function releasedStandardClaims(
   const names = new Set<string>();
   for (const scope of scopes) {
     for (const name of standardByScope.get(scope) ?? []) {
-      if (!(isNative(ctx, client) && detailsNames.has(name))) names.add(name);
+      if (!(hasDetails(ctx, client) && detailsNames.has(name))) names.add(name);
     }
-    if (scope === "details" && isNative(ctx, client)) for (const name of detailsNames) names.add(name);
+    if (scope === "details" && hasDetails(ctx, client)) for (const name of detailsNames) names.add(name);
     for (const name of tx.get("scopes", scope)?.claims ?? []) if (standardNames.has(name)) names.add(name);
   }
   return pick(standardClaims(user), names);
@@ -241,8 +242,9 @@ export function userInfo(
   const format = formatFor(ctx, client);
   return {
     sub: user.id,
+    // No claim has the name of one of its members: those are reserved.
+    ...(format !== "standard" && nativeUserInfo(user, scopes)),
     ...(format !== "native" && standardForm(tx, ctx, client, user, scopes)),
     ...namedClaims(user, named),
-    ...(format !== "standard" && nativeUserInfo(user, scopes)),
   };
 }

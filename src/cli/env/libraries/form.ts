@@ -21,8 +21,6 @@ export interface Parts extends Served {
   readonly appUrl: string;
   /** The registered `token_endpoint_auth_method`; null if the library may choose. */
   readonly authMethod: string | null;
-  /** The registered `userinfo_format`; null for the server's default. */
-  readonly userinfoFormat: string | null;
   /** The algorithm of the client's ID tokens. */
   readonly idTokenAlg: string;
   readonly scopes: readonly string[];

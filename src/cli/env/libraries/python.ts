@@ -1,5 +1,4 @@
 import { baseOf } from "../../../core/endpoints.ts";
-import { commandOn } from "../../../core/hint.ts";
 import { methodBesideBasic, q, type Form } from "./form.ts";
 
 /** Libraries of Python. */
@@ -27,15 +26,6 @@ export const django: Form = {
       "OIDC_USE_PKCE = True",
       'LOGIN_REDIRECT_URL = "/"',
       'LOGOUT_REDIRECT_URL = "/"',
-    ];
-  },
-  notes: ({ clientId, userinfoFormat }) => {
-    if (userinfoFormat === "standard" || userinfoFormat === "combined") return [];
-    return [
-      {
-        text: "mozilla-django-oidc reads email from UserInfo, where OpenID Connect has it. Unless the server runs with --userinfo-format combined",
-        command: commandOn(["idp", "clients", "edit"], clientId, ["--set", "userinfo_format=combined"]),
-      },
     ];
   },
 };
