@@ -1,4 +1,4 @@
-import { cut, redacted } from "../redact.ts";
+import { cut, redacted } from "./redaction/forms.ts";
 import { hintOf, type Hint } from "./hint.ts";
 
 /**

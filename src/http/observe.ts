@@ -2,7 +2,7 @@ import type { RequestHandler } from "express";
 import { catchUp } from "../core/derived.ts";
 import { showClock } from "../core/testing/clock.ts";
 import type { Exchange, RequestEvent } from "../core/testing/record.ts";
-import { lineOf } from "../core/testing/recording.ts";
+import { eventOf } from "../core/testing/recording.ts";
 import { setClockHeader } from "./answer/clock-header.ts";
 import { routeOf } from "./route.ts";
 import { isBehindScenes, takeNotes, type Web } from "./web.ts";
@@ -52,7 +52,7 @@ export const observe =
         ms: Math.round((performance.now() - began) * 10) / 10,
       };
       try {
-        if (isBehindScenes(web, path)) onRequest?.(lineOf(withoutPlace(exchange)));
+        if (isBehindScenes(web, path)) onRequest?.(eventOf(withoutPlace(exchange), null, () => false));
         else ctx.ledger.add(exchange, onRequest);
       } catch (error) {
         // The response is sent. Nothing in a request may end the server.

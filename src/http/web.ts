@@ -42,6 +42,9 @@ export function takeNotes(res: Response): RequestNotes {
   return notes;
 }
 
+/** What is noted of a request so far. */
+export const notesOf = (res: Response): RequestNotes => (res.locals["notes"] as RequestNotes | undefined) ?? {};
+
 /** Adds to what the ledger will say about this request. */
 export function note(res: Response, notes: RequestNotes): void {
   const taken = res.locals["notes"] as RequestNotes | undefined;

@@ -57,6 +57,8 @@ export async function composeContext(options: ContextOptions): Promise<Context> 
   }
   const served = await derive(store, ["meta"], serve);
 
+  const scopes = await derive(store, ["scopes"], (tx) => new Set([...tx.all("scopes")].map(({ name }) => name)));
+
   const services = {
     ...{ store, clock, now, random },
     passwords: options.passwords,
@@ -66,7 +68,11 @@ export async function composeContext(options: ContextOptions): Promise<Context> 
     keys: await openKeyRing(store, now, random),
     attempts: createAttempts(now),
     inspector: await createInspectorAccess(store, clock.unmoved, random),
-    ledger: createLedger(() => served.value.settings.ledger, random(32)),
+    ledger: createLedger(
+      () => served.value.settings.ledger,
+      random(32),
+      (name) => scopes.value.has(name),
+    ),
     faults: await createFaults(store),
   };
   /** @param layout by whose paths a request came */

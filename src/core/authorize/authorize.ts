@@ -5,7 +5,8 @@
  * parameters (checks.ts), PKCE (pkce.ts), `claims` (claims-parameter.ts) and `resource` (resources.ts). purpose.ts says what the sign-in needs
  * and how it ends, codes.ts draws the code, response.ts carries it back. par.ts stores pushed requests (RFC 9126).
  */
-import { cut, redacted } from "../../redact.ts";
+import { cut, redacted } from "../redaction/forms.ts";
+import { shownValue } from "../redaction/values.ts";
 import { StorageError } from "../../store/store.ts";
 import { verifyIdTokenHint } from "../tokens/accept.ts";
 import { refuse } from "./purpose.ts";
@@ -45,7 +46,8 @@ export async function beginAuthorization(ctx: Context, raw: RawParameters, brows
     checkAuthorizationRequest(tx, ctx, parameters, { pushed: pushed !== null }),
   );
   if (request.ignoredScopes.length > 0) {
-    ctx.log(`scope "${cut(redacted(request.ignoredScopes.join(" ")), 500)}" is not defined: ignored`);
+    const ignored = shownValue(request.ignoredScopes.join(" "), () => false, true) ?? "…";
+    ctx.log(`scope "${cut(redacted(ignored), 500)}" is not defined: ignored`);
   }
   const hintedUserId = await hintedUser(ctx, request);
   try {

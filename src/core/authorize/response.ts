@@ -67,7 +67,7 @@ export function responseLocation({ target: { redirectUri, mode }, parameters }: 
 }
 
 /** The parameters of a refusal (RFC 6749 4.1.2.1). */
-export const errorParameters = (error: OAuthError): Record<string, string> => ({
-  error: error.code,
-  error_description: inQuotes(error.message),
+export const errorParameters = ({ code, message }: Pick<OAuthError, "code" | "message">): Record<string, string> => ({
+  error: code,
+  error_description: inQuotes(message),
 });

@@ -70,7 +70,7 @@ function refuseSwapped(tx: ReadTx, clientId: string, { basic, secret }: ClientCr
     return;
   throw new SwappedCredentialsError(
     "invalid_client",
-    `client_id and client_secret are swapped: "${given}" is the id of a client`,
+    "client_id and client_secret are swapped: client_secret holds the id of a client",
   );
 }
 

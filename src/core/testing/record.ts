@@ -66,6 +66,8 @@ export interface RequestNotes {
   fix?: string | null;
   /** The flow that the request belongs to, where its error page names it; absent: the ledger finds it. */
   flow?: string;
+  /** Which texts of a refused request are registered, and may be shown. */
+  registered?: ReadonlySet<string>;
   /** The faults that the request took, each with its id and what it did. */
   fault?: string;
   /** Where the response redirects (or posts a form) to, or the text of its JSON. Absent: a page. */

@@ -1,63 +1,54 @@
-import { parse } from "node:querystring";
-import { cut, redacted } from "../../redact.ts";
 import { isObject } from "../json-object.ts";
+import { cut, redacted } from "../redaction/forms.ts";
+import { isList, isProven } from "../redaction/places.ts";
+import { redactorOf, valuesIn } from "../redaction/redactor.ts";
+import { shownValue, type IsRegistered } from "../redaction/values.ts";
 import { byName, parametersOf, type Flows } from "./flows.ts";
-import { copied, looksRandom, type Keeper } from "./kept.ts";
+import { copied, type Keeper } from "./kept.ts";
 import type { Exchange, RequestEvent, RequestRecord } from "./record.ts";
 
 /** Makes the record of a request. Everything that was sent goes through `kept.ts`. */
 
 type Values = Readonly<Record<string, unknown>>;
 
-const most = 100;
 const longest = 500;
-
-/** The parameters of query and body together. */
-function valuesIn({ url, body }: Pick<Exchange, "url" | "body">): Values {
-  const at = url.indexOf("?");
-  const query = at < 0 ? {} : parse(url.slice(at + 1), "&", "=", { maxKeys: most });
-  if (!isObject(body)) return query;
-  const both = new Map<string, unknown>(Object.entries(query));
-  for (const [name, value] of Object.entries(body)) {
-    both.set(name, both.has(name) ? [both.get(name), value].flat() : value);
-  }
-  return Object.fromEntries(both);
-}
 
 /** The token of an Authorization header. */
 export const bearerIn = (authorization: string): string | null =>
   /^(?:bearer|dpop) +(\S+) *$/i.exec(authorization)?.[1] ?? null;
 
-/** A username or client ID is shown only if the server knows it, because a person may type a password there. */
-const isKnownTo =
-  ({ user, client }: Pick<RequestEvent, "user" | "client">) =>
-  (name: string, value: string): boolean =>
-    name === "username" ? value === user : name === "client_id" ? value === client : true;
+/** A request that was refused may hold anything; the parameters of others were checked. */
+const isAccepted = ({ status, notes }: Exchange): boolean => status >= 200 && status < 400 && notes.error === undefined;
 
-/** The parts of the path of a refused request that may be a code or a token. */
-const randomParts = ({ path, status }: Exchange): readonly string[] =>
-  status < 400 ? [] : path.split("/").filter(looksRandom);
-
-/** Removes possible secrets from a text that repeats what was sent. */
-function cleaner(keeper: Keeper, exchange: Exchange): (text: string) => string {
-  const { status, notes } = exchange;
-  const { client = null, user = null } = notes;
-  // An accepted client or user stays, even if another value of the request has the same text.
-  const names = status < 400 ? [client, user] : [];
-  const hidden = [...keeper.hidden(valuesIn(exchange), isKnownTo({ client, user })), ...randomParts(exchange)].filter(
-    (value) => !names.includes(value),
-  );
-  const texts = [...new Set(hidden.flatMap((value) => [value, encodeURIComponent(Buffer.from(value).toString())]))];
-  return (text) => texts.reduce((left, secret) => left.replaceAll(secret, "…"), text);
+/** @param isScope whether a scope of this name is defined */
+function registeredIn(exchange: Exchange, isScope: IsRegistered): IsRegistered {
+  const { registered = new Set(), client = null, user = null } = exchange.notes;
+  const isClient = (text: string): boolean => text === client && isAccepted(exchange);
+  return (text) => text === user || isClient(text) || registered.has(text) || isScope(text);
 }
+
+/** A person may type a password in place of a username, so that one is only shown if it is known. So is a client ID. */
+const named = ["username", "client_id"];
+
+/** The value of a parameter as it may be shown; null: not at all. */
+const shownIn =
+  (exchange: Exchange, values: Values, isRegistered: IsRegistered) =>
+  (name: string, value: string): string | null => {
+    if (isAccepted(exchange) && isProven(exchange.endpoint, name, values["grant_type"])) return value;
+    return named.includes(name) && !isRegistered(value) ? null : shownValue(value, isRegistered, isList(name));
+  };
 
 /** Cuts names for the log, because the sender of a request chooses their length. */
 const brief = (text: string | null | undefined): string | null => (text == null ? null : cut(redacted(text), longest));
 
-/** The log line of a request that the ledger does not hold. */
-export function lineOf({ time, clock, method, endpoint, path, status, isSent, ms, notes }: Exchange): RequestEvent {
-  return {
-    id: null,
+/**
+ * The log line of a request.
+ * @param id null: the ledger does not hold it
+ */
+export function eventOf(exchange: Exchange, id: string | null, isScope: IsRegistered): RequestEvent {
+  const { time, clock, method, endpoint, path, status, isSent, ms, notes } = exchange;
+  const line = {
+    id,
     time: new Date(time).toISOString(),
     ...{ method, endpoint, status, ms },
     path: redacted(path),
@@ -71,41 +62,49 @@ export function lineOf({ time, clock, method, endpoint, path, status, isSent, ms
     clock,
     mismatch: notes.mismatch ?? null,
   };
-}
-
-/** The log line of a request. */
-export function eventOf(keeper: Keeper, id: string, exchange: Exchange): RequestEvent {
-  const line = { ...lineOf(exchange), id };
-  if (line.error === null && line.status < 400) return line;
-  const text = cleaner(keeper, exchange);
+  if (isAccepted(exchange)) return line;
+  const text = redactorOf(exchange, registeredIn(exchange, isScope));
   // A name that contains a secret is left out.
   const name = (given: string | null): string | null => (given !== null && text(given) === given ? given : null);
-  const { error, fix, mismatch } = line;
+  const { error, outcome, fix, mismatch } = line;
   return {
     ...line,
     path: text(line.path),
     client: name(line.client),
     user: name(line.user),
+    outcome: outcome && text(outcome),
     error: error && text(error),
     fix: fix && text(fix),
     mismatch: mismatch && { ...mismatch, sent: text(mismatch.sent) },
   };
 }
 
-/** The whole record. */
-export function recordOf(keeper: Keeper, flows: Flows, id: string, exchange: Exchange): RequestRecord {
-  const event = eventOf(keeper, id, exchange);
-  const { mismatch: _, outcome, time, endpoint, method, path, status, ms, client, user, ...end } = event;
+/** What makes records. */
+interface Recorder {
+  readonly keeper: Keeper;
+  readonly flows: Flows;
+  readonly isScope: IsRegistered;
+}
+
+/** The whole record. @param event its log line */
+export function recordOf(
+  { keeper, flows, isScope }: Recorder,
+  event: RequestEvent & { readonly id: string },
+  exchange: Exchange,
+): RequestRecord {
+  const { mismatch: _, id, outcome, time, endpoint, method, path, status, ms, client, user, ...end } = event;
   const { authorization, dpop } = exchange;
   const values = valuesIn(exchange);
+  const isRegistered = registeredIn(exchange, isScope);
   const parameters = {
-    ...keeper.parameters(values, isKnownTo(event)),
+    ...keeper.parameters(values, shownIn(exchange, values, isRegistered)),
     ...(authorization !== undefined && { authorization: headerOf(keeper, authorization) }),
     ...(dpop !== undefined && { dpop: keeper.sealed(dpop) }),
   };
   const json = jsonOf(exchange);
   const answered = responseOf(keeper, exchange, json);
-  const response = event.error === null ? answered : (copied(answered, cleaner(keeper, exchange)) as typeof answered);
+  const response =
+    event.error === null ? answered : (copied(answered, redactorOf(exchange, isRegistered)) as typeof answered);
   const granted = isObject(response?.["body"]) ? response["body"]["scope"] : undefined;
   return {
     ...{ time, flow: flowOf(flows, exchange, values, json), endpoint, method, path, status, ms, client, user },

@@ -2,15 +2,15 @@
  * core/testing: what a tester controls and sees.
  *
  * requests.ts is the ledger: the one record of the requests, for the request log, `idp requests`, `expect` and the inspector. record.ts says
- * what a record is, and recording.ts makes it. kept.ts says what is kept of a value, flows.ts which requests belong to one sign-in, held.ts
- * what the ledger holds until somebody reads a record. filter.ts selects requests, and expect.ts compares them with what a test expects.
+ * what a record is, and recording.ts makes it. kept.ts says what is kept of a value, flows.ts which requests belong to one sign-in. filter.ts
+ * selects requests, and expect.ts compares them with what a test expects.
  *
  * clock.ts is the clock, and move-clock.ts moves it. expire.ts lets tokens, sessions and codes expire. snapshots.ts saves the state and goes
  * back to it. faults/ makes responses wrong on purpose.
  */
 import { setMaxListeners } from "node:events";
+import type { IsRegistered } from "../redaction/values.ts";
 import { createFlows } from "./flows.ts";
-import { heldOf } from "./held.ts";
 import { createKeeper, type Keeper } from "./kept.ts";
 import type { Exchange, RequestEvent, RequestRecord } from "./record.ts";
 import { eventOf, flowOfRequest, recordOf } from "./recording.ts";
@@ -49,16 +49,15 @@ export const placeOf = (id: string): number | null => {
 
 interface Entry {
   readonly place: number;
-  readonly endpoint: string;
-  /** Nobody reads most records, so each one is made when it is first read. */
-  content: Exchange | RequestRecord;
+  readonly record: RequestRecord;
 }
 
 /**
  * @param size how many requests it holds
  * @param key for fingerprints
+ * @param isScope whether a scope of this name is defined
  */
-export function createLedger(size: () => number, key: string): Ledger {
+export function createLedger(size: () => number, key: string, isScope: IsRegistered): Ledger {
   const keeper = createKeeper(key);
   const flows = createFlows(keeper, size);
   const entries: Entry[] = [];
@@ -69,36 +68,22 @@ export function createLedger(size: () => number, key: string): Ledger {
   // Each stream and each wait listens to it; http limits the streams.
   setMaxListeners(0, closing.signal);
 
-  /** Makes the records in order, because an earlier request decides to which flow later ones belong. */
-  const read = (): readonly RequestRecord[] =>
-    entries.map((entry) => {
-      if ("id" in entry.content) return entry.content;
-      const record = recordOf(keeper, flows, `r${entry.place}`, entry.content);
-      entry.content = record;
-      return record;
-    });
-
   return {
     add(exchange, log) {
-      const held = heldOf(exchange);
-      const entry = { place: (last += 1), endpoint: exchange.endpoint, content: held ?? exchange };
-      entries.push(entry);
-      log?.(eventOf(keeper, `r${entry.place}`, exchange));
-      if (listeners.size > 0 || held === null) {
-        const record = read().at(-1);
-        for (const listener of listeners) if (record !== undefined) listener(record);
-      }
+      const place = (last += 1);
+      const event = { ...eventOf(exchange, null, isScope), id: `r${place}` };
+      const record = recordOf({ keeper, flows, isScope }, event, exchange);
+      entries.push({ place, record });
+      log?.(event);
+      for (const listener of listeners) listener(record);
       while (entries.length > size()) {
         const dropped = entries.shift();
-        if (dropped !== undefined) droppedAt.set(dropped.endpoint, dropped.place);
+        if (dropped !== undefined) droppedAt.set(dropped.record.endpoint, dropped.place);
       }
     },
-    list: read,
-    find: (id) => read().find((record) => record.id === id),
-    flowOf(request) {
-      read();
-      return flowOfRequest(flows, request);
-    },
+    list: () => entries.map(({ record }) => record),
+    find: (id) => entries.find(({ record }) => record.id === id)?.record,
+    flowOf: (request) => flowOfRequest(flows, request),
     clear() {
       entries.length = 0;
       droppedAt.clear();

@@ -27,7 +27,11 @@ function bearerOrDpop(req: Request, error: string): string {
 }
 
 /** RFC 6750 3. @returns null if the refusal is not about the token */
-function errorParameters({ code, message, status }: OAuthError, scheme: "Bearer" | "Bearer, DPoP"): string | null {
+function errorParameters(
+  { code, status }: OAuthError,
+  message: string,
+  scheme: "Bearer" | "Bearer, DPoP",
+): string | null {
   const parameters = (name: string): string => `, error="${name}", error_description="${inQuotes(message)}"`;
   switch (code) {
     case "missing_token":
@@ -48,13 +52,17 @@ function errorParameters({ code, message, status }: OAuthError, scheme: "Bearer"
   }
 }
 
-/** The `WWW-Authenticate` of a refusal (RFC 6749 5.2; RFC 6750 3; RFC 9449 7.1). @returns null for a response without one */
-export function challengeOf(req: Request, { challenge }: RouteRecord, error: unknown): string | null {
+/**
+ * The `WWW-Authenticate` of a refusal (RFC 6749 5.2; RFC 6750 3; RFC 9449 7.1).
+ * @param message as the response may say it
+ * @returns null for a response without one
+ */
+export function challengeOf(req: Request, { challenge }: RouteRecord, error: unknown, message: string): string | null {
   if (challenge === undefined || !(error instanceof OAuthError)) return null;
   if (challenge === "Basic") {
     return error.code === "invalid_client" && isBasic(req) ? 'Basic realm="idp", charset="UTF-8"' : null;
   }
-  const parameters = errorParameters(error, challenge);
+  const parameters = errorParameters(error, message, challenge);
   if (parameters === null) return null;
   return challenge === "Bearer" ? bearer + parameters : bearerOrDpop(req, parameters);
 }

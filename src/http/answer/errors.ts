@@ -13,6 +13,7 @@ import { answerClient, errorParameters, RedirectedError } from "../../core/autho
 import { sendToClient } from "../oauth/authorize.ts";
 import { asksForHtml, prefersHtml, sendJson } from "./answer.ts";
 import { challengeOf } from "./challenges.ts";
+import { cleaned, cleanerFor } from "./cleaned.ts";
 import { answerTo, errorBody, isOfHttp, type Answer } from "./error-answers.ts";
 import { HttpError } from "./http-error.ts";
 import { renderEnded, renderError } from "../pages/pages.ts";
@@ -40,15 +41,14 @@ const forPerson = ({ kind }: RouteRecord, answer: Answer): Answer =>
 /** @param onUnexpected receives the error that the response says nothing about */
 export const errorHandler =
   (web: Web, onUnexpected: (error: unknown) => void): ErrorRequestHandler =>
-  (error: unknown, req: Request, res: Response, next) => {
+  async (error: unknown, req: Request, res: Response, next) => {
     if (res.headersSent) {
       next(error);
       return;
     }
-    const answer = forPerson(
-      routeOf(res),
-      answerTo(error instanceof RedirectedError ? error.error : error, web.commandLine),
-    );
+    const clean = await cleanerFor(web, req, res, error);
+    const refused = error instanceof RedirectedError ? error.error : error;
+    const answer = cleaned(forPerson(routeOf(res), answerTo(refused, web.commandLine)), clean);
     try {
       if (error instanceof RedirectedError) {
         note(res, {
@@ -56,7 +56,12 @@ export const errorHandler =
           fix: fixLine(web, answer.fix),
           rule: ruleOf(answer),
         });
-        sendToClient(web, req, res, answerClient(error.target, errorParameters(error.error)));
+        sendToClient(
+          web,
+          req,
+          res,
+          answerClient(error.target, errorParameters({ code: error.error.code, message: answer.message })),
+        );
         return;
       }
       if (answer.status === 500) onUnexpected(error);
@@ -86,7 +91,7 @@ function sendAnswer(web: Web, req: Request, res: Response, error: unknown, answe
   note(res, { error: `${answer.code}: ${detail}`, fix: fixLine(web, answer.fix), rule: ruleOf(answer), mismatch });
   if (error instanceof HttpError && error.allow !== null) res.set("Allow", error.allow);
   if (answer.retryAfter != null) res.set("Retry-After", String(answer.retryAfter));
-  const authenticate = challengeOf(req, route, error);
+  const authenticate = challengeOf(req, route, error, answer.message);
   if (authenticate !== null) res.set("WWW-Authenticate", authenticate);
   const isOver = error instanceof InteractionError && error.reason !== "csrf";
   if (!isOver && !choosesPage(req, route, error)) {

@@ -1,10 +1,13 @@
 import type { Request, Response } from "express";
 import type { RawParameters } from "../../core/authorize/parameters.ts";
-import { redacted } from "../../redact.ts";
+import { redacted } from "../../core/redaction/forms.ts";
+import { isList, isOpen } from "../../core/redaction/places.ts";
+import { shownValue } from "../../core/redaction/values.ts";
 import { readPreference, setPreference } from "../input/cookies.ts";
 import { queryParameters } from "../input/params.ts";
+import { routeOf } from "../route.ts";
 import { themes, type Theme, type View } from "./views.ts";
-import type { Web } from "../web.ts";
+import { notesOf, type Web } from "../web.ts";
 
 /** The language and the theme for the person who reads a page. */
 
@@ -51,18 +54,28 @@ function themeFor(web: Web, req: Request, res: Response, query: RawParameters): 
   return chosen ?? themeNamed(readPreference(web, req, "theme")) ?? "system";
 }
 
-/**
- * What the links to another language leave out of the query: the choice itself, and what no page may repeat (`id_token_hint`, the key of
- * the inspector).
- */
-const notKept = /^(lang|theme|key)$|token|secret|password|assertion/;
+/** Without these, the page of a sign-out or of a device would be another one. */
+const needed: Readonly<Record<string, readonly string[]>> = {
+  logout: ["state", "client_id", "post_logout_redirect_uri"],
+  device: ["user_code"],
+};
 
-function keptOf(query: RawParameters): string {
-  const kept = new URLSearchParams();
-  for (const [name, value] of Object.entries(query)) {
-    if (!notKept.test(name)) for (const one of [value ?? []].flat()) kept.append(name, redacted(one));
-  }
-  return kept.toString();
+/** What the links to another language repeat of the query: not the choice itself, nor what no page may repeat. */
+function keptOf(query: RawParameters, res: Response): string {
+  const { registered } = notesOf(res);
+  const shown = (name: string, value: string): string | null => {
+    if (registered === undefined && needed[routeOf(res).name]?.includes(name) === true) return value;
+    if (!isOpen(name) || name === "lang" || name === "theme") return null;
+    const text = shownValue(value, (part) => registered?.has(part) === true, isList(name));
+    return text === null ? null : redacted(text);
+  };
+  const kept = Object.entries(query).flatMap(([name, given]) =>
+    [given ?? []].flat().flatMap((one): [string, string][] => {
+      const text = shown(name, one);
+      return text === null ? [] : [[name, text]];
+    }),
+  );
+  return new URLSearchParams(kept).toString();
 }
 
 /** What every page receives. A choice by `?lang` or `?theme` is kept in a cookie. */
@@ -72,6 +85,6 @@ export function viewFor(web: Web, req: Request, res: Response, reader: Reader = 
     lang: languageFor(web, req, res, query, reader),
     theme: themeFor(web, req, res, query),
     base: web.base,
-    keptQuery: req.method === "GET" || req.method === "HEAD" ? keptOf(query) : null,
+    keptQuery: req.method === "GET" || req.method === "HEAD" ? keptOf(query, res) : null,
   };
 }

@@ -1,0 +1,40 @@
+/*
+ * core/redaction: what may be shown of a request, in every text that repeats it: responses, pages, the request log, the ledger.
+ *
+ * It is decided by place and form, and never by comparing a value with the records of secrets, so no output tells whether a guess was right:
+ *
+ * - A parameter that is meant to hold a secret is never shown (places.ts).
+ * - In any other parameter, path or message, a value is shown if it is registered or shorter than 16 characters (values.ts).
+ * - Everything in the form of our own tokens is replaced wherever it stands (forms.ts).
+ *
+ * redactor.ts applies all three to the texts about one request; registered.ts looks up which of its values are registered.
+ */
+
+/** The beginning of a text whose length somebody else chooses. @param longest characters */
+export const cut = (text: string, longest: number): string =>
+  text.length > longest ? `${text.slice(0, longest)}…` : text;
+
+// Anybody may send a text of 100 kB, so each pattern takes linear time: it either consumes what it began to read, or gives up at once.
+/** JSON in base64url, as the parts of a JWT are. */
+const tokens = /\beyJ[\w.-]{20,}/g;
+/** 24 or 32 random bytes in base64url: codes, cookies, generated secrets, the admin token. */
+const randoms = /(?<![\w-])(?=[\w-]*[a-z])(?=[\w-]*[A-Z])(?:[\w-]{32}|[\w-]{43})(?![\w-])/g;
+/** The code that a device shows: eight consonants. */
+const userCodes = /(?<![\w-])[B-DF-HJ-NP-TV-XZ]{4}-[B-DF-HJ-NP-TV-XZ]{4}(?![\w-])/g;
+const parameters = /\b((?:\w+_)?(?:code|token|hint|assertion|verifier)(?:=|%3D))[\w.~%+/-]{8,}/gi;
+const secrets = /\b((?:\w+_)?(?:password|secret)=)[^\s'"&]+/gi;
+/** A password in an address (RFC 3986 3.2.1). */
+const userinfo = /\b(\w+:\/\/[^\s/:@'"]*:)[^\s/@'"]+(?=@)/g;
+
+/**
+ * Replaces what has the form of a token or stands where a secret stands: an app that sends `location.href` as its redirect URI also sends the
+ * code in it. `code=…` is left to say what it was.
+ */
+export const redacted = (text: string): string =>
+  text
+    .replaceAll(tokens, "eyJ…")
+    .replaceAll(randoms, "…")
+    .replaceAll(userCodes, "…")
+    .replaceAll(parameters, "$1…")
+    .replaceAll(secrets, "$1…")
+    .replaceAll(userinfo, "$1…");

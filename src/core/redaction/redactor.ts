@@ -1,0 +1,66 @@
+import { parse } from "node:querystring";
+import { isObject } from "../json-object.ts";
+import { redacted } from "./forms.ts";
+import { isList, isOpen, isParameterName } from "./places.ts";
+import { hiddenIn, hiddenInPath, shortest, textsIn, without, type IsRegistered } from "./values.ts";
+
+/** What a request sent. */
+export interface Sent {
+  /** Path and query. */
+  readonly url: string;
+  readonly body: unknown;
+  readonly authorization: string | undefined;
+}
+
+type Values = Readonly<Record<string, unknown>>;
+
+const most = 100;
+
+/** The parameters of query and body together. */
+export function valuesIn({ url, body }: Pick<Sent, "url" | "body">): Values {
+  const at = url.indexOf("?");
+  const query = at < 0 ? {} : parse(url.slice(at + 1), "&", "=", { maxKeys: most });
+  if (!isObject(body)) return query;
+  const both = new Map<string, unknown>(Object.entries(query));
+  for (const [name, value] of Object.entries(body)) {
+    both.set(name, both.has(name) ? [both.get(name), value].flat() : value);
+  }
+  return Object.fromEntries(both);
+}
+
+/** Client ID and secret of a Basic header, as they were sent. */
+export function basicIn(authorization: string | undefined): { readonly id: string; readonly secret: string } | null {
+  const encoded = /^basic +(\S+) *$/i.exec(authorization ?? "")?.[1];
+  if (encoded === undefined) return null;
+  const [, id = "", secret = ""] = /^([^:]*):?(.*)$/s.exec(Buffer.from(encoded, "base64").toString()) ?? [];
+  return { id, secret };
+}
+
+/** The texts of a request that may not be repeated. */
+function hiddenOf({ url, body, authorization }: Sent, isRegistered: IsRegistered): readonly string[] {
+  const basic = basicIn(authorization);
+  const credentials = /^\S+ +(.*)$/s.exec(authorization ?? "")?.[1] ?? authorization ?? "";
+  const ofParameters = Object.entries(valuesIn({ url, body }))
+    .slice(0, most)
+    .flatMap(([name, given]) => [
+      ...(isParameterName(name) ? [] : [name]),
+      ...textsIn(given).flatMap((text) => (isOpen(name) ? hiddenIn(text, isRegistered, isList(name)) : [text])),
+    ]);
+  return [
+    ...hiddenInPath(url.replace(/\?.*$/s, ""), isRegistered),
+    ...ofParameters,
+    ...[credentials, basic?.secret ?? ""],
+    ...(basic === null ? [] : hiddenIn(basic.id, isRegistered)),
+  ].filter(({ length }) => length >= shortest);
+}
+
+/** More texts are not searched for one by one, because their sender chooses how many there are. */
+const mostTexts = 1000;
+
+/** Makes what cleans the texts about a request: of its answer, its log line and its record. */
+export function redactorOf(sent: Sent, isRegistered: IsRegistered): (text: string) => string {
+  const hidden = hiddenOf(sent, isRegistered).filter((text) => !isRegistered(text));
+  if (hidden.length > mostTexts) return () => "…";
+  const clean = without(hidden);
+  return (text) => redacted(clean(text));
+}

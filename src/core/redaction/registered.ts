@@ -1,0 +1,42 @@
+import type { ReadTx } from "../../store/store.ts";
+import type { Context } from "../context.ts";
+import { isOpen } from "./places.ts";
+import { basicIn, valuesIn, type Sent } from "./redactor.ts";
+import { decoded, textsIn } from "./values.ts";
+
+/** At most so many texts of a request are looked up. */
+const most = 200;
+
+/** A URI and its parts, each of which may be shown alone. */
+export const partsOf = (uri: string): readonly string[] => [uri, ...uri.split(/[/?&#=;:]/), ...uri.split(/[/?&#=;:.]/)];
+
+const ofClient = (tx: ReadTx, id: string): readonly string[] => {
+  const client = tx.get("clients", id);
+  if (client === undefined) return [];
+  const uris = [...client.redirect_uris, ...(client.post_logout_redirect_uris ?? [])];
+  return [id, ...uris.flatMap(partsOf)];
+};
+
+const isName = (tx: ReadTx, text: string): boolean =>
+  tx.get("scopes", text) !== undefined ||
+  tx.find("users", "username", text) !== undefined ||
+  tx.has("users", "email", text.toLowerCase());
+
+/**
+ * Which texts of a refused request are registered: client IDs with their redirect URIs, usernames, e-mail addresses, scopes, and the parts of
+ * this issuer's own addresses. They are looked up by key; secrets are not looked at.
+ */
+export async function registeredIn(ctx: Context, sent: Sent): Promise<ReadonlySet<string>> {
+  const values = Object.entries(valuesIn(sent)).flatMap(([name, value]) => (isOpen(name) ? textsIn(value) : []));
+  const basic = basicIn(sent.authorization);
+  const texts = [
+    ...sent.url.replace(/\?.*$/s, "").split("/").map(decoded),
+    ...(basic === null ? [] : [basic.id]),
+    ...values.flatMap((value) => [value, ...value.split(" ", most)]),
+  ];
+  const asked = [...new Set(texts)].filter((text) => text !== "").slice(0, most);
+  const own = [ctx.issuer, ctx.address, ...Object.values(ctx.layout.paths)].flatMap(partsOf);
+  return ctx.store.read(
+    (tx) => new Set([...own, ...asked.flatMap((text) => [...ofClient(tx, text), ...(isName(tx, text) ? [text] : [])])]),
+  );
+}
