@@ -61,7 +61,7 @@ async function collect(): Promise<void> {
   const login = await browser.open(`${paths.authorize}?${new URLSearchParams(query).toString()}`);
   keep("csrf", /name="csrf" value="([^"]+)"/.exec(login.body)?.[1]);
   await pick(browser, login, "alice");
-  for (const [name, value] of browser.cookies) if (name.includes('session')) keep("session cookie", value);
+  for (const [name, value] of browser.cookies) if (name.includes("session")) keep("session cookie", value);
   const tv = { client_id: "tv", client_secret: "the secret of the tv, unique" };
   const device = await json(form("/api/v2/oauth/device_authorization", { ...tv, scope: "openid" }));
   keep("device code", device["device_code"]);

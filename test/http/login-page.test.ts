@@ -116,7 +116,7 @@ test("an unknown user in the hint: the page names the command that adds them", a
   };
   expect(await fixFor("erin@example.test")).toBe("idp users add erin --email erin@example.test");
   expect(await fixFor("erin")).toBe("idp users add erin");
-  for (const odd of ["er in; rm -rf /", "erin@\u202eexample.test", "erin@example.test\nreboot"]) {
+  for (const odd of ["er in; rm -rf /", "erin@\u202eexample.test", "e@x.test\nreboot"]) {
     expect(await fixFor(odd)).toBe("none");
   }
   expect(await fixFor("erin@$(reboot)")).toBe("idp users add erin --email 'erin@$(reboot)'");

@@ -1,4 +1,6 @@
 import type { AuthorizationRequest } from "./request.ts";
+import { isList, isOpen } from "../redaction/places.ts";
+import { shownValue } from "../redaction/values.ts";
 import { singleClaim } from "../scopes/claims.ts";
 
 /** An authorization request in short, for the developer: folded away at the foot of the login and the consent page. */
@@ -15,14 +17,20 @@ export interface RequestSummary {
   readonly notes: readonly RequestNote[];
 }
 
-/** The beginning of a token: enough to recognize it, too little to use it. */
-const shortened = (token: string): string => `${token.slice(0, 16)}…`;
+/** The parameters whose values the request could only have because they are registered or known here. */
+const proven = ["client_id", "redirect_uri", "response_mode", "scope", "claims", "prompt", "max_age"];
+
+/** As everywhere (core/redaction): a value that may be a secret is not shown. */
+function shown(name: string, value: string): string {
+  if (proven.includes(name)) return value;
+  return (isOpen(name) ? shownValue(value, () => false, isList(name)) : null) ?? "…";
+}
 
 export function summarize(request: AuthorizationRequest): RequestSummary {
   const { scopes, nonce } = request;
   const details: { name: string; value: string }[] = [];
   const say = (name: string, value: string | null): void => {
-    if (value !== null && value !== "") details.push({ name, value });
+    if (value !== null && value !== "") details.push({ name, value: shown(name, value) });
   };
   say("client_id", request.clientId);
   say("redirect_uri", request.redirectUri);
@@ -42,7 +50,7 @@ export function summarize(request: AuthorizationRequest): RequestSummary {
   say("prompt", request.prompt.join(" "));
   say("max_age", request.maxAge === null ? null : String(request.maxAge));
   say("login_hint", request.loginHint);
-  say("id_token_hint", request.idTokenHint === null ? null : shortened(request.idTokenHint));
+  say("id_token_hint", request.idTokenHint);
   say("ui_locales", request.uiLocales);
   say("resource", request.resources.join(" "));
   say("acr_values", request.acr.join(" "));
@@ -51,6 +59,10 @@ export function summarize(request: AuthorizationRequest): RequestSummary {
   if (request.codeChallenge === null) notes.push({ kind: "no-pkce" });
   if (request.state === null) notes.push({ kind: "no-state" });
   if (nonce === null && scopes.includes("openid")) notes.push({ kind: "no-nonce" });
-  if (request.ignoredScopes.length > 0) notes.push({ kind: "unknown-scopes", scopes: request.ignoredScopes });
+  if (request.ignoredScopes.length > 0)
+    notes.push({
+      kind: "unknown-scopes",
+      scopes: [shownValue(request.ignoredScopes.join(" "), () => false, true) ?? "…"],
+    });
   return { details, notes };
 }

@@ -11,6 +11,7 @@ import { advance, purposeOf, settle, signIn, type Advance, type StepResult } fro
 import { verifyPassword } from "./verify-password.ts";
 import { missingOf } from "../factors/needs.ts";
 import type { RequestSummary } from "../authorize/request-summary.ts";
+import { shownValue } from "../redaction/values.ts";
 import { barredUser, liveSession } from "../sessions/sessions.ts";
 import { seconds } from "../time.ts";
 
@@ -45,6 +46,10 @@ export interface LoginPage {
   readonly request: RequestSummary;
 }
 
+/** A hint as the page may show it. With passwords, the page must not tell which users exist, so a hint in the form of an e-mail address is shown. */
+const shownHint = (hint: string | null): string | null =>
+  hint === null || /^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(hint) ? hint : shownValue(hint, () => false);
+
 /** @throws {InteractionError} */
 export function showLogin(ctx: Context, uid: string, browser: Browser): Promise<LoginPage> {
   return ctx.store.read((tx) => {
@@ -66,7 +71,7 @@ export function showLogin(ctx: Context, uid: string, browser: Browser): Promise<
       reauth: (again || passwordNeeded) && (userId === null || userId === session.user.id) ? session.user : null,
       mayBeAnother: userId === null,
       reauthAges: again && maxAge !== null ? { signedInAgo: seconds(ctx) - session.session.authTime, maxAge } : null,
-      loginHint,
+      loginHint: hinted !== undefined && ctx.offersPicker ? loginHint : shownHint(loginHint),
       likely: hinted ?? chooser ?? null,
       barred: barredUser(tx, browser.session),
       picker: ctx.offersPicker,

@@ -2,7 +2,7 @@ import { parse } from "node:querystring";
 import { isObject } from "../json-object.ts";
 import { redacted } from "./forms.ts";
 import { isList, isOpen, isParameterName } from "./places.ts";
-import { hiddenIn, hiddenInPath, shortest, textsIn, without, type IsRegistered } from "./values.ts";
+import { hiddenIn, hiddenInPath, shortestPart, textsIn, without, type IsRegistered } from "./values.ts";
 
 /** What a request sent. */
 export interface Sent {
@@ -36,6 +36,9 @@ export function basicIn(authorization: string | undefined): { readonly id: strin
   return { id, secret };
 }
 
+/** No text repeats what stands in a place for secrets; it is searched for in case that it stands elsewhere too. A short one may be a common word. */
+const secret = (text: string): readonly string[] => (text.length < 8 ? [] : [text]);
+
 /** The texts of a request that may not be repeated. */
 function hiddenOf({ url, body, authorization }: Sent, isRegistered: IsRegistered): readonly string[] {
   const basic = basicIn(authorization);
@@ -44,14 +47,14 @@ function hiddenOf({ url, body, authorization }: Sent, isRegistered: IsRegistered
     .slice(0, most)
     .flatMap(([name, given]) => [
       ...(isParameterName(name) ? [] : [name]),
-      ...textsIn(given).flatMap((text) => (isOpen(name) ? hiddenIn(text, isRegistered, isList(name)) : [text])),
+      ...textsIn(given).flatMap((text) => (isOpen(name) ? hiddenIn(text, isRegistered, isList(name)) : secret(text))),
     ]);
   return [
     ...hiddenInPath(url.replace(/\?.*$/s, ""), isRegistered),
     ...ofParameters,
-    ...[credentials, basic?.secret ?? ""],
+    ...[credentials, basic?.secret ?? ""].flatMap(secret),
     ...(basic === null ? [] : hiddenIn(basic.id, isRegistered)),
-  ].filter(({ length }) => length >= shortest);
+  ].filter(({ length }) => length >= shortestPart);
 }
 
 /** More texts are not searched for one by one, because their sender chooses how many there are. */

@@ -5,14 +5,14 @@ export type IsRegistered = (text: string) => boolean;
 
 /** A value that is not registered and has so many characters is not shown. */
 const least = 16;
-/** A shorter one may be part of a common word, so it is not searched for in texts. */
-export const shortest = 4;
+/** Shorter parts of values may be parts of common words, so they are not searched for in texts. */
+export const shortestPart = 4;
 
 /** Words of that length that standards fix, and of our own paths. */
 const words = new Set([
   ...["authorization_code", "client_credentials", "client-assertion-type", "preferred_username"],
   ...["phone_number_verified", "client_secret_basic", "client_secret_post", "client_secret_jwt"],
-  ...["device_authorization", "openid-configuration", "oauth-authorization-server", "interaction"],
+  ...["okta_post_message", "device_authorization", "openid-configuration", "oauth-authorization-server", "interaction"],
 ]);
 
 const isShown = (text: string, isRegistered: IsRegistered): boolean =>
@@ -38,7 +38,7 @@ function hiddenInUri(uri: string, isRegistered: IsRegistered): readonly string[]
   const named = query.split(/[?&#;]/).flatMap((parameter) => {
     const at = parameter.indexOf("=");
     const [name, value] = at < 0 ? ["", parameter] : [parameter.slice(0, at), parameter.slice(at + 1)];
-    const isSecret = at >= 0 && !isOpenInAddress(name) && value.length >= shortest;
+    const isSecret = at >= 0 && !isOpenInAddress(name) && value.length >= shortestPart;
     return [...hiddenIn(name, isRegistered), ...(isSecret ? [value] : hiddenIn(value, isRegistered))];
   });
   const withoutExtension = (part: string): string => part.replace(/\.[a-z]{1,5}$/, "");
@@ -91,7 +91,7 @@ function hiddenParts(value: string, isRegistered: IsRegistered, isList: boolean)
   const ofUris = items.flatMap((item) => (uriForm.test(item) ? hiddenInUri(item, isRegistered) : []));
   const rest = items.filter((item) => !uriForm.test(item) && !words.has(item) && !isRegistered(item));
   if (isList && rest.length <= 1 && rest.every(({ length }) => length < least)) return ofUris;
-  const parts = [...rest.filter(({ length }) => length >= shortest), ...ofUris];
+  const parts = [...rest.filter(({ length }) => length >= shortestPart), ...ofUris];
   return isList && rest.length < items.length ? parts : [value, ...parts];
 }
 

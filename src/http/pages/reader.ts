@@ -1,7 +1,7 @@
 import type { Request, Response } from "express";
 import type { RawParameters } from "../../core/authorize/parameters.ts";
 import { redacted } from "../../core/redaction/forms.ts";
-import { isList, isOpen } from "../../core/redaction/places.ts";
+import { isList, isOpenInAddress } from "../../core/redaction/places.ts";
 import { shownValue } from "../../core/redaction/values.ts";
 import { readPreference, setPreference } from "../input/cookies.ts";
 import { queryParameters } from "../input/params.ts";
@@ -65,7 +65,7 @@ function keptOf(query: RawParameters, res: Response): string {
   const { registered } = notesOf(res);
   const shown = (name: string, value: string): string | null => {
     if (registered === undefined && needed[routeOf(res).name]?.includes(name) === true) return value;
-    if (!isOpen(name) || name === "lang" || name === "theme") return null;
+    if (!isOpenInAddress(name) || name === "lang" || name === "theme") return null;
     const text = shownValue(value, (part) => registered?.has(part) === true, isList(name));
     return text === null ? null : redacted(text);
   };
