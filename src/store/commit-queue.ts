@@ -100,7 +100,10 @@ export function createCommitQueue(
     try {
       if (missed !== null) applyMissed(missed);
     } catch (error) {
-      outcome = new StorageError(`what another idp wrote cannot be read: ${String(error)}`, { cause: error });
+      outcome = new StorageError(`what another idp wrote cannot be read: ${String(error)}`, {
+        cause: error,
+        away: true,
+      });
     }
     for (const { settle } of lost) settle(outcome);
     return outcome;

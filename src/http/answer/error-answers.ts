@@ -102,7 +102,7 @@ export function answerTo(error: unknown, commandLine: CommandLine): Answer {
     const { partly, away } = error;
     const message =
       partly || away ? error.message : `the change could not be written and was not made: ${error.message}`;
-    const retryAfter = away ? 1 : null;
+    const retryAfter = partly ? null : 1;
     return { status: 503, code: "temporarily_unavailable", message, fix: null, kind: "unavailable", retryAfter };
   }
   if (isParserError(error)) {

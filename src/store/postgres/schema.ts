@@ -31,7 +31,15 @@ create table idp_snapshots (
 /** The step at position n brings a schema of version n to version n + 1. Whoever adds one keeps those before it. */
 const migrations: readonly string[] = [tables];
 
-const schemaVersion = migrations.length;
+export const schemaVersion = migrations.length;
+
+/** The refusal of tables that this version does not know. @param version of the tables */
+export const newerSchema = (location: string, version: number): DataFileError =>
+  new DataFileError(
+    `${location} has schema version ${version}; this idp reads version ${schemaVersion}: a newer idp made its tables`,
+    location,
+    "Use that idp (or a newer one), or another database.",
+  );
 
 /** "idp" in ASCII: the advisory lock of those who make or change the tables. */
 const lock = 0x696470;
@@ -54,10 +62,7 @@ export function prepareSchema(database: Database, log: (note: string) => void): 
     // First: a connection that has looked for a table in vain remembers that until its transaction ends.
     await query(`select pg_advisory_xact_lock(${lock})`);
     const version = await versionIn(query);
-    if (version > schemaVersion) {
-      const message = `${location} has schema version ${version}; this idp reads version ${schemaVersion}: a newer idp made its tables`;
-      throw new DataFileError(message, location, "Use that idp (or a newer one), or another database.");
-    }
+    if (version > schemaVersion) throw newerSchema(location, version);
     if (version === schemaVersion) return;
     for (const step of migrations.slice(version)) await query(step);
     await query("create table if not exists idp_schema (version integer not null)");

@@ -7,6 +7,7 @@ import { isOperation } from "../load.ts";
 import { DataFileError, StorageError, type CollectionName } from "../store.ts";
 import { allCollections, type AnyRecord } from "../table.ts";
 import type { Database, Query } from "./database.ts";
+import { newerSchema, schemaVersion } from "./schema.ts";
 
 /** Parts have about this many characters, and so many are read at once. */
 const partLength = 512 * 1024;
@@ -80,6 +81,8 @@ async function readParts(query: Query, issuer: string, seq: number, location: st
 /** Reads the snapshot and the entries after it. @throws {StorageError} the issuer was removed @throws {DataFileError} */
 export function loadAll(database: Database, issuer: string): Promise<Missed> {
   return database.transaction("begin isolation level repeatable read read only", async (query) => {
+    const [schema] = await query("select max(version) as version from idp_schema");
+    if (Number(schema?.["version"]) > schemaVersion) throw newerSchema(database.location, Number(schema?.["version"]));
     const [head] = await query("select head, head_id, snapshot from idp_issuers where name = $1", [issuer]);
     if (head === undefined) throw new StorageError(`the issuer ${issuer} was removed`);
     const snapshot = Number(head["snapshot"]);
@@ -119,8 +122,11 @@ export function saveSnapshot(
   { records, place }: { readonly records: Records; readonly place: Place },
 ): Promise<void> {
   return database.transaction("begin", async (query) => {
-    const [free] = await query(`select pg_try_advisory_xact_lock(${lock}, hashtext($1)) as taken`, [issuer]);
-    if (free?.["taken"] !== true) return;
+    const [free] = await query(
+      `select pg_try_advisory_xact_lock(${lock}, hashtext($1)) as taken, (select max(version) from idp_schema) as version`,
+      [issuer],
+    );
+    if (free?.["taken"] !== true || Number(free["version"]) > schemaVersion) return;
     // Locked against its removal, not against appends. The place must be one of this journal, and beyond the last snapshot.
     const [last] = await query(
       `select i.snapshot from idp_issuers i join idp_journal j on j.issuer = i.name

@@ -9,11 +9,14 @@
  *
  * - A read first takes in what the others have written, so it never sees less than what was answered before it was asked.
  * - A change is appended at the place that memory is at. If another instance was faster, memory takes its entries in, and the work runs again.
+ * - An entry that cannot be read, or tables of a newer idp, end all reads and changes of this instance until they can be read: nothing is
+ *   answered from old records, and nothing is written.
  * - What is decided without a change (a code that was used, a name that is taken) is decided on records that were caught up with, too.
  */
 import { createCommitQueue, nowhere } from "../commit-queue.ts";
 import { createEngine } from "../engine.ts";
-import { StorageError, type Store, type StoreClock } from "../store.ts";
+import type { Missed, Place } from "../journal.ts";
+import { DataFileError, StorageError, type Store, type StoreClock } from "../store.ts";
 import { createCatchUp } from "./catch-up.ts";
 import type { Database } from "./database.ts";
 import { createJournal, openJournal } from "./journal.ts";
@@ -38,8 +41,20 @@ export async function openPostgresStore(
     seen += length;
     if (seen > worthIt) saving ??= save();
   });
+  let isRunning = false;
+  /** Once this process answers requests, it goes on without what it cannot read: each request fails until it can be read. */
+  async function since(place: Place): Promise<Missed> {
+    try {
+      return await journal.since(place);
+    } catch (error) {
+      const isKnown = error instanceof DataFileError || (error instanceof StorageError && !error.away);
+      if (!isRunning || !isKnown) throw error;
+      const reason = error.message.replace(database.location, "the database");
+      throw new StorageError(reason, { cause: error, away: true });
+    }
+  }
   const queue = createCommitQueue(
-    { journal, place: nowhere },
+    { journal: { ...journal, since }, place: nowhere },
     {
       replay: (operation) => engine.replay(operation),
       reset: (records) => engine.reset(records),
@@ -50,6 +65,7 @@ export async function openPostgresStore(
   const catchUp = createCatchUp(() => queue.readMissed());
   const engine = createEngine({ now, passed, durability: { ...queue, catchUp } });
   await queue.readMissed();
+  isRunning = true;
 
   /** Never rejects: without a snapshot the journal still has all changes. */
   async function save(): Promise<void> {

@@ -5,7 +5,7 @@ import { StorageError, UnreachableError } from "../store.ts";
 import type { Stores } from "../stores.ts";
 import { nameOfServers, openDatabase } from "./database.ts";
 import { createJournal } from "./journal.ts";
-import { compareClocks, prepareSchema } from "./schema.ts";
+import { compareClocks, newerSchema, prepareSchema, schemaVersion } from "./schema.ts";
 import { openPostgresStore } from "./store.ts";
 
 export interface PostgresOptions extends Pick<FolderOptions, "kind" | "log"> {
@@ -42,6 +42,9 @@ export async function openPostgresStores({ url, log, kind }: PostgresOptions): P
     open: (name, clock) => openPostgresStore(database, name ?? firstIssuer, { ...clock, log }),
     remove: (name) =>
       database.transaction("begin", async (query) => {
+        const [schema] = await query("select max(version) as version from idp_schema");
+        const version = Number(schema?.["version"]);
+        if (version > schemaVersion) throw newerSchema(database.location, version);
         await query("delete from idp_issuers where name = $1", [name]);
         await query("delete from idp_journal where issuer = $1", [name]);
         await query("delete from idp_snapshots where issuer = $1", [name]);
