@@ -1,3 +1,4 @@
+import { deepest, parseJson } from "../../json-depth.ts";
 import { isOpenInAddress } from "./places.ts";
 
 /** Whether a text is the value of something public that is registered here: a client ID, a username, a scope, part of a redirect URI. */
@@ -46,9 +47,6 @@ function hiddenInUri(uri: string, isRegistered: IsRegistered): readonly string[]
   return [...(user === "" ? [] : [user]), ...hidden, ...named];
 }
 
-/** How deep a value of JSON is read; its sender chooses the depth. */
-const deepest = 64;
-
 /** Every text in a value of JSON, and the names in it. */
 export function textsIn(value: unknown, depth = 0): readonly string[] {
   if (typeof value === "string") return [value];
@@ -60,9 +58,9 @@ export function textsIn(value: unknown, depth = 0): readonly string[] {
 }
 
 function jsonIn(text: string): unknown {
-  if (!/^\s*[{[]/.test(text) || text.split(/[{[]/, deepest + 1).length > deepest) return undefined;
+  if (!/^\s*[{[]/.test(text)) return undefined;
   try {
-    return JSON.parse(text) as unknown;
+    return parseJson(text);
   } catch {
     return undefined;
   }
