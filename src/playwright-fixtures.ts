@@ -10,6 +10,8 @@ import { issuerMethods, type IssuerMethods } from "./issuer-methods.ts";
 export interface FailedTestInfo {
   readonly status?: string | undefined;
   readonly expectedStatus?: string | undefined;
+  /** Puts a text into the report of the test. */
+  readonly attach?: (name: string, content: { readonly body: string; readonly contentType: string }) => Promise<void>;
 }
 
 /** The part of Playwright's `WorkerInfo` that is used. */
@@ -60,7 +62,7 @@ interface PlaywrightFixtures {
 
 /**
  * Fixtures for `test.extend` of Playwright: `idp` is the issuer of the worker, which is made if the server does not have it. Each test
- * begins with the fixtures of the issuer and without recorded requests, and a failed test prints the requests of its app.
+ * begins with the fixtures of the issuer and without recorded requests. The requests of a failed test are printed, and attached to it.
  * `const test = base.extend(idpFixtures({ issuer, adminToken }))`.
  * @throws {OperationError} in the test, if the server does not answer or refuses the token
  */
@@ -79,7 +81,11 @@ export const idpFixtures = (server: ServerOfTests): PlaywrightFixtures => {
       async ({ idp }, use, testInfo) => {
         await idp.requests.clear();
         await use(undefined);
-        if (testInfo.status !== testInfo.expectedStatus) console.error(await asked(idp, perWorker));
+        if (testInfo.status !== testInfo.expectedStatus) {
+          const body = await asked(idp, perWorker);
+          console.error(body);
+          await testInfo.attach?.("idp requests", { body, contentType: "text/plain" });
+        }
         if (perWorker) await idp.reset();
       },
       { auto: true },

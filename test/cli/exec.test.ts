@@ -1,4 +1,4 @@
-import { chmodSync, writeFileSync } from "node:fs";
+import { chmodSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { bin, idp, launch, newFolder } from "../helpers/cli.ts";
@@ -240,4 +240,23 @@ test("the server is gone at once when the child is, also with a request that nob
   expect(code).toBe(0);
   // No event tells it: a server that is closed waits 5 s for such a request, and exec gives it a part of a second.
   expect(Date.now() - Number(stdout)).toBeLessThan(4500);
+});
+
+test("a command that fails leaves the refused requests on stderr, and --log all of them in a file", async () => {
+  const cwd = newFolder();
+  const app = (code: number): readonly string[] =>
+    node(`const { OIDC_ISSUER } = process.env;
+      await fetch(OIDC_ISSUER + "/.well-known/openid-configuration");
+      const body = new URLSearchParams({ grant_type: "authorization_code", code: "wrong", client_id: "demo-app", client_secret: "not-it" });
+      await fetch(OIDC_ISSUER + "/api/v2/oauth/token", { method: "POST", body });
+      process.exit(${code});`);
+  const failed = await exec(cwd, ["--log", "requests.ndjson"], app(3));
+  expect(failed).toMatchObject({ code: 3, stdout: "" });
+  expect(failed.stderr).toMatch(/1 of 2 requests refused\n[^]*token {2}401/);
+  expect(failed.stderr).toContain("invalid_client");
+  expect(failed.stderr).not.toContain("not-it");
+  const lines = readFileSync(join(cwd, "requests.ndjson"), "utf8").trim().split("\n");
+  expect(lines.map((line) => (JSON.parse(line) as { endpoint: string }).endpoint)).toEqual(["discovery", "token"]);
+  expect((await exec(cwd, [], app(0))).stderr).not.toContain("refused");
+  expect((await exec(cwd, ["--log", "no/such/folder"], app(0))).code).not.toBe(0);
 });

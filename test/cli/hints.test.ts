@@ -30,6 +30,8 @@ test("a hint's command is for the data or the server that was typed", async () =
 });
 
 test("hints after npx use npx", async () => {
+  const inClone = await said("users list --limt 3", newFolder(), { npm_package_name: "dev-idp" });
+  expect(inClone).toContain("npx dev-idp users list --help");
   const answer = await said("users list --limt 3", newFolder(), { npm_command: "exec" });
   expect(answer).toContain("See: npx dev-idp users list --help\n");
 });

@@ -162,3 +162,20 @@ test(
     expect(await ended, screen()).toBe(0);
   },
 );
+
+test("--port is the port of the app, everywhere", async () => {
+  const cwd = project({ next: "16", "next-auth": "4" });
+  const { client } = await made(cwd, "--port", "5401");
+  expect(client["redirect_uris"]).toEqual(["http://localhost:5401/api/auth/callback/idp"]);
+  const written = readFileSync(join(cwd, "idp.fixtures.yaml"), "utf8") + readFileSync(join(cwd, ".env.local"), "utf8");
+  expect(written).toContain("NEXTAUTH_URL=http://localhost:5401\n");
+  expect(written).not.toContain("localhost:3000");
+  for (const more of [
+    ["--redirect-uri", "http://localhost:1/cb"],
+    ["--type", "service"],
+    ["--port", "0"],
+  ]) {
+    const refused = await idpIn(newFolder(), ["init", "--port", "5401", ...more]);
+    expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining("port") });
+  }
+});

@@ -1,5 +1,6 @@
+import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
-import { join } from "node:path";
+import { delimiter, isAbsolute, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Launched } from "../../client/app-check/playwright-types.ts";
 import { OperationError } from "../../core/errors.ts";
@@ -30,11 +31,24 @@ async function findPlaywright(): Promise<Playwright> {
   });
 }
 
+/** The browsers that the system has installed, such as /usr/bin/chromium. */
+const installed = (path = ""): readonly string[] =>
+  path
+    .split(delimiter)
+    .flatMap((folder) => ["chromium", "chromium-browser", "google-chrome"].map((name) => join(folder, name)))
+    .filter((file) => isAbsolute(file) && existsSync(file));
+
 /** @throws {OperationError} usage without Playwright or a browser */
 export async function launchChromium({ env }: Invocation): Promise<Launched> {
   const { chromium } = await findPlaywright();
   const { CHROMIUM_PATH: path } = env;
-  const ways = path === undefined ? [{}, { channel: "chrome" }, { channel: "chromium" }] : [{ executablePath: path }];
+  const usual = [
+    {},
+    { channel: "chrome" },
+    { channel: "chromium" },
+    ...installed(env.PATH).map((executablePath) => ({ executablePath })),
+  ];
+  const ways = path === undefined ? usual : [{ executablePath: path }];
   let last: unknown = null;
   for (const way of ways) {
     try {

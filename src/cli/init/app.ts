@@ -75,13 +75,25 @@ const redirectUriProblem =
     checkHttpHost(text, defaultSettings) ??
     (type === "confidential" && hasOpenPort(text) ? "Only a public client may leave the port open." : null);
 
+/** An address of the app, on the port that it listens on. */
+function onPort(uri: string, port: number | undefined): string {
+  const address = new URL(uri);
+  if (port !== undefined) address.port = String(port);
+  return address.href;
+}
+
 async function redirectUrisOf(cli: Invocation, flags: InitFlags, { type, found }: Kind, project: Project) {
+  const { redirectUri, port } = flags;
+  if (port !== undefined && (type === "service" || type === "cli" || redirectUri !== undefined)) {
+    const why = redirectUri === undefined ? `an app of the type ${type}` : "--redirect-uri, which names a port";
+    throw new OperationError("usage", `--port has no effect with ${why}`);
+  }
   if (type === "service") {
-    if (flags.redirectUri === undefined) return [];
+    if (redirectUri === undefined) return [];
     throw new OperationError("usage", "a service signs nobody in: it takes no --redirect-uri");
   }
-  if (flags.redirectUri !== undefined) return flags.redirectUri;
-  const proposal = type === "cli" ? loopbackRedirectUri : redirectUriFor(project, found, type);
+  if (redirectUri !== undefined) return redirectUri;
+  const proposal = type === "cli" ? loopbackRedirectUri : onPort(redirectUriFor(project, found, type), port);
   if (!asks(cli)) return [proposal];
   const title = found?.title ?? (project.framework?.type === type ? project.frameworkTitle : null);
   const message = title === null ? "Redirect URI" : `Redirect URI (proposed for ${title})`;

@@ -9,6 +9,7 @@ export interface InitFlags {
   readonly for?: Library;
   readonly client?: string;
   readonly redirectUri?: readonly string[];
+  readonly port?: number;
   readonly user?: readonly string[];
   readonly force?: true;
   readonly stdout?: true;

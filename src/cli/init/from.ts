@@ -66,7 +66,7 @@ export async function initFrom(
 function checkWords(
   tool: ToolName,
   files: readonly string[],
-  { type, for: library, client, redirectUri, user }: InitFlags,
+  { type, for: library, client, redirectUri, port, user }: InitFlags,
 ): void {
   const isOne = oneFile.includes(tool);
   const form = tool === "soluto" ? ["USERS", "CLIENTS"] : isOne ? ["FILE"] : ["FILE…"];
@@ -81,6 +81,7 @@ function checkWords(
     "--for": library,
     "--client": client,
     "--redirect-uri": redirectUri,
+    "--port": port,
     "--user": user,
   }).find(([, value]) => value !== undefined);
   if (flag !== undefined)

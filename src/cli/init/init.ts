@@ -22,7 +22,7 @@ import { projectOf } from "./project.ts";
 
 /** The same command with one more flag. */
 const again = (
-  { type, for: library, client, redirectUri = [], user = [] }: InitFlags,
+  { type, for: library, client, redirectUri = [], port, user = [] }: InitFlags,
   flag: string,
 ): readonly string[] => [
   ...["idp", "init"],
@@ -30,6 +30,7 @@ const again = (
   ...(library === undefined ? [] : ["--for", library]),
   ...(client === undefined ? [] : ["--client", client]),
   ...redirectUri.flatMap((uri) => ["--redirect-uri", uri]),
+  ...(port === undefined ? [] : ["--port", String(port)]),
   ...user.flatMap((name) => ["--user", name]),
   flag,
 ];

@@ -43,7 +43,7 @@ function targetOf(words: readonly string[], target: readonly string[]): readonly
   return at === -1 || takesIssuer(words) ? target : target.toSpliced(at, 2);
 }
 
-/** Writes a command for the same data or server, and as `npx dev-idp …` if npx runs this one, because then no `idp` is on the PATH. */
+/** Writes a command for the same data or server, and as `npx dev-idp …` if npx or a script of the clone runs this one, because then no `idp` is on the PATH. */
 export const commandLine =
   ({ target, env }: Pick<Invocation, "target" | "env">): CommandLine =>
   (words, issuer = null) => {
@@ -53,6 +53,8 @@ export const commandLine =
       ? []
       : targetOf(words, place);
     const end = words.includes("--") ? words.indexOf("--") : words.length;
-    const program = env.npm_command === "exec" ? ["npx", "dev-idp"] : ["idp"];
+    // A script of npm has the commands of its own packages on the PATH; the shell of the reader does not.
+    const byNpm = env.npm_command === "exec" || env["npm_package_name"] === "dev-idp";
+    const program = byNpm ? ["npx", "dev-idp"] : ["idp"];
     return plainCommandLine([...program, ...words.slice(1, end), ...names, ...words.slice(end)]);
   };

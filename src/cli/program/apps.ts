@@ -6,7 +6,7 @@ import type { EnvFlags } from "../env/env.ts";
 import { formats, libraries } from "../env/choices.ts";
 import type { ExecFlags } from "../server/exec.ts";
 import { toolNames } from "../../migrate/tool-names.ts";
-import { collect } from "./flag-values.ts";
+import { appPort, collect } from "./flag-values.ts";
 import type { InitFlags } from "../init/flags.ts";
 import { fixturesOption, withSettings } from "./settings.ts";
 
@@ -48,6 +48,7 @@ function declareInit(program: Command, act: Act): void {
     )
     .option("--client <client_id>", "the app's client_id (default: the name in package.json)")
     .option("--redirect-uri <uri>", "a redirect URI of the app; repeatable", collect)
+    .option("--port <port>", "the port that the app listens on (default: its framework's)", appPort)
     .option("--user <username>", "a user; the password is the username; repeatable (default: alice, bob)", collect)
     .option("--force", "replace an existing idp.fixtures.yaml")
     .option("--stdout", "print the file and write nothing")
@@ -58,6 +59,7 @@ function declareInit(program: Command, act: Act): void {
         "idp init --yes --for next-auth",
         "idp init --no-input --type public --redirect-uri http://localhost:5173/callback",
         "idp init --no-input --type confidential --client shop --user erin --user frank",
+        "idp init --yes --port 5401",
         "idp init --from keycloak realm-export.json",
       ),
     )
@@ -96,7 +98,8 @@ export function declareApps(program: Command, act: Act, words: readonly string[]
       .description("run a command with its own server, in memory and on a free port; exit with its code")
       .argument("[command...]")
       .option(...fixturesOption)
-      .option("--fault <json>", "make a response wrong, as with idp faults add; repeatable", collect),
+      .option("--fault <json>", "make a response wrong, as with idp faults add; repeatable", collect)
+      .option("--log <file>", "write every request into a file, a line of JSON each"),
   );
   withSettings(exec)
     .addHelpText(

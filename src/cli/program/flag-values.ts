@@ -24,6 +24,13 @@ export function wholeNumber(value: string): number {
   return Number(value);
 }
 
+/** A port that an app listens on. */
+export function appPort(value: string): number {
+  const port = wholeNumber(value);
+  if (port < 1 || port > 65_535) throw new InvalidArgumentError("It must be a port, 1 to 65535.");
+  return port;
+}
+
 /** A folder. It must not be empty: an unset variable in a script would put the files into the working folder. */
 export const folder = (value: string): string => {
   if (value === "") throw new InvalidArgumentError("It must name a folder.");

@@ -3,6 +3,7 @@ import { constants } from "node:os";
 import { setTimeout as delay } from "node:timers/promises";
 import { OperationError } from "../../core/errors.ts";
 import { unknownHere } from "../../core/nearest.ts";
+import { ledgerText } from "../../core/testing/expect-text.ts";
 import { findFixtures } from "../../fixture-files.ts";
 import { createIdp, type FaultInput, type Idp } from "../../index.ts";
 import { likelyClient, ownEnvOf, valuesOf } from "../env/app-client.ts";
@@ -12,7 +13,9 @@ import type { Invocation } from "../invocation.ts";
 import { withFixtures } from "../input/foreign-fixtures.ts";
 import { foreignCommand, type TypedCommand } from "../input/foreign-command.ts";
 import { endWithShellOfNpm } from "../start/npm-shell.ts";
+import { escapeText, printableJson } from "../output/escape.ts";
 import { printFailure, say } from "../output/print.ts";
+import { cannotBeWritten, putFile } from "../output/put-file.ts";
 import { fixturePaths, settingsOf, withStdin, type SettingsFlags } from "../program/server-flags.ts";
 import { count } from "../output/words.ts";
 
@@ -20,6 +23,7 @@ import { count } from "../output/words.ts";
 export interface ExecFlags extends SettingsFlags, NameFlags {
   readonly client?: string;
   readonly fault?: readonly string[];
+  readonly log?: string;
 }
 
 /** The exit code if `exec` itself fails, as with `env` and `timeout`. */
@@ -143,6 +147,25 @@ async function startServer(cli: Invocation, flags: ExecFlags): Promise<{ idp: Id
   }
 }
 
+/** After a command that failed: what its server refused. With `--log`: every request in a file, a line of JSON each. */
+async function leaveEvidence(
+  cli: Invocation,
+  idp: Idp,
+  { code, file }: { readonly code: number; readonly file: string | undefined },
+): Promise<void> {
+  const records = await idp.requests.list();
+  if (file !== undefined) {
+    const lines = records.map((record) => `${printableJson(record, 0)}\n`).join("");
+    await putFile(file, Buffer.from(lines), 0o600).catch((error: unknown) => {
+      throw cannotBeWritten(file, error);
+    });
+  }
+  const refused = records.filter(({ status, error }) => status >= 400 || error !== null);
+  if (code === 0 || refused.length === 0 || cli.quiet) return;
+  cli.stderr.write(`idp: ${refused.length} of ${count(records.length, "request")} refused\n`);
+  cli.stderr.write(`${escapeText(ledgerText(refused))}\n`);
+}
+
 /** `idp exec`: runs a command with its own server in memory. */
 export async function exec(cli: Invocation, typed: TypedCommand, flags: ExecFlags): Promise<number> {
   const { program, args } = commandOf(typed);
@@ -159,10 +182,12 @@ export async function exec(cli: Invocation, typed: TypedCommand, flags: ExecFlag
   try {
     if (interrupted > 0) return interrupted;
     const code = await runChild(cli, program, args, env);
+    await leaveEvidence(cli, idp, { code, file: flags.log });
     say(cli, `idp: stopped. ${program} ended with ${code}.`);
     return code;
   } catch (error) {
-    const failure = spawnFailure(program, error as NodeJS.ErrnoException);
+    const failure =
+      error instanceof OperationError ? failureOf(error) : spawnFailure(program, error as NodeJS.ErrnoException);
     printFailure(cli, failure, null);
     return failure.exit;
   } finally {

@@ -1,0 +1,29 @@
+import { expect, test, vi } from "vitest";
+import { createIdp } from "../../src/index.ts";
+import { idpFixtures } from "../../src/playwright-fixtures.ts";
+
+/** The requests of a failed test of Playwright are in its report, under its name. */
+
+test.each([
+  ["failed", 1],
+  ["passed", 0],
+])("a test that %s", async (status, times) => {
+  const printed = vi.spyOn(console, "error").mockImplementation(() => undefined);
+  const idp = await createIdp();
+  const { issuer, adminToken } = idp;
+  const [work] = idpFixtures({ issuer, adminToken, perWorker: false }).idpRequests;
+  const attached: string[] = [];
+  const use = async (): Promise<void> => {
+    await fetch(`${issuer}/api/v2/oauth/token`, { method: "POST" });
+  };
+  const attach = (name: string, { body }: { readonly body: string }): Promise<void> => {
+    attached.push(`${name}: ${body}`);
+    return Promise.resolve();
+  };
+  const remote = { ...idp, reset: () => idp.reset() } as never;
+  await work({ idp: remote }, use, { status, expectedStatus: "passed", attach });
+  expect(attached).toHaveLength(times);
+  if (times === 1) expect(attached[0]).toMatch(/^idp requests: .*token/s);
+  printed.mockRestore();
+  await idp.close();
+});
