@@ -28,7 +28,8 @@ const noMigrate = from(
   "migrate",
   "src/migrate reads files of other tools for the command line: what the server needs too belongs in core.",
 );
-const aloneNet = named("^\\.\\./", "src/net judges addresses for every layer, and imports none of them.");
+const aloneLeaf = named("^\\.\\./", "src/net, src/text and src/files serve every layer, and import none of them.");
+const noFilesOfOurs = from("files", "core knows nothing of files: take what was read as an argument.");
 const noAdapters = named(
   "store/(?!store\\.ts$)",
   "Only src/serve and src/cli open a store; take the port (store/store.ts) from the context.",
@@ -118,10 +119,10 @@ export default tseslint.config(
   },
   { files: ["src/**"], rules: { "max-lines": ["error", 250] } },
   layer(["src/store/**"], [noCore, noHttp, noServe, noCli, noClient, noMigrate]),
-  layer(["src/core/**"], [noHttp, noServe, noCli, noClient, noMigrate, noAdapters, noFiles]),
+  layer(["src/core/**"], [noHttp, noServe, noCli, noClient, noMigrate, noAdapters, noFiles, noFilesOfOurs]),
   layer(["src/migrate/**"], [noHttp, noServe, noCli, noClient, noAdapters, noFiles]),
   layer(["src/client/**"], [aloneClient]),
-  layer(["src/net/**"], [aloneNet]),
+  layer(["src/net/**", "src/text/**", "src/files/**"], [aloneLeaf]),
   layer(["src/serve/**"], [noCli, noClient, noMigrate]),
   layer(["src/http/**"], [noServe, noCli, noClient, noMigrate, { ...noStore, regex: "store/(?!store\\.ts$)" }]),
   { files: ["src/http/**"], rules: { "no-restricted-syntax": ["error", noClock, noRecords] } },

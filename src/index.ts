@@ -29,7 +29,7 @@ import type { IdpOptions, OneFixture } from "./serve/options.ts";
 import { startServer } from "./serve/server.ts";
 import { issuerMethods, type IdpClock, type IssuerMethods } from "./issuer-methods.ts";
 import type { Issuer } from "./serve/issuer.ts";
-import { explained } from "./uncaught.ts";
+import { explained } from "./serve/uncaught.ts";
 
 // The errors that the library throws, and the types of its input and output.
 export { OAuthError, OperationError } from "./core/errors.ts";
@@ -38,8 +38,8 @@ export { hintText } from "./core/hint.ts";
 export type { CommandLine, Hint } from "./core/hint.ts";
 export { DataFileError, LockedError, StorageError } from "./store/store.ts";
 export type { OAuthErrorCode, OperationErrorCode, Problem } from "./core/errors.ts";
-export type { FixtureClient } from "./core/fixtures/schema/client.ts";
-export type { FixtureUser } from "./core/fixtures/schema/user.ts";
+export type { FixtureClient } from "./core/clients/schema.ts";
+export type { FixtureUser } from "./core/users/schema.ts";
 export type { FixtureChange, FixtureFile, FixtureSource, GrantSelection, GrantView };
 export type { Fault, FaultInput };
 export type { IssueCodeInput, IssuedCode, IssueInput, Settings };

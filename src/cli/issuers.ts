@@ -1,5 +1,5 @@
 import type { IssuerView } from "../core/issuers/issuer-view.ts";
-import { findFixtures } from "../fixture-files.ts";
+import { findFixtures } from "../serve/fixture-files.ts";
 import { confirmed, notConfirmed } from "./input/ask.ts";
 import { withFixtures } from "./input/foreign-fixtures.ts";
 import type { Invocation } from "./invocation.ts";

@@ -53,7 +53,7 @@ stdout.on("error", (error: NodeJS.ErrnoException) => {
 stderr.on("error", () => undefined);
 
 async function sayFault(error: Error): Promise<void> {
-  const { describeFault } = await import("../store/json/fault.ts");
+  const { describeFault } = await import("../files/fault.ts");
   const message = `standard output cannot be written: ${describeFault(error)}`;
   const cli = {
     json: ownWords(words).includes("--json"),

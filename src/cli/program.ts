@@ -21,7 +21,7 @@ import { declareServer } from "./program/server.ts";
 import { declareTokens } from "./program/tokens.ts";
 import { declareTime } from "./program/time.ts";
 import { declareTools } from "./program/tools.ts";
-import { version } from "../package.ts";
+import { version } from "../files/package.ts";
 
 /** What `program` needs of the process. */
 export interface Surroundings {

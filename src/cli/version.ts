@@ -1,4 +1,4 @@
-import { version } from "../package.ts";
+import { version } from "../files/package.ts";
 import { answer, type Outcome } from "./output/print.ts";
 
 /** `idp version` */

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import type { ServerResponse } from "node:http";
-import { packageFile } from "../package.ts";
+import { packageFile } from "../files/package.ts";
 
 /** The pages that a browser sees at the redirect URI. They look like those of the server, and each is complete in one answer. */
 

@@ -1,4 +1,4 @@
-import { exactJson } from "../json-digits.ts";
+import { exactJson } from "../text/json-digits.ts";
 
 export interface Check {
   readonly name: string;

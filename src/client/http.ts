@@ -1,7 +1,7 @@
 import { request as httpRequest, type IncomingHttpHeaders, type IncomingMessage } from "node:http";
 import { request as httpsRequest } from "node:https";
 import type { LookupFunction } from "node:net";
-import { parseExact } from "../json-digits.ts";
+import { parseExact } from "../text/json-digits.ts";
 import { Problem, shown } from "./check.ts";
 import { isLoopbackUrl } from "../net/address.ts";
 

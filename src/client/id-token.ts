@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { compactVerify, createLocalJWKSet, decodeJwt, decodeProtectedHeader, errors, type JSONWebKeySet } from "jose";
-import { asNumber, parseExact } from "../json-digits.ts";
+import { asNumber, parseExact } from "../text/json-digits.ts";
 import { attempt, Problem, shown } from "./check.ts";
 import { send, successOf, type Json } from "./http.ts";
 import { requireEndpoint } from "./provider.ts";

@@ -1,4 +1,4 @@
-import { asNumber } from "../json-digits.ts";
+import { asNumber } from "../text/json-digits.ts";
 import { attempt, Problem, shown, type Report } from "./check.ts";
 import { authMethodOf, clientForm, type OAuthClient } from "./client.ts";
 import { send, successOf, textIn, type Json } from "./http.ts";

@@ -2,7 +2,7 @@ import { everyAssertionAlgorithm } from "./clients/assertion-algorithms.ts";
 import { proofAlgorithms } from "./tokens/dpop.ts";
 import { baseOf } from "./endpoints.ts";
 import { publicAlgs } from "./keys/keys.ts";
-import { responseModesOf } from "./authorize/response.ts";
+import { responseModesOf } from "./sign-in/response.ts";
 import { supportedGrantTypes } from "./tokens/endpoint.ts";
 import type { Context } from "./context.ts";
 import { reachableAcr } from "./factors/acr.ts";

@@ -1,4 +1,4 @@
-import { quoteWord } from "../shell-word.ts";
+import { quoteWord } from "../text/shell-word.ts";
 
 /** The next step after a refusal. */
 export interface Hint {

@@ -3,7 +3,7 @@ import type { IncomingMessage } from "node:http";
 import { addressIn, checkedLookup, isOwnAddress, kindOfAddress } from "../net/address.ts";
 import type { Client } from "../store/store.ts";
 import type { Context, Settings } from "./context.ts";
-import { NestingError, parseJson } from "../json-depth.ts";
+import { NestingError, parseJson } from "../text/json-depth.ts";
 import { OAuthError } from "./errors.ts";
 
 /**

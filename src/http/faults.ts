@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Request, RequestHandler, Response } from "express";
-import { answerClient, type ResponseTarget } from "../core/authorize/response.ts";
+import { answerClient, type ResponseTarget } from "../core/sign-in/response.ts";
 import type { RawParameters } from "../core/authorize/parameters.ts";
 import { provenTarget } from "../core/authorize/target.ts";
 import { isObject, type JsonObject } from "../core/json-object.ts";

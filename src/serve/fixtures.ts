@@ -5,7 +5,7 @@ import { digestKey, digestOf } from "../core/fixtures/schema/digest.ts";
 import type { FixtureFile } from "../core/fixtures/schema/schema.ts";
 import { readSource, type AnyFixtures, type FixtureDocument } from "../core/fixtures/read/source.ts";
 import { isObject, sameJson } from "../core/json-object.ts";
-import { builtInDemo, findFixtures } from "../fixture-files.ts";
+import { builtInDemo, findFixtures } from "./fixture-files.ts";
 import type { KeptFixture, ReadTx } from "../store/store.ts";
 import type { IdpOptions, OneFixture } from "./options.ts";
 

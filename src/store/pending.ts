@@ -29,7 +29,7 @@ export interface Code extends OfIssuer {
   readonly userId: string;
   readonly grantId: string;
   readonly epoch: string;
-  /** The part of the request that the token endpoint needs: a type of `core/authorize/codes.ts`. */
+  /** The part of the request that the token endpoint needs: a type of `core/tokens/codes.ts`. */
   readonly request: unknown;
   readonly family: string;
   /** Seconds since 1970. */

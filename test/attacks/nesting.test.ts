@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { deepest, NestingError, parseJson } from "../../src/json-depth.ts";
+import { deepest, NestingError, parseJson } from "../../src/text/json-depth.ts";
 import { underAttack } from "../helpers/attack.ts";
 import { csrfOf, openInspector } from "../helpers/inspector.ts";
 import { idpHere } from "../helpers/command.ts";

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { builtInDemo } from "../../src/fixture-files.ts";
+import { builtInDemo } from "../../src/serve/fixture-files.ts";
 import { createIdp, type Idp, type IdpOptions } from "../../src/index.ts";
 import { Browser } from "../helpers/browser.ts";
 import { newFolder } from "../helpers/cli.ts";

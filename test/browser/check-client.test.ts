@@ -8,7 +8,7 @@ import { checkApp } from "../../src/client/app-check/run.ts";
 import { smallBrowser } from "../../src/client/app-check/small-browser.ts";
 import { controlOf } from "../../src/cli/check/control.ts";
 import { createIdp } from "../../src/index.ts";
-import { randomText } from "../../src/random.ts";
+import { randomText } from "../../src/serve/random.ts";
 import { atEnd } from "../helpers/at-end.ts";
 import { CarefulApp, serveApp } from "../helpers/careful-app.ts";
 import { launchChromium, preparedChromium } from "../helpers/chromium.ts";

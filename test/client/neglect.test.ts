@@ -10,7 +10,7 @@ import { smallBrowser } from "../../src/client/app-check/small-browser.ts";
 import { controlOf } from "../../src/cli/check/control.ts";
 import { flawList } from "../../src/core/testing/faults/flaw-list.ts";
 import { createIdp } from "../../src/index.ts";
-import { randomText } from "../../src/random.ts";
+import { randomText } from "../../src/serve/random.ts";
 import { CarefulApp, serveApp, type AppConfig, type Neglect } from "../helpers/careful-app.ts";
 import { atEnd } from "../helpers/at-end.ts";
 

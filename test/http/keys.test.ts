@@ -1,6 +1,6 @@
 import { createRemoteJWKSet, jwtVerify } from "jose";
 import { expect, test } from "vitest";
-import { builtInDemo } from "../../src/fixture-files.ts";
+import { builtInDemo } from "../../src/serve/fixture-files.ts";
 import { register, serve } from "../helpers/app.ts";
 import { exchange, jwtPart, refresh, signIn, userinfo } from "../helpers/client.ts";
 import { testClock } from "../helpers/clock.ts";

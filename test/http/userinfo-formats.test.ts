@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { builtInDemo } from "../../src/fixture-files.ts";
+import { builtInDemo } from "../../src/serve/fixture-files.ts";
 import { enroll, register, serve } from "../helpers/app.ts";
 import { jwtPart, userinfo } from "../helpers/client.ts";
 

@@ -1,6 +1,6 @@
 import { createHmac, createPublicKey, type JsonWebKey } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import { builtInDemo } from "../../src/fixture-files.ts";
+import { builtInDemo } from "../../src/serve/fixture-files.ts";
 import { register, serve } from "../helpers/app.ts";
 import { jwtPart, paths, post, userinfo, type Body } from "../helpers/client.ts";
 import { testClock } from "../helpers/clock.ts";

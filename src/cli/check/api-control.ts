@@ -1,6 +1,6 @@
 import type { ApiControl } from "../../client/api-check/control.ts";
 import { jsonOf, send } from "../../client/http.ts";
-import { randomText } from "../../random.ts";
+import { randomText } from "../../serve/random.ts";
 import { callServer, type Server } from "../target/remote.ts";
 import { faultsOn } from "./faults.ts";
 import type { Opened } from "./opened.ts";

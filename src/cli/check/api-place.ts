@@ -1,7 +1,7 @@
-import { findFixtures } from "../../fixture-files.ts";
+import { findFixtures } from "../../serve/fixture-files.ts";
 import { createIdp } from "../../index.ts";
 import { OperationError } from "../../core/errors.ts";
-import { randomText } from "../../random.ts";
+import { randomText } from "../../serve/random.ts";
 import { environmentOf } from "../server/exec.ts";
 import type { Invocation } from "../invocation.ts";
 import { fixturePaths, withStdin } from "../program/server-flags.ts";

@@ -13,7 +13,7 @@ import type { Browser, Places } from "../../client/app-check/browser.ts";
 import type { Case } from "../../client/verdicts/case.ts";
 import type { RunResult } from "../../client/verdicts/run.ts";
 import { smallBrowser } from "../../client/app-check/small-browser.ts";
-import { randomText } from "../../random.ts";
+import { randomText } from "../../serve/random.ts";
 import type { TypedCommand } from "../input/foreign-command.ts";
 import { projectOf } from "../init/project.ts";
 import type { Invocation } from "../invocation.ts";

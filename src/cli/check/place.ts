@@ -1,4 +1,4 @@
-import { findFixtures } from "../../fixture-files.ts";
+import { findFixtures } from "../../serve/fixture-files.ts";
 import { createIdp } from "../../index.ts";
 import type { ClientView } from "../../core/clients/admin.ts";
 import { OperationError } from "../../core/errors.ts";

@@ -3,8 +3,8 @@ import { accessSync, constants, existsSync, readFileSync, rmSync, statSync, writ
 import { hostname } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { OperationError, problemText } from "../../core/errors.ts";
-import { describeFault } from "../../store/json/fault.ts";
-import { findFixtures } from "../../fixture-files.ts";
+import { describeFault } from "../../files/fault.ts";
+import { findFixtures } from "../../serve/fixture-files.ts";
 import { readLock } from "../../store/json/lock-file.ts";
 import { peek, type Peek } from "../../store/json/peek.ts";
 import { folderOf, namesIn } from "../../store/json/stores.ts";
@@ -14,11 +14,11 @@ import { withFixtures } from "../input/foreign-fixtures.ts";
 import type { Invocation } from "../invocation.ts";
 import { issuerAt } from "../target/remote.ts";
 import { findTarget } from "../target/target.ts";
-import { requiredNode } from "../../package.ts";
+import { requiredNode } from "../../files/package.ts";
 import { fixturePaths } from "../program/server-flags.ts";
 import { commandLine } from "../output/command-line.ts";
 import { count } from "../output/words.ts";
-import { quoteWord } from "../../shell-word.ts";
+import { quoteWord } from "../../text/shell-word.ts";
 
 /** What doctor looks at on this machine: Node.js, the data folder, its lock and its disk, the clock, the fixtures. */
 

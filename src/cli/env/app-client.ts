@@ -1,5 +1,5 @@
 import type { ClientView } from "../../core/clients/admin.ts";
-import type { FoundFixtures } from "../../fixture-files.ts";
+import type { FoundFixtures } from "../../serve/fixture-files.ts";
 import { hasOpenPort } from "../../core/clients/redirect-uri.ts";
 import { tryItClientId } from "../../core/clients/client-id.ts";
 import { loginClient } from "../program/app-types.ts";

@@ -3,9 +3,9 @@ import { join } from "node:path";
 import { OperationError } from "../../core/errors.ts";
 import { readSource } from "../../core/fixtures/read/source.ts";
 import { isObject } from "../../core/json-object.ts";
-import { usualNames } from "../../fixture-files.ts";
+import { usualNames } from "../../serve/fixture-files.ts";
 import { cannotBeWritten } from "../output/put-file.ts";
-import { codeOf } from "../../store/json/fault.ts";
+import { codeOf } from "../../files/fault.ts";
 
 /** Where `idp init` writes to. */
 

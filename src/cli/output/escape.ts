@@ -1,4 +1,4 @@
-import { ExactNumber, exactJson } from "../../json-digits.ts";
+import { ExactNumber, exactJson } from "../../text/json-digits.ts";
 
 /**
  * Characters that a terminal acts upon instead of showing them: control characters (an escape sequence could clear the screen, change the

@@ -1,6 +1,6 @@
 import type { Settings } from "../../core/context.ts";
 import { decodeFixture } from "../../core/fixtures/read/source.ts";
-import { findFixtures, type FoundFixtures, type NamedFixture } from "../../fixture-files.ts";
+import { findFixtures, type FoundFixtures, type NamedFixture } from "../../serve/fixture-files.ts";
 import { readBytes } from "../input/stdin.ts";
 import type { Invocation } from "../invocation.ts";
 import { valuesOf } from "./variables.ts";

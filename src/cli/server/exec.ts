@@ -4,7 +4,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { OperationError } from "../../core/errors.ts";
 import { unknownHere } from "../../core/nearest.ts";
 import { ledgerText } from "../../core/testing/expect-text.ts";
-import { findFixtures } from "../../fixture-files.ts";
+import { findFixtures } from "../../serve/fixture-files.ts";
 import { createIdp, type FaultInput, type Idp } from "../../index.ts";
 import { likelyClient, ownEnvOf, valuesOf } from "../env/app-client.ts";
 import { variablesOf, type NameFlags } from "../env/app-variables.ts";

@@ -1,5 +1,5 @@
 import { OperationError } from "../../core/errors.ts";
-import { codeOf } from "../../store/json/fault.ts";
+import { codeOf } from "../../files/fault.ts";
 import { wordsWithoutPassword } from "../../store/postgres/address.ts";
 import { issuerOnPort } from "../target/remote.ts";
 

@@ -1,6 +1,6 @@
 import { lstat, readFile, unlink } from "node:fs/promises";
-import { followLinks } from "../../store/json/durable-file.ts";
-import { stateOfProcess } from "../../store/json/process.ts";
+import { followLinks } from "../../files/durable-file.ts";
+import { stateOfProcess } from "../../files/process.ts";
 import { cannotBeWritten, putFile } from "../output/put-file.ts";
 
 /** The file of `--ready-file`. It exists from the moment the server is ready until the server has ended. */

@@ -2,7 +2,7 @@ import type { ClientView } from "../../core/clients/admin.ts";
 import { portOf } from "../../core/endpoints.ts";
 import type { FixtureFile } from "../../core/fixtures/schema/schema.ts";
 import type { Idp } from "../../index.ts";
-import type { FoundFixtures } from "../../fixture-files.ts";
+import type { FoundFixtures } from "../../serve/fixture-files.ts";
 import { likelyClient, namedIn } from "../env/app-client.ts";
 import { readTextFile } from "../env/file.ts";
 import { envFile } from "../env/written.ts";
@@ -11,8 +11,8 @@ import { fewRows, type Screen, type ScreenClient } from "./first-screen.ts";
 import { seedSummary } from "./seed-summary.ts";
 import { count } from "../output/words.ts";
 import type { CommandLine } from "../../core/hint.ts";
-import { version } from "../../package.ts";
-import { quoteWord } from "../../shell-word.ts";
+import { version } from "../../files/package.ts";
+import { quoteWord } from "../../text/shell-word.ts";
 
 /**
  * What the first screen of `idp start` shows about a server that has just started.

@@ -6,7 +6,7 @@ import { baseOf, defaultPort } from "../../core/endpoints.ts";
 import { OperationError } from "../../core/errors.ts";
 import type { RequestEvent } from "../../core/testing/record.ts";
 import { createIdp, type Idp, type IdpOptions } from "../../index.ts";
-import { findFixtures, type FoundFixtures, type NamedFixture } from "../../fixture-files.ts";
+import { findFixtures, type FoundFixtures, type NamedFixture } from "../../serve/fixture-files.ts";
 import { portTaken } from "./port-taken.ts";
 import { makeKeys, workers } from "./workers.ts";
 import { withFixtures } from "../input/foreign-fixtures.ts";
@@ -28,7 +28,7 @@ import { screenOf } from "./screen-content.ts";
 import { stopWithStdin } from "./until-stdin-closes.ts";
 import { fixturePaths, settingsOf, withStdin, type SettingsFlags } from "../program/server-flags.ts";
 import { count } from "../output/words.ts";
-import { version } from "../../package.ts";
+import { version } from "../../files/package.ts";
 import type { CommandLine } from "../../core/hint.ts";
 import { commandLine } from "../output/command-line.ts";
 

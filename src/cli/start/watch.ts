@@ -1,6 +1,6 @@
 import { realpathSync, statSync, watch as watchFolder, type FSWatcher } from "node:fs";
 import { basename, dirname, resolve } from "node:path";
-import { isFixtureName, isPath, usualNames, type FoundFixtures, type NamedFixture } from "../../fixture-files.ts";
+import { isFixtureName, isPath, usualNames, type FoundFixtures, type NamedFixture } from "../../serve/fixture-files.ts";
 import type { Idp } from "../../index.ts";
 import { printableJson } from "../output/escape.ts";
 import { failureOf, type Failure } from "../failure.ts";

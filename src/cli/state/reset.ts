@@ -1,6 +1,6 @@
 import type { ResetOutcome, ResetResult } from "../../core/fixtures/apply/reset.ts";
 import { confirmed, notConfirmed } from "../input/ask.ts";
-import { findFixtures } from "../../fixture-files.ts";
+import { findFixtures } from "../../serve/fixture-files.ts";
 import type { Invocation } from "../invocation.ts";
 import { answer, type Outcome } from "../output/print.ts";
 import { showProgress } from "../output/progress.ts";

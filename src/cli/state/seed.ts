@@ -3,7 +3,7 @@
  */
 import type { FixtureSource } from "../../core/fixtures/read/source.ts";
 import type { OperationInput } from "../../core/operations/table.ts";
-import { findFixtures } from "../../fixture-files.ts";
+import { findFixtures } from "../../serve/fixture-files.ts";
 import type { Invocation } from "../invocation.ts";
 import { withFixtures } from "../input/foreign-fixtures.ts";
 import { withStdin } from "../program/server-flags.ts";

@@ -1,6 +1,6 @@
 import { defaultIssuer } from "../../core/endpoints.ts";
 import { OperationError } from "../../core/errors.ts";
-import { isUsed } from "../../core/fixtures/state/state.ts";
+import { isUsed } from "../../core/state/state.ts";
 import { addressOf } from "../../core/issuers/issuer-view.ts";
 import type { Operation, Runner } from "../../core/operations/operation.ts";
 import {
@@ -10,8 +10,8 @@ import {
   type OperationName,
   type OperationOutput,
 } from "../../core/operations/table.ts";
-import { version } from "../../package.ts";
-import { randomText } from "../../random.ts";
+import { version } from "../../files/package.ts";
+import { randomText } from "../../serve/random.ts";
 import { createRegistry } from "../../serve/registry.ts";
 import type { ReadTx } from "../../store/store.ts";
 import { openStores } from "../../store/open.ts";

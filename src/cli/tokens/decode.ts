@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { decodeToken, findTokens, type DecodedToken } from "../../core/tokens/decode.ts";
 import { duration, relative, utcTime } from "../../core/time-words.ts";
-import { asNumber, exactJson } from "../../json-digits.ts";
-import { packageFile } from "../../package.ts";
+import { asNumber, exactJson } from "../../text/json-digits.ts";
+import { packageFile } from "../../files/package.ts";
 import type { Invocation } from "../invocation.ts";
 import { answer, type Outcome } from "../output/print.ts";
 import type { Style } from "../output/style.ts";

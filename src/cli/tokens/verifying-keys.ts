@@ -1,4 +1,4 @@
-import { NestingError, parseJson } from "../../json-depth.ts";
+import { NestingError, parseJson } from "../../text/json-depth.ts";
 import { Problem } from "../../client/check.ts";
 import { OperationError } from "../../core/errors.ts";
 import { isObject } from "../../core/json-object.ts";

@@ -2,8 +2,7 @@
  * core/authorize: the authorization request, from its parameters to the response.
  *
  * parameters.ts reads single values. request.ts runs all checks in their order: client and redirect URI first (target.ts), then single
- * parameters (checks.ts), PKCE (pkce.ts), `claims` (claims-parameter.ts) and `resource` (resources.ts). purpose.ts says what the sign-in needs
- * and how it ends, codes.ts draws the code, response.ts carries it back. par.ts stores pushed requests (RFC 9126).
+ * parameters (checks.ts), and `claims` (claims-parameter.ts). purpose.ts says what the sign-in needs and how it ends. par.ts stores pushed requests (RFC 9126).
  */
 import { cut, redacted } from "../redaction/forms.ts";
 import { shownValue } from "../redaction/values.ts";
@@ -19,7 +18,7 @@ import type { Needs } from "../sign-in/purpose.ts";
 import { newInteraction, type Browser, type SignInRecord } from "../sign-in/interactions.ts";
 import { advance, settle, type StepResult } from "../sign-in/next-step.ts";
 import { putBackPushed, takePushed } from "./par.ts";
-import { RedirectedError } from "./response.ts";
+import { RedirectedError } from "../sign-in/response.ts";
 import { liveSession } from "../sessions/sessions.ts";
 
 /**

@@ -3,9 +3,9 @@ import { askedMode } from "./target.ts";
 import { grantTypesOf, mayUse } from "../clients/clients.ts";
 import { OAuthError } from "../errors.ts";
 import { single, type RawParameters } from "./parameters.ts";
-import { checkLength } from "./request-length.ts";
+import { checkLength } from "../sign-in/request-length.ts";
 import type { Context } from "../context.ts";
-import { responseModesOf } from "./response.ts";
+import { responseModesOf } from "../sign-in/response.ts";
 
 /** The checks of single parameters of an authorization request; `request.ts` lists and orders all checks. */
 

@@ -7,7 +7,7 @@ import {
   type Defaults,
   type RequestedClaims,
 } from "../scopes/claims.ts";
-import { NestingError, parseJson } from "../../json-depth.ts";
+import { NestingError, parseJson } from "../../text/json-depth.ts";
 import { OAuthError } from "../errors.ts";
 import { isObject } from "../json-object.ts";
 import { mayAsk } from "../scopes/scopes.ts";

@@ -7,7 +7,7 @@ import type { Context } from "../context.ts";
 import { verifyProof, type Proof } from "../tokens/dpop.ts";
 import { OAuthError } from "../errors.ts";
 import { namingIssuer, refuseOfOther } from "../issuers/elsewhere.ts";
-import { RedirectedError } from "./response.ts";
+import { RedirectedError } from "../sign-in/response.ts";
 
 /** Pushed authorization requests (RFC 9126): used once, by the client that pushed them. */
 

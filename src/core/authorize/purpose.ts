@@ -1,14 +1,14 @@
 import type { Client, Grant, Tx, User } from "../../store/store.ts";
 import { checkStillAllowed, type AuthorizationRequest } from "./request.ts";
 import { findClient } from "../clients/clients.ts";
-import { drawCode } from "./codes.ts";
+import { drawCode } from "../tokens/codes.ts";
 import type { Context } from "../context.ts";
 import { OAuthError } from "../errors.ts";
 import { grantFor } from "../grants/granted-scopes.ts";
 import { recordGrant } from "../grants/grants.ts";
 import type { AuthorizationRecord } from "../sign-in/interactions.ts";
 import type { Ending, Needs, Outcome, Purpose } from "../sign-in/purpose.ts";
-import { answerClient, RedirectedError } from "./response.ts";
+import { answerClient, RedirectedError } from "../sign-in/response.ts";
 import { summarize } from "./request-summary.ts";
 
 /** An authorization request as the purpose of a sign-in: it ends with a code for the client, or with the reason why not. */

@@ -1,4 +1,4 @@
-import { parseJson } from "../../json-depth.ts";
+import { parseJson } from "../../text/json-depth.ts";
 import { isObject } from "../json-object.ts";
 
 /** Bytes. A longer request object is not read at all. */

@@ -20,10 +20,10 @@ import { checkEssentialAcr } from "../factors/acr.ts";
 import { OAuthError } from "../errors.ts";
 import { mayStillAsk } from "../grants/granted-scopes.ts";
 import { single, type RawParameters } from "./parameters.ts";
-import { checkChallenge } from "./pkce.ts";
-import { RedirectedError, type ResponseTarget } from "./response.ts";
-import { checkCodeLength } from "./request-length.ts";
-import { checkResources } from "./resources.ts";
+import { checkChallenge } from "../tokens/pkce.ts";
+import { RedirectedError, type ResponseTarget } from "../sign-in/response.ts";
+import { checkCodeLength } from "../sign-in/request-length.ts";
+import { checkResources } from "../scopes/resources.ts";
 import { resolveScopes, splitScope } from "../scopes/scopes.ts";
 
 /** An authorization request, parsed once into single values and checked. */

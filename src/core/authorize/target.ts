@@ -5,7 +5,7 @@ import { OAuthError } from "../errors.ts";
 import { addRedirectUri, listClients, showClient } from "../fix-commands.ts";
 import { single, type RawParameters } from "./parameters.ts";
 import { matchRedirectUri } from "../clients/redirect-uri.ts";
-import { RedirectedError, responseModesOf, type ResponseMode, type ResponseTarget } from "./response.ts";
+import { RedirectedError, responseModesOf, type ResponseMode, type ResponseTarget } from "../sign-in/response.ts";
 import { responseParametersOf } from "./request-object.ts";
 
 /** Who sent an authorization request, and where its answer goes: settled before any other parameter is read. */

@@ -8,7 +8,7 @@ import { baseOf, type EndpointName } from "../endpoints.ts";
 import { mayBeForgotten } from "../era.ts";
 import { OAuthError } from "../errors.ts";
 import { fetchJson } from "../outbound.ts";
-import { readJws } from "../tokens/jws.ts";
+import { readJws } from "../keys/jws.ts";
 import { hashOf } from "../secrets.ts";
 
 /** Client authentication by a signed assertion (RFC 7523; OpenID Connect Core 9): `client_secret_jwt` and `private_key_jwt`. */

@@ -6,7 +6,7 @@ import type { Context } from "../context.ts";
 import { withoutHosts } from "./http-hosts.ts";
 import { OperationError } from "../errors.ts";
 import { normalizeClient } from "../fixtures/schema/normalize.ts";
-import type { FixtureClient } from "../fixtures/schema/client.ts";
+import type { FixtureClient } from "./schema.ts";
 import { commandOn } from "../hint.ts";
 
 /** Adds, changes and removes clients one at a time, by the rules of fixtures. */
@@ -101,7 +101,7 @@ export async function editClient(
   input: { readonly client_id: string; readonly entry: Entry },
 ): Promise<ClientView> {
   const { public: shown, ...given } = input.entry;
-  const { isMetadata } = await import("../fixtures/schema/client.ts");
+  const { isMetadata } = await import("./schema.ts");
   const work = (before: Client): Entry => {
     const merged: Entry = { ...metadataOf(before), ...given };
     if (merged.client_id !== before.client_id) {

@@ -1,6 +1,6 @@
 import type { Client } from "../../store/store.ts";
-import { checkLength } from "../authorize/request-length.ts";
-import { checkResources } from "../authorize/resources.ts";
+import { checkLength } from "../sign-in/request-length.ts";
+import { checkResources } from "../scopes/resources.ts";
 import { mayUse } from "../clients/clients.ts";
 import type { Context } from "../context.ts";
 import { baseOf } from "../endpoints.ts";

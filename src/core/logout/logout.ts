@@ -17,7 +17,7 @@ import {
   type Browser,
   type LogoutRecord,
 } from "../sign-in/interactions.ts";
-import { checkLength } from "../authorize/request-length.ts";
+import { checkLength } from "../sign-in/request-length.ts";
 import { endSessionOfCookie, endSessions, liveSession } from "../sessions/sessions.ts";
 import { verifyIdTokenHint, type IdTokenHint } from "../tokens/accept.ts";
 

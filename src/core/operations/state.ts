@@ -37,7 +37,7 @@ export const stateOperations = {
   ),
   export: {
     ...reads("/export", { as: "string?" }, async (ctx, input) =>
-      (await import("../fixtures/state/export.ts")).exportState(ctx, input),
+      (await import("../state/export.ts")).exportState(ctx, input),
     ),
     changes: true,
   },
@@ -45,7 +45,7 @@ export const stateOperations = {
     "/import",
     { document: "body" },
     async (ctx, { document }) => {
-      const { importState } = await import("../fixtures/state/import.ts");
+      const { importState } = await import("../state/import.ts");
       const { source, ...others } = document;
       if (source !== undefined && Object.keys(others).length > 0) {
         throw new OperationError("usage", "give source or a document, not both");

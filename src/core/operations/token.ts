@@ -26,7 +26,7 @@ export const tokenOperations = {
       unknown_kid: "boolean?",
       alg_none: "boolean?",
     },
-    async (ctx, input) => (await import("../tokens/custom.ts")).issueToken(ctx, input),
+    async (ctx, input) => (await import("../testing/custom.ts")).issueToken(ctx, input),
     creates,
   ),
   "token.verify": changes(

@@ -1,4 +1,4 @@
-import { deepest, parseJson } from "../../json-depth.ts";
+import { deepest, parseJson } from "../../text/json-depth.ts";
 import { isOpenInAddress } from "./places.ts";
 
 /** Whether a text is the value of something public that is registered here: a client ID, a username, a scope, part of a redirect URI. */

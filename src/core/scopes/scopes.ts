@@ -1,5 +1,6 @@
 /*
- * core/scopes: what an app may ask for. scopes.ts knows the names, claims.ts which claims each releases, userinfo.ts answers UserInfo.
+ * core/scopes: what an app may ask for. scopes.ts knows the names, claims.ts which claims each releases. resources.ts
+ * reads the APIs that a token is meant for.
  */
 import type { Client, ReadTx } from "../../store/store.ts";
 import type { Context } from "../context.ts";

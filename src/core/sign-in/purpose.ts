@@ -1,7 +1,7 @@
 import type { ReadTx, Tx } from "../../store/store.ts";
 import type { Context } from "../context.ts";
 import type { AskingApp } from "./interactions.ts";
-import type { AuthorizationResponse } from "../authorize/response.ts";
+import type { AuthorizationResponse } from "./response.ts";
 import type { RequestSummary } from "../authorize/request-summary.ts";
 import type { LiveSession } from "../sessions/sessions.ts";
 import type { Standing } from "../factors/acr.ts";

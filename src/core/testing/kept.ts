@@ -1,5 +1,5 @@
 import { createHmac } from "node:crypto";
-import { parseJson } from "../../json-depth.ts";
+import { parseJson } from "../../text/json-depth.ts";
 import { isObject } from "../json-object.ts";
 import { cut, redacted } from "../redaction/forms.ts";
 import { isList, isOpen, isParameterName } from "../redaction/places.ts";

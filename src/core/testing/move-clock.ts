@@ -1,7 +1,7 @@
 import type { Context } from "../context.ts";
 import { endPast } from "../era.ts";
 import { OperationError } from "../errors.ts";
-import { timeText } from "../fixtures/schema/fields.ts";
+import { timeText } from "../fields.ts";
 import { durationOf } from "../time.ts";
 import { clockInWords, movedIn, showClock, timeOf, type ClockState, type Moved } from "./clock.ts";
 

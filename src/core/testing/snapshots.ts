@@ -2,7 +2,7 @@ import type { Collections, ReadTx, Snapshot } from "../../store/store.ts";
 import type { Context } from "../context.ts";
 import { restoreEras, saveEras, type ErasThen } from "../era.ts";
 import { OperationError } from "../errors.ts";
-import { removeAllBut, stateCollections } from "../fixtures/state/state.ts";
+import { removeAllBut, stateCollections } from "../state/state.ts";
 import { commandOn } from "../hint.ts";
 import { showClock } from "./clock.ts";
 

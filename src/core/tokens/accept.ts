@@ -3,7 +3,7 @@ import { cut } from "../redaction/forms.ts";
 import type { Context } from "../context.ts";
 import { OAuthError } from "../errors.ts";
 import { findGrant } from "../grants/grants.ts";
-import { isSignedBy, readJws, type Jws } from "./jws.ts";
+import { isSignedBy, readJws, type Jws } from "../keys/jws.ts";
 import { publicAlgs } from "../keys/keys.ts";
 import { relative } from "../time-words.ts";
 import { flawOf } from "./flawed.ts";

@@ -1,6 +1,6 @@
 import { decodeToken, type DecodedToken } from "./decode.ts";
 import { OperationError } from "../errors.ts";
-import { asNumber, exactJson } from "../../json-digits.ts";
+import { asNumber, exactJson } from "../../text/json-digits.ts";
 import { relative, utcTime } from "../time-words.ts";
 import { hintText } from "../hint.ts";
 

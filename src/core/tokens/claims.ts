@@ -1,6 +1,6 @@
 import type { Client, Grant, User } from "../../store/store.ts";
 import type { RequestedClaims } from "../scopes/claims.ts";
-import type { Jws } from "./jws.ts";
+import type { Jws } from "../keys/jws.ts";
 
 /** The types of tokens and of their claims. `sign.ts` sets the values. */
 

@@ -6,7 +6,7 @@ import { mayBeForgotten } from "../era.ts";
 import { OAuthError } from "../errors.ts";
 import { privateMembers, thumbprint } from "../keys/keys.ts";
 import { hashOf } from "../secrets.ts";
-import { readJws } from "./jws.ts";
+import { readJws } from "../keys/jws.ts";
 import type { TokenClaims } from "./claims.ts";
 
 /** Demonstrating Proof of Possession (RFC 9449): tokens that only the holder of a key can use. */

@@ -4,7 +4,7 @@ import type { Standing } from "../factors/acr.ts";
 import { emailOf } from "../scopes/claims.ts";
 import { isPublic } from "../clients/clients.ts";
 import type { Context } from "../context.ts";
-import { signJws } from "./jws.ts";
+import { signJws } from "../keys/jws.ts";
 import { seconds } from "../time.ts";
 import { publicAlgs } from "../keys/keys.ts";
 import { tokenTypes, type AccessTokenSubject, type TokenSubject } from "./claims.ts";
@@ -120,7 +120,7 @@ export function refreshToken(
 
 /** OpenID Connect Core 3.1.3.6: the left half of the hash of the access token; Ed25519 goes with SHA-512 (RFC 8032 5.1). */
 function leftHash(token: string, alg: string): string {
-  // Through base64url text, which is faster than a Buffer (see `jws.ts`).
+  // Through base64url text, which is faster than a Buffer (see `keys/jws.ts`).
   const digest = Buffer.from(hash(alg === "EdDSA" ? "sha512" : "sha256", token, "base64url"), "base64url");
   return digest.toString("base64url", 0, digest.length / 2);
 }

@@ -4,7 +4,7 @@
  *   beginTryIt ──▶ the authorization endpoint, in the browser ──▶ finishTryIt ──▶ UserInfo ──▶ removeTryItAccess ──▶ UserInfo
  */
 import type { Client } from "../../store/store.ts";
-import { challengeOf } from "../authorize/pkce.ts";
+import { challengeOf } from "../tokens/pkce.ts";
 import { tryItClientId } from "../clients/client-id.ts";
 import { findClient } from "../clients/clients.ts";
 import type { Context } from "../context.ts";

@@ -5,7 +5,7 @@ import type { Context } from "../context.ts";
 import { OperationError } from "../errors.ts";
 import { withSecret } from "../factors/otp.ts";
 import { normalizeUser } from "../fixtures/schema/normalize.ts";
-import type { FixtureUser } from "../fixtures/schema/user.ts";
+import type { FixtureUser } from "./schema.ts";
 import { hashPassword } from "../login/passwords.ts";
 import { banEffects, fieldsOf, removeUserRecord, requireUser, viewUser, type UserView } from "./users.ts";
 

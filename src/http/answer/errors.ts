@@ -9,7 +9,7 @@ import { restoreUser } from "../../core/fix-commands.ts";
 import { hintText, type Hint } from "../../core/hint.ts";
 import { InteractionError } from "../../core/sign-in/interactions.ts";
 import { OtherUserError } from "../../core/sign-in/user-form.ts";
-import { answerClient, errorParameters, RedirectedError } from "../../core/authorize/response.ts";
+import { answerClient, errorParameters, RedirectedError } from "../../core/sign-in/response.ts";
 import { sendToClient } from "../oauth/authorize.ts";
 import { asksForHtml, prefersHtml, sendJson } from "./answer.ts";
 import { challengeOf } from "./challenges.ts";

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { clientSchema } from "../../core/fixtures/schema/client.ts";
+import { clientSchema } from "../../core/clients/schema.ts";
 import {
   addedClientRules,
   beyondZod,
@@ -7,9 +7,9 @@ import {
   jsonValueSchema,
   type ClientRules,
 } from "../../core/fixtures/schema/json-schema.ts";
-import { faultSchema } from "../../core/fixtures/schema/fault.ts";
+import { faultSchema } from "../../core/testing/faults/schema.ts";
 import { fixtureFileSchema } from "../../core/fixtures/schema/schema.ts";
-import { userSchema } from "../../core/fixtures/schema/user.ts";
+import { userSchema } from "../../core/users/schema.ts";
 import { operationDocs } from "../../core/operations/docs/docs.ts";
 import { inputDocs, type InputDoc } from "../../core/operations/docs/input-docs.ts";
 import { kindOf } from "../../core/operations/input.ts";

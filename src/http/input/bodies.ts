@@ -1,6 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import express, { type Request, type RequestHandler } from "express";
-import { checkDepth, NestingError } from "../../json-depth.ts";
+import { checkDepth, NestingError } from "../../text/json-depth.ts";
 import { HttpError } from "../answer/http-error.ts";
 import { isUtf8Encoded } from "./utf8.ts";
 

@@ -14,7 +14,7 @@ import { note, type Web } from "../web.ts";
 import { renderFormPost } from "../pages/pages.ts";
 import { sendMessage } from "../pages/message.ts";
 import { sendPage } from "../pages/page-writer.ts";
-import { responseLocation, type AuthorizationResponse } from "../../core/authorize/response.ts";
+import { responseLocation, type AuthorizationResponse } from "../../core/sign-in/response.ts";
 
 type ReturnStep = Extract<StepResult["step"], { kind: "return" }>;
 

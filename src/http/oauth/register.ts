@@ -5,7 +5,7 @@ import {
   removeRegistration,
   updateRegistration,
   type RegistrationAccess,
-} from "../../core/clients/register.ts";
+} from "../../core/register/register.ts";
 import { sendJson } from "../answer/answer.ts";
 import { addressOf } from "../input/cookies.ts";
 import { privateApiHeaders } from "../answer/security-headers.ts";

@@ -1,5 +1,5 @@
 import type { Request, Response } from "express";
-import { readUserInfo } from "../../core/scopes/userinfo.ts";
+import { readUserInfo } from "../../core/tokens/userinfo.ts";
 import { sendJson } from "../answer/answer.ts";
 import { accessToken } from "../input/credentials.ts";
 import { proofOf } from "../input/dpop.ts";

@@ -4,7 +4,7 @@ import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Eta } from "eta";
 import { OperationError } from "../../core/errors.ts";
-import { packageFile } from "../../package.ts";
+import { packageFile } from "../../files/package.ts";
 import { escapeHtml, loadTexts, type Texts, type TextValues } from "./texts.ts";
 import type { Theme } from "./views.ts";
 

@@ -3,7 +3,7 @@ import { leavesOf } from "../../core/consent/scope-display.ts";
 import { tryItClientId } from "../../core/clients/client-id.ts";
 import { baseOf, discoveryPath } from "../../core/endpoints.ts";
 import { OAuthError } from "../../core/errors.ts";
-import { readUserInfo } from "../../core/scopes/userinfo.ts";
+import { readUserInfo } from "../../core/tokens/userinfo.ts";
 import { reservedClaims } from "../../core/scopes/claims.ts";
 import {
   beginTryIt,
@@ -16,7 +16,7 @@ import {
   type TryItSecrets,
 } from "../../core/try-it/try-it.ts";
 import type { DecodedToken } from "../../core/tokens/decode.ts";
-import { exactJson } from "../../json-digits.ts";
+import { exactJson } from "../../text/json-digits.ts";
 import { redirect } from "../answer/answer.ts";
 import { answerTo, errorBody } from "../answer/error-answers.ts";
 import { HttpError } from "../answer/http-error.ts";

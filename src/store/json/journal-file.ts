@@ -10,8 +10,8 @@
 import { constants, fstatSync, statSync, writeSync } from "node:fs";
 import { open, readFile, unlink, type FileHandle } from "node:fs/promises";
 import { dirname } from "node:path";
-import { replaceFile, syncFolder } from "./durable-file.ts";
-import { codeOf, describeFault } from "./fault.ts";
+import { replaceFile, syncFolder } from "../../files/durable-file.ts";
+import { codeOf, describeFault } from "../../files/fault.ts";
 import { OvertakenError, type Journal, type Operation, type Place } from "../journal.ts";
 import { DataFileError, StorageError } from "../store.ts";
 import { isOperation } from "../load.ts";

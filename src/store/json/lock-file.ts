@@ -5,8 +5,8 @@
 import { readFileSync, statSync } from "node:fs";
 import { hostname } from "node:os";
 import { dirname, join } from "node:path";
-import { codeOf, describeFault } from "./fault.ts";
-import { pidNamespace, stateOfProcess } from "./process.ts";
+import { codeOf, describeFault } from "../../files/fault.ts";
+import { pidNamespace, stateOfProcess } from "../../files/process.ts";
 import { DataFileError } from "../store.ts";
 
 export interface Lock {

@@ -12,7 +12,7 @@ import { randomBytes } from "node:crypto";
 import { linkSync, renameSync, rmSync, utimes, writeFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { setTimeout as delay } from "node:timers/promises";
-import { codeOf, describeFault } from "./fault.ts";
+import { codeOf, describeFault } from "../../files/fault.ts";
 import { unlessThere } from "./folder.ts";
 import {
   deadAfter,
@@ -24,7 +24,7 @@ import {
   touchedAt,
   type Lock,
 } from "./lock-file.ts";
-import { pidNamespace, startOfProcess } from "./process.ts";
+import { pidNamespace, startOfProcess } from "../../files/process.ts";
 import { LockedError, StorageError } from "../store.ts";
 
 const touchEvery = 2000;

@@ -1,7 +1,7 @@
 /*
  * store/json: the adapter with files. data-file.ts is data.json (lowdb), journal-file.ts what changed since it was written. stores.ts has one
- * of them for each issuer, and lock.ts says who owns them. load.ts reads both at a start, peek.ts without a lock; durable-file.ts writes files
- * that are whole or not there.
+ * of them for each issuer, and lock.ts says who owns them. load.ts reads both at a start, peek.ts without a lock. Files are written by
+ * src/files/durable-file.ts.
  */
 /**
  * The store on disk: the engine's records, a journal that makes each change durable, and lowdb's `data.json`, into
@@ -26,9 +26,9 @@ import { dirname, join, resolve } from "node:path";
 import { Low } from "lowdb";
 import { createCommitQueue } from "../commit-queue.ts";
 import { createDataFile, schemaVersion, type Snapshot } from "./data-file.ts";
-import { closeToOthers, removeUnfinished, syncFile, syncFolder } from "./durable-file.ts";
+import { closeToOthers, removeUnfinished, syncFile, syncFolder } from "../../files/durable-file.ts";
 import { createEngine } from "../engine.ts";
-import { describeFault } from "./fault.ts";
+import { describeFault } from "../../files/fault.ts";
 import { prepareFolder } from "./folder.ts";
 import { lostFolder, openJournalFile, placeAt, readJournal, type Position } from "./journal-file.ts";
 import type { JournalEntry, Place } from "../journal.ts";

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { createRemoteJWKSet, jwtVerify } from "jose";
 import * as client from "openid-client";
 import { afterAll, afterEach, expect, test } from "vitest";
-import { builtInDemo } from "../../../src/fixture-files.ts";
+import { builtInDemo } from "../../../src/serve/fixture-files.ts";
 import { createIdp } from "../../../src/index.ts";
 import { newFolder } from "../../helpers/cli.ts";
 import { recipesOf } from "./guide.ts";

@@ -1,9 +1,9 @@
 import * as z from "zod";
-import { challengeSyntax } from "../../authorize/pkce.ts";
-import { faultSchema } from "../../fixtures/schema/fault.ts";
-import { timeText } from "../../fixtures/schema/fields.ts";
+import { challengeSyntax } from "../../tokens/pkce.ts";
+import { faultSchema } from "../../testing/faults/schema.ts";
+import { timeText } from "../../fields.ts";
 import { fixtureFileSchema } from "../../fixtures/schema/schema.ts";
-import { exportForms } from "../../fixtures/state/state.ts";
+import { exportForms } from "../../state/state.ts";
 import { issuerForm } from "../../issuers/issuer.ts";
 import { issuerName } from "../../issuers/issuer-view.ts";
 import { keyAlgs } from "../../keys/keys.ts";
@@ -11,7 +11,7 @@ import { expectEndpoints, requestEndpoints } from "../../testing/request-endpoin
 import { flowForm, statusForm } from "../../testing/filter.ts";
 import { durationForm, tenYears } from "../../time.ts";
 import { snapshotName } from "../../testing/snapshots.ts";
-import { tokenKinds } from "../../tokens/custom.ts";
+import { tokenKinds } from "../../testing/custom.ts";
 import { clientInput, clientPatch, importInput, ownTokenClaims, sources, userInput } from "./schemas.ts";
 import type { OperationName } from "../table.ts";
 

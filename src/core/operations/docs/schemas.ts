@@ -1,11 +1,11 @@
 import * as z from "zod";
-import { clientSchema } from "../../fixtures/schema/client.ts";
-import { faultSchema } from "../../fixtures/schema/fault.ts";
-import { userSchema } from "../../fixtures/schema/user.ts";
-import { jsonValue } from "../../fixtures/schema/fields.ts";
-import { clientExtras, recordSchemas } from "../../fixtures/state/schema.ts";
-import { stateFormat, stateVersion, type StateDocument } from "../../fixtures/state/state.ts";
-import { reservedInTokens } from "../../tokens/custom.ts";
+import { clientSchema } from "../../clients/schema.ts";
+import { faultSchema } from "../../testing/faults/schema.ts";
+import { userSchema } from "../../users/schema.ts";
+import { jsonValue } from "../../fields.ts";
+import { clientExtras, recordSchemas } from "../../state/schema.ts";
+import { stateFormat, stateVersion, type StateDocument } from "../../state/state.ts";
+import { reservedInTokens } from "../../testing/custom.ts";
 
 /** Schemas of what operations take and return, for their descriptions in `docs.ts`. */
 

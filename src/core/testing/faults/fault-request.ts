@@ -4,7 +4,7 @@ import type { Context } from "../../context.ts";
 import { hashOf } from "../../secrets.ts";
 import { sessionOf } from "../../sessions/sessions.ts";
 import { readToken, TokenProblem, verifyIdTokenHint } from "../../tokens/accept.ts";
-import { readJws } from "../../tokens/jws.ts";
+import { readJws } from "../../keys/jws.ts";
 import type { FaultEndpoint } from "./fault-endpoints.ts";
 import type { FaultRequest } from "./faults.ts";
 

@@ -2,7 +2,7 @@ import type { Context } from "../../context.ts";
 import type { JsonObject } from "../../json-object.ts";
 import { tokenTypes } from "../../tokens/claims.ts";
 import { rememberFlawed } from "../../tokens/flawed.ts";
-import type { Jws } from "../../tokens/jws.ts";
+import type { Jws } from "../../keys/jws.ts";
 import { idTokenSigner, sign, type UnsignedToken } from "../../tokens/sign.ts";
 import { distance, elsewhere, signFlawed } from "./token-flaws.ts";
 import type { FlawName } from "./flaw-list.ts";

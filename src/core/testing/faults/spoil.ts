@@ -1,8 +1,8 @@
-import type { AuthorizationResponse } from "../../authorize/response.ts";
+import type { AuthorizationResponse } from "../../sign-in/response.ts";
 import type { Context } from "../../context.ts";
 import { isObject, type JsonObject } from "../../json-object.ts";
 import { newPublicKey, publicAlgs } from "../../keys/keys.ts";
-import { readJws } from "../../tokens/jws.ts";
+import { readJws } from "../../keys/jws.ts";
 import { elsewhere } from "./token-flaws.ts";
 import type { FlawName } from "./flaw-list.ts";
 import { spoilIdToken } from "./id-token-flaws.ts";

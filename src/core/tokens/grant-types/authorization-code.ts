@@ -3,7 +3,7 @@
  */
 import type { Client, Code, Tx } from "../../../store/store.ts";
 import { rememberClient } from "../../logout/backchannel.ts";
-import { requestOf, type CodeRequest } from "../../authorize/codes.ts";
+import { requestOf, type CodeRequest } from "../codes.ts";
 import type { Context } from "../../context.ts";
 import { checkBinding } from "../dpop.ts";
 import { currentEra } from "../../era.ts";
@@ -12,8 +12,8 @@ import { namingIssuer, refuseOfOther } from "../../issuers/elsewhere.ts";
 import { recordUse } from "../../grants/use.ts";
 import { grantedNow } from "../../grants/granted-scopes.ts";
 import { settleTokens, type TokenPlan, type TokenResponse, type TokenResult } from "../response.ts";
-import { checkVerifier } from "../../authorize/pkce.ts";
-import { narrowResources } from "../../authorize/resources.ts";
+import { checkVerifier } from "../pkce.ts";
+import { narrowResources } from "../../scopes/resources.ts";
 import { hashOf } from "../../secrets.ts";
 import { requireApproval } from "../approval.ts";
 import { killFamily, noteLife } from "../state.ts";

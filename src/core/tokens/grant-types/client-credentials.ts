@@ -5,7 +5,7 @@ import type { Context } from "../../context.ts";
 import { currentEra } from "../../era.ts";
 import { OAuthError } from "../../errors.ts";
 import { accessTokenAnswer, type TokenResult } from "../response.ts";
-import { checkResources } from "../../authorize/resources.ts";
+import { checkResources } from "../../scopes/resources.ts";
 import { resolveScopes } from "../../scopes/scopes.ts";
 import { noteLife } from "../state.ts";
 import { signAccessToken } from "../sign.ts";

@@ -8,7 +8,7 @@ import { namingIssuer, refuseOfOther } from "../../issuers/elsewhere.ts";
 import { recordUse } from "../../grants/use.ts";
 import { grantedNow } from "../../grants/granted-scopes.ts";
 import { settleTokens, type TokenPlan, type TokenResult } from "../response.ts";
-import { narrowResources } from "../../authorize/resources.ts";
+import { narrowResources } from "../../scopes/resources.ts";
 import { hashOf } from "../../secrets.ts";
 import { requireApproval } from "../approval.ts";
 import { noteLife } from "../state.ts";

@@ -8,7 +8,7 @@ import { acceptRetries } from "../../fix-commands.ts";
 import { recordUse } from "../../grants/use.ts";
 import { grantedNow } from "../../grants/granted-scopes.ts";
 import { settleTokens, type TokenPlan, type TokenResult } from "../response.ts";
-import { narrowResources } from "../../authorize/resources.ts";
+import { narrowResources } from "../../scopes/resources.ts";
 import { narrowScope, splitScope } from "../../scopes/scopes.ts";
 import { fixOf, isDead, killFamily, noteLife, placeInFamily, stateEnd, tokenState } from "../state.ts";
 import { TokenProblem, verifyRefreshToken } from "../accept.ts";

@@ -6,7 +6,7 @@ import type { Context } from "../../context.ts";
 import { currentEra } from "../../era.ts";
 import { OAuthError } from "../../errors.ts";
 import { accessTokenAnswer, type ClientTokenResponse, type TokenResult } from "../response.ts";
-import { checkResources } from "../../authorize/resources.ts";
+import { checkResources } from "../../scopes/resources.ts";
 import { mayStillAsk, scopesNow } from "../../grants/granted-scopes.ts";
 import { foreignScopes, narrowScope } from "../../scopes/scopes.ts";
 import { isDead, tokenState, type LiveToken } from "../state.ts";

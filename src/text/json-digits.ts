@@ -1,3 +1,4 @@
+/* text: forms of text that every layer reads or writes. json-digits.ts keeps digits, json-depth.ts limits nesting, shell-word.ts quotes words. */
 import { randomUUID } from "node:crypto";
 import { parseJson } from "./json-depth.ts";
 

@@ -17,15 +17,15 @@ import {
   warningsOf,
   type TokenFlaw,
 } from "../testing/faults/token-flaws.ts";
-import { userClaimsOf } from "./response.ts";
-import { withoutPage, approve, asOperation } from "./issue.ts";
+import { userClaimsOf } from "../tokens/response.ts";
+import { withoutPage, approve, asOperation } from "../tokens/issue.ts";
 import { isObject } from "../json-object.ts";
 import { seconds, tenYears } from "../time.ts";
-import { rememberFlawed } from "./flawed.ts";
-import { clientSubject } from "./grant-types/client-credentials.ts";
-import { noteLife } from "./state.ts";
-import { accessToken, idToken, refreshToken, signAccessToken, type UnsignedToken } from "./sign.ts";
-import type { TokenSubject } from "./claims.ts";
+import { rememberFlawed } from "../tokens/flawed.ts";
+import { clientSubject } from "../tokens/grant-types/client-credentials.ts";
+import { noteLife } from "../tokens/state.ts";
+import { accessToken, idToken, refreshToken, signAccessToken, type UnsignedToken } from "../tokens/sign.ts";
+import type { TokenSubject } from "../tokens/claims.ts";
 
 /** Issues one token, as the flow would issue it or with changes, to test code that reads tokens. */
 

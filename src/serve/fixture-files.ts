@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { OperationError } from "./core/errors.ts";
-import { decodeFixture, type FixtureSource } from "./core/fixtures/read/source.ts";
-import { packageFile } from "./package.ts";
+import { OperationError } from "../core/errors.ts";
+import { decodeFixture, type FixtureSource } from "../core/fixtures/read/source.ts";
+import { packageFile } from "../files/package.ts";
 
 /** Finds and reads fixture files. Only this file reads them from disk. */
 

@@ -1,10 +1,10 @@
-import { userInfo } from "./claims.ts";
+import { userInfo } from "../scopes/claims.ts";
 import type { Context } from "../context.ts";
-import { checkSender, type PresentedToken } from "../tokens/dpop.ts";
+import { checkSender, type PresentedToken } from "./dpop.ts";
 import { OAuthError } from "../errors.ts";
 import { claimsNow, scopesNow } from "../grants/granted-scopes.ts";
-import { requireLive, tokenState } from "../tokens/state.ts";
-import { TokenProblem, verifyAccessToken } from "../tokens/accept.ts";
+import { requireLive, tokenState } from "./state.ts";
+import { TokenProblem, verifyAccessToken } from "./accept.ts";
 
 /** UserInfo (OpenID Connect Core 5.3): what both the token's scopes and the grant's current scopes allow. */
 

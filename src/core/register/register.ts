@@ -1,9 +1,10 @@
+/* core/register: clients that register themselves. It is above clients and fixtures, whose rules it applies. */
 import type { Client, Tx } from "../../store/store.ts";
-import { grantTypesOf } from "./clients.ts";
-import { metadataOf, removeClientRecord } from "./admin.ts";
+import { grantTypesOf } from "../clients/clients.ts";
+import { metadataOf, removeClientRecord } from "../clients/admin.ts";
 import { registrationLimits } from "../attempts.ts";
 import type { Context, Settings } from "../context.ts";
-import { withoutHosts } from "./http-hosts.ts";
+import { withoutHosts } from "../clients/http-hosts.ts";
 import { baseOf } from "../endpoints.ts";
 import { addressProblem, reachOfRegistered } from "../outbound.ts";
 import { OAuthError, OperationError, type Problem } from "../errors.ts";
@@ -47,7 +48,7 @@ async function check({ settings }: Context, sent: unknown, given: Metadata): Pro
   if (!isObject(sent)) {
     throw new OAuthError("invalid_client_metadata", "the body must be a JSON object of client metadata (RFC 7591 3.1)");
   }
-  const { registrableMetadata } = await import("../fixtures/schema/client.ts");
+  const { registrableMetadata } = await import("../clients/schema.ts");
   const { checkFixtures } = await import("../fixtures/apply/seed.ts");
   const { normalizeClient } = await import("../fixtures/schema/normalize.ts");
   const taken = Object.entries(sent).filter(([name, value]) => registrableMetadata(name) && value !== null);

@@ -1,5 +1,5 @@
 import { constants, createHmac, sign, timingSafeEqual, verify, type KeyObject, type SigningOptions } from "node:crypto";
-import { parseJson } from "../../json-depth.ts";
+import { parseJson } from "../../text/json-depth.ts";
 import { isObject } from "../json-object.ts";
 
 /**

@@ -1,3 +1,7 @@
+/*
+ * files: files of this machine, for the store, the server and the command line. durable-file.ts writes them whole, fault.ts explains what went
+ * wrong, process.ts says whether the process that is named in one still runs, package.ts finds the files of the package.
+ */
 /** Writes files that are whole, private and on disk even if the process or the machine stops. */
 import { randomBytes } from "node:crypto";
 import { chmod, open, readdir, readlink, rename, stat, unlink, type FileHandle } from "node:fs/promises";
