@@ -85,6 +85,8 @@ export interface Idp extends IdpIssuer {
   readonly issuers: IdpIssuers;
   /** Resolves once it is closed, whoever closed it. */
   readonly closed: Promise<void>;
+  /** Reads the folder of `templates` again. If it has a mistake, the pages stay as they are. @throws {OperationError} invalid */
+  reloadPages(): void;
   /** Answers the open requests, writes everything to disk, and leaves nothing open. From then on, every other method is refused. */
   close(): Promise<void>;
 }
@@ -96,7 +98,17 @@ export interface Idp extends IdpIssuer {
  */
 export const createIdp = (options: IdpOptions = {}): Promise<Idp> =>
   explained(async () => {
-    const { issuer: first, issuers, port, app, adminToken, isClosing, closed, close } = await startServer(options);
+    const {
+      issuer: first,
+      issuers,
+      port,
+      app,
+      adminToken,
+      isClosing,
+      closed,
+      close,
+      reloadPages,
+    } = await startServer(options);
     /** Refuses calls after a close, when data in memory would still answer although no request reaches it. */
     const whileOpen = <T>(work: () => Promise<T>): Promise<T> =>
       explained(async () => {
@@ -136,5 +148,5 @@ export const createIdp = (options: IdpOptions = {}): Promise<Idp> =>
       list: () => whileOpen(() => issuers.list()),
       remove: (name) => whileOpen(() => issuers.remove(name)),
     };
-    return Object.assign(idpOf(first), { issuers: others, closed, close });
+    return Object.assign(idpOf(first), { issuers: others, closed, close, reloadPages });
   });

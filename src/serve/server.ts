@@ -10,7 +10,7 @@ import { plainCommandLine, type CommandLine } from "../core/hint.ts";
 import { createApp, issuerRoutes } from "../http/app.ts";
 import { issuerOfPath } from "../http/issuer-path.ts";
 import { listen, type Listening } from "../http/listen.ts";
-import { createRenderer } from "../http/pages/render.ts";
+import { createRenderer, type Renderer } from "../http/pages/render.ts";
 import { version } from "../files/package.ts";
 import { randomText } from "./random.ts";
 import { openStores } from "../store/open.ts";
@@ -42,6 +42,8 @@ export interface Server {
   readonly isClosing: () => boolean;
   /** Resolves once it is closed, whoever closed it. */
   readonly closed: Promise<void>;
+  /** Reads the folder of templates again. @throws {OperationError} invalid */
+  readonly reloadPages: () => void;
   /** Answers the open requests, writes everything to disk, and leaves nothing open. */
   readonly close: () => Promise<void>;
 }
@@ -55,7 +57,8 @@ export async function startServer(options: IdpOptions): Promise<Server> {
   checkOptions(options);
   const settings = await checkSettings(options.settings);
   const { now = Date.now, random = randomText, log = () => undefined, host = defaultHost, onProgress } = options;
-  const { adminToken = random(24), fixtures } = options;
+  const { adminToken = random(24), fixtures, templates } = options;
+  const renderer = createRenderer(templates === undefined ? [] : [templates], log);
   const stores = await openStores({
     ...{ data: options.data ?? null, postgres: options.store },
     ...{ kind: "server", version, log },
@@ -86,7 +89,7 @@ export async function startServer(options: IdpOptions): Promise<Server> {
       address: (last) => options.issuer ?? (isShared ? last : null) ?? `${scheme}://localhost:${port}`,
     });
     const base = pathOf(issuer);
-    const toRoutes = createSites({ ...options, now, host, port, adminToken, close: closing.close });
+    const toRoutes = createSites({ ...options, renderer, now, host, port, adminToken, close: closing.close });
     routesFor = (path) => {
       const name = issuerOfPath(base, path);
       if (name === null || !isShared) return toRoutes(issuers.find(name) ?? issuer);
@@ -97,7 +100,7 @@ export async function startServer(options: IdpOptions): Promise<Server> {
     stores.updateLock({ url: localUrl(scheme, host, port) + base, adminToken });
     listening.serve();
     issuers.startBackground();
-    return { issuer, issuers, port, app, adminToken, ...closing };
+    return { issuer, issuers, port, app, adminToken, reloadPages: () => renderer.reload(), ...closing };
   } catch (error) {
     await closing.close().catch((failure: unknown) => {
       log(`after a start that failed: ${String(failure)}`);
@@ -116,13 +119,20 @@ const pathOf = ({ ctx }: Issuer): string => new URL(ctx.address).pathname.replac
 function createSites(
   options: Pick<
     IdpOptions,
-    "store" | "templates" | "dynamicRegistration" | "backchannel" | "allowHosts" | "commandLine" | "onRequest"
+    "store" | "dynamicRegistration" | "backchannel" | "allowHosts" | "commandLine" | "onRequest"
   > &
-    Readonly<{ now: () => number; host: string; port: number; adminToken: string; close: () => Promise<void> }>,
+    Readonly<{
+      renderer: Renderer;
+      now: () => number;
+      host: string;
+      port: number;
+      adminToken: string;
+      close: () => Promise<void>;
+    }>,
 ): (issuer: Issuer) => RequestHandler {
-  const { now, host, port, adminToken, close } = options;
+  const { renderer, now, host, port, adminToken, close } = options;
   const shared = {
-    renderer: createRenderer(options.templates === undefined ? [] : [options.templates]),
+    renderer,
     version,
     dynamicRegistration: options.dynamicRegistration ?? false,
     backchannel: options.backchannel ?? "off",

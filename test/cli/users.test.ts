@@ -39,8 +39,18 @@ test("users list shows the roles of each, and only those with a role or a status
   expect(await names("--role editor")).toEqual(["alice", "bob", "carol"]);
   expect(await names("--role editor --status active")).toEqual(["alice", "bob"]);
   expect(await names("--status banned")).toEqual([]);
+  expect(await names("--group staff")).toEqual([]);
+  expect((await run("users list --group staff")).stdout).toBe(
+    'No user has the group "staff". Groups come from claims.groups, and no user has any.\n',
+  );
   expect((await run("users list --role owner")).stdout).toBe('No user has the role "owner". Roles: admin, editor\n');
   expect((await run("users list --status banned")).stdout).toBe("No user matches.\n");
+});
+
+test("users list --group finds the users of a group", async () => {
+  const run = await seeded([{ username: "dave", claims: { groups: ["staff", "night"] } }, { username: "erin" }]);
+  expect((await run("users list --group staff --json")).stdout).toMatch(/"dave"(?!.*"erin")/s);
+  expect((await run("users list --group day")).stdout).toBe('No user has the group "day". Groups: night, staff\n');
 });
 
 test("without roles, there is no column for roles", async () => {

@@ -1,19 +1,19 @@
 import type { RequestRecord } from "../../src/core/testing/record.ts";
-import { failureOf, flowsOf, rowOf } from "../../src/http/inspector/flows.ts";
-import { faultForm } from "../../src/http/inspector/fault-form.ts";
-import type { SignInsView, SignInView } from "../../src/http/inspector/sign-in-views.ts";
-import { stepsOf } from "../../src/http/inspector/steps.ts";
+import { failureOf, flowsOf, rowOf } from "../../src/http/inspector/sign-ins/flows.ts";
+import { faultFormWith, faultPresets } from "../../src/http/inspector/fault-form.ts";
+import type { SignInsView, SignInView } from "../../src/http/inspector/sign-ins/sign-in-views.ts";
+import { stepsOf } from "../../src/http/inspector/sign-ins/steps.ts";
 import { otherRecords, passedRecords, refusedRecords } from "./sample-flows.ts";
 import type {
   ClientsView,
   ClosedView,
   FixturesView,
   GrantsView,
-  TestingView,
   TokensView,
   UsersView,
 } from "../../src/http/inspector/views.ts";
 
+import type { TestingView } from "../../src/http/inspector/testing-view.ts";
 import type { ChangeName } from "../../src/http/inspector/changes.ts";
 
 /** A view of every tab of the inspector, in every state. */
@@ -47,8 +47,11 @@ const row = (
   roles: readonly string[] = [],
 ): UsersView["users"][number] => ({
   ...{ username, displayName, email: `${username}@example.test`, status, roles },
+  rolesText: roles.join(", "),
+  claims: '{\n  "tenant": "acme"\n}',
+  edit: { kind: "edit-claims", target: username, command: `npx dev-idp users edit ${username} --set 'claims={}'` },
   signInHref: `http://localhost:4370/?login_hint=${username}`,
-  signInCommand: `npx dev-idp login --user ${username}`,
+  signInCommand: `npx dev-idp login --user ${username} --approve`,
   changes: (status === "active" ? (["suspend", "ban"] as const) : (["restore"] as const)).map((kind) => ({
     kind,
     target: username,
@@ -63,6 +66,7 @@ const done = (kind: ChangeName, target: string, command: string): UsersView["don
 
 const users: UsersView = {
   ...tab,
+  add: { kind: "add-user", target: "new", command: "npx dev-idp users add erin" },
   query: "",
   more: 0,
   users: [
@@ -84,6 +88,8 @@ export const usersViews = {
   },
   "inspector-users-banned": { ...users, done: done("ban", "dave", "users ban dave") },
   "inspector-users-restored": { ...users, done: done("restore", "alice", "users restore alice") },
+  "inspector-users-added": { ...users, done: done("add-user", "new", "users add erin") },
+  "inspector-users-claims": { ...users, done: done("edit-claims", "alice", "users edit alice --set 'claims={}'") },
   "inspector-users-no-match": { ...users, query: "nobody", users: [] },
   "inspector-users-issuers": {
     ...users,
@@ -105,6 +111,7 @@ const client = (
   ...redirectUris: string[]
 ): ClientsView["clients"][number] => ({
   ...{ id, name, isPublic, redirectUris },
+  metadata: JSON.stringify({ client_id: id, client_name: name, redirect_uris: redirectUris }, null, 2),
   add: {
     kind: "add-redirect-uri",
     target: id,
@@ -254,6 +261,9 @@ function signInView(records: readonly RequestRecord[]): SignInView {
     flow: rowOf(flow, "/_idp/sign-ins/"),
     failed: failure && { id: failure.id, rule: failure.rule, fix: failure.fix, clock: failure.clock },
     fix: null,
+    acts: records
+      .slice(-1)
+      .map(({ time, id }) => ({ at: time, command: "npx dev-idp revoke --user alice", before: id })),
     steps: stepsOf(flow, "http://localhost:4370"),
   };
 }
@@ -305,7 +315,22 @@ const testing: TestingView = {
   faults: [],
   clear: null,
   add: change("add-fault", "faults", "faults add token --status 503"),
-  ...faultForm,
+  expire: change("expire", "all", "expire --user alice"),
+  expirable: ["access", "refresh", "sessions", "codes"],
+  snapshots: [
+    {
+      ...{ name: "signed-in", savedAt: "2026-11-20T12:04:31.000Z" },
+      restore: change("restore-snapshot", "signed-in", "snapshots restore signed-in"),
+    },
+  ],
+  save: change("save-snapshot", "new", "snapshots save NAME"),
+  resetAll: change("reset", "all", "reset --yes"),
+  presets: faultPresets.map(({ name, fields }) => ({
+    ...{ name, fields: Object.entries(fields) },
+    command: `npx dev-idp faults add ${name}`,
+  })),
+  isOpen: false,
+  groups: faultFormWith(null, []),
 };
 const doneHere = (kind: ChangeName, target: string, command: string): TestingView => ({
   ...testing,
@@ -313,6 +338,20 @@ const doneHere = (kind: ChangeName, target: string, command: string): TestingVie
 });
 
 export const testingViews = {
+  "inspector-testing-refused": {
+    ...testing,
+    keptQuery: null,
+    isOpen: true,
+    groups: faultFormWith({ endpoint: "token", header: "Retry After 2", after: "1", status: "9" }, [
+      { path: "header", message: "is not a header that can be set" },
+      { path: "status", message: "must be a status" },
+    ]),
+    refused: { message: "the fault is not valid", problems: ["header: is not a header"], fix: null },
+  },
+  "inspector-testing-expired": doneHere("expire", "all", "expire --all"),
+  "inspector-testing-saved": doneHere("save-snapshot", "new", "snapshots save NAME"),
+  "inspector-testing-restored": doneHere("restore-snapshot", "signed-in", "snapshots restore signed-in"),
+  "inspector-testing-reset-all": doneHere("reset", "all", "reset --yes"),
   "inspector-testing": testing,
   "inspector-testing-moved": {
     ...testing,

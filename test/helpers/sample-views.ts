@@ -38,25 +38,24 @@ import {
   renderSignIns,
   type SignInsView,
   type SignInView,
-} from "../../src/http/inspector/sign-in-views.ts";
+} from "../../src/http/inspector/sign-ins/sign-in-views.ts";
 import {
   renderClients,
   renderClosed,
   renderFixtures,
   renderGrants,
-  renderTesting,
   renderTokens,
   renderUsers,
   type ClientsView,
   type ClosedView,
   type FixturesView,
   type GrantsView,
-  type TestingView,
   type TokensView,
   type UsersView,
 } from "../../src/http/inspector/views.ts";
 import { renderFactor, type FactorView } from "../../src/http/pages/factor-view.ts";
 import { factorViews, ownFactors } from "./factor-views.ts";
+import { renderTesting, type TestingView } from "../../src/http/inspector/testing-view.ts";
 import {
   clientsViews,
   closedViews,
@@ -827,6 +826,7 @@ const kinds = [
     "inspector-sign-ins",
     "inspector-sign-ins-banner",
     "inspector-testing",
+    "inspector-testing-refused",
     "inspector-testing-moved",
     "inspector-tokens-checked",
     "inspector-users-done",

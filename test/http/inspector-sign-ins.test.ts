@@ -196,6 +196,29 @@ test("a sign-in that was left says where, instead of OK", async () => {
   expect((await newest()).row).toMatch(/shop alice Not finished the app did not redeem the code/);
 });
 
+test("what an operator did stands between the requests, however it was done", async () => {
+  const user = await enroll(idp);
+  const { access_token: token } = await app.tokens({ user });
+  await idp.call("users.suspend", { username: user });
+  await fetch(`${idp.issuer}/_idp/api/clock/advance`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${idp.adminToken}`, "content-type": "application/json" },
+    body: '{"by":"1m"}',
+  });
+  const inside = await openInspector(idp);
+  await inside.browser.press(await inside.browser.open(inside.at(`users?q=${user}`)), `ban-${user}`);
+  await userinfo(idp, token);
+  await idp.clock.reset();
+  const { text } = await newest();
+  const ran = [`idp users suspend ${user}`, "idp clock advance 1m", `idp users ban ${user}`];
+  for (const command of ran) expect(text).toContain(`An operator ran ${command}`);
+  expect(ran.map((command) => text.indexOf(command))).toEqual(
+    ran.map((command) => text.indexOf(command)).toSorted((a, b) => a - b),
+  );
+  expect(text.lastIndexOf("GET userinfo")).toBeGreaterThan(text.indexOf(ran[2] ?? ""));
+  expect(text).not.toContain("An operator ran idp clock reset");
+});
+
 test("unknown paths and an operator's calls are rows of their own or none, whatever token they have", async () => {
   const { access_token: token } = await app.tokens();
   const { row } = await newest();

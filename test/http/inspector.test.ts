@@ -201,6 +201,84 @@ describe("clock and faults", () => {
   });
 });
 
+test("a refused fault form keeps what was typed, and marks the field; a corrected one adds what it says", async () => {
+  const page = await browser.open(at("testing"));
+  const refused = await browser.press(page, "fault-add", {
+    ...{ endpoint: "token", status: "503", header: "Retry After 2", after: "1", client: "demo-app" },
+  });
+  expect(refused.status).toBe(422);
+  expect(refused.body).toMatch(/<details id="inspector-other-fault"[^>]* open>/);
+  expect(refused.body).toMatch(/<textarea id="fault-header"[^>]*aria-invalid="true"[^>]*>Retry After 2</);
+  expect(refused.body.match(/is not a header that can be set/g)).toHaveLength(2);
+  expect(refused.body).toContain('<option value="token" selected>');
+  const added = await browser.press(refused, "fault-add", { endpoint: "token", header: "Retry-After: 2" });
+  expect(added.status).toBe(200);
+  const [fault] = await idp.call("faults.list", {});
+  expect(fault).toMatchObject({ endpoint: "token", status: 503, after: true, client: "demo-app" });
+  await idp.call("faults.clear", {});
+});
+
+test.each([
+  ["token-503", { endpoint: "token", status: 503, remaining: 1 }],
+  ["userinfo-slow", { endpoint: "userinfo", delay: "5s" }],
+  ["nonce-wrong", { endpoint: "token", flaw: "nonce-wrong" }],
+  ["signature-wrong", { endpoint: "token", flaw: "signature-wrong" }],
+  ["state-wrong", { endpoint: "authorize", flaw: "state-wrong" }],
+  ["lost-tokens", { endpoint: "token", grant_type: "authorization_code", drop: true, after: true }],
+  ["keys-rotated", { endpoint: "jwks", flaw: "keys-rotated" }],
+])("the preset %s is one click", async (name, expected) => {
+  const added = await browser.press(await browser.open(at("testing")), `preset-${name}`);
+  expect([added.status, await idp.call("faults.list", {})]).toMatchObject([200, [expected]]);
+  await idp.call("faults.clear", {});
+});
+
+test("what was issued expires, snapshots are saved and restored, and everything is reset", async () => {
+  const own = await serve();
+  const inside = await openInspector(own);
+  const app = await register(own);
+  const { access_token: token } = await app.tokens();
+  const page = await inside.browser.open(inside.at("testing"));
+  const saved = await inside.browser.press(page, "save-snapshot-new", { value: "before" });
+  expect(textOf(saved)).toContain("idp snapshots save before");
+  const expired = await inside.browser.press(saved, "expire-all", { user: "alice", kind: "access" });
+  expect(textOf(expired)).toContain("idp expire --user alice --access");
+  expect((await userinfo(own, token)).json).toMatchObject({ error: "invalid_token" });
+  await own.call("users.suspend", { username: "bob" });
+  const restored = await inside.browser.press(expired, "restore-snapshot-before");
+  expect(textOf(restored)).toContain("idp snapshots restore before");
+  expect(await own.call("users.show", { username: "bob" })).toMatchObject({ status: "active" });
+  await own.call("users.suspend", { username: "bob" });
+  const reset = await inside.browser.press(restored, "reset-all");
+  expect(textOf(reset)).toContain("idp reset --yes");
+  expect(await own.call("users.show", { username: "bob" })).toMatchObject({ status: "active" });
+});
+
+test("users are added, and their roles and claims edited; clients show their metadata", async () => {
+  const name = `new-${Date.now()}`;
+  const list = await browser.open(at("users"));
+  const added = await browser.press(list, "add-user-new", {
+    ...{ username: name, email: "n@example.test", displayName: "New One", roles: "admin, ops" },
+  });
+  expect(textOf(added)).toContain(`idp users add ${name} --email n@example.test --display-name 'New One' --set`);
+  expect(await idp.call("users.show", { username: name })).toMatchObject({
+    ...{ email: "n@example.test", displayName: "New One", claims: { roles: ["admin", "ops"] } },
+  });
+  const found = await browser.open(at(`users?q=${name}`));
+  const edited = await browser.press(found, `edit-claims-${name}`, { roles: "editor", claims: '{"tenant":"acme"}' });
+  expect(edited.status).toBe(200);
+  expect(await idp.call("users.show", { username: name })).toMatchObject({
+    claims: { roles: ["editor"], tenant: "acme" },
+  });
+  for (const claims of ["{", "[]", '{"sub":"x"}']) {
+    const refused = await browser.press(found, `edit-claims-${name}`, { claims });
+    expect([claims, refused.status, refused.state]).toEqual([claims, 422, "users"]);
+  }
+  expect(textOf(found)).toContain(`idp login --user ${name} --approve`);
+  const clients = await browser.open(at("clients?q=demo-app"));
+  expect(textOf(clients)).toContain('"post_logout_redirect_uris"');
+  expect(textOf(clients)).not.toContain("demo-secret");
+});
+
 test("fixtures: the problems of the files as they are now, with the command", async () => {
   let text = "users:\n  - username: zoe\n";
   const own = await serve({ fixtures: () => [{ name: "idp.fixtures.yaml", text }] });

@@ -12,7 +12,17 @@ const many = Array.from({ length: 500 }, (_, index) => ({
   displayName: `Test User ${String(index + 1)}`,
 }));
 const idp = await serve({
-  fixtures: { users: [...many, { username: "ayse", displayName: "Ayşe Çelik", email: "ışıl@example.test" }] },
+  fixtures: {
+    users: [
+      ...many,
+      {
+        username: "ayse",
+        displayName: "Ayşe Çelik",
+        email: "ışıl@example.test",
+        claims: { roles: ["Yönetici"], groups: ["gece-ekibi"] },
+      },
+    ],
+  },
 });
 const app = await register(idp);
 
@@ -25,7 +35,7 @@ async function search(query: string): Promise<string[]> {
   return names(await browser.open(`${login.url}?${query}`));
 }
 
-test.each(["q=celik", "q=%C3%87EL%C4%B0K", "q=AYSE", "q=isil%40", "q=+%C3%A7elik+"])(
+test.each(["q=yonetici", "q=gece-ekibi", "q=celik", "q=%C3%87EL%C4%B0K", "q=AYSE", "q=isil%40", "q=+%C3%A7elik+"])(
   "%s finds Ayşe Çelik, whatever marks and case are typed",
   async (query) => {
     expect(await search(query)).toEqual(["ayse"]);

@@ -45,6 +45,7 @@ export function declareUsers(program: Command, act: Act): void {
     .command("list")
     .description("list users")
     .option("--role <role>", "only those with this role in claims.roles")
+    .option("--group <group>", "only those with this group in claims.groups")
     .addOption(statusOption("only those with this status"))
     .addHelpText("after", examples("idp users list", "idp users list --role admin --json | jq -r '.[].username'"))
     .action(act(async (cli, flags: ListFlags) => (await import("../users/users.ts")).listUsers(cli, flags)));

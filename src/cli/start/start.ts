@@ -24,6 +24,7 @@ import { removeReadyFile, writeReadyFile } from "./ready-file.ts";
 import { twoPlaces } from "../target/store-flag.ts";
 import { adminTokenOf } from "../target/server-of-url.ts";
 import { cutPath, remarkLines, requestLines } from "./request-log.ts";
+import type { Watched } from "./watch.ts";
 import { screenOf } from "./screen-content.ts";
 import { stopWithStdin } from "./until-stdin-closes.ts";
 import { fixturePaths, settingsOf, withStdin, type SettingsFlags } from "../program/server-flags.ts";
@@ -183,7 +184,9 @@ export async function start(cli: Invocation, flags: StartFlags, words: readonly 
     makeKeys(idp, flags.issuers ?? 0).catch(() => undefined);
     // A person at a terminal changes fixtures; a pipeline does not.
     const watches = flags.watch ?? (cli.interactive && cli.stdout.isTTY);
-    const watching = watches ? await watch(cli, idp, { named, found: fixtures, asked: flags.watch === true }) : null;
+    const watching = watches
+      ? await watch(cli, idp, { named, found: fixtures, asked: flags.watch === true, templates: flags.templates })
+      : null;
     stopKeys = listenForKeys(cli, idp, stop);
     await Promise.race([stopped, idp.closed]);
     await watching?.close();
@@ -203,18 +206,10 @@ async function sayStale(cli: Invocation, idp: Idp): Promise<void> {
   say(cli, stale.fix);
 }
 
-async function watch(
-  cli: Invocation,
-  idp: Idp,
-  {
-    named,
-    found,
-    asked,
-  }: { readonly named: readonly NamedFixture[]; readonly found: FoundFixtures; readonly asked: boolean },
-) {
+async function watch(cli: Invocation, idp: Idp, { asked, ...what }: Watched & { readonly asked: boolean }) {
   const { watchFixtures } = await import("./watch.ts");
   try {
-    return watchFixtures(cli, idp, { named, found, read: () => findFixtures(named, process.cwd()) });
+    return watchFixtures(cli, idp, { ...what, read: () => findFixtures(what.named, process.cwd()) });
   } catch (error) {
     // Whoever did not ask for it can go on without.
     if (asked) throw error;

@@ -1,5 +1,5 @@
-import { realpathSync, statSync, watch as watchFolder, type FSWatcher } from "node:fs";
-import { basename, dirname, resolve } from "node:path";
+import { readdirSync, realpathSync, statSync, watch as watchFolder, type FSWatcher } from "node:fs";
+import { basename, dirname, join, resolve } from "node:path";
 import { isFixtureName, isPath, usualNames, type FoundFixtures, type NamedFixture } from "../../serve/fixture-files.ts";
 import type { Idp } from "../../index.ts";
 import { printableJson } from "../output/escape.ts";
@@ -42,6 +42,26 @@ function foldersOf(named: readonly NamedFixture[]): Map<string, (name: string) =
   return folders;
 }
 
+/** What is watched. */
+export interface Watched {
+  readonly named: readonly NamedFixture[];
+  /** The fixtures in use. */
+  readonly found: FoundFixtures;
+  /** The folder of the user's own pages. */
+  readonly templates: string | undefined;
+}
+
+/** A folder and those in it: not every system can watch a tree. */
+const foldersBelow = (folder: string): readonly string[] =>
+  statSync(folder, { throwIfNoEntry: false })?.isDirectory() === true
+    ? [
+        folder,
+        ...readdirSync(folder, { recursive: true, withFileTypes: true })
+          .filter((entry) => entry.isDirectory())
+          .map(({ parentPath, name }) => join(parentPath, name)),
+      ]
+    : [];
+
 /**
  * `idp start --watch`: applies fixtures again when they change, until it is closed. If they have a mistake, it reports that and changes nothing.
  * @param named paths and texts; without any, the usual file of the working folder
@@ -50,18 +70,27 @@ function foldersOf(named: readonly NamedFixture[]): Map<string, (name: string) =
 export function watchFixtures(
   cli: Invocation,
   idp: Idp,
-  { named, found, read }: { named: readonly NamedFixture[]; found: FoundFixtures; read: () => FoundFixtures },
+  { named, found, read, templates }: Watched & { readonly read: () => FoundFixtures },
 ): { readonly close: () => Promise<void> } {
   let watchers: readonly FSWatcher[] = [];
   let timer: NodeJS.Timeout | undefined;
   let last = JSON.stringify(found.sources);
   let work = Promise.resolve();
   let closed = false;
+  let arePagesNew = false;
 
   /** If this fails (too many watches), what is already watched stays watched. */
   function rewatch(): void {
     const fresh: FSWatcher[] = [];
     try {
+      for (const folder of templates === undefined ? [] : foldersBelow(templates)) {
+        const watcher = watchFolder(folder, () => {
+          arePagesNew = true;
+          later();
+        });
+        watcher.on("error", later);
+        fresh.push(watcher);
+      }
       for (const [folder, concerns] of foldersOf(named)) {
         if (statSync(folder, { throwIfNoEntry: false }) === undefined) continue;
         const watcher = watchFolder(folder, (_event, name) => {
@@ -90,6 +119,11 @@ export function watchFixtures(
     try {
       // The folder may be another one of the same name by now. This comes before the files are read, so that no change is missed.
       rewatch();
+      if (arePagesNew && templates !== undefined) {
+        arePagesNew = false;
+        idp.reloadPages();
+        tell({ applied: true, files: [templates] }, `${templates}: pages read again`);
+      }
       const now = read();
       const text = JSON.stringify(now.sources);
       if (text === last) return;
@@ -111,7 +145,7 @@ export function watchFixtures(
           cli,
           {
             ...failure,
-            hint: { text: "The server still uses the fixtures from before. Fix the file and save it again." },
+            hint: { text: "The server still uses what it had before. Fix the file and save it again." },
           },
           null,
         );

@@ -1,7 +1,7 @@
 /*
  * cli/users: the `users` commands. users.ts lists and shows, status.ts suspends, bans and restores, edit.ts adds, edits and removes.
  */
-import { badgesOf, rolesOf } from "../../core/users/roles.ts";
+import { badgesOf, groupsOf, rolesOf } from "../../core/users/roles.ts";
 import type { UserView } from "../../core/users/users.ts";
 import { escapeLine, printableJson } from "../output/escape.ts";
 import { userOr } from "../input/ask.ts";
@@ -18,27 +18,38 @@ const statusColor = (style: Style, status: string): ((text: string) => string) =
 
 export interface ListFlags {
   readonly role?: string;
+  readonly group?: string;
   readonly status?: string;
 }
 
 /** The sentence for an empty list. */
-function noUsers(cli: Invocation, { role }: ListFlags, all: readonly UserView[]): string {
+function noUsers(cli: Invocation, { role, group }: ListFlags, all: readonly UserView[]): string {
   if (all.length === 0) {
     return hintText({ text: "No users yet. Add one", command: ["idp", "users", "add", "alice"] }, commandLine(cli));
   }
-  if (role === undefined || all.some((user) => rolesOf(user).includes(role))) return "No user matches.";
-  const roles = [...new Set(all.flatMap(rolesOf))].sort();
-  const known =
-    roles.length === 0 ? "Roles come from claims.roles, and no user has any." : `Roles: ${roles.join(", ")}`;
-  return escapeLine(`No user has the role "${role}". ${known}`);
+  for (const [kind, wanted, of] of [
+    ["role", role, rolesOf],
+    ["group", group, groupsOf],
+  ] as const) {
+    if (wanted === undefined || all.some((user) => of(user).includes(wanted))) continue;
+    const known = [...new Set(all.flatMap(of))].sort();
+    const title = kind === "role" ? "Roles" : "Groups";
+    const others =
+      known.length === 0 ? `${title} come from claims.${kind}s, and no user has any.` : `${title}: ${known.join(", ")}`;
+    return escapeLine(`No user has the ${kind} "${wanted}". ${others}`);
+  }
+  return "No user matches.";
 }
 
 /** `idp users list` */
 export async function listUsers(cli: Invocation, flags: ListFlags): Promise<Outcome> {
-  const { role, status } = flags;
+  const { role, group, status } = flags;
   const all = await (await findTarget(cli)).call("users.list", {});
   const users = all.filter(
-    (user) => (role === undefined || rolesOf(user).includes(role)) && (status === undefined || user.status === status),
+    (user) =>
+      (role === undefined || rolesOf(user).includes(role)) &&
+      (group === undefined || groupsOf(user).includes(group)) &&
+      (status === undefined || user.status === status),
   );
   const withRoles = users.some((user) => rolesOf(user).length > 0);
   const withBadges = users.some((user) => badgesOf(user).length > 0);

@@ -1,4 +1,5 @@
 import type { ReadTx, User } from "../../store/store.ts";
+import { badgesOf, groupsOf } from "../users/roles.ts";
 import type { Context } from "../context.ts";
 
 /** One page of the users to pick from. */
@@ -23,7 +24,8 @@ const fold = (text: string): string =>
     .replaceAll("ı", "i");
 
 /** What a search looks at. */
-const searchable = (user: User): string => fold(`${user.displayName}\n${user.username}\n${user.email}`);
+const searchable = (user: User): string =>
+  fold([user.displayName, user.username, user.email, ...badgesOf(user), ...groupsOf(user)].join("\n"));
 
 /** At most so many users are looked at, so that a search costs no more with 100,000 of them. */
 export const lookedThrough = 5_000;
@@ -48,7 +50,7 @@ function matching(tx: ReadTx, leading: readonly User[], wanted: string, most: nu
 }
 
 /**
- * @param query part of a name, user name or e-mail address; "" for every user
+ * @param query part of a name, user name, e-mail address, role or group; "" for every user
  * @param first shown before all others on the first page
  */
 export const pageOfUsers = (

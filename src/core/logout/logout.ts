@@ -141,10 +141,17 @@ function endSessionOfHint(tx: Tx, hint: IdTokenHint | null): EndedSessions {
   );
 }
 
-/** The page links only to an address that the client registered for this, and never to a `javascript:` URL. */
+/**
+ * The page links only to an address that the client registered, and never to a `javascript:` URL: where it comes back to after a sign-out, else
+ * the start of the app, as far as its redirect URI says where that is.
+ */
 function wayBack(client: Client | null): SignedOut["back"] {
-  const href = client?.post_logout_redirect_uris?.find((uri) => /^https?:/i.test(uri) && !hasOpenPort(uri));
-  return client === null || href === undefined ? null : { name: clientName(client), href };
+  if (client === null) return null;
+  const usable = (uris: readonly string[] = []): string | undefined =>
+    uris.find((uri) => /^https?:/i.test(uri) && !hasOpenPort(uri) && URL.canParse(uri));
+  const redirectUri = usable(client.redirect_uris);
+  const href = usable(client.post_logout_redirect_uris) ?? (redirectUri && `${new URL(redirectUri).origin}/`);
+  return href === undefined ? null : { name: clientName(client), href };
 }
 
 async function notifyAndReturn(

@@ -6,6 +6,7 @@
  */
 import type { Context } from "../context.ts";
 import { catchUp } from "../derived.ts";
+import { tellLedger } from "./acts.ts";
 import { OperationError } from "../errors.ts";
 import { clientOperations } from "./clients.ts";
 import { clockOperations } from "./clock.ts";
@@ -71,9 +72,8 @@ export async function runOperation<N extends OperationName>(
   const operation = known[name] as Operation<Fields, OperationOutput<N>>;
   // Some operations read no records, only values derived from them.
   await catchUp(ctx);
-  return operation.run(
-    ctx,
-    await checkInput(operation.fields, new Map(Object.entries(Object(input) as object))),
-    runner,
-  );
+  const checked = await checkInput(operation.fields, new Map(Object.entries(Object(input) as object)));
+  const output = await operation.run(ctx, checked, runner);
+  tellLedger(ctx, name, checked);
+  return output;
 }

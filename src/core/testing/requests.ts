@@ -24,6 +24,10 @@ export interface Ledger {
   /** The flow of a request that is being refused, for its error page; null: it belongs to none. The caller notes it. */
   flowOf(request: Pick<Exchange, "endpoint" | "url" | "body">): string | null;
   clear(): void;
+  /** Remembers what an operator did, for the inspector. */
+  act(act: Omit<Act, "after">): void;
+  /** The oldest first. */
+  acts(): readonly Act[];
   /** Whether requests to an endpoint were dropped for lack of room, after this place. */
   hasDropped(endpoint: string | null, after: number): boolean;
   /** Calls the listener for each new request. @returns a function that ends this */
@@ -37,6 +41,17 @@ export interface Ledger {
   /** Aborted when the ledger closes. */
   readonly closing: AbortSignal;
 }
+
+/** What an operator did to the server. */
+export interface Act {
+  /** Milliseconds since 1970, as in the requests. */
+  readonly time: number;
+  readonly command: string;
+  /** The place of the last request before it: a moved clock puts times in another order. */
+  readonly after: number;
+}
+
+const mostActs = 200;
 
 /** Counts the requests of all issuers in the process. */
 let last = 0;
@@ -61,6 +76,7 @@ export function createLedger(size: () => number, key: string, isScope: IsRegiste
   const keeper = createKeeper(key);
   const flows = createFlows(keeper, size);
   const entries: Entry[] = [];
+  const acts: Act[] = [];
   /** The place of the last request to each endpoint that was dropped. */
   const droppedAt = new Map<string, number>();
   const listeners = new Set<(record: RequestRecord) => void>();
@@ -84,8 +100,14 @@ export function createLedger(size: () => number, key: string, isScope: IsRegiste
     list: () => entries.map(({ record }) => record),
     find: (id) => entries.find(({ record }) => record.id === id)?.record,
     flowOf: (request) => flowOfRequest(flows, request),
+    act(act) {
+      acts.push({ ...act, after: last });
+      if (acts.length > mostActs) acts.shift();
+    },
+    acts: () => acts,
     clear() {
       entries.length = 0;
+      acts.length = 0;
       droppedAt.clear();
     },
     hasDropped: (endpoint, after) =>

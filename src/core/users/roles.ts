@@ -1,11 +1,16 @@
 import type { User } from "../../store/store.ts";
 
-/** The claim `roles`, one text or a list of texts: it tells the users of a list apart. */
-export function rolesOf({ claims }: Pick<User, "claims">): readonly string[] {
-  const { roles } = claims;
-  const all: readonly unknown[] = Array.isArray(roles) ? roles : [roles];
-  return all.filter((role): role is string => typeof role === "string" && role !== "");
+/** A claim that is one text or a list of texts. */
+function textsOf(claim: unknown): readonly string[] {
+  const all: readonly unknown[] = Array.isArray(claim) ? claim : [claim];
+  return all.filter((text): text is string => typeof text === "string" && text !== "");
 }
+
+/** The claim `roles`: it tells the users of a list apart. */
+export const rolesOf = ({ claims }: Pick<User, "claims">): readonly string[] => textsOf(claims["roles"]);
+
+/** The claim `groups`. */
+export const groupsOf = ({ claims }: Pick<User, "claims">): readonly string[] => textsOf(claims["groups"]);
 
 /** What lists show beside a user: the roles, else the note. */
 export function badgesOf({ claims, note }: Pick<User, "claims" | "note">): readonly string[] {

@@ -7,6 +7,7 @@ import { isObject } from "../../core/json-object.ts";
 import { sameSecret } from "../../core/secrets.ts";
 import { checkInput, kindOf } from "../../core/operations/input.ts";
 import type { Fields, InputOf, Operation, RunningServer } from "../../core/operations/operation.ts";
+import { tellLedger } from "../../core/operations/acts.ts";
 import { operations } from "../../core/operations/table.ts";
 import { setClockHeader } from "../answer/clock-header.ts";
 import { sendJson } from "../answer/answer.ts";
@@ -96,7 +97,9 @@ export function apiRoutes(web: Web, { adminToken, server, onStop }: ControlOptio
   const handlerOf = (name: string, operation: Operation): RequestHandler => {
     return async (req, res) => {
       note(res, { outcome: name });
-      const result = await operation.run(ctx, await inputOf(req, operation.fields), { server });
+      const input = await inputOf(req, operation.fields);
+      const result = await operation.run(ctx, input, { server });
+      tellLedger(ctx, name, input);
       // The operation may have moved the clock.
       setClockHeader(web.ctx, res);
       if (name === "stop") res.on("finish", onStop);

@@ -3,6 +3,7 @@ import type { Context } from "../../core/context.ts";
 import { commandOn } from "../../core/hint.ts";
 import { operations } from "../../core/operations/table.ts";
 import { faultCommand, faultIn, faultOf } from "./fault-form.ts";
+import { addUserCommand, claimsIn, expireCommand, expiryIn, newUserIn, objectIn } from "./forms.ts";
 import type { Tab } from "./tabs.ts";
 
 /** The changes that the forms of the inspector make: one row each, with the command that does the same. */
@@ -13,6 +14,8 @@ interface Change {
   /** @param target a username, a client id, … @param value what was typed, where the form has a field */
   readonly run: (ctx: Context, target: string, value: string) => Promise<unknown>;
   readonly command: (target: string, value: string) => readonly string[];
+  /** Whether the sign-ins under way may feel it, so that the inspector shows it between their requests. */
+  readonly isAct?: true;
   /** The value of a form with several fields. */
   readonly read?: (body: RawParameters) => string;
 }
@@ -20,7 +23,10 @@ interface Change {
 /** No operation of the inspector needs to know the process. */
 export const runner = { server: null };
 
+const act = { isAct: true } as const;
+
 const ofUser = (name: "suspend" | "ban" | "restore"): Change => ({
+  ...act,
   tab: "users",
   run: (ctx, username) => operations[`users.${name}`].run(ctx, { username }, runner),
   command: (username) => commandOn(["idp", "users", name], username),
@@ -50,48 +56,94 @@ const table = {
       ),
     command: (clientId, uri) => commandOn(["idp", "clients", "add"], clientId, ["--public", "--redirect-uri", uri]),
   },
+  "add-user": {
+    tab: "users",
+    read: newUserIn,
+    run: (ctx, _, user) => operations["users.add"].run(ctx, { entry: objectIn(user) }, runner),
+    command: (_, user) => addUserCommand(objectIn(user)),
+  },
+  "edit-claims": {
+    tab: "users",
+    read: claimsIn,
+    run: (ctx, username, claims) =>
+      operations["users.edit"].run(ctx, { username, entry: { claims: objectIn(claims) } }, runner),
+    command: (username, claims) => commandOn(["idp", "users", "edit"], username, ["--set", `claims=${claims}`]),
+  },
   revoke: {
+    ...act,
     tab: "grants",
     run: (ctx, id) => operations["grants.revoke"].run(ctx, { id }, runner),
     command: (id) => commandOn(["idp", "grants", "revoke"], id),
   },
   "end-session": {
+    ...act,
     tab: "grants",
     run: (ctx, id) => operations["sessions.end"].run(ctx, { id }, runner),
     command: (id) => commandOn(["idp", "sessions", "end"], id),
   },
+  expire: {
+    ...act,
+    tab: "testing",
+    read: expiryIn,
+    run: (ctx, _, expiry) => operations.expire.run(ctx, objectIn(expiry), runner),
+    command: (_, expiry) => expireCommand(objectIn(expiry)),
+  },
+  "save-snapshot": {
+    tab: "testing",
+    run: (ctx, _, name) => operations["snapshots.save"].run(ctx, { name }, runner),
+    command: (_, name) => ["idp", "snapshots", "save", name],
+  },
+  "restore-snapshot": {
+    ...act,
+    tab: "testing",
+    run: (ctx, name) => operations["snapshots.restore"].run(ctx, { name }, runner),
+    command: (name) => ["idp", "snapshots", "restore", name],
+  },
+  reset: {
+    ...act,
+    tab: "testing",
+    run: (ctx) => operations.reset.run(ctx, {}, runner),
+    command: () => ["idp", "reset", "--yes"],
+  },
   advance: {
+    ...act,
     tab: "testing",
     run: (ctx, _, by) => operations["clock.advance"].run(ctx, { by }, runner),
     command: (_, by) => ["idp", "clock", "advance", by],
   },
   "set-clock": {
+    ...act,
     tab: "testing",
     run: (ctx, _, to) => operations["clock.set"].run(ctx, { to }, runner),
     command: (_, to) => ["idp", "clock", "set", to],
   },
   freeze: {
+    ...act,
     tab: "testing",
     run: (ctx) => operations["clock.freeze"].run(ctx, {}, runner),
     command: () => ["idp", "clock", "freeze"],
   },
   "reset-clock": {
+    ...act,
     tab: "testing",
     run: (ctx) => operations["clock.reset"].run(ctx, {}, runner),
     command: () => ["idp", "clock", "reset"],
   },
   "add-fault": {
+    ...act,
     tab: "testing",
     read: faultIn,
     run: (ctx, _, fault) => operations["faults.add"].run(ctx, { fault: faultOf(fault) }, runner),
     command: (_, fault) => faultCommand(fault),
   },
   "remove-fault": {
+    ...act,
     tab: "testing",
     run: (ctx, id) => operations["faults.remove"].run(ctx, { id }, runner),
     command: (id) => ["idp", "faults", "remove", id],
   },
   "clear-faults": {
+    ...act,
     tab: "testing",
     run: (ctx) => operations["faults.clear"].run(ctx, {}, runner),
     command: () => ["idp", "faults", "clear"],

@@ -21,6 +21,7 @@ export const showClients: ShowTab = async (web, req, res, refusal) => {
       name: nameOf(client),
       isPublic: client.public,
       redirectUris: client.redirect_uris,
+      metadata: JSON.stringify(client, null, 2),
       add: changeView(web, "add-redirect-uri", client.client_id, "URI"),
     })),
   });

@@ -1,4 +1,5 @@
 import type { RawParameters } from "../../core/authorize/parameters.ts";
+import type { Problem } from "../../core/errors.ts";
 import { isObject } from "../../core/json-object.ts";
 import { faultEndpoints, faultMethods } from "../../core/testing/faults/fault-endpoints.ts";
 import { flawNames } from "../../core/testing/faults/flaw-list.ts";
@@ -16,10 +17,12 @@ interface FaultField {
   readonly hint: boolean;
 }
 
-export interface FaultFieldGroup {
+interface Group {
   readonly name: "requests" | "response";
   readonly fields: readonly FaultField[];
 }
+
+export type FaultFieldGroup = ReturnType<typeof faultFormWith>[number];
 
 const field = (kind: FaultField["kind"], name: string, options: readonly string[] = []): FaultField => ({
   ...{ name, kind, options },
@@ -28,7 +31,7 @@ const field = (kind: FaultField["kind"], name: string, options: readonly string[
 
 const hinted = ["times", "skip", "always", "header", "content_type", "delay", "drop_after", "drop", "after"];
 
-export const faultForm: { readonly groups: readonly FaultFieldGroup[] } = {
+const faultForm: { readonly groups: readonly Group[] } = {
   groups: [
     {
       name: "requests",
@@ -51,6 +54,47 @@ export const faultForm: { readonly groups: readonly FaultFieldGroup[] } = {
     },
   ],
 };
+
+/** A field with what was typed, and what is wrong with it. */
+interface FilledField extends FaultField {
+  readonly typed: string;
+  readonly problem: string | null;
+}
+
+/** @param typed the form that was refused; null: none was */
+export const faultFormWith = (
+  typed: RawParameters | null,
+  problems: readonly Problem[],
+): readonly { readonly name: string; readonly fields: readonly FilledField[] }[] =>
+  faultForm.groups.map(({ name, fields }) => ({
+    name,
+    fields: fields.map((field) => ({
+      ...field,
+      typed: typed === null ? "" : (single(typed, field.name) ?? ""),
+      problem: problems.find(({ path }) => path.split(/[.[]/).includes(field.name))?.message ?? null,
+    })),
+  }));
+
+/** A fault with a button of its own. */
+export interface FaultPresetView {
+  readonly name: string;
+  readonly fields: readonly (readonly [name: string, value: string])[];
+  readonly command: string;
+}
+
+/** What testers want most. Each is a sentence in the locales. */
+export const faultPresets: readonly { readonly name: string; readonly fields: Readonly<Record<string, string>> }[] = [
+  { name: "token-503", fields: { endpoint: "token", status: "503" } },
+  { name: "userinfo-slow", fields: { endpoint: "userinfo", delay: "5s" } },
+  { name: "nonce-wrong", fields: { endpoint: "token", flaw: "nonce-wrong" } },
+  { name: "signature-wrong", fields: { endpoint: "token", flaw: "signature-wrong" } },
+  { name: "state-wrong", fields: { endpoint: "authorize", flaw: "state-wrong" } },
+  {
+    name: "lost-tokens",
+    fields: { endpoint: "token", grant_type: "authorization_code", drop: "1", after: "1" },
+  },
+  { name: "keys-rotated", fields: { endpoint: "jwks", flaw: "keys-rotated" } },
+];
 
 /** `Retry-After: 2`, one per line. A line without a colon is a header without a value. */
 const headersIn = (typed: string): Readonly<Record<string, string>> =>

@@ -1,7 +1,7 @@
 /*
  * http/inspector: the pages below `/_idp/<random>/`, on which a person sees what the commands show and does what they do.
  *
- * sign-ins.ts shows what the ledger holds: flows.ts groups its requests, steps.ts and checks.ts say what happened in each.
+ * sign-ins/ shows what the ledger holds: flows.ts groups its requests, steps.ts and checks.ts say what happened in each.
  *
  * access.ts lets in whoever has the cookie. tab.ts has what all tabs share, and takes the form that changes something (changes.ts). A file
  * for each tab makes its view (views.ts). issuers.ts leads to the other issuers of the process.
@@ -16,7 +16,7 @@ import { showClients } from "./clients.ts";
 import { issuerPath, postIssuer } from "./issuers.ts";
 import { showFixtures } from "./fixtures.ts";
 import { showGrants } from "./grants.ts";
-import { getScript, getSignIn, getStream, showSignIns, streamPath } from "./sign-ins.ts";
+import { getScript, getSignIn, getStream, showSignIns, streamPath } from "./sign-ins/sign-ins.ts";
 import { changePath, postChange, type ShowTab } from "./tab.ts";
 import { showTesting } from "./testing.ts";
 import { postTokens, showTokens } from "./tokens.ts";

@@ -100,14 +100,17 @@ export const postChange = (web: Web, shows: Readonly<Record<Tab, ShowTab>>) => a
   );
   const change = changeNamed(name);
   if (change === null) throw new OperationError("usage", `there is no change "${name}"`);
-  const value = change.read?.(body) ?? single(body, "value")?.trim() ?? "";
+  let value: string;
   try {
+    value = change.read?.(body) ?? single(body, "value")?.trim() ?? "";
     await change.run(web.ctx, target, value);
   } catch (error) {
     if (!(error instanceof OperationError)) throw error;
     await shows[change.tab](web, req, res, error);
     return;
   }
+  const command = web.commandLine(change.command(target, value));
+  if (change.isAct) web.ctx.ledger.act({ time: web.ctx.now(), command });
   const proof = proofOf(csrfOf(web, req), name, target, value);
   const query = new URLSearchParams({ ...(q !== "" && { q }), done: name, target, value, proof });
   const page = flowForm.test(flow) ? signInPath + flow : tabs[change.tab];

@@ -1,10 +1,12 @@
 import { operations } from "../../core/operations/table.ts";
 import { effectOf, timesInWords, type Fault } from "../../core/testing/faults/faults.ts";
+import { expirable } from "../../core/testing/expire.ts";
+import { bodyParameters, single } from "../input/params.ts";
 import { sendPage } from "../pages/page-writer.ts";
 import { runner } from "./changes.ts";
-import { faultForm } from "./fault-form.ts";
+import { faultCommand, faultFormWith, faultIn, faultPresets } from "./fault-form.ts";
 import { changeView, statusFor, tabView, type ShowTab } from "./tab.ts";
-import { renderTesting } from "./views.ts";
+import { renderTesting } from "./testing-view.ts";
 
 /** The tab of the clock and the faults. */
 
@@ -16,6 +18,10 @@ export const showTesting: ShowTab = async (web, req, res, refusal) => {
   const { ctx } = web;
   const clock = await operations["clock.show"].run(ctx, {}, runner);
   const faults = await operations["faults.list"].run(ctx, {}, runner);
+  const snapshots = await operations["snapshots.list"].run(ctx, {}, runner);
+  // What was typed stays, and a refused field is marked.
+  const body = refusal === null ? {} : bodyParameters(req);
+  const typed = single(body, "change") === "add-fault" ? body : null;
   const page = renderTesting(web.renderer, {
     ...tabView(web, req, res, refusal),
     clock,
@@ -32,7 +38,20 @@ export const showTesting: ShowTab = async (web, req, res, refusal) => {
     })),
     clear: faults.length > 0 ? changeView(web, "clear-faults", "faults") : null,
     add: changeView(web, "add-fault", "faults", '{"endpoint":"token","status":503}'),
-    ...faultForm,
+    expire: changeView(web, "expire", "all", '{"user":"alice"}'),
+    expirable,
+    snapshots: snapshots.map(({ name, savedAt }) => ({
+      ...{ name, savedAt },
+      restore: changeView(web, "restore-snapshot", name),
+    })),
+    save: changeView(web, "save-snapshot", "new", "NAME"),
+    resetAll: changeView(web, "reset", "all"),
+    presets: faultPresets.map(({ name, fields }) => ({
+      ...{ name, fields: Object.entries(fields) },
+      command: web.commandLine(faultCommand(faultIn(fields))),
+    })),
+    isOpen: typed !== null,
+    groups: faultFormWith(typed, refusal?.problems ?? []),
   });
   sendPage(res, statusFor(web, refusal), page);
 };

@@ -17,14 +17,20 @@ const changesOf: Readonly<Record<User["status"], readonly ChangeName[]>> = {
   banned: ["restore"],
 };
 
+/** The claims without the roles, which have a field of their own. */
+const otherClaims = ({ claims: { roles: _, ...others } }: User): object => others;
+
 function rowOf(web: Web, user: User): UsersView["users"][number] {
   const { username, displayName, email, status } = user;
   const hint = new URLSearchParams({ login_hint: username }).toString();
   return {
     ...{ username, displayName, email, status },
     roles: rolesOf(user),
+    rolesText: rolesOf(user).join(", "),
+    claims: JSON.stringify(otherClaims(user), null, 2),
+    edit: changeView(web, "edit-claims", username, JSON.stringify(user.claims)),
     signInHref: web.ctx.settings.try_it ? `${baseOf(web.ctx.address)}/?${hint}` : null,
-    signInCommand: web.commandLine(["idp", "login", "--user", username]),
+    signInCommand: web.commandLine(["idp", "login", "--user", username, "--approve"]),
     changes: changesOf[status].map((name) => changeView(web, name, username)),
   };
 }
@@ -35,6 +41,7 @@ export const showUsers: ShowTab = async (web, req, res, refusal) => {
   const page = renderUsers(web.renderer, {
     ...tabView(web, req, res, refusal),
     query,
+    add: changeView(web, "add-user", "new", '{"username":"erin"}'),
     more: total - users.length,
     users: users.map((user) => rowOf(web, user)),
   });

@@ -3,9 +3,8 @@ import { writerOf, type Page } from "../pages/page-writer.ts";
 import type { Renderer } from "../pages/render.ts";
 import { formatNumber, formatTime, timeZoneHere, type Text } from "../pages/texts.ts";
 import type { View } from "../pages/views.ts";
-import { bannerOf, clockWords, type BannerView } from "./banner.ts";
+import { bannerOf, type BannerView } from "./banner.ts";
 import type { ChangeName } from "./changes.ts";
-import type { FaultFieldGroup } from "./fault-form.ts";
 import { tabs, type Tab } from "./tabs.ts";
 
 /** What each tab of the inspector shows, and its page. */
@@ -78,12 +77,18 @@ export interface ListView extends TabView {
 }
 
 export interface UsersView extends ListView {
+  readonly add: ChangeView;
   readonly users: readonly {
     readonly username: string;
     readonly displayName: string;
     readonly email: string;
     readonly status: "active" | "suspended" | "banned";
     readonly roles: readonly string[];
+    /** With commas between them. */
+    readonly rolesText: string;
+    /** The other claims; JSON. */
+    readonly claims: string;
+    readonly edit: ChangeView;
     /** A page that begins a sign-in as this user; null: the setting `try_it` is off. */
     readonly signInHref: string | null;
     readonly signInCommand: string;
@@ -97,6 +102,8 @@ export interface ClientsView extends ListView {
     readonly name: string;
     readonly isPublic: boolean;
     readonly redirectUris: readonly string[];
+    /** All metadata, without the secret; JSON. */
+    readonly metadata: string;
     readonly add: ChangeView;
   }[];
 }
@@ -149,35 +156,6 @@ export interface FixturesView extends TabView {
   readonly command: string;
 }
 
-export interface TestingView extends TabView {
-  readonly clock: {
-    /** ISO 8601. */
-    readonly now: string;
-    /** Seconds that it is ahead; negative: behind. */
-    readonly offset: number;
-    readonly frozen: boolean;
-  };
-  readonly advance: ChangeView;
-  readonly set: ChangeView;
-  /** Null: it is frozen. */
-  readonly freeze: ChangeView | null;
-  /** Null: nobody has moved it. */
-  readonly reset: ChangeView | null;
-  /** Effect, filter and what is left are English. */
-  readonly faults: readonly {
-    readonly id: string;
-    readonly endpoint: string;
-    readonly effect: string;
-    readonly filter: string;
-    readonly left: string;
-    readonly remove: ChangeView;
-  }[];
-  readonly clear: ChangeView | null;
-  readonly add: ChangeView;
-  /** The form that adds a fault. */
-  readonly groups: readonly FaultFieldGroup[];
-}
-
 /** The data for the templates of all tabs. */
 export const tabData = (writer: ReturnType<typeof writerOf>, view: TabView, tab: Tab) => ({
   ...view,
@@ -187,7 +165,7 @@ export const tabData = (writer: ReturnType<typeof writerOf>, view: TabView, tab:
 });
 
 /** @param content data for the template, besides the view */
-function tabPage(
+export function tabPage(
   renderer: Renderer,
   view: TabView,
   tab: Tab,
@@ -227,16 +205,3 @@ export const renderTokens = (renderer: Renderer, view: TokensView): Page =>
 
 export const renderFixtures = (renderer: Renderer, view: FixturesView): Page =>
   tabPage(renderer, view, "fixtures", () => ({}), plainPageHeaders);
-
-export const renderTesting = (renderer: Renderer, view: TestingView): Page =>
-  tabPage(renderer, view, "testing", (writer) => {
-    const { lang, say } = writer;
-    const { now, offset, frozen } = view.clock;
-    return {
-      nowWords: formatTime(now, lang, timeZoneHere()),
-      offsetWords: clockWords(writer, offset),
-      clockName: say("inspector.clock"),
-      faultsName: say("inspector.faults"),
-      moved: frozen || offset !== 0,
-    };
-  });

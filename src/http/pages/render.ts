@@ -5,6 +5,7 @@ import { fileURLToPath } from "node:url";
 import { Eta } from "eta";
 import { OperationError } from "../../core/errors.ts";
 import { packageFile } from "../../files/package.ts";
+import { checkTemplates } from "./check-templates.ts";
 import { escapeHtml, loadTexts, type Texts, type TextValues } from "./texts.ts";
 import type { Theme } from "./views.ts";
 
@@ -43,6 +44,8 @@ interface Asset {
 /** Renders pages from templates and data. One serves all requests. */
 export interface Renderer {
   readonly texts: Texts;
+  /** Reads the folders again. If they have a mistake, nothing changes. @throws {OperationError} invalid */
+  reload(): void;
   stylesheet(): Asset;
   /** The script of the live pages of the inspector, or of the pages that ask for a passkey. */
   script(name?: "inspector" | "passkey"): Asset;
@@ -96,29 +99,41 @@ function createEngine(roots: readonly string[]): Eta {
 
 /**
  * @param overrides folders whose files (templates, `style.css`, `locales/*.json`) replace the built-in ones, file by file; the first wins
- * @throws {OperationError} usage, for a path that is not a folder, or a folder of Liquid templates
+ * @param note receives what has no effect in them
+ * @throws {OperationError} usage, for a path that is not a folder, or a folder of Liquid templates; invalid, for a mistake in a file
  */
-export function createRenderer(overrides: readonly string[] = []): Renderer {
+export function createRenderer(
+  overrides: readonly string[] = [],
+  note: (line: string) => void = () => undefined,
+): Renderer {
   const roots = [...overrides.map(folderOf), builtInRoot];
-  const texts = loadTexts(roots);
-  const eta = createEngine(roots);
-  const assets = new Map<string, Asset>();
+  function load() {
+    for (const root of roots.slice(0, -1)) checkTemplates(root, builtInRoot).forEach(note);
+    return { texts: loadTexts(roots), eta: createEngine(roots), assets: new Map<string, Asset>() };
+  }
+  let loaded = load();
 
   function asset(name: string): Asset {
-    const known = assets.get(name);
+    const known = loaded.assets.get(name);
     if (known !== undefined) return known;
     const text = readFileSync(firstFile(roots, name), "utf8");
     const made = { text, version: createHash("sha256").update(text).digest("base64url").slice(0, 16) };
-    assets.set(name, made);
+    loaded.assets.set(name, made);
     return made;
   }
   const stylesheet = (): Asset => asset("style.css");
 
   return {
-    texts,
+    get texts() {
+      return loaded.texts;
+    },
+    reload() {
+      loaded = load();
+    },
     stylesheet,
     script: (name = "inspector") => asset(`${name}.js`),
     render(template, frame, data) {
+      const { texts, eta } = loaded;
       const { base, lang } = frame;
       const page = { stylesheet: `${base}${stylesheetPath}?v=${stylesheet().version}`, ...frame };
       const t = (key: string, values: TextValues = {}): string => texts.plain(lang, { key, values });

@@ -1,18 +1,19 @@
 import type { Request, RequestHandler, Response } from "express";
-import { fixOf } from "../../core/inspector/fix.ts";
-import type { RequestRecord } from "../../core/testing/record.ts";
-import { HttpError } from "../answer/http-error.ts";
-import { sendText } from "../answer/answer.ts";
-import { streamLedger } from "../answer/event-stream.ts";
-import { assetHeaders } from "../answer/security-headers.ts";
-import { sendPage } from "../pages/page-writer.ts";
-import { issuerUrl, type Web } from "../web.ts";
-import { inspectorHref, signInPath } from "./access.ts";
+import { fixOf } from "../../../core/inspector/fix.ts";
+import type { RequestRecord } from "../../../core/testing/record.ts";
+import { placeOf, type Act } from "../../../core/testing/requests.ts";
+import { HttpError } from "../../answer/http-error.ts";
+import { sendText } from "../../answer/answer.ts";
+import { streamLedger } from "../../answer/event-stream.ts";
+import { assetHeaders } from "../../answer/security-headers.ts";
+import { sendPage } from "../../pages/page-writer.ts";
+import { issuerUrl, type Web } from "../../web.ts";
+import { inspectorHref, signInPath } from "../access.ts";
 import { failureOf, flowsOf, rowOf, type Flow } from "./flows.ts";
-import { renderSignIn, renderSignIns, type FixView } from "./sign-in-views.ts";
+import { renderSignIn, renderSignIns, type FixView, type SignInView } from "./sign-in-views.ts";
 import { stepsOf } from "./steps.ts";
-import { tabs } from "./tabs.ts";
-import { changeView, matches, searchOf, shownRows, statusFor, tabView, type ShowTab } from "./tab.ts";
+import { tabs } from "../tabs.ts";
+import { changeView, matches, searchOf, shownRows, statusFor, tabView, type ShowTab } from "../tab.ts";
 
 /** The list of sign-ins, the sequence of one, and the stream that tells a page that there are new requests. */
 
@@ -38,6 +39,14 @@ export const showSignIns: ShowTab = async (web, req, res, refusal) => {
   sendPage(res, statusFor(web, refusal), page);
 };
 
+/** What operators did between the first and the last request of a sign-in. */
+function actsIn({ records }: Flow, acts: readonly Act[]): SignInView["acts"] {
+  return acts.flatMap(({ time, command, after }) => {
+    const next = records.findIndex(({ id }) => (placeOf(id) ?? 0) > after);
+    return next < 1 ? [] : [{ at: new Date(time).toISOString(), command, before: records[next]?.id ?? "" }];
+  });
+}
+
 async function fixView(web: Web, failure: RequestRecord): Promise<FixView | null> {
   const fix = await fixOf(web.ctx, failure);
   return fix && { change: changeView(web, fix.kind, fix.target, fix.uri ?? undefined), uri: fix.uri };
@@ -55,6 +64,7 @@ export const getSignIn = (web: Web) => async (req: Request<{ id: string }>, res:
     flow: rowOf(flow, inspectorHref(web, signInPath)),
     failed: failure && { id: failure.id, rule: failure.rule, fix: failure.fix, clock: failure.clock },
     fix: failure && (await fixView(web, failure)),
+    acts: actsIn(flow, web.ctx.ledger.acts()),
     steps: stepsOf(flow, issuerUrl(web).origin),
   });
   sendPage(res, 200, page);

@@ -1,6 +1,6 @@
-import { isObject } from "../../core/json-object.ts";
-import type { RequestRecord } from "../../core/testing/record.ts";
-import { quoteWord } from "../../text/shell-word.ts";
+import { isObject } from "../../../core/json-object.ts";
+import type { RequestRecord } from "../../../core/testing/record.ts";
+import { quoteWord } from "../../../text/shell-word.ts";
 import { checksOf } from "./checks.ts";
 import { isBad, outcomeOf, type Flow } from "./flows.ts";
 import type { StepView, ValueView } from "./sign-in-views.ts";

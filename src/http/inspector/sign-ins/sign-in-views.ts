@@ -1,9 +1,9 @@
-import { liveFormPageHeaders, livePageHeaders } from "../answer/security-headers.ts";
-import { writerOf, type Page } from "../pages/page-writer.ts";
-import { scriptPath, type Renderer } from "../pages/render.ts";
-import { formatNumber, formatSecond, formatTime, timeZoneHere } from "../pages/texts.ts";
-import { clockWords } from "./banner.ts";
-import { moreWords, tabData, type ChangeView, type ListView, type TabView } from "./views.ts";
+import { liveFormPageHeaders, livePageHeaders } from "../../answer/security-headers.ts";
+import { writerOf, type Page } from "../../pages/page-writer.ts";
+import { scriptPath, type Renderer } from "../../pages/render.ts";
+import { formatNumber, formatSecond, formatTime, timeZoneHere } from "../../pages/texts.ts";
+import { clockWords } from "../banner.ts";
+import { moreWords, tabData, type ChangeView, type ListView, type TabView } from "../views.ts";
 
 /** The sign-ins, and the sequence of one. Both are live. */
 
@@ -92,6 +92,13 @@ export interface SignInView extends TabView, LiveView {
   /** The button that repairs it; null for none. */
   readonly fix: FixView | null;
   readonly steps: readonly StepView[];
+  /** What operators did between the requests. */
+  readonly acts: readonly {
+    readonly at: string;
+    readonly command: string;
+    /** The id of the request that came next. */
+    readonly before: string;
+  }[];
   /** The tab where faults are removed. */
   readonly faultsHref: string;
   /** The list of all. */
@@ -136,6 +143,7 @@ export function renderSignIn(renderer: Renderer, view: SignInView): Page {
       failed: view.failed && { ...view.failed, clockWords: moved(view.failed.clock) },
       steps: view.steps.map((step) => ({
         ...step,
+        acts: view.acts.filter(({ before }) => before === step.id).map((act) => ({ ...act, atWords: second(act.at) })),
         atWords: second(step.at),
         msWords: formatNumber(step.ms, lang),
         clockWords: moved(step.clock),

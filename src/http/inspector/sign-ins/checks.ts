@@ -1,5 +1,5 @@
-import { isObject } from "../../core/json-object.ts";
-import type { RequestRecord } from "../../core/testing/record.ts";
+import { isObject } from "../../../core/json-object.ts";
+import type { RequestRecord } from "../../../core/testing/record.ts";
 import type { CheckView } from "./sign-in-views.ts";
 
 /**

@@ -1,7 +1,7 @@
 import { STATUS_CODES } from "node:http";
-import { isObject } from "../../core/json-object.ts";
-import { tryItPaths } from "../../core/try-it/try-it.ts";
-import type { RequestRecord } from "../../core/testing/record.ts";
+import { isObject } from "../../../core/json-object.ts";
+import { tryItPaths } from "../../../core/try-it/try-it.ts";
+import type { RequestRecord } from "../../../core/testing/record.ts";
 import type { FlowRow } from "./sign-in-views.ts";
 
 /** Groups the requests of the ledger by sign-in, with the outcome of each. */

@@ -1,0 +1,29 @@
+import type { Context } from "../context.ts";
+import { plainCommandLine } from "../hint.ts";
+import { isObject } from "../json-object.ts";
+
+/** What an operator does to a server while apps use it: the inspector shows it between their requests. */
+
+const told: readonly string[] = [
+  ...["revoke", "grants.revoke", "users.suspend", "users.ban", "users.restore", "sessions.end", "expire", "reset"],
+  ...["clock.advance", "clock.set", "clock.freeze", "clock.reset", "faults.add", "faults.remove", "faults.clear"],
+  "snapshots.restore",
+];
+
+/** The command that does the same; its values are names, times and durations. */
+function commandOf(name: string, input: Readonly<Record<string, unknown>>): string {
+  const { fault, ...rest } = input;
+  const fields = Object.entries(isObject(fault) ? { endpoint: fault["endpoint"] } : rest).filter(([, value]) =>
+    ["string", "number", "boolean"].includes(typeof value),
+  );
+  const words = fields.flatMap(([field, value]) => {
+    if (fields.length === 1 && value !== true && field !== "user" && field !== "client") return [String(value)];
+    return value === true ? [`--${field}`] : [`--${field}`, String(value)];
+  });
+  return plainCommandLine(["idp", ...name.split("."), ...words]);
+}
+
+/** Call it after an operation has been done. */
+export function tellLedger({ ledger, now }: Context, name: string, input: object): void {
+  if (told.includes(name)) ledger.act({ time: now(), command: commandOf(name, input as Record<string, unknown>) });
+}

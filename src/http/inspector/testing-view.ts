@@ -1,0 +1,66 @@
+import type { Page } from "../pages/page-writer.ts";
+import type { Renderer } from "../pages/render.ts";
+import { formatTime, timeZoneHere } from "../pages/texts.ts";
+import { clockWords } from "./banner.ts";
+import type { FaultFieldGroup, FaultPresetView } from "./fault-form.ts";
+import { tabPage, type ChangeView, type TabView } from "./views.ts";
+
+/** The tab of the clock and the faults, and of all else that a tester does to the server. */
+
+export interface TestingView extends TabView {
+  readonly clock: {
+    /** ISO 8601. */
+    readonly now: string;
+    /** Seconds that it is ahead; negative: behind. */
+    readonly offset: number;
+    readonly frozen: boolean;
+  };
+  readonly advance: ChangeView;
+  readonly set: ChangeView;
+  /** Null: it is frozen. */
+  readonly freeze: ChangeView | null;
+  /** Null: nobody has moved it. */
+  readonly reset: ChangeView | null;
+  /** Effect, filter and what is left are English. */
+  readonly faults: readonly {
+    readonly id: string;
+    readonly endpoint: string;
+    readonly effect: string;
+    readonly filter: string;
+    readonly left: string;
+    readonly remove: ChangeView;
+  }[];
+  readonly clear: ChangeView | null;
+  readonly add: ChangeView;
+  readonly expire: ChangeView;
+  readonly expirable: readonly string[];
+  readonly snapshots: readonly {
+    readonly name: string;
+    /** ISO 8601. */
+    readonly savedAt: string;
+    readonly restore: ChangeView;
+  }[];
+  readonly save: ChangeView;
+  readonly resetAll: ChangeView;
+  /** The faults that testers want most, each with a button. */
+  readonly presets: readonly FaultPresetView[];
+  /** Whether the fields of the form are shown. */
+  readonly isOpen: boolean;
+  /** The form that adds a fault. */
+  readonly groups: readonly FaultFieldGroup[];
+}
+
+export const renderTesting = (renderer: Renderer, view: TestingView): Page =>
+  tabPage(renderer, view, "testing", (writer) => {
+    const { lang, say } = writer;
+    const { now, offset, frozen } = view.clock;
+    return {
+      nowWords: formatTime(now, lang, timeZoneHere()),
+      offsetWords: clockWords(writer, offset),
+      clockName: say("inspector.clock"),
+      faultsName: say("inspector.faults"),
+      resetName: say("inspector.reset"),
+      snapshots: view.snapshots.map((one) => ({ ...one, savedWords: formatTime(one.savedAt, lang, timeZoneHere()) })),
+      moved: frozen || offset !== 0,
+    };
+  });
