@@ -22,6 +22,8 @@ export interface LoadOptions {
   /** Of one window. */
   readonly seconds: number;
   readonly connections: number;
+  /** How often each server runs a flow before anything is counted. */
+  readonly warmUp: number;
   readonly flows: readonly FlowName[];
   /** Full flows before memory is looked at; 0: memory and start-up are left out. */
   readonly memoryFlows: number;
@@ -35,12 +37,6 @@ const usual = 1000;
 const many = 100_000;
 
 const starts = 11;
-
-/**
- * For how long each server runs a flow before its first round: V8 compiles a flow's code while it is young, which takes seconds, and for the
- * full flow, the first and longest, some fifteen.
- */
-const youngMs = (flow: FlowName): number => (flow === "full" ? 30_000 : 5000);
 
 interface Contestant {
   readonly name: string;
@@ -67,9 +63,9 @@ async function measureFlows(running: readonly Running[], options: LoadOptions): 
   for (const flow of options.flows) {
     const figures = new Map<string, Figures[]>(running.map(({ name }) => [name, []]));
     const { connections, seconds } = options;
-    for (const { name, server, next, users } of running) {
+    for (const { name, server, next } of running) {
       progress(`${flow}, not counted: ${name}`);
-      await measure(server, flowsOf(server.kind, next)[flow], { connections, ms: youngMs(flow), users });
+      await repeat(server, flowsOf(server.kind, next)[flow], options.warmUp, connections);
     }
     for (let round = 0; round < options.rounds; round += 1) {
       progress(`${flow}, round ${round + 1} of ${options.rounds}`);
@@ -160,6 +156,8 @@ export const defaults: LoadOptions = {
   rounds: 5,
   seconds: 1.2,
   connections: 8,
+  // A server is level after some 4,000 sign-ins: V8 compiles a flow's code while it runs.
+  warmUp: 4000,
   flows: flowNames,
   memoryFlows: 20_000,
   before: null,

@@ -18,6 +18,7 @@ explains each figure.
 
   --rounds N        turns of each server (default ${defaults.rounds})
   --seconds S       length of a turn (default ${defaults.seconds})
+  --warm-up N       flows of each server before anything is counted (default ${defaults.warmUp})
   --connections N   requests at the same time (default ${defaults.connections})
   --flows LIST      some of: ${flowNames.join(",")}
   --memory-flows N  full flows before memory is looked at (default ${defaults.memoryFlows});
@@ -54,6 +55,7 @@ const { positionals, values } = parseArgs({
     rounds: { type: "string" },
     seconds: { type: "string" },
     connections: { type: "string" },
+    "warm-up": { type: "string" },
     flows: { type: "string" },
     "memory-flows": { type: "string" },
     before: { type: "string" },
@@ -80,6 +82,7 @@ if (values.help === true) {
     rounds: numberOf("--rounds", values.rounds, defaults.rounds),
     seconds: numberOf("--seconds", values.seconds, defaults.seconds),
     connections: numberOf("--connections", values.connections, defaults.connections),
+    warmUp: numberOf("--warm-up", values["warm-up"], defaults.warmUp),
     flows: flows.filter(isFlow),
     memoryFlows: numberOf("--memory-flows", values["memory-flows"], defaults.memoryFlows),
     before: values.before === undefined ? null : resolve(values.before),
