@@ -1,4 +1,5 @@
 import { constants, createHmac, sign, timingSafeEqual, verify, type KeyObject, type SigningOptions } from "node:crypto";
+import { promisify } from "node:util";
 import { parseJson } from "../../text/json-depth.ts";
 import { isObject } from "../json-object.ts";
 
@@ -90,10 +91,14 @@ interface Header {
   readonly kid?: string;
 }
 
+/** On a thread of Node.js's pool, so that other requests go on meanwhile. */
+const signInPool = promisify(sign);
+
 /** A token with these claims, signed by the algorithm that the header names. */
-export function signJws(header: Header, claims: object, key: KeyObject): string {
+export async function signJws(header: Header, claims: object, key: KeyObject): Promise<string> {
   const input = `${encode(header)}.${encode(claims)}`;
   if (header.alg === "HS256") return `${input}.${hmac(input, key)}`;
   const { hash, options } = publicKeyAlgorithm(header.alg);
-  return `${input}.${sign(hash, Buffer.from(input), { key, ...options }).toString("base64url")}`;
+  const signature = await signInPool(hash, Buffer.from(input), { key, ...options });
+  return `${input}.${signature.toString("base64url")}`;
 }

@@ -112,8 +112,8 @@ async function signTokens(ctx: Context, plan: TokenPlan, userClaims: UserClaims)
     token_type,
     expires_in,
     scope,
-    refresh_token: plan.keptRefreshToken ?? sign(refreshToken(ctx, refreshed, authentication, plan.generation)),
-    id_token: sign(await idToken(ctx, subject, authentication, content)),
+    refresh_token: plan.keptRefreshToken ?? (await sign(refreshToken(ctx, refreshed, authentication, plan.generation))),
+    id_token: await sign(await idToken(ctx, subject, authentication, content)),
   };
   return { response, username: subject.user.username };
 }

@@ -25,7 +25,7 @@ export interface UnsignedToken {
   readonly claims: Readonly<Record<string, unknown>>;
 }
 
-export const sign = ({ typ, claims, signer: { alg, kid, privateKey } }: UnsignedToken): string =>
+export const sign = ({ typ, claims, signer: { alg, kid, privateKey } }: UnsignedToken): Promise<string> =>
   signJws(kid === undefined ? { alg, typ } : { alg, typ, kid }, claims, privateKey);
 
 /** Adds the claims of the user that the token does not have yet. */

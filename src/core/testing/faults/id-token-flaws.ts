@@ -36,7 +36,7 @@ const claimFlaws: Readonly<Partial<Record<FlawName, (claims: Claims) => Claims |
 type Sign = (ctx: Context, token: UnsignedToken) => Promise<string>;
 
 const withoutKid: Sign = (_ctx, { signer: { alg, privateKey }, ...token }) =>
-  Promise.resolve(sign({ ...token, signer: { alg, privateKey } }));
+  sign({ ...token, signer: { alg, privateKey } });
 
 /** Each flaw, with whether it needs a `kid`: an ID token that is signed with its client's secret has none. */
 const signatureFlaws: Readonly<Partial<Record<FlawName, readonly [needsKid: boolean, sign: Sign]>>> = {
@@ -72,5 +72,5 @@ export function spoilIdToken({ header, payload }: Jws, flaw: FlawName): ((ctx: C
     return (ctx) => signAgain(ctx, flaw, clientId, payload, signer);
   }
   const claims = claimFlaws[flaw]?.(payload) ?? null;
-  return claims && ((ctx) => signAgain(ctx, flaw, clientId, claims, (_ctx, token) => Promise.resolve(sign(token))));
+  return claims && ((ctx) => signAgain(ctx, flaw, clientId, claims, (_ctx, token) => sign(token)));
 }

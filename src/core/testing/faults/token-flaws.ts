@@ -86,7 +86,7 @@ const encoded = (value: unknown): string => Buffer.from(JSON.stringify(value)).t
 export async function signFlawed(ctx: Context, token: UnsignedToken, flaws: readonly TokenFlaw[]): Promise<string> {
   if (flaws.includes("alg_none")) return `${encoded({ alg: "none", typ: token.typ })}.${encoded(token.claims)}.`;
   if (flaws.includes("unknown_kid")) return sign({ ...token, signer: await unknownSigner(ctx, token.signer.alg) });
-  const signed = sign(token);
+  const signed = await sign(token);
   if (!flaws.includes("bad_signature")) return signed;
   const [header = "", claims = "", signature = ""] = signed.split(".");
   const bytes = Buffer.from(signature, "base64url");
