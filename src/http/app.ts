@@ -159,8 +159,8 @@ function metadataRoutes(web: Web): readonly Route[] {
   ];
 }
 
-/** Every route. Those that are not endpoints are both below the address and below a vendor's issuer. */
-function routesOf(web: Web, control: ControlOptions): Router {
+/** Adds every route. Those that are not endpoints are both below the address and below a vendor's issuer. */
+function addRoutes(all: Router, web: Web, control: ControlOptions): void {
   const { layout, layouts } = web.ctx;
   const base = escaped(web.base);
   const check = hostCheck(web);
@@ -174,7 +174,6 @@ function routesOf(web: Web, control: ControlOptions): Router {
   const guard = apiGuard(web, control.adminToken);
   others.use(apiPath, enter({ name: "api", kind: "api", challenge: "Bearer" }), check, guard, notFound(web));
 
-  const all = newRouter();
   for (const each of layouts) {
     const one = each === layout ? web : { ...web, ctx: web.ctx.at(each) };
     const endpoints = newRouter();
@@ -184,30 +183,33 @@ function routesOf(web: Web, control: ControlOptions): Router {
   }
   all.use(`${base}/`, others);
   if (baseOf(layout.issuer) !== "") all.use(`${base}${layout.issuer}/`, others);
-  return all;
+  all.use(check, notFound(web));
 }
 
-/** Makes the routes anew when fixtures that are applied while the server runs change the layout. */
-function routesInUse(web: Web, control: ControlOptions): RequestHandler {
+/** Every route of an issuer. They are made anew when fixtures that are applied while the server runs change the layout. */
+export function issuerRoutes(web: Web, control: ControlOptions, observers: Observers): RequestHandler {
   let { layout } = web.ctx;
-  let routes = routesOf(web, control);
+  function routesNow(): Router {
+    ({ layout } = web.ctx);
+    const all = newRouter();
+    all.use(observe(web, observers));
+    // After the observer, which has waited for the changes of other processes.
+    all.use((req, res, next) => {
+      if (layout === web.ctx.layout) {
+        next();
+        return;
+      }
+      routes = routesNow();
+      routes(req, res, next);
+    });
+    addRoutes(all, web, control);
+    all.use(errorHandler(web, observers.onUnexpected));
+    return all;
+  }
+  let routes = routesNow();
   return (req, res, next) => {
-    if (layout !== web.ctx.layout) {
-      ({ layout } = web.ctx);
-      routes = routesOf(web, control);
-    }
     routes(req, res, next);
   };
-}
-
-/** Every route of an issuer. */
-export function issuerRoutes(web: Web, control: ControlOptions, observers: Observers): RequestHandler {
-  const issuer = newRouter();
-  issuer.use(observe(web, observers));
-  issuer.use(routesInUse(web, control));
-  issuer.use(hostCheck(web), notFound(web));
-  issuer.use(errorHandler(web, observers.onUnexpected));
-  return issuer;
 }
 
 /**

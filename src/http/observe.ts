@@ -5,7 +5,7 @@ import type { Exchange, RequestEvent } from "../core/testing/record.ts";
 import { eventOf } from "../core/testing/recording.ts";
 import { setClockHeader } from "./answer/clock-header.ts";
 import { routeOf } from "./route.ts";
-import { isBehindScenes, takeNotes, type Web } from "./web.ts";
+import { isBehindScenes, isObserved, takeNotes, type Web } from "./web.ts";
 
 export interface Observers {
   /** Receives the line of the log of each request. */
@@ -28,6 +28,11 @@ function withoutPlace(exchange: Exchange): Exchange {
 export const observe =
   (web: Web, { onRequest, onUnexpected }: Observers): RequestHandler =>
   (req, res, next) => {
+    // The layout has changed, and the request begins again with the routes of the new one.
+    if (isObserved(res)) {
+      next();
+      return;
+    }
     const { ctx } = web;
     const began = performance.now();
     // Read now, because a router makes `req.path` relative.

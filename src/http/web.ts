@@ -45,6 +45,9 @@ export function takeNotes(res: Response): RequestNotes {
 /** What is noted of a request so far. */
 export const notesOf = (res: Response): RequestNotes => (res.locals["notes"] as RequestNotes | undefined) ?? {};
 
+/** Whether the notes of a request were started. */
+export const isObserved = (res: Response): boolean => res.locals["notes"] !== undefined;
+
 /** Adds to what the ledger will say about this request. */
 export function note(res: Response, notes: RequestNotes): void {
   const taken = res.locals["notes"] as RequestNotes | undefined;
