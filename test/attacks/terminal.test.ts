@@ -6,7 +6,7 @@ import { idp, newFolder, startIdp } from "../helpers/cli.ts";
 
 /** Names that an attacker chooses, on the terminal of the person who runs the server, and what that terminal must not show. */
 
-const evil = "\u001b]0;title\u0007\u001b[2J\u009b31m\u202ename";
+const evil = "\u001b]0;t\u0007\u009b1m\u202en";
 const acting = /(?!\n)\p{Cc}|[\u202a-\u202e\u2066-\u2069]/u;
 const secret = "a-client-secret-of-this-test";
 const adminToken = "an-admin-token-of-this-test";

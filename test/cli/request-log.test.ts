@@ -1,5 +1,6 @@
 import { Chalk } from "chalk";
 import { expect, test } from "vitest";
+import { printableJson } from "../../src/cli/output/escape.ts";
 import { requestLines } from "../../src/cli/start/request-log.ts";
 import type { RequestEvent } from "../../src/core/testing/record.ts";
 
@@ -123,4 +124,50 @@ test("nothing in a request acts on the terminal", () => {
   expect(logged({ endpoint: "none", path: "/\u001b[2J", client: "a\nb", user: "\u202e", outcome: null })).toBe(
     "hh:mm:ss  POST /\\u001b[2J    200  a\\u000ab  \\u202e",
   );
+});
+
+/** Each kind of line, as it was before only what is printed was made safe. */
+const kinds: Readonly<Record<string, Partial<RequestEvent>>> = {
+  refused: {
+    status: 400,
+    outcome: null,
+    error: "invalid_grant: code was already used 3 s ago",
+    rule: "RFC 6749 4.1.2",
+    fix: "npx dev-idp requests show r1",
+  },
+  "refused, compared": {
+    status: 400,
+    endpoint: "authorize",
+    outcome: null,
+    error: 'invalid_request: redirect_uri "http://localhost:3000/cb/" is not registered',
+    mismatch: {
+      parameter: "redirect_uri",
+      sent: "http://localhost:3000/cb/\u001b[2J",
+      registered: ["http://localhost:3000/cb"],
+      rule: "RFC 6749 3.1.2.3",
+    },
+  },
+  faulty: { status: 503, fault: "f1 answers 503", outcome: null, clock: 1860 },
+  "wide characters": {
+    user: "渡辺",
+    client: "café",
+    outcome: "認可コード: アクセス, リフレッシュ トークン, 身分証明 トークン",
+  },
+  "an escape sequence in a name": {
+    user: "al\u001b]0;title\u0007ice",
+    client: "a\u202eb",
+    path: "/x\u009b1m",
+    endpoint: "none",
+  },
+};
+
+test.each(Object.keys(kinds))("%s, in a pipe, on a terminal and as JSON", (kind) => {
+  const one = { ...event, ...kinds[kind] };
+  const time = /\d\d:\d\d:\d\d(?=\D)/;
+  const lines = [
+    requestLines(one, plain, Infinity),
+    requestLines(one, new Chalk({ level: 1 }), 60),
+    printableJson({ event: "request", ...one }, 0),
+  ];
+  expect(lines.map((line) => line.replace(time, "hh:mm:ss")).join("\n")).toMatchSnapshot();
 });

@@ -7,10 +7,13 @@ import { ExactNumber, exactJson } from "../../text/json-digits.ts";
  */
 const acting = /[\p{Cc}\p{Cs}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/gu;
 
+/** Printable ASCII: nothing acts, and each character takes one cell. */
+export const isPlain = (text: string): boolean => /^[\x20-\x7e]*$/.test(text);
+
 const visible = (character: string): string => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
 
 /** The text as one line, in which such characters are shown and do nothing. */
-export const escapeLine = (text: string): string => text.replace(acting, visible);
+export const escapeLine = (text: string): string => (isPlain(text) ? text : text.replace(acting, visible));
 
 /** The same, but keeps line breaks. */
 export const escapeText = (text: string): string => text.split("\n").map(escapeLine).join("\n");

@@ -1,3 +1,4 @@
+import { isPlain } from "./escape.ts";
 import type { Style } from "./style.ts";
 
 /** Characters that take two cells on a terminal: East Asian wide ones and emoji. */
@@ -7,6 +8,7 @@ const marks = /\p{Mn}|\p{Me}|[\u200b-\u200d]/gu;
 
 /** How many cells of a terminal a text without escape sequences takes. */
 export function cells(text: string): number {
+  if (isPlain(text)) return text.length;
   let width = 0;
   for (const character of text.replace(marks, "")) width += wide.test(character) ? 2 : 1;
   return width;

@@ -2,7 +2,7 @@ import type { Mismatch } from "../../core/errors.ts";
 import type { RequestEvent } from "../../core/testing/record.ts";
 import { duration } from "../../core/time-words.ts";
 import { cut } from "../../core/redaction/forms.ts";
-import { escapeDeep, escapeLine } from "../output/escape.ts";
+import { escapeLine } from "../output/escape.ts";
 import type { Style } from "../output/style.ts";
 import { cells, wrap } from "../output/table.ts";
 
@@ -12,8 +12,8 @@ import { cells, wrap } from "../output/table.ts";
 const shownByPath = ["none", "account", "root"];
 
 function endpointName({ endpoint, path }: RequestEvent): string {
-  if (endpoint === "api") return `api ${path.split("/_idp/api/")[1] ?? ""}`;
-  return shownByPath.includes(endpoint) ? path : endpoint;
+  if (endpoint === "api") return `api ${cutPath(path).split("/_idp/api/")[1] ?? ""}`;
+  return shownByPath.includes(endpoint) ? cutPath(path) : endpoint;
 }
 
 /** The local time of day: `12:04:36`. */
@@ -35,16 +35,19 @@ export const remarkLines = (note: string, at: Date, style: Style, width: number)
 const clockNote = ({ clock }: RequestEvent): string | null =>
   clock === null ? null : `clock ${clock < 0 ? "-" : "+"}${duration(clock)}`;
 
-/** The lines of one request. @param width cells of the terminal; Infinity without one */
-export function requestLines(given: RequestEvent, style: Style, width: number): string {
-  const event = escapeDeep(given);
-  const { time, method, status, client, user, outcome, error, mismatch, fix, fault } = event;
+const printable = (text: string | null): string | null => (text === null ? null : escapeLine(text));
+
+/** The lines of one request. Only what is printed is made safe to print. @param width cells of the terminal; Infinity without one */
+export function requestLines(event: RequestEvent, style: Style, width: number): string {
+  const { time, method, status, mismatch } = event;
+  const [client, user, outcome] = [printable(event.client), printable(event.user), printable(event.outcome)];
+  const [error, fix, fault] = [printable(event.error), printable(event.fix), printable(event.fault)];
   const refused = error !== null || status >= 400;
   const paint = status >= 500 ? style.red : refused ? style.yellow : style.green;
   const clock = timeOfDay(new Date(time));
   const head = [
     style.dim(clock),
-    `${method.padEnd(4)} ${endpointName(event).padEnd(12)}`,
+    `${escapeLine(method).padEnd(4)} ${escapeLine(endpointName(event)).padEnd(12)}`,
     paint(String(status)),
     [client, user, clockNote(event)].filter((part) => part !== null && part !== "").join("  "),
   ];
@@ -68,9 +71,9 @@ const reason = (error: string, mismatch: Mismatch | null, width: number): readon
 /** What was sent and what is registered, one below the other and not wrapped, so that an extra slash is easy to see. */
 const compared = (error: string, { parameter, sent, registered }: Mismatch): readonly string[] =>
   [
-    `${/^\w+/.exec(error)?.[0] ?? ""}: ${parameter} is not registered`,
-    `asked:      ${sent}`,
+    `${/^\w+/.exec(error)?.[0] ?? ""}: ${escapeLine(parameter)} is not registered`,
+    `asked:      ${escapeLine(sent)}`,
     ...(registered.length === 0 ? ["none"] : registered).map(
-      (each, index) => `${index === 0 ? "registered:" : "           "} ${each}`,
+      (each, index) => `${index === 0 ? "registered:" : "           "} ${escapeLine(each)}`,
     ),
   ].map((line) => indent + line);

@@ -118,8 +118,9 @@ function requestLog(cli: Invocation): (event: RequestEvent) => void {
       dropped += 1;
       return;
     }
-    const shown = { ...event, path: cutPath(event.path) };
-    const line = cli.json ? printableJson({ event: "request", ...shown }, 0) : requestLines(shown, cli.out, cli.width);
+    const line = cli.json
+      ? printableJson({ event: "request", ...event, path: cutPath(event.path) }, 0)
+      : requestLines(event, cli.out, cli.width);
     stdout.write(`${line}\n`);
   };
 }

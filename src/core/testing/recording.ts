@@ -45,7 +45,11 @@ const brief = (text: string | null | undefined): string | null => (text == null 
  * The log line of a request.
  * @param id null: the ledger does not hold it
  */
-export function eventOf(exchange: Exchange, id: string | null, isScope: IsRegistered): RequestEvent {
+export function eventOf<Id extends string | null>(
+  exchange: Exchange,
+  id: Id,
+  isScope: IsRegistered,
+): RequestEvent & { readonly id: Id } {
   const { time, clock, method, endpoint, path, status, isSent, ms, notes } = exchange;
   const line = {
     id,

@@ -87,7 +87,7 @@ export function createLedger(size: () => number, key: string, isScope: IsRegiste
   return {
     add(exchange, log) {
       const place = (last += 1);
-      const event = { ...eventOf(exchange, null, isScope), id: `r${place}` };
+      const event = eventOf(exchange, `r${place}`, isScope);
       const record = recordOf({ keeper, flows, isScope }, event, exchange);
       entries.push({ place, record });
       log?.(event);
