@@ -166,6 +166,8 @@ export interface Session {
   readonly factors?: Readonly<Record<string, number>>;
   /** Clients that received an ID token of this session. */
   readonly clientIds: readonly string[];
+  /** Clients that got an ID token, and had no `backchannel_logout_uri` then. Absent: none. */
+  readonly quietClientIds?: readonly string[];
   readonly createdAt: string;
   readonly expiresAt: number;
 }

@@ -2,7 +2,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import type { Browser as Chromium } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Browser, Places } from "../../src/client/app-check/browser.ts";
-import { allCases } from "../../src/client/app-check/cases/list.ts";
+import { casesFor } from "../../src/client/app-check/cases/list.ts";
 import { chromiumBrowser } from "../../src/client/app-check/chromium.ts";
 import { checkApp } from "../../src/client/app-check/run.ts";
 import { smallBrowser } from "../../src/client/app-check/small-browser.ts";
@@ -75,17 +75,17 @@ async function verdicts(
   newBrowser: (places: Places) => Promise<Browser>,
 ): Promise<readonly string[]> {
   const redirectUris = [`${url}/callback`];
-  const people = { issuer: idp.issuer, client, redirectUris, user: "alice", isOwn: true };
+  const people = { issuer: idp.issuer, client, redirectUris, logoutUri: null, user: "alice", isOwn: true };
   const places = { issuer: idp.issuer, redirectUris, origins: [url], user: "alice" };
   const { cases } = await checkApp(
     {
-      app: { start: `${url}/login`, signedIn: `${url}/me`, signedInText, signOut: null },
+      app: { start: `${url}/login`, signedIn: `${url}/me`, signedInText, signOut: null, within: 2000 },
       control: controlOf({ url: idp.issuer, adminToken: idp.adminToken }, people),
       ...{ wait, now: Date.now, random: randomText, restart: null, onResult: () => undefined },
       newBrowser: () => newBrowser(places),
       ...{ accepted: new Map(), startLimit: 0, caseLimit: 60_000, closeLimit: 5000 },
     },
-    allCases.filter(({ name }) => names.includes(name)),
+    casesFor(null).filter(({ name }) => names.includes(name)),
   );
   return cases.map(({ name, verdict, did }) => `${name}: ${verdict}, ${did}`);
 }

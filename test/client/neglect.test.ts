@@ -28,7 +28,14 @@ const idp = await createIdp({
   port: 0,
   fixtures: {
     users: [{ username: "alice" }],
-    clients: [{ client_id: "app", client_secret: clientSecret, redirect_uris: [redirectUri] }],
+    clients: [
+      {
+        client_id: "app",
+        client_secret: clientSecret,
+        redirect_uris: [redirectUri],
+        backchannel_logout_uri: `${url}/backchannel-logout`,
+      },
+    ],
   },
 });
 atEnd(() => idp.close());
@@ -49,12 +56,15 @@ async function check(
   };
   await idp.reset();
   await start();
-  const people = { issuer: idp.issuer, client: "app", redirectUris: [redirectUri], user: "alice", isOwn: true };
+  const people = {
+    ...{ issuer: idp.issuer, client: "app", redirectUris: [redirectUri], user: "alice", isOwn: true },
+    logoutUri: `${url}/backchannel-logout`,
+  };
   const control = controlOf({ url: idp.issuer, adminToken: idp.adminToken }, people);
   const places = { issuer: idp.issuer, redirectUris: [redirectUri], origins: [url], user: "alice" };
   return checkApp(
     {
-      app: { start: `${url}/login`, signedIn: `${url}/me`, signedInText: null, signOut: `${url}/logout` },
+      app: { start: `${url}/login`, signedIn: `${url}/me`, signedInText: null, signOut: `${url}/logout`, within: 300 },
       ...{ control, wait, now: Date.now, random: randomText, restart: start, onResult: () => undefined },
       newBrowser: () => Promise.resolve({ ...smallBrowser(places, Date.now), ...browser }),
       ...{ accepted: new Map(), startLimit: 30_000, caseLimit, closeLimit: 100 },
@@ -70,13 +80,17 @@ test("an app that checks everything passes, and every case is reached", async ()
   const result = await check(allCases);
   expect(named(result, "unnoticed")).toEqual([]);
   expect(named(result, "not-reached")).toEqual([]);
-  expect(named(result, "not-required")).toEqual(["id-token.at-hash-wrong", "token.scope-wider"]);
+  expect(named(result, "not-required")).toEqual([
+    ...["id-token.at-hash-wrong", "token.scope-wider"],
+    ...["logout-token.iat-past", "logout-token.replayed"],
+  ]);
   expect(result.passed).toBe(true);
   expect(result.cases).toHaveLength(allCases.length + 2);
 });
 
 /** They wait, start the app again or make keys, so they run only for apps that neglect their check. */
-const isSlow = ({ name }: Case<Attempt>): boolean => /^(retry|keys|discovery)|kid-unknown/.test(name);
+const isSlow = ({ name }: Case<Attempt>): boolean =>
+  /^(retry|keys|discovery|logout|backchannel)|kid-unknown/.test(name);
 
 /** What an app neglects, and the cases that find it. */
 type Neglected = Readonly<Partial<Record<Neglect, readonly string[]>>>;
@@ -169,6 +183,26 @@ test.each([
   expect(named(await check(cases, ["state-fresh", ...others]), verdict)).toContain("state-fresh");
 });
 
+const isLogout = ({ name }: Case<Attempt>): boolean => /logout/.test(name);
+
+test.each([
+  [[], []],
+  [["no-logout"], ["backchannel-logout"]],
+  [["logout-signature"], ["logout-token.signature-wrong"]],
+  [["logout-alg"], ["logout-token.alg-none"]],
+  [["logout-iss"], ["logout-token.iss-wrong"]],
+  [["logout-aud"], ["logout-token.aud-wrong"]],
+  [["logout-exp"], ["logout-token.exp-past"]],
+  [["logout-events"], ["logout-token.events-missing"]],
+  [["logout-nonce"], ["logout-token.nonce-present"]],
+  [["logout-subject"], ["logout-token.sub-and-sid-missing", "logout-token.sub-other"]],
+] as const)("an app that neglects %j of logout tokens does not notice exactly %j", async (neglects, expected) => {
+  const result = await check(allCases.filter(isLogout), [...neglects]);
+  expect(named(result, "unnoticed")).toEqual(expected);
+  const reached = neglects.some((one) => one === "no-logout") ? 0 : 9 - expected.length;
+  expect(named(result, "noticed")).toHaveLength(reached);
+});
+
 test("a case that never ends, and a browser that never closes, take no more than their time", async () => {
   const [base] = allCases;
   const never = (): Promise<never> => new Promise(() => undefined);
@@ -197,7 +231,9 @@ test("every flaw has a case, and every case a unique name", () => {
   const names = allCases.map(({ name }) => name);
   expect(new Set(names).size).toBe(names.length);
   const ofFlaws = flawList.map(({ place, name }) => `${place}.${name}`);
-  expect(names.filter((name) => name.includes(".")).sort()).toEqual([...ofFlaws].sort());
+  expect(names.filter((name) => name.includes(".") && !name.startsWith("logout-token.")).sort()).toEqual(
+    [...ofFlaws].sort(),
+  );
   expect(names.at(-1)).toBe("keys-rotated");
 });
 

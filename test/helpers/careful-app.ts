@@ -46,7 +46,16 @@ export type Neglect =
   | "discovery"
   | "retry"
   | "refresh"
-  | "revoked";
+  | "revoked"
+  | "no-logout"
+  | "logout-signature"
+  | "logout-alg"
+  | "logout-iss"
+  | "logout-aud"
+  | "logout-exp"
+  | "logout-events"
+  | "logout-nonce"
+  | "logout-subject";
 
 export interface AppConfig {
   readonly issuer: string;
@@ -152,6 +161,7 @@ export class CarefulApp {
       if (url.pathname === "/login") await this.#login(url, session, res);
       else if (url.pathname === "/callback") await this.#callback(await parametersOf(req, url), session, res);
       else if (url.pathname === "/me") await this.#me(session, res);
+      else if (url.pathname === "/backchannel-logout" && !this.#neglects("no-logout")) await this.#told(req, url, res);
       else if (url.pathname === "/logout") this.#logout(session, res);
       else if (url.pathname === "/" || url.pathname === "/done") res.end("home");
       else res.writeHead(404).end();
@@ -328,6 +338,26 @@ export class CarefulApp {
     user.accessToken = tokens.access_token;
     user.refreshToken = tokens.refresh_token ?? user.refreshToken;
     return true;
+  }
+
+  /** OpenID Connect Back-Channel Logout 2.6, 2.7. */
+  async #told(req: IncomingMessage, url: URL, res: ServerResponse): Promise<void> {
+    const token = (await parametersOf(req, url)).get("logout_token") ?? "";
+    const { alg, kid } = decodeProtectedHeader(token);
+    const { iss, aud, exp = 0, sub, sid, nonce, events } = decodeJwt(token);
+    refuseUnless(alg !== "none" || this.#neglects("logout-alg"), "alg");
+    if (alg !== "none" && !this.#neglects("logout-signature")) await this.#verify(token, kid);
+    refuseUnless(iss === this.#config.issuer || this.#neglects("logout-iss"), "iss");
+    refuseUnless(aud === this.#config.clientId || this.#neglects("logout-aud"), "aud");
+    refuseUnless(exp > Date.now() / 1000 || this.#neglects("logout-exp"), "exp");
+    refuseUnless(events !== undefined || this.#neglects("logout-events"), "events");
+    refuseUnless(nonce === undefined || this.#neglects("logout-nonce"), "nonce");
+    const all = this.#neglects("logout-subject");
+    refuseUnless(all || sub !== undefined || sid !== undefined, "sub and sid");
+    for (const session of this.#sessions.values()) {
+      if (all || (session.user !== null && session.user.sub === sub)) session.user = null;
+    }
+    res.end();
   }
 
   #logout(session: Session, res: ServerResponse): void {

@@ -245,3 +245,36 @@ test("the token is signed as the client's ID tokens are", async () => {
   await logOut(browser, hints[0] ?? "");
   expect(jwtPart(told[0]?.body.get("logout_token") ?? "", 0)).toMatchObject({ alg: "ES256", typ: "logout+jwt" });
 });
+
+test("each call is in the ledger and in the sign-in of its app, and can be expected", async () => {
+  const [app, broken] = [await listening(), await listening("/broken")];
+  const { browser, hints } = await signInAt([app, broken]);
+  await logOut(browser, hints[0] ?? "");
+  const { client_id: client } = app.credentials;
+  const records = (await idp.call("requests.list", {})).filter(({ client: of }) => of === client);
+  const call = records.find(({ endpoint }) => endpoint === "backchannel_logout");
+  expect(call).toMatchObject({
+    ...{ method: "POST", path: `${base}/told`, status: 200, client, user: "alice", error: null },
+    parameters: { logout_token: { claims: { aud: client, sid: jwtPart(hints[0] ?? "", 1)["sid"] } } },
+  });
+  // Nobody can replay it from the ledger.
+  expect(JSON.stringify(call)).not.toContain(told[0]?.body.get("logout_token"));
+  expect(call?.flow).toBe(records.find(({ endpoint }) => endpoint === "token")?.flow);
+  const expectation = { endpoint: "backchannel_logout", client: broken.credentials.client_id };
+  expect(await idp.call("expect", { ...expectation, times: 1 })).toMatchObject({ met: true });
+  const [failed] = await idp.call("requests.list", expectation);
+  expect(failed).toMatchObject({ status: 500, error: `${base}/broken answered 500`, rule: expect.any(String) });
+  expect(failed?.flow).not.toBe(call?.flow);
+});
+
+test("a client that had no address when the user signed in hears nothing, and it is said why", async () => {
+  const app = await register(idp, {});
+  await signInAt([app]);
+  const { client_id } = app.credentials;
+  await idp.call("clients.edit", { client_id, entry: { backchannel_logout_uri: `${base}/told` } });
+  const { notices } = await idp.call("sessions.end", { user: "alice" });
+  const detail = "not sent: the client had no backchannel_logout_uri when alice signed in";
+  expect(notices.filter(({ client }) => client === client_id)).toEqual([{ client: client_id, ok: false, detail }]);
+  expect(told.map(({ path }) => path)).not.toContain("/told");
+  expect(notes).toContain(`back-channel logout of client "${client_id}": ${detail}`);
+});

@@ -5,7 +5,7 @@
  */
 import { setTimeout as wait } from "node:timers/promises";
 import { control } from "../../client/app-check/cases/control.ts";
-import { allCases } from "../../client/app-check/cases/list.ts";
+import { allCases, casesFor } from "../../client/app-check/cases/list.ts";
 import type { Attempt } from "../../client/app-check/attempt.ts";
 import { withFix } from "../../client/app-check/fixes.ts";
 import { checkApp } from "../../client/app-check/run.ts";
@@ -76,7 +76,10 @@ async function runAll(
 ): Promise<RunResult> {
   const { issuer, client, user, isOwn, server } = place;
   const redirectUris = client.redirect_uris;
-  const control = controlOf(server, { issuer, client: client.client_id, redirectUris, user, isOwn });
+  const { backchannel_logout_uri: uri } = client;
+  const logoutUri = typeof uri === "string" ? uri : null;
+  const control = controlOf(server, { issuer, client: client.client_id, redirectUris, logoutUri, user, isOwn });
+  const concerned = casesFor(logoutUri);
   await opened.add(() => control.close());
   const { start, signedIn, signedInText = null, signOut = null } = flags;
   const addresses = [start, signedIn, ...(signOut === null ? [] : [signOut]), ...redirectUris];
@@ -87,14 +90,14 @@ async function runAll(
   return checkApp(
     {
       ...{ control, newBrowser, accepted, wait, now: cli.now, random: randomText },
-      app: { start, signedIn, signedInText, signOut },
+      app: { start, signedIn, signedInText, signOut, within: flags.within * 1000 },
       restart: restartOf(app, opened),
       ...{ startLimit: flags.timeout * 1000, caseLimit, closeLimit },
       onResult: (one) => {
         if (!cli.json && !opened.isClosed) cli.stdout.write(`${caseLine(one, cli.out)}\n`);
       },
     },
-    cases,
+    cases.filter(({ name }) => concerned.some((one) => one.name === name)),
   );
 }
 

@@ -3,11 +3,12 @@ import { RemoteError } from "../failure.ts";
 import type { OperationInput, OperationName, OperationOutput } from "../../core/operations/table.ts";
 import { callServer, type Server } from "../target/remote.ts";
 import { faultsOn } from "./faults.ts";
+import { logoutTokenOf } from "./logout-token.ts";
 
 /** Connects the cases of `idp check client` to a server. */
 export function controlOf(
   server: Server,
-  about: Pick<Control, "issuer" | "client" | "redirectUris" | "user" | "isOwn">,
+  about: Pick<Control, "issuer" | "client" | "redirectUris" | "logoutUri" | "user" | "isOwn">,
 ): Control & { readonly close: () => Promise<void> } {
   const { client, user } = about;
   const faults = faultsOn(server);
@@ -32,6 +33,12 @@ export function controlOf(
         throw error;
       }
     },
+    async endSessions() {
+      const { notices } = await call("sessions.end", { user });
+      const missed = notices.find((notice) => notice.client === client && !notice.ok);
+      return missed?.detail ?? null;
+    },
+    logoutToken: (change) => logoutTokenOf(server, about, change),
     async revoke() {
       await call("revoke", { user, client });
     },

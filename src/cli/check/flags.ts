@@ -41,6 +41,8 @@ export interface CheckFlags extends CommonFlags {
   readonly signedInText?: string;
   readonly signOut?: string;
   readonly browser?: true;
+  /** Seconds. */
+  readonly within: number;
 }
 
 const usage = (message: string, hint: ConstructorParameters<typeof OperationError>[2]): OperationError =>

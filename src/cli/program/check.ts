@@ -91,6 +91,11 @@ export function declareCheck(
     )
     .option("--signed-in-text <text>", "what --signed-in shows only to users, if it answers 200 to everybody")
     .addOption(new Option("--sign-out <url>", "an address that signs the user out").argParser(address))
+    .addOption(
+      new Option("--within <seconds>", "how soon a logout at the provider must end the session of the app")
+        .argParser(seconds(0, 600))
+        .default(2),
+    )
     .option("--browser", "use Chromium, for apps that need scripts; needs playwright-core or playwright");
   withCommon(client, "app", "--start")
     .addHelpText(

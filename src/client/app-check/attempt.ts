@@ -20,6 +20,8 @@ export interface App {
   /** Null: a status of 2xx says that somebody is signed in. */
   readonly signedInText: string | null;
   readonly signOut: string | null;
+  /** Milliseconds in which a logout at the provider must end the session. */
+  readonly within: number;
 }
 
 /** `broken`: the app answers neither as it does to a user nor as it does to a stranger. */

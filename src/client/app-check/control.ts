@@ -27,6 +27,13 @@ interface CodeInput {
   readonly code_challenge?: string;
 }
 
+/** How a logout token differs from a good one. */
+export interface LogoutClaims {
+  /** In place of the usual ones; null leaves one out. `iat` and `exp` are seconds from now. */
+  readonly claims?: Readonly<Record<string, unknown>>;
+  readonly spoil?: "signature" | "alg";
+}
+
 export interface Control {
   readonly issuer: string;
   readonly client: string;
@@ -44,6 +51,12 @@ export interface Control {
   requests(since?: string): Promise<readonly Recorded[]>;
   /** A code as the user would get it; null: the client may have none like this. */
   issueCode(input: CodeInput): Promise<string | null>;
+  /** Where the client is told that a session ended; null: it has no such address. */
+  readonly logoutUri: string | null;
+  /** Ends the sessions of the user. @returns why the client was not told, or null */
+  endSessions(): Promise<string | null>;
+  /** A logout token for the latest session of the user. */
+  logoutToken(change: LogoutClaims): Promise<string>;
   revoke(): Promise<void>;
   expire(): Promise<void>;
   rotateKeys(): Promise<void>;

@@ -1,6 +1,7 @@
 import type { Client, ReadTx, Session, Tx } from "../../store/store.ts";
 import type { Context } from "../context.ts";
 import { reachOf, send } from "../outbound.ts";
+import { showClock } from "../testing/clock.ts";
 import { signLogoutToken } from "../tokens/sign.ts";
 
 /** OpenID Connect Back-Channel Logout 1.0: notifies the clients of a session when it ends. */
@@ -13,51 +14,111 @@ export interface LogoutNotice {
   readonly detail: string;
 }
 
-/** Whether a client wants to be notified; only then its sessions have to be remembered. */
+/** Whether a client wants to be notified. */
 const wantsLogoutTokens = (client: Client): boolean => client.backchannel_logout_uri !== undefined;
 
-/** Adds a client to those that get a logout token when this session ends: it received an ID token (Back-Channel Logout 2.3). */
+/**
+ * Adds a client to those that get a logout token when this session ends: it received an ID token (Back-Channel Logout 2.3). One without an
+ * address is noted too, so that the end can say why it hears nothing.
+ */
 export function rememberClient(tx: Tx, client: Client, sid: string | null): void {
-  const session = sid === null || !wantsLogoutTokens(client) ? undefined : tx.find("sessions", "sid", sid);
-  if (session === undefined || session.clientIds.includes(client.client_id)) return;
-  tx.put("sessions", { ...session, clientIds: [...session.clientIds, client.client_id] });
+  const session = sid === null ? undefined : tx.find("sessions", "sid", sid);
+  if (session === undefined) return;
+  const { clientIds, quietClientIds = [] } = session;
+  const known = wantsLogoutTokens(client) ? clientIds : quietClientIds;
+  if (known.includes(client.client_id)) return;
+  const ids = [...known, client.client_id];
+  tx.put("sessions", { ...session, ...(wantsLogoutTokens(client) ? { clientIds: ids } : { quietClientIds: ids }) });
 }
 
-/** The clients that get a logout token when this session ends. */
-const clientsToNotify = (tx: ReadTx, session: Session): readonly Client[] =>
-  session.clientIds.flatMap((id) => {
+/** The clients of these names that have an address now. */
+const clientsToNotify = (tx: ReadTx, ids: readonly string[]): readonly Client[] =>
+  ids.flatMap((id) => {
     const client = tx.get("clients", id);
     return client !== undefined && wantsLogoutTokens(client) ? [client] : [];
   });
 
-/** Sessions that are about to end, each with the clients to notify afterwards. */
-export type EndedSessions = readonly (readonly [session: Session, clients: readonly Client[]])[];
+/** A session that is about to end. */
+export interface EndedSession {
+  readonly session: Session;
+  /** Username. */
+  readonly user: string;
+  /** To notify afterwards. */
+  readonly clients: readonly Client[];
+  /** They have an address now, and had none when the user signed in. */
+  readonly quiet: readonly Client[];
+}
+export type EndedSessions = readonly EndedSession[];
 
 export const withClients = (tx: ReadTx, sessions: readonly Session[]): EndedSessions =>
-  sessions.map((session) => [session, clientsToNotify(tx, session)]);
+  sessions.map((session) => {
+    const { userId, clientIds, quietClientIds = [] } = session;
+    return {
+      session,
+      user: tx.get("users", userId)?.username ?? userId,
+      clients: clientsToNotify(tx, clientIds),
+      quiet: clientsToNotify(
+        tx,
+        quietClientIds.filter((id) => !clientIds.includes(id)),
+      ),
+    };
+  });
 
 /**
  * Notifies the clients of sessions that have ended: all at once, each within the time limit of `outbound.ts`, because the person who signs
  * out waits. A client that does not respond does not prevent the sign-out.
  */
 export const notifyClients = (ctx: Context, endedSessions: EndedSessions): Promise<readonly LogoutNotice[]> =>
-  Promise.all(endedSessions.flatMap(([session, clients]) => clients.map((client) => notify(ctx, session, client))));
+  Promise.all(
+    endedSessions.flatMap((ended) => [
+      ...ended.clients.map((client) => notify(ctx, ended, client)),
+      ...ended.quiet.map((client) => sayWhyNot(ctx, ended, client)),
+    ]),
+  );
 
-async function notify(ctx: Context, session: Session, client: Client): Promise<LogoutNotice> {
-  const notice = await deliver(ctx, session, client, client.backchannel_logout_uri ?? "");
-  ctx.log(`back-channel logout of client "${client.client_id}": ${notice.detail}`);
-  return notice;
+function noted(ctx: Context, client: Client, ok: boolean, detail: string): LogoutNotice {
+  ctx.log(`back-channel logout of client "${client.client_id}": ${detail}`);
+  return { client: client.client_id, ok, detail };
 }
 
-async function deliver(ctx: Context, session: Session, client: Client, uri: string): Promise<LogoutNotice> {
-  const notice = (ok: boolean, detail: string): LogoutNotice => ({ client: client.client_id, ok, detail });
+const sayWhyNot = async (ctx: Context, { user }: EndedSession, client: Client): Promise<LogoutNotice> =>
+  noted(ctx, client, false, `not sent: the client had no backchannel_logout_uri when ${user} signed in`);
+
+/** Sends a logout token, and records the call in the ledger as the requests that this server gets. */
+async function notify(ctx: Context, { session, user }: EndedSession, client: Client): Promise<LogoutNotice> {
+  const uri = client.backchannel_logout_uri ?? "";
+  const logoutToken = await signLogoutToken(ctx, client, session);
+  const time = ctx.now();
+  const { status, problem } = await deliver(ctx, client, uri, logoutToken);
+  // Back-Channel Logout 2.8 says 200, but real clients also send other 2xx codes.
+  const ok = status >= 200 && status < 300;
+  const detail = problem === null ? `${uri} answered ${status}` : `${uri} was not notified: ${problem}`;
+  ctx.ledger.add({
+    ...{ time, endpoint: "backchannel_logout", method: "POST", path: uri.replace(/[?#].*$/s, ""), url: uri },
+    clock: ctx.clock.isMoved() ? showClock(ctx).offset : null,
+    body: { logout_token: logoutToken },
+    ...{ authorization: undefined, dpop: undefined },
+    ...{ status, isSent: true, ms: ctx.now() - time },
+    notes: {
+      ...{ client: client.client_id, user, outcome: "logout token delivered" },
+      ...(!ok && { error: detail, rule: "OpenID Connect Back-Channel Logout 2.8" }),
+    },
+  });
+  return noted(ctx, client, ok, detail);
+}
+
+/** @returns the status, 0 without an answer; and why there was none, or null */
+async function deliver(
+  ctx: Context,
+  client: Client,
+  uri: string,
+  logoutToken: string,
+): Promise<{ readonly status: number; readonly problem: string | null }> {
   try {
-    const logoutToken = await signLogoutToken(ctx, client, session);
     const form = new URLSearchParams({ logout_token: logoutToken });
     const { status } = await send(uri, { form, reach: reachOf(ctx, client) });
-    // Back-Channel Logout 2.8 says 200, but real clients also send other 2xx codes.
-    return notice(status >= 200 && status < 300, `${uri} answered ${status}`);
+    return { status, problem: null };
   } catch (error) {
-    return notice(false, `${uri} was not notified: ${(error as Error).message}`);
+    return { status: 0, problem: (error as Error).message };
   }
 }

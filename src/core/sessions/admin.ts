@@ -79,7 +79,7 @@ export async function endSelected(ctx: Context, selection: SessionSelection): Pr
     const { user, id } = selection;
     const all = user !== undefined && id === undefined;
     const endedSessions = all ? endSessionsOf(tx, requireUser(tx, user).id) : endSessions(tx, select(tx, selection));
-    return { ended: endedSessions.map(([session]) => viewSession(tx, session)), endedSessions };
+    return { ended: endedSessions.map(({ session }) => viewSession(tx, session)), endedSessions };
   });
   return { ended, notices: await notifyClients(ctx, endedSessions) };
 }

@@ -61,6 +61,7 @@ export function startSession(
     amr: proofs.includes("pwd") ? ["pwd"] : ["user"],
     factors: { ...(same && metOf(same)), ...timed(ctx, proofs) },
     clientIds: same?.clientIds ?? [],
+    ...(same?.quietClientIds !== undefined && { quietClientIds: same.quietClientIds }),
     createdAt: new Date(ctx.now()).toISOString(),
     expiresAt: ctx.now() + ctx.settings.session_ttl * 1000,
   };

@@ -56,6 +56,10 @@ export function createFlows(keeper: Keeper, size: () => number): Flows {
     // People type user codes in upper or lower case, with or without the hyphen.
     return keeper.fingerprint(key === "user_code" ? value.toUpperCase().replaceAll(/[^A-Z0-9]/g, "") : value);
   };
+  const sessionName = (token: unknown): readonly string[] => {
+    const { sid, aud } = (typeof token === "string" ? partsOfJwt(token)?.claims : undefined) ?? {};
+    return typeof sid === "string" && typeof aud === "string" ? [keeper.fingerprint(`session ${sid} ${aud}`)] : [];
+  };
   const namesIn = (values: Readonly<Record<string, unknown>>, keys: readonly string[]): readonly string[] =>
     keys.flatMap((key) => {
       const given = [values[key]].flat();
@@ -69,6 +73,9 @@ export function createFlows(keeper: Keeper, size: () => number): Flows {
 
   return {
     of({ endpoint, url, sent, bearer, location, answer }) {
+      // A logout token belongs to the sign-in whose ID token has its session and client.
+      const began = sessionName(answer["id_token"]);
+      const ended = sessionName(sent["logout_token"]);
       if (outside.includes(endpoint)) return null;
       // An id_token_hint comes from an earlier sign-in.
       const isNew = endpoint === "authorize" || endpoint === "par";
@@ -79,10 +86,10 @@ export function createFlows(keeper: Keeper, size: () => number): Flows {
         ...(location === null ? [] : [...pageName(location), ...namesIn(parametersOf(location), codes)]),
         ...namesIn(answer, [...codes, ...tokens]),
       ];
-      const known = [again(url), ...names].find((name) => flows.has(name));
+      const known = [again(url), ...names, ...ended].find((name) => flows.has(name));
       if (known === undefined && names.length === 0 && !begins.includes(endpoint)) return null;
       const flow = (known === undefined ? undefined : flows.get(known)) ?? `f${(last += 1)}`;
-      for (const name of names) remember(name, flow);
+      for (const name of [...names, ...began]) remember(name, flow);
       // The same address may begin another sign-in later.
       flows.delete(again(url));
       // The browser repeats a POST as GET, with its cookies.

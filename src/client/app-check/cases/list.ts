@@ -5,6 +5,7 @@ import { idTokenCases } from "../flaws/id-token.ts";
 import { responseCases } from "../flaws/response.ts";
 import { tokenCases } from "../flaws/token.ts";
 import { userinfoCases } from "../flaws/userinfo.ts";
+import { logoutCases } from "../logout/cases.ts";
 import { accessRevoked } from "./access-revoked.ts";
 import { callbackReplayed } from "./callback-replayed.ts";
 import { errorAnswer } from "./error-answer.ts";
@@ -21,6 +22,10 @@ import { retry429, retry503 } from "./retry.ts";
 import { stateFresh } from "./state-fresh.ts";
 import { tokenInUrl } from "./token-in-url.ts";
 
+/** The cases that concern an app. @param logoutUri of its client; null: it has none */
+export const casesFor = (logoutUri: string | null): readonly Case<Attempt>[] =>
+  logoutUri === null ? allCases.filter((one) => !logoutCases.includes(one)) : allCases;
+
 /** Every case but the control, in the order in which they run. */
 export const allCases: readonly Case<Attempt>[] = [
   ...[pkce, pkceFresh, nonceFresh, redirectUri],
@@ -31,6 +36,7 @@ export const allCases: readonly Case<Attempt>[] = [
   ...tokenCases,
   ...userinfoCases,
   ...[openRedirect, tokenInUrl, retry503, retry429, refreshRefused, accessRevoked],
+  ...logoutCases,
   ...keysCases,
   ...discoveryCases,
   // Last, because it changes the keys for good.

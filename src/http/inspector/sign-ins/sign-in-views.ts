@@ -61,8 +61,8 @@ export interface StepView {
   readonly status: string;
   readonly ms: number;
   /** Who sent the request, and who received the response in the end. */
-  readonly from: "browser" | "app";
-  readonly to: "browser" | "app";
+  readonly from: "browser" | "app" | "idp";
+  readonly to: "browser" | "app" | "idp";
   readonly bad: boolean;
   /** The response did not arrive. */
   readonly lost: boolean;

@@ -20,8 +20,10 @@ const calledByApps: readonly string[] = [
   "discovery",
 ];
 
-const senderOf = ({ endpoint }: RequestRecord): StepView["from"] =>
-  calledByApps.includes(endpoint) ? "app" : "browser";
+const senderOf = ({ endpoint }: RequestRecord): StepView["from"] => {
+  if (endpoint === "backchannel_logout") return "idp";
+  return calledByApps.includes(endpoint) ? "app" : "browser";
+};
 
 /** A redirect to another server gives the response to the app. */
 const receiverOf = (record: RequestRecord): StepView["to"] => {
@@ -69,7 +71,15 @@ function curlOf({ method, path, parameters }: RequestRecord, origin: string): st
   const query = isForm || pairs.length === 0 ? "" : `?${pairs.join("&")}`;
   const body = isForm ? pairs.flatMap((pair) => ["-d", pair]) : [];
   const verb = method === "GET" || (method === "POST" && body.length > 0) ? [] : ["-X", method];
-  const words = ["curl", "-i", ...verb, ...credentials, ...proof, ...body, `${origin}${path}${query}`];
+  const words = [
+    "curl",
+    "-i",
+    ...verb,
+    ...credentials,
+    ...proof,
+    ...body,
+    `${path.startsWith("/") ? origin : ""}${path}${query}`,
+  ];
   return words.map(quoteWord).join(" ");
 }
 
