@@ -43,6 +43,12 @@ export const favicon: RequestHandler = (_req, res) => {
   sendText(res, 200, iconHeaders, "image/svg+xml", icon);
 };
 
+export const copyScriptFile =
+  ({ renderer }: Web): RequestHandler =>
+  (_req, res) => {
+    sendText(res, 200, assetHeaders, "text/javascript; charset=utf-8", renderer.script("copy").text);
+  };
+
 export const passkeyScriptFile =
   ({ renderer }: Web): RequestHandler =>
   (_req, res) => {
