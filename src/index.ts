@@ -34,8 +34,6 @@ import { explained } from "./serve/uncaught.ts";
 // The errors that the library throws, and the types of its input and output.
 export { OAuthError, OperationError } from "./core/errors.ts";
 export { ExpectationError } from "./core/testing/expect-text.ts";
-export { signInWithoutBrowser } from "./sign-in-without-browser.ts";
-export type { SignedInWithoutBrowser, SignInWithoutBrowserOptions } from "./sign-in-without-browser.ts";
 export { hintText } from "./core/hint.ts";
 export type { CommandLine, Hint } from "./core/hint.ts";
 export { DataFileError, LockedError, StorageError } from "./store/store.ts";

@@ -3,6 +3,20 @@
  * `@playwright/test`, `playwright` and `playwright-core`. It imports none of them, and the types here name only the members that are used.
  */
 
+import {
+  hook,
+  next,
+  originOf,
+  ownPage,
+  refusal,
+  textOf,
+  whereIs,
+  type Pressing,
+  type SignInPage,
+  type Where,
+} from "./playwright-page.ts";
+
+export type { SignInPage } from "./playwright-page.ts";
 export { idpFixtures } from "./playwright-fixtures.ts";
 export type {
   FailedTestInfo,
@@ -13,121 +27,23 @@ export type {
   ServerOfTests,
 } from "./playwright-fixtures.ts";
 
-/** The part of Playwright's `Locator` that is used. */
-interface PageLocator {
-  count(): Promise<number>;
-  click(options: Pressing): Promise<void>;
-  fill(value: string, options: { timeout: number }): Promise<void>;
-  press(key: string, options: Pressing): Promise<void>;
-  textContent(): Promise<string | null>;
-  getAttribute(name: string): Promise<string | null>;
-  evaluate(work: (element: Markable) => void): Promise<void>;
-  waitFor(options: { state: "attached"; timeout: number }): Promise<void>;
-}
-
-/** `noWaitAfter`: this file waits for the next page itself, with a clearer error if it does not come. */
-interface Pressing {
-  timeout: number;
-  noWaitAfter: boolean;
-}
-
-/** An element in the browser. */
-interface Markable {
-  setAttribute(name: string, value: string): void;
-}
-
-/** The part of Playwright's `Page` that is used. */
-export interface SignInPage {
-  url(): string;
-  isClosed(): boolean;
-  locator(selector: string): PageLocator;
-}
-
 export interface SignInOptions {
   /** The username. */
   readonly user: string;
   /** Without it, the user is picked from the list on the login page, which exists unless `--login password` is set. */
   readonly password?: string;
+  /**
+   * The one-time code, where the app asks for one. `auto`: the one that the page shows, which it does wherever users can be picked; if all
+   * current ones are used, this waits for the next one.
+   */
+  readonly otp?: string;
   /** Which button to press on the consent page: Allow (true, the default) or Deny (false). */
   readonly approve?: boolean;
   /** How many milliseconds to wait for each page. Default: 10,000. */
   readonly timeout?: number;
 }
 
-/** The page of `idp` that the browser shows. */
-interface Where {
-  readonly page: string;
-  readonly state: string;
-}
-
 const defaultTimeout = 10_000;
-
-/** A page of `idp` names itself in `data-page` and `data-state`. */
-const ownPage = "html[data-page][data-state]";
-/** Marks a page before a button is pressed. The next page lacks the mark, even if its address is the same. */
-const left = "data-idp-left";
-
-/** The selector of an element by its `data-testid`. It is quoted, because user names may have `.`, `@` and `+`. */
-const hook = (name: string): string => `[data-testid=${JSON.stringify(name)}]`;
-
-const textOf = async (page: SignInPage, name: string): Promise<string> => {
-  const found = page.locator(hook(name));
-  if ((await found.count()) === 0) return "";
-  return ((await found.textContent()) ?? "").replaceAll(/\s+/g, " ").trim();
-};
-
-const named = ({ page, state }: Where): string => `data-page="${page}" data-state="${state}"`;
-
-/** The text of an error page or a refusal. */
-async function explanation(page: SignInPage, where: Where): Promise<string> {
-  const hooks = where.page === "error" ? ["error-code", "error-message", "error-fix"] : [`${where.page}-error`];
-  const texts = [];
-  for (const name of hooks) texts.push(await textOf(page, name));
-  return texts.filter((text) => text !== "").join(": ");
-}
-
-async function refusal(page: SignInPage, where: Where, what: string): Promise<Error> {
-  const said = await explanation(page, where);
-  return new Error(`${what} (${named(where)} at ${page.url()})${said === "" ? "" : `: ${said}`}`);
-}
-
-/**
- * The page of `idp` that the browser shows; null if it has left `idp`, or is closed, like a popup that is done.
- * @param origin of `idp`; null if it is not known yet. Pages of other origins are not pages of `idp`
- */
-async function whereIs(page: SignInPage, origin: string | null): Promise<Where | null> {
-  if (page.isClosed()) return null;
-  if (origin !== null && originOf(page.url()) !== origin) return null;
-  if ((await page.locator(ownPage).count()) === 0) return null;
-  const html = page.locator("html");
-  const [name, state] = [await html.getAttribute("data-page"), await html.getAttribute("data-state")];
-  return name === null || state === null ? null : { page: name, state };
-}
-
-const originOf = (url: string): string => (URL.canParse(url) ? new URL(url).origin : "");
-
-/** Presses a button (or Enter in a field) and waits for the next page. */
-async function next(
-  page: SignInPage,
-  origin: string,
-  timeout: number,
-  what: string,
-  press: (options: Pressing) => Promise<void>,
-): Promise<Where | null> {
-  await page.locator("html").evaluate((element) => {
-    // This function runs in the browser, so it cannot use anything of this file.
-    element.setAttribute("data-idp-left", "");
-  });
-  try {
-    await press({ timeout, noWaitAfter: true });
-    // The page of response_mode=form_post goes on by itself.
-    await page.locator(`html:not([${left}]):not([data-page="form-post"])`).waitFor({ state: "attached", timeout });
-  } catch (error) {
-    if (page.isClosed()) return null;
-    throw new Error(`no page came within ${timeout} ms after ${what} at ${page.url()}`, { cause: error });
-  }
-  return whereIs(page, origin);
-}
 
 /** Fills in the login page. @returns presses its button */
 async function logIn(
@@ -153,6 +69,40 @@ async function logIn(
     throw await refusal(page, where, `the login page asks a user other than "${user}" to sign in again`);
   }
   throw await refusal(page, where, `the login page has no user "${user}" to pick`);
+}
+
+/** Gives the second step: the code, or the button that stands in for a passkey. */
+async function giveFactor(
+  page: SignInPage,
+  origin: string,
+  where: Where,
+  { user, otp }: SignInOptions,
+  timeout: number,
+): Promise<Where | null> {
+  if (where.state === "passkey") {
+    const button = page.locator(`button[name=passkey][value=button]`);
+    if ((await button.count()) === 0) throw await refusal(page, where, `the app asks for a passkey of "${user}"`);
+    return next(page, origin, timeout, "the second step", (pressing) => button.click(pressing));
+  }
+  if (otp === undefined)
+    throw await refusal(page, where, `the app asks for a one-time code: give otp: "auto" to signIn`);
+  const field = page.locator(hook("factor-otp"));
+  await field.fill(otp === "auto" ? await shownCode(page, where) : otp, { timeout });
+  return next(page, origin, timeout, "the one-time code", (pressing) => field.press("Enter", pressing));
+}
+
+/** Milliseconds: a one-time code lives for 30 s, so a new one comes within that time. */
+const maxCodeWait = 35_000;
+
+/** The code that the page shows, once one is left. */
+async function shownCode(page: SignInPage, where: Where): Promise<string> {
+  for (let waited = 0; waited < maxCodeWait; waited += 1000) {
+    const code = await textOf(page, "factor-code");
+    if (code !== "") return code;
+    await new Promise((resolve) => setTimeout(resolve, 1000));
+    await page.reload();
+  }
+  throw await refusal(page, where, "the page shows no one-time code; it does where users can be picked");
 }
 
 /** With many users, not all are on the first page of the picker. */
@@ -196,6 +146,9 @@ export async function signIn(page: SignInPage, options: SignInOptions): Promise<
       if (options.password === undefined) await findInPicker(page, origin, options, timeout);
       const submit = await logIn(page, here, options);
       where = await next(page, origin, timeout, `signing in as "${user}"`, submit);
+      signedIn = true;
+    } else if (here.page === "factor" && !here.state.startsWith("error-")) {
+      where = await giveFactor(page, origin, here, options, timeout);
       signedIn = true;
     } else if (here.page === "consent" && !["expired", "finished", "suspended"].includes(here.state)) {
       if (!signedIn) {

@@ -18,6 +18,7 @@ export interface IssueFlags {
 
 export interface IssueTokensFlags extends IssueFlags {
   readonly nonce?: string;
+  readonly acr?: string;
   readonly issuer?: string;
 }
 
@@ -97,7 +98,7 @@ export async function issueCode(cli: Invocation, flags: IssueCodeFlags): Promise
 export async function issueTokens(cli: Invocation, flags: IssueTokensFlags): Promise<Outcome> {
   const target = await targetUnder(cli, flags.issuer);
   const asked = await forWhom(cli, target, flags);
-  const tokens = await target.call("issue.tokens", { ...asked, nonce: flags.nonce });
+  const tokens = await target.call("issue.tokens", { ...asked, nonce: flags.nonce, acr: flags.acr });
   return answer(tokens, describeTokens, { notes: [...(await scopeNotes(target, asked.scope)), target.where] });
 }
 

@@ -7,6 +7,8 @@ export interface Decider {
   /** Username. */
   readonly user: string;
   readonly decision: "allow" | "deny";
+  /** The user's one-time code, once there is one; null: it cannot be known. */
+  readonly code: (() => Promise<string>) | null;
 }
 
 /** @throws {Problem} if it is an error instead of a page */
@@ -38,9 +40,11 @@ interface Action {
 /** Presses the button that leads on. @throws {Problem} if there is none */
 export async function answerPage(
   page: Json,
-  { user, decision }: Decider,
+  decider: Decider,
   request: (address: string, form: URLSearchParams) => Promise<Reply>,
 ): Promise<Reply> {
+  if (page["page"] === "factor") return answerFactor(page, decider, request);
+  const { user, decision } = decider;
   const name = page["page"] === "login" ? "pick" : decision;
   const action = (page["actions"] as readonly Action[]).find((one) => one.name === name);
   if (page["page"] === "login" && (page["failed"] === true || action === undefined)) throw refusedBy(page, user);
@@ -54,8 +58,32 @@ export async function answerPage(
   return request(action.href, form);
 }
 
+/** Gives the second step: the code, or the button that stands in for a passkey. @throws {Problem} if neither can be given */
+async function answerFactor(
+  page: Json,
+  { user, code }: Decider,
+  request: (address: string, form: URLSearchParams) => Promise<Reply>,
+): Promise<Reply> {
+  const actions = page["actions"] as readonly Action[];
+  const button = actions.find((one) => one.name === "button");
+  const typed = actions.find((one) => one.name === "continue");
+  const action = button ?? typed;
+  if (page["failed"] === true) throw new Problem(`the server refuses the second step of ${user}`);
+  if (action === undefined) throw new Problem(`the page asks for a passkey of ${user}, which only a browser has`);
+  const form = new URLSearchParams({ csrf: String(page["csrf"]), ...action.sends });
+  if (action === typed) {
+    if (code === null)
+      throw new Problem(`the page asks for a one-time code of ${user}, which this command cannot know`);
+    form.set("otp", await code());
+  }
+  return request(action.href, form);
+}
+
 /** Why nobody is signed in, in the words of the login page. */
 function refusedBy(page: Json, user: string): Problem {
+  if (page["state"] === "reauth") {
+    return new Problem(`the request needs the password of ${user}, and this command picks the user from a list`);
+  }
   if (page["failed"] !== true) {
     return new Problem(
       "the login page takes passwords only, and this command picks the user from a list: start the server with --login picker",

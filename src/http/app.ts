@@ -38,9 +38,9 @@ import { notFound } from "./not-found.ts";
 import { observe, type Observers } from "./observe.ts";
 import { postPar } from "./oauth/par.ts";
 import { deleteRegistration, getRegistration, postRegister, putRegistration } from "./oauth/register.ts";
-import { copyScriptPath, passkeyScriptPath, stylesheetPath } from "./pages/render.ts";
+import { passkeyScriptPath, stylesheetPath } from "./pages/render.ts";
 import { postRevoke } from "./oauth/revoke.ts";
-import { copyScriptFile, favicon, health, passkeyScriptFile, root, stylesheet } from "./root.ts";
+import { favicon, health, passkeyScriptFile, root, stylesheet } from "./root.ts";
 import { enter, mount, type Route } from "./route.ts";
 import { getTryItCallback, postTryIt, postTryItUserInfo } from "./pages/try-it.ts";
 import { postToken } from "./oauth/token.ts";
@@ -136,7 +136,6 @@ function pageRoutes(web: Web): readonly Route[] {
     { ...tryIt, path: tryItPaths.callback, get: getTryItCallback(web) },
     { ...tryIt, path: tryItPaths.userinfo, post: postTryItUserInfo(web) },
     { kind: "public", name: "root", path: "/", get: root(web) },
-    { kind: "public", name: "stylesheet", path: copyScriptPath, get: copyScriptFile(web) },
     { kind: "public", name: "stylesheet", path: "/favicon.ico", get: favicon },
     { kind: "api", name: "health", path: "/_idp/health", get: health(web) },
     { kind: "public", name: "stylesheet", path: stylesheetPath, get: stylesheet(web) },

@@ -1,6 +1,5 @@
 import type { RequestHandler } from "express";
 import { baseOf, discoveryPath } from "../core/endpoints.ts";
-import { realm } from "../core/discovery.ts";
 import { checkReadable } from "../core/status.ts";
 import { asksForHtml, sendJson, sendText } from "./answer/answer.ts";
 import { apiHeaders, assetHeaders, iconHeaders } from "./answer/security-headers.ts";
@@ -28,26 +27,22 @@ export const health =
 /** The address of the issuer. A browser gets the start page; a program that waits for the server gets the other addresses. */
 export const root =
   (web: Web): RequestHandler =>
-  async (req, res) => {
-    const { issuer, address, layout } = web.ctx;
-    if (asksForHtml(req)) {
-      sendHome(web, req, res);
-      return;
-    }
-    const own = { issuer, discovery: baseOf(issuer) + discoveryPath, account: `${baseOf(address)}/account` };
-    sendJson(res, 200, layout.realm === true ? { ...own, ...(await realm(web.ctx)) } : own, apiHeaders);
+  (req, res) => {
+    const { issuer, address } = web.ctx;
+    if (asksForHtml(req)) sendHome(web, req, res);
+    else
+      sendJson(
+        res,
+        200,
+        { issuer, discovery: baseOf(issuer) + discoveryPath, account: `${baseOf(address)}/account` },
+        apiHeaders,
+      );
   };
 
 /** Browsers and tools ask for it by themselves. */
 export const favicon: RequestHandler = (_req, res) => {
   sendText(res, 200, iconHeaders, "image/svg+xml", icon);
 };
-
-export const copyScriptFile =
-  ({ renderer }: Web): RequestHandler =>
-  (_req, res) => {
-    sendText(res, 200, assetHeaders, "text/javascript; charset=utf-8", renderer.script("copy").text);
-  };
 
 export const passkeyScriptFile =
   ({ renderer }: Web): RequestHandler =>

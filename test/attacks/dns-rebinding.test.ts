@@ -19,22 +19,16 @@ const issuerPaths = [
   "/.well-known/oauth-authorization-server",
   "/interaction/x/login",
   "/interaction/x/consent",
-  "/interaction/x/factor",
   "/interaction/x/logout",
   "/account",
   "/account/apps/x/remove",
   "/account/preferences",
-  "/account/passkeys",
-  "/account/passkeys/remove",
   "/account/end-session",
   "/account/sign-out",
   "/device",
   ...Object.values(tryItPaths),
   "/_idp/health",
   "/_idp/assets/style.css",
-  "/_idp/assets/copy.js",
-  "/_idp/assets/passkey.js",
-  "/favicon.ico",
 ];
 
 const place = new URL((await idp.call("inspector.open", {})).url).pathname;

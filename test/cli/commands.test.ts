@@ -57,6 +57,7 @@ const cases: readonly Case[] = [
       email: "alice@example.test",
       emailVerified: expect.any(Boolean),
       hasPassword: true,
+      factors: [],
       status: "active",
       avatar: { baseUrl: expect.any(String), path: expect.any(String), color: expect.any(String) },
       about: "",
@@ -268,7 +269,7 @@ for (const mode of ["running", "stopped"] as const) {
       const bad = await idpIn(cwd, ["token", "verify", "-", "--json"], stdout);
       expect(bad.code).toBe(6);
       expect(JSON.parse(bad.stdout)).toMatchObject({ valid: false });
-      expect(JSON.parse(bad.stderr)).toEqual(refused("refused", "not valid: 1 of 6 checks failed"));
+      expect(JSON.parse(bad.stderr)).toEqual(refused("refused", "not valid: 1 of 7 checks failed"));
     });
 
     test("text that is not a token fails the only check", async () => {

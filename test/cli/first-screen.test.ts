@@ -25,7 +25,6 @@ const screen: Screen = {
       {
         id: "service",
         isPublic: false,
-        hasSecret: true,
         secret: "s",
         redirectUris: [],
         grantTypes: ["client_credentials"],
@@ -33,7 +32,6 @@ const screen: Screen = {
       {
         id: "web",
         isPublic: false,
-        hasSecret: true,
         secret: "web-secret",
         redirectUris: ["http://127.0.0.1:*/cb", "http://localhost:3000/cb"],
         grantTypes: [],
@@ -45,7 +43,6 @@ const screen: Screen = {
   app: {
     id: "web",
     isPublic: false,
-    hasSecret: true,
     secret: "web-secret",
     redirectUris: ["http://127.0.0.1:*/cb", "http://localhost:3000/cb"],
     grantTypes: [],
@@ -84,13 +81,4 @@ test("the first screen with a long address: the lines of the others stay as they
   const long = `${"name.".repeat(14)}@example.test`;
   const users = [user("alice", { password: "alice" }), user("erin", { email: long, status: "banned" })];
   expect(firstScreen({ ...screen, users: { first: users, all: 2 } }, plain)).toMatchSnapshot();
-});
-
-test("a client that signs with its own key is offered no secret", () => {
-  const [, web] = screen.clients.first;
-  if (web === undefined) throw new Error("no client");
-  const ofKey = { ...web, hasSecret: false, secret: null };
-  const text = firstScreen({ ...screen, clients: { first: [ofKey], all: 1 }, app: ofKey }, plain);
-  expect(text).not.toMatch(/SECRET|secret/);
-  expect(text).toMatch(/web +key /);
 });

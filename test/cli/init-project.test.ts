@@ -34,19 +34,6 @@ test.each<[dependencies: Readonly<Record<string, string>>, library: string | nul
   [{ next: "16", "next-auth": "4" }, "next-auth", "confidential", "http://localhost:3000/api/auth/callback/idp"],
   [{ vite: "8", "oidc-client-ts": "3" }, "oidc-client-ts", "public", "http://localhost:5173/callback"],
   [{ next: "16", "oidc-client-ts": "3" }, "oidc-client-ts", "public", "http://localhost:3000/callback"],
-  [
-    { next: "16", "better-auth": "1" },
-    "better-auth",
-    "confidential",
-    "http://localhost:3000/api/auth/oauth2/callback/idp",
-  ],
-  [{ nuxt: "4", "nuxt-oidc-auth": "1" }, "nuxt", "confidential", "http://localhost:3000/auth/oidc/callback"],
-  [
-    { "@sveltejs/kit": "2", "@auth/sveltekit": "1" },
-    "authjs",
-    "confidential",
-    "http://localhost:5173/auth/callback/idp",
-  ],
   [{ express: "5", "@auth/express": "0.12" }, "authjs", "confidential", "http://localhost:3000/auth/callback/idp"],
   [
     { express: "5", "passport-openidconnect": "0.1" },
@@ -191,9 +178,4 @@ test("--port is the port of the app, everywhere", async () => {
     const refused = await idpIn(newFolder(), ["init", "--port", "5401", ...more]);
     expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining("port") });
   }
-});
-
-test("a framework without a known library is named, and that there is no code for it", async () => {
-  const { stderr } = await made(project({ nuxt: "4" }));
-  expect(stderr).toContain("nuxt 4 is known here, and no library that signs its users in: --for LIBRARY");
 });

@@ -2,13 +2,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import express from "express";
 import { sendPage } from "../../src/http/pages/page-writer.ts";
-import {
-  copyScriptPath,
-  createRenderer,
-  scriptPath,
-  stylesheetPath,
-  type Renderer,
-} from "../../src/http/pages/render.ts";
+import { createRenderer, scriptPath, stylesheetPath, type Renderer } from "../../src/http/pages/render.ts";
 import { assetHeaders } from "../../src/http/answer/security-headers.ts";
 import { samples } from "./sample-views.ts";
 
@@ -23,9 +17,6 @@ export async function startPageServer(
   const app = express();
   app.get(stylesheetPath, (_request, response) => {
     response.set(assetHeaders).type("text/css").send(renderer.stylesheet().text);
-  });
-  app.get(copyScriptPath, (_request, response) => {
-    response.type("text/javascript").send(renderer.script("copy").text);
   });
   app.get(scriptPath, (_request, response) => {
     response.type("text/javascript").send(renderer.script().text);

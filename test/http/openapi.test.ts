@@ -123,6 +123,10 @@ const token = async (): Promise<string> =>
 const calls: Readonly<Record<string, () => Promise<{ readonly path: string; readonly body?: unknown }>>> = {
   openapi: async () => ({ path: "/openapi.json" }),
   status: async () => ({ path: "/status" }),
+  "users.otp": async () => {
+    await idp.call("seed", { users: [{ username: "otto", factors: ["otp"] }] });
+    return { path: "/users/otto/otp" };
+  },
   "snapshots.save": async () => ({ path: "/snapshots/first" }),
   "snapshots.list": async () => ({ path: "/snapshots" }),
   "snapshots.restore": async () => ({ path: "/snapshots/first/restore" }),

@@ -6,8 +6,6 @@ export type Format = (typeof formats)[number];
 export const libraries = [
   "authjs",
   "next-auth",
-  "better-auth",
-  "nuxt",
   "openid-client",
   "passport",
   "express-openid-connect",

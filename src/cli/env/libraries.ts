@@ -8,7 +8,6 @@ import { authjs, nextAuth } from "./libraries/authjs.ts";
 import { asTexts, asVariables, type Variables } from "./libraries/expressions.ts";
 import { keycloakJs, msal, oidcClientTs } from "./libraries/browser.ts";
 import type { Code, Form, Parts, Served } from "./libraries/form.ts";
-import { betterAuth, nuxt } from "./libraries/fullstack.ts";
 import { expressOpenidConnect, openidClient, passport } from "./libraries/node.ts";
 import { go, grafana, mcpInspector, oauth2Proxy, spring } from "./libraries/others.ts";
 import { authlib, django } from "./libraries/python.ts";
@@ -18,8 +17,6 @@ import { authlib, django } from "./libraries/python.ts";
 export const forms: Readonly<Record<Library, Form>> = {
   authjs,
   "next-auth": nextAuth,
-  "better-auth": betterAuth,
-  nuxt,
   "openid-client": openidClient,
   passport,
   "express-openid-connect": expressOpenidConnect,

@@ -43,14 +43,6 @@ interface Kind {
 const generic =
   "No framework is known here: this is for a web app with a secret. Another: --type TYPE or --for LIBRARY";
 
-/** Without a known library there is no code to print. */
-const unknownLibrary = ({ frameworkTitle }: Project): readonly string[] =>
-  frameworkTitle === null
-    ? []
-    : [
-        `${frameworkTitle} is known here, and no library that signs its users in: --for LIBRARY prints the code for one`,
-      ];
-
 /** What kind of app it is, and which library signs its users in. */
 async function kindOf(cli: Invocation, flags: InitFlags, project: Project): Promise<Kind> {
   const { type: wanted, for: library } = flags;
@@ -70,7 +62,7 @@ async function kindOf(cli: Invocation, flags: InitFlags, project: Project): Prom
     return { type, found: await askLibrary(cli, project, type), notes: [] };
   }
   const type = wanted ?? project.framework?.type;
-  return { type: type ?? "confidential", found: null, notes: type === undefined ? [generic] : unknownLibrary(project) };
+  return { type: type ?? "confidential", found: null, notes: type === undefined ? [generic] : [] };
 }
 
 const clientIdProblem = (text: string): string | null =>

@@ -1,3 +1,4 @@
+import { setTimeout } from "node:timers/promises";
 import { listenForCallback, type CallbackListener } from "../../client/callback-listener.ts";
 import type { Visit } from "../../client/code-flow.ts";
 import type { DevicePrompt } from "../../client/device-flow.ts";
@@ -117,6 +118,15 @@ export async function deviceUser(
   };
 }
 
+/** The one-time code of a user, once one is left. */
+async function codeOf(server: NonNullable<Place["server"]>, username: string): Promise<string> {
+  for (;;) {
+    const { code, availableIn } = await callServer(server, "users.otp", { username });
+    if (code !== null) return code;
+    await setTimeout(availableIn * 1000);
+  }
+}
+
 /** How many milliseconds a server has to say that it is an idp server. */
 const patience = 5000;
 
@@ -135,5 +145,6 @@ async function deciderOf(flags: LoginFlags, { issuer, server }: Place): Promise<
       { hint: "Sign in yourself: leave out --user, --approve and --deny" },
     );
   }
-  return { user: flags.user, decision };
+  const { user } = flags;
+  return { user, decision, code: server === null ? null : () => codeOf(server, user) };
 }

@@ -12,6 +12,7 @@ export interface SettingsFlags {
   readonly fixtures?: readonly string[];
   readonly login?: string;
   readonly consent?: Settings["consent"];
+  readonly factors?: Settings["factors"];
   readonly codeTtl?: number;
   readonly accessTokenTtl?: number;
   readonly refreshTokenTtl?: number;
@@ -33,6 +34,7 @@ export function settingsOf(flags: SettingsFlags): Partial<Settings> {
   const given: Partial<{ -readonly [K in keyof Settings]: Settings[K] | undefined }> = {
     login: flags.login,
     consent: flags.consent,
+    factors: flags.factors,
     code_ttl: flags.codeTtl,
     access_token_ttl: flags.accessTokenTtl,
     refresh_token_ttl: flags.refreshTokenTtl,

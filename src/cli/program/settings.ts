@@ -1,4 +1,5 @@
 import { InvalidArgumentError, Option, type Command } from "commander";
+import { factorNames, type Factor } from "../../core/factors/names.ts";
 import { collect, collectList, seconds } from "./flag-values.ts";
 
 /** Flags of the commands that run a server. */
@@ -16,6 +17,15 @@ function login(value: string): string {
   return value;
 }
 
+function factors(value: string): readonly Factor[] {
+  return value.split(",").map((name) => {
+    const factor = factorNames.find((known) => known === name.trim());
+    if (factor === undefined)
+      throw new InvalidArgumentError(`It must be a list of ${factorNames.join(", ")}, as in pwd,otp.`);
+    return factor;
+  });
+}
+
 /** The name of a vendor, or paths as JSON. The content is checked with the other settings. */
 function endpoints(value: string): unknown {
   if (!value.startsWith("{")) return value;
@@ -31,6 +41,7 @@ export const withSettings = (command: Command): Command =>
   command
     .optionsGroup("Settings (these override the fixtures):")
     .option("--login <how>", "picker, password, or auto:<username> to sign in without a page", login)
+    .option("--factors <factors>", "what the user of --login auto: proves, such as pwd,otp", factors)
     .addOption(new Option("--consent <how>", "ask, or skip to approve without a page").choices(["ask", "skip"]))
     .addOption(
       new Option("--access-token-alg <alg>", "RS256: for resource servers that verify by JWKS").choices([

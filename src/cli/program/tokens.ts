@@ -56,6 +56,7 @@ function declareIssue(program: Command, act: Act): void {
   withIssuer(forWhom(issue.command("tokens")))
     .description("print a token response")
     .option("--nonce <nonce>", "copied into the ID token")
+    .option("--acr <value>", "as if the user had met this acr")
     .addHelpText(
       "after",
       examples(

@@ -55,6 +55,12 @@ export function declareUsers(program: Command, act: Act): void {
     .argument("[username]")
     .addHelpText("after", examples("idp users show alice", "idp users show alice --json | jq -r .id"))
     .action(act(async (cli, username?: string) => (await import("../users/users.ts")).showUser(cli, username)));
+  users
+    .command("otp")
+    .description("print the one-time code of a user")
+    .argument("[username]")
+    .addHelpText("after", examples("idp users otp alice", "idp users otp alice --json | jq -r .uri"))
+    .action(act(async (cli, username?: string) => (await import("../users/otp.ts")).showCode(cli, username)));
   userFields(users.command("add"))
     .description("add a user; only a username is required")
     .argument("[username]")

@@ -20,8 +20,6 @@ interface ScreenUser {
 export interface ScreenClient {
   readonly id: string;
   readonly isPublic: boolean;
-  /** False also for a client that signs with its own key (`private_key_jwt`). */
-  readonly hasSecret: boolean;
   /** Only for the built-in demo, whose secrets are public. */
   readonly secret: string | null;
   readonly redirectUris: readonly string[];
@@ -84,9 +82,9 @@ function clientRows({ clients: { first, all } }: Screen, line: CommandLine): rea
   if (all === 0) return ["none yet: name some in a fixture file"];
   return [
     ...columns(
-      first.map(({ id, isPublic, hasSecret, secret, redirectUris, grantTypes }) => [
+      first.map(({ id, isPublic, secret, redirectUris, grantTypes }) => [
         id,
-        isPublic ? "public" : hasSecret ? (secret ?? "secret") : "key",
+        isPublic ? "public" : (secret ?? "secret"),
         redirectUris[0] ?? grantTypes.join(" "),
       ]),
     ),
@@ -102,7 +100,7 @@ const issuerRows = ({ issuers: { first, all } }: Screen, line: CommandLine): rea
 /** The settings that an app needs. */
 function environment({ issuer, app }: Screen, line: CommandLine): readonly string[] {
   if (app === null) return [`OIDC_ISSUER=${issuer}`];
-  const { id, hasSecret, secret, redirectUris } = app;
+  const { id, isPublic, secret, redirectUris } = app;
   const secretLine =
     secret === null
       ? `# OIDC_CLIENT_SECRET: ${line(commandOn(["idp", "clients", "show"], id, ["--show-secrets"]))}`
@@ -110,7 +108,7 @@ function environment({ issuer, app }: Screen, line: CommandLine): readonly strin
   return [
     `OIDC_ISSUER=${issuer}`,
     `OIDC_CLIENT_ID=${quoteWord(id)}`,
-    ...(hasSecret ? [secretLine] : []),
+    ...(isPublic ? [] : [secretLine]),
     `OIDC_REDIRECT_URI=${quoteWord(redirectUris.find((uri) => !uri.includes("*")) ?? redirectUris[0] ?? "")}`,
   ];
 }

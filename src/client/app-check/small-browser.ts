@@ -52,7 +52,7 @@ export function smallBrowser(places: Places, now: () => number): Browser {
       progress.response = { redirectUri, mode: "form_post", parameters };
       return { method: "POST", url: redirectUri, form: parameters };
     }
-    const moved = await answerPage(page, { user: places.user, decision: "allow" }, (href, form) =>
+    const moved = await answerPage(page, { user: places.user, decision: "allow", code: null }, (href, form) =>
       request({ method: "POST", url: new URL(href, reply.url).href, form }, reply.url),
     );
     progress.steps.push({ url: new URL(moved.url), isApp: false, status: moved.status });

@@ -6,7 +6,7 @@ import type { Context } from "../context.ts";
 import { baseOf } from "../endpoints.ts";
 import { OAuthError } from "../errors.ts";
 import { singleFactor } from "../factors/names.ts";
-import { impliedScope, resolveScopes, splitScope } from "../scopes/scopes.ts";
+import { resolveScopes, splitScope } from "../scopes/scopes.ts";
 import { hashOf } from "../secrets.ts";
 
 /** The device's side (RFC 8628 3.1, 3.2): it gets a code for itself and one for its user. */
@@ -72,9 +72,9 @@ export function beginDevice(
     );
   }
   checkLength([request.scope, request.acr_values, ...request.resource]);
-  const resources = checkResources(ctx, request.resource);
+  const resources = checkResources(request.resource);
   return ctx.store.transaction((tx) => {
-    const { scopes } = resolveScopes(tx, client, impliedScope(ctx, client, request.scope));
+    const { scopes } = resolveScopes(tx, client, request.scope);
     const deviceCode = ctx.random(32);
     let userCode = drawUserCode(ctx);
     while (tx.find("deviceRequests", "userCode", userCode) !== undefined) userCode = drawUserCode(ctx);

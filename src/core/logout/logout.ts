@@ -67,14 +67,13 @@ export async function beginLogout(
   }
   const hint = idTokenHint === undefined ? null : await verifyIdTokenHint(ctx, idTokenHint);
   const outcome = await ctx.store.transaction((tx) => {
-    const client = clientOf(tx, request, hint) ?? onlyClientOf(tx, ctx, request);
+    const client = clientOf(tx, request, hint);
     const location = returnAddress(ctx, client, request);
     const session = liveSession(tx, browser.session);
     const why = hint === null ? "no-hint" : "other-user";
     const clientId = client?.client_id ?? null;
     const record: LogoutRecord = { kind: "logout", why, clientId, postLogoutRedirectUri, state, uiLocales };
-    const isGuessed = client !== null && hint === null && request.clientId === undefined;
-    if (isGuessed || (session !== null && hint?.sub !== session.user.id)) {
+    if (session !== null && hint?.sub !== session.user.id) {
       const interaction = newInteraction(ctx, record, browser);
       tx.insert("interactions", interaction);
       return { kind: "ask", uid: interaction.uid } as const;
@@ -97,13 +96,6 @@ function clientOf(tx: ReadTx, request: LogoutRequest, hint: IdTokenHint | null):
   const clientId = hint?.clientId ?? request.clientId;
   if (clientId === undefined) return null;
   return findClient(tx, clientId);
-}
-
-/** With the endpoints of Entra, the one client that registered exactly this address. The person is asked first. */
-function onlyClientOf(tx: ReadTx, { layout }: Context, { postLogoutRedirectUri: uri }: LogoutRequest): Client | null {
-  if (layout.logoutByUri !== true || uri === undefined) return null;
-  const clients = tx.findAll("clients", "postLogoutUri", uri);
-  return clients.length === 1 ? (clients[0] ?? null) : null;
 }
 
 /** Compares as redirect URIs are compared. */

@@ -28,7 +28,7 @@ export const issueOperations = {
   ),
   "issue.tokens": changes(
     "/issue/tokens",
-    { user: "string", client: "string", scope: "string?", nonce: "string?" },
+    { user: "string", client: "string", scope: "string?", nonce: "string?", acr: "string?" },
     async (ctx, input) => (await issue()).issueTokens(ctx, input),
     creates,
   ),

@@ -3,12 +3,16 @@ import { changes, creates, edits, reads, removes } from "./operation.ts";
 /** Users, and their status. */
 
 const users = () => import("../users/users.ts");
+const factors = () => import("../factors/admin.ts");
 const usersEdit = () => import("../users/edit.ts");
 
 export const userOperations = {
   "users.list": reads("/users", { limit: "number?" }, async (ctx, input) => (await users()).listUsers(ctx, input)),
   "users.show": reads("/users/:username", { username: "string" }, async (ctx, input) =>
     (await users()).showUser(ctx, input),
+  ),
+  "users.otp": reads("/users/:username/otp", { username: "string" }, async (ctx, input) =>
+    (await factors()).showCode(ctx, input),
   ),
   "users.add": changes(
     "/users",

@@ -12,6 +12,7 @@ import { restoreUser } from "../fix-commands.ts";
 import { requireUser } from "../users/users.ts";
 import { settleTokens, type TokenResponse } from "./response.ts";
 import type { Standing } from "../factors/acr.ts";
+import { standingFor } from "../factors/admin.ts";
 import { singleFactor } from "../factors/names.ts";
 import { checkChallenge } from "./pkce.ts";
 import { answerClient, responseLocation } from "../sign-in/response.ts";
@@ -148,7 +149,7 @@ function chooseRedirectUri(ctx: Context, client: Client, asked: string | undefin
 /** The tokens a client would get for a code. @throws {OperationError} not_found, refused */
 export async function issueTokens(
   ctx: Context,
-  input: IssueInput & { readonly nonce?: string | undefined },
+  input: IssueInput & { readonly nonce?: string | undefined; readonly acr?: string | undefined },
 ): Promise<TokenResponse> {
   const named = await ctx.store.read((tx) => requireClient(tx, input.client));
   const { response } = await settleTokens(ctx, named, (tx) => {
@@ -167,7 +168,7 @@ export async function issueTokens(
     };
     return {
       subject,
-      authentication: { ...withoutPage(ctx), sid: null },
+      authentication: { ...(input.acr === undefined ? withoutPage(ctx) : standingFor(ctx, user, input.acr)), sid: null },
       generation: 0,
       nonce: input.nonce ?? null,
       refreshScopes: scopes,

@@ -38,6 +38,15 @@ const doc = <O>(summary: string, answer: z.ZodType<O>): OperationDoc<O> => ({ su
 export const operationDocs: { readonly [N in OperationName]: OperationDoc<OperationOutput<N>> } = {
   "users.list": doc("List users, in the order they were added", z.array(user)),
   "users.show": doc("Show a user", user),
+  "users.otp": doc(
+    "Show the one-time code of a user that can be typed now",
+    z.object({
+      code: z.string().nullable().describe("Null: all current codes are used"),
+      expiresIn: z.number().nullable().describe("Seconds until the code is no longer accepted"),
+      availableIn: z.number().describe("Seconds until there is a code; 0: there is one"),
+      uri: z.string().describe("What an authenticator app reads"),
+    }),
+  ),
   "users.add": doc("Add a user; a username is enough", user),
   "users.edit": doc("Change fields of a user; each replaces the old value", user),
   "users.remove": doc("Remove a user with their grants and sessions", nothing),

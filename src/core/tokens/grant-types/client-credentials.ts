@@ -32,22 +32,14 @@ export async function clientCredentials(
       "a public client cannot prove who it is, so it may not use client_credentials (RFC 6749 4.4)",
     );
   }
-  const { scope, resource } = ofDefaultScope(ctx, request);
-  const resources = checkResources(ctx, resource);
+  const resources = checkResources(request.resource);
   const subject = await ctx.store.transaction((tx) => ({
-    ...clientSubject(tx, ctx, presentClient(tx, authenticated), scope),
+    ...clientSubject(tx, ctx, presentClient(tx, authenticated), request.scope),
     resources,
     jkt,
   }));
   const accessToken = await signAccessToken(ctx, subject, { ...subject.client.claims }, null);
   return { response: accessTokenAnswer(ctx, accessToken, subject), username: null };
-}
-
-/** Entra's `RESOURCE/.default` stands for all that the client registered, at that resource. */
-function ofDefaultScope({ layout }: Context, request: ClientCredentialsRequest): ClientCredentialsRequest {
-  const [, resource] = /^(\S+)\/\.default$/.exec(request.scope ?? "") ?? [];
-  if (layout.defaultScope !== true || resource === undefined) return request;
-  return { scope: undefined, resource: [...request.resource, resource] };
 }
 
 /** The subject of a token of a client that speaks for itself. @param scope absent: all that the client registered */

@@ -96,7 +96,7 @@ function redeem(
   jkt: string | null,
 ): TokenPlan {
   const { user, grant } = requireApproval(tx, request.grant, "device_code");
-  const resources = narrowResources(ctx, request.resources, poll.resource);
+  const resources = narrowResources(request.resources, poll.resource);
   tx.put("deviceRequests", { ...request, status: "used" });
   rememberClient(tx, client, request.sid);
   recordUse(tx, ctx, grant);

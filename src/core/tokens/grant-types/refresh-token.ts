@@ -82,7 +82,7 @@ function renew(
   );
   const scopes = grantedNow(tx, ctx, client, grant, asked);
   const refreshResources = claims.resource ?? [];
-  const resources = narrowResources(ctx, refreshResources, request.resource);
+  const resources = narrowResources(refreshResources, request.resource);
   const rotates = ctx.settings.refresh_rotation === "on";
   const family = tx.get("families", claims.family);
   const current = family?.generation ?? 0;

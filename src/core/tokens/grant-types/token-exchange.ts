@@ -57,7 +57,7 @@ export async function exchangeToken(
   const subjectClaims = readToken(ctx, "subject_token", request.subject_token, jkt);
   const actorClaims =
     request.actor_token === undefined ? null : readToken(ctx, "actor_token", request.actor_token, jkt);
-  const resources = checkResources(ctx, request.resource);
+  const resources = checkResources(request.resource);
   const { subject, userClaims } = await ctx.store.read((tx) => {
     const client = presentClient(tx, authenticated);
     const alive = requireAlive(tx, "subject_token", subjectClaims);

@@ -1,0 +1,70 @@
+import type { User } from "../../store/store.ts";
+import type { Context } from "../context.ts";
+import { OperationError } from "../errors.ts";
+import { requireUser } from "../users/users.ts";
+import { amrOf, canMeet, factorsOf, factorsOfAcr, reachableAcr, type Standing } from "./acr.ts";
+import { currentCode, keyUri } from "./otp.ts";
+import { seconds } from "../time.ts";
+import type { Met } from "./names.ts";
+
+/** Factors at the operator's command: the code of a user, and tokens as if a factor had been given. */
+
+export interface ShownCode {
+  /** Null: all current codes are used. */
+  readonly code: string | null;
+  /** Seconds until it is no longer accepted. */
+  readonly expiresIn: number | null;
+  /** Seconds until there is a code; 0: there is one. */
+  readonly availableIn: number;
+  /** What an authenticator app reads: an address with the secret. */
+  readonly uri: string;
+}
+
+/**
+ * The oldest one-time code of a user that was not used yet.
+ * @throws {OperationError} not_found; refused for a user without one-time codes
+ */
+export const showCode = (ctx: Context, input: { readonly username: string }): Promise<ShownCode> =>
+  ctx.store.read((tx) => {
+    const user = requireUser(tx, input.username);
+    if (!factorsOf(user).includes("otp")) {
+      throw new OperationError("refused", `user "${user.username}" has no one-time codes`, {
+        hint: { text: "To give them", command: ["idp", "users", "edit", user.username, "--set", 'factors=["otp"]'] },
+      });
+    }
+    const current = currentCode(tx, ctx, user);
+    const uri = keyUri(ctx, user);
+    return current.code === null
+      ? { code: null, expiresIn: null, availableIn: current.wait, uri }
+      : { code: current.code, expiresIn: current.expiresIn, availableIn: 0, uri };
+  });
+
+/**
+ * What a sign-in would amount to in which the user gave what a value of `acr` needs.
+ * @throws {OperationError} usage for an unknown value; refused if the user cannot meet it
+ */
+export function standingFor(ctx: Context, user: User, acr: string): Standing {
+  const factors = factorsOfAcr(ctx, acr);
+  if (factors === undefined) {
+    throw new OperationError("usage", `no acr "${acr}" is defined`, {
+      hint: `Defined: ${reachableAcr(ctx).join(", ")}. The setting acr defines more`,
+    });
+  }
+  const lacking = factors.filter((factor) => !canMeet(ctx, user, factor));
+  if (lacking.length > 0) {
+    throw new OperationError(
+      "refused",
+      `${user.username} cannot meet acr "${acr}": ${lacking.join(" and ")} is missing`,
+      {
+        hint: { text: "To see what the user has", command: ["idp", "users", "show", user.username] },
+      },
+    );
+  }
+  const now = seconds(ctx);
+  // The button that stands in for a passkey proves nothing.
+  const proofs = factors.map((factor) =>
+    factor === "passkey" && (user.passkeys ?? []).length === 0 ? "button" : factor,
+  );
+  const met: Met = Object.fromEntries(proofs.map((proof) => [proof, now]));
+  return { acr, authTime: now, amr: factors.length === 0 ? [] : amrOf(met) };
+}
