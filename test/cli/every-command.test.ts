@@ -43,7 +43,7 @@ const calls: Readonly<Record<string, Call>> = {
   "users add": { words: "erin --email erin@example.test", code: 0 },
   "users show": { words: "erin", code: 0 },
   "users edit": { words: 'erin --set factors=["otp"]', code: 0 },
-  "users otp": { words: "erin", code: 0 },
+  "users otp": { words: "erin", code: 0, aboutServer: true },
   "users suspend": { words: "erin", code: 0 },
   "users ban": { words: "erin", code: 0 },
   "users restore": { words: "erin", code: 0 },
