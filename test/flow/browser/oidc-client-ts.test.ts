@@ -97,6 +97,12 @@ test("a page with only the code of idp init sends alice to sign in, and knows he
   const page = await newPage();
   await page.goto(`${url}/`);
   await page.getByTestId("login-as-alice").waitFor();
+  // A denial is said, and does not begin the next sign-in.
+  await signIn(page, { user: "alice", approve: false });
+  await page.getByText("Not signed in").waitFor();
+  expect(page.url()).toBe(`${url}/`);
+  await page.reload();
+  await page.getByTestId("consent-deny").waitFor();
   await signIn(page, { user: "alice" });
   await page.waitForFunction("document.title === 'Alice'");
   expect(page.url()).toBe(`${url}/`);
