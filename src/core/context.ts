@@ -18,6 +18,7 @@ import type { InspectorAccess } from "./inspector/access.ts";
 import type { EndpointsSetting, Layout } from "./layout/layout.ts";
 import type { Clock } from "./testing/clock.ts";
 import type { Turns } from "./turns.ts";
+import type { WorkloadSetting } from "./workloads/kinds.ts";
 import type { AnyFixtures, FixtureDocument } from "./fixtures/read/source.ts";
 import type { Ledger } from "./testing/requests.ts";
 import type { PendingPasswords } from "./login/pending-passwords.ts";
@@ -58,6 +59,8 @@ export interface Settings {
   readonly ledger: number;
   /** Where the endpoints are: a vendor's name, or paths by their names. */
   readonly endpoints: EndpointsSetting;
+  /** The workloads of the fixtures, by their names. */
+  readonly workloads: Readonly<Record<string, WorkloadSetting>>;
 }
 
 /** What applies where neither fixtures nor flags say otherwise. */
@@ -82,6 +85,7 @@ export const defaultSettings: Settings = {
   try_it: false,
   ledger: 1000,
   endpoints: {},
+  workloads: {},
 };
 
 /** The fixtures that the data is served with. */

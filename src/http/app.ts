@@ -46,6 +46,7 @@ import { getTryItCallback, postTryIt, postTryItUserInfo } from "./pages/try-it.t
 import { postToken } from "./oauth/token.ts";
 import { userinfo } from "./oauth/userinfo.ts";
 import type { Web } from "./web.ts";
+import { workloadDiscovery, workloadKeys, workloadPaths } from "./oauth/workloads.ts";
 
 /** Every route of an issuer on one page. Those of the inspector and the control API are in `inspector.ts` and `api.ts`. */
 
@@ -135,6 +136,8 @@ function pageRoutes(web: Web): readonly Route[] {
     { ...tryIt, path: tryItPaths.begin, post: postTryIt(web) },
     { ...tryIt, path: tryItPaths.callback, get: getTryItCallback(web) },
     { ...tryIt, path: tryItPaths.userinfo, post: postTryItUserInfo(web) },
+    { ...document, name: "workload", path: workloadPaths.discovery, get: workloadDiscovery(web) },
+    { ...document, name: "workload", path: workloadPaths.jwks, get: workloadKeys(web) },
     { kind: "public", name: "root", path: "/", get: root(web) },
     { kind: "public", name: "stylesheet", path: "/favicon.ico", get: favicon },
     { kind: "api", name: "health", path: "/_idp/health", get: health(web) },

@@ -25,6 +25,7 @@ type RouteName =
   | "health"
   | "stylesheet"
   | "frame"
+  | "workload"
   | "inspector"
   | "api"
   | "none";

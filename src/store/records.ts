@@ -227,7 +227,7 @@ export interface FixturesInUse {
 
 /** Single values that belong to the data as a whole. */
 export interface Meta {
-  readonly id: "issuer" | "settings" | "longestLife" | "latestEnd" | "era" | "pasts" | "deadEras";
+  readonly id: "issuer" | "settings" | "longestLife" | "latestEnd" | "era" | "pasts" | "deadEras" | "workloadKeys";
   readonly value: unknown;
 }
 

@@ -12,7 +12,10 @@ describe("what is refused", () => {
     [[], "$ a fixture file is an object with users, clients, scopes, grants, settings, faults, not a list"],
     ["x", "$ a fixture file is an object with users, clients, scopes, grants, settings, faults, not text"],
     [{ userz: [] }, "userz unknown key. Did you mean users?"],
-    [{ sessions: [] }, "sessions unknown key; there are $schema, users, clients, scopes, grants, settings, faults"],
+    [
+      { sessions: [] },
+      "sessions unknown key; there are $schema, users, clients, scopes, grants, settings, workloads, faults",
+    ],
     [
       { format: "idp-state", schemaVersion: 1, users: [{ passwordHash: null }], scopes: [] },
       "format says that idp export wrote this; idp import replaces all data with it",

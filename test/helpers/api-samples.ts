@@ -135,6 +135,19 @@ export const samples: Readonly<Partial<Record<OperationName, { good: readonly ob
     ],
   },
   "issue.tokens": { good: [{ user: "alice", client: "demo-app", nonce: "n" }], bad: [{ user: "alice" }] },
+  "workloads.issue": {
+    good: [{}, { audience: "x", claims: { sub: "me", a: [1] } }, { expires_in: 1, expired: true, wrong_issuer: true }],
+    bad: [
+      ...[
+        { claims: { iss: "x" } },
+        { claims: { exp: 1 } },
+        { claims: [] },
+        { claims: { n: 1e300 } },
+        { expires_in: 0 },
+      ],
+      ...[{ expired: true, not_yet_valid: true }, { audience: 1 }, { workload: "gitlab" }],
+    ],
+  },
   "token.issue": {
     good: [
       ...[{}, { type: "id" }, { type: "refresh" }, { expires_in: 1 }, { audience: "x", claims: { a: [1] } }],

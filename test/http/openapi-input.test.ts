@@ -13,7 +13,11 @@ beforeAll(async () => {
 });
 
 const pathOf = (name: OperationName): string =>
-  operations[name].path.replace(":username", "bob").replace(":client_id", "demo-app").replace(":id", "g_nope");
+  operations[name].path
+    .replace(":username", "bob")
+    .replace(":client_id", "demo-app")
+    .replace(":id", "g_nope")
+    .replace(":name/token", "gitlab/token");
 
 const rows = Object.entries(samples) as [OperationName, NonNullable<(typeof samples)[OperationName]>][];
 

@@ -34,7 +34,7 @@ test("--version, exec and a sign-in without a browser; it leaves nothing behind"
 
 test("start serves pages and styles in both languages", async () => {
   const { cwd } = place();
-  const child = spawn("./idp", ["start", "--port", "0", "--json"], { cwd, env: { TMPDIR: cwd } });
+  const child = spawn(join(cwd, "idp"), ["start", "--port", "0", "--json"], { cwd, env: { TMPDIR: cwd } });
   const ended = once(child, "close");
   onTestFinished(() => void child.kill("SIGKILL"));
   const [line] = (await once(child.stdout, "data")) as [Buffer];

@@ -6,8 +6,11 @@ import type { EnvFlags } from "../env/env.ts";
 import { formats, libraries } from "../env/choices.ts";
 import type { ExecFlags } from "../server/exec.ts";
 import { toolNames } from "../../migrate/tool-names.ts";
-import { appPort, collect } from "./flag-values.ts";
+import { workloadKinds } from "../../core/workloads/kinds.ts";
+import { withFlaws } from "../tokens/flaws.ts";
+import { appPort, collect, seconds } from "./flag-values.ts";
 import type { InitFlags } from "../init/flags.ts";
+import { setClaim } from "./set-field.ts";
 import { fixturesOption, withSettings } from "./settings.ts";
 
 /** The commands that connect an app: init, env, exec. */
@@ -102,13 +105,23 @@ export function declareApps(program: Command, act: Act, words: readonly string[]
       .option("--log <file>", "write every request into a file, a line of JSON each"),
   );
   withSettings(exec)
+    .optionsGroup("The identity of a workload (its issuer is in OIDC_WORKLOAD_ISSUER):")
+    .addOption(new Option("--as <place>", "as a job or pod there").choices([...workloadKinds]))
+    .option("--workload <name>", "as this workload of the fixtures")
+    .option("--claim <name=value>", "change a claim of its tokens, as JSON or text; repeatable", setClaim)
+    .option("--token-variable <name=audience>", "gitlab: a variable with a token; repeatable", collect)
+    .option("--audience <audience>", "kubernetes: the aud of the token in IDP_TOKEN_FILE")
+    .option("--namespace <name>", "kubernetes (default: default)")
+    .option("--service-account <name>", "kubernetes (default: default)")
+    .option("--lifetime <seconds>", "kubernetes: renewed at 80% of it (default: 1h)", seconds(10));
+  withFlaws(exec, "Bad tokens of the workload:")
     .addHelpText(
       "after",
       `\nThe command's environment has OIDC_ISSUER, OIDC_CLIENT_ID, OIDC_CLIENT_SECRET
 and OIDC_REDIRECT_URI; and IDP_URL and IDP_ADMIN_TOKEN, so that commands such
 as idp users suspend bob reach this server. Exit codes of exec itself: 125 if
 the server cannot start, 126 if the command cannot be run, 127 if not found.
-${examples("idp exec -- npm test", "idp exec --client demo-spa --prefix VITE_ --consent skip -- npx playwright test")}`,
+${examples("idp exec -- npm test", "idp exec --client demo-spa --prefix VITE_ --consent skip -- npx playwright test", "idp exec --as github-actions --claim repository=acme/shop -- npm run deploy")}`,
     )
     .action(
       act(async (cli, before: string[], flags: ExecFlags) =>

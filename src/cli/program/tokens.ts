@@ -4,6 +4,7 @@ import { issuerName } from "../../core/issuers/issuer-view.ts";
 import { examples, type Act } from "../act.ts";
 import { seconds, webUrl } from "./flag-values.ts";
 import { setClaim } from "./set-field.ts";
+import { withFlaws } from "../tokens/flaws.ts";
 import type { TokenIssueFlags } from "../tokens/issue.ts";
 import type { VerifyFlags } from "../tokens/verify.ts";
 
@@ -114,31 +115,25 @@ function declareToken(program: Command, act: Act): void {
         (await import("../tokens/introspect.ts")).tokenIntrospect(cli, text, flags),
       ),
     );
-  withIssuer(forWhom(token.command("issue")))
+  const issue = withIssuer(forWhom(token.command("issue")))
     .description("print one token; without --user, a token of the client itself")
     .addOption(new Option("--type <type>", "which token").choices(["access", "id", "refresh"]).default("access"))
     .option("--claim <name=value>", "add a claim, as JSON or text; repeatable", setClaim)
     .option("--expires-in <seconds>", "its lifetime", seconds(1))
     .option("--audience <audience>", "the aud of the token")
-    .optionsGroup("Bad tokens, to test your API:")
-    .option("--expired", "exp an hour ago")
-    .option("--not-yet-valid", "nbf an hour from now")
-    .option("--wrong-issuer", "another iss")
-    .option("--wrong-audience", "another aud")
-    .option("--missing-issuer", "no iss")
-    .option("--missing-audience", "no aud")
-    .option("--missing-expiry", "no exp")
-    .option("--wrong-type", "typ of a refresh token")
     .option("--dpop-jkt <thumbprint>", "bound to this key (DPoP)")
-    .option("--bad-signature", "one bit of the signature is wrong")
-    .option("--unknown-kid", "signed with a key that is not published")
-    .option("--alg-none", "not signed")
+    .option(
+      "--workload <name>",
+      "a token of this workload instead: github-actions, gitlab, kubernetes or one of the fixtures",
+    );
+  withFlaws(issue, "Bad tokens, to test your API:")
     .addHelpText(
       "after",
       examples(
         "TOKEN=$(idp token issue --user alice --client demo-app)",
         "idp token issue --client demo-service --audience https://api.test --claim tenant=acme",
         "idp token issue --user alice --client demo-app --expired --wrong-issuer",
+        "idp token issue --workload github-actions --audience https://api.test",
       ),
     )
     .action(act(async (cli, flags: TokenIssueFlags) => (await import("../tokens/issue.ts")).tokenIssue(cli, flags)));

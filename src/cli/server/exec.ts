@@ -18,9 +18,10 @@ import { printFailure, say } from "../output/print.ts";
 import { cannotBeWritten, putFile } from "../output/put-file.ts";
 import { fixturePaths, settingsOf, withStdin, type SettingsFlags } from "../program/server-flags.ts";
 import { count } from "../output/words.ts";
+import { startWorkload, type Identity, type WorkloadFlags } from "./workload.ts";
 
 /** The flags of `idp exec`, as commander reads them. */
-export interface ExecFlags extends SettingsFlags, NameFlags {
+export interface ExecFlags extends SettingsFlags, NameFlags, WorkloadFlags {
   readonly client?: string;
   readonly fault?: readonly string[];
   readonly log?: string;
@@ -129,7 +130,10 @@ function faultOf(text: string): FaultInput {
 }
 
 /** Starts the server. If the environment of the child cannot be made, it is closed again. */
-async function startServer(cli: Invocation, flags: ExecFlags): Promise<{ idp: Idp; env: NodeJS.ProcessEnv }> {
+async function startServer(
+  cli: Invocation,
+  flags: ExecFlags,
+): Promise<{ idp: Idp; env: NodeJS.ProcessEnv; identity: Identity | null }> {
   const { sources } = findFixtures(await withStdin(cli, fixturePaths(cli, flags)), process.cwd());
   const settings = settingsOf(flags);
   const idp = await withFixtures(sources, () =>
@@ -139,8 +143,10 @@ async function startServer(cli: Invocation, flags: ExecFlags): Promise<{ idp: Id
     for (const fault of flags.fault ?? []) await idp.faults.add(faultOf(fault));
     const env = await environmentOf(cli, idp, flags);
     const { users, clients } = await idp.call("status", {});
+    // The last one, so that nothing of it is left behind by an error of the others.
+    const identity = await startWorkload(idp, flags);
     say(cli, `idp: ${idp.issuer} in memory, ${count(users, "user")}, ${count(clients, "client")}`);
-    return { idp, env };
+    return { idp, env: { ...env, ...identity?.variables }, identity };
   } catch (error) {
     await idp.close();
     throw error;
@@ -178,7 +184,7 @@ export async function exec(cli: Invocation, typed: TypedCommand, flags: ExecFlag
     printFailure(cli, started, null);
     return ownFailure;
   }
-  const { idp, env } = started;
+  const { idp, env, identity } = started;
   try {
     if (interrupted > 0) return interrupted;
     const code = await runChild(cli, program, args, env);
@@ -191,6 +197,7 @@ export async function exec(cli: Invocation, typed: TypedCommand, flags: ExecFlag
     printFailure(cli, failure, null);
     return failure.exit;
   } finally {
+    await identity?.close();
     await Promise.race([idp.close(), delay(closingPatience, null, { ref: false })]);
   }
 }

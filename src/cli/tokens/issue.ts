@@ -4,55 +4,54 @@
 import { userOr, clientOr } from "../input/ask.ts";
 import type { Invocation } from "../invocation.ts";
 import { targetUnder, type IssueFlags } from "../issue.ts";
+import { OperationError } from "../../core/errors.ts";
 import { answer, type Outcome } from "../output/print.ts";
 import { scopeNotes } from "../output/scope-notes.ts";
 import type { SetFields } from "../program/set-field.ts";
 import type { Target } from "../target/target.ts";
+import { flawsOf, type FlawFlags } from "./flaws.ts";
 
-export interface TokenIssueFlags extends IssueFlags {
+export interface TokenIssueFlags extends IssueFlags, FlawFlags {
   readonly issuer?: string;
   readonly type: "access" | "id" | "refresh";
   readonly claim?: SetFields;
   readonly expiresIn?: number;
   readonly audience?: string;
-  readonly expired?: true;
-  readonly notYetValid?: true;
-  readonly wrongIssuer?: true;
-  readonly wrongAudience?: true;
-  readonly missingIssuer?: true;
-  readonly missingAudience?: true;
-  readonly missingExpiry?: true;
-  readonly wrongType?: true;
   readonly dpopJkt?: string;
-  readonly badSignature?: true;
-  readonly unknownKid?: true;
-  readonly algNone?: true;
+  readonly workload?: string;
 }
 
 /** `idp token issue`: prints one bare token and nothing else, for `$(…)`. */
 export async function tokenIssue(cli: Invocation, flags: TokenIssueFlags): Promise<Outcome> {
   const target = await targetUnder(cli, flags.issuer);
+  if (flags.workload !== undefined) return ofWorkload(target, flags.workload, flags);
   const client = await clientOr(cli, target, flags.client);
-  const { scope, type, audience, expired, claim: claims, expiresIn: expires_in } = flags;
+  const { scope, type, audience, claim: claims, expiresIn: expires_in } = flags;
   const issued = await target.call("token.issue", {
-    ...{ client, scope, type, audience, claims, expires_in, expired },
+    ...{ client, scope, type, audience, claims, expires_in },
     user: await userFor(cli, target, client, flags),
-    not_yet_valid: flags.notYetValid,
-    wrong_issuer: flags.wrongIssuer,
-    wrong_audience: flags.wrongAudience,
-    missing_issuer: flags.missingIssuer,
-    missing_audience: flags.missingAudience,
-    missing_expiry: flags.missingExpiry,
-    wrong_type: flags.wrongType,
     dpop_jkt: flags.dpopJkt,
-    bad_signature: flags.badSignature,
-    unknown_kid: flags.unknownKid,
-    alg_none: flags.algNone,
+    ...flawsOf(flags),
   });
   const warnings = issued.warnings.map((warning) => `Warning: ${warning}.`);
   return answer(issued, ({ token }) => token, {
     notes: [...warnings, ...(await scopeNotes(target, scope)), target.where],
   });
+}
+
+async function ofWorkload(target: Target, name: string, flags: TokenIssueFlags): Promise<Outcome> {
+  const { user, client, scope, dpopJkt, audience, claim: claims, expiresIn: expires_in } = flags;
+  if ([user, client, scope, dpopJkt].some((given) => given !== undefined)) {
+    throw new OperationError("usage", "--workload excludes --user, --client, --scope and --dpop-jkt", {
+      hint: {
+        text: "For example",
+        command: ["idp", "token", "issue", "--workload", name, "--audience", "https://api.test"],
+      },
+    });
+  }
+  const issued = await target.call("workloads.issue", { name, audience, claims, expires_in, ...flawsOf(flags) });
+  const warnings = issued.warnings.map((warning) => `Warning: ${warning}.`);
+  return answer(issued, ({ token }) => token, { notes: [...warnings, target.where] });
 }
 
 /** The user, whom a client with client credentials does not need. */

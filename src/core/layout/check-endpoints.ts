@@ -30,8 +30,8 @@ export const endpointsSchema = z
 export const endpointsSchemaOf = (value: unknown): z.ZodType =>
   typeof value === "string" ? presetSchema : pathsSchema;
 
-/** Paths that other routes use; `/i` has the other issuers. */
-const taken = ["/_idp", "/i", "/interaction", "/account", devicePath, discoveryPath, metadataPath];
+/** Paths that other routes use; `/i` has the other issuers, `/w` those of workloads. */
+const taken = ["/_idp", "/i", "/w", "/interaction", "/account", devicePath, discoveryPath, metadataPath];
 
 const isAtOrBelow = (path: string, above: string): boolean => path === above || path.startsWith(`${above}/`);
 

@@ -25,6 +25,7 @@ import { snapshotOperations } from "./snapshots.ts";
 import { stateOperations } from "./state.ts";
 import { tokenOperations } from "./token.ts";
 import { userOperations } from "./users.ts";
+import { workloadOperations } from "./workloads.ts";
 import { checkInput } from "./input.ts";
 import type { Fields, Operation, Runner } from "./operation.ts";
 
@@ -41,6 +42,7 @@ export const operations = {
   ...keyOperations,
   ...issueOperations,
   ...tokenOperations,
+  ...workloadOperations,
   ...fixtureOperations,
   ...faultOperations,
   ...inspectorOperations,

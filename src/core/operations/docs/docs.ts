@@ -23,6 +23,7 @@ import {
 } from "./schemas.ts";
 import { expirable } from "../../testing/expire.ts";
 import type { OperationName, OperationOutput } from "../table.ts";
+import { workloadKinds } from "../../workloads/kinds.ts";
 
 /** What the OpenAPI document says of each operation beside what the table of operations says itself; `input-docs.ts` has what they take. */
 
@@ -101,6 +102,19 @@ export const operationDocs: { readonly [N in OperationName]: OperationDoc<Operat
     z.object({
       token: z.string(),
       type: z.enum(["access", "id", "refresh"]),
+      expires_in: z.int().describe("Seconds; negative for one that has expired"),
+      warnings: z.array(z.string()),
+    }),
+  ),
+  "workloads.list": doc(
+    "List the workloads: those of the fixtures, and one of each kind",
+    z.array(z.object({ name: z.string(), as: z.enum(workloadKinds), issuer: z.string() })),
+  ),
+  "workloads.issue": doc(
+    "Issue a token of a workload, as the place where it runs would, or bad on purpose",
+    z.object({
+      token: z.string(),
+      issuer: z.string().describe("The issuer of the workload, which publishes the key"),
       expires_in: z.int().describe("Seconds; negative for one that has expired"),
       warnings: z.array(z.string()),
     }),

@@ -14,6 +14,8 @@ import { snapshotName } from "../../testing/snapshots.ts";
 import { tokenKinds } from "../../testing/custom.ts";
 import { clientInput, clientPatch, importInput, ownTokenClaims, sources, userInput } from "./schemas.ts";
 import type { OperationName } from "../table.ts";
+import { reservedInWorkloads } from "../../workloads/kinds.ts";
+import { jsonValue } from "../../fields.ts";
 
 /** What the OpenAPI document says of the input of an operation, where the kinds in the table of operations leave something open. */
 
@@ -45,6 +47,18 @@ const notTogether = (values: Readonly<Record<string, unknown>>): Readonly<Record
     properties: Object.fromEntries(Object.entries(values).map(([name, value]) => [name, { const: value }])),
   },
 });
+
+/** Flaws of a token that exclude each other. */
+const flawsTogether = [
+  notTogether({ expired: true, not_yet_valid: true }),
+  notTogether({ expired: true, missing_expiry: true }),
+  notTogether({ not_yet_valid: true, missing_expiry: true }),
+  notTogether({ wrong_issuer: true, missing_issuer: true }),
+  notTogether({ wrong_audience: true, missing_audience: true }),
+  notTogether({ bad_signature: true, unknown_kid: true }),
+  notTogether({ bad_signature: true, alg_none: true }),
+  notTogether({ unknown_kid: true, alg_none: true }),
+];
 
 const fixtureNote =
   "A schema cannot say that names are unique, that users, clients and scopes that are named exist, what the settings in force allow, or " +
@@ -98,6 +112,13 @@ export const inputDocs: Readonly<Partial<Record<OperationName, InputDoc>>> = {
     rules: { dependentRequired: { code_challenge_method: ["code_challenge"] } },
   },
   revoke: { rules: atLeastOneOf("user", "client", "grant") },
+  "workloads.issue": {
+    fields: {
+      expires_in: z.int().min(1).max(tenYears),
+      claims: z.record(z.string().regex(new RegExp(`^(?!(?:${reservedInWorkloads.join("|")})$)`)), jsonValue),
+    },
+    rules: { allOf: flawsTogether },
+  },
   "token.issue": {
     fields: {
       type: z.enum(tokenKinds),
@@ -111,14 +132,7 @@ export const inputDocs: Readonly<Partial<Record<OperationName, InputDoc>>> = {
     rules: {
       allOf: [
         { anyOf: [{ properties: { dpop_jkt: false } }, { properties: { type: { const: "access" } } }] },
-        notTogether({ expired: true, not_yet_valid: true }),
-        notTogether({ expired: true, missing_expiry: true }),
-        notTogether({ not_yet_valid: true, missing_expiry: true }),
-        notTogether({ wrong_issuer: true, missing_issuer: true }),
-        notTogether({ wrong_audience: true, missing_audience: true }),
-        notTogether({ bad_signature: true, unknown_kid: true }),
-        notTogether({ bad_signature: true, alg_none: true }),
-        notTogether({ unknown_kid: true, alg_none: true }),
+        ...flawsTogether,
         // A refresh token is for this server alone: it has no audience and takes no claims.
         {
           anyOf: [

@@ -1,0 +1,50 @@
+import type { Command } from "commander";
+import type { TokenFlaw } from "../../core/testing/faults/token-flaws.ts";
+
+/** The flags that make a token bad on purpose. */
+
+/** As commander reads them. */
+export interface FlawFlags {
+  readonly expired?: true;
+  readonly notYetValid?: true;
+  readonly wrongIssuer?: true;
+  readonly wrongAudience?: true;
+  readonly missingIssuer?: true;
+  readonly missingAudience?: true;
+  readonly missingExpiry?: true;
+  readonly wrongType?: true;
+  readonly badSignature?: true;
+  readonly unknownKid?: true;
+  readonly algNone?: true;
+}
+
+/** By the names of the operation's fields. */
+export const flawsOf = (flags: FlawFlags): Readonly<Record<TokenFlaw, true | undefined>> => ({
+  expired: flags.expired,
+  not_yet_valid: flags.notYetValid,
+  wrong_issuer: flags.wrongIssuer,
+  wrong_audience: flags.wrongAudience,
+  missing_issuer: flags.missingIssuer,
+  missing_audience: flags.missingAudience,
+  missing_expiry: flags.missingExpiry,
+  wrong_type: flags.wrongType,
+  bad_signature: flags.badSignature,
+  unknown_kid: flags.unknownKid,
+  alg_none: flags.algNone,
+});
+
+/** Adds the flags. This file is read before a command is loaded. @param group the heading in the help */
+export const withFlaws = (command: Command, group: string): Command =>
+  command
+    .optionsGroup(group)
+    .option("--expired", "exp an hour ago")
+    .option("--not-yet-valid", "nbf an hour from now")
+    .option("--wrong-issuer", "another iss")
+    .option("--wrong-audience", "another aud")
+    .option("--missing-issuer", "no iss")
+    .option("--missing-audience", "no aud")
+    .option("--missing-expiry", "no exp")
+    .option("--wrong-type", "typ of a refresh token")
+    .option("--bad-signature", "one bit of the signature is wrong")
+    .option("--unknown-kid", "signed with a key that is not published")
+    .option("--alg-none", "not signed");

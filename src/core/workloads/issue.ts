@@ -1,0 +1,87 @@
+import type { Context } from "../context.ts";
+import { OperationError } from "../errors.ts";
+import { pathText } from "../fixtures/read/located.ts";
+import { readSource } from "../fixtures/read/source.ts";
+import { isObject } from "../json-object.ts";
+import {
+  bendClaims,
+  bendType,
+  checkFlaws,
+  madeAt,
+  signFlawed,
+  tokenFlaws,
+  warningsOf,
+  type TokenFlaw,
+} from "../testing/faults/token-flaws.ts";
+import { seconds, tenYears } from "../time.ts";
+import { tokenTypes } from "../tokens/claims.ts";
+import { workloadSigner } from "./keys.ts";
+import { kinds, reservedInWorkloads } from "./kinds.ts";
+import { requireWorkload } from "./workloads.ts";
+
+/** Issues a token of a workload, as the place where it runs would. */
+
+export type WorkloadTokenInput = Readonly<Partial<Record<TokenFlaw, boolean | undefined>>> & {
+  /** The name of a workload. */
+  readonly name: string;
+  readonly audience?: string | undefined;
+  /** Seconds. */
+  readonly expires_in?: number | undefined;
+  /** In place of those of the workload; `sub` may be among them. */
+  readonly claims?: unknown;
+};
+
+export interface WorkloadToken {
+  readonly token: string;
+  readonly issuer: string;
+  /** Seconds until it expires; negative for one that has. */
+  readonly expires_in: number;
+  /** One sentence for each thing that is wrong on purpose. */
+  readonly warnings: readonly string[];
+}
+
+/** @throws {OperationError} not_found; usage if the input contradicts itself */
+export async function issueWorkloadToken(ctx: Context, input: WorkloadTokenInput): Promise<WorkloadToken> {
+  const workload = requireWorkload(ctx, input.name);
+  const flaws = tokenFlaws.filter((flaw) => input[flaw] === true);
+  checkFlaws(flaws);
+  const kind = kinds[workload.as];
+  const life = input.expires_in ?? kind.life;
+  if (!Number.isInteger(life) || life < 1 || life > tenYears)
+    throw new OperationError("usage", `expires_in must be a whole number of seconds; this is ${life}`);
+  const claims = kind.claims({ ...workload.claims, ...(await claimsIn(input.claims)) });
+  const audience = input.audience ?? kind.audience(claims);
+  const at = madeAt(ctx, flaws, life);
+  const now = seconds(at);
+  const whole = {
+    jti: ctx.random(16),
+    iss: workload.issuer,
+    // Kubernetes has a list (RFC 7519 4.1.3).
+    aud: workload.as === "kubernetes" ? [audience] : audience,
+    iat: now,
+    nbf: now,
+    exp: now + life,
+    ...claims,
+  };
+  const bent = bendClaims(ctx, whole, flaws, life);
+  const signer = await workloadSigner(ctx, workload.name);
+  const token = await signFlawed(ctx, { typ: bendType(tokenTypes.id, flaws), signer, claims: bent }, flaws);
+  const { exp = seconds(ctx) + tenYears } = bent;
+  return { token, issuer: workload.issuer, expires_in: Number(exp) - seconds(ctx), warnings: warningsOf(flaws) };
+}
+
+/** @throws {OperationError} usage for claims that cannot be set */
+async function claimsIn(claims: unknown = {}): Promise<Readonly<Record<string, unknown>>> {
+  if (!isObject(claims)) throw new OperationError("usage", "claims must be an object of names and values");
+  const [strange] = (await readSource({ value: claims })).found;
+  if (strange !== undefined) {
+    const what = `${pathText(strange.path)} ${strange.message}`;
+    throw new OperationError("usage", `claims cannot be put into a token: ${what}`);
+  }
+  const name = Object.keys(claims).find((one) => reservedInWorkloads.includes(one));
+  if (name === undefined) return claims;
+  throw new OperationError("usage", `claim "${name}" cannot be set in the token of a workload`, {
+    ...(name === "aud" && { hint: "There is a flag for it: --audience" }),
+    ...(name === "exp" && { hint: "There are flags for it: --expires-in, --expired" }),
+  });
+}

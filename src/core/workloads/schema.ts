@@ -1,0 +1,19 @@
+import * as z from "zod";
+import { issuerName } from "../issuers/issuer-view.ts";
+import { reservedInWorkloads, workloadKinds } from "./kinds.ts";
+import { jsonValue } from "../fields.ts";
+
+/** What fixtures may say of workloads. */
+
+const claimOfWorkload = z
+  .string()
+  .regex(new RegExp(`^(?!(?:${reservedInWorkloads.join("|")})$).`), { error: "is set by the issuer of the workload" });
+
+export const workloadSchema = z.strictObject({
+  as: z.enum(workloadKinds),
+  claims: z.record(claimOfWorkload, jsonValue).optional().describe("In place of the usual ones; sub may be among them"),
+});
+
+export const workloadsSchema = z
+  .record(z.string().regex(issuerName), workloadSchema)
+  .describe("Workloads, whose tokens idp exec --workload and idp token issue --workload give");

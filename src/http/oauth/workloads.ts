@@ -1,0 +1,32 @@
+import type { RequestHandler } from "express";
+import { workloadJwks } from "../../core/workloads/keys.ts";
+import { findWorkload, workloadJwksPath, workloadMetadata } from "../../core/workloads/workloads.ts";
+import { discoveryPath } from "../../core/endpoints.ts";
+import { sendJson } from "../answer/answer.ts";
+import { apiHeaders } from "../answer/security-headers.ts";
+import { notFound } from "../not-found.ts";
+import type { Web } from "../web.ts";
+
+/** What the issuer of a workload serves: its metadata and its keys. Anything else below it is 404. */
+
+const headers = { ...apiHeaders, "Cache-Control": "no-cache" };
+
+type Named = RequestHandler<{ readonly name: string }>;
+
+export const workloadPaths = { discovery: `/w/:name${discoveryPath}`, jwks: `/w/:name${workloadJwksPath}` } as const;
+
+export const workloadDiscovery =
+  (web: Web): Named =>
+  (req, res, next) => {
+    const workload = findWorkload(web.ctx, req.params.name);
+    if (workload === null) notFound(web)(req, res, next);
+    else sendJson(res, 200, workloadMetadata(workload), headers);
+  };
+
+export const workloadKeys =
+  (web: Web): Named =>
+  async (req, res, next) => {
+    const workload = findWorkload(web.ctx, req.params.name);
+    if (workload === null) notFound(web)(req, res, next);
+    else sendJson(res, 200, await workloadJwks(web.ctx, workload.name), headers);
+  };
