@@ -1,0 +1,75 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { load } from "js-yaml";
+import { expect, test } from "vitest";
+import { allCases } from "../../src/client/api-check/cases/list.ts";
+import { idp, newFolder } from "../helpers/cli.ts";
+import { freePort } from "../helpers/port.ts";
+import { repository } from "../helpers/readme.ts";
+
+/** docs/check-api.md: its table of cases is complete, its pipeline runs, and its verdicts are those of the installed libraries. */
+
+const guide = readFileSync(join(repository, "docs/check-api.md"), "utf8");
+
+async function check(library: string, flags: readonly string[], command?: readonly string[]) {
+  const port = await freePort();
+  const url = `http://localhost:${port}/orders`;
+  const words = command ?? ["check", "api", "--url", url, "--audience", "https://api.test", ...flags, "--json", "--"];
+  const api = [process.execPath, join(repository, "examples/check-api", `${library}.js`)];
+  const given = words.map((word) => word.replace("http://localhost:8080/orders", url));
+  const { code, stdout, stderr } = await idp([...given, ...api], { cwd: newFolder(), env: { PORT: String(port) } });
+  const document = stdout.startsWith("{") ? stdout : `{"cases":[]}`;
+  const { cases } = JSON.parse(document) as {
+    readonly cases: readonly { readonly name: string; readonly verdict: string }[];
+  };
+  return {
+    ...{ code, stdout, stderr },
+    named: (verdict: string) => cases.filter((one) => one.verdict === verdict).map(({ name }) => name),
+  };
+}
+
+test("the table names every case", () => {
+  const table = guide.slice(guide.indexOf("## The cases"), guide.indexOf("## On a running server"));
+  expect(allCases.map(({ name }) => name).filter((name) => !table.includes(`\`${name}\``))).toEqual([]);
+});
+
+test("jose with its defaults has the verdicts of the guide", { timeout: 120_000 }, async () => {
+  const [, version = "", noticed = "", works = "", unnoticed = ""] =
+    /^\| jose +\| ([\d.]+) +\| (\d+) +\| (\d+) +\| (.+?) +\|$/m.exec(guide) ?? [];
+  const installed = JSON.parse(readFileSync(join(repository, "node_modules/jose/package.json"), "utf8")) as object;
+  expect(installed).toMatchObject({ version });
+  const { named } = await check("jose", []);
+  expect(
+    named("unnoticed")
+      .map((name) => `\`${name}\``)
+      .join(", "),
+  ).toBe(unnoticed);
+  expect([named("noticed").length, named("works").length]).toEqual([Number(noticed), Number(works)]);
+});
+
+test(
+  "@okta/jwt-verifier ends at a token without a signature, and refuses the others",
+  { timeout: 120_000 },
+  async () => {
+    const ended = await check("okta-jwt-verifier", ["--case", "signature-missing"]);
+    expect(ended.code).toBe(6);
+    expect(ended.stderr).toContain("the API ended with exit code 1");
+    const names = ["expired", "signature-wrong", "alg-none", "aud-wrong", "iss-wrong"];
+    const { code, named } = await check(
+      "okta-jwt-verifier",
+      names.flatMap((name) => ["--case", name]),
+    );
+    expect({ code, noticed: named("noticed").length }).toEqual({ code: 0, noticed: names.length });
+  },
+);
+
+test("the command of the pipeline runs", async () => {
+  const [, yaml = ""] = /^```yaml\n(name:[\s\S]+?)^```$/m.exec(guide) ?? [];
+  const { jobs } = load(yaml) as {
+    readonly jobs: { readonly check: { readonly steps: readonly { readonly run?: string }[] } };
+  };
+  const run = jobs.check.steps.findLast((step) => step.run !== undefined)?.run ?? "";
+  const words = run.replace("npx dev-idp ", "").replace("node server.js", "").trim().split(/\s+/);
+  const { code, stdout } = await check("jose", [], [...words.slice(0, 2), "--case", "expired", ...words.slice(2)]);
+  expect(code, stdout).toBe(0);
+});
