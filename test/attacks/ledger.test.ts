@@ -277,11 +277,15 @@ test("a body, and claims of a token, of any depth", async () => {
     expect(response.status).toBe(400);
   }
   const part = (json: string): string => Buffer.from(json).toString("base64url");
-  const claims = `{"a":${"[".repeat(5000)}${"]".repeat(5000)}}`;
-  const token = `${part('{"alg":"none"}')}.${part(claims)}.`;
-  await get(paths.userinfo, { authorization: `Bearer ${token}` });
-  const [record] = (await idp.requests.list({ endpoint: "userinfo" })).slice(-1);
-  expect(record?.parameters["authorization"]).toMatchObject({ claims: { a: [[[[[["…"]]]]]] } });
+  const kept = async (depth: number) => {
+    const claims = `{"a":${"[".repeat(depth)}${"]".repeat(depth)}}`;
+    await get(paths.userinfo, { authorization: `Bearer ${part('{"alg":"none"}')}.${part(claims)}.` });
+    const [record] = (await idp.requests.list({ endpoint: "userinfo" })).slice(-1);
+    return record?.parameters["authorization"];
+  };
+  expect(await kept(60)).toMatchObject({ claims: { a: [[[[[["…"]]]]]] } });
+  // No JSON is read beyond 64 levels.
+  expect(await kept(5000)).not.toHaveProperty("claims");
 });
 
 test("what all outputs show of the run", async () => {
