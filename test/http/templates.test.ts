@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
@@ -157,26 +157,6 @@ test("a folder may have no texts, or a file of that name", () => {
   writeFileSync(join(folder, "locales"), "");
   expect(createRenderer([folder]).texts.languages).toEqual(["en", "tr"]);
 });
-
-test.each(["login.html", "partials/avatar.html"])(
-  "a folder with the Liquid template %s is refused at start",
-  async (name) => {
-    const folder = mkdtempSync(join(tmpdir(), "idp-templates-"));
-    onTestFinished(() => {
-      rmSync(folder, { recursive: true });
-    });
-    mkdirSync(join(folder, "partials"));
-    writeFileSync(join(folder, "index.html"), "{{ of something else }}");
-    writeFileSync(join(folder, name), "{{ page.title }}");
-    await expect(serve({ templates: folder })).rejects.toMatchObject({
-      code: "usage",
-      message: `templates ${folder} holds ${name}, a Liquid template; templates are Eta now`,
-      hint: {
-        text: `Rename it to ${name.replace("html", "eta")} and rewrite its tags: “From Liquid to Eta” in docs/pages.md shows how`,
-      },
-    });
-  },
-);
 
 test("a path that is not a folder is refused at start", async () => {
   await expect(serve({ templates: "no/such/folder" })).rejects.toThrow("templates no/such/folder is not a folder");

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { existsSync, readFileSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Eta } from "eta";
@@ -100,7 +100,7 @@ function createEngine(roots: readonly string[]): Eta {
 /**
  * @param overrides folders whose files (templates, `style.css`, `locales/*.json`) replace the built-in ones, file by file; the first wins
  * @param note receives what has no effect in them
- * @throws {OperationError} usage, for a path that is not a folder, or a folder of Liquid templates; invalid, for a mistake in a file
+ * @throws {OperationError} usage, for a path that is not a folder; invalid, for a mistake in a file
  */
 export function createRenderer(
   overrides: readonly string[] = [],
@@ -140,8 +140,7 @@ export function createRenderer(
       const html = (key: string, values: TextValues = {}, hook?: string): string => texts.html(lang, key, values, hook);
       // For loops: Eta's `include` copies every value of the page each time.
       const partial = (name: string, values: object): string => eta.render(name, { page, t, html, partial, ...values });
-      // Eta fills in `body` for the layout. It is named here because V8 is slow to add a property after a spread.
-      return eta.render(template, { body: "", page, t, html, partial, ...data });
+      return eta.render(template, { page, t, html, partial, ...data });
     },
   };
 }
@@ -153,21 +152,7 @@ function folderOf(path: string): string {
       hint: "It holds files such as login.eta, style.css or locales/en.json: those that you want to replace",
     });
   }
-  const folder = resolve(path);
-  refuseLiquid(path, folder);
-  return folder;
-}
-
-/** Templates were written in Liquid before. Without this error, the built-in pages would silently replace them. */
-function refuseLiquid(path: string, folder: string): void {
-  for (const name of readdirSync(builtInRoot, { recursive: true, encoding: "utf8" })) {
-    const old = name.replace(/\.eta$/, ".html");
-    if (old !== name && existsSync(join(folder, old))) {
-      throw new OperationError("usage", `templates ${path} holds ${old}, a Liquid template; templates are Eta now`, {
-        hint: `Rename it to ${name} and rewrite its tags: “From Liquid to Eta” in docs/pages.md shows how`,
-      });
-    }
-  }
+  return resolve(path);
 }
 
 /** The path of a file in the first folder that has it. */
