@@ -7,7 +7,7 @@ export default defineConfig({
   test: {
     include: ["test/**/*.test.ts"],
     ...(testInstances > 1 && leftOut),
-    globalSetup: ["test/helpers/programs.ts", "test/helpers/find-chromium.ts"],
+    globalSetup: ["test/helpers/left-behind.ts", "test/helpers/programs.ts", "test/helpers/find-chromium.ts"],
     setupFiles: ["test/helpers/cheap-passwords.ts", "test/helpers/ready-keys.ts", "test/helpers/repeatable.ts"],
     // Tests that need one of these programs are left out where it is missing.
     tags: programTags,

@@ -28,10 +28,13 @@ function isExecutable(path: string): boolean {
 const onPath = (program: string): boolean =>
   (process.env["PATH"] ?? "").split(delimiter).some((folder) => isExecutable(join(folder, program)));
 
-/** Python with Authlib and PyJWT, and what Authlib sends requests with. */
+/** Python packages in the versions that the tests are written for: older ones of PyJWT take no key of a JWKS. */
+const packages = { Authlib: [1, 3], PyJWT: [2, 10], requests: [2, 0] } as const;
 const findAuthlib = `
-import importlib.util, sys
-sys.exit(not all(map(importlib.util.find_spec, ["authlib", "jwt", "requests"])))`;
+import importlib.metadata, sys
+for name, major, minor in ${JSON.stringify(Object.entries(packages).map(([name, version]) => [name, ...version]))}:
+    there = [int(part) for part in importlib.metadata.version(name).split(".")[:2]]
+    sys.exit(1) if there[0] != major or there[1] < minor else None`;
 
 function isThere(program: (typeof programs)[number]): boolean {
   if (program === "browser") return findChromium() !== null;
@@ -41,6 +44,14 @@ function isThere(program: (typeof programs)[number]): boolean {
 
 /** A machine without these still passes with CI=true: how Python packages are installed differs between systems. */
 const notRequired: readonly string[] = ["authlib"];
+
+/** With the versions that it needs, where any other would fail. */
+const nameOf = (program: string): string =>
+  program === "authlib"
+    ? Object.entries(packages)
+        .map(([name, [major, minor]]) => `${name} ${major}.${minor}`)
+        .join(" + ") + " or newer of that major version"
+    : program;
 
 const missing = programs.filter((program) => !isThere(program));
 
@@ -57,7 +68,7 @@ export default function setup({ vitest }: TestProject): () => void {
     const counts = missing
       .map((program) => [program, tests.filter(({ tags }) => tags.includes(program)).length] as const)
       .filter(([, count]) => count > 0)
-      .map(([program, count]) => `${program} (${count} ${count === 1 ? "test" : "tests"})`);
+      .map(([program, count]) => `${nameOf(program)} (${count} ${count === 1 ? "test" : "tests"})`);
     if (counts.length > 0) console.log(`Left out, because these programs are missing: ${counts.join(", ")}`);
   };
 }
