@@ -4,7 +4,7 @@ import { CarefulApi, serveApi, type ApiNeglect } from "../../helpers/careful-api
 /**
  * An API for `idp check api`. Arguments: how it behaves, its port, and what it neglects. The file APP_PIDS gets its process id.
  *
- * `careful` answers requests. `hangs` never answers. `dies` ends at the third request. `silent` never listens.
+ * `careful` answers requests. `dies` ends at the fourth request. `silent` never listens.
  */
 
 const [, , mode = "careful", port = "0", ...neglects] = process.argv;
