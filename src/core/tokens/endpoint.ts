@@ -1,7 +1,8 @@
 /*
  * core/tokens: issues, verifies, revokes and describes tokens.
  *
- * endpoint.ts authenticates the client and chooses the grant type (grant-types/); response.ts settles the tokens in a transaction and signs
+ * endpoint.ts authenticates the client and chooses the grant type (grant-types/); plan.ts takes the steps that each
+ * of them owes, and response.ts settles the tokens in a transaction and signs
  * them after it. claims.ts has the types of claims, sign.ts is the only file that signs (with keys/jws.ts), accept.ts the only one that verifies our
  * own tokens. state.ts says whether a token is still valid, revoke.ts ends one, introspect.ts describes one. dpop.ts binds tokens to a key.
  *

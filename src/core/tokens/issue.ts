@@ -3,7 +3,6 @@ import { noClaims } from "../scopes/claims.ts";
 import { isPublic, mayUse, mayUseAnyPort, requiresPkce } from "../clients/clients.ts";
 import { drawCode } from "./codes.ts";
 import type { Context } from "../context.ts";
-import { currentEra } from "../era.ts";
 import { OAuthError, OperationError } from "../errors.ts";
 import { requireClient } from "../clients/admin.ts";
 import { viewGrant, type GrantView } from "../grants/admin.ts";
@@ -18,7 +17,8 @@ import { checkChallenge } from "./pkce.ts";
 import { answerClient, responseLocation } from "../sign-in/response.ts";
 import { matchRedirectUri } from "../clients/redirect-uri.ts";
 import { resolveScopes } from "../scopes/scopes.ts";
-import { noteLife, userRefusal } from "./state.ts";
+import { planTokens } from "./plan.ts";
+import { userRefusal } from "./state.ts";
 import { seconds } from "../time.ts";
 
 /** Grants, codes and tokens without a browser, under the same rules. */
@@ -154,27 +154,10 @@ export async function issueTokens(
   const named = await ctx.store.read((tx) => requireClient(tx, input.client));
   const { response } = await settleTokens(ctx, named, (tx) => {
     const { user, client, grant, scopes } = approve(tx, ctx, input);
-    noteLife(tx, ctx);
-    const subject = {
-      user,
-      client,
-      grant,
-      scopes,
-      family: `f_${ctx.random(12)}`,
-      era: currentEra(tx),
-      claims: noClaims,
-      resources: [],
-      jkt: null,
-    };
-    return {
-      subject,
-      authentication: { ...(input.acr === undefined ? withoutPage(ctx) : standingFor(ctx, user, input.acr)), sid: null },
-      generation: 0,
-      nonce: input.nonce ?? null,
-      refreshScopes: scopes,
-      refreshResources: [],
-      keptRefreshToken: null,
-    };
+    const signedIn = input.acr === undefined ? withoutPage(ctx) : standingFor(ctx, user, input.acr);
+    const approved = { user, grant, authentication: { ...signedIn, sid: null } };
+    const asked = { scopes, resources: [], refreshResources: [], nonce: input.nonce ?? null, jkt: null };
+    return planTokens(tx, ctx, client, approved, asked);
   });
   return response;
 }

@@ -2,22 +2,18 @@
  * core/tokens/grant-types: one grant type per file. Each takes the client and the request, and returns what the tokens will say.
  */
 import type { Client, Code, Tx } from "../../../store/store.ts";
-import { rememberClient } from "../../logout/backchannel.ts";
 import { requestOf, type CodeRequest } from "../codes.ts";
 import type { Context } from "../../context.ts";
 import { checkBinding } from "../dpop.ts";
-import { currentEra } from "../../era.ts";
 import { OAuthError } from "../../errors.ts";
 import { namingIssuer, refuseOfOther } from "../../issuers/elsewhere.ts";
-import { recordUse } from "../../grants/use.ts";
-import { grantedNow } from "../../grants/granted-scopes.ts";
 import { settleTokens, type TokenPlan, type TokenResponse, type TokenResult } from "../response.ts";
 import { checkVerifier } from "../pkce.ts";
 import { narrowResources } from "../../scopes/resources.ts";
 import { hashOf } from "../../secrets.ts";
 import { requireApproval } from "../approval.ts";
-import { killFamily, noteLife } from "../state.ts";
-import type { TokenSubject } from "../claims.ts";
+import { planTokens } from "../plan.ts";
+import { killFamily } from "../state.ts";
 
 /** The grant `authorization_code` (RFC 6749 4.1.3). */
 
@@ -71,11 +67,11 @@ export async function redeemCode(
     const resources = narrowResources(request.resources, exchange.resource);
     // After this, only a replay reads the record, and it needs only the family.
     tx.put("codes", { ...record, request: null, usedAt: ctx.now() });
-    rememberClient(tx, client, record.sid);
-    const planned = plan(tx, ctx, client, record, request, { resources, jkt });
-    recordUse(tx, ctx, planned.subject.grant);
-    noteLife(tx, ctx);
-    return planned;
+    const authentication = { authTime: record.authTime, amr: record.amr, acr: record.acr, sid: record.sid };
+    const approved = { ...requireApproval(tx, record, "code"), authentication };
+    const { scopes, claims, nonce, resources: refreshResources } = request;
+    const { family } = record;
+    return planTokens(tx, ctx, client, approved, { scopes, claims, nonce, resources, refreshResources, jkt, family });
   }).catch(async (error: unknown) => {
     throw await namingIssuer(ctx, error, "code", (tx) => tx.get("codes", hashOf(code)) !== undefined);
   });
@@ -100,37 +96,4 @@ function checkRedirectUri(request: CodeRequest, redirectUri: string): void {
       `redirect_uri "${redirectUri}" differs from the one in the authorization request, "${request.redirectUri}"`,
     );
   }
-}
-
-function plan(
-  tx: Tx,
-  ctx: Context,
-  client: Client,
-  record: Code,
-  request: CodeRequest,
-  { resources, jkt }: Pick<TokenSubject, "resources" | "jkt">,
-): TokenPlan {
-  const { user, grant } = requireApproval(tx, record, "code");
-  // The grant may have lost some scopes since the code was issued.
-  const scopes = grantedNow(tx, ctx, client, grant, request.scopes);
-  const subject = {
-    client,
-    user,
-    grant,
-    family: record.family,
-    era: currentEra(tx),
-    scopes,
-    claims: request.claims,
-    resources,
-    jkt,
-  };
-  return {
-    subject,
-    refreshResources: request.resources,
-    authentication: { authTime: record.authTime, amr: record.amr, acr: record.acr, sid: record.sid },
-    generation: 0,
-    nonce: request.nonce,
-    refreshScopes: scopes,
-    keptRefreshToken: null,
-  };
 }

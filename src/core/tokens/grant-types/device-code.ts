@@ -1,17 +1,12 @@
 import type { Client, DeviceRequest, Tx } from "../../../store/store.ts";
-import { rememberClient } from "../../logout/backchannel.ts";
-import { noClaims } from "../../scopes/claims.ts";
 import type { Context } from "../../context.ts";
-import { currentEra } from "../../era.ts";
 import { OAuthError } from "../../errors.ts";
 import { namingIssuer, refuseOfOther } from "../../issuers/elsewhere.ts";
-import { recordUse } from "../../grants/use.ts";
-import { grantedNow } from "../../grants/granted-scopes.ts";
 import { settleTokens, type TokenPlan, type TokenResult } from "../response.ts";
 import { narrowResources } from "../../scopes/resources.ts";
 import { hashOf } from "../../secrets.ts";
 import { requireApproval } from "../approval.ts";
-import { noteLife } from "../state.ts";
+import { planTokens } from "../plan.ts";
 
 /** The device's side of a device authorization (RFC 8628 3.4, 3.5): it polls until its user has decided. */
 
@@ -98,28 +93,7 @@ function redeem(
   const { user, grant } = requireApproval(tx, request.grant, "device_code");
   const resources = narrowResources(request.resources, poll.resource);
   tx.put("deviceRequests", { ...request, status: "used" });
-  rememberClient(tx, client, request.sid);
-  recordUse(tx, ctx, grant);
-  noteLife(tx, ctx);
-  const scopes = grantedNow(tx, ctx, client, grant, request.scopes);
-  const subject = {
-    client,
-    user,
-    grant,
-    family: `f_${ctx.random(12)}`,
-    era: currentEra(tx),
-    scopes,
-    claims: noClaims,
-    resources,
-    jkt,
-  };
-  return {
-    subject,
-    refreshResources: request.resources,
-    authentication: { authTime: request.authTime, amr: request.amr, acr: request.acr, sid: request.sid },
-    generation: 0,
-    nonce: null,
-    refreshScopes: scopes,
-    keptRefreshToken: null,
-  };
+  const authentication = { authTime: request.authTime, amr: request.amr, acr: request.acr, sid: request.sid };
+  const { scopes, resources: refreshResources } = request;
+  return planTokens(tx, ctx, client, { user, grant, authentication }, { scopes, resources, refreshResources, jkt });
 }

@@ -2,15 +2,13 @@ import type { Client, Tx } from "../../../store/store.ts";
 import { noClaims } from "../../scopes/claims.ts";
 import type { Context } from "../../context.ts";
 import { checkBinding } from "../dpop.ts";
-import { currentEra } from "../../era.ts";
 import { OAuthError } from "../../errors.ts";
 import { acceptRetries } from "../../fix-commands.ts";
-import { recordUse } from "../../grants/use.ts";
-import { grantedNow } from "../../grants/granted-scopes.ts";
 import { settleTokens, type TokenPlan, type TokenResult } from "../response.ts";
 import { narrowResources } from "../../scopes/resources.ts";
 import { narrowScope, splitScope } from "../../scopes/scopes.ts";
-import { fixOf, isDead, killFamily, noteLife, placeInFamily, stateEnd, tokenState } from "../state.ts";
+import { fixOf, isDead, killFamily, placeInFamily, stateEnd, tokenState } from "../state.ts";
+import { planTokens } from "../plan.ts";
 import { TokenProblem, verifyRefreshToken } from "../accept.ts";
 import type { RefreshClaims } from "../claims.ts";
 
@@ -80,14 +78,34 @@ function renew(
     "the refresh token's",
     "a refresh cannot add scopes (RFC 6749 6)",
   );
-  const scopes = grantedNow(tx, ctx, client, grant, asked);
   const refreshResources = claims.resource ?? [];
   const resources = narrowResources(refreshResources, request.resource);
   const rotates = ctx.settings.refresh_rotation === "on";
   const family = tx.get("families", claims.family);
   const current = family?.generation ?? 0;
   const generation = place === "grace" || !rotates ? current : current + 1;
-  noteLife(tx, ctx);
+  const planned = planTokens(
+    tx,
+    ctx,
+    client,
+    {
+      user,
+      grant,
+      authentication: { authTime: claims.auth_time, amr: claims.amr, acr: claims.acr, sid: claims.sid ?? null },
+    },
+    {
+      scopes: asked,
+      refreshScopes,
+      resources,
+      refreshResources,
+      claims: { ...noClaims, ...claims.claims },
+      jkt,
+      family: claims.family,
+      generation,
+      keptRefreshToken: rotates ? null : token,
+    },
+  );
+  // After the plan, which notes how long the new tokens live.
   if (rotates) {
     // Also for a retry: its refresh token lives longer than that of the rotation, so the record of the family must too.
     tx.put("families", {
@@ -98,25 +116,5 @@ function renew(
       expiresAt: stateEnd(tx, ctx),
     });
   }
-  recordUse(tx, ctx, grant);
-  const subject = {
-    client,
-    user,
-    grant,
-    family: claims.family,
-    era: currentEra(tx),
-    scopes,
-    claims: { ...noClaims, ...claims.claims },
-    resources,
-    jkt,
-  };
-  return {
-    subject,
-    refreshResources,
-    authentication: { authTime: claims.auth_time, amr: claims.amr, acr: claims.acr, sid: claims.sid ?? null },
-    generation,
-    nonce: null,
-    refreshScopes,
-    keptRefreshToken: rotates ? null : token,
-  };
+  return planned;
 }
