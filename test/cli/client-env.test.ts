@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { load } from "js-yaml";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { idp, newFolder, startIdp } from "../helpers/cli.ts";
 import { idpIn } from "../helpers/command.ts";
 import { problemsOf } from "../helpers/fixtures.ts";
@@ -136,9 +136,11 @@ describe("env --write", () => {
     const cwd = folderWith(withEnv({}));
     writeFileSync(join(cwd, ".env.local"), `# idp begin\n${block}\n# idp end\n`);
     const server = await startIdp([], { cwd });
-    await server.printed("idp ready");
-    expect(server.output.stderr).toMatch(says);
-    expect(server.output.stderr).toContain("idp env --write .env.local");
+    // stdout and stderr arrive in any order.
+    await vi.waitFor(() => {
+      expect(server.output.stderr).toMatch(says);
+      expect(server.output.stderr).toContain("idp env --write .env.local");
+    });
     expect((await idpIn(cwd, ["doctor"])).stdout.replaceAll(/\s+/g, " ")).toMatch(says);
     expect(await idpIn(cwd, ["env", "--write", ".env.local"])).toMatchObject({ code: 0 });
     expect((await idpIn(cwd, ["doctor"])).stdout).not.toMatch(says);
