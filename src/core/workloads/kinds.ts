@@ -3,7 +3,7 @@
 export const workloadKinds = ["github-actions", "gitlab", "kubernetes"] as const;
 export type WorkloadKind = (typeof workloadKinds)[number];
 
-export type Claims = Readonly<Record<string, unknown>>;
+type Claims = Readonly<Record<string, unknown>>;
 
 /** A workload of the fixtures. */
 export interface WorkloadSetting {

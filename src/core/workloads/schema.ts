@@ -9,7 +9,7 @@ const claimOfWorkload = z
   .string()
   .regex(new RegExp(`^(?!(?:${reservedInWorkloads.join("|")})$).`), { error: "is set by the issuer of the workload" });
 
-export const workloadSchema = z.strictObject({
+const workloadSchema = z.strictObject({
   as: z.enum(workloadKinds),
   claims: z.record(claimOfWorkload, jsonValue).optional().describe("In place of the usual ones; sub may be among them"),
 });
