@@ -295,6 +295,12 @@ export const signInViews = {
     },
   },
   "inspector-sign-in-unfinished": signInView(passedRecords.slice(0, 2)),
+  "inspector-sign-in-signed-out": signInView([
+    ...passedRecords,
+    ...passedRecords
+      .slice(-1)
+      .map((record) => ({ ...record, id: "r99", endpoint: "backchannel_logout", method: "POST" })),
+  ]),
   "inspector-sign-in-unknown": signInView(otherRecords.slice(0, 1)),
   "inspector-sign-in-fault": signInView(otherRecords.slice(1)),
 } satisfies Record<string, SignInView>;
