@@ -7,6 +7,11 @@
  *
  * era.ts ends many tokens by one number, attempts.ts slows guessing, outbound.ts makes this server's own requests to clients, derived.ts keeps values
  * that are made from records.
+ *
+ * A feature imports only from those before it (`npm run check:order`). What two of them need from each other goes below both, or is handed in.
+ * Order of the features:
+ *   redaction layout keys fixtures/read scopes clients inspector issuers sessions grants sign-in factors login users tokens authorize
+ *   testing logout fixtures/schema state fixtures/apply register consent account device try-it operations
  */
 import type { Store, Tx } from "../store/store.ts";
 import type { Factor } from "./factors/names.ts";
@@ -138,6 +143,10 @@ export interface Context {
   /** Who may use the inspector. */
   readonly inspector: InspectorAccess;
   readonly fixtures: FixturesInUse;
+  /**
+   * Makes the `Purpose` (`sign-in/purpose.ts`) of the record of an authorization request, because core/sign-in knows nothing about such requests.
+   */
+  readonly authorizationPurpose: (record: unknown) => unknown;
   /** Responses that a tester wants to be wrong. */
   readonly faults: Faults;
   /** The requests that this issuer received. */

@@ -22,6 +22,9 @@ export const discoveryPath = "/.well-known/openid-configuration";
 /** RFC 8414 3. */
 export const metadataPath = "/.well-known/oauth-authorization-server";
 
+/** The path of the page for users of devices, below the issuer. */
+export const devicePath = "/device";
+
 export const defaultPort = 4370;
 export const defaultIssuer = `http://localhost:${defaultPort}`;
 

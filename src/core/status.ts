@@ -1,6 +1,6 @@
-import type { ReadTx } from "../store/store.ts";
 import type { Context } from "./context.ts";
 import type { EndpointName } from "./endpoints.ts";
+import { recordsIn } from "./issuers/issuer-view.ts";
 import { endpointsOf } from "./layout/layout.ts";
 import { activeFaults } from "./testing/faults/faults.ts";
 import { showClock, type ClockState } from "./testing/clock.ts";
@@ -23,13 +23,6 @@ export interface Status {
   readonly requests: number;
   /** While it is moved. */
   readonly clock?: ClockState;
-}
-
-/** Counts the records of an issuer. */
-export function recordsIn(tx: ReadTx): Pick<Status, "users" | "clients" | "grants"> {
-  let grants = 0;
-  for (const grant of tx.all("grants")) if (grant.status === "active") grants += 1;
-  return { users: tx.count("users"), clients: tx.count("clients"), grants };
 }
 
 /** @throws {StorageError} while the data cannot be read */

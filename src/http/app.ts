@@ -5,8 +5,7 @@
  * error becomes one. api/ is the control API, inspector/ the pages for the person who tests.
  */
 import express, { type Express, type RequestHandler, type Router } from "express";
-import { devicePath } from "../core/device/begin.ts";
-import { baseOf, discoveryPath, metadataPath } from "../core/endpoints.ts";
+import { baseOf, discoveryPath, metadataPath, devicePath } from "../core/endpoints.ts";
 import { tryItPaths } from "../core/try-it/try-it.ts";
 import {
   getAccount,

@@ -1,6 +1,5 @@
 import type { RequestHandler } from "express";
-import { devicePath } from "../core/device/begin.ts";
-import { baseOf, discoveryPath } from "../core/endpoints.ts";
+import { baseOf, discoveryPath, devicePath } from "../core/endpoints.ts";
 import { issuerName } from "../core/issuers/issuer-view.ts";
 import { nearest } from "../core/nearest.ts";
 import { HttpError } from "./answer/http-error.ts";

@@ -1,3 +1,4 @@
+import { authorizationPurpose } from "../core/authorize/purpose.ts";
 import { createAttempts } from "../core/attempts.ts";
 import type { Context, Settings } from "../core/context.ts";
 import { derive } from "../core/derived.ts";
@@ -9,6 +10,7 @@ import { addressBefore, issuerOf, layoutsOf, type Layout } from "../core/layout/
 import { effectiveSettings, storedSettings } from "../core/settings.ts";
 import { createFaults } from "../core/testing/faults/faults.ts";
 import { createLedger } from "../core/testing/requests.ts";
+import type { AuthorizationRecord } from "../core/sign-in/interactions.ts";
 import type { ReadTx } from "../store/store.ts";
 
 interface ContextOptions extends Pick<
@@ -65,6 +67,7 @@ export async function composeContext(options: ContextOptions): Promise<Context> 
     fixtures: options.fixtures,
     issuers: options.issuers,
     log: options.log,
+    authorizationPurpose: (record: unknown) => authorizationPurpose(record as AuthorizationRecord),
     keys: await openKeyRing(store, now, random),
     attempts: createAttempts(now),
     inspector: await createInspectorAccess(store, clock.unmoved, random),

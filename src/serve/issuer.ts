@@ -7,7 +7,7 @@ import type { AnyFixtures } from "../core/fixtures/read/source.ts";
 import { rememberIssuer } from "../core/issuers/issuer.ts";
 import type { Issuers } from "../core/issuers/issuer-view.ts";
 import { createPendingPasswords } from "../core/login/pending-passwords.ts";
-import { notifyClients, type EndedSessions } from "../core/logout/backchannel.ts";
+import { notifyClients, type EndedSessions } from "../core/sessions/backchannel.ts";
 import { unknownHere } from "../core/nearest.ts";
 import { createClock, movedIn, type Clock } from "../core/testing/clock.ts";
 import { faultsOf } from "../core/testing/faults/fault-admin.ts";

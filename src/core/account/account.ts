@@ -2,15 +2,14 @@
  * core/account: the user's own page, with connected apps and how to remove them, sessions, language and theme.
  */
 import type { Grant, User } from "../../store/store.ts";
-import { notifyClients } from "../logout/backchannel.ts";
+import { notifyClients } from "../sessions/backchannel.ts";
 import { clientName, type ClientName } from "../clients/clients.ts";
 import type { Context } from "../context.ts";
 import { revokeGrant } from "../grants/grants.ts";
 import type { Browser } from "../sign-in/interactions.ts";
-import { requireUserForm, userFormValue } from "../sign-in/user-form.ts";
+import { csrfOf, requireUserForm } from "../sign-in/user-form.ts";
 import { namedScopes, ownValues, type NamedScope, type ReleasedValue } from "../consent/scope-display.ts";
-import { hashOf } from "../secrets.ts";
-import { endSessions, liveSession, sessionOf, type LiveSession } from "../sessions/sessions.ts";
+import { endSessions, liveSession, sessionOf } from "../sessions/sessions.ts";
 
 export interface ConnectedApp {
   readonly clientId: string;
@@ -37,10 +36,6 @@ export interface AccountPage {
     readonly byPassword: boolean;
   }[];
 }
-
-/** A form of the account pages is bound to the browser and the session, so it needs no record. */
-export const csrfOf = (browser: Browser, { session }: Pick<LiveSession, "session">): string =>
-  userFormValue(hashOf(`account ${browser.id ?? ""}`), session.id);
 
 /** @returns null if nobody is signed in */
 export const showAccount = (ctx: Context, browser: Browser): Promise<AccountPage | null> =>

@@ -10,7 +10,7 @@ import {
 import { NestingError, parseJson } from "../../text/json-depth.ts";
 import { OAuthError } from "../errors.ts";
 import { isObject } from "../json-object.ts";
-import { mayAsk } from "../scopes/scopes.ts";
+import { mayAskClaim } from "../scopes/scopes.ts";
 
 /** The `claims` parameter (OpenID Connect Core 5.5): single claims, beside those of the scopes. */
 
@@ -62,10 +62,6 @@ function wishedSub(wish: unknown): string | null {
   const [value] = wishedValues(wish);
   return typeof value === "string" ? value : null;
 }
-
-/** Whether one of the scopes that release a claim is one that the client may ask for. */
-export const mayAskClaim = (tx: ReadTx, ctx: Defaults, client: Client, name: string): boolean =>
-  releasingScopes(tx, ctx, client, name).some((scope) => mayAsk(client, scope));
 
 /**
  * @param text the parameter; undefined: not sent

@@ -13,10 +13,10 @@ import { summarize } from "./request-summary.ts";
 
 /** An authorization request as the purpose of a sign-in: it ends with a code for the client, or with the reason why not. */
 export function authorizationPurpose(record: AuthorizationRecord): Purpose {
-  const { request } = record;
+  const request = requestOf(record);
   const { clientId, redirectUri, uiLocales } = request;
   return {
-    needs: needsOf(record),
+    needs: needsOf(request, record.hintedUserId),
     shown: { app: { clientId, redirectUri, uiLocales }, ownPage: null, uiLocales, summary: () => summarize(request) },
     check: (tx, ctx) => void checkStillAllowed(tx, ctx, request),
     refuse: (code, description) => refuse(request, code, description),
@@ -24,7 +24,10 @@ export function authorizationPurpose(record: AuthorizationRecord): Purpose {
   };
 }
 
-function needsOf({ request, hintedUserId }: AuthorizationRecord): Needs {
+/** `authorize.ts` put the whole request into the record. */
+const requestOf = ({ request }: AuthorizationRecord): AuthorizationRequest => request as AuthorizationRequest;
+
+function needsOf(request: AuthorizationRequest, hintedUserId: string | null): Needs {
   const { prompt, maxAge, loginHint, clientId, redirectUri, scopes } = request;
   const login = prompt.includes("select_account") ? "choice" : prompt.includes("login") ? "again" : "once";
   return {

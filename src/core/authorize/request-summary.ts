@@ -2,20 +2,9 @@ import type { AuthorizationRequest } from "./request.ts";
 import { isList, isOpen } from "../redaction/places.ts";
 import { shownValue } from "../redaction/values.ts";
 import { singleClaim } from "../scopes/claims.ts";
+import type { RequestNote, RequestSummary } from "../sign-in/purpose.ts";
 
 /** An authorization request in short, for the developer: folded away at the foot of the login and the consent page. */
-
-/** A note on a request for the developer; it is not a reason to refuse the request. */
-export type RequestNote =
-  | { readonly kind: "no-pkce" | "no-state" | "no-nonce" }
-  /** Names that nobody defined: ignored. */
-  | { readonly kind: "unknown-scopes"; readonly scopes: readonly string[] };
-
-export interface RequestSummary {
-  /** The parameters under their names, in the order of the standard. */
-  readonly details: readonly { readonly name: string; readonly value: string }[];
-  readonly notes: readonly RequestNote[];
-}
 
 /** The parameters whose values the request could only have because they are registered or known here. */
 const proven = ["client_id", "redirect_uri", "response_mode", "scope", "claims", "prompt", "max_age"];

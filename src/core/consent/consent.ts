@@ -9,7 +9,7 @@ import { isCovered } from "../grants/granted-scopes.ts";
 import { activeGrant } from "../grants/grants.ts";
 import { findInteraction, InteractionError, recordFact, type Browser } from "../sign-in/interactions.ts";
 import { advance, nextStep, purposeOf, sessionFor, settle, type StepResult } from "../sign-in/next-step.ts";
-import type { RequestSummary } from "../authorize/request-summary.ts";
+import type { RequestSummary } from "../sign-in/purpose.ts";
 import { namedScopes, releasedValues, type NamedScope, type ReleasedValue } from "./scope-display.ts";
 import { requireUserForm, userFormValue } from "../sign-in/user-form.ts";
 
@@ -43,7 +43,7 @@ export const showConsent = (ctx: Context, uid: string, browser: Browser): Promis
   ctx.store.read((tx) => {
     const interaction = findInteraction(tx, ctx, uid, browser);
     const session = sessionFor(tx, interaction, browser);
-    const { needs, shown } = purposeOf(interaction);
+    const { needs, shown } = purposeOf(ctx, interaction);
     if (needs.consent === null || session === null) return null;
     if (nextStep(tx, ctx, interaction, session).kind !== "consent") return null;
     const { clientId, scopes } = needs.consent;
@@ -90,7 +90,7 @@ export async function consent(ctx: Context, uid: string, browser: Browser, form:
   const result = await ctx.store.transaction((tx) => {
     const interaction = findInteraction(tx, ctx, uid, browser);
     const session = sessionFor(tx, interaction, browser);
-    const question = purposeOf(interaction).needs.consent;
+    const question = purposeOf(ctx, interaction).needs.consent;
     if (question === null) throw new InteractionError("gone");
     // Signed out since the page was shown: nobody decides.
     if (session === null) return advance(tx, ctx, interaction, null, browser);

@@ -3,15 +3,14 @@ import { checkLength } from "../sign-in/request-length.ts";
 import { checkResources } from "../scopes/resources.ts";
 import { mayUse } from "../clients/clients.ts";
 import type { Context } from "../context.ts";
-import { baseOf } from "../endpoints.ts";
+import { baseOf, devicePath } from "../endpoints.ts";
 import { OAuthError } from "../errors.ts";
 import { singleFactor } from "../factors/names.ts";
 import { resolveScopes, splitScope } from "../scopes/scopes.ts";
+import { deviceGrantType } from "../tokens/grant-types/device-code.ts";
 import { hashOf } from "../secrets.ts";
 
 /** The device's side (RFC 8628 3.1, 3.2): it gets a code for itself and one for its user. */
-
-export const deviceGrantType = "urn:ietf:params:oauth:grant-type:device_code";
 
 /** Seconds. */
 const deviceCodeTtl = 600;
@@ -22,9 +21,6 @@ const expiredMemory = 3_600_000;
 /** No vowels, so that no words appear (RFC 8628 6.1), and no letter that Turkish has with and without a dot. */
 const alphabet = "BCDFGHJKLMNPQRSTVWXZ";
 const userCodeLength = 8;
-
-/** The path of the page for users, below the issuer. */
-export const devicePath = "/device";
 
 export interface DeviceAnswer {
   readonly device_code: string;

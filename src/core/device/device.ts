@@ -3,7 +3,6 @@
  * device's polling is a grant type (core/tokens/grant-types/device-code.ts).
  */
 import type { Client, DeviceRequest, ReadTx, Tx, User } from "../../store/store.ts";
-import { csrfOf } from "../account/account.ts";
 import { userCodeLimits } from "../attempts.ts";
 import { clientName, type ClientName } from "../clients/clients.ts";
 import type { Context } from "../context.ts";
@@ -12,7 +11,7 @@ import { metOf, standingOf } from "../factors/acr.ts";
 import { enoughFor } from "../factors/needs.ts";
 import { recordGrant } from "../grants/grants.ts";
 import type { Browser } from "../sign-in/interactions.ts";
-import { requireUserForm } from "../sign-in/user-form.ts";
+import { requireUserForm, csrfOf } from "../sign-in/user-form.ts";
 import { shownCode } from "./begin.ts";
 import { namedScopes, type NamedScope } from "../consent/scope-display.ts";
 import { mayAsk } from "../scopes/scopes.ts";

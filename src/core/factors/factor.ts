@@ -1,6 +1,6 @@
 import type { Interaction, ReadTx, Tx, User } from "../../store/store.ts";
 import { passwordLimits } from "../attempts.ts";
-import type { RequestSummary } from "../authorize/request-summary.ts";
+import type { RequestSummary } from "../sign-in/purpose.ts";
 import { clientName, type ClientName } from "../clients/clients.ts";
 import type { Context } from "../context.ts";
 import type { LiveSession } from "../sessions/sessions.ts";
@@ -59,7 +59,7 @@ const onPage = (factor: Factor): factor is AskedFactor => factor !== "pwd";
 function askedIn(tx: ReadTx, ctx: Context, interaction: Interaction, browser: Browser): Asked | null {
   const live = sessionFor(tx, interaction, browser);
   if (live === null || nextStep(tx, ctx, interaction, live).kind !== "factor") return null;
-  const { factors, instead } = missingOf(ctx, purposeOf(interaction), interaction, live);
+  const { factors, instead } = missingOf(ctx, purposeOf(ctx, interaction), interaction, live);
   return { interaction, live, factors: [...factors.filter(onPage).slice(0, 1), ...instead.filter(onPage)] };
 }
 
@@ -83,7 +83,7 @@ export async function showFactor(
     const { user } = live;
     const factor = factors.find((name) => name === wanted) ?? factors[0];
     if (factor === undefined) return null;
-    const { shown } = purposeOf(interaction);
+    const { shown } = purposeOf(ctx, interaction);
     const hasPasskey = (user.passkeys ?? []).length > 0;
     return {
       csrf: interaction.csrf,

@@ -1,7 +1,6 @@
 import type { Passkey, ReadTx, User } from "../../store/store.ts";
-import { csrfOf } from "../account/account.ts";
 import type { Context } from "../context.ts";
-import { requireUserForm } from "../sign-in/user-form.ts";
+import { requireUserForm, csrfOf } from "../sign-in/user-form.ts";
 import { liveSession, type LiveSession } from "../sessions/sessions.ts";
 import type { Browser } from "../sign-in/interactions.ts";
 import { factorsOf } from "./acr.ts";

@@ -1,9 +1,16 @@
 import type { Client, Grant, ReadTx } from "../../store/store.ts";
 import { claimScope, releasingScopes, singleClaim, type Defaults } from "../scopes/claims.ts";
-import { mayAskClaim } from "../authorize/claims-parameter.ts";
 import { activeGrant } from "./grants.ts";
-import { mayAsk, splitScope } from "../scopes/scopes.ts";
-import type { LiveToken } from "../tokens/state.ts";
+import { mayAsk, splitScope, mayAskClaim } from "../scopes/scopes.ts";
+
+/** Whom a token speaks for (`tokens/state.ts`). */
+interface GrantedToken {
+  readonly client: Client;
+  /** Null for a token without a user. */
+  readonly grant: Grant | null;
+  /** For a token from a token exchange: the clients of the tokens it was exchanged for. */
+  readonly origins: readonly Client[];
+}
 
 /** Whether this is a single claim (OpenID Connect Core 5.5) that a granted scope already releases: then no consent is needed. */
 export function isCovered(
@@ -63,7 +70,7 @@ export function grantFor(
 export const scopesNow = (
   tx: ReadTx,
   ctx: Defaults,
-  { client, grant, origins }: Pick<LiveToken, "client" | "grant" | "origins">,
+  { client, grant, origins }: GrantedToken,
   scope: string,
 ): readonly string[] => {
   const names = splitScope(scope);
@@ -80,7 +87,7 @@ export const scopesNow = (
 export const claimsNow = (
   tx: ReadTx,
   ctx: Defaults,
-  token: Pick<LiveToken, "client" | "grant" | "origins">,
+  token: GrantedToken,
   names: readonly string[],
 ): readonly string[] =>
   names.filter(

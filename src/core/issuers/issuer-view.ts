@@ -1,4 +1,4 @@
-import type { Store } from "../../store/store.ts";
+import type { ReadTx, Store } from "../../store/store.ts";
 import { baseOf } from "../endpoints.ts";
 import type { FixtureSource } from "../fixtures/read/source.ts";
 import type { InspectorAccess } from "../inspector/access.ts";
@@ -32,6 +32,13 @@ export interface IssuerView {
   readonly grants: number;
   /** Why it could not be opened; null: it works. */
   readonly problem: string | null;
+}
+
+/** Counts the records of an issuer. */
+export function recordsIn(tx: ReadTx): Pick<IssuerView, "users" | "clients" | "grants"> {
+  let grants = 0;
+  for (const grant of tx.all("grants")) if (grant.status === "active") grants += 1;
+  return { users: tx.count("users"), clients: tx.count("clients"), grants };
 }
 
 /** An issuer of the process that is open. */

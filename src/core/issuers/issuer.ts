@@ -6,9 +6,8 @@ import type { ReadTx } from "../../store/store.ts";
 import type { Context } from "../context.ts";
 import { OperationError } from "../errors.ts";
 import { addressBefore, issuerOf, type Layout } from "../layout/layout.ts";
-import { issuerName, type IssuerView } from "./issuer-view.ts";
+import { issuerName, type IssuerView, recordsIn } from "./issuer-view.ts";
 import { didYouMean } from "../nearest.ts";
-import { recordsIn } from "../status.ts";
 
 /**
  * Only characters of a URL (RFC 3986 2), since the issuer begins every address of the metadata. No semicolon: the path of a cookie cannot

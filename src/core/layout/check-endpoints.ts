@@ -1,6 +1,5 @@
 import * as z from "zod";
-import { devicePath } from "../device/begin.ts";
-import { discoveryPath, endpointNames, endpoints, metadataPath, type EndpointName } from "../endpoints.ts";
+import { discoveryPath, endpointNames, endpoints, metadataPath, type EndpointName, devicePath } from "../endpoints.ts";
 import { presetNames } from "./presets.ts";
 
 /** What the setting `endpoints` may hold. */

@@ -10,7 +10,7 @@ import { findForForm, findInteraction, recordFact, type AskingApp, type Browser 
 import { advance, purposeOf, settle, signIn, type Advance, type StepResult } from "../sign-in/next-step.ts";
 import { verifyPassword } from "./verify-password.ts";
 import { missingOf } from "../factors/needs.ts";
-import type { RequestSummary } from "../authorize/request-summary.ts";
+import type { RequestSummary } from "../sign-in/purpose.ts";
 import { shownValue } from "../redaction/values.ts";
 import { barredUser, liveSession } from "../sessions/sessions.ts";
 import { seconds } from "../time.ts";
@@ -54,7 +54,7 @@ const shownHint = (hint: string | null): string | null =>
 export function showLogin(ctx: Context, uid: string, browser: Browser): Promise<LoginPage> {
   return ctx.store.read((tx) => {
     const interaction = findInteraction(tx, ctx, uid, browser);
-    const purpose = purposeOf(interaction);
+    const purpose = purposeOf(ctx, interaction);
     const { needs, shown } = purpose;
     const session = liveSession(tx, browser.session);
     const lacks = session === null ? null : missingOf(ctx, purpose, interaction, session);

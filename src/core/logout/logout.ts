@@ -3,7 +3,7 @@
  * notifies the clients.
  */
 import type { Client, ReadTx, Tx } from "../../store/store.ts";
-import { notifyClients, type LogoutNotice, type EndedSessions } from "./backchannel.ts";
+import { notifyClients, type LogoutNotice, type EndedSessions } from "../sessions/backchannel.ts";
 import { clientName, findClient, mayUseAnyPort, type ClientName } from "../clients/clients.ts";
 import { hasOpenPort, matchRedirectUri } from "../clients/redirect-uri.ts";
 import type { Context } from "../context.ts";

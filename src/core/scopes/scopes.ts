@@ -5,7 +5,7 @@
 import type { Client, ReadTx } from "../../store/store.ts";
 import type { Context } from "../context.ts";
 import { OAuthError } from "../errors.ts";
-import { standardByScope } from "./claims.ts";
+import { releasingScopes, standardByScope, type Defaults } from "./claims.ts";
 import { addScopes } from "../fix-commands.ts";
 
 /**
@@ -93,6 +93,10 @@ export const supportedScopes = (
 export function mayAsk(client: Client, name: string): boolean {
   return client.scope === undefined || name === "offline_access" || splitScope(client.scope).includes(name);
 }
+
+/** Whether one of the scopes that release a claim is one that the client may ask for. */
+export const mayAskClaim = (tx: ReadTx, ctx: Defaults, client: Client, name: string): boolean =>
+  releasingScopes(tx, ctx, client, name).some((scope) => mayAsk(client, scope));
 
 /**
  * The scopes a request asks for, out of those defined and the client's own.

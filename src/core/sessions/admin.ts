@@ -1,5 +1,5 @@
 import type { ReadTx, Session } from "../../store/store.ts";
-import { notifyClients, type LogoutNotice } from "../logout/backchannel.ts";
+import { notifyClients, type LogoutNotice } from "./backchannel.ts";
 import type { Context } from "../context.ts";
 import { OperationError } from "../errors.ts";
 import { endSessions, endSessionsOf } from "./sessions.ts";

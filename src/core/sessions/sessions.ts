@@ -2,7 +2,7 @@
  * core/sessions: the browsers in which users are signed in. sessions.ts starts, finds and ends them; admin.ts is for the operator.
  */
 import type { ReadTx, Session, Tx, User } from "../../store/store.ts";
-import { withClients, type EndedSessions } from "../logout/backchannel.ts";
+import { withClients, type EndedSessions } from "./backchannel.ts";
 import type { Context } from "../context.ts";
 import { metOf } from "../factors/acr.ts";
 import type { Met, Proof } from "../factors/names.ts";

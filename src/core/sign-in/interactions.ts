@@ -1,5 +1,4 @@
 import type { Interaction, ReadTx, Tx } from "../../store/store.ts";
-import type { AuthorizationRequest } from "../authorize/request.ts";
 import { clientName, type ClientName } from "../clients/clients.ts";
 import type { Context } from "../context.ts";
 import { hashOf, sameSecret } from "../secrets.ts";
@@ -9,7 +8,8 @@ import { hashOf, sameSecret } from "../secrets.ts";
 /** A sign-in for an authorization request. */
 export interface AuthorizationRecord {
   readonly kind: "authorization";
-  readonly request: AuthorizationRequest;
+  /** All of it is for `core/authorize`. */
+  readonly request: AskingApp;
   /** The only user who may sign in, by a hint of the request; null: any. */
   readonly hintedUserId: string | null;
 }

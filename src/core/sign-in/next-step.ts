@@ -5,8 +5,7 @@
  * how it ends. next-step.ts is the only place that knows the order: login, then consent, then return.
  */
 import type { Interaction, ReadTx, Tx, User } from "../../store/store.ts";
-import { authorizationPurpose } from "../authorize/purpose.ts";
-import { notifyClients, type EndedSessions } from "../logout/backchannel.ts";
+import { notifyClients, type EndedSessions } from "../sessions/backchannel.ts";
 import { findClient } from "../clients/clients.ts";
 import type { Context } from "../context.ts";
 import { grantFor } from "../grants/granted-scopes.ts";
@@ -48,9 +47,11 @@ export interface StepResult extends Pick<Advance, "sessionCookie"> {
 }
 
 /** What a sign-in is for. @throws {InteractionError} if the interaction is not a sign-in */
-export function purposeOf(interaction: Interaction): Purpose {
+export function purposeOf(ctx: Pick<Context, "authorizationPurpose">, interaction: Interaction): Purpose {
   const record = signInRecordOf(interaction);
-  return record.kind === "page" ? ownPagePurpose(record.path, record.acr) : authorizationPurpose(record);
+  return record.kind === "page"
+    ? ownPagePurpose(record.path, record.acr)
+    : (ctx.authorizationPurpose(record) as Purpose);
 }
 
 type Next = { readonly kind: "login" | "factor" | "consent" } | { readonly kind: "return"; readonly outcome: Outcome };
@@ -61,7 +62,7 @@ type Next = { readonly kind: "login" | "factor" | "consent" } | { readonly kind:
  *   another user signed in than the one that is needed, or if the client may no longer ask for this
  */
 export function nextStep(tx: ReadTx, ctx: Context, interaction: Interaction, session: LiveSession | null): Next {
-  const purpose = purposeOf(interaction);
+  const purpose = purposeOf(ctx, interaction);
   const { needs } = purpose;
   const { login, consent } = interaction;
   purpose.check(tx, ctx);
@@ -117,7 +118,7 @@ export function advance(
   const next = nextStep(tx, ctx, interaction, session);
   if (next.kind === "return") {
     endInteraction(tx, ctx, interaction);
-    return stepOnly(purposeOf(interaction).finish(tx, ctx, next.outcome));
+    return stepOnly(purposeOf(ctx, interaction).finish(tx, ctx, next.outcome));
   }
   const automatic = next.kind === "consent" ? null : automaticLogin(tx, ctx, interaction);
   if (automatic !== null) return signIn(tx, ctx, interaction, automatic.user, automatic.proofs, browser);

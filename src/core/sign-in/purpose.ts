@@ -2,7 +2,6 @@ import type { ReadTx, Tx } from "../../store/store.ts";
 import type { Context } from "../context.ts";
 import type { AskingApp } from "./interactions.ts";
 import type { AuthorizationResponse } from "./response.ts";
-import type { RequestSummary } from "../authorize/request-summary.ts";
 import type { LiveSession } from "../sessions/sessions.ts";
 import type { Standing } from "../factors/acr.ts";
 import { OAuthError } from "../errors.ts";
@@ -52,6 +51,18 @@ export interface Question {
   readonly scopes: readonly string[];
   /** Even if all of them are granted. */
   readonly again: boolean;
+}
+
+/** A note on a request for the developer; it is not a reason to refuse the request. */
+export type RequestNote =
+  | { readonly kind: "no-pkce" | "no-state" | "no-nonce" }
+  /** Names that nobody defined: ignored. */
+  | { readonly kind: "unknown-scopes"; readonly scopes: readonly string[] };
+
+export interface RequestSummary {
+  /** The parameters under their names, in the order of the standard. */
+  readonly details: readonly { readonly name: string; readonly value: string }[];
+  readonly notes: readonly RequestNote[];
 }
 
 interface Shown {

@@ -1,5 +1,6 @@
 import { hashOf, sameSecret } from "../secrets.ts";
-import { InteractionError } from "./interactions.ts";
+import type { LiveSession } from "../sessions/sessions.ts";
+import { InteractionError, type Browser } from "./interactions.ts";
 
 /**
  * Forms that are shown to one user: another user who signs in in another tab must not decide for them. The `csrf` value has a part for
@@ -7,6 +8,10 @@ import { InteractionError } from "./interactions.ts";
  */
 
 export const userFormValue = (page: string, reader: string): string => `${page}.${hashOf(`${page} ${reader}`)}`;
+
+/** A form of the account pages is bound to the browser and the session, so it needs no record. */
+export const csrfOf = (browser: Browser, { session }: Pick<LiveSession, "session">): string =>
+  userFormValue(hashOf(`account ${browser.id ?? ""}`), session.id);
 
 /** The form was shown to another user than the one who is signed in now. */
 export class OtherUserError extends Error {

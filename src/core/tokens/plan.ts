@@ -3,7 +3,7 @@ import type { Context } from "../context.ts";
 import { currentEra } from "../era.ts";
 import { grantedNow } from "../grants/granted-scopes.ts";
 import { recordUse } from "../grants/use.ts";
-import { rememberClient } from "../logout/backchannel.ts";
+import { rememberClient } from "../sessions/backchannel.ts";
 import { noClaims, type RequestedClaims } from "../scopes/claims.ts";
 import type { TokenPlan } from "./response.ts";
 import type { Authentication } from "./sign.ts";

@@ -1,5 +1,5 @@
 import type { Tx, User } from "../../store/store.ts";
-import { notifyClients } from "../logout/backchannel.ts";
+import { notifyClients } from "../sessions/backchannel.ts";
 import { checkComputed, checkEntry, type Entry } from "../fixtures/schema/check-entry.ts";
 import type { Context } from "../context.ts";
 import { OperationError } from "../errors.ts";

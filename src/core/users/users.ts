@@ -2,7 +2,7 @@
  * core/users: the people. users.ts shows, suspends, bans and restores them; edit.ts adds and changes them.
  */
 import type { ReadTx, Tx, User } from "../../store/store.ts";
-import { notifyClients, type EndedSessions } from "../logout/backchannel.ts";
+import { notifyClients, type EndedSessions } from "../sessions/backchannel.ts";
 import type { Context } from "../context.ts";
 import { OperationError } from "../errors.ts";
 import { revokeGrant } from "../grants/grants.ts";

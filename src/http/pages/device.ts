@@ -1,5 +1,5 @@
 import type { Request, Response } from "express";
-import { devicePath } from "../../core/device/begin.ts";
+import { devicePath } from "../../core/endpoints.ts";
 import { decideDevice, showDevice, typedCode } from "../../core/device/device.ts";
 import { signInFirst } from "./account.ts";
 import { readBrowser } from "../input/cookies.ts";

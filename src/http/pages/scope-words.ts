@@ -1,5 +1,5 @@
 import type { NamedScope } from "../../core/consent/scope-display.ts";
-import type { RequestNote, RequestSummary } from "../../core/authorize/request-summary.ts";
+import type { RequestSummary, RequestNote } from "../../core/sign-in/purpose.ts";
 import type { ScopeView, RequestView } from "./views.ts";
 
 /** The words that a fixture gives a scope: in the language of the page, else in English, else in the first language. */

@@ -15,6 +15,8 @@ export interface DevicePoll {
   readonly resource: readonly string[];
 }
 
+export const deviceGrantType = "urn:ietf:params:oauth:grant-type:device_code";
+
 /** Seconds that are added to the interval of a device that polls too fast (RFC 8628 3.5). */
 const slowDown = 5;
 
