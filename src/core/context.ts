@@ -11,7 +11,7 @@
  * A feature imports only from those before it (`npm run check:order`). What two of them need from each other goes below both, or is handed in.
  * Order of the features:
  *   redaction layout keys fixtures/read scopes clients inspector issuers sessions grants sign-in factors login users tokens authorize
- *   testing logout fixtures/schema state fixtures/apply register consent account device try-it operations
+ *   testing workloads logout fixtures/schema state fixtures/apply register consent account device try-it operations
  */
 import type { Store, Tx } from "../store/store.ts";
 import type { Factor } from "./factors/names.ts";
