@@ -78,7 +78,7 @@ export const issuerMethods = (call: IssuerMethods["call"]): IssuerMethods => ({
   issueTokens: (input) => call("issue.tokens", input),
   revoke: (selection) => call("revoke", selection),
   faults: {
-    add: (fault) => call("faults.add", { fault: { ...fault } }),
+    add: (fault) => call("faults.add", fault),
     list: () => call("faults.list", {}),
     remove: (id) => call("faults.remove", { id }),
     clear: () => call("faults.clear", {}),

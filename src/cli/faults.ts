@@ -39,14 +39,12 @@ const faultTable = (cli: Invocation, faults: readonly Fault[], style: Style): st
   );
 
 /** `idp faults add` */
-export async function addFault(cli: Invocation, endpoint: string, flags: FaultFlags): Promise<Outcome> {
+export async function addFault(cli: Invocation, endpoint: FaultInput["endpoint"], flags: FaultFlags): Promise<Outcome> {
   const { grantType, header, contentType, dropAfter, ...rest } = flags;
   const target = await findTarget(cli);
   const fault = await target.call("faults.add", {
-    fault: {
-      ...{ endpoint, ...rest, grant_type: grantType, content_type: contentType, drop_after: dropAfter },
-      ...(header !== undefined && { header: Object.fromEntries(header) }),
-    },
+    ...{ endpoint, ...rest, grant_type: grantType, content_type: contentType, drop_after: dropAfter },
+    ...(header !== undefined && { header: Object.fromEntries(header) }),
   });
   return answer(fault, (shown, style) => faultTable(cli, [shown], style), {
     notes: [{ text: "To remove it", command: ["idp", "faults", "remove", fault.id] }, target.where],

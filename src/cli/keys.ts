@@ -1,4 +1,5 @@
 import type { KeyView } from "../core/keys/admin.ts";
+import type { OperationInput } from "../core/operations/table.ts";
 import type { Invocation } from "./invocation.ts";
 import { answer, type Outcome } from "./output/print.ts";
 import type { Style } from "./output/style.ts";
@@ -29,7 +30,7 @@ export async function listKeys(cli: Invocation): Promise<Outcome> {
 }
 
 /** `idp keys rotate` */
-export async function rotateKeys(cli: Invocation, flags: { readonly alg?: string }): Promise<Outcome> {
+export async function rotateKeys(cli: Invocation, flags: OperationInput<"keys.rotate">): Promise<Outcome> {
   const target = await findTarget(cli);
   const keys = await target.call("keys.rotate", { alg: flags.alg });
   return answer(keys, (shown, style) => keyTable(cli, shown, style), {

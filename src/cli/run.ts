@@ -8,6 +8,7 @@ import { CommanderError, type Command } from "commander";
 import { OperationError } from "../core/errors.ts";
 import { typedTarget } from "./output/command-line.ts";
 import { failureOf, type Failure } from "./failure.ts";
+import { inFlags } from "./flag-words.ts";
 import { ownWords } from "./input/foreign-command.ts";
 import { settle, type GlobalFlags, type Invocation, type Terminal } from "./invocation.ts";
 import { print, printFailure } from "./output/print.ts";
@@ -179,7 +180,8 @@ export async function run(
       printFailure(cli, failure, null);
       return failure.exit;
     }
-    const failure = failureOf(error);
+    const { command, path } = typedCommand(program, words);
+    const failure = inFlags(failureOf(error), { command, path, json: cli.json });
     if (failure.code === "interrupted" && !cli.json) return failure.exit;
     printFailure(cli, failure, flags.verbose === true ? causeOf(error) : null);
     return failure.exit;

@@ -126,6 +126,8 @@ export interface Problem {
   /** `users[2].email` */
   readonly path: string;
   readonly message: string;
+  /** Other fields that the message names. */
+  readonly fields?: readonly string[];
 }
 
 /** `file:line:column path message`, which editors and CI systems understand; without a file `path: message`. */

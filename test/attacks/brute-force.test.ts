@@ -48,7 +48,7 @@ const guess = (browser: Browser, page: Visit, username: string, password: string
 
 test("with passwords, the page for a login_hint is the same for active, suspended and unknown users", async () => {
   const own = await serve({ settings: { login: "password" } });
-  await own.call("users.edit", { username: "carol", entry: { status: "suspended" } });
+  await own.call("users.edit", { username: "carol", status: "suspended" });
   const pages = await Promise.all(
     ["alice", "carol", "nobody"].map(async (hint) => {
       const { body } = await new Browser(own.issuer).open(authorizeUrl(own, { login_hint: hint }));

@@ -144,14 +144,14 @@ test.each(pairs)("the cookies of %s at %s: signed in at each on its own", async 
 });
 
 test.each(pairs)("a client, a user and a change of %s are not those of %s", async (_one, _other, one, other) => {
-  await one.call("clients.add", { entry: { client_id: "only-here", redirect_uris: ["https://app.test/cb"] } });
+  await one.call("clients.add", { client_id: "only-here", redirect_uris: ["https://app.test/cb"] });
   const opened = await fetch(authorizeUrl(other, { client_id: "only-here", redirect_uri: "https://app.test/cb" }));
   expect(opened.status).toBe(400);
   const tokens = await tokensOf(other);
   await one.call("reset", {});
   await one.call("users.suspend", { username: "alice" });
   await one.call("clock.advance", { by: "2h" });
-  await one.call("faults.add", { fault: { endpoint: "userinfo", status: 503, always: true } });
+  await one.call("faults.add", { endpoint: "userinfo", status: 503, always: true });
   expect((await userinfo(other, tokens.access_token)).status).toBe(200);
   await one.call("faults.clear", {});
   await one.call("clock.reset", {});

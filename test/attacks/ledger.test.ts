@@ -312,7 +312,7 @@ test("what all outputs show of the run", async () => {
     expect([0, 6], stderr).toContain(code);
     shown.push(stdout, stderr);
   }
-  for (const endpoint of ["token", "authorize", "login", "userinfo", "any"]) {
+  for (const endpoint of ["token", "authorize", "login", "userinfo", "any"] as const) {
     shown.push(expectLines(await idp.call("expect", { endpoint, status: 599, client: "none" })).join("\n"));
   }
   const stream = await fetch(`${idp.issuer}/_idp/api/requests/stream?since=r0`, {

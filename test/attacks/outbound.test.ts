@@ -255,7 +255,7 @@ describe("from outside", () => {
   }
   /** An operator gives an address to a client that registered itself, which does not make it a client of the operator. */
   const give = (stranger: Record<string, string>, entry: object) =>
-    idp.call("clients.edit", { client_id: stranger["client_id"] ?? "", entry: { ...entry } });
+    idp.call("clients.edit", { client_id: stranger["client_id"] ?? "", ...entry });
   const authenticate = async (id: string, at = idp) =>
     post(at, paths.revoke, {
       client_id: null,

@@ -38,8 +38,7 @@ const idp = await underAttack({ adminToken, settings: { login: "password" } });
 const app = await register(idp);
 await enroll(idp, { username: "without-password" });
 // Those of the demo that still wait to be hashed.
-for (const name of ["alice", "carol", "dave"])
-  await idp.call("users.edit", { username: name, entry: { password: name } });
+for (const name of ["alice", "carol", "dave"]) await idp.call("users.edit", { username: name, password: name });
 beforeEach(() => {
   hashes = [];
   compared = [];

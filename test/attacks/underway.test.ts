@@ -13,7 +13,7 @@ import { testClock } from "../helpers/clock.ts";
 const clock = testClock();
 const idp = await underAttack({ now: clock.now });
 const edit = ({ credentials: { client_id } }: App, entry: Record<string, unknown>) =>
-  idp.call("clients.edit", { client_id, entry });
+  idp.call("clients.edit", { ...entry, client_id });
 
 describe("a client that changes between the pages", () => {
   const old = "http://localhost:3000/old";
@@ -110,7 +110,9 @@ describe("a device that waits while its client changes", () => {
     const { client_id, client_secret } = app.credentials;
     await idp.call("clients.remove", { client_id });
     await idp.call("clients.add", {
-      entry: { client_id, client_secret: client_secret ?? "", grant_types: [grant_type] },
+      client_id,
+      client_secret: client_secret ?? "",
+      grant_types: [grant_type],
     });
     expect((await browser.press(page, "device-allow")).state).toBe("invalid");
     expect((await open()).state).toBe("invalid");
@@ -130,7 +132,7 @@ describe("a proof that is replaced while it is checked", () => {
     let isChanged = false;
     const last = guess(browser, page, alice, "old").then(({ status }) => ({ status, isChanged }));
     await others[0];
-    await idp.call("users.edit", { username: alice, entry: { password: "new" } });
+    await idp.call("users.edit", { username: alice, password: "new" });
     isChanged = true;
     expect(await last).toEqual({ status: 401, isChanged: true });
     await Promise.all(others);

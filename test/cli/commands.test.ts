@@ -169,7 +169,12 @@ const cases: readonly Case[] = [
   {
     words: "token issue --user alice --client app --claim sub=bob",
     code: 2,
-    json: refused("usage", expect.stringContaining('claim "sub" cannot be set')),
+    json: {
+      error: {
+        ...{ code: "usage", message: expect.stringContaining('--claim: "sub" cannot be set') },
+        ...{ hint: "See: idp token issue --help", problems: [expect.objectContaining({ path: "claims.sub" })] },
+      },
+    },
   },
   { words: "token revoke -", input: "a.b.c", code: 0, json: { revoked: null, client: null } },
   { words: "revoke --user alice --client app", code: 0, json: { revoked: [grant("alice", "app", "revoked")] } },

@@ -171,13 +171,15 @@ test("a new client without a redirect URI, off a terminal: exit 2, naming the fl
   expect(stderr).toContain("idp clients add shop --redirect-uri http://localhost:3000/callback");
 });
 
-test("a problem with a flag is printed after the name of its field", async () => {
+test("a wrong value names its flag, and the help of the command", async () => {
   const cwd = newFolder();
   await idpIn(cwd, ["seed"]);
   const { code, stderr } = await idpIn(cwd, "users add fay --email nowhere".split(" "));
   expect({ code, stderr }).toEqual({
     code: 2,
-    stderr: expect.stringMatching(/^email: "nowhere" is not an e-mail address\nError: the user has 1 problem/),
+    stderr: expect.stringMatching(
+      /^Error: --email: "nowhere" is not an e-mail address\n {2}See: idp users add --help\n$/,
+    ),
   });
 });
 

@@ -90,7 +90,12 @@ describe("on a running server", () => {
     ["add userinfo --flaw nonce-wrong", 2, '"nonce-wrong" is a flaw of token, not of userinfo'],
     ["add any --flaw iss-wrong", 2, '"iss-wrong" is a flaw of authorize and token, not of any'],
     ["add jwks --client app --drop", 2, "is not known at jwks"],
-    ["add token --drop --status 503", 2, "status: is given beside drop; leave one of them out"],
+    [
+      "add token --drop --status 503",
+      2,
+      "--status: is given beside --drop; leave one of them out See: idp faults add --help",
+    ],
+    ["add token", 2, "faults add does nothing; give it one of --status, --error, --delay"],
     ["add token --user alise --drop", 2, "Did you mean alice?"],
     ["add token --status 99", 2, "must be at least 200"],
     ["add token --delay 3h", 2, '"3h" must be seconds'],

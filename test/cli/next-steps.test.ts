@@ -53,7 +53,7 @@ describe("the issuer of tokens", () => {
     const whom = ["--user", "alice", "--client", "app"];
     const refused = await idpIn(cwd, ["token", "issue", ...whom, "--claim", `iss=${other}`, "--json"]);
     expect(refused).toMatchObject({ code: 2 });
-    expect(hintOf(refused)).toBe("There is a flag for it: --wrong-issuer");
+    expect(refused.stderr).toContain("There is a flag for it: --wrong-issuer");
     expect(await idpIn(cwd, ["token", "issue", ...whom, "--wrong-issuer"])).toMatchObject({ code: 0 });
   });
 });

@@ -111,5 +111,5 @@ test("roles that are set as a field of the user are a mistake that names claims.
   const run = await seeded();
   const { code, stderr } = await run("users edit alice --set roles=admin");
   expect(code).toBe(2);
-  expect(stderr).toMatch(/^roles: unknown key\. Put it in the claims of the user: claims\.roles\n/);
+  expect(stderr).toMatch(/^Error: --set roles: unknown key\. Put it in the claims of the user: claims\.roles\n/);
 });

@@ -88,7 +88,7 @@ const outcome = (promise) => promise.then(() => "done", ({ name }) => name);
 statuses.push(await outcome(idp.call("keys.rotate", { alg: "HS256" })));
 limit("unlimited");
 statuses.push(await redeem(), await redeem());
-await idp.call("clients.edit", { client_id: "demo-spa", entry: { id_token_signed_response_alg: "PS256" } });
+await idp.call("clients.edit", { client_id: "demo-spa", id_token_signed_response_alg: "PS256" });
 fill();
 statuses.push((await fetch(idp.issuer + "/api/v2/oauth/jwks")).status);
 statuses.push(await outcome(idp.issueTokens({ user: "bob", client: "demo-spa" })));

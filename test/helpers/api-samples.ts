@@ -194,8 +194,8 @@ export const samples: Readonly<Partial<Record<OperationName, { good: readonly ob
     ],
   },
   "clock.advance": {
-    good: [{ by: 0 }, { by: "31m" }],
-    bad: [{}, { by: -1 }, { by: 1.5 }, { by: "1h30m" }, { by: true }],
+    good: [{ by: 0 }, { by: "31m" }, { by: "2h30m" }, { by: -60 }, { by: "-5m" }],
+    bad: [{}, { by: 1.5 }, { by: "30m1h" }, { by: "" }, { by: "m" }, { by: "--5m" }, { by: true }],
   },
   "clock.set": {
     good: [{ to: "2027-01-01T00:00:00Z" }, { to: "2020-02-29" }, { to: "2027-01-01T00:00:00.5+03:00" }],

@@ -19,7 +19,7 @@ interface Link {
   readonly parameters: Readonly<Record<string, string>>;
 }
 
-export const document = openApiDocument({ address: "http://localhost:4370", version: "0.0.0" }) as {
+export const document = (await openApiDocument({ address: "http://localhost:4370", version: "0.0.0" })) as {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Described>>>>;
   readonly components: { readonly schemas: Readonly<Record<string, object>> };
 };

@@ -107,8 +107,8 @@ describe("requests", () => {
       problems: [
         { path: "user", message: "is missing" },
         { path: "client", message: "is missing" },
-        { path: "scope", message: "has to be of type string" },
-        { path: "usr", message: "Did you mean user? This field is not known here." },
+        { path: "scope", message: "must be text, not the number 1: put it in quotes" },
+        { path: "usr", message: "unknown key. Did you mean user?" },
       ],
     });
   });

@@ -136,10 +136,10 @@ describe("the settings that widen what may be registered", () => {
       { client_id: "app", client_secret: "s".repeat(32), redirect_uris: ["http://app/cb", ...open.redirect_uris] },
     ];
     const lenient = await serve({ fixtures: { settings, clients } });
-    await lenient.call("clients.edit", { client_id: "app", entry: { client_name: "App" } });
+    await lenient.call("clients.edit", { client_id: "app", client_name: "App" });
     const exported = await lenient.call("export", {});
     const other = await serve();
-    await other.call("import", { document: exported as never });
+    await other.call("import", exported as never);
     expect(await other.call("clients.show", { client_id: "app" })).toMatchObject({ client_name: "App" });
     await lenient.call("reset", { fixtures: { clients: [] } });
     await expect(lenient.call("seed", { clients })).rejects.toMatchObject({ code: "invalid" });

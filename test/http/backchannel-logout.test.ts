@@ -134,8 +134,11 @@ describe("which clients are notified", () => {
     const { browser, hints } = await signInAt([app, await register(idp)]);
     const { client_id, client_secret } = app.credentials;
     await idp.call("clients.remove", { client_id });
-    const entry = { client_id, client_secret, redirect_uris: [callback], backchannel_logout_uri: `${base}/later` };
-    await idp.call("clients.add", { entry });
+    await idp.call("clients.add", {
+      ...{ client_id, client_secret: client_secret ?? "" },
+      redirect_uris: [callback],
+      backchannel_logout_uri: `${base}/later`,
+    });
     await logOut(browser, hints[1] ?? "");
     expect(told).toEqual([]);
   });
@@ -181,7 +184,7 @@ describe("what ends a session", () => {
 
 test.each<[name: string, end: (username: string) => Promise<unknown>]>([
   ["banned", (username) => idp.call("users.ban", { username })],
-  ["banned by an edit", (username) => idp.call("users.edit", { username, entry: { status: "banned" } })],
+  ["banned by an edit", (username) => idp.call("users.edit", { username, status: "banned" })],
   ["banned by a fixture", (username) => idp.call("seed", { users: [{ username, status: "banned" }] })],
   [
     "banned by fixtures that changed while it runs",
@@ -260,7 +263,7 @@ test("each call is in the ledger and in the sign-in of its app, and can be expec
   // Nobody can replay it from the ledger.
   expect(JSON.stringify(call)).not.toContain(told[0]?.body.get("logout_token"));
   expect(call?.flow).toBe(records.find(({ endpoint }) => endpoint === "token")?.flow);
-  const expectation = { endpoint: "backchannel_logout", client: broken.credentials.client_id };
+  const expectation = { endpoint: "backchannel_logout", client: broken.credentials.client_id } as const;
   expect(await idp.call("expect", { ...expectation, times: 1 })).toMatchObject({ met: true });
   const [failed] = await idp.call("requests.list", expectation);
   expect(failed).toMatchObject({ status: 500, error: `${base}/broken answered 500`, rule: expect.any(String) });

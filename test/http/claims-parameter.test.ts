@@ -24,28 +24,30 @@ test("single claims are on the consent page, and released once they are allowed"
   expect(body).not.toHaveProperty("given_name");
 });
 
-test.each(["all", "minimal"])("each half goes where it says and nowhere else (id_token_claims: %s)", async (kind) => {
-  const idp = await serve();
-  const entry = { id_token_claims: kind, userinfo_format: "standard" };
-  await idp.call("clients.edit", { client_id: "demo-app", entry });
-  const asked = JSON.stringify({ userinfo: { name: { essential: true } }, id_token: { email: null } });
-  const { code } = await signIn(idp, { scope: "openid", claims: asked });
-  const first = (await exchange(idp, code)).json;
-  const { json: refreshed } = await refresh(idp, first["refresh_token"]);
-  for (const json of [first, refreshed]) {
-    const idToken = jwtPart(json["id_token"], 1);
-    expect([idToken["email"], idToken["name"]]).toEqual(["alice@example.test", undefined]);
-    const body = (await userinfo(idp, json["access_token"])).json;
-    expect([body["email"], body["name"]]).toEqual([undefined, "Alice Adams"]);
-    expect(json["scope"]).toBe("openid");
-    expect(jwtPart(json["access_token"], 1)["scope"]).toBe("openid");
-    expect(jwtPart(json["refresh_token"], 1)["scope"]).toBe("openid");
-  }
-});
+test.each(["all", "minimal"] as const)(
+  "each half goes where it says and nowhere else (id_token_claims: %s)",
+  async (kind) => {
+    const idp = await serve();
+    await idp.call("clients.edit", { client_id: "demo-app", id_token_claims: kind, userinfo_format: "standard" });
+    const asked = JSON.stringify({ userinfo: { name: { essential: true } }, id_token: { email: null } });
+    const { code } = await signIn(idp, { scope: "openid", claims: asked });
+    const first = (await exchange(idp, code)).json;
+    const { json: refreshed } = await refresh(idp, first["refresh_token"]);
+    for (const json of [first, refreshed]) {
+      const idToken = jwtPart(json["id_token"], 1);
+      expect([idToken["email"], idToken["name"]]).toEqual(["alice@example.test", undefined]);
+      const body = (await userinfo(idp, json["access_token"])).json;
+      expect([body["email"], body["name"]]).toEqual([undefined, "Alice Adams"]);
+      expect(json["scope"]).toBe("openid");
+      expect(jwtPart(json["access_token"], 1)["scope"]).toBe("openid");
+      expect(jwtPart(json["refresh_token"], 1)["scope"]).toBe("openid");
+    }
+  },
+);
 
 test("a client with minimal ID tokens gets a claim it names, also one that a granted scope releases", async () => {
   const idp = await serve();
-  await idp.call("clients.edit", { client_id: "demo-app", entry: { id_token_claims: "minimal" } });
+  await idp.call("clients.edit", { client_id: "demo-app", id_token_claims: "minimal" });
   const asked = JSON.stringify({ id_token: { email: null, roles: null } });
   const { code } = await signIn(idp, { scope: "openid email", claims: asked });
   const idToken = jwtPart((await exchange(idp, code)).json["id_token"], 1);
@@ -89,9 +91,9 @@ test("claims of scopes that were granted before need no consent either", async (
 
 test("a client gets no claim of a scope that it may not ask for", async () => {
   const idp = await serve();
-  await idp.call("clients.edit", { client_id: "demo-app", entry: { scope: "openid details" } });
+  await idp.call("clients.edit", { client_id: "demo-app", scope: "openid details" });
   const asked = JSON.stringify({ userinfo: { email: null, name: null, website: null }, id_token: { email: null } });
-  await idp.call("users.edit", { username: "alice", entry: { website: "https://alice.example.test" } });
+  await idp.call("users.edit", { username: "alice", website: "https://alice.example.test" });
   const { code } = await signIn(idp, { scope: "openid", claims: asked });
   const { json } = await exchange(idp, code);
   // In a native client it is `details` that releases the website.

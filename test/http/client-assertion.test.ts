@@ -67,7 +67,7 @@ test("an assertion that was used stays used after a reset, and after an import o
   const used = await assertion(bySecret, secret, "HS256");
   expect(await request(used)).toMatchObject(letIn);
   await idp.call("reset", {});
-  await idp.call("import", { document });
+  await idp.call("import", { ...document });
   expect(await request(used)).toMatchObject(refused);
   expect(await request(await assertion(bySecret, secret, "HS256"))).toMatchObject(letIn);
 });

@@ -23,7 +23,7 @@ async function assertionOf(id: string, secret: string): Promise<string> {
 /** Far ahead, with enough activity for every expired record to be removed if it may be; and back again. */
 async function aheadAndBack(): Promise<void> {
   await idp.clock.advance("2d");
-  for (let i = 0; i < 20; i++) await idp.call("users.edit", { username: "bob", entry: { displayName: `B${i}` } });
+  for (let i = 0; i < 20; i++) await idp.call("users.edit", { username: "bob", displayName: `B${i}` });
   await idp.clock.reset();
 }
 

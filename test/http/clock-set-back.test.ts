@@ -15,7 +15,7 @@ async function thereAndBack(): Promise<void> {
   clock.pass(30 * days);
   for (let i = 0; i < 30; i++) {
     await idp.issueTokens({ user: "alice", client: app.credentials.client_id });
-    await idp.call("users.edit", { username: "alice", entry: { displayName: `Alice ${i}` } });
+    await idp.call("users.edit", { username: "alice", displayName: `Alice ${i}` });
   }
   clock.pass(-30 * days);
 }

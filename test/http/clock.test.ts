@@ -105,8 +105,7 @@ async function reopened() {
       await server.close();
       server = await createIdp({ data, now: clock.now, port: server.port });
       // Enough happens for every expired record to be removed.
-      for (let i = 0; i < 20; i++)
-        await server.call("users.edit", { username: "bob", entry: { displayName: `B${i}` } });
+      for (let i = 0; i < 20; i++) await server.call("users.edit", { username: "bob", displayName: `B${i}` });
     },
     [Symbol.asyncDispose]: () => server.close(),
   };

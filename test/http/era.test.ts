@@ -36,7 +36,7 @@ async function importEra(era: number | undefined): Promise<void> {
   const state = (await idp.call("export", {})) as { readonly meta: readonly { readonly id: string }[] };
   const meta = state.meta.filter(({ id }) => id !== "era");
   const document = { ...state, meta: era === undefined ? meta : [...meta, { id: "era", value: era }] };
-  await idp.call("import", { document });
+  await idp.call("import", { ...document });
 }
 
 const flows: Record<string, () => Promise<unknown[]>> = {

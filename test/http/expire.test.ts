@@ -141,7 +141,7 @@ test("it is kept when the server starts again, and an import of an older export 
   expect((await userinfo(second.idp, token)).status).toBe(401);
   const { expirations, ...older } = (await second.idp.call("export", {})) as Record<string, unknown>;
   expect(expirations).toHaveLength(1);
-  await second.idp.call("import", { document: older });
+  await second.idp.call("import", { ...older });
   expect(((await second.idp.call("export", {})) as Record<string, unknown>)["expirations"]).toEqual(expirations);
   expect((await userinfo(second.idp, token)).status).toBe(401);
 });

@@ -8,7 +8,7 @@ test("an export as fixtures can be started from, whatever was granted", async ()
   const idp = await serve();
   const claims = JSON.stringify({ userinfo: { given_name: null } });
   await signIn(idp, { user: "alice", scope: "openid email details", claims });
-  await idp.call("clients.edit", { client_id: "demo-app", entry: { scope: "openid email" } });
+  await idp.call("clients.edit", { client_id: "demo-app", scope: "openid email" });
   const browser = new Browser(idp.issuer);
   const consent = await pick(browser, await browser.open(authorizeUrl(idp, { scope: "email" })), "bob");
   const back = await browser.press(consent, "consent-allow", { scope: null });

@@ -18,7 +18,7 @@ test("a reset, a restore and an import do not make it valid", async () => {
   const changes = [
     () => idp.reset(),
     () => idp.restore("before"),
-    () => idp.call("import", { document: { ...exported } }),
+    () => idp.call("import", { ...exported }),
     () => idp.restore("before"),
     () => idp.reset(),
   ];

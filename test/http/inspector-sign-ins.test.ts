@@ -132,14 +132,14 @@ const failures: Readonly<Record<string, readonly [make: () => Promise<unknown>, 
   ],
   "a fault": [
     async () => {
-      await idp.call("faults.add", { fault: { endpoint: "token", status: 503 } });
+      await idp.call("faults.add", { endpoint: "token", status: 503 });
       await app.exchange((await app.signIn()).code);
     },
     /Fault .*503.*A fault made this response wrong on purpose/,
   ],
   "a lost response": [
     async () => {
-      await idp.call("faults.add", { fault: { endpoint: "token", drop: true, after: true } });
+      await idp.call("faults.add", { endpoint: "token", drop: true, after: true });
       await app.exchange((await app.signIn()).code).catch(() => null);
     },
     /Fault .*connection closed.*no response.*Response that did not arrive access_token/,
@@ -248,7 +248,7 @@ test("a moved clock and faults are on every page; faults and sign-ins have diffe
   const pages = ["", "users", "clients", "grants", "tokens", "testing", "fixtures"];
   for (const page of pages) expect((await inside.browser.open(inside.at(page))).body).not.toContain("inspector-banner");
   await own.clock.advance("2h");
-  const { id } = await own.call("faults.add", { fault: { endpoint: "token", status: 503, always: true } });
+  const { id } = await own.call("faults.add", { endpoint: "token", status: 503, always: true });
   expect(id).toMatch(/^x\d+$/);
   for (const page of pages) {
     const shown = textOf(await inside.browser.open(inside.at(page)));

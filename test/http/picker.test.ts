@@ -65,7 +65,7 @@ test("a user who was renamed, suspended or restored is shown so", async () => {
     return wordsOf(button).trim().replaceAll(/\s+/g, " ");
   };
   expect(await shown()).toBe("T7 Continue as Test User 7 user7@example.test");
-  await idp.call("users.edit", { username: "user7", entry: { displayName: "Somebody Else" } });
+  await idp.call("users.edit", { username: "user7", displayName: "Somebody Else" });
   expect(await shown()).toBe("SE Continue as Somebody Else user7@example.test");
   await idp.call("users.suspend", { username: "user7" });
   expect(await shown()).toBe("SE Continue as Somebody Else user7@example.test suspended");
@@ -74,20 +74,19 @@ test("a user who was renamed, suspended or restored is shown so", async () => {
 });
 
 test("the roles of a user are beside the name, as text", async () => {
-  const entry = { claims: { roles: ["admin", "<b>", 7, ""] } };
-  await idp.call("users.edit", { username: "user8", entry });
+  await idp.call("users.edit", { username: "user8", claims: { roles: ["admin", "<b>", 7, ""] } });
   const login = await new Browser(idp.issuer).open(app.url({ login_hint: "user8" }));
   expect(login.body).toContain(
     '<span class="badge"><bdi>admin</bdi></span> <span class="badge"><bdi>&lt;b&gt;</bdi></span>',
   );
   expect(login.body.match(/class="badge"/g)).toHaveLength(2);
-  await idp.call("users.edit", { username: "user8", entry: { claims: { roles: "support" } } });
+  await idp.call("users.edit", { username: "user8", claims: { roles: "support" } });
   expect((await new Browser(idp.issuer).open(app.url({ login_hint: "user8" }))).body).toContain("<bdi>support</bdi>");
 });
 
 test("the note of a user without roles is beside the name, and no client receives it", async () => {
   const note = "has <3 orders";
-  await idp.call("users.edit", { username: "user9", entry: { note } });
+  await idp.call("users.edit", { username: "user9", note });
   const shown = async () => (await new Browser(idp.issuer).open(app.url({ login_hint: "user9" }))).body;
   expect(await shown()).toContain('<span class="badge"><bdi>has &lt;3 orders</bdi></span>');
   const { access_token, id_token } = await idp.issueTokens({
@@ -96,7 +95,7 @@ test("the note of a user without roles is beside the name, and no client receive
     scope: "openid profile",
   });
   for (const token of [access_token, id_token]) expect(decodeJwt(token)).not.toHaveProperty("note");
-  await idp.call("users.edit", { username: "user9", entry: { claims: { roles: "support" } } });
+  await idp.call("users.edit", { username: "user9", claims: { roles: "support" } });
   expect(await shown()).not.toContain("orders");
 });
 

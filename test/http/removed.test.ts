@@ -7,6 +7,11 @@ import { callback, jwtPart, paths, pick, post, userinfo, type Answer } from "../
 
 const idp = await serve();
 const removeUser = (username: string) => idp.call("users.remove", { username });
+/** As an operator gives them. */
+const credentialsOf = ({ credentials: { client_id, client_secret } }: App) => ({
+  client_id,
+  client_secret: client_secret ?? "",
+});
 const removeClient = ({ credentials: { client_id } }: App) => idp.call("clients.remove", { client_id });
 
 const isDead = ({ status, json }: Answer): void => {
@@ -50,7 +55,7 @@ describe("a user is removed", () => {
 
   test("a new user of the same name inherits nothing: no token, no session, no consent", async () => {
     const { own, user, browser, tokens } = await gone();
-    await idp.call("users.add", { entry: { username: user } });
+    await idp.call("users.add", { username: user });
     expect((await userinfo(idp, tokens.access_token)).status).not.toBe(200);
     expect((await own.refresh(tokens.refresh_token)).json.error).toBe("invalid_grant");
     const login = await browser.open(own.url());
@@ -92,7 +97,7 @@ describe("a client is removed", () => {
     const own = await register(idp);
     const tokens = await own.tokens();
     await removeClient(own);
-    await idp.call("clients.add", { entry: { ...own.credentials, redirect_uris: [callback] } });
+    await idp.call("clients.add", { ...credentialsOf(own), redirect_uris: [callback] });
     isDead(await userinfo(idp, tokens.access_token));
     await own.tokens();
     isDead(await userinfo(idp, tokens.access_token));
@@ -140,7 +145,9 @@ describe("a client is removed", () => {
     await removeClient(own);
     const { client_id, client_secret } = own.credentials;
     await idp.call("clients.add", {
-      entry: { client_id, client_secret: client_secret ?? "", redirect_uris: [callback] },
+      client_id,
+      client_secret: client_secret ?? "",
+      redirect_uris: [callback],
     });
     expect((await userinfo(idp, tokens.access_token)).status).not.toBe(200);
     expect((await own.refresh(tokens.refresh_token)).json.error).toBe("invalid_grant");
@@ -151,12 +158,11 @@ describe("a client is removed", () => {
     const own = await register(idp, { grant_types: ["client_credentials"], redirect_uris: [] });
     const issued = () => post(idp, paths.token, { grant_type: "client_credentials", ...own.credentials });
     const token = (await issued()).json.access_token;
-    const { client_id, client_secret } = own.credentials;
-    const entry = { client_id, client_secret: client_secret ?? "", grant_types: ["client_credentials"] };
-    await idp.call("clients.edit", { client_id, entry: { client_name: "Changed" } });
+    const { client_id } = own.credentials;
+    await idp.call("clients.edit", { client_id, client_name: "Changed" });
     expect(await idp.call("token.introspect", { token })).toMatchObject({ active: true });
     await removeClient(own);
-    await idp.call("clients.add", { entry });
+    await idp.call("clients.add", { ...credentialsOf(own), grant_types: ["client_credentials"] });
     const reason = "it was issued to an earlier client of the same client_id";
     expect(await idp.call("token.introspect", { token })).toEqual({ active: false, reason });
     expect(await idp.call("token.introspect", { token: (await issued()).json.access_token })).toMatchObject({
@@ -180,7 +186,7 @@ describe("a change applies at once", () => {
     const open = () =>
       new Browser(idp.issuer).open(own.url({ redirect_uri: "http://localhost:3000/old", prompt: "none" }));
     expect((await open()).left).not.toBeNull();
-    await idp.call("clients.edit", { client_id, entry: { redirect_uris: [callback] } });
+    await idp.call("clients.edit", { client_id, redirect_uris: [callback] });
     expect(await open()).toMatchObject({ status: 400, page: "error" });
   });
 

@@ -141,11 +141,11 @@ describe("the data", () => {
     const idp = await serve({ fixtures: fixtures(), now: clock.now });
     const fresh = await stateOf(idp);
     await signIn(idp, { user: "bob" });
-    await idp.call("users.add", { entry: { username: "eve" } });
-    await idp.call("users.edit", { username: "alice", entry: { email: "a@b.test", password: "other" } });
+    await idp.call("users.add", { username: "eve" });
+    await idp.call("users.edit", { username: "alice", email: "a@b.test", password: "other" });
     await idp.call("users.ban", { username: "bob" });
-    await idp.call("clients.edit", { client_id: "demo-app", entry: { client_name: "Other" } });
-    await idp.call("clients.add", { entry: { client_id: "more", redirect_uris: [callback] } });
+    await idp.call("clients.edit", { client_id: "demo-app", client_name: "Other" });
+    await idp.call("clients.add", { client_id: "more", redirect_uris: [callback] });
     await idp.call("revoke", { user: "alice" });
     await idp.call("seed", { scopes: { more: null }, settings: { access_token_ttl: 60 } });
     expect(await idp.reset()).toEqual({
@@ -208,7 +208,7 @@ describe("the data", () => {
     const reads = Array.from({ length: 40 }, () => userinfo(idp, tokens.access_token));
     const [, ...answers] = await Promise.all([idp.reset(), ...reads]);
     for (const { status } of answers) expect([200, 403]).toContain(status);
-    await Promise.all([idp.reset(), idp.reset(), idp.call("users.add", { entry: { username: "eve" } }), idp.reset()]);
+    await Promise.all([idp.reset(), idp.reset(), idp.call("users.add", { username: "eve" }), idp.reset()]);
     await idp.reset();
     expect(await stateOf(idp)).toEqual(fresh);
   });
@@ -268,7 +268,7 @@ describe("other fixtures", () => {
     ],
   ])("with a problem, %s: 422, and nothing is changed", async (_what, wrong, path) => {
     const idp = await serveThose();
-    await idp.call("users.add", { entry: { username: "eve" } });
+    await idp.call("users.add", { username: "eve" });
     const tokens = await idp.issueTokens({ user: "alice", client: "demo-app" });
     const { status, json } = await reset(idp, { fixtures: wrong, keys: true });
     expect({ status, error: json["error"] }).toEqual({ status: 422, error: "invalid" });

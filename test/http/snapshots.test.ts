@@ -31,7 +31,7 @@ test("later changes, additions and removals are undone; later revocations too, a
   await idp.revoke({ user: grace, client });
   await idp.call("token.revoke", { token: alone.access_token });
   await idp.call("token.revoke", { token: family.refresh_token });
-  await idp.call("users.edit", { username: grace, entry: { displayName: "Other" } });
+  await idp.call("users.edit", { username: grace, displayName: "Other" });
   await idp.call("users.remove", { username: heidi });
   const ivan = await enroll(idp);
   await idp.call("seed", { settings: { access_token_ttl: 60 } });
@@ -157,7 +157,7 @@ test("a token that expired since is valid again; a reset and an import keep snap
   expect(await statusOf(token)).toBe(401);
   const exported = (await idp.call("export", {})) as Record<string, unknown>;
   expect(exported).not.toHaveProperty("snapshots");
-  await idp.call("import", { document: exported });
+  await idp.call("import", { ...exported });
   await idp.reset();
   expect((await idp.call("snapshots.list", {})).map(({ name }) => name)).toContain("kept");
   await idp.restore("kept");
@@ -191,7 +191,7 @@ test("it is on disk, passwords of fixtures included", async () => {
   });
   await first.snapshot("disk");
   await first.revoke({ user: "alice", client: "demo-app" });
-  await first.call("users.edit", { username: "alice", entry: { password: "another" } });
+  await first.call("users.edit", { username: "alice", password: "another" });
   await first.close();
   const second = await createIdp({ data, port: first.port });
   try {

@@ -285,7 +285,7 @@ test("an automatic sign-in proves what the setting says", async () => {
     now: clock.now,
     settings: { login: "auto:alice", consent: "skip", factors: ["pwd", "otp"] },
   });
-  await automatic.call("users.edit", { username: "alice", entry: { factors: ["otp"] } });
+  await automatic.call("users.edit", { username: "alice", factors: ["otp"] });
   await automatic.call("seed", { settings: { acr } });
   const app = await register(automatic);
   for (let count = 0; count < 3; count += 1) {

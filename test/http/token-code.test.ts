@@ -61,7 +61,7 @@ describe("a code", () => {
   test("gives what its client may ask for now", async () => {
     const own = await register(idp);
     const { code } = await own.signIn({ scope: "openid email phone" });
-    await idp.call("clients.edit", { client_id: own.credentials.client_id, entry: { scope: "openid phone" } });
+    await idp.call("clients.edit", { client_id: own.credentials.client_id, scope: "openid phone" });
     expect((await own.exchange(code)).json.scope).toBe("openid phone");
   });
 

@@ -41,8 +41,8 @@ test("a scope that the client lost is gone from the subject token, an earlier ex
   const before = (await exchange(orders, access_token)).json;
   const alone = await ownToken(await service({ scope: "orders:read" }));
   expect(claimsOf(await exchange(orders, alone))["scope"]).toBe("orders:read");
-  await idp.call("clients.edit", { client_id, entry: { scope: "openid" } });
-  await idp.call("clients.edit", { client_id: String(jwtPart(alone, 1)["client_id"]), entry: { scope: "openid" } });
+  await idp.call("clients.edit", { client_id, scope: "openid" });
+  await idp.call("clients.edit", { client_id: String(jwtPart(alone, 1)["client_id"]), scope: "openid" });
   const introspected = async (token: string) => (await idp.call("token.introspect", { token }))["scope"];
   for (const token of [access_token, before.access_token]) {
     expect(await introspected(token)).toBe("openid");
@@ -58,7 +58,7 @@ test("a scope that any client on the way lost is gone from tokens that were exch
   const exchanged = [ofUser, await ownToken(middle)].map(async (token) => (await exchange(last, token)).json);
   const [withUser, alone] = await Promise.all(exchanged);
   expect([withUser?.scope, alone?.scope]).toEqual([scope, scope]);
-  await idp.call("clients.edit", { client_id: middle.credentials.client_id, entry: { scope: "openid orders:read" } });
+  await idp.call("clients.edit", { client_id: middle.credentials.client_id, scope: "openid orders:read" });
   for (const { access_token } of [withUser, alone].filter((json) => json !== undefined)) {
     expect((await idp.call("token.introspect", { token: access_token }))["scope"]).toBe("openid orders:read");
     expect((await exchange(last, access_token)).json.scope).toBe("openid orders:read");

@@ -182,7 +182,7 @@ describe("scope", () => {
     const { access_token, refresh_token } = await own.tokens({ scope: "openid email", claims });
     const before = (await userinfo(idp, access_token)).json;
     expect(before).toMatchObject({ user: { email: {} }, phone_number: expect.any(String) });
-    await idp.call("clients.edit", { client_id, entry: { scope: "openid profile" } });
+    await idp.call("clients.edit", { client_id, scope: "openid profile" });
     expect((await own.refresh(refresh_token)).json.scope).toBe("openid");
     const { user, ...claimsNow } = (await userinfo(idp, access_token)).json as { user?: object };
     expect(user).not.toHaveProperty("email");

@@ -45,7 +45,7 @@ test("the record of an accepted access token is small, however large the token o
     collect();
     return getHeapStatistics().used_heap_size;
   };
-  const send = async (claims: object, pad: string): Promise<void> => {
+  const send = async (claims: Readonly<Record<string, unknown>>, pad: string): Promise<void> => {
     const { token } = await idp.call("token.issue", { user: "alice", client: "demo-app", scope: "openid", claims });
     const body = `access_token=${token}&pad=${pad}`;
     const headers = { "content-type": "application/x-www-form-urlencoded" };

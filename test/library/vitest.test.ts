@@ -30,7 +30,7 @@ test("the same one in the next test", ({ idp, idpOfFile }) => {
 
 test("a test may change what it likes", async ({ idp }) => {
   await idp.call("users.remove", { username: "erin" });
-  await idp.call("users.add", { entry: { username: "frank" } });
+  await idp.call("users.add", { username: "frank" });
 });
 
 test("and the next one finds the fixtures again", async ({ idp }) => {

@@ -133,8 +133,7 @@ test(
         if (ended === "refused") expect(after).toBe(before);
         before = after;
         // Whatever was applied can be exported, and taken in again.
-        if (ended === "taken")
-          await idp.call("import", { document: JSON.parse(after) as Readonly<Record<string, unknown>> });
+        if (ended === "taken") await idp.call("import", JSON.parse(after) as Readonly<Record<string, unknown>>);
       }),
       { numRuns: longRuns(50, 10) },
     );

@@ -46,14 +46,14 @@ export async function runningApiServer(cli: Invocation, flags: CommonFlags, open
   }
   const { server, issuer } = await requireServer(cli);
   const name = `check-api-${randomText(6)}`;
-  const user = callServer(server, "users.add", { entry: { username: name } });
+  const user = callServer(server, "users.add", { username: name });
   await opened.add(async () => {
     await user;
     await callServer(server, "users.remove", { username: name });
   });
   await user;
   const redirect_uris = ["http://localhost/callback"];
-  const client = callServer(server, "clients.add", { entry: { client_id: name, redirect_uris } });
+  const client = callServer(server, "clients.add", { client_id: name, redirect_uris });
   await opened.add(async () => {
     await client;
     await callServer(server, "clients.remove", { client_id: name });

@@ -6,7 +6,7 @@ import { callServer, type Server } from "../target/remote.ts";
 
 export interface CheckFaults {
   /** @returns its id */
-  add(fault: OperationInput<"faults.add">["fault"]): Promise<string>;
+  add(fault: Readonly<Record<string, unknown>> & { readonly endpoint: string }): Promise<string>;
   /** Removes those that are left. */
   removeAll(): Promise<void>;
   /** The same, and no more can be added. */
@@ -32,7 +32,7 @@ export function faultsOn(server: Server): CheckFaults {
   return {
     async add(fault) {
       if (ended) throw new Error("the check has ended");
-      const added = callServer(server, "faults.add", { fault }).then(({ id }) => {
+      const added = callServer(server, "faults.add", fault as OperationInput<"faults.add">).then(({ id }) => {
         faults.add(id);
         return id;
       });

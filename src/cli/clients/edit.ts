@@ -6,7 +6,7 @@ import { changesText } from "../output/changes.ts";
 import { askText, clientOr, confirmed, needed, notConfirmed } from "../input/ask.ts";
 import { describeClient } from "./clients.ts";
 import { fixtureNotes } from "./fixture-notes.ts";
-import { given, nameOr, readSecret, refuseName, requireChange, saved } from "../program/entry-flags.ts";
+import { given, nameOr, readSecret, refuseName, renaming, requireChange } from "../program/entry-flags.ts";
 import type { Invocation } from "../invocation.ts";
 import { answer, type Outcome } from "../output/print.ts";
 import { scopeNotes } from "../output/scope-notes.ts";
@@ -82,7 +82,7 @@ export async function addClient(cli: Invocation, name: string | undefined, flags
   const redirectUri = flags.redirectUri ?? (await askedRedirectUri(cli, flags, client_id));
   const fields = await entryOf(cli, { ...flags, ...(redirectUri !== undefined && { redirectUri }) });
   const target = await findTarget(cli);
-  const client = await saved(target.call("clients.add", { entry: { ...fields, client_id } }));
+  const client = await target.call("clients.add", { ...fields, client_id });
   return said("Added", client, {
     target,
     about: [...(await scopeNotes(target, fields["scope"])), ...(await fixtureNotes(target, { after: client }))],
@@ -149,7 +149,7 @@ export async function editClient(cli: Invocation, name: string | undefined, flag
     ...(flags.public === true && { client_secret: null }),
     ...(flags.secretStdin === true && before.public && { token_endpoint_auth_method: null }),
   };
-  const client = await saved(target.call("clients.edit", { client_id, entry: changed }));
+  const client = await target.call("clients.edit", { ...renaming(changed, "client_id"), client_id });
   const secrets = "client_secret" in entry ? ["client_secret"] : [];
   return answer(client, (_shown, style) => changesText(client_id, before, client, secrets, style), {
     notes: [

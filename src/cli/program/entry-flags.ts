@@ -1,11 +1,15 @@
 import { OperationError } from "../../core/errors.ts";
 import { askSecret, askText, needed } from "../input/ask.ts";
-import { RemoteError } from "../failure.ts";
+import { renamed } from "../../core/operations/operation.ts";
 import type { Invocation } from "../invocation.ts";
 import type { SetFields } from "./set-field.ts";
 import { readAll } from "../input/stdin.ts";
 
 /** What the commands that add and edit users and clients share. */
+
+/** A field that is also the argument of a command is its new value. */
+export const renaming = (fields: SetFields, argument: string): SetFields =>
+  fields[argument] === undefined ? fields : { ...fields, [renamed(argument)]: fields[argument] };
 
 /** Only the fields that were given. */
 export const given = (fields: SetFields): SetFields =>
@@ -40,20 +44,6 @@ export async function nameOr(
 export function requireChange(entry: SetFields, example: readonly string[]): void {
   if (Object.keys(entry).length > 0) return;
   throw new OperationError("usage", "there is nothing to change", { hint: { text: "For example", command: example } });
-}
-
-/**
- * The result of an add or an edit. A field that breaks a rule is wrong usage here, because it came from a flag and not from a file.
- * @throws {OperationError} usage, with every problem
- */
-export async function saved<T>(change: Promise<T>): Promise<T> {
-  try {
-    return await change;
-  } catch (error) {
-    if (!(error instanceof OperationError || error instanceof RemoteError) || error.code !== "invalid") throw error;
-    const { message, hint, problems } = error;
-    throw new OperationError("usage", message, { problems, ...(hint !== null && { hint }) });
-  }
 }
 
 /** Refuses `--set` for the name, which is the argument. @throws {OperationError} usage */

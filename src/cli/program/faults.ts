@@ -1,5 +1,6 @@
 import { Argument, InvalidArgumentError, Option, type Command } from "commander";
 import { faultEndpoints, faultMethods } from "../../core/testing/faults/fault-endpoints.ts";
+import type { FaultInput } from "../../core/testing/faults/faults.ts";
 import { flawNames } from "../../core/testing/faults/flaw-list.ts";
 import { examples, type Act } from "../act.ts";
 import type { FaultFlags } from "../faults.ts";
@@ -53,7 +54,7 @@ function declareAdd(faults: Command, act: Act): void {
       ),
     )
     .action(
-      act(async (cli, endpoint: string, flags: FaultFlags) =>
+      act(async (cli, endpoint: FaultInput["endpoint"], flags: FaultFlags) =>
         (await import("../faults.ts")).addFault(cli, endpoint, flags),
       ),
     );

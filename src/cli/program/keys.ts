@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import type { OperationInput } from "../../core/operations/table.ts";
 import { examples, type Act } from "../act.ts";
 
 /** The commands on what the server itself keeps: sessions and keys. */
@@ -35,5 +36,7 @@ export function declareKeysAndSessions(program: Command, act: Act): void {
     .description("sign with new keys; old keys verify until their tokens expire")
     .option("--alg <alg>", "replace only this kind of key: RS256, PS256, ES256, EdDSA or HS256")
     .addHelpText("after", examples("idp keys rotate", "idp keys rotate --alg RS256"))
-    .action(act(async (cli, flags: { alg?: string }) => (await import("../keys.ts")).rotateKeys(cli, flags)));
+    .action(
+      act(async (cli, flags: OperationInput<"keys.rotate">) => (await import("../keys.ts")).rotateKeys(cli, flags)),
+    );
 }

@@ -1,5 +1,5 @@
 import { Argument, InvalidArgumentError, Option, type Command } from "commander";
-import { expectEndpoints, requestEndpoints } from "../../core/testing/request-endpoints.ts";
+import { expectEndpoints, requestEndpoints, type ExpectEndpoint } from "../../core/testing/request-endpoints.ts";
 import { examples, type Act } from "../act.ts";
 import type { ExpectFlags } from "../requests/expect.ts";
 import type { FilterFlags } from "../requests/requests.ts";
@@ -46,7 +46,7 @@ function declareExpect(program: Command, act: Act): void {
       ),
     )
     .action(
-      act(async (cli, endpoint: string, flags: ExpectFlags) =>
+      act(async (cli, endpoint: ExpectEndpoint, flags: ExpectFlags) =>
         (await import("../requests/expect.ts")).expectRequests(cli, endpoint, flags),
       ),
     );

@@ -1,5 +1,6 @@
 import { OperationError } from "../../core/errors.ts";
 import { expectLines } from "../../core/testing/expect-text.ts";
+import type { ExpectEndpoint } from "../../core/testing/request-endpoints.ts";
 import { failureOf } from "../failure.ts";
 import type { Invocation } from "../invocation.ts";
 import { answer, type Outcome } from "../output/print.ts";
@@ -17,7 +18,7 @@ export interface ExpectFlags extends FilterFlags {
 }
 
 /** `idp expect`: exit 0 if the expectation is met, otherwise 6. */
-export async function expectRequests(cli: Invocation, endpoint: string, flags: ExpectFlags): Promise<Outcome> {
+export async function expectRequests(cli: Invocation, endpoint: ExpectEndpoint, flags: ExpectFlags): Promise<Outcome> {
   const { param, times, atLeast, never, within, ...filters } = flags;
   const target = await findTarget(cli);
   const result = await target.call("expect", {

@@ -16,7 +16,7 @@ export async function importState(cli: Invocation, file: string): Promise<Outcom
   const target = await findTarget(cli);
   const question = `Import ${name}? It replaces all users, clients, grants, sessions and keys.`;
   if (file !== "-" && !(await confirmed(cli, question))) throw notConfirmed("nothing was imported");
-  const result = await target.call("import", { document: { source } });
+  const result = await target.call("import", { source });
   const { otherIssuer } = result;
   return answer(
     result,

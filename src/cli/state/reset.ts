@@ -1,5 +1,6 @@
 import type { ResetOutcome, ResetResult } from "../../core/fixtures/apply/reset.ts";
 import { confirmed, notConfirmed } from "../input/ask.ts";
+import { filesIn } from "../../core/fixtures/read/source.ts";
 import { findFixtures } from "../../serve/fixture-files.ts";
 import type { Invocation } from "../invocation.ts";
 import { answer, type Outcome } from "../output/print.ts";
@@ -24,7 +25,7 @@ export async function reset(cli: Invocation, flags: ResetFlags): Promise<Outcome
   if (!(await confirmed(cli, question))) throw notConfirmed("nothing was reset");
   const progress = showProgress(cli, "Applying fixtures");
   try {
-    const input = { sources: given?.sources, keys: flags.keys };
+    const input = { sources: given && filesIn(given.sources), keys: flags.keys };
     const result = await target.call("reset", input, progress.update);
     return answer(result, describe, {
       notes: [keysNote(result), target.where],

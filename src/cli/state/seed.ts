@@ -1,7 +1,7 @@
 /*
  * cli/state: commands on all records at once: seed, reset, export, import.
  */
-import type { FixtureSource } from "../../core/fixtures/read/source.ts";
+import { filesIn, type FixtureSource } from "../../core/fixtures/read/source.ts";
 import type { OperationInput } from "../../core/operations/table.ts";
 import { findFixtures } from "../../serve/fixture-files.ts";
 import type { Invocation } from "../invocation.ts";
@@ -49,5 +49,5 @@ export async function seed(cli: Invocation, paths: readonly string[], flags: See
 function inputOf(sources: readonly FixtureSource[]): OperationInput<"seed"> {
   const [only] = sources;
   if (only !== undefined && "value" in only) return only.value as OperationInput<"seed">;
-  return { sources };
+  return { sources: filesIn(sources) };
 }

@@ -2,7 +2,7 @@ import { OperationError } from "../../core/errors.ts";
 import { changesText } from "../output/changes.ts";
 import { confirmed, notConfirmed, userOr, usersOr } from "../input/ask.ts";
 import { escapeLine } from "../output/escape.ts";
-import { given, nameOr, readSecret, refuseName, requireChange, saved } from "../program/entry-flags.ts";
+import { given, nameOr, readSecret, refuseName, renaming, requireChange } from "../program/entry-flags.ts";
 import type { Invocation } from "../invocation.ts";
 import { answer, type Outcome } from "../output/print.ts";
 import type { SetFields } from "../program/set-field.ts";
@@ -39,7 +39,7 @@ export async function addUser(cli: Invocation, name: string | undefined, flags: 
   const username = await nameOr(cli, name, "username", ["idp", "users", "add", "alice"]);
   const entry = { ...(await entryOf(cli, flags)), username };
   const target = await findTarget(cli);
-  const user = await saved(target.call("users.add", { entry }));
+  const user = await target.call("users.add", entry);
   return answer(user, (_shown, style) => `Added ${describeUser(user, style)}`, { notes: [target.where] });
 }
 
@@ -59,7 +59,7 @@ export async function editUser(cli: Invocation, name: string | undefined, flags:
   const username = await userOr(cli, target, name, example);
   const before = await target.call("users.show", { username });
   const entry = addClaim === undefined ? fields : { ...fields, claims: { ...before.claims, ...addClaim } };
-  const user = await saved(target.call("users.edit", { username, entry }));
+  const user = await target.call("users.edit", { ...renaming(entry, "username"), username });
   const secrets = "password" in entry ? ["password"] : [];
   return answer(user, (_shown, style) => changesText(before.username, before, user, secrets, style), {
     notes: [target.where],

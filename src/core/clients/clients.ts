@@ -21,6 +21,12 @@ export function isPublic(client: Stated<"token_endpoint_auth_method" | "client_s
   return method === undefined ? client.client_secret === undefined : method === "none";
 }
 
+/** A new client that names no method of authentication is confidential, as in RFC 7591 2. If it has no secret, it gets one. */
+export const wantsSecret = (client: Stated<"token_endpoint_auth_method" | "client_secret">): boolean =>
+  client.client_secret === undefined &&
+  client.token_endpoint_auth_method !== "none" &&
+  client.token_endpoint_auth_method !== "private_key_jwt";
+
 /** Whether a loopback URI without a fixed port matches any port for this client (RFC 8252 7.3). */
 export const mayUseAnyPort = ({ settings }: Pick<Context, "settings">, client: Client): boolean =>
   isPublic(client) || settings.any_loopback_port;

@@ -1,9 +1,11 @@
 import type { Client } from "../../store/store.ts";
-import { checkComputed, checkEntry, type Entry } from "../fixtures/schema/check-entry.ts";
+import { checkComputed, refuseEntry } from "../fixtures/schema/computed.ts";
+import { clientProblems } from "./rules.ts";
+import { pathText } from "../fixtures/read/located.ts";
 import { metadataOf, removeClientRecord, requireClient, viewClient, type ClientView } from "./admin.ts";
-import { isPublic } from "./clients.ts";
+import { isPublic, wantsSecret } from "./clients.ts";
 import type { Context } from "../context.ts";
-import { withoutHosts } from "./http-hosts.ts";
+import { withoutHosts, type UriSettings } from "./http-hosts.ts";
 import { OperationError } from "../errors.ts";
 import { normalizeClient } from "../fixtures/schema/normalize.ts";
 import type { FixtureClient } from "./schema.ts";
@@ -11,11 +13,28 @@ import { commandOn } from "../hint.ts";
 
 /** Adds, changes and removes clients one at a time, by the rules of fixtures. */
 
-/** An entry that {@link checkEntry} has let through. */
-const checked = (entry: Entry): FixtureClient => entry as unknown as FixtureClient;
+/** Metadata of a client, and what is shown and not set. */
+type ClientInput = FixtureClient & { readonly public?: boolean | undefined };
+/** Changes to it: null takes a field away. */
+export type ClientPatch = Readonly<Record<string, unknown>> & {
+  readonly client_id?: string | undefined;
+  readonly public?: boolean | undefined;
+};
+
+/**
+ * What fits the schema, but not the settings in force or the rest of the client.
+ * @throws {OperationError} conflict, with every problem
+ */
+function refuseUnfit(client: FixtureClient, settings: UriSettings): void {
+  const problems = clientProblems(client, settings).map(({ field, index, message }) => ({
+    path: pathText([field, ...(index === undefined ? [] : [index])]),
+    message,
+  }));
+  if (problems.length > 0) throw refuseEntry("client", problems);
+}
 
 /** `public` is shown but cannot be set: it follows from other fields (RFC 6749 2.1). @param client after the change */
-const checkPublic = (given: unknown, client: Client): void =>
+const checkPublic = (given: boolean | undefined, client: Client): void =>
   checkComputed("client", {
     field: "public",
     given,
@@ -23,23 +42,16 @@ const checkPublic = (given: unknown, client: Client): void =>
     rule: 'a client is public with the token_endpoint_auth_method "none", or without any where it has no client_secret',
   });
 
-/** A client that names no method of authentication is confidential, as in RFC 7591 2. If it has no secret, one is generated. */
-function wantsSecret({ client_secret, token_endpoint_auth_method: method }: Entry): boolean {
-  return client_secret === undefined && method !== "none" && method !== "private_key_jwt";
-}
-
 /**
  * Adds a client. Unless `token_endpoint_auth_method` is "none" or "private_key_jwt", it has a secret: the given one, or a generated one.
- * @param input `entry`: a client of a fixture
  * @returns the client, with its secret if that was generated here
- * @throws {OperationError} invalid, with every problem; conflict if the id is taken
+ * @throws {OperationError} conflict if the id is taken, or the settings do not allow an address
  */
-export async function addClient(ctx: Context, input: { readonly entry: Entry }): Promise<ClientView> {
-  const { public: shown, ...given } = input.entry;
+export async function addClient(ctx: Context, { public: shown, ...given }: ClientInput): Promise<ClientView> {
   const made = wantsSecret(given);
   const entry = made ? { ...given, client_secret: ctx.random(32) } : given;
-  await checkEntry("client", entry, ctx.settings);
-  const client = normalizeClient(checked(entry), null, { at: new Date(ctx.now()).toISOString(), epoch: ctx.random(9) });
+  refuseUnfit(entry, ctx.settings);
+  const client = normalizeClient(entry, null, { at: new Date(ctx.now()).toISOString(), epoch: ctx.random(9) });
   checkPublic(shown, client);
   return ctx.store.transaction((tx) => {
     if (tx.get("clients", client.client_id) !== undefined) {
@@ -59,27 +71,23 @@ export async function addClient(ctx: Context, input: { readonly entry: Entry }):
 async function change(
   ctx: Context,
   clientId: string,
-  work: (before: Client) => Entry,
-  shown?: unknown,
+  work: (before: Client) => Readonly<Record<string, unknown>>,
+  shown?: boolean,
 ): Promise<Client> {
   for (;;) {
     const { before, version } = await ctx.store.read((tx) => ({
       before: requireClient(tx, clientId),
       version: tx.version("clients", clientId),
     }));
-    const entry = work(before);
-    await checkEntry(
-      "client",
-      entry,
-      before.registrationTokenHash === undefined ? ctx.settings : withoutHosts(ctx.settings),
-      true,
-    );
+    // The record and the changes each fit the schema of a client.
+    const entry = work(before) as unknown as FixtureClient;
+    refuseUnfit(entry, before.registrationTokenHash === undefined ? ctx.settings : withoutHosts(ctx.settings));
     const done = await ctx.store.transaction((tx) => {
       // If the client was changed in the meantime, the check was for another record: start again.
       if (tx.version("clients", clientId) !== version) return null;
       const { registrationTokenHash } = before;
       const client: Client = {
-        ...normalizeClient(checked(entry), before, { at: before.createdAt, epoch: before.epoch }),
+        ...normalizeClient(entry, before, { at: before.createdAt, epoch: before.epoch }),
         ...(registrationTokenHash !== undefined && { registrationTokenHash }),
         updatedAt: new Date(ctx.now()).toISOString(),
       };
@@ -93,33 +101,31 @@ async function change(
 
 /**
  * Changes the given metadata of a client; null removes a field.
- * @param input `client_id`: which is meant; `entry`: metadata of a client of a fixture
- * @throws {OperationError} not_found; invalid, with every problem
+ * @param clientId which is meant
+ * @throws {OperationError} not_found; conflict if the result does not fit the settings or itself
  */
 export async function editClient(
   ctx: Context,
-  input: { readonly client_id: string; readonly entry: Entry },
+  clientId: string,
+  { public: shown, ...given }: ClientPatch,
 ): Promise<ClientView> {
-  const { public: shown, ...given } = input.entry;
-  const { isMetadata } = await import("./schema.ts");
-  const work = (before: Client): Entry => {
-    const merged: Entry = { ...metadataOf(before), ...given };
+  const work = (before: Client): Readonly<Record<string, unknown>> => {
+    const merged = { ...metadataOf(before), ...given };
     if (merged.client_id !== before.client_id) {
       throw new OperationError("conflict", "the id of a client cannot be changed: its grants and tokens carry it", {
         hint: { text: "To add another client", command: ["idp", "clients", "add", "CLIENT_ID"] },
       });
     }
-    // An unknown field stays, for the check to refuse it.
-    return Object.fromEntries(Object.entries(merged).filter(([name, value]) => value !== null || !isMetadata(name)));
+    return Object.fromEntries(Object.entries(merged).filter(([, value]) => value !== null));
   };
-  return viewClient(await change(ctx, input.client_id, work, shown), false);
+  return viewClient(await change(ctx, clientId, work, shown), false);
 }
 
 /**
  * Gives a client a new secret; the old one becomes invalid.
  * @param input `client_secret`: if absent, one is generated
  * @returns the client, with its secret if that was generated here
- * @throws {OperationError} not_found; refused for a client that has no secret; invalid
+ * @throws {OperationError} not_found; refused for a client that has no secret
  */
 export async function rotateSecret(
   ctx: Context,

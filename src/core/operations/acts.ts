@@ -1,6 +1,5 @@
 import type { Context } from "../context.ts";
 import { plainCommandLine } from "../hint.ts";
-import { isObject } from "../json-object.ts";
 
 /** What an operator does to a server while apps use it: the inspector shows it between their requests. */
 
@@ -12,8 +11,8 @@ const told: readonly string[] = [
 
 /** The command that does the same; its values are names, times and durations. */
 function commandOf(name: string, input: Readonly<Record<string, unknown>>): string {
-  const { fault, ...rest } = input;
-  const fields = Object.entries(isObject(fault) ? { endpoint: fault["endpoint"] } : rest).filter(([, value]) =>
+  const { endpoint } = input;
+  const fields = Object.entries(name === "faults.add" ? { endpoint } : input).filter(([, value]) =>
     ["string", "number", "boolean"].includes(typeof value),
   );
   const words = fields.flatMap(([field, value]) => {

@@ -1,35 +1,60 @@
 import { activeFaults } from "../testing/faults/faults.ts";
-import { changes, creates, reads, removes } from "./operation.ts";
+import { changes, creates, none, nothing, reads, removes } from "./operation.ts";
 
 /** Faults: responses that a tester wants to be wrong. They end with the server, unless the store is shared. */
 
 const faults = () => import("../testing/faults/fault-admin.ts");
+const shown = () => import("./shown.ts");
 
 const ofTesting = { changes: false, needsServer: "unless shared" } as const;
 
 export const faultOperations = {
-  "faults.list": { ...reads("/faults", {}, async (ctx) => ctx.store.read(activeFaults)), ...ofTesting },
+  "faults.list": reads(
+    "/faults",
+    {
+      summary: "List the faults that are active",
+      input: nothing,
+      answer: async (zod) => zod.array((await shown()).fault),
+      run: async (ctx) => ctx.store.read(activeFaults),
+    },
+    ofTesting,
+  ),
   "faults.add": changes(
     "/faults",
-    { fault: "body" },
-    async (ctx, input) => (await faults()).addFault(ctx, input.fault),
     {
-      ...creates,
-      ...ofTesting,
+      summary: "Add a fault: the requests that match it get a response that is wrong on purpose",
+      note: "The client and the user must exist: 422.",
+      input: async () => (await import("./given.ts")).faultInput,
+      answer: async () => (await shown()).fault,
+      run: async (ctx, fault) => (await faults()).addFault(ctx, fault),
     },
+    { ...creates, ...ofTesting },
   ),
-  "faults.clear": changes("/faults", {}, async (ctx) => (await faults()).clearFaults(ctx), {
-    ...removes,
-    ...ofTesting,
+  "faults.clear": changes(
+    "/faults",
+    {
+      summary: "Remove all faults",
+      input: nothing,
+      answer: none,
+      run: async (ctx) => (await faults()).clearFaults(ctx),
+    },
+    { ...removes, ...ofTesting },
+  ),
+  "faults.flaws": reads("/faults/flaws", {
+    summary: "List the flaws that a response can have, and what each should make a client do",
+    input: nothing,
+    answer: async (zod) => zod.array((await shown()).flaw),
+    run: async () => (await faults()).listFlaws(),
   }),
-  "faults.flaws": reads("/faults/flaws", {}, async () => (await faults()).listFlaws()),
   "faults.remove": changes(
     "/faults/:id",
-    { id: "string" },
-    async (ctx, input) => (await faults()).removeFault(ctx, input),
     {
-      ...removes,
-      ...ofTesting,
+      summary: "Remove a fault",
+      input: (zod) => zod.strictObject({ id: zod.string() }),
+      answer: none,
+      refuses: [404],
+      run: async (ctx, input) => (await faults()).removeFault(ctx, input),
     },
+    { ...removes, ...ofTesting },
   ),
 };

@@ -1,34 +1,86 @@
-import { changes, consentFields, creates, edits, reads, removes } from "./operation.ts";
+import { changes, consent, creates, edits, none, reads, removes } from "./operation.ts";
+import { anyRequired, hasAny } from "./rules.ts";
 
 /** Consent grants. */
 
 const grants = () => import("../grants/admin.ts");
-const issue = () => import("../tokens/issue.ts");
+const grant = async () => (await import("./shown.ts")).grant;
 
 export const grantOperations = {
-  "grants.list": reads("/grants", { user: "string?", client: "string?" }, async (ctx, input) =>
-    (await grants()).listGrants(ctx, input),
-  ),
+  "grants.list": reads("/grants", {
+    summary: "List grants",
+    input: (zod) => zod.strictObject({ user: zod.string().optional(), client: zod.string().optional() }),
+    answer: async (zod) => zod.array(await grant()),
+    refuses: [404],
+    run: async (ctx, input) => (await grants()).listGrants(ctx, input),
+  }),
   "grants.add": changes(
     "/grants",
-    consentFields,
-    async (ctx, input) => (await issue()).issueGrant(ctx, input),
+    {
+      summary: "Record a consent, as `issue.grant` does",
+      input: consent,
+      answer: grant,
+      refuses: [404, 409],
+      run: async (ctx, input) => (await import("../tokens/issue.ts")).issueGrant(ctx, input),
+    },
     creates,
   ),
-  "grants.show": reads("/grants/:id", { id: "string" }, async (ctx, input) => (await grants()).showGrant(ctx, input)),
+  "grants.show": reads("/grants/:id", {
+    summary: "Show a grant",
+    input: (zod) => zod.strictObject({ id: zod.string() }),
+    answer: grant,
+    refuses: [404],
+    run: async (ctx, input) => (await grants()).showGrant(ctx, input),
+  }),
   "grants.edit": changes(
     "/grants/:id",
-    { id: "string", scope: "string" },
-    async (ctx, input) => (await grants()).editGrant(ctx, input),
+    {
+      summary: "Set the scopes of a grant",
+      input: (zod) =>
+        zod.strictObject({
+          id: zod.string(),
+          scope: zod.string().regex(/[^ ]/, { error: "needs at least one scope" }),
+        }),
+      answer: grant,
+      refuses: [404, 409],
+      run: async (ctx, input) => (await grants()).editGrant(ctx, input),
+    },
     edits,
   ),
   "grants.revoke": changes(
     "/grants/:id",
-    { id: "string" },
-    async (ctx, input) => (await grants()).revokeOneGrant(ctx, input),
+    {
+      summary: "Revoke a grant: its tokens become invalid, permanently",
+      input: (zod) => zod.strictObject({ id: zod.string() }),
+      answer: none,
+      refuses: [404],
+      run: async (ctx, input) => (await grants()).revokeOneGrant(ctx, input),
+    },
     removes,
   ),
-  revoke: changes("/revoke", { user: "string?", client: "string?", grant: "string?" }, async (ctx, input) =>
-    (await grants()).revokeGrants(ctx, input),
-  ),
+  revoke: changes("/revoke", {
+    summary: "Revoke grants: of a user, of a client, of both, one, or all",
+    input: (zod) =>
+      zod
+        .strictObject({
+          user: zod.string().optional(),
+          client: zod.string().optional(),
+          grant: zod.string().optional().describe("The id of one grant"),
+          all: zod.literal(true).optional().describe("All grants of all users"),
+        })
+        .refine(hasAny("user", "client", "grant", "all"), {
+          error: "needs a user, a client, the id of a grant, or all",
+        })
+        .refine((input) => input.all === undefined || !hasAny("user", "client", "grant")(input), {
+          error: "is given beside user, client or grant; leave one of them out",
+          path: ["all"],
+        })
+        .meta({
+          ...anyRequired("user", "client", "grant", "all"),
+          dependentSchemas: { all: { properties: { user: false, client: false, grant: false } } },
+        }),
+    answer: async (zod) => zod.object({ revoked: zod.array(await grant()) }),
+    refuses: [404],
+    run: async (ctx, input) => (await grants()).revokeGrants(ctx, input),
+  }),
 };

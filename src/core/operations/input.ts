@@ -1,42 +1,67 @@
-import { OperationError, type Problem } from "../errors.ts";
+import type { core, ZodType } from "zod";
+import { OperationError, problemText, type Problem } from "../errors.ts";
+import { pathText } from "../fixtures/read/located.ts";
 import { isObject } from "../json-object.ts";
-import type { Fields, InputOf } from "./operation.ts";
+import type { Input, Later } from "./later.ts";
+import { z } from "./zod.ts";
 
-/** Checks the input of an operation against its table of fields, whoever calls it. */
+/** Checks the input of an operation by its schema, whoever calls it. */
 
-/** @param kind without the mark of what may be absent */
-function isKind(kind: string, value: unknown): boolean {
-  if (kind === "any") return true;
-  if (kind === "body") return isObject(value);
-  return kind === "array" ? Array.isArray(value) : typeof value === kind;
+const made = new WeakMap<Later<ZodType>, Promise<ZodType>>();
+
+/** The schema, which is made once. */
+export async function schemaOf<S extends ZodType>(later: Later<S>): Promise<S> {
+  const schema = made.get(later) ?? Promise.resolve(later(z));
+  made.set(later, schema);
+  return schema as Promise<S>;
 }
 
-/** The kind of a field: "string" of `string?`. */
-export const kindOf = (declared: string): string => declared.replace("?", "");
+/** What is wrong, in the words of fixtures. */
+async function problemsOf(
+  schema: ZodType,
+  input: unknown,
+  issues: readonly core.$ZodIssue[],
+): Promise<readonly Problem[]> {
+  const [{ explain }, { keysOf }] = await Promise.all([
+    import("../fixtures/read/explain.ts"),
+    import("../fixtures/schema/keys-of.ts"),
+  ]);
+  return issues.flatMap((issue) => {
+    const fields = (issue.code === "custom" ? issue.params?.["fields"] : undefined) as readonly string[] | undefined;
+    return explain(issue, input, [], (below) => keysOf(schema, below)).map(({ path, message }) => ({
+      path: path.length === 0 ? "" : pathText(path),
+      message,
+      ...(fields !== undefined && fields.length > 0 && { fields }),
+    }));
+  });
+}
 
 /**
- * The checked input of an operation.
- * @throws {OperationError} usage, with every problem at once
+ * The checked input.
+ * @throws {OperationError} usage, with every problem
  */
-export async function checkInput(fields: Fields, given: ReadonlyMap<string, unknown>): Promise<InputOf<Fields>> {
-  const problems: Problem[] = [];
-  const input: Record<string, unknown> = {};
-  for (const [name, declared] of Object.entries(fields)) {
-    const value = given.get(name);
-    if (value === undefined && declared.endsWith("?")) continue;
-    if (value === undefined) problems.push({ path: name, message: "is missing" });
-    else if (!isKind(kindOf(declared), value)) {
-      problems.push({ path: name, message: `has to be of type ${kindOf(declared)}` });
-    } else input[name] = value;
-  }
-  for (const [name, value] of given) {
-    if (Object.hasOwn(fields, name) || value === undefined) continue;
-    const { didYouMean } = await import("../nearest.ts");
-    problems.push({ path: name, message: didYouMean(name, Object.keys(fields), "This field is not known here.").text });
-  }
-  if (problems.length > 0) {
-    const listed = problems.map(({ path, message }) => `${path}: ${message}`).join("; ");
-    throw new OperationError("usage", `the input is not valid: ${listed}`, { problems });
-  }
-  return input;
+export async function checkInput<S extends ZodType>(later: Later<S>, given: unknown): Promise<Input<S>> {
+  const schema = await schemaOf(later);
+  const fields = Object.entries(isObject(given) ? given : {});
+  const input = Object.fromEntries(fields.filter(([, value]) => value !== undefined));
+  const { success, data, error } = schema.safeParse(input);
+  if (success) return data as Input<S>;
+  const problems = await problemsOf(schema, input, error.issues);
+  const all = problems.map(problemText).join("; ");
+  throw new OperationError("usage", `the input is not valid: ${all}`, { problems });
+}
+
+/** The values of a query, which are text: a number or "true" where the field takes no text. */
+export async function ofQuery(later: Later<ZodType>, query: object): Promise<Record<string, unknown>> {
+  const schema = await schemaOf(later);
+  const fields = "shape" in schema ? (schema.shape as Readonly<Record<string, ZodType>>) : {};
+  return Object.fromEntries(
+    Object.entries(query).map(([name, text]: [string, unknown]) => [name, valueOf(fields[name], text)]),
+  );
+}
+
+function valueOf(field: ZodType | undefined, text: unknown): unknown {
+  if (field === undefined || typeof text !== "string" || field.safeParse(text).success) return text;
+  if (text === "true" || text === "false") return text === "true";
+  return /^\d{1,9}$/.test(text) ? Number(text) : text;
 }

@@ -1,35 +1,70 @@
-import { changes, consentFields, creates } from "./operation.ts";
+import { changes, consent, creates } from "./operation.ts";
 
 /** Grants, codes and tokens without a browser. */
 
 const issue = () => import("../tokens/issue.ts");
+const shown = () => import("./shown.ts");
 
 export const issueOperations = {
   "issue.grant": changes(
     "/issue/grant",
-    consentFields,
-    async (ctx, input) => (await issue()).issueGrant(ctx, input),
+    {
+      summary: "Record a consent, as if the user had allowed it",
+      input: consent,
+      answer: async () => (await shown()).grant,
+      refuses: [404, 409],
+      run: async (ctx, input) => (await issue()).issueGrant(ctx, input),
+    },
     creates,
   ),
   "issue.code": changes(
     "/issue/code",
     {
-      user: "string",
-      client: "string",
-      scope: "string?",
-      redirect_uri: "string?",
-      nonce: "string?",
-      state: "string?",
-      code_challenge: "string?",
-      code_challenge_method: "string?",
+      summary: "Issue an authorization code, as if the user had signed in and allowed it",
+      input: async (zod) => {
+        const { challengeSyntax } = await import("../tokens/pkce.ts");
+        return zod
+          .strictObject({
+            ...consent(zod).shape,
+            redirect_uri: zod.string().optional().describe("Absent: the first one of the client"),
+            nonce: zod.string().optional(),
+            state: zod.string().optional(),
+            code_challenge: zod
+              .string()
+              .regex(challengeSyntax, {
+                error: "is not the base64url of a SHA-256 hash: 43 characters without padding (RFC 7636 4.2)",
+              })
+              .optional(),
+            code_challenge_method: zod.enum(["S256"]).optional(),
+          })
+          .refine((input) => input.code_challenge_method === undefined || input.code_challenge !== undefined, {
+            error: "needs code_challenge too",
+            path: ["code_challenge_method"],
+          })
+          .meta({ dependentRequired: { code_challenge_method: ["code_challenge"] } });
+      },
+      answer: (zod) =>
+        zod.object({
+          code: zod.string(),
+          redirect_uri: zod.string(),
+          url: zod.string(),
+          expires_in: zod.int().describe("Seconds"),
+        }),
+      refuses: [404, 409],
+      run: async (ctx, input) => (await issue()).issueCode(ctx, input),
     },
-    async (ctx, input) => (await issue()).issueCode(ctx, input),
     { status: 201, needsServer: "unless shared" },
   ),
   "issue.tokens": changes(
     "/issue/tokens",
-    { user: "string", client: "string", scope: "string?", nonce: "string?", acr: "string?" },
-    async (ctx, input) => (await issue()).issueTokens(ctx, input),
+    {
+      summary: "Issue tokens, as if the user had signed in and allowed it",
+      input: (zod) =>
+        zod.strictObject({ ...consent(zod).shape, nonce: zod.string().optional(), acr: zod.string().optional() }),
+      answer: async () => (await shown()).tokenResponse,
+      refuses: [404, 409],
+      run: async (ctx, input) => (await issue()).issueTokens(ctx, input),
+    },
     creates,
   ),
 };

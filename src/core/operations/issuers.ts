@@ -1,23 +1,55 @@
-import { changes, creates, reads, removes } from "./operation.ts";
+import { issuerName } from "../issuers/issuer-view.ts";
 import { fixtureBody, meantBy } from "../fixtures/read/input-sources.ts";
+import { changes, creates, none, nothing, reads, removes } from "./operation.ts";
 
 /** The issuers beside the first one; `issuer.set` is in state.ts. */
 
+const issuer = async () => (await import("./shown.ts")).issuer;
+
 export const issuerOperations = {
-  "issuers.list": reads("/issuers", {}, (ctx) => ctx.issuers.list()),
+  "issuers.list": reads("/issuers", {
+    summary: "List the issuers beside the first one, by name",
+    input: nothing,
+    answer: async (zod) => zod.array(await issuer()),
+    run: (ctx) => ctx.issuers.list(),
+  }),
   "issuers.add": changes(
     "/issuers",
-    { name: "string", fixtures: "any?", sources: "array?" },
-    async (ctx, { name, fixtures, sources }) => ctx.issuers.add(name, meantBy(sources, fixtures)),
+    {
+      summary: "Make an issuer with its own data, at `/i/NAME` below the first one",
+      note: "Without fixtures it has those of the first issuer. What fixtures name must exist, and their settings must allow it: 422.",
+      input: async (zod) => {
+        const { fixtureFields, oneOfThem } = await import("./given.ts");
+        const name = zod.string().regex(issuerName, { error: "must be 1 to 64 letters, digits, _ and -" });
+        return zod
+          .strictObject({ name, ...fixtureFields })
+          .refine(...oneOfThem)
+          .meta({ not: { required: ["fixtures", "sources"] } });
+      },
+      answer: issuer,
+      refuses: [409],
+      run: (ctx, input) => ctx.issuers.add(input.name, meantBy(input)),
+    },
     { ...creates, bodyLimit: fixtureBody, createsData: true },
   ),
-  "issuers.show": reads("/issuers/:name", { name: "string" }, (ctx, { name }) => ctx.issuers.show(name)),
+  "issuers.show": reads("/issuers/:name", {
+    summary: "Show an issuer",
+    input: (zod) => zod.strictObject({ name: zod.string() }),
+    answer: issuer,
+    refuses: [404],
+    run: (ctx, { name }) => ctx.issuers.show(name),
+  }),
   "issuers.remove": changes(
     "/issuers/:name",
-    { name: "string" },
-    async (ctx, { name }) => {
-      await ctx.issuers.remove(name);
-      return null;
+    {
+      summary: "Remove an issuer and all of its data",
+      input: (zod) => zod.strictObject({ name: zod.string() }),
+      answer: none,
+      refuses: [404],
+      run: async (ctx, { name }) => {
+        await ctx.issuers.remove(name);
+        return null;
+      },
     },
     removes,
   ),

@@ -1,22 +1,47 @@
-import { changes, creates, reads, removes } from "./operation.ts";
+import { changes, creates, none, nothing, reads, removes } from "./operation.ts";
 
 /** Signing keys. */
 
 const keys = () => import("../keys/admin.ts");
+const key = async () => (await import("./shown.ts")).key;
 
 export const keyOperations = {
-  "keys.list": { ...reads("/keys", {}, async (ctx) => (await keys()).listKeys(ctx)), changes: true },
-  "keys.show": reads("/keys/:id", { id: "string" }, async (ctx, input) => (await keys()).showKey(ctx, input)),
+  "keys.list": reads(
+    "/keys",
+    {
+      summary: "List keys",
+      input: nothing,
+      answer: async (zod) => zod.array(await key()),
+      run: async (ctx) => (await keys()).listKeys(ctx),
+    },
+    { changes: true },
+  ),
+  "keys.show": reads("/keys/:id", {
+    summary: "Show a key, by its kid",
+    input: (zod) => zod.strictObject({ id: zod.string() }),
+    answer: key,
+    refuses: [404],
+    run: async (ctx, input) => (await keys()).showKey(ctx, input),
+  }),
   "keys.rotate": changes(
     "/keys",
-    { alg: "string?" },
-    async (ctx, input) => (await keys()).rotateKeys(ctx, input),
+    {
+      summary: "Create new signing keys; old ones still verify what they signed",
+      input: async (zod) => zod.strictObject({ alg: zod.enum((await import("../keys/keys.ts")).keyAlgs).optional() }),
+      answer: async (zod) => zod.array(await key()),
+      run: async (ctx, input) => (await keys()).rotateKeys(ctx, input),
+    },
     creates,
   ),
   "keys.remove": changes(
     "/keys/:id",
-    { id: "string" },
-    async (ctx, input) => (await keys()).removeKey(ctx, input),
+    {
+      summary: "Remove a retired key at once: what it signed becomes invalid",
+      input: (zod) => zod.strictObject({ id: zod.string() }),
+      answer: none,
+      refuses: [404, 409],
+      run: async (ctx, input) => (await keys()).removeKey(ctx, input),
+    },
     removes,
   ),
 };

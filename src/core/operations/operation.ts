@@ -1,28 +1,9 @@
+import type { ZodType } from "zod";
 import type { Context } from "../context.ts";
+import type { Input, Later } from "./later.ts";
+import type { z } from "./zod.ts";
 
-/** The type of an operation, and the helpers for the tables of operations. */
-
-/**
- * What a field of an input holds; `?`: it may be absent. Path parameters and query values are text, "true" for a boolean.
- * `body`: the whole of the request's body, an object, which the operation itself checks. */
-type FieldKind = "string" | "string?" | "boolean?" | "number?" | "array?" | "any?" | "body";
-export type Fields = Readonly<Record<string, FieldKind>>;
-
-interface KindTypes {
-  string: string;
-  "string?": string;
-  "boolean?": boolean;
-  "number?": number;
-  "array?": readonly unknown[];
-  "any?": unknown;
-  body: Readonly<Record<string, unknown>>;
-}
-type Optional<F extends Fields> = { [K in keyof F]: F[K] extends `${string}?` ? K : never }[keyof F];
-
-/** The type of the input that a table of fields describes. */
-export type InputOf<F extends Fields> = { readonly [K in Exclude<keyof F, Optional<F>>]: KindTypes[F[K]] } & {
-  readonly [K in Optional<F>]?: KindTypes[F[K]] | undefined;
-};
+/** The type of an operation, and the helpers that the files of the nouns declare theirs with. */
 
 /** What a server says of itself. */
 export interface RunningServer {
@@ -40,84 +21,137 @@ export interface Runner {
   readonly progress?: ((done: number, total: number) => void) | undefined;
 }
 
-export interface Operation<F extends Fields = Fields, O = unknown> {
+/** What each operation says of itself, in the file of its noun. */
+interface Declared<S extends ZodType, O> {
+  /** One sentence without a period. */
+  readonly summary: string;
+  /** For the OpenAPI document: the rules that compare the input with records or settings. */
+  readonly note?: string;
+  /** The body of the API call, its path parameters and its query, in one object. */
+  readonly input: Later<S>;
+  /** What it returns; the compiler compares it with what `run` returns. */
+  readonly answer: Later<ZodType<NoInfer<O>>>;
+  /** The refusals beside those that every operation has: a name that is unknown, a state that does not allow it. */
+  readonly refuses?: readonly (404 | 409)[];
+  readonly run: (ctx: Context, input: Input<S>, runner: Runner) => Promise<O>;
+}
+
+/** How an operation differs from the usual one of its kind. */
+interface Special {
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
-  /** Below `/_idp/api`. */
-  readonly path: string;
   /** 204: it returns null. */
   readonly status: 200 | 201 | 204;
-  readonly fields: F;
   /** It changes data, or may have to (a missing key is made), so it fails on a full disk (503). */
   readonly changes: boolean;
   /** It makes the data folder if there is none. */
-  readonly createsData?: true;
-  /**
-   * It needs a running server. `unless shared`: it works on records that only the memory of a server or a shared store has.
-   */
+  readonly createsData: boolean;
+  /** It needs a running server. `unless shared`: it works on records that only the memory of a server or a shared store has. */
   readonly needsServer: boolean | "unless shared";
   /** Bytes of a request body. */
   readonly bodyLimit: number;
-  run(ctx: Context, input: InputOf<F>, runner: Runner): Promise<O>;
+}
+
+export interface Operation<S extends ZodType = ZodType, O = unknown> extends Special {
+  /** Below `/_idp/api`. */
+  readonly path: string;
+  readonly summary: string;
+  readonly note: string | null;
+  readonly input: Later<S>;
+  readonly answer: Later<ZodType>;
+  readonly refuses: readonly (404 | 409)[];
+  /** Checks the input, whoever calls. @throws {OperationError | OAuthError} usage for a wrong input; what the operation refuses */
+  run(ctx: Context, input: Input<S>, runner: Runner): Promise<O>;
 }
 
 /** Bytes: enough for any single record. */
 const usualBody = 102_400;
 
-type Run<F extends Fields, O> = Operation<F, O>["run"];
-
-export const reads = <const F extends Fields, O>(path: string, fields: F, run: Run<F, O>): Operation<F, O> => ({
-  method: "GET",
-  path,
-  status: 200,
-  fields,
-  changes: false,
-  needsServer: false,
-  bodyLimit: usualBody,
-  run,
-});
-
-export const changes = <const F extends Fields, O>(
-  path: string,
-  fields: F,
-  run: Run<F, O>,
-  special: Partial<Pick<Operation, "method" | "status" | "changes" | "needsServer" | "bodyLimit" | "createsData">> = {},
-): Operation<F, O> => ({
+const usual: Special = {
   method: "POST",
-  path,
   status: 200,
-  fields,
   changes: true,
+  createsData: false,
   needsServer: false,
   bodyLimit: usualBody,
-  run,
-  ...special,
-});
+};
+
+function declare<S extends ZodType, O>(
+  path: string,
+  { summary, note, input, answer, refuses = [], run }: Declared<S, O>,
+  special: Partial<Special>,
+): Operation<S, O> {
+  return {
+    ...usual,
+    ...special,
+    ...{ path, summary, note: note ?? null, input, answer, refuses },
+    run: async (ctx, given, runner) => {
+      const { checkInput } = await import("./input.ts");
+      return run(ctx, await checkInput(input, given), runner);
+    },
+  };
+}
+
+export const reads = <S extends ZodType, O>(
+  path: string,
+  declared: Declared<S, O>,
+  special: Partial<Special> = {},
+): Operation<S, O> => declare(path, declared, { method: "GET", changes: false, ...special });
+
+export const changes = <S extends ZodType, O>(
+  path: string,
+  declared: Declared<S, O>,
+  special: Partial<Special> = {},
+): Operation<S, O> => declare(path, declared, special);
 
 export const edits = { method: "PATCH" } as const;
 export const creates = { status: 201 } as const;
 export const removes = { method: "DELETE", status: 204 } as const;
 
-/** Whose, for whom, and for what; the address of REST and that of `issue` mean the same. */
-export const consentFields = { user: "string", client: "string", scope: "string?" } as const;
+/** The input of an operation that takes none. */
+export const nothing = (zod: typeof z) => zod.strictObject({});
 
-/** How an operation is asked for at the control API: the path is below `/_idp/api`. @param input as its `fields` say */
+/** The answer of an operation that returns none. */
+export const none = (zod: typeof z) => zod.null();
+
+/** Whose, for whom, and for what; the address of REST and that of `issue` mean the same. */
+export const consent = (zod: typeof z) =>
+  zod.strictObject({ user: zod.string(), client: zod.string(), scope: zod.string().optional() });
+
+/** The names of the parameters of a path: `username` of `/users/:username`. */
+export const pathNames = (path: string): readonly string[] =>
+  [...path.matchAll(/:(\w+)/g)].map(([, name = ""]) => name);
+
+/** The field of the body that has the name of a path parameter: the new value, where the parameter is the old one. */
+export const renamed = (parameter: string): string => `new_${parameter}`;
+
+/** How an operation is asked for at the control API: the path is below `/_idp/api`. */
 export function requestOf(
-  { method, path, fields }: Pick<Operation, "method" | "path" | "fields">,
+  { method, path }: Pick<Operation, "method" | "path">,
   input: object,
 ): { readonly method: string; readonly path: string; readonly body?: string } {
-  const values: Record<string, unknown> = { ...input };
-  const filled = path.replace(/:(\w+)/g, (_match, parameter: string) => {
-    const value = encodeURIComponent(String(values[parameter]));
-    Reflect.deleteProperty(values, parameter);
-    return value;
-  });
-  const whole = Object.keys(fields).find((field) => fields[field] === "body");
-  const given = Object.entries(
-    whole === undefined ? values : (Object(values[whole]) as Record<string, unknown>),
-  ).filter(([, value]) => value !== undefined);
-  if (method === "GET" || method === "DELETE") {
-    const query = new URLSearchParams(given.map(([key, value]) => [key, String(value)] as [string, string])).toString();
-    return { method, path: method === "GET" && query !== "" ? `${filled}?${query}` : filled };
+  const values = new Map(Object.entries(input).filter(([, value]) => value !== undefined));
+  let filled = path;
+  for (const name of pathNames(path)) {
+    filled = filled.replace(`:${name}`, encodeURIComponent(String(values.get(name))));
+    values.delete(name);
+    if (values.has(renamed(name))) values.set(name, values.get(renamed(name)));
+    values.delete(renamed(name));
   }
-  return { method, path: filled, body: JSON.stringify(Object.fromEntries(given)) };
+  if (method === "GET" || method === "DELETE") {
+    const query = new URLSearchParams(
+      [...values].map(([key, value]): [string, string] => [key, String(value)]),
+    ).toString();
+    return { method, path: query === "" ? filled : `${filled}?${query}` };
+  }
+  return { method, path: filled, body: JSON.stringify(Object.fromEntries(values)) };
+}
+
+/** The input of an operation from the parts of a request, as {@link requestOf} took it apart. @param others the body, or the query */
+export function inputOfRequest(parameters: Readonly<Record<string, unknown>>, others: object): Record<string, unknown> {
+  const input: Record<string, unknown> = { ...others };
+  for (const [name, value] of Object.entries(parameters)) {
+    if (Object.hasOwn(input, name) && input[name] !== value) input[renamed(name)] = input[name];
+    input[name] = value;
+  }
+  return input;
 }

@@ -1,55 +1,122 @@
-import type { Expectation } from "../testing/expect.ts";
-import type { RequestFilter } from "../testing/filter.ts";
-import { changes, reads, removes, type Fields } from "./operation.ts";
+import { changes, none, nothing, reads, removes } from "./operation.ts";
+import type { Later } from "./later.ts";
 
 /** The requests that this server received: the ledger, which is in its memory. */
 
-const filterFields = {
-  endpoint: "string?",
-  client: "string?",
-  user: "string?",
-  grant_type: "string?",
-  method: "string?",
-  status: "any?",
-  flow: "string?",
-  since: "string?",
-} as const satisfies Fields;
-
 const filter = () => import("../testing/filter.ts");
+const request = async () => (await import("./shown.ts")).request;
+
+type Zod = Parameters<Later<unknown>>[0];
+
+const notStatus = { error: "must be a status such as 400, or a class such as 4xx" };
+
+/** What a request must have to match. */
+const filters = async (zod: Zod) => {
+  const text = zod.string().optional();
+  const { statusForm } = await filter();
+  const { requestEndpoints } = await import("../testing/request-endpoints.ts");
+  const { requestOrTime } = await import("./times.ts");
+  return {
+    endpoint: zod.enum(requestEndpoints).optional(),
+    client: text,
+    user: text,
+    grant_type: text,
+    method: text,
+    status: zod
+      .union(
+        [
+          zod.int(notStatus).min(100, notStatus).max(599, notStatus),
+          zod.string(notStatus).regex(statusForm, notStatus),
+        ],
+        notStatus,
+      )
+      .optional()
+      .describe("400, or 4xx"),
+    flow: text,
+    since: requestOrTime.optional(),
+  };
+};
 
 export const requestOperations = {
-  "requests.list": {
-    ...reads("/requests", filterFields, async (ctx, input) =>
-      (await filter()).listRequests(ctx.ledger, input as RequestFilter),
-    ),
-    needsServer: true,
-  },
-  "requests.show": {
-    ...reads("/requests/:id", { id: "string" }, async (ctx, { id }) => (await filter()).showRequest(ctx.ledger, id)),
-    needsServer: true,
-  },
+  "requests.list": reads(
+    "/requests",
+    {
+      summary: "List the last requests, the oldest first",
+      input: async (zod) => zod.strictObject(await filters(zod)),
+      answer: async (zod) => zod.array(await request()),
+      run: async (ctx, input) => (await filter()).listRequests(ctx.ledger, input),
+    },
+    { needsServer: true },
+  ),
+  "requests.show": reads(
+    "/requests/:id",
+    {
+      summary: "Show a request",
+      input: (zod) => zod.strictObject({ id: zod.string() }),
+      answer: request,
+      refuses: [404],
+      run: async (ctx, { id }) => (await filter()).showRequest(ctx.ledger, id),
+    },
+    { needsServer: true },
+  ),
   "requests.clear": changes(
     "/requests",
-    {},
-    (ctx) => {
-      ctx.ledger.clear();
-      return Promise.resolve(null);
+    {
+      summary: "Forget all requests",
+      input: nothing,
+      answer: none,
+      run: (ctx) => {
+        ctx.ledger.clear();
+        return Promise.resolve(null);
+      },
     },
     { ...removes, changes: false, needsServer: true },
   ),
   expect: changes(
     "/expect",
     {
-      ...filterFields,
-      endpoint: "string",
-      param: "any?",
-      times: "number?",
-      at_least: "number?",
-      never: "boolean?",
-      within: "any?",
+      summary: "Say whether an app asked what it is expected to, and show the nearest misses",
+      note: "Without times, at_least and never it means at least once.",
+      input: async (zod) => {
+        const { expectEndpoints } = await import("../testing/request-endpoints.ts");
+        const { keptName } = await import("../testing/kept.ts");
+        const { wait } = await import("./times.ts");
+        const { whole } = await import("./given.ts");
+        const name = zod.string().regex(keptName, { error: "is never kept, so no request can be found by it" });
+        return zod
+          .strictObject({
+            ...(await filters(zod)),
+            endpoint: zod.enum(expectEndpoints),
+            param: zod.record(name, zod.string()).optional().describe("Parameters that were sent, by their names"),
+            times: whole(0, 1_000_000).optional(),
+            at_least: whole(1, 1_000_000).optional(),
+            never: zod.boolean().optional(),
+            within: wait.optional(),
+          })
+          .refine(
+            ({ times, at_least, never }) =>
+              [times, at_least, never === true || undefined].filter((given) => given !== undefined).length <= 1,
+            { error: "only one of times, at_least and never can be meant", path: ["times"] },
+          )
+          .meta({
+            allOf: [
+              { not: { required: ["times", "at_least"] } },
+              ...["times", "at_least"].map((count) => ({
+                not: { required: [count, "never"], properties: { never: { const: true } } },
+              })),
+            ],
+          });
+      },
+      answer: async (zod) =>
+        zod.object({
+          met: zod.boolean(),
+          count: zod.int().describe("How many requests match"),
+          expected: zod.string().describe("In words"),
+          dropped: zod.boolean().describe("The ledger no longer holds older requests that could match"),
+          nearest: zod.array(zod.object({ request: await request(), differs: zod.array(zod.string()) })),
+        }),
+      run: async (ctx, input) => (await import("../testing/expect.ts")).expectRequests(ctx.ledger, input),
     },
-    async (ctx, input) =>
-      (await import("../testing/expect.ts")).expectRequests(ctx.ledger, input as unknown as Expectation),
     { changes: false, needsServer: true },
   ),
 };

@@ -1,23 +1,50 @@
-import { changes, reads, removes } from "./operation.ts";
+import { changes, none, reads, removes } from "./operation.ts";
+import { anyRequired, hasAny } from "./rules.ts";
 
 /** Sessions of browsers. */
 
 const sessions = () => import("../sessions/admin.ts");
+const session = async () => (await import("./shown.ts")).session;
 
 export const sessionOperations = {
-  "sessions.list": reads("/sessions", { user: "string?" }, async (ctx, input) =>
-    (await sessions()).listSessions(ctx, input),
-  ),
-  "sessions.end": changes("/sessions/end", { user: "string?", id: "string?" }, async (ctx, input) =>
-    (await sessions()).endSelected(ctx, input),
-  ),
-  "sessions.show": reads("/sessions/:id", { id: "string" }, async (ctx, input) =>
-    (await sessions()).showSession(ctx, input),
-  ),
+  "sessions.list": reads("/sessions", {
+    summary: "List sessions",
+    input: (zod) => zod.strictObject({ user: zod.string().optional() }),
+    answer: async (zod) => zod.array(await session()),
+    refuses: [404],
+    run: async (ctx, input) => (await sessions()).listSessions(ctx, input),
+  }),
+  "sessions.end": changes("/sessions/end", {
+    summary: "End sessions, and notify clients by back-channel logout",
+    input: (zod) =>
+      zod
+        .strictObject({ user: zod.string().optional(), id: zod.string().optional() })
+        .refine(hasAny("user", "id"), { error: "needs a user or the id of a session" })
+        .meta(anyRequired("user", "id")),
+    answer: async (zod) =>
+      zod.object({
+        ended: zod.array(await session()),
+        notices: zod.array(zod.object({ client: zod.string(), ok: zod.boolean(), detail: zod.string() })),
+      }),
+    refuses: [404],
+    run: async (ctx, input) => (await sessions()).endSelected(ctx, input),
+  }),
+  "sessions.show": reads("/sessions/:id", {
+    summary: "Show a session",
+    input: (zod) => zod.strictObject({ id: zod.string() }),
+    answer: session,
+    refuses: [404],
+    run: async (ctx, input) => (await sessions()).showSession(ctx, input),
+  }),
   "sessions.remove": changes(
     "/sessions/:id",
-    { id: "string" },
-    async (ctx, input) => (await sessions()).endSession(ctx, input),
+    {
+      summary: "End a session",
+      input: (zod) => zod.strictObject({ id: zod.string() }),
+      answer: none,
+      refuses: [404],
+      run: async (ctx, input) => (await sessions()).endSession(ctx, input),
+    },
     removes,
   ),
 };

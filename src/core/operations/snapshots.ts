@@ -1,24 +1,51 @@
-import { changes, creates, reads, removes } from "./operation.ts";
+import { changes, creates, none, nothing, reads, removes } from "./operation.ts";
 
 /** Snapshots of the state. */
 
 const snapshots = () => import("../testing/snapshots.ts");
+const snapshot = async () => (await import("./shown.ts")).snapshot;
 
 export const snapshotOperations = {
-  "snapshots.list": reads("/snapshots", {}, async (ctx) => (await snapshots()).listSnapshots(ctx)),
+  "snapshots.list": reads("/snapshots", {
+    summary: "List snapshots",
+    input: nothing,
+    answer: async (zod) => zod.array(await snapshot()),
+    run: async (ctx) => (await snapshots()).listSnapshots(ctx),
+  }),
   "snapshots.save": changes(
     "/snapshots/:name",
-    { name: "string" },
-    async (ctx, input) => (await snapshots()).saveSnapshot(ctx, input),
+    {
+      summary: "Save all of the state under a name, in place of an earlier one",
+      input: async (zod) => {
+        const { snapshotName } = await snapshots();
+        return zod.strictObject({
+          name: zod.string().regex(snapshotName, { error: "must be 1 to 64 letters, digits, - and _" }),
+        });
+      },
+      answer: snapshot,
+      run: async (ctx, input) => (await snapshots()).saveSnapshot(ctx, input),
+    },
     creates,
   ),
-  "snapshots.restore": changes("/snapshots/:name/restore", { name: "string" }, async (ctx, input) =>
-    (await snapshots()).restoreSnapshot(ctx, input),
-  ),
+  "snapshots.restore": changes("/snapshots/:name/restore", {
+    summary: "Go back to a snapshot: what was revoked since is valid again, tokens and codes issued since are not",
+    input: (zod) => zod.strictObject({ name: zod.string() }),
+    answer: async (zod) =>
+      (await snapshot()).extend({
+        validAgain: zod.object({ grants: zod.int(), tokens: zod.int() }).describe("What was revoked since"),
+      }),
+    refuses: [404],
+    run: async (ctx, input) => (await snapshots()).restoreSnapshot(ctx, input),
+  }),
   "snapshots.remove": changes(
     "/snapshots/:name",
-    { name: "string" },
-    async (ctx, input) => (await snapshots()).removeSnapshot(ctx, input),
+    {
+      summary: "Remove a snapshot",
+      input: (zod) => zod.strictObject({ name: zod.string() }),
+      answer: none,
+      refuses: [404],
+      run: async (ctx, input) => (await snapshots()).removeSnapshot(ctx, input),
+    },
     removes,
   ),
 };

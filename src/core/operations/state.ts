@@ -1,76 +1,117 @@
-import { OperationError } from "../errors.ts";
-import { changeIssuer } from "../issuers/issuer.ts";
-import { changes, reads } from "./operation.ts";
-import { fixtureBody, meantBy, texts } from "../fixtures/read/input-sources.ts";
+import { changeIssuer, issuerForm } from "../issuers/issuer.ts";
+import { webUrlForm } from "../uri.ts";
+import { changes, nothing, reads } from "./operation.ts";
+import { fixtureBody, meantBy } from "../fixtures/read/input-sources.ts";
 
 /** All the data at once, and the server itself. */
+
+const given = () => import("./given.ts");
+const shown = () => import("./shown.ts");
+
+const namesExist =
+  "Names must be unique, users, clients and scopes that are named must exist, the settings in force must allow it, and the text of a file must be readable: 422.";
 
 export const stateOperations = {
   seed: changes(
     "/seed",
     {
-      sources: "array?",
-      users: "any?",
-      clients: "any?",
-      scopes: "any?",
-      grants: "any?",
-      settings: "any?",
-      faults: "any?",
-      issuers: "any?",
-      $schema: "any?",
-    },
-    async (ctx, { sources, ...fixtures }, { progress }) => {
-      const { seedNow } = await import("../fixtures/apply/seed-now.ts");
-      const isGiven = Object.values(fixtures).some((value) => value !== undefined);
-      return seedNow(ctx, meantBy(sources, isGiven ? fixtures : undefined) ?? [{ value: {} }], progress);
+      summary: "Apply fixtures: all or nothing",
+      note: namesExist,
+      input: async () => (await given()).seedInput,
+      answer: async () => (await shown()).seedOutcome,
+      run: async (ctx, { sources, ...fixtures }, { progress }) =>
+        (await import("../fixtures/apply/seed-now.ts")).seedNow(ctx, sources ?? [{ value: fixtures }], progress),
     },
     { bodyLimit: fixtureBody, createsData: true },
   ),
   reset: changes(
     "/reset",
-    { sources: "array?", fixtures: "any?", keys: "boolean?" },
-    async (ctx, { sources, fixtures, keys }, { progress }) => {
-      const { reset } = await import("../fixtures/apply/reset.ts");
-      return reset(ctx, { sources: meantBy(sources, fixtures), keys, progress });
+    {
+      summary: "Go back to the fixtures in use, or to others: discard changes, sessions, grants and tokens",
+      note: `keys: renew the signing keys. ${namesExist}`,
+      input: async (zod) => {
+        const { fixtureFields, oneOfThem } = await given();
+        return zod
+          .strictObject({ ...fixtureFields, keys: zod.boolean().optional() })
+          .refine(...oneOfThem)
+          .meta({ not: { required: ["fixtures", "sources"] } });
+      },
+      answer: async () => (await shown()).resetResult,
+      run: async (ctx, input, { progress }) => {
+        const { reset } = await import("../fixtures/apply/reset.ts");
+        return reset(ctx, { sources: meantBy(input), keys: input.keys, progress });
+      },
     },
     { bodyLimit: fixtureBody },
   ),
-  export: {
-    ...reads("/export", { as: "string?" }, async (ctx, input) =>
-      (await import("../state/export.ts")).exportState(ctx, input),
-    ),
-    changes: true,
-  },
+  export: reads(
+    "/export",
+    {
+      summary: "Export all data as one document, with secrets, password hashes and private keys; or as a fixture file",
+      input: async (zod) =>
+        zod.strictObject({ as: zod.enum((await import("../state/state.ts")).exportForms).optional() }),
+      answer: async () => (await shown()).exported,
+      run: async (ctx, input) => (await import("../state/export.ts")).exportState(ctx, input),
+    },
+    { changes: true },
+  ),
   import: changes(
     "/import",
-    { document: "body" },
-    async (ctx, { document }) => {
-      const { importState } = await import("../state/import.ts");
-      const { source, ...others } = document;
-      if (source !== undefined && Object.keys(others).length > 0) {
-        throw new OperationError("usage", "give source or a document, not both");
-      }
-      const [read] = source === undefined ? [{ value: document }] : texts([source]);
-      return importState(ctx, read ?? { value: document });
+    {
+      summary: "Replace all data with an export: all or nothing",
+      note: "Keys must be able to sign, names must be unique, records that are named must exist, and the text of a file must be readable: 422.",
+      input: async () => (await given()).importInput,
+      answer: (zod) =>
+        zod.object({
+          users: zod.int(),
+          clients: zod.int(),
+          grants: zod.int(),
+          sessions: zod.int(),
+          keys: zod.int(),
+          otherIssuer: zod.string().nullable().describe("The issuer of the tokens in the export, if it is another one"),
+        }),
+      run: async (ctx, { source, ...document }) =>
+        (await import("../state/import.ts")).importState(ctx, source ?? { value: document }),
     },
     { bodyLimit: fixtureBody, createsData: true },
   ),
-  status: reads("/status", {}, async (ctx, _input, { server }) => ({
-    ...(await (await import("../status.ts")).status(ctx)),
-    server,
-  })),
+  status: reads("/status", {
+    summary: "Show the server and what it holds",
+    input: nothing,
+    answer: async () => (await shown()).status,
+    run: async (ctx, _input, { server }) => ({ ...(await (await import("../status.ts")).status(ctx)), server }),
+  }),
   "issuer.set": changes(
     "/issuer",
-    { issuer: "string" },
-    async (ctx, { issuer }) => {
-      await changeIssuer(ctx, issuer);
-      return { issuer: ctx.issuer };
+    {
+      summary:
+        "Change scheme, host and port of the issuer until the server stops; tokens of the previous one become invalid",
+      note: "The path must be that of the issuer so far: 422. On a shared store: 409.",
+      input: (zod) =>
+        zod.strictObject({
+          issuer: zod
+            .string()
+            .regex(issuerForm, { error: "must be an http or https URL like http://host:port/path, percent-encoded" })
+            .regex(webUrlForm, { error: "must have a possible host and port" }),
+        }),
+      answer: (zod) => zod.object({ issuer: zod.string() }),
+      refuses: [409],
+      run: async (ctx, { issuer }) => {
+        await changeIssuer(ctx, issuer);
+        return { issuer: ctx.issuer };
+      },
     },
     { method: "PUT", changes: false, needsServer: true },
   ),
   /** The route ends the server once the answer is out. */
-  stop: changes("/stop", {}, async (_ctx, _input, { server }) => ({ stopping: true, pid: server?.pid }), {
-    changes: false,
-    needsServer: true,
-  }),
+  stop: changes(
+    "/stop",
+    {
+      summary: "Stop the server after this response",
+      input: nothing,
+      answer: (zod) => zod.object({ stopping: zod.boolean(), pid: zod.int() }),
+      run: (_ctx, _input, { server }) => Promise.resolve({ stopping: true, pid: server?.pid ?? process.pid }),
+    },
+    { changes: false, needsServer: true },
+  ),
 };

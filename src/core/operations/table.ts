@@ -1,9 +1,10 @@
 /*
  * core/operations: every operation of the control API, once, for the API, the command line and the library.
  *
- * table.ts lists them, with a file for each noun; operation.ts is their type, input.ts checks what is given, docs/ describes them for
- * OpenAPI.
+ * table.ts lists them, with a file for each noun; operation.ts is their type, input.ts checks what is given. given.ts, times.ts and shown.ts
+ * are the schemas that have a name: what operations take, and what they return.
  */
+import type { ZodType } from "zod";
 import type { Context } from "../context.ts";
 import { catchUp } from "../derived.ts";
 import { tellLedger } from "./acts.ts";
@@ -26,8 +27,7 @@ import { stateOperations } from "./state.ts";
 import { tokenOperations } from "./token.ts";
 import { userOperations } from "./users.ts";
 import { workloadOperations } from "./workloads.ts";
-import { checkInput } from "./input.ts";
-import type { Fields, Operation, Runner } from "./operation.ts";
+import type { Operation, Runner } from "./operation.ts";
 
 /**
  * Each operation has its route, what it takes, and the function of the core that does it. A running server mounts the table below
@@ -71,11 +71,10 @@ export async function runOperation<N extends OperationName>(
     const hint = didYouMean(name, Object.keys(known), `One of: ${Object.keys(known).join(", ")}`);
     throw new OperationError("usage", `there is no operation "${name}"`, { hint });
   }
-  const operation = known[name] as Operation<Fields, OperationOutput<N>>;
+  const operation = known[name] as Operation<ZodType, OperationOutput<N>>;
   // Some operations read no records, only values derived from them.
   await catchUp(ctx);
-  const checked = await checkInput(operation.fields, new Map(Object.entries(Object(input) as object)));
-  const output = await operation.run(ctx, checked, runner);
-  tellLedger(ctx, name, checked);
+  const output = await operation.run(ctx, input, runner);
+  tellLedger(ctx, name, input);
   return output;
 }

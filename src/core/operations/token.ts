@@ -1,47 +1,156 @@
 import { changes, creates } from "./operation.ts";
+import { mostOne, notBoth } from "./rules.ts";
 
 /** Single tokens. */
+
+/** At most one of each group: two would contradict each other. */
+const apart = [
+  ["expired", "not_yet_valid", "missing_expiry"],
+  ["wrong_issuer", "missing_issuer"],
+  ["wrong_audience", "missing_audience"],
+  ["bad_signature", "unknown_kid", "alg_none"],
+] as const;
 
 export const tokenOperations = {
   "token.issue": changes(
     "/token/issue",
     {
-      user: "string?",
-      client: "string",
-      scope: "string?",
-      type: "string?",
-      audience: "string?",
-      expires_in: "number?",
-      claims: "any?",
-      dpop_jkt: "string?",
-      expired: "boolean?",
-      not_yet_valid: "boolean?",
-      wrong_issuer: "boolean?",
-      wrong_audience: "boolean?",
-      missing_issuer: "boolean?",
-      missing_audience: "boolean?",
-      missing_expiry: "boolean?",
-      wrong_type: "boolean?",
-      bad_signature: "boolean?",
-      unknown_kid: "boolean?",
-      alg_none: "boolean?",
+      summary: "Issue one token, as the flow would, or bad on purpose",
+      note: "No token lives longer than the settings let one live: 409.",
+      input: async (zod) => {
+        const { tokenKinds } = await import("../testing/custom.ts");
+        const { tenYears } = await import("../time.ts");
+        const { ownTokenClaims, whole } = await import("./given.ts");
+        const flag = zod.boolean().optional();
+        return zod
+          .strictObject({
+            user: zod.string().optional(),
+            client: zod.string(),
+            scope: zod.string().optional(),
+            type: zod.enum(tokenKinds).optional(),
+            audience: zod.string().optional(),
+            expires_in: whole(1, tenYears).optional().describe("Seconds"),
+            claims: ownTokenClaims.optional(),
+            dpop_jkt: zod
+              .string()
+              .regex(/^[\w-]{43}$/, { error: "is not a SHA-256 thumbprint of 43 characters (RFC 7638)" })
+              .optional()
+              .describe("For an access token alone (RFC 9449 6.1)"),
+            expired: flag,
+            not_yet_valid: flag,
+            wrong_issuer: flag,
+            wrong_audience: flag,
+            missing_issuer: flag,
+            missing_audience: flag,
+            missing_expiry: flag,
+            wrong_type: flag,
+            bad_signature: flag,
+            unknown_kid: flag,
+            alg_none: flag,
+          })
+          .superRefine((input, issues) => {
+            const add = (field: string, message: string): void =>
+              issues.addIssue({ code: "custom", path: [field], message });
+            for (const flaws of apart) {
+              if (!mostOne(...flaws)(input)) {
+                const [first = "", ...others] = flaws.filter((flaw) => input[flaw] === true);
+                add(first, `excludes ${others.join(" and ")}. Make a token for each`);
+              }
+            }
+            const { user, type = "access", claims = {} } = input;
+            for (const field of ["audience", "wrong_audience", "missing_audience"] as const) {
+              if (type === "refresh" && input[field] !== undefined && input[field] !== false)
+                add(field, "is not for a refresh token: that is for this server alone");
+            }
+            if (type !== "access" && input.dpop_jkt !== undefined)
+              add("dpop_jkt", "is for an access token alone (RFC 9449 6)");
+            if (type === "refresh" && Object.keys(claims).length > 0)
+              add("claims", "are not for a refresh token: only this server reads it");
+            if (user === undefined && type !== "access")
+              add("type", "must be access for a client without a user (RFC 6749 4.4.3)");
+          })
+          .meta({
+            allOf: [
+              ...apart.flatMap((flaws) =>
+                flaws.flatMap((one, at) => flaws.slice(at + 1).map((other) => notBoth(one, other))),
+              ),
+              { anyOf: [{ properties: { dpop_jkt: false } }, { properties: { type: { const: "access" } } }] },
+              // A refresh token is for this server alone: it has no audience and takes no claims.
+              {
+                anyOf: [
+                  { properties: { type: { enum: ["access", "id"] } } },
+                  {
+                    properties: {
+                      audience: false,
+                      wrong_audience: { const: false },
+                      missing_audience: { const: false },
+                      claims: { maxProperties: 0 },
+                    },
+                  },
+                ],
+              },
+              // A client that speaks for itself has access tokens only (RFC 6749 4.4.3).
+              { anyOf: [{ required: ["user"] }, { properties: { type: { const: "access" } } }] },
+            ],
+          });
+      },
+      answer: (zod) =>
+        zod.object({
+          token: zod.string(),
+          type: zod.enum(["access", "id", "refresh"]),
+          expires_in: zod.int().describe("Seconds; negative for one that has expired"),
+          warnings: zod.array(zod.string()),
+        }),
+      refuses: [404, 409],
+      run: async (ctx, input) => (await import("../testing/custom.ts")).issueToken(ctx, input),
     },
-    async (ctx, input) => (await import("../testing/custom.ts")).issueToken(ctx, input),
     creates,
   ),
   "token.verify": changes(
     "/token/verify",
-    { token: "string", audience: "string?", leeway: "number?" },
-    async (ctx, input) => (await import("../tokens/verify.ts")).verifyToken(ctx, input),
+    {
+      summary: "Verify a token and report every check",
+      input: (zod) =>
+        zod.strictObject({
+          token: zod.string(),
+          audience: zod.string().optional(),
+          leeway: zod
+            .number()
+            .min(0, { error: "must be a number of seconds, 0 or more" })
+            .optional()
+            .describe("Seconds that clocks may be apart"),
+        }),
+      answer: (zod) =>
+        zod.object({
+          valid: zod.boolean(),
+          checks: zod.array(zod.object({ name: zod.string(), ok: zod.boolean(), detail: zod.string() })),
+          notes: zod.array(zod.string()),
+        }),
+      run: async (ctx, input) => (await import("../tokens/verify.ts")).verifyToken(ctx, input),
+    },
     { changes: false },
   ),
   "token.introspect": changes(
     "/token/introspect",
-    { token: "string" },
-    async (ctx, input) => (await import("../tokens/introspect.ts")).introspectToken(ctx, input),
+    {
+      summary: "Show whether a token is active (RFC 7662), and if not, why",
+      input: (zod) => zod.strictObject({ token: zod.string() }),
+      answer: async () => (await import("./shown.ts")).introspection,
+      run: async (ctx, input) => (await import("../tokens/introspect.ts")).introspectToken(ctx, input),
+    },
     { changes: false },
   ),
-  "token.revoke": changes("/token/revoke", { token: "string" }, async (ctx, input) =>
-    (await import("../tokens/revoke.ts")).revokeToken(ctx, input),
-  ),
+  "token.revoke": changes("/token/revoke", {
+    summary: "Revoke one token (RFC 7009)",
+    input: (zod) => zod.strictObject({ token: zod.string() }),
+    answer: (zod) =>
+      zod.object({
+        revoked: zod
+          .enum(["access_token", "refresh_token"])
+          .nullable()
+          .describe("null: it was unknown or already invalid"),
+        client: zod.string().nullable(),
+      }),
+    run: async (ctx, input) => (await import("../tokens/revoke.ts")).revokeToken(ctx, input),
+  }),
 };

@@ -1,44 +1,101 @@
-import { changes, creates, edits, reads, removes } from "./operation.ts";
+import { changes, creates, edits, none, reads, removes } from "./operation.ts";
+import type { Later } from "./later.ts";
 
 /** Users, and their status. */
 
 const users = () => import("../users/users.ts");
 const factors = () => import("../factors/admin.ts");
 const usersEdit = () => import("../users/edit.ts");
+const given = () => import("./given.ts");
+const shown = () => import("./shown.ts");
+
+const one = (zod: Zod) => zod.strictObject({ username: zod.string() });
+type Zod = Parameters<Later<unknown>>[0];
 
 export const userOperations = {
-  "users.list": reads("/users", { limit: "number?" }, async (ctx, input) => (await users()).listUsers(ctx, input)),
-  "users.show": reads("/users/:username", { username: "string" }, async (ctx, input) =>
-    (await users()).showUser(ctx, input),
-  ),
-  "users.otp": reads("/users/:username/otp", { username: "string" }, async (ctx, input) =>
-    (await factors()).showCode(ctx, input),
-  ),
+  "users.list": reads("/users", {
+    summary: "List users, in the order they were added",
+    input: async (zod) =>
+      zod.strictObject({ limit: (await given()).whole(0, 999_999_999).optional().describe("The most to list") }),
+    answer: async (zod) => zod.array((await shown()).user),
+    run: async (ctx, input) => (await users()).listUsers(ctx, input),
+  }),
+  "users.show": reads("/users/:username", {
+    summary: "Show a user",
+    input: one,
+    answer: async () => (await shown()).user,
+    refuses: [404],
+    run: async (ctx, input) => (await users()).showUser(ctx, input),
+  }),
+  "users.otp": reads("/users/:username/otp", {
+    summary: "Show the one-time code of a user that can be typed now",
+    input: one,
+    answer: (zod) =>
+      zod.object({
+        code: zod.string().nullable().describe("Null: all current codes are used"),
+        expiresIn: zod.number().nullable().describe("Seconds until the code is no longer accepted"),
+        availableIn: zod.number().describe("Seconds until there is a code; 0: there is one"),
+        uri: zod.string().describe("What an authenticator app reads"),
+      }),
+    refuses: [404, 409],
+    run: async (ctx, input) => (await factors()).showCode(ctx, input),
+  }),
   "users.add": changes(
     "/users",
-    { entry: "body" },
-    async (ctx, input) => (await usersEdit()).addUser(ctx, input),
+    {
+      summary: "Add a user; a username is enough",
+      input: async () => (await given()).userInput,
+      answer: async () => (await shown()).user,
+      refuses: [409],
+      run: async (ctx, input) => (await usersEdit()).addUser(ctx, input),
+    },
     creates,
   ),
   "users.edit": changes(
     "/users/:username",
-    { username: "string", entry: "body" },
-    async (ctx, input) => (await usersEdit()).editUser(ctx, input),
+    {
+      summary: "Change fields of a user; each replaces the old value",
+      input: async () => (await given()).userPatch,
+      answer: async () => (await shown()).user,
+      refuses: [404, 409],
+      run: async (ctx, { username, new_username, ...fields }) =>
+        (await usersEdit()).editUser(ctx, username, {
+          ...fields,
+          ...(new_username !== undefined && { username: new_username }),
+        }),
+    },
     edits,
   ),
   "users.remove": changes(
     "/users/:username",
-    { username: "string" },
-    async (ctx, input) => (await usersEdit()).removeUser(ctx, input),
+    {
+      summary: "Remove a user with their grants and sessions",
+      input: one,
+      answer: none,
+      refuses: [404],
+      run: async (ctx, input) => (await usersEdit()).removeUser(ctx, input),
+    },
     removes,
   ),
-  "users.suspend": changes("/users/:username/suspend", { username: "string" }, async (ctx, input) =>
-    (await users()).suspendUser(ctx, input),
-  ),
-  "users.ban": changes("/users/:username/ban", { username: "string" }, async (ctx, input) =>
-    (await users()).banUser(ctx, input),
-  ),
-  "users.restore": changes("/users/:username/restore", { username: "string" }, async (ctx, input) =>
-    (await users()).restoreUser(ctx, input),
-  ),
+  "users.suspend": changes("/users/:username/suspend", {
+    summary: "Suspend a user: no sign-in, and tokens get 403 until the user is restored",
+    input: one,
+    answer: async () => (await shown()).statusChange,
+    refuses: [404, 409],
+    run: async (ctx, input) => (await users()).suspendUser(ctx, input),
+  }),
+  "users.ban": changes("/users/:username/ban", {
+    summary: "Ban a user: sessions end, and grants are revoked permanently",
+    input: one,
+    answer: async () => (await shown()).statusChange,
+    refuses: [404],
+    run: async (ctx, input) => (await users()).banUser(ctx, input),
+  }),
+  "users.restore": changes("/users/:username/restore", {
+    summary: "Make a suspended or banned user active again",
+    input: one,
+    answer: async () => (await shown()).statusChange,
+    refuses: [404],
+    run: async (ctx, input) => (await users()).restoreUser(ctx, input),
+  }),
 };

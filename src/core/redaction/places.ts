@@ -19,6 +19,8 @@ const open = new Set(
   ].flatMap((line) => line.split(" ")),
 );
 
+export const openNames: ReadonlySet<string> = open;
+
 /** Whether a parameter is not meant to hold a secret. */
 export const isOpen = (name: string): boolean => open.has(name);
 

@@ -67,14 +67,10 @@ export const endSession = async (ctx: Context, { id }: { readonly id: string }):
 
 /**
  * Ends sessions, and notifies their clients.
- * @throws {OperationError} not_found for an unknown name; usage if nothing is named
+ * @param selection names a user or a session
+ * @throws {OperationError} not_found for an unknown name
  */
 export async function endSelected(ctx: Context, selection: SessionSelection): Promise<EndResult> {
-  if (selection.user === undefined && selection.id === undefined) {
-    throw new OperationError("usage", "sessions end needs a user or a session id", {
-      hint: { text: "For example", command: ["idp", "sessions", "end", "--user", "alice"] },
-    });
-  }
   const { ended, endedSessions } = await ctx.store.transaction((tx) => {
     const { user, id } = selection;
     const all = user !== undefined && id === undefined;

@@ -1,10 +1,7 @@
-import { listed, OperationError, type Problem } from "../errors.ts";
-import { isObject } from "../json-object.ts";
-import { didYouMean } from "../nearest.ts";
 import { durationOf } from "../time.ts";
-import { differences, filterProblems, isAfter, type Difference, type RequestFilter } from "./filter.ts";
-import { isKept, shownAs } from "./kept.ts";
-import { expectEndpoints } from "./request-endpoints.ts";
+import { differences, isAfter, type Difference, type RequestFilter } from "./filter.ts";
+import { shownAs } from "./kept.ts";
+import type { ExpectEndpoint } from "./request-endpoints.ts";
 import type { RequestRecord } from "./record.ts";
 import { placeOf, type Ledger } from "./requests.ts";
 
@@ -13,7 +10,7 @@ import { placeOf, type Ledger } from "./requests.ts";
 /** Which requests an app should have sent. */
 export interface Expectation extends RequestFilter {
   /** `token`, `login`, …; `any`. */
-  readonly endpoint: string;
+  readonly endpoint: ExpectEndpoint;
   /** Parameters that it sent, by their names. */
   readonly param?: Readonly<Record<string, string>> | undefined;
   readonly times?: number | undefined;
@@ -42,39 +39,7 @@ export interface ExpectResult {
   readonly nearest: readonly NearMiss[];
 }
 
-/** Seconds. The caller waits for the answer. */
-const longestWait = 100;
-
 const secondsOf = (within: number | string = 0): number => (typeof within === "number" ? within : durationOf(within));
-
-const isCount = (value: number | undefined, least: number): boolean =>
-  value === undefined || (Number.isInteger(value) && value >= least);
-
-/** @throws {OperationError} usage, with every value that is invalid */
-function check(expectation: Expectation): void {
-  const { endpoint, times, at_least, never, within, param = {} } = expectation;
-  const problems: Problem[] = filterProblems({ ...expectation, endpoint: undefined });
-  const add = (path: string, message: string): void => void problems.push({ path, message });
-  if (!expectEndpoints.includes(endpoint)) {
-    const { text } = didYouMean(endpoint, expectEndpoints, `One of: ${expectEndpoints.join(", ")}`);
-    add("endpoint", `there is no endpoint "${endpoint}". ${text}`);
-  }
-  if (!isCount(times, 0)) add("times", "must be a whole number");
-  if (!isCount(at_least, 1)) add("at_least", "must be a whole number above 0");
-  if ([times, at_least, never === true || undefined].filter((given) => given !== undefined).length > 1) {
-    add("times", "only one of times, at_least and never can be meant");
-  }
-  const seconds = secondsOf(within);
-  if (!(seconds >= 0 && seconds <= longestWait)) {
-    add("within", `must be a duration of at most ${longestWait} s: a number of seconds, or text such as 5s`);
-  }
-  for (const [name, value] of Object.entries(isObject(param) ? param : { "": null })) {
-    if (typeof value !== "string") add("param", "must be an object of texts: the parameters by their names");
-    else if (!isKept(name)) add(`param.${name}`, "is never kept, so no request can be found by it");
-  }
-  if (problems.length === 0) return;
-  throw new OperationError("usage", listed(problems), { problems });
-}
 
 /** The least and the highest number of requests that meet the expectation. */
 function boundsOf({ times, at_least, never }: Expectation): readonly [least: number, most: number] {
@@ -159,12 +124,8 @@ function isSettled({ met, count, dropped }: ExpectResult, expectation: Expectati
   return count > most || (dropped && most !== Infinity) || (met && most > 0);
 }
 
-/**
- * Checks an expectation. Waits for it to be met, as long as `within` says.
- * @throws {OperationError} usage
- */
+/** Checks an expectation. Waits for it to be met, as long as `within` says. */
 export async function expectRequests(ledger: Ledger, expectation: Expectation): Promise<ExpectResult> {
-  check(expectation);
   const now = judge(ledger, expectation);
   const ms = secondsOf(expectation.within) * 1000;
   if (ms === 0 || ledger.closing.aborted || isSettled(now, expectation)) return now;

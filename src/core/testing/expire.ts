@@ -2,7 +2,6 @@ import type { Client, Tx, User } from "../../store/store.ts";
 import { requireClient } from "../clients/admin.ts";
 import type { Context } from "../context.ts";
 import { endTokens, type Owner } from "../era.ts";
-import { OperationError } from "../errors.ts";
 import { activeGrant } from "../grants/grants.ts";
 import { endSessions } from "../sessions/sessions.ts";
 import { requireUser } from "../users/users.ts";
@@ -40,18 +39,8 @@ export interface ExpireResult {
   readonly codes: number;
 }
 
-/** @throws {OperationError} usage if neither user, client nor all is given; not_found for an unknown name */
+/** @param input with a user, a client, or all @throws {OperationError} not_found */
 export async function expire(ctx: Context, input: ExpireInput): Promise<ExpireResult> {
-  const named = input.user !== undefined || input.client !== undefined;
-  if (named === (input.all === true)) {
-    throw new OperationError(
-      "usage",
-      named ? "give all, or a user and a client" : "expire needs a user, a client or all",
-      {
-        hint: { text: "For example", command: ["idp", "expire", "--user", "alice", "--client", "demo-app"] },
-      },
-    );
-  }
   const given = expirable.filter((kind) => input[kind] === true);
   const kinds = given.length === 0 ? (["access"] as const) : given;
   const tokens = (["access", "refresh"] as const).filter((kind) => kinds.some((one) => one === kind));

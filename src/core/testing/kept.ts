@@ -2,7 +2,7 @@ import { createHmac } from "node:crypto";
 import { parseJson } from "../../text/json-depth.ts";
 import { isObject } from "../json-object.ts";
 import { cut, redacted } from "../redaction/forms.ts";
-import { isList, isOpen, isParameterName } from "../redaction/places.ts";
+import { isList, isOpen, isParameterName, openNames } from "../redaction/places.ts";
 import { shownValue } from "../redaction/values.ts";
 
 /** What the ledger keeps of the values of a request: never a usable secret. */
@@ -18,6 +18,11 @@ export interface Fingerprint {
 
 /** Of these, not even a fingerprint is kept: people choose them, and a fingerprint would let others check guesses. */
 const never = /passw|secret|csrf|passphrase|registration_access_token/i;
+
+/** The name of a parameter of which something is kept. A JSON Schema has no flag to ignore the case. */
+export const keptName = new RegExp(
+  `^(?:${[...openNames].join("|")})$|^(?![\\s\\S]*(?:${never.source.replace(/[a-z]/g, (letter) => `[${letter}${letter.toUpperCase()}]`)}))`,
+);
 
 /** The senders of requests choose how long values are, and how many. */
 const longest = 500;

@@ -1,7 +1,7 @@
 import { faultEndpoints } from "./faults/fault-endpoints.ts";
 
 /** What `idp expect` looks at: the endpoints of faults, the pages of a sign-in, and the calls to apps. */
-export const expectEndpoints: readonly string[] = [
+export const expectEndpoints = [
   ...faultEndpoints,
   "login",
   "factor",
@@ -9,15 +9,11 @@ export const expectEndpoints: readonly string[] = [
   "account",
   "backchannel_logout",
   "any",
-];
+] as const;
+
+export type ExpectEndpoint = (typeof expectEndpoints)[number];
 
 /** All endpoints in the ledger, by the names of the routes. `api` is the restore of a snapshot, the only call of the control API that it holds. */
-export const requestEndpoints: readonly string[] = [
-  ...expectEndpoints,
-  "device",
-  "sign-out",
-  "root",
-  "try-it",
-  "none",
-  "api",
-];
+export const requestEndpoints = [...expectEndpoints, "device", "sign-out", "root", "try-it", "none", "api"] as const;
+
+export type RequestEndpoint = (typeof requestEndpoints)[number];

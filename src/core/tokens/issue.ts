@@ -13,7 +13,6 @@ import { settleTokens, type TokenResponse } from "./response.ts";
 import type { Standing } from "../factors/acr.ts";
 import { standingFor } from "../factors/admin.ts";
 import { singleFactor } from "../factors/names.ts";
-import { checkChallenge } from "./pkce.ts";
 import { answerClient, responseLocation } from "../sign-in/response.ts";
 import { matchRedirectUri } from "../clients/redirect-uri.ts";
 import { resolveScopes } from "../scopes/scopes.ts";
@@ -33,12 +32,12 @@ export interface IssueInput {
 }
 
 /** The refusals of the protocol, in the words of an operation. */
-export function asOperation<T>(work: () => T, code: "refused" | "usage" = "refused"): T {
+export function asOperation<T>(work: () => T): T {
   try {
     return work();
   } catch (error) {
     if (!(error instanceof OAuthError)) throw error;
-    throw new OperationError(code, error.message, {
+    throw new OperationError("refused", error.message, {
       cause: error,
       ...(error.fix === null ? {} : { hint: error.fix }),
     });
@@ -84,7 +83,7 @@ export interface IssueCodeInput extends IssueInput {
   readonly state?: string | undefined;
   readonly nonce?: string | undefined;
   readonly code_challenge?: string | undefined;
-  readonly code_challenge_method?: string | undefined;
+  readonly code_challenge_method?: "S256" | undefined;
 }
 
 export interface IssuedCode {
@@ -97,10 +96,8 @@ export interface IssuedCode {
 }
 
 /** An authorization code. @throws {OperationError} not_found, refused */
-export async function issueCode(ctx: Context, input: IssueCodeInput): Promise<IssuedCode> {
-  const { code_challenge: challenge, code_challenge_method: method } = input;
-  const usual = challenge === undefined ? undefined : "S256";
-  const codeChallenge = asOperation(() => checkChallenge(challenge, method ?? usual, false), "usage");
+export function issueCode(ctx: Context, input: IssueCodeInput): Promise<IssuedCode> {
+  const codeChallenge = input.code_challenge ?? null;
   return ctx.store.transaction((tx) => {
     const { user, client, grant, scopes } = approve(tx, ctx, input);
     const redirectUri = chooseRedirectUri(ctx, client, input.redirect_uri);

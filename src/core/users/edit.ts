@@ -1,6 +1,6 @@
 import type { Tx, User } from "../../store/store.ts";
 import { notifyClients } from "../sessions/backchannel.ts";
-import { checkComputed, checkEntry, type Entry } from "../fixtures/schema/check-entry.ts";
+import { checkComputed } from "../fixtures/schema/computed.ts";
 import type { Context } from "../context.ts";
 import { OperationError } from "../errors.ts";
 import { withSecret } from "../factors/otp.ts";
@@ -11,11 +11,11 @@ import { banEffects, fieldsOf, removeUserRecord, requireUser, viewUser, type Use
 
 /** Adds, changes and removes users one at a time, by the rules of fixtures. */
 
-/** An entry that {@link checkEntry} has let through. */
-const checked = (entry: Entry): FixtureUser => entry as unknown as FixtureUser;
+/** A user of a fixture, as it was shown or with changes. */
+type UserInput = FixtureUser & { readonly hasPassword?: boolean | undefined };
 
 /** `hasPassword` is shown but cannot be set. @param is its value after the change */
-const checkHasPassword = (given: unknown, is: boolean): void =>
+const checkHasPassword = (given: boolean | undefined, is: boolean): void =>
   checkComputed("user", { field: "hasPassword", given, is, rule: "set a password instead" });
 
 function requireFree(tx: Tx, username: string): void {
@@ -29,16 +29,9 @@ function requireFree(tx: Tx, username: string): void {
 const hashed = async (ctx: Context, { password }: FixtureUser): Promise<string | null> =>
   password === undefined ? null : hashPassword(password, ctx.random);
 
-/**
- * Adds a user; `{ username }` is enough.
- * @param input `entry`: a user of a fixture
- * @throws {OperationError} invalid, with every problem; conflict if the name or the id is taken
- */
-export async function addUser(ctx: Context, input: { readonly entry: Entry }): Promise<UserView> {
-  const { hasPassword: shown, ...fields } = input.entry;
-  const entry = { createdAt: new Date(ctx.now()).toISOString(), ...fields };
-  await checkEntry("user", entry, ctx.settings);
-  const given = checked(entry);
+/** Adds a user; `{ username }` is enough. @throws {OperationError} conflict if the name or the id is taken */
+export async function addUser(ctx: Context, { hasPassword: shown, ...fields }: UserInput): Promise<UserView> {
+  const given = { createdAt: new Date(ctx.now()).toISOString(), ...fields };
   checkHasPassword(shown, given.password !== undefined);
   const passwordHash = await hashed(ctx, given);
   return ctx.store.transaction((tx) => {
@@ -59,27 +52,25 @@ export async function addUser(ctx: Context, input: { readonly entry: Entry }): P
 /**
  * Changes the given fields of a user. `username` renames the user.
  * A change to `banned` ends sessions and revokes grants permanently, as a ban does.
- * @param input `username`: who is meant; `entry`: fields of a user of a fixture
- * @throws {OperationError} not_found; invalid, with every problem; conflict if the new name is taken
+ * @param name who is meant
+ * @throws {OperationError} not_found; conflict if the new name is taken
  */
 export async function editUser(
   ctx: Context,
-  input: { readonly username: string; readonly entry: Entry },
+  name: string,
+  { hasPassword: shown, ...fields }: Partial<UserInput>,
 ): Promise<UserView> {
-  const { hasPassword: shown, ...fields } = input.entry;
   for (;;) {
     const { before, version } = await ctx.store.read((tx) => {
-      const before = requireUser(tx, input.username);
+      const before = requireUser(tx, name);
       return { before, version: tx.version("users", before.id) };
     });
-    const entry = { ...fieldsOf(before), ...fields } as Entry;
-    if (entry.id !== before.id) {
+    const given = { ...fieldsOf(before), ...fields };
+    if (given.id !== before.id) {
       throw new OperationError("conflict", "the id of a user cannot be changed: it is the sub of every token", {
         hint: { text: "To add another user", command: ["idp", "users", "add", "NAME", "--set", "id=ID"] },
       });
     }
-    await checkEntry("user", entry, ctx.settings);
-    const given = checked(entry);
     checkHasPassword(shown, given.password !== undefined || viewUser(before).hasPassword);
     const passwordHash = await hashed(ctx, given);
     const done = await ctx.store.transaction((tx) => {

@@ -5,8 +5,7 @@ import type { Request, RequestHandler } from "express";
 import { OAuthError, OperationError } from "../../core/errors.ts";
 import { isObject } from "../../core/json-object.ts";
 import { sameSecret } from "../../core/secrets.ts";
-import { checkInput, kindOf } from "../../core/operations/input.ts";
-import type { Fields, InputOf, Operation, RunningServer } from "../../core/operations/operation.ts";
+import { inputOfRequest, type Operation, type RunningServer } from "../../core/operations/operation.ts";
 import { tellLedger } from "../../core/operations/acts.ts";
 import { operations } from "../../core/operations/table.ts";
 import { setClockHeader } from "../answer/clock-header.ts";
@@ -60,26 +59,14 @@ function adminOnly(adminToken: string): RequestHandler {
   };
 }
 
-/** A query value as the kind of its field; one that does not convert is left for the schema to refuse. */
-function converted(kind: string, value: unknown): unknown {
-  if (kind === "boolean" && (value === "true" || value === "false")) return value === "true";
-  if (kind === "number" && typeof value === "string" && /^\d{1,9}$/.test(value)) return Number(value);
-  return value;
-}
-
-/** The input of an operation from path, query and body. @throws {OperationError} usage */
-function inputOf(req: Request, fields: Fields): Promise<InputOf<Fields>> {
+/** The input of an operation from path, query and body; the operation checks it. @throws {OperationError} usage */
+async function inputOf(req: Request, { input }: Operation): Promise<Readonly<Record<string, unknown>>> {
   const inBody = req.method !== "GET" && req.method !== "DELETE";
-  const body: unknown = inBody ? (req.body ?? {}) : req.query;
-  if (!isObject(body)) throw new OperationError("usage", "the body must be a JSON object");
-  const whole = Object.keys(fields).find((name) => fields[name] === "body");
-  const sent = whole === undefined ? Object.entries(body) : [[whole, body] as const];
-  const kinds = new Map(Object.entries(fields).map(([name, declared]) => [name, kindOf(declared)]));
-  const given = [...sent, ...Object.entries(req.params)].map(
-    // The values of a query are text.
-    ([name, value]) => [name, inBody ? value : converted(kinds.get(name) ?? "", value)] as const,
-  );
-  return checkInput(fields, new Map(given));
+  const given: unknown = inBody ? (req.body ?? {}) : req.query;
+  if (!isObject(given)) throw new OperationError("usage", "the body must be a JSON object");
+  if (inBody || Object.keys(given).length === 0) return inputOfRequest(req.params, given);
+  const { ofQuery } = await import("../../core/operations/input.ts");
+  return inputOfRequest(req.params, await ofQuery(input, given));
 }
 
 /** Checks who may use the control API, also at paths that it does not have. */
@@ -92,12 +79,12 @@ export function apiRoutes(web: Web, { adminToken, server, onStop }: ControlOptio
   const openApi: RequestHandler = async (_req, res) => {
     // Loads zod, which a server needs for nothing else once its fixtures are read.
     const { openApiDocument } = await import("./openapi.ts");
-    sendJson(res, 200, openApiDocument({ address: ctx.address, version: server.version }));
+    sendJson(res, 200, await openApiDocument({ address: ctx.address, version: server.version }));
   };
   const handlerOf = (name: string, operation: Operation): RequestHandler => {
     return async (req, res) => {
       note(res, { outcome: name });
-      const input = await inputOf(req, operation.fields);
+      const input = await inputOf(req, operation);
       const result = await operation.run(ctx, input, { server });
       tellLedger(ctx, name, input);
       // The operation may have moved the clock.

@@ -1,5 +1,4 @@
 import type { Operation } from "../../core/operations/operation.ts";
-import { operations } from "../../core/operations/table.ts";
 
 /** The refusals in the OpenAPI document: which an operation may answer with, and what they look like. */
 
@@ -18,20 +17,14 @@ export const errors: Readonly<Record<string, string>> = {
   503: "The change could not be written: it was not made, or only in part, as the description says",
 };
 
-/** The refusals that an operation may answer with. */
-export function errorsOf(operation: Operation): readonly string[] {
-  const hasBody = operation.method !== "GET" && operation.method !== "DELETE";
-  const names = Object.keys(operation.fields);
-  const isNamed = names.some((name) => ["username", "client_id", "id", "user", "client", "grant"].includes(name));
+/** The refusals that an operation may answer with. @param takes whether it has a parameter or a body */
+export function errorsOf({ method, refuses, changes }: Operation, takes: boolean): readonly string[] {
+  const hasBody = method !== "GET" && method !== "DELETE";
   return [
     ...["401", "403", "421"],
-    ...(hasBody ? ["400", "413", "415", "422"] : []),
-    ...(!hasBody && names.length > 0 ? ["400", "422"] : []),
-    ...(isNamed ? ["404"] : []),
-    ...(operation.changes ? ["503"] : []),
-    ...(operation.changes && hasBody && names.length > 0 ? ["409"] : []),
-    // A key that is in use for signing cannot be removed.
-    ...(operation === operations["keys.remove"] ? ["409"] : []),
+    ...(hasBody ? ["400", "413", "415", "422"] : takes ? ["400", "422"] : []),
+    ...refuses.map(String),
+    ...(changes ? ["503"] : []),
   ].sort();
 }
 
@@ -60,6 +53,7 @@ export const errorSchema: Json = {
           column: { type: "integer" },
           path: { type: "string" },
           message: { type: "string" },
+          fields: { type: "array", items: { type: "string" }, description: "Other fields that the message names" },
         },
         required: ["path", "message"],
       },

@@ -1,7 +1,6 @@
 import type { RequestHandler } from "express";
-import { checkFilter, differences, isAfter, type RequestFilter } from "../../core/testing/filter.ts";
+import { differences, isAfter } from "../../core/testing/filter.ts";
 import type { RequestRecord } from "../../core/testing/record.ts";
-import { checkInput } from "../../core/operations/input.ts";
 import { operations } from "../../core/operations/table.ts";
 import { streamLedger } from "../answer/event-stream.ts";
 import type { Web } from "../web.ts";
@@ -17,11 +16,11 @@ const eventOf = (record: RequestRecord): string => `id: ${record.id}\ndata: ${JS
 export const streamRequests =
   ({ ctx: { ledger } }: Web): RequestHandler =>
   async (req, res) => {
-    const given = new Map(Object.entries(req.query as Readonly<Record<string, unknown>>));
     const again = req.headers["last-event-id"];
-    if (typeof again === "string" && again !== "") given.set("since", again);
-    const filter = (await checkInput(operations["requests.list"].fields, given)) as RequestFilter;
-    checkFilter(filter);
+    const given = { ...req.query, ...(typeof again === "string" && again !== "" && { since: again }) };
+    const { checkInput, ofQuery } = await import("../../core/operations/input.ts");
+    const { input } = operations["requests.list"];
+    const filter = await checkInput(input, await ofQuery(input, given));
     const { since } = filter;
     streamLedger(res, ledger, {
       mostWaiting,

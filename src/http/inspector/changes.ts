@@ -1,7 +1,7 @@
 import type { RawParameters } from "../../core/authorize/parameters.ts";
 import type { Context } from "../../core/context.ts";
 import { commandOn } from "../../core/hint.ts";
-import { operations } from "../../core/operations/table.ts";
+import { operations, type OperationInput } from "../../core/operations/table.ts";
 import { faultCommand, faultIn, faultOf } from "./fault-form.ts";
 import { addUserCommand, claimsIn, expireCommand, expiryIn, newUserIn, objectIn } from "./forms.ts";
 import type { Tab } from "./tabs.ts";
@@ -40,8 +40,8 @@ const table = {
     tab: "clients",
     async run(ctx, client_id, uri) {
       const { redirect_uris } = await operations["clients.show"].run(ctx, { client_id }, runner);
-      const entry = { redirect_uris: [...new Set([...redirect_uris, uri])] };
-      await operations["clients.edit"].run(ctx, { client_id, entry }, runner);
+      const added = [...new Set([...redirect_uris, uri])];
+      await operations["clients.edit"].run(ctx, { client_id, redirect_uris: added }, runner);
     },
     command: (clientId, uri) => commandOn(["idp", "clients", "edit"], clientId, ["--add-redirect-uri", uri]),
   },
@@ -51,7 +51,7 @@ const table = {
     run: (ctx, client_id, uri) =>
       operations["clients.add"].run(
         ctx,
-        { entry: { client_id, redirect_uris: [uri], token_endpoint_auth_method: "none" } },
+        { client_id, redirect_uris: [uri], token_endpoint_auth_method: "none" },
         runner,
       ),
     command: (clientId, uri) => commandOn(["idp", "clients", "add"], clientId, ["--public", "--redirect-uri", uri]),
@@ -59,14 +59,13 @@ const table = {
   "add-user": {
     tab: "users",
     read: newUserIn,
-    run: (ctx, _, user) => operations["users.add"].run(ctx, { entry: objectIn(user) }, runner),
+    run: (ctx, _, user) => operations["users.add"].run(ctx, objectIn(user) as OperationInput<"users.add">, runner),
     command: (_, user) => addUserCommand(objectIn(user)),
   },
   "edit-claims": {
     tab: "users",
     read: claimsIn,
-    run: (ctx, username, claims) =>
-      operations["users.edit"].run(ctx, { username, entry: { claims: objectIn(claims) } }, runner),
+    run: (ctx, username, claims) => operations["users.edit"].run(ctx, { username, claims: objectIn(claims) }, runner),
     command: (username, claims) => commandOn(["idp", "users", "edit"], username, ["--set", `claims=${claims}`]),
   },
   revoke: {
@@ -133,7 +132,7 @@ const table = {
     ...act,
     tab: "testing",
     read: faultIn,
-    run: (ctx, _, fault) => operations["faults.add"].run(ctx, { fault: faultOf(fault) }, runner),
+    run: (ctx, _, fault) => operations["faults.add"].run(ctx, faultOf(fault), runner),
     command: (_, fault) => faultCommand(fault),
   },
   "remove-fault": {

@@ -2,6 +2,7 @@ import type { RawParameters } from "../../core/authorize/parameters.ts";
 import type { Problem } from "../../core/errors.ts";
 import { isObject } from "../../core/json-object.ts";
 import { faultEndpoints, faultMethods } from "../../core/testing/faults/fault-endpoints.ts";
+import type { FaultInput } from "../../core/testing/faults/faults.ts";
 import { flawNames } from "../../core/testing/faults/flaw-list.ts";
 import { single } from "../input/params.ts";
 
@@ -124,20 +125,17 @@ export function faultIn(body: RawParameters): string {
   return JSON.stringify(Object.fromEntries(given));
 }
 
-/** @param fault as {@link faultIn} returns it */
-export function faultOf(fault: string): Readonly<Record<string, unknown>> {
-  const parsed: unknown = JSON.parse(fault);
-  return isObject(parsed) ? parsed : {};
-}
+/** @param fault as {@link faultIn} returns it; the operation checks it */
+export const faultOf = (fault: string): FaultInput => JSON.parse(fault) as FaultInput;
 
 /** The command that adds the same fault. */
 export function faultCommand(fault: string): readonly string[] {
   const { endpoint, ...rest } = faultOf(fault);
-  const flags = Object.entries(rest).flatMap(([name, value]) => {
+  const flags = Object.entries(rest as Readonly<Record<string, unknown>>).flatMap(([name, value]) => {
     const flag = `--${name.replaceAll("_", "-")}`;
     if (value === true) return [flag];
     if (!isObject(value)) return [flag, String(value)];
     return Object.entries(value).flatMap(([header, content]) => [flag, `${header}: ${String(content)}`]);
   });
-  return ["idp", "faults", "add", String(endpoint), ...flags];
+  return ["idp", "faults", "add", endpoint, ...flags];
 }

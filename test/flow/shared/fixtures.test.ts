@@ -41,7 +41,7 @@ test("fixtures that one instance was reset to are in use at every other, with th
   const [one, two] = [await start(store, { fixtures: own }), await start(store, { fixtures: own })];
   const others = { users: [{ username: "zoe", password: "the secret of zoe" }], clients: [demoApp] };
   await one.call("reset", { fixtures: others });
-  await two.call("users.edit", { username: "zoe", entry: { password: "another one" } });
+  await two.call("users.edit", { username: "zoe", password: "another one" });
   await two.reset();
   expect(await usernames(two)).toEqual(["zoe"]);
   for (const idp of [one, two]) {

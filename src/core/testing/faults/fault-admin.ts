@@ -1,6 +1,5 @@
 import type { Context } from "../../context.ts";
 import { listed, OperationError, type Problem } from "../../errors.ts";
-import { checkEntry, type Entry } from "../../fixtures/schema/check-entry.ts";
 import { readSource, type AnyFixtures } from "../../fixtures/read/source.ts";
 import { isObject, type JsonObject } from "../../json-object.ts";
 import { didYouMean } from "../../nearest.ts";
@@ -11,11 +10,9 @@ import { flawList } from "./flaw-list.ts";
 
 /**
  * Adds a fault.
- * @throws {OperationError} usage, with every problem; an unknown client or user is a problem, because no request would take the fault
+ * @throws {OperationError} usage for an unknown client or user, because no request would take the fault
  */
-export async function addFault(ctx: Context, entry: Entry): Promise<Fault> {
-  await checkEntry("fault", entry, ctx.settings);
-  const input = entry as unknown as FaultInput;
+export async function addFault(ctx: Context, input: FaultInput): Promise<Fault> {
   const problems = await unknownNames(ctx, input);
   if (problems.length > 0) {
     throw new OperationError("usage", `the fault was not added: ${listed(problems)}`, { problems });

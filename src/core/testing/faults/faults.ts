@@ -8,7 +8,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { ReadTx, Store } from "../../../store/store.ts";
 import { derive } from "../../derived.ts";
 import { sameJson } from "../../json-object.ts";
-import type { FaultEndpoint } from "./fault-endpoints.ts";
+import type { FaultEndpoint, faultMethods } from "./fault-endpoints.ts";
 import type { FlawName } from "./flaw-list.ts";
 
 /**
@@ -24,7 +24,7 @@ interface Filters {
   /** username */
   readonly user?: string | undefined;
   readonly grant_type?: string | undefined;
-  readonly method?: string | undefined;
+  readonly method?: (typeof faultMethods)[number] | undefined;
 }
 
 /** What a fault does to a response. */

@@ -1,6 +1,5 @@
 import { createPrivateKey, createSecretKey } from "node:crypto";
 import type { Context } from "../../context.ts";
-import { OperationError } from "../../errors.ts";
 import { newPublicKey, newSecret, publicAlgs } from "../../keys/keys.ts";
 import { seconds } from "../../time.ts";
 import { tokenTypes } from "../../tokens/claims.ts";
@@ -32,23 +31,6 @@ export const elsewhere = { issuer: "https://wrong-issuer.invalid", audience: "ht
 
 /** As the name of a flag. */
 const shown = (flaw: TokenFlaw): string => flaw.replaceAll("_", "-");
-
-/** At most one of each group: two would contradict each other. */
-const alternatives: readonly (readonly TokenFlaw[])[] = [
-  ["expired", "not_yet_valid", "missing_expiry"],
-  ["wrong_issuer", "missing_issuer"],
-  ["wrong_audience", "missing_audience"],
-  ["bad_signature", "unknown_kid", "alg_none"],
-];
-
-/** @throws {OperationError} usage, where two flaws exclude each other */
-export function checkFlaws(flaws: readonly TokenFlaw[]): void {
-  for (const group of alternatives) {
-    const both = flaws.filter((flaw) => group.includes(flaw)).map(shown);
-    if (both.length < 2) continue;
-    throw new OperationError("usage", `${both.join(" and ")} exclude each other`, { hint: "Make a token for each." });
-  }
-}
 
 /** The time of issue of a token with these flaws. An expired token was issued so long ago that its lifetime is over. */
 export const madeAt = (ctx: Context, flaws: readonly TokenFlaw[], life: number): Context =>

@@ -1,15 +1,13 @@
 import * as z from "zod";
-import { clientSchema } from "../../clients/schema.ts";
-import { faultSchema } from "../../testing/faults/schema.ts";
-import { userSchema } from "../../users/schema.ts";
-import { jsonValue } from "../../fields.ts";
-import { clientExtras, recordSchemas } from "../../state/schema.ts";
-import { stateFormat, stateVersion, type StateDocument } from "../../state/state.ts";
-import { reservedInTokens } from "../../testing/custom.ts";
+import { endpointNames } from "../endpoints.ts";
+import type { FixtureFile } from "../fixtures/schema/schema.ts";
+import { faultSchema } from "../testing/faults/schema.ts";
+import { userSchema } from "../users/schema.ts";
+import type { StateDocument } from "../state/state.ts";
 
-/** Schemas of what operations take and return, for their descriptions in `docs.ts`. */
+/** Schemas of what operations return, where more than one returns it or it has many fields. */
 
-export const time = z.string().describe("ISO 8601");
+const time = z.string().describe("ISO 8601");
 
 export const user = z
   .object({
@@ -18,41 +16,6 @@ export const user = z
     hasPassword: z.boolean(),
   })
   .describe("A user as it is shown: without the password or its hash");
-
-/** What is shown and not set may be sent back. */
-const computed = "Computed; accepted if it has the right value";
-export const sources = z.array(z.strictObject({ name: z.string(), text: z.string() })).describe("Files that were read");
-
-export const userInput = userSchema.extend({ hasPassword: z.boolean().optional().describe(computed) });
-export const clientInput = clientSchema.extend({ public: z.boolean().optional().describe(computed) });
-
-const { client_id: clientId, ...otherMetadata } = clientSchema.shape;
-/** Null takes a field away. */
-export const clientPatch = z.strictObject({
-  client_id: clientId.optional().describe("The same as in the path"),
-  ...Object.fromEntries(Object.entries(otherMetadata).map(([name, schema]) => [name, schema.nullable()])),
-  public: z.boolean().optional().describe(computed),
-});
-
-/** A whole record of an export. */
-export const clientRecord = clientSchema.extend(clientExtras.shape);
-export const importInput = z.union([
-  z.strictObject({
-    format: z.literal(stateFormat),
-    schemaVersion: z.literal(stateVersion),
-    ...Object.fromEntries(
-      Object.entries({ ...recordSchemas, clients: clientRecord }).map(([name, schema]) => [name, z.array(schema)]),
-    ),
-    expirations: z.array(recordSchemas.expirations).optional().describe("Exports of earlier versions have none"),
-  }),
-  z.strictObject({ source: z.strictObject({ name: z.string(), text: z.string() }) }),
-]);
-
-/** What `token.issue` may put into a token. */
-export const ownTokenClaims = z.record(
-  z.string().regex(new RegExp(`^(?!(?:${Object.keys(reservedInTokens).join("|")})$)`)),
-  jsonValue,
-);
 
 export const statusChange = user.extend({
   previousStatus: z.enum(["active", "suspended", "banned"]),
@@ -148,23 +111,24 @@ export const snapshot = z
 
 const changes = z.array(z.object({ name: z.string(), fields: z.array(z.string()) }));
 
-export const seeded = z.object({
+const seeded = z.object({
   added: z.array(z.string()),
   changed: changes,
   same: z.int(),
 });
 
-export const resetOutcome = z.object({
+const resetOutcome = z.object({
   total: z.int(),
   removed: z.array(z.string()),
   added: z.array(z.string()).describe("Had been removed, and are back"),
   changed: changes.describe("Were changed, and match the fixtures again"),
 });
 
-export const exported = z.looseObject({
+const state = z.looseObject({
   format: z.literal("idp-state"),
   schemaVersion: z.literal(1),
 }) as unknown as z.ZodType<StateDocument>;
+export const exported = z.union([state, z.looseObject({}) as unknown as z.ZodType<FixtureFile>]);
 
 const values = z.record(z.string(), z.unknown());
 
@@ -203,4 +167,41 @@ export const issuer = z.object({
   problem: z.string().nullable().describe("Why it could not be opened; null: it works"),
 });
 
-export const nothing = z.null();
+export const seedOutcome = z.object({
+  users: seeded,
+  clients: seeded,
+  scopes: seeded,
+  grants: seeded,
+  settings: seeded,
+});
+
+export const resetResult = z.object({
+  fixtures: z.array(z.string()).describe("The files as they were named"),
+  users: resetOutcome,
+  clients: resetOutcome,
+  scopes: resetOutcome,
+  grants: resetOutcome,
+  settings: z.array(z.string()).describe("Those that changed"),
+  sessionsEnded: z.int(),
+  keysRenewed: z.boolean(),
+});
+
+export const status = z.object({
+  issuer: z.string(),
+  endpoints: z.record(z.enum(endpointNames), z.string()).describe("Addresses by the names of the setting endpoints"),
+  data: z.string().describe("A path, or memory"),
+  users: z.int(),
+  clients: z.int(),
+  grants: z.int().describe("Active ones"),
+  faults: z.int().describe("Active ones: faults list"),
+  snapshots: z.int(),
+  requests: z.int().describe("What the ledger holds: requests list"),
+  clock: z.exactOptional(clock).describe("While it is moved"),
+  server: z.object({ pid: z.int(), startedAt: time, version: z.string() }).nullable(),
+});
+
+export const introspection = z.looseObject({
+  active: z.boolean(),
+  reason: z.exactOptional(z.string()),
+  since: z.exactOptional(time),
+});

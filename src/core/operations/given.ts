@@ -1,0 +1,176 @@
+import * as z from "zod";
+import { wantsSecret } from "../clients/clients.ts";
+import { clientProblems } from "../clients/rules.ts";
+import { clientSchema, translatedField } from "../clients/schema.ts";
+import { faultProblems, faultSchema } from "../testing/faults/schema.ts";
+import { jsonValue } from "../fields.ts";
+import { fixtureFileSchema } from "../fixtures/schema/schema.ts";
+import { userSchema } from "../users/schema.ts";
+import { notKeepable } from "../fixtures/read/source.ts";
+import { clientExtras, recordSchemas } from "../state/schema.ts";
+import { stateFormat, stateVersion } from "../state/state.ts";
+import { reservedInTokens } from "../testing/custom.ts";
+
+/** What operations take beyond plain fields: users, clients, faults and documents. The rules are those of fixtures. */
+
+type Refine = Pick<z.RefinementCtx, "addIssue">;
+
+/** Adds what JSON does not have, or would not keep. */
+function refuseUnkeepable(value: unknown, issues: Refine): void {
+  for (const { path, message } of notKeepable(value)) issues.addIssue({ code: "custom", path: [...path], message });
+}
+
+/** A whole number with bounds, as a person would say them. */
+export const whole = (least: number, most: number) =>
+  z
+    .int({ error: "must be a whole number" })
+    .min(least, { error: `must be a whole number of at least ${least}` })
+    .max(most, { error: `must be a whole number of at most ${most}` });
+
+/** What is shown and not set may be sent back. */
+const computed = "Computed; accepted if it has the right value";
+
+export const userInput = userSchema
+  .extend({ hasPassword: z.boolean().optional().describe(computed) })
+  .superRefine(refuseUnkeepable);
+
+const { username: newName, ...userFields } = userSchema.shape;
+export const userPatch = z
+  .strictObject({
+    username: z.string(),
+    new_username: newName.optional().describe("Another name for the user"),
+    ...userFields,
+    hasPassword: z.boolean().optional().describe(computed),
+  })
+  .superRefine(refuseUnkeepable);
+
+const anySettings = { http_redirect_hosts: null, any_loopback_port: true };
+
+/** Accepts `client_name#tr` beside the fields. @param isPatch null takes a field away */
+const withTranslations =
+  (isPatch: boolean) =>
+  (value: Readonly<Record<string, unknown>>, issues: Refine): void => {
+    for (const [name, one] of Object.entries(value)) {
+      if (Object.hasOwn(isPatch ? patchFields : inputFields, name)) continue;
+      const schema = translatedField(name);
+      if (schema === null) issues.addIssue({ code: "unrecognized_keys", keys: [name], path: [], input: value });
+      else if (one !== null || !isPatch) {
+        for (const issue of schema.safeParse(one).error?.issues ?? []) {
+          issues.addIssue({ ...issue, path: [name, ...issue.path] });
+        }
+      }
+    }
+    refuseUnkeepable(value, issues);
+  };
+
+const inputFields = { ...clientSchema.shape, public: z.boolean().optional().describe(computed) };
+/** A new client: without a secret it gets one, unless its method needs none. */
+export const clientInput = z
+  .looseObject(inputFields)
+  .superRefine(withTranslations(false))
+  .superRefine((client, issues) => {
+    const whole = wantsSecret(client) ? { ...client, client_secret: "generated" } : client;
+    for (const { field, index, message, unfit } of clientProblems(whole, anySettings)) {
+      // The settings in force are known only where the client is added.
+      if (unfit === "settings") continue;
+      issues.addIssue({ code: "custom", path: [field, ...(index === undefined ? [] : [index])], message });
+    }
+  });
+
+const { client_id: clientId, ...otherMetadata } = clientSchema.shape;
+type Metadata = typeof otherMetadata;
+const patchFields = {
+  client_id: z.string(),
+  new_client_id: clientId.optional().describe("The same as in the path"),
+  ...(Object.fromEntries(Object.entries(otherMetadata).map(([name, schema]) => [name, schema.nullable()])) as {
+    [N in keyof Metadata]: z.ZodNullable<Metadata[N]>;
+  }),
+  public: z.boolean().optional().describe(computed),
+};
+/** Null takes a field away. */
+export const clientPatch = z.looseObject(patchFields).superRefine(withTranslations(true));
+
+/** A fault, with the rules between its fields. */
+export const faultInput = faultSchema.superRefine((fault, issues) => {
+  for (const { field, message, fields } of faultProblems(fault)) {
+    issues.addIssue({ code: "custom", path: field === null ? [] : [field], message, params: { fields } });
+  }
+});
+
+/** A document whose content is checked where it is read, because problems there have the line of their file. @param schema what it holds */
+const readLater = <T>(isDocument: (value: object) => boolean, schema: z.ZodType) => {
+  const later = z.custom<T>((value) => typeof value === "object" && value !== null && isDocument(value));
+  contents.set(later, schema);
+  return later;
+};
+
+/** What the documents hold that are checked later; the OpenAPI document describes them by it. */
+export const contents = new Map<unknown, z.ZodType>();
+
+/** Files that were read. */
+const file = z.strictObject({ name: z.string(), text: z.string() });
+export const sources = z.array(file).describe("Files that were read");
+
+const isObject = (value: object): boolean => !Array.isArray(value);
+/** @param field that a document does not have */
+const besideFiles = (field: string) => ({
+  error: ({ code }: { readonly code?: string }) =>
+    code === "unrecognized_keys" ? `is given beside ${field}: give one of them, not both` : undefined,
+});
+
+/** Either fixtures, or files. */
+const error = "must be fixtures, or { sources: [{ name, text }] }, not both";
+export const seedInput = z.union(
+  [
+    z.strictObject({ sources }, besideFiles("sources")),
+    readLater<Document & { readonly sources?: undefined }>(
+      (value) => isObject(value) && !("sources" in value),
+      fixtureFileSchema,
+    ),
+  ],
+  { error },
+);
+
+type Document = Readonly<Record<string, unknown>>;
+
+/** Fixtures, or the files that they were read from. */
+export const fixtureFields = {
+  fixtures: readLater<object>(isObject, fixtureFileSchema).optional(),
+  sources: sources.optional(),
+};
+/** Not both of {@link fixtureFields}. */
+export const oneOfThem = [
+  (input: { readonly fixtures?: unknown; readonly sources?: unknown }) =>
+    input.fixtures === undefined || input.sources === undefined,
+  { error: "are given beside fixtures: give one of them, not both", path: ["sources"] as PropertyKey[] },
+] as const;
+
+/** A whole record of an export. */
+export const clientRecord = clientSchema.extend(clientExtras.shape);
+const exported = z.strictObject({
+  format: z.literal(stateFormat),
+  schemaVersion: z.literal(stateVersion),
+  ...Object.fromEntries(
+    Object.entries({ ...recordSchemas, clients: clientRecord }).map(([name, schema]) => [name, z.array(schema)]),
+  ),
+  expirations: z.array(recordSchemas.expirations).optional().describe("Exports of earlier versions have none"),
+});
+export const importInput = z.union(
+  [
+    z.strictObject({ source: file }, besideFiles("source")),
+    readLater<Document & { readonly source?: undefined }>((value) => isObject(value) && !("source" in value), exported),
+  ],
+  { error: "must be an export, or { source: { name, text } }, not both" },
+);
+
+/** What `token.issue` may put into a token. */
+const ownClaim = z.string().regex(new RegExp(`^(?!(?:${Object.keys(reservedInTokens).join("|")})$)`), {
+  error: ({ input }) => reserved(String(input)),
+});
+
+function reserved(name: string): string {
+  const flag = reservedInTokens[name];
+  const why = `"${name}" cannot be set: this server uses it to decide what the token may do`;
+  return flag === undefined || flag === "" ? why : `${why}. There is a flag for it: --${flag}`;
+}
+export const ownTokenClaims = z.record(ownClaim, jsonValue).superRefine(refuseUnkeepable);

@@ -1,0 +1,40 @@
+import * as z from "zod";
+import { timeText } from "../fields.ts";
+import { durationForm } from "../time.ts";
+
+/** Times and lengths of time, as operations take them. */
+
+const duration = durationForm.source.slice(1, -1);
+
+const notMove = { error: "must be a whole number of seconds, or a duration such as 30s, 31m, 2h30m or -5m" };
+
+/** By how much to move the clock. */
+export const signedDuration = z
+  .union([z.int(notMove), z.string(notMove).regex(new RegExp(`^-?${duration}$`), notMove)], notMove)
+  .describe("Seconds, or a duration: 31m, 2h30m, -5m");
+
+/** The years from 1970 to 9979, also where the time zone moves the first and the last day. */
+const years =
+  /^(?!\d{4}-\d\d-\d\d)|^(?!1970-01-01T.*\+)(?!9979-12-31T.*-\d\d:\d\d$)(?:19[7-9]\d|[2-8]\d{3}|9[0-8]\d{2}|99[0-7]\d)-/;
+export const clockTime = timeText.regex(years, { error: "is not in the years from 1970 to 9979" });
+
+/** Each part of a union says what is wrong, since zod reports the part that comes nearest. */
+const notWait = { error: "must be seconds, or a duration such as 5s, at most 100 s" };
+
+/** How long to wait. The caller of the API waits with it, so it is at most 100 seconds. */
+export const wait = z
+  .union(
+    [
+      z.number(notWait).min(0, notWait).max(100, notWait),
+      z.string(notWait).regex(/^(?:(?:\d{1,2}|100)s?|[01]m|1m(?:[0-3]?\d|40)s)$/, notWait),
+    ],
+    notWait,
+  )
+  .describe("Seconds, or 5s");
+
+/** From where on. */
+export const requestOrTime = z
+  .union([z.string().regex(/^r\d{1,15}$/), timeText], {
+    error: "must be the id of a request, such as r17, or an ISO 8601 time",
+  })
+  .describe("The id of a request, or a time in ISO 8601: only later ones");

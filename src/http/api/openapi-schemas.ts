@@ -1,0 +1,101 @@
+import * as z from "zod";
+import { clientSchema } from "../../core/clients/schema.ts";
+import {
+  addedClientRules,
+  beyondZod,
+  fixtureClientRules,
+  type ClientRules,
+} from "../../core/fixtures/schema/json-schema.ts";
+import { faultSchema } from "../../core/testing/faults/schema.ts";
+import { fixtureFileSchema } from "../../core/fixtures/schema/schema.ts";
+import { userSchema } from "../../core/users/schema.ts";
+import { clientInput, clientPatch, clientRecord, contents } from "../../core/operations/given.ts";
+import { pathNames } from "../../core/operations/operation.ts";
+import {
+  client,
+  fault,
+  clock,
+  grant,
+  issuer,
+  key,
+  request,
+  session,
+  snapshot,
+  user,
+} from "../../core/operations/shown.ts";
+
+/** The JSON Schemas of the OpenAPI document, with names for those that are used in more than one place. */
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** Schemas that are used in more than one place, by their names in the document. */
+const named: Readonly<Record<string, z.ZodType>> = {
+  User: user,
+  Client: client,
+  Grant: grant,
+  Session: session,
+  Key: key,
+  Fault: fault,
+  Request: request,
+  Clock: clock,
+  Snapshot: snapshot,
+  Issuer: issuer,
+  FixtureUser: userSchema,
+  FixtureClient: clientSchema,
+  FixtureFault: faultSchema,
+  Fixtures: fixtureFileSchema,
+};
+
+/** Clients under other rules than those of fixtures. */
+const clients = new Map<unknown, ClientRules>([
+  [clientInput, { rules: addedClientRules, or: [] }],
+  [clientPatch, { rules: [], or: [{ type: "null" }] }],
+  [clientRecord, { rules: fixtureClientRules, or: [] }],
+]);
+
+export const refTo = (name: string): Json => ({ $ref: `#/components/schemas/${name}` });
+
+/** The JSON Schemas of `named`, and of the others by their names, which refer to those. */
+export function jsonSchemas(others: ReadonlyMap<string, z.ZodType>): ReadonlyMap<string, Json> {
+  const registry = z.registry<{ id?: string }>();
+  for (const [id, schema] of Object.entries(named)) registry.add(schema, { id });
+  for (const [id, schema] of others) if (!registry.has(schema)) registry.add(schema, { id });
+  // A document that is checked where it is read is described by what it holds.
+  for (const [id, content] of contentIds) if (!registry.has(content)) registry.add(content, { id });
+  const uri = (id: string): string => `#/components/schemas/${id}`;
+  const known = beyondZod(refTo("Json"), clients);
+  const { schemas } = z.toJSONSchema(registry, {
+    io: "input",
+    uri,
+    unrepresentable: "any",
+    override: (at) => {
+      known(at);
+      const content = contents.get(at.zodSchema);
+      if (content !== undefined) Object.assign(at.jsonSchema, refTo(registry.get(content)?.id ?? ""));
+    },
+  });
+  const plain = ({ $schema: _, $id: __, ...schema }: Json): Json => schema;
+  const made = new Map(Object.entries(schemas as Readonly<Record<string, Json>>));
+  const schemaAt = (schema: z.ZodType): Json => {
+    const id = registry.get(schema)?.id ?? "";
+    return inDocument(id) ? refTo(id) : plain(made.get(id) ?? {});
+  };
+  return new Map([
+    ...[...made].filter(([id]) => inDocument(id)).map(([id, schema]) => [id, plain(schema)] as const),
+    ...[...others].map(([id, schema]) => [id, schemaAt(schema)] as const),
+  ]);
+}
+
+/** The contents that have no name yet. */
+const contentIds = [...new Set(contents.values())]
+  .filter((schema) => !Object.values(named).includes(schema))
+  .map((schema) => ["Export", schema] as const);
+
+export const inDocument = (id: string): boolean => Object.hasOwn(named, id) || contentIds.some(([name]) => name === id);
+
+/** Whether an empty body, which is {}, fits; a document that is checked later may not. */
+export const fitsEmpty = (schema: z.ZodType, path: string): boolean => {
+  const empty = Object.fromEntries(pathNames(path).map((name) => [name, "x"]));
+  const all = schema instanceof z.ZodUnion ? (schema.options as readonly z.ZodType[]) : [schema];
+  return all.some((one) => (contents.get(one) ?? one).safeParse(empty).success);
+};
