@@ -2,7 +2,13 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import express from "express";
 import { sendPage } from "../../src/http/pages/page-writer.ts";
-import { createRenderer, scriptPath, stylesheetPath, type Renderer } from "../../src/http/pages/render.ts";
+import {
+  createRenderer,
+  passkeyScriptPath,
+  scriptPath,
+  stylesheetPath,
+  type Renderer,
+} from "../../src/http/pages/render.ts";
 import { assetHeaders } from "../../src/http/answer/security-headers.ts";
 import { samples } from "./sample-views.ts";
 
@@ -20,6 +26,9 @@ export async function startPageServer(
   });
   app.get(scriptPath, (_request, response) => {
     response.type("text/javascript").send(renderer.script().text);
+  });
+  app.get(passkeyScriptPath, (_request, response) => {
+    response.type("text/javascript").send(renderer.script("passkey").text);
   });
   app.get("/_idp/stream", (_request, response) => {
     response.writeHead(200, { "Content-Type": "text/event-stream" }).write(":\n\n");

@@ -25,7 +25,7 @@ import { worksAt } from "./relying-party.ts";
 /** The page that asks for a further factor: it records that one was given, and nothing else. */
 
 /** What the page can ask for. */
-export type AskedFactor = Exclude<Factor, "pwd">;
+type AskedFactor = Exclude<Factor, "pwd">;
 
 export interface FactorPage {
   readonly csrf: string;
@@ -141,7 +141,7 @@ export async function giveFactor(ctx: Context, uid: string, browser: Browser, fo
 }
 
 /** The value of the button that stands in for a passkey. */
-export const buttonValue = "button";
+const buttonValue = "button";
 
 /** A code, or the button. */
 async function tryAtOnce(ctx: Context, uid: string, browser: Browser, form: FactorForm): Promise<Attempt> {

@@ -28,7 +28,7 @@ export function fromBase32(text: string): Buffer {
 }
 
 /** A secret of 20 bytes, the size of the hash (RFC 4226 4). */
-export const newSecret = ({ random }: Pick<Context, "random">): string =>
+const newSecret = ({ random }: Pick<Context, "random">): string =>
   toBase32(Buffer.from(random(20), "base64url"));
 
 /** The user with a secret, where one-time codes are among the factors and none was given. */
@@ -84,7 +84,7 @@ export function takeCode(tx: Tx, ctx: Pick<Context, "now" | "clock">, user: User
 }
 
 /** No code can be used at the moment. */
-export class NoCodeLeft extends Error {
+class NoCodeLeft extends Error {
   override readonly name = "NoCodeLeft";
   /** Seconds until there is one again. */
   readonly wait: number;
@@ -121,7 +121,7 @@ export async function whenCodeLeft<T>(ctx: Pick<Context, "clock">, work: () => P
 }
 
 /** Records that the code of a step was used. It outlives restarts and restores, as other identifiers that may be used once do. */
-export function useStep(tx: Tx, ctx: Pick<Context, "clock">, user: User, step: number): void {
+function useStep(tx: Tx, ctx: Pick<Context, "clock">, user: User, step: number): void {
   const end = (step + 2) * period * 1000;
   tx.insert("usedAssertions", { id: usedId(user, step), expiresAt: Math.max(end, ctx.clock.real() + usedMemory) });
 }

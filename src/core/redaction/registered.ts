@@ -8,7 +8,7 @@ import { decoded, textsIn } from "./values.ts";
 const most = 200;
 
 /** A URI and its parts, each of which may be shown alone. */
-export const partsOf = (uri: string): readonly string[] => [uri, ...uri.split(/[/?&#=;:]/), ...uri.split(/[/?&#=;:.]/)];
+const partsOf = (uri: string): readonly string[] => [uri, ...uri.split(/[/?&#=;:]/), ...uri.split(/[/?&#=;:.]/)];
 
 const ofClient = (tx: ReadTx, id: string): readonly string[] => {
   const client = tx.get("clients", id);

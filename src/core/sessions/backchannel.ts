@@ -39,7 +39,7 @@ const clientsToNotify = (tx: ReadTx, ids: readonly string[]): readonly Client[] 
   });
 
 /** A session that is about to end. */
-export interface EndedSession {
+interface EndedSession {
   readonly session: Session;
   /** Username. */
   readonly user: string;

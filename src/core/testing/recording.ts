@@ -14,7 +14,7 @@ type Values = Readonly<Record<string, unknown>>;
 const longest = 500;
 
 /** The token of an Authorization header. */
-export const bearerIn = (authorization: string): string | null =>
+const bearerIn = (authorization: string): string | null =>
   /^(?:bearer|dpop) +(\S+) *$/i.exec(authorization)?.[1] ?? null;
 
 /** A request that was refused may hold anything; the parameters of others were checked. */
@@ -126,7 +126,7 @@ const textOf = (values: Values, name: string): string | null => {
   return typeof value === "string" ? value : null;
 };
 
-export const schemeOf = (authorization: string): string =>
+const schemeOf = (authorization: string): string =>
   /^(?:basic|bearer|dpop)(?= |$)/i.exec(authorization)?.[0] ?? "another";
 
 function headerOf(keeper: Keeper, authorization: string): Values {

@@ -44,7 +44,7 @@ export const tooLongForGet = (next: string): OAuthError =>
 const longestLocation = 12_000;
 
 /** The parameters of a request as a query. */
-export function queryOf(parameters: RawParameters): string {
+function queryOf(parameters: RawParameters): string {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(parameters)) {
     for (const item of typeof value === "string" ? [value] : (value ?? [])) query.append(name, item);

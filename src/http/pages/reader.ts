@@ -17,7 +17,7 @@ interface Reader {
 }
 
 /** The interaction that a page belongs to; "" for none. */
-export const interactionOf = (req: Request): string => /\/interaction\/([^/]+)/.exec(req.originalUrl)?.[1] ?? "";
+const interactionOf = (req: Request): string => /\/interaction\/([^/]+)/.exec(req.originalUrl)?.[1] ?? "";
 
 const text = (query: RawParameters, name: string): string | null => {
   const value = query[name];
