@@ -4,8 +4,8 @@ import { changes, creates, edits, none, reads, removes } from "./operation.ts";
 
 const clients = () => import("../clients/admin.ts");
 const clientsEdit = () => import("../clients/edit.ts");
-const given = () => import("./given.ts");
-const shown = () => import("./shown.ts");
+const given = () => import("./schemas/given.ts");
+const shown = () => import("./schemas/shown.ts");
 
 const bySettings =
   "The settings http_redirect_hosts and any_loopback_port decide whether plain http beyond loopback and open ports are allowed: 409.";

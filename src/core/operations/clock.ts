@@ -4,8 +4,8 @@ import { changes, nothing, reads } from "./operation.ts";
 /** The clock, which belongs to a running server, or to all that share a store. */
 
 const moves = () => import("../testing/move-clock.ts");
-const times = () => import("./times.ts");
-const answer = async () => (await import("./shown.ts")).clock;
+const times = () => import("./schemas/times.ts");
+const answer = async () => (await import("./schemas/shown.ts")).clock;
 
 const ofTesting = { needsServer: "unless shared" } as const;
 

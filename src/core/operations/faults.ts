@@ -4,7 +4,7 @@ import { changes, creates, none, nothing, reads, removes } from "./operation.ts"
 /** Faults: responses that a tester wants to be wrong. They end with the server, unless the store is shared. */
 
 const faults = () => import("../testing/faults/fault-admin.ts");
-const shown = () => import("./shown.ts");
+const shown = () => import("./schemas/shown.ts");
 
 const ofTesting = { changes: false, needsServer: "unless shared" } as const;
 
@@ -24,7 +24,7 @@ export const faultOperations = {
     {
       summary: "Add a fault: the requests that match it get a response that is wrong on purpose",
       note: "The client and the user must exist: 422.",
-      input: async () => (await import("./given.ts")).faultInput,
+      input: async () => (await import("./schemas/given.ts")).faultInput,
       answer: async () => (await shown()).fault,
       run: async (ctx, fault) => (await faults()).addFault(ctx, fault),
     },

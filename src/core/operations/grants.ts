@@ -1,10 +1,10 @@
 import { changes, consent, creates, edits, none, reads, removes } from "./operation.ts";
-import { anyRequired, hasAny } from "./rules.ts";
+import { anyRequired, hasAny } from "./schemas/rules.ts";
 
 /** Consent grants. */
 
 const grants = () => import("../grants/admin.ts");
-const grant = async () => (await import("./shown.ts")).grant;
+const grant = async () => (await import("./schemas/shown.ts")).grant;
 
 export const grantOperations = {
   "grants.list": reads("/grants", {

@@ -3,7 +3,7 @@ import { changes, consent, creates } from "./operation.ts";
 /** Grants, codes and tokens without a browser. */
 
 const issue = () => import("../tokens/issue.ts");
-const shown = () => import("./shown.ts");
+const shown = () => import("./schemas/shown.ts");
 
 export const issueOperations = {
   "issue.grant": changes(

@@ -4,7 +4,7 @@ import { changes, creates, none, nothing, reads, removes } from "./operation.ts"
 
 /** The issuers beside the first one; `issuer.set` is in state.ts. */
 
-const issuer = async () => (await import("./shown.ts")).issuer;
+const issuer = async () => (await import("./schemas/shown.ts")).issuer;
 
 export const issuerOperations = {
   "issuers.list": reads("/issuers", {
@@ -19,7 +19,7 @@ export const issuerOperations = {
       summary: "Make an issuer with its own data, at `/i/NAME` below the first one",
       note: "Without fixtures it has those of the first issuer. What fixtures name must exist, and their settings must allow it: 422.",
       input: async (zod) => {
-        const { fixtureFields, oneOfThem } = await import("./given.ts");
+        const { fixtureFields, oneOfThem } = await import("./schemas/given.ts");
         const name = zod.string().regex(issuerName, { error: "must be 1 to 64 letters, digits, _ and -" });
         return zod
           .strictObject({ name, ...fixtureFields })

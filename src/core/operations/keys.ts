@@ -3,7 +3,7 @@ import { changes, creates, none, nothing, reads, removes } from "./operation.ts"
 /** Signing keys. */
 
 const keys = () => import("../keys/admin.ts");
-const key = async () => (await import("./shown.ts")).key;
+const key = async () => (await import("./schemas/shown.ts")).key;
 
 export const keyOperations = {
   "keys.list": reads(

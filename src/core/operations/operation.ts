@@ -1,7 +1,7 @@
 import type { ZodType } from "zod";
 import type { Context } from "../context.ts";
-import type { Input, Later } from "./later.ts";
-import type { z } from "./zod.ts";
+import type { Input, Later } from "./schemas/later.ts";
+import type { z } from "./schemas/zod.ts";
 
 /** The type of an operation, and the helpers that the files of the nouns declare theirs with. */
 
@@ -85,7 +85,7 @@ function declare<S extends ZodType, O>(
     ...special,
     ...{ path, summary, note: note ?? null, input, answer, refuses },
     run: async (ctx, given, runner) => {
-      const { checkInput } = await import("./input.ts");
+      const { checkInput } = await import("./schemas/input.ts");
       return run(ctx, await checkInput(input, given), runner);
     },
   };

@@ -1,10 +1,10 @@
 import { changes, none, nothing, reads, removes } from "./operation.ts";
-import type { Later } from "./later.ts";
+import type { Later } from "./schemas/later.ts";
 
 /** The requests that this server received: the ledger, which is in its memory. */
 
 const filter = () => import("../testing/filter.ts");
-const request = async () => (await import("./shown.ts")).request;
+const request = async () => (await import("./schemas/shown.ts")).request;
 
 type Zod = Parameters<Later<unknown>>[0];
 
@@ -15,7 +15,7 @@ const filters = async (zod: Zod) => {
   const text = zod.string().optional();
   const { statusForm } = await filter();
   const { requestEndpoints } = await import("../testing/request-endpoints.ts");
-  const { requestOrTime } = await import("./times.ts");
+  const { requestOrTime } = await import("./schemas/times.ts");
   return {
     endpoint: zod.enum(requestEndpoints).optional(),
     client: text,
@@ -80,8 +80,8 @@ export const requestOperations = {
       input: async (zod) => {
         const { expectEndpoints } = await import("../testing/request-endpoints.ts");
         const { keptName } = await import("../testing/kept.ts");
-        const { wait } = await import("./times.ts");
-        const { whole } = await import("./given.ts");
+        const { wait } = await import("./schemas/times.ts");
+        const { whole } = await import("./schemas/given.ts");
         const name = zod.string().regex(keptName, { error: "is never kept, so no request can be found by it" });
         return zod
           .strictObject({

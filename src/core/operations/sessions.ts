@@ -1,10 +1,10 @@
 import { changes, none, reads, removes } from "./operation.ts";
-import { anyRequired, hasAny } from "./rules.ts";
+import { anyRequired, hasAny } from "./schemas/rules.ts";
 
 /** Sessions of browsers. */
 
 const sessions = () => import("../sessions/admin.ts");
-const session = async () => (await import("./shown.ts")).session;
+const session = async () => (await import("./schemas/shown.ts")).session;
 
 export const sessionOperations = {
   "sessions.list": reads("/sessions", {

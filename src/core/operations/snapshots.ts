@@ -3,7 +3,7 @@ import { changes, creates, none, nothing, reads, removes } from "./operation.ts"
 /** Snapshots of the state. */
 
 const snapshots = () => import("../testing/snapshots.ts");
-const snapshot = async () => (await import("./shown.ts")).snapshot;
+const snapshot = async () => (await import("./schemas/shown.ts")).snapshot;
 
 export const snapshotOperations = {
   "snapshots.list": reads("/snapshots", {

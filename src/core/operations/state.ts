@@ -5,8 +5,8 @@ import { fixtureBody, meantBy } from "../fixtures/read/input-sources.ts";
 
 /** All the data at once, and the server itself. */
 
-const given = () => import("./given.ts");
-const shown = () => import("./shown.ts");
+const given = () => import("./schemas/given.ts");
+const shown = () => import("./schemas/shown.ts");
 
 const namesExist =
   "Names must be unique, users, clients and scopes that are named must exist, the settings in force must allow it, and the text of a file must be readable: 422.";

@@ -1,5 +1,5 @@
 import { changes, creates } from "./operation.ts";
-import { mostOne, notBoth } from "./rules.ts";
+import { mostOne, notBoth } from "./schemas/rules.ts";
 
 /** Single tokens. */
 
@@ -20,7 +20,7 @@ export const tokenOperations = {
       input: async (zod) => {
         const { tokenKinds } = await import("../testing/custom.ts");
         const { tenYears } = await import("../time.ts");
-        const { ownTokenClaims, whole } = await import("./given.ts");
+        const { ownTokenClaims, whole } = await import("./schemas/given.ts");
         const flag = zod.boolean().optional();
         return zod
           .strictObject({
@@ -135,7 +135,7 @@ export const tokenOperations = {
     {
       summary: "Show whether a token is active (RFC 7662), and if not, why",
       input: (zod) => zod.strictObject({ token: zod.string() }),
-      answer: async () => (await import("./shown.ts")).introspection,
+      answer: async () => (await import("./schemas/shown.ts")).introspection,
       run: async (ctx, input) => (await import("../tokens/introspect.ts")).introspectToken(ctx, input),
     },
     { changes: false },

@@ -1,13 +1,13 @@
 import { changes, creates, edits, none, reads, removes } from "./operation.ts";
-import type { Later } from "./later.ts";
+import type { Later } from "./schemas/later.ts";
 
 /** Users, and their status. */
 
 const users = () => import("../users/users.ts");
 const factors = () => import("../factors/admin.ts");
 const usersEdit = () => import("../users/edit.ts");
-const given = () => import("./given.ts");
-const shown = () => import("./shown.ts");
+const given = () => import("./schemas/given.ts");
+const shown = () => import("./schemas/shown.ts");
 
 const one = (zod: Zod) => zod.strictObject({ username: zod.string() });
 type Zod = Parameters<Later<unknown>>[0];

@@ -1,5 +1,5 @@
 import { changes, creates, nothing, reads } from "./operation.ts";
-import { mostOne, notBoth } from "./rules.ts";
+import { mostOne, notBoth } from "./schemas/rules.ts";
 
 /** Workloads, and their tokens. */
 
@@ -28,7 +28,7 @@ export const workloadOperations = {
       summary: "Issue a token of a workload, as the place where it runs would, or bad on purpose",
       input: async (zod) => {
         const { tenYears } = await import("../time.ts");
-        const { whole } = await import("./given.ts");
+        const { whole } = await import("./schemas/given.ts");
         const reserved = (await kinds()).reservedInWorkloads.join("|");
         const claim = zod.string().regex(new RegExp(`^(?!(?:${reserved})$)`), {
           error: (issue) => `claim "${String(issue.input)}" cannot be set in the token of a workload`,

@@ -95,9 +95,6 @@ export const shownAs = (kept: unknown): string =>
       ? kept
       : JSON.stringify(kept);
 
-/** Whether anything is kept of a parameter. */
-export const isKept = (name: string): boolean => isOpen(name) || !never.test(name);
-
 type Shown = (name: string, value: string) => string | null;
 
 export interface Keeper {

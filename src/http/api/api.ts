@@ -65,7 +65,7 @@ async function inputOf(req: Request, { input }: Operation): Promise<Readonly<Rec
   const given: unknown = inBody ? (req.body ?? {}) : req.query;
   if (!isObject(given)) throw new OperationError("usage", "the body must be a JSON object");
   if (inBody || Object.keys(given).length === 0) return inputOfRequest(req.params, given);
-  const { ofQuery } = await import("../../core/operations/input.ts");
+  const { ofQuery } = await import("../../core/operations/schemas/input.ts");
   return inputOfRequest(req.params, await ofQuery(input, given));
 }
 

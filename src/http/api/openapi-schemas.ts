@@ -9,7 +9,7 @@ import {
 import { faultSchema } from "../../core/testing/faults/schema.ts";
 import { fixtureFileSchema } from "../../core/fixtures/schema/schema.ts";
 import { userSchema } from "../../core/users/schema.ts";
-import { clientInput, clientPatch, clientRecord, contents } from "../../core/operations/given.ts";
+import { clientInput, clientPatch, clientRecord, contents } from "../../core/operations/schemas/given.ts";
 import { pathNames } from "../../core/operations/operation.ts";
 import {
   client,
@@ -22,7 +22,7 @@ import {
   session,
   snapshot,
   user,
-} from "../../core/operations/shown.ts";
+} from "../../core/operations/schemas/shown.ts";
 
 /** The JSON Schemas of the OpenAPI document, with names for those that are used in more than one place. */
 

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { jsonValueSchema } from "../../core/fixtures/schema/json-schema.ts";
-import { schemaOf } from "../../core/operations/input.ts";
+import { schemaOf } from "../../core/operations/schemas/input.ts";
 import { pathNames, renamed, type Operation } from "../../core/operations/operation.ts";
 import { operations, type OperationName } from "../../core/operations/table.ts";
 import { baseOf } from "../../core/endpoints.ts";

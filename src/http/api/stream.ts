@@ -18,7 +18,7 @@ export const streamRequests =
   async (req, res) => {
     const again = req.headers["last-event-id"];
     const given = { ...req.query, ...(typeof again === "string" && again !== "" && { since: again }) };
-    const { checkInput, ofQuery } = await import("../../core/operations/input.ts");
+    const { checkInput, ofQuery } = await import("../../core/operations/schemas/input.ts");
     const { input } = operations["requests.list"];
     const filter = await checkInput(input, await ofQuery(input, given));
     const { since } = filter;

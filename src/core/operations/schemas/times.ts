@@ -1,6 +1,6 @@
 import * as z from "zod";
-import { timeText } from "../fields.ts";
-import { durationForm } from "../time.ts";
+import { timeText } from "../../fields.ts";
+import { durationForm } from "../../time.ts";
 
 /** Times and lengths of time, as operations take them. */
 

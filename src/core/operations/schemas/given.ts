@@ -1,15 +1,15 @@
 import * as z from "zod";
-import { wantsSecret } from "../clients/clients.ts";
-import { clientProblems } from "../clients/rules.ts";
-import { clientSchema, translatedField } from "../clients/schema.ts";
-import { faultProblems, faultSchema } from "../testing/faults/schema.ts";
-import { jsonValue } from "../fields.ts";
-import { fixtureFileSchema } from "../fixtures/schema/schema.ts";
-import { userSchema } from "../users/schema.ts";
-import { notKeepable } from "../fixtures/read/source.ts";
-import { clientExtras, recordSchemas } from "../state/schema.ts";
-import { stateFormat, stateVersion } from "../state/state.ts";
-import { reservedInTokens } from "../testing/custom.ts";
+import { wantsSecret } from "../../clients/clients.ts";
+import { clientProblems } from "../../clients/rules.ts";
+import { clientSchema, translatedField } from "../../clients/schema.ts";
+import { faultProblems, faultSchema } from "../../testing/faults/schema.ts";
+import { jsonValue } from "../../fields.ts";
+import { fixtureFileSchema } from "../../fixtures/schema/schema.ts";
+import { userSchema } from "../../users/schema.ts";
+import { notKeepable } from "../../fixtures/read/source.ts";
+import { clientExtras, recordSchemas } from "../../state/schema.ts";
+import { stateFormat, stateVersion } from "../../state/state.ts";
+import { reservedInTokens } from "../../testing/custom.ts";
 
 /** What operations take beyond plain fields: users, clients, faults and documents. The rules are those of fixtures. */
 

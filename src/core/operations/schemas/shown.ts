@@ -1,9 +1,9 @@
 import * as z from "zod";
-import { endpointNames } from "../endpoints.ts";
-import type { FixtureFile } from "../fixtures/schema/schema.ts";
-import { faultSchema } from "../testing/faults/schema.ts";
-import { userSchema } from "../users/schema.ts";
-import type { StateDocument } from "../state/state.ts";
+import { endpointNames } from "../../endpoints.ts";
+import type { FixtureFile } from "../../fixtures/schema/schema.ts";
+import { faultSchema } from "../../testing/faults/schema.ts";
+import { userSchema } from "../../users/schema.ts";
+import type { StateDocument } from "../../state/state.ts";
 
 /** Schemas of what operations return, where more than one returns it or it has many fields. */
 
