@@ -149,7 +149,7 @@ const endings: Readonly<Record<string, Ending>> = {
     const pasts = { id: "pasts", value: [{ era, end: clock.now() + 3_600_000 }] };
     const others = (state["meta"] ?? []).filter(({ id }) => id !== "era" && id !== "pasts");
     const meta = [...others, { id: "era", value: Number(era) + 1 }, pasts];
-    await idp.call("import", { document: { ...state, meta } });
+    await idp.call("import", { ...state, meta });
     return [() => access(of)];
   },
   "tokens of a key that was removed": async (of) => {
@@ -178,7 +178,7 @@ describe("an import does not bring back", () => {
     // Also one that was made after it ended, and twice.
     const after = await document();
     for (const state of [before, after, before]) {
-      await idp.call("import", { document: state });
+      await idp.call("import", { ...state });
       expect(await answers()).toEqual(none);
     }
     // What begins now is good.
@@ -198,7 +198,7 @@ describe("an import does not bring back", () => {
     const read = async () => (await fetch(uri ?? "", { headers })).status;
     const before = await document();
     expect((await fetch(uri ?? "", { method: "DELETE", headers })).status).toBe(204);
-    await idp.call("import", { document: before });
+    await idp.call("import", { ...before });
     expect(await read()).toBe(401);
     expect((await idp.call("clients.list", {})).map(({ client_id }) => client_id)).toContain(made["client_id"]);
   });
@@ -212,7 +212,7 @@ test("what was not ended stays good: tokens, sessions and refresh tokens from be
   });
   const ended = await world();
   await idp.revoke({ user: ended.user, client: ended.client });
-  await idp.call("import", { document: await document() });
+  await idp.call("import", { ...(await document()) });
   expect([await access(of), await session(of), await refreshes(of)]).toEqual([true, true, true]);
   expect(jwtPart(of.tokens.access_token, 1)["sub"]).toBe(`id-${of.user}`);
 });
@@ -222,7 +222,7 @@ test("an export whose user left a scope out is imported", async () => {
   await app.signIn({ user, scope: "openid phone", prompt: "consent" });
   const state = await document();
   const grants = (state["grants"] as object[]).map((grant) => ({ ...grant, declined: ["phone"] }));
-  expect((await idp.call("import", { document: { ...state, grants } })).grants).toBe(grants.length);
+  expect((await idp.call("import", { ...state, grants })).grants).toBe(grants.length);
 });
 
 test("into data with other keys the tokens of the export come along, and nothing of the data stays", async () => {
@@ -231,7 +231,7 @@ test("into data with other keys the tokens of the export come along, and nothing
   const good = await world();
   const other = await serve({ issuer: idp.issuer, now: clock.now });
   const lost = await other.issueTokens({ user: "alice", client: "demo-app" });
-  await other.call("import", { document: await document() });
+  await other.call("import", { ...(await document()) });
   const active = async (token: string) => (await other.call("token.introspect", { token })).active;
   expect(await active(good.tokens.access_token)).toBe(true);
   expect([await active(of.tokens.access_token), await active(lost.access_token)]).toEqual([false, false]);
@@ -280,7 +280,7 @@ describe("a counter of an import has a bound that leaves room", () => {
   test.each(cases)("%s (%#)", async (name, change) => {
     const of = await world();
     const state = (await document()) as State;
-    const imported = idp.call("import", { document: { ...change(state) } });
+    const imported = idp.call("import", { ...change(state) });
     await expect(imported).rejects.toMatchObject({
       code: "invalid",
       problems: expect.arrayContaining([
@@ -299,7 +299,7 @@ describe("a counter of an import has a bound that leaves room", () => {
       315_360_000,
     );
     const other = await serve({ now: clock.now });
-    await other.call("import", { document: { ...top } });
+    await other.call("import", { ...top });
     const { access_token: token } = await other.issueTokens({ user: "alice", client: "demo-app" });
     expect((await userinfo(other, token)).status).toBe(200);
     await other.expire({ user: "alice" });
@@ -311,6 +311,6 @@ describe("a counter of an import has a bound that leaves room", () => {
     expect(await other.call("keys.list", {})).not.toEqual([]);
     const again = (await other.call("export", {})) as unknown as State;
     const meta = (again["meta"] ?? []).map((one) => (one["id"] === "era" ? { ...one, value: 1e12 } : one));
-    await other.call("import", { document: { ...again, meta, expirations: [] } });
+    await other.call("import", { ...again, meta, expirations: [] });
   });
 });

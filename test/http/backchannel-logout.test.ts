@@ -274,7 +274,7 @@ test("a client that had no address when the user signed in hears nothing, and it
   const app = await register(idp, {});
   await signInAt([app]);
   const { client_id } = app.credentials;
-  await idp.call("clients.edit", { client_id, entry: { backchannel_logout_uri: `${base}/told` } });
+  await idp.call("clients.edit", { client_id, backchannel_logout_uri: `${base}/told` });
   const { notices } = await idp.call("sessions.end", { user: "alice" });
   const detail = "not sent: the client had no backchannel_logout_uri when alice signed in";
   expect(notices.filter(({ client }) => client === client_id)).toEqual([{ client: client_id, ok: false, detail }]);
