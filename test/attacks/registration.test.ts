@@ -36,17 +36,14 @@ test("metadata that only the operator may set is ignored in a registration", asy
   expect((await fetch(`${idp.issuer}${path}/__proto__`, { headers: { authorization: "Bearer x" } })).status).toBe(401);
 });
 
-test.each([
-  ["of a name that is known: it is refused", "contacts", 400],
-  ["of a name that nobody registered: it is ignored", "unknown", 201],
-])("endlessly nested metadata, %s", async (_what, name, wanted) => {
-  const body = `{"redirect_uris":["https://app.example.test/cb"],"${name}":${"[".repeat(20_000)}${"]".repeat(20_000)}}`;
-  const { status, json } = await post(idp, path, {}, { body });
-  expect({ status, error: json["error"] }).toEqual({
-    status: wanted,
-    error: wanted === 400 ? "invalid_client_metadata" : undefined,
-  });
-});
+test.each(["contacts", "unknown"])(
+  "endlessly nested metadata is refused, also of a name that nobody registered: %s",
+  async (name) => {
+    const body = `{"redirect_uris":["https://app.example.test/cb"],"${name}":${"[".repeat(20_000)}${"]".repeat(20_000)}}`;
+    const { status, json } = await post(idp, path, {}, { body });
+    expect({ status, error: json["error"] }).toEqual({ status: 400, error: "invalid_request" });
+  },
+);
 
 test.each([
   "javascript:alert(1)",

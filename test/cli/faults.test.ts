@@ -42,7 +42,7 @@ describe("on a running server", () => {
       ...["--header", "Retry-After: 2", "--header", "X-A: b: c", "--drop-after", "4", "--json"],
     );
     const fault = {
-      ...{ id: "f2", endpoint: "token", client: "app", user: "alice", grant_type: "refresh_token", method: "POST" },
+      ...{ id: "x2", endpoint: "token", client: "app", user: "alice", grant_type: "refresh_token", method: "POST" },
       ...{ times: 3, remaining: 3, skip: 1, after: true, delay: "2s", status: 503, error: "server_error" },
       ...{ description: "not now", header: { "Retry-After": "2", "X-A": "b: c" }, drop_after: 4 },
     };
@@ -50,8 +50,8 @@ describe("on a running server", () => {
     expect((await list())[1]).toEqual(fault);
     expect((await faults("list")).stdout).toMatchInlineSnapshot(`
       "FAULT  ENDPOINT  REQUESTS                              LEFT     DOES
-      f1     jwks                                            always   503 temporarily_unavailable
-      f2     token     app alice refresh_token POST after 1  3 times  delay 2 s, 503 server_error, connection closed after 4 bytes, after the work
+      x1     jwks                                            always   503 temporarily_unavailable
+      x2     token     app alice refresh_token POST after 1  3 times  delay 2 s, 503 server_error, connection closed after 4 bytes, after the work
       "
     `);
     const body = await faults("add", "jwks", "--body", "", "--content-type", "text/html", "--always", "--json");
@@ -68,8 +68,8 @@ describe("on a running server", () => {
   test("status counts them; remove and clear", async () => {
     const count = (await list()).length;
     expect((await idpHere(["--data", data, "status"])).stdout).toContain(`${count} faults active`);
-    expect(await faults("remove", "f2")).toMatchObject({ code: 0, stdout: "Removed f2\n" });
-    expect((await faults("remove", "f2")).code).toBe(3);
+    expect(await faults("remove", "x2")).toMatchObject({ code: 0, stdout: "Removed x2\n" });
+    expect((await faults("remove", "x2")).code).toBe(3);
     expect((await faults("clear")).stdout).toBe(`Removed ${count - 1} faults\n`);
     expect((await faults("list")).stdout).toBe("No faults: every response is as it should be.\n");
     expect((await idpHere(["--data", data, "status"])).stdout).not.toContain("fault");

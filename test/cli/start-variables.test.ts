@@ -16,6 +16,7 @@ const startCommand = () => {
 
 /** A value that each flag accepts. */
 const sample = ({ argChoices, flags }: Option): string => {
+  if (flags.includes("--factors")) return "pwd,otp";
   if (argChoices !== undefined) return argChoices.at(-1) ?? "";
   return /<(seconds|port|count)>$/.test(flags) ? "77" : "password";
 };

@@ -72,7 +72,10 @@ import { statSync } from "node:fs";
 import { createIdp } from ${JSON.stringify(new URL("../../dist/index.js", import.meta.url).href)};
 const limit = (bytes) => execFileSync("prlimit", ["--pid", String(process.pid), "--fsize=" + bytes + ":unlimited"]);
 process.on("SIGXFSZ", () => undefined);
-const idp = await createIdp({ port: 0, data: "data" });
+// Without passwords, nothing is written in the background.
+const client = (client_id, more) => ({ client_id, redirect_uris: ["http://localhost:3000/callback"], ...more });
+const clients = [client("demo-app", { client_secret: "demo-secret" }), client("demo-spa")];
+const idp = await createIdp({ port: 0, data: "data", fixtures: { users: [{ username: "alice" }, { username: "bob" }], clients } });
 await idp.issueGrant({ user: "alice", client: "demo-app" });
 const { code } = await idp.issueCode({ user: "alice", client: "demo-app" });
 const redeem = async () => {

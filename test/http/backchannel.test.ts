@@ -47,13 +47,13 @@ test.each([
   ["dynamic", "other:4370", 401],
   ["off", "idp:4370", 401],
 ] as const)(
-  "an assertion for an endpoint by the name that discovery gave: --backchannel %s, asked at idp:4370, for %s: %i",
+  "an assertion for the token endpoint by the name that discovery gave: --backchannel %s, asked at idp:4370, for %s: %i",
   async (backchannel, named, status) => {
     const idp = await serve({ backchannel, allowHosts: ["idp", "other"] });
     const secret = "a secret of 32 bytes or more, for HS256 and the like";
     const app = await register(idp, { token_endpoint_auth_method: "client_secret_jwt", client_secret: secret });
     const { client_id: id } = app.credentials;
-    const assertion = await new SignJWT({ iss: id, sub: id, aud: `http://${named}${paths.revoke}`, jti: "1" })
+    const assertion = await new SignJWT({ iss: id, sub: id, aud: `http://${named}${paths.token}`, jti: "1" })
       .setProtectedHeader({ alg: "HS256" })
       .setExpirationTime("1 min")
       .sign(new TextEncoder().encode(secret));

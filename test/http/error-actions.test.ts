@@ -12,7 +12,7 @@ import { openInspector } from "../helpers/inspector.ts";
 
 const idp = await serve({ settings: { http_redirect_hosts: ["app.internal"] } });
 const browser = new Browser(idp.issuer);
-const uri = "http://localhost:3999/cb?tenant=a&b=c";
+const uri = "http://localhost:3999/cb?t=a&b=c";
 const button = /id="(add-redirect-uri|create-client|restore)-/;
 const textOf = ({ body }: { readonly body: string }): string => unescapeHtml(body.replace(/<[^>]*>/g, ""));
 

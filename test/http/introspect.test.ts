@@ -19,7 +19,7 @@ describe("active", () => {
   test("an access token: what it says, and whose it is", async () => {
     const { access_token: token } = await app.tokens({ scope: "openid email" });
     const { status, json, headers } = await introspect(token);
-    const { iat, exp, jti } = jwtPart(token, 1);
+    const { iat, exp, jti, auth_time } = jwtPart(token, 1);
     expect([status, headers.get("cache-control")]).toEqual([200, "no-store"]);
     expect(json).toEqual({
       active: true,
@@ -30,6 +30,8 @@ describe("active", () => {
       client_id: app.credentials.client_id,
       scope: "openid email",
       username: "alice",
+      acr: "urn:idp:single-factor",
+      auth_time,
       iat,
       exp,
       jti,

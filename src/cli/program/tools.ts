@@ -2,7 +2,6 @@ import { Argument, InvalidArgumentError, type Command } from "commander";
 import { examples, type Act } from "../act.ts";
 import type { Shell } from "../completion/completion.ts";
 import { flowForm } from "../../core/testing/filter.ts";
-import { didYouMean } from "../../core/nearest.ts";
 
 /** The commands for this machine: open a page, find problems, complete in the shell. */
 
@@ -10,8 +9,7 @@ const pages: readonly string[] = ["inspector", "account", "device", "discovery"]
 
 function pageOrFlow(typed: string): string {
   if (pages.includes(typed) || flowForm.test(typed)) return typed;
-  const { text } = didYouMean(typed, pages, `Pages: ${pages.join(", ")}. A sign-in: f7`);
-  throw new InvalidArgumentError(text);
+  throw new InvalidArgumentError(`Pages: ${pages.join(", ")}. A sign-in: f7`);
 }
 
 /** Adds these commands to the program. */

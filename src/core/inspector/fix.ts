@@ -25,7 +25,7 @@ export const fixOf = (ctx: Context, record: RequestRecord): Promise<Fix | null> 
   ctx.store.read((tx) => {
     const user = record.user === null ? undefined : tx.find("users", "username", record.user);
     if (user !== undefined && user.status !== "active") return { kind: "restore", target: user.username, uri: null };
-    const [clientId, uri] = [sent(record, "client_id"), sent(record, "redirect_uri")];
+    const [clientId, uri] = [sent(record, "client_id") ?? record.client, sent(record, "redirect_uri")];
     // Anybody can send a request, and a click must not let its sender receive codes at another host.
     if (clientId === null || uri === null || !staysNear(uri, ctx.settings)) return null;
     const client = tx.get("clients", clientId);

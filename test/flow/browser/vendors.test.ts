@@ -142,7 +142,7 @@ test("okta: @okta/okta-auth-js", async () => {
     issuer: `${origin}/oauth2/default`,
     claims: { name: "alice" },
   });
-  expect(await page.evaluate("sdk.token.getUserInfo()")).toMatchObject({ user: { username: "alice" } });
+  expect(await page.evaluate("sdk.token.getUserInfo()")).toMatchObject({ preferred_username: "alice" });
   expect(await page.evaluate("sdk.tokenManager.renew('accessToken')")).toHaveProperty("accessToken");
   expect(await page.evaluate("sdk.token.getWithoutPrompt()")).toHaveProperty("tokens.accessToken.accessToken");
 

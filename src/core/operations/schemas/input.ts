@@ -56,7 +56,10 @@ export async function ofQuery(later: Later<ZodType>, query: object): Promise<Rec
   const schema = await schemaOf(later);
   const fields = "shape" in schema ? (schema.shape as Readonly<Record<string, ZodType>>) : {};
   return Object.fromEntries(
-    Object.entries(query).map(([name, text]: [string, unknown]) => [name, valueOf(fields[name], text)]),
+    Object.entries(query).map(([name, text]: [string, unknown]) => [
+      name,
+      valueOf(Object.hasOwn(fields, name) ? fields[name] : undefined, text),
+    ]),
   );
 }
 
