@@ -341,7 +341,7 @@ test("text of clients, users and requests runs no script in a browser", async ()
   await tab.goto(authorizationUrl({ ...request, redirect_uri: `${app.callback}${payload}` }));
   expect(await shown()).toEqual(["error redirect-uri", 0, false]);
   await tab.goto(authorizationUrl({ client_id: payload }));
-  expect(await shown()).toEqual(["error client", 0, true]);
+  expect(await shown()).toEqual(["error client", 0, false]);
   expect(dialogs).toEqual([]);
   await scripted.close();
 });

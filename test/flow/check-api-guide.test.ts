@@ -17,7 +17,7 @@ async function check(library: string, flags: readonly string[], command?: readon
   const words = command ?? ["check", "api", "--url", url, "--audience", "https://api.test", ...flags, "--json", "--"];
   const api = [process.execPath, join(repository, "examples/check-api", `${library}.js`)];
   const given = words.map((word) => word.replace("http://localhost:8080/orders", url));
-  const { code, stdout, stderr } = await idp([...given, ...api], { cwd: newFolder(), env: { PORT: String(port) } });
+  const { code, stdout, stderr } = await idp([...given, ...api], { cwd: newFolder(), env: { PORT: port } });
   const document = stdout.startsWith("{") ? stdout : `{"cases":[]}`;
   const { cases } = JSON.parse(document) as {
     readonly cases: readonly { readonly name: string; readonly verdict: string }[];

@@ -69,7 +69,7 @@ export async function runOnData<N extends OperationName>(
       address: (last) => issuer ?? last ?? addressOf(defaultIssuer, of),
       // If the data has none, as `idp start` would find them.
       fixtures: () => fixturesOf(cli, {}).sources,
-      check: isShared && createsData !== true ? requireData : undefined,
+      check: isShared && !createsData ? requireData : undefined,
     });
     const result = await runOperation(ctx, name, input, { server: null, progress });
     await ctx.passwords.settle();

@@ -176,7 +176,7 @@ function onData(cli: Invocation, issuer: string | undefined): Target {
       if (operation.needsServer === true || (operation.needsServer !== false && store === null)) {
         throw await noServer(cli, "this needs a running server, and none");
       }
-      if (operation.createsData !== true && isMissing()) throw await noData(cli);
+      if (!operation.createsData && isMissing()) throw await noData(cli);
       const of = name.startsWith("issuers.") ? null : cli.issuer;
       const { runOnData } = await import("./folder.ts");
       try {
