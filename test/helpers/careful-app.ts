@@ -316,12 +316,12 @@ export class CarefulApp {
   async #me(session: Session, res: ServerResponse): Promise<void> {
     const { user } = session;
     if (user === null) {
-      res.writeHead(401).end();
+      res.writeHead(401).end("signed out");
       return;
     }
     if (user.accessToken !== "" && !(await this.#isLive(user))) {
       session.user = null;
-      res.writeHead(401).end();
+      res.writeHead(401).end("signed out");
       return;
     }
     res.end(JSON.stringify({ sub: user.sub, since: user.since }));
