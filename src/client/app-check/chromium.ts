@@ -72,6 +72,8 @@ export async function chromiumBrowser(places: Places, context: BrowserContext): 
 
   const goto = (address: string): Promise<unknown> =>
     page.goto(address, { waitUntil: "domcontentloaded", timeout: patience }).catch((error: unknown) => {
+      // Chromium shows a page of its own for an error without a body; the response was noted.
+      if (error instanceof Error && error.message.includes("ERR_HTTP_RESPONSE_CODE_FAILURE")) return;
       // A visit that ended at an address that may not be opened has not failed; nor has one that another page replaced.
       if (progress.end === null && !String(error).includes("interrupted by another navigation")) throw error;
     });
