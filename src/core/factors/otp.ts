@@ -28,8 +28,7 @@ export function fromBase32(text: string): Buffer {
 }
 
 /** A secret of 20 bytes, the size of the hash (RFC 4226 4). */
-const newSecret = ({ random }: Pick<Context, "random">): string =>
-  toBase32(Buffer.from(random(20), "base64url"));
+const newSecret = ({ random }: Pick<Context, "random">): string => toBase32(Buffer.from(random(20), "base64url"));
 
 /** The user with a secret, where one-time codes are among the factors and none was given. */
 export const withSecret = (user: User, ctx: Pick<Context, "random">): User =>
