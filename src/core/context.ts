@@ -10,7 +10,7 @@
  *
  * A feature imports only from those before it (`npm run check:order`). What two of them need from each other goes below both, or is handed in.
  * Order of the features:
- *   redaction layout keys fixtures/read scopes clients inspector issuers sessions grants sign-in factors login users tokens authorize
+ *   scopes redaction layout keys fixtures/read clients inspector issuers sessions grants sign-in factors login users tokens authorize
  *   testing workloads logout fixtures/schema state fixtures/apply register consent account device try-it operations
  */
 import type { Store, Tx } from "../store/store.ts";

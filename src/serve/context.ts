@@ -7,6 +7,7 @@ import { movedAddress, rememberedIssuer } from "../core/issuers/issuer.ts";
 import { sameJson } from "../core/json-object.ts";
 import { openKeyRing } from "../core/keys/keys.ts";
 import { addressBefore, issuerOf, layoutsOf, type Layout } from "../core/layout/layout.ts";
+import { builtInScopes } from "../core/scopes/scopes.ts";
 import { effectiveSettings, storedSettings } from "../core/settings.ts";
 import { createFaults } from "../core/testing/faults/faults.ts";
 import { createLedger } from "../core/testing/requests.ts";
@@ -59,7 +60,11 @@ export async function composeContext(options: ContextOptions): Promise<Context> 
   }
   const served = await derive(store, ["meta"], serve);
 
-  const scopes = await derive(store, ["scopes"], (tx) => new Set([...tx.all("scopes")].map(({ name }) => name)));
+  const scopes = await derive(
+    store,
+    ["scopes"],
+    (tx) => new Set<string>([...builtInScopes, ...[...tx.all("scopes")].map(({ name }) => name)]),
+  );
 
   const services = {
     ...{ store, clock, now, random },

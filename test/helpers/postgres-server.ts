@@ -103,16 +103,26 @@ export async function runPostgres(): Promise<
   };
 
   async function start(): Promise<void> {
+    // The server's own processes may outlive a kill for a moment. Until they are gone, a new server refuses to start.
+    for (;;) {
+      const log = await startOnce();
+      if (log === "") return;
+      if (!/still in use|lock file .* already exists/.test(log)) throw new Error(`PostgreSQL did not start:\n${log}`);
+    }
+  }
+
+  /** Resolves with what it printed where it ended instead of starting. */
+  async function startOnce(): Promise<string> {
     const started = spawn(join(bin, "postgres"), ["-D", data, ...flags], { ...asUser, cwd: folder, stdio: "pipe" });
     child = started;
     started.stdout.resume();
     let log = "";
-    await new Promise<void>((resolve, reject) => {
+    return new Promise((resolve) => {
       started.stderr.setEncoding("utf8").on("data", (text: string) => {
         log += text;
-        if (text.includes("ready to accept connections")) resolve();
+        if (text.includes("ready to accept connections")) resolve("");
       });
-      started.once("exit", () => reject(new Error(`PostgreSQL did not start:\n${log}`)));
+      started.once("exit", () => resolve(log || "It printed nothing."));
     });
   }
 

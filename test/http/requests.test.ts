@@ -137,6 +137,11 @@ test("a refusal: the reason, the paragraph and the fix", async () => {
   });
 });
 
+test("a refusal of an unknown client: built-in scopes are recorded as they were sent", async () => {
+  await fetch(`${idp.issuer}${paths.authorize}?client_id=nobody&response_type=code&scope=openid+profile+email`);
+  expect((await list()).at(-1)).toMatchObject({ parameters: { scope: "openid profile email" } });
+});
+
 test("a refused sign-in: an existing user name is recorded, any other text is not", async () => {
   const own = await serve({ settings: { login: "password" } });
   const browser = new Browser(own.issuer);

@@ -1,5 +1,6 @@
 import type { ReadTx } from "../../store/store.ts";
 import type { Context } from "../context.ts";
+import { isDefined } from "../scopes/scopes.ts";
 import { isOpen } from "./places.ts";
 import { basicIn, valuesIn, type Sent } from "./redactor.ts";
 import { decoded, textsIn } from "./values.ts";
@@ -18,7 +19,7 @@ const ofClient = (tx: ReadTx, id: string): readonly string[] => {
 };
 
 const isName = (tx: ReadTx, text: string): boolean =>
-  tx.get("scopes", text) !== undefined ||
+  isDefined(tx, text) ||
   tx.find("users", "username", text) !== undefined ||
   tx.has("users", "email", text.toLowerCase());
 
