@@ -1,8 +1,6 @@
-import { noClaims } from "../scopes/claims.ts";
 import { requireClient } from "../clients/admin.ts";
 import { isPublic, mayUse } from "../clients/clients.ts";
 import type { Context } from "../context.ts";
-import { currentEra } from "../era.ts";
 import { OperationError } from "../errors.ts";
 import {
   bendClaims,
@@ -18,10 +16,9 @@ import { userClaimsOf } from "../tokens/response.ts";
 import { withoutPage, approve, asOperation } from "../tokens/issue.ts";
 import { seconds, tenYears } from "../time.ts";
 import { rememberFlawed } from "../tokens/flawed.ts";
-import { clientSubject } from "../tokens/grant-types/client-credentials.ts";
-import { noteLife } from "../tokens/state.ts";
+import { planForClient } from "../tokens/grant-types/client-credentials.ts";
+import { planTokens } from "../tokens/plan.ts";
 import { accessToken, idToken, refreshToken, signAccessToken, type UnsignedToken } from "../tokens/sign.ts";
-import type { TokenSubject } from "../tokens/claims.ts";
 
 /** Issues one token, as the flow would issue it or with changes, to test code that reads tokens. */
 
@@ -130,16 +127,10 @@ async function ofUser(
   user: string,
 ): Promise<Make> {
   const { subject, userClaims } = await ctx.store.transaction((tx) => {
-    const approved = approve(tx, ctx, { user, client, scope });
-    noteLife(tx, ctx);
-    const subject: TokenSubject = {
-      ...approved,
-      family: `f_${ctx.random(12)}`,
-      era: currentEra(tx),
-      claims: noClaims,
-      resources: [],
-      jkt: dpop_jkt ?? null,
-    };
+    const { scopes, ...approved } = approve(tx, ctx, { user, client, scope });
+    const authentication = { ...withoutPage(ctx), sid: null };
+    const asked = { scopes, resources: [], refreshResources: [], jkt: dpop_jkt ?? null };
+    const { subject } = planTokens(tx, ctx, approved.client, { ...approved, authentication }, asked);
     return { subject, userClaims: userClaimsOf(tx, ctx, subject) };
   });
   return async (at) => {
@@ -163,7 +154,7 @@ async function ofClient(ctx: Context, { client: id, scope, dpop_jkt }: IssueToke
         hint: "Name one: --user alice",
       });
     }
-    return asOperation(() => ({ ...clientSubject(tx, ctx, client, scope), jkt: dpop_jkt ?? null }));
+    return asOperation(() => planForClient(tx, ctx, client, { scope, resources: [], jkt: dpop_jkt ?? null }));
   });
   return (at) => accessToken(at, subject, { ...subject.client.claims }, null);
 }

@@ -3,7 +3,7 @@ import { OAuthError } from "../errors.ts";
 import { fixOf, userRefusal } from "./state.ts";
 
 /** An approval that waits to be redeemed: who gave it, and under which grant. */
-interface Approval {
+export interface Approval {
   readonly userId: string;
   readonly grantId: string;
   readonly epoch: string;

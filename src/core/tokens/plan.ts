@@ -5,28 +5,38 @@ import { grantedNow } from "../grants/granted-scopes.ts";
 import { recordUse } from "../grants/use.ts";
 import { rememberClient } from "../sessions/backchannel.ts";
 import { noClaims, type RequestedClaims } from "../scopes/claims.ts";
+import { requireApproval, type Approval } from "./approval.ts";
+import type { AccessTokenSubject } from "./claims.ts";
 import type { TokenPlan } from "./response.ts";
 import type { Authentication } from "./sign.ts";
 import { noteLife } from "./state.ts";
 
-/** Who approved, under which grant, and how they signed in. Both are active: `approval.ts` or `state.ts` has checked that. */
-interface Approved {
+/** The user and the grant of the tokens. */
+interface Owner {
   readonly user: User;
   readonly grant: Grant;
-  readonly authentication: Authentication;
 }
 
-/** What the tokens are to be good for. */
-interface Asked {
+/** Who approved, and how they signed in: of what a code stands for, or of records that were checked to be active. */
+type Approved = (Owner | { readonly approval: Approval | null; readonly what: string }) & {
+  readonly authentication: Authentication;
+};
+
+/** What an access token is to be good for. */
+interface AccessAsked {
   readonly scopes: readonly string[];
-  /** Absent: what is granted of `scopes`. */
-  readonly refreshScopes?: readonly string[];
   readonly resources: readonly string[];
-  readonly refreshResources: readonly string[];
   readonly claims?: RequestedClaims;
-  readonly nonce?: string | null;
   /** Thumbprint of the key to which the tokens are bound; null: bearer tokens. */
   readonly jkt: string | null;
+}
+
+/** What the tokens of a user are to be good for. */
+interface Asked extends AccessAsked {
+  /** Absent: what is granted of `scopes`. */
+  readonly refreshScopes?: readonly string[];
+  readonly refreshResources: readonly string[];
+  readonly nonce?: string | null;
   /** Absent: the tokens begin a family. */
   readonly family?: string;
   readonly generation?: number;
@@ -34,29 +44,45 @@ interface Asked {
 }
 
 /**
- * Plans the tokens of a user. Every grant type with a user calls it, so none can forget a step: the scopes that are granted now, the era,
- * the lifetime to remember, the use of the grant, and the client of the session.
+ * Plans an access token, with the steps that every token owes: the era, and the lifetime to remember.
+ * @param owner null: the client speaks for itself
+ */
+export function planSubject(
+  tx: Tx,
+  ctx: Context,
+  client: Client,
+  owner: (Owner & { readonly family: string | null }) | null,
+  { scopes, resources, jkt, claims = noClaims }: AccessAsked,
+): AccessTokenSubject {
+  noteLife(tx, ctx);
+  const { user, grant, family } = owner ?? { user: null, grant: null, family: null };
+  return { client, user, grant, family, era: currentEra(tx), scopes, claims, resources, jkt };
+}
+
+/**
+ * Plans the tokens of a user, with the steps that they owe beside those of {@link planSubject}: an active user and grant, the scopes that are
+ * granted now, the use of the grant, and the client of the session.
+ * @throws {OAuthError} invalid_grant where the user or the grant is no longer active
  */
 export function planTokens(
   tx: Tx,
   ctx: Context,
   client: Client,
-  { user, grant, authentication }: Approved,
+  { authentication, ...approved }: Approved,
   asked: Asked,
 ): TokenPlan {
-  const { claims = noClaims, resources, refreshResources, jkt, nonce = null } = asked;
-  const { family = `f_${ctx.random(12)}`, generation = 0, keptRefreshToken = null } = asked;
+  const { user, grant } = "approval" in approved ? requireApproval(tx, approved.approval, approved.what) : approved;
+  const { family = `f_${ctx.random(12)}`, generation = 0, keptRefreshToken = null, nonce = null } = asked;
   rememberClient(tx, client, authentication.sid);
   recordUse(tx, ctx, grant);
-  noteLife(tx, ctx);
   const scopes = grantedNow(tx, ctx, client, grant, asked.scopes);
   return {
-    subject: { client, user, grant, family, era: currentEra(tx), scopes, claims, resources, jkt },
+    subject: { ...planSubject(tx, ctx, client, { user, grant, family }, { ...asked, scopes }), user, grant, family },
     authentication,
     generation,
     nonce,
     refreshScopes: asked.refreshScopes ?? scopes,
-    refreshResources,
+    refreshResources: asked.refreshResources,
     keptRefreshToken,
   };
 }

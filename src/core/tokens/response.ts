@@ -31,7 +31,7 @@ export interface TokenResponse extends ClientTokenResponse {
   readonly id_token: string;
 }
 
-/** The result of a grant type. */
+/** The result of a grant type. Some add members of their own to the response. */
 export interface TokenResult<R extends ClientTokenResponse = ClientTokenResponse> {
   readonly response: R;
   /** Null: the client speaks for itself. */
@@ -53,6 +53,13 @@ export interface TokenPlan {
   readonly keptRefreshToken: string | null;
 }
 
+/** What an access token will say, alone. */
+export interface AccessTokenPlan {
+  readonly subject: AccessTokenSubject;
+  /** Null: no user signed in. */
+  readonly authentication: Pick<Authentication, "acr" | "authTime"> | null;
+}
+
 interface UserClaims {
   readonly access: Record<string, unknown>;
   readonly id: Record<string, unknown>;
@@ -68,12 +75,14 @@ export const userClaimsOf = (
   id: idTokenClaims(tx, ctx, client, user, scopes, claimsNow(tx, ctx, { client, grant, origins: [] }, claims.id_token)),
 });
 
+/** The claims of the user or, where a client speaks for itself, of that client. */
+function accessClaimsOf(tx: ReadTx, { client, user, scopes, exchanged }: AccessTokenSubject): Record<string, unknown> {
+  if (user !== null) return extraClaims(tx, user, scopes);
+  return { ...(exchanged === undefined ? client : tx.get("clients", exchanged.sub))?.claims };
+}
+
 /** The members that every successful answer has. */
-export const accessTokenAnswer = (
-  ctx: Context,
-  accessToken: string,
-  subject: AccessTokenSubject,
-): ClientTokenResponse => ({
+const accessTokenAnswer = (ctx: Context, accessToken: string, subject: AccessTokenSubject): ClientTokenResponse => ({
   access_token: accessToken,
   token_type: subject.jkt === null ? "Bearer" : "DPoP",
   expires_in: accessTokenLife(ctx, subject),
@@ -98,6 +107,23 @@ export async function settleTokens(
   });
   if (outcome instanceof OAuthError) throw outcome;
   return signTokens(ctx, outcome.plan, outcome.userClaims);
+}
+
+/**
+ * The same for an access token alone.
+ * @throws {OAuthError} of `settle`; invalid_client if the client is gone @throws {StorageError}
+ */
+export async function settleAccessToken(
+  ctx: Context,
+  authenticated: Client,
+  settle: (tx: Tx, client: Client) => AccessTokenPlan,
+): Promise<TokenResult> {
+  const { subject, authentication, claims } = await ctx.store.transaction((tx) => {
+    const plan = settle(tx, presentClient(tx, authenticated));
+    return { ...plan, claims: accessClaimsOf(tx, plan.subject) };
+  });
+  const accessToken = await signAccessToken(ctx, subject, claims, authentication);
+  return { response: accessTokenAnswer(ctx, accessToken, subject), username: subject.user?.username ?? null };
 }
 
 /** Signs the settled tokens. */

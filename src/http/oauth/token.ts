@@ -1,5 +1,5 @@
 import type { Request, Response } from "express";
-import { token } from "../../core/tokens/endpoint.ts";
+import { token, tokenParameters } from "../../core/tokens/endpoint.ts";
 import { sendJson } from "../answer/answer.ts";
 import { clientCredentials } from "../input/credentials.ts";
 import { proofOf } from "../input/dpop.ts";
@@ -26,19 +26,9 @@ export const postToken = (web: Web) => async (req: Request, res: Response) => {
     ...credentials,
     proof: proofOf(web, req, "token"),
     grant_type: grantType,
-    code: single(body, "code"),
-    redirect_uri: single(body, "redirect_uri"),
-    code_verifier: single(body, "code_verifier"),
-    device_code: single(body, "device_code"),
-    refresh_token: single(body, "refresh_token"),
-    scope: single(body, "scope"),
-    resource: every(body, "resource"),
-    audience: every(body, "audience"),
-    subject_token: single(body, "subject_token"),
-    subject_token_type: single(body, "subject_token_type"),
-    actor_token: single(body, "actor_token"),
-    actor_token_type: single(body, "actor_token_type"),
-    requested_token_type: single(body, "requested_token_type"),
+    values: Object.fromEntries(
+      tokenParameters.map(([name, kind]) => [name, kind === "list" ? every(body, name) : single(body, name)]),
+    ),
   });
   note(res, {
     user: username,

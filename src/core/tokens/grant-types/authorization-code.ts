@@ -1,6 +1,3 @@
-/*
- * core/tokens/grant-types: one grant type per file. Each takes the client and the request, and returns what the tokens will say.
- */
 import type { Client, Code, Tx } from "../../../store/store.ts";
 import { requestOf, type CodeRequest } from "../codes.ts";
 import type { Context } from "../../context.ts";
@@ -11,18 +8,18 @@ import { settleTokens, type TokenPlan, type TokenResponse, type TokenResult } fr
 import { checkVerifier } from "../pkce.ts";
 import { narrowResources } from "../../scopes/resources.ts";
 import { hashOf } from "../../secrets.ts";
-import { requireApproval } from "../approval.ts";
 import { planTokens } from "../plan.ts";
 import { killFamily } from "../state.ts";
+import { grantType, type Values } from "./grant-type.ts";
 
 /** The grant `authorization_code` (RFC 6749 4.1.3). */
 
-export interface CodeExchange {
-  readonly code: string | undefined;
-  readonly redirect_uri: string | undefined;
-  readonly code_verifier: string | undefined;
-  readonly resource: readonly string[];
-}
+const parameters = {
+  code: "secret",
+  redirect_uri: "registered",
+  code_verifier: "secret",
+  resource: "list",
+} as const;
 
 /**
  * Redeems a code: of several simultaneous requests, one wins.
@@ -31,7 +28,7 @@ export interface CodeExchange {
 export async function redeemCode(
   ctx: Context,
   authenticated: Client,
-  exchange: CodeExchange,
+  exchange: Values<typeof parameters>,
   jkt: string | null,
 ): Promise<TokenResult<TokenResponse>> {
   const { code, redirect_uri: redirectUri, code_verifier: verifier } = exchange;
@@ -68,7 +65,7 @@ export async function redeemCode(
     // After this, only a replay reads the record, and it needs only the family.
     tx.put("codes", { ...record, request: null, usedAt: ctx.now() });
     const authentication = { authTime: record.authTime, amr: record.amr, acr: record.acr, sid: record.sid };
-    const approved = { ...requireApproval(tx, record, "code"), authentication };
+    const approved = { approval: record, what: "code", authentication };
     const { scopes, claims, nonce, resources: refreshResources } = request;
     const { family } = record;
     return planTokens(tx, ctx, client, approved, { scopes, claims, nonce, resources, refreshResources, jkt, family });
@@ -76,6 +73,13 @@ export async function redeemCode(
     throw await namingIssuer(ctx, error, "code", (tx) => tx.get("codes", hashOf(code)) !== undefined);
   });
 }
+
+export const authorizationCode = grantType({
+  name: "authorization_code",
+  parameters,
+  needs: { what: "redirect_uris", rule: "RFC 6749 3.1.2.2" },
+  grant: redeemCode,
+});
 
 /** RFC 6749 4.1.2: the second use of a code revokes the tokens of the first. */
 function replay(tx: Tx, ctx: Context, record: Code, usedAt: number): OAuthError {

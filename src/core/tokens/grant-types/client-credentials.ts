@@ -1,61 +1,38 @@
 import type { Client, Tx } from "../../../store/store.ts";
-import { noClaims } from "../../scopes/claims.ts";
-import { isPublic, presentClient } from "../../clients/clients.ts";
 import type { Context } from "../../context.ts";
-import { currentEra } from "../../era.ts";
-import { OAuthError } from "../../errors.ts";
-import { accessTokenAnswer, type TokenResult } from "../response.ts";
 import { checkResources } from "../../scopes/resources.ts";
 import { resolveScopes } from "../../scopes/scopes.ts";
-import { noteLife } from "../state.ts";
-import { signAccessToken } from "../sign.ts";
 import type { AccessTokenSubject } from "../claims.ts";
+import { planSubject } from "../plan.ts";
+import { settleAccessToken } from "../response.ts";
+import { grantType } from "./grant-type.ts";
 
 /** The grant `client_credentials` (RFC 6749 4.4): the client speaks for itself. No ID token, no refresh token. */
 
-export interface ClientCredentialsRequest {
-  /** Absent: all that the client registered. */
-  readonly scope: string | undefined;
-  readonly resource: readonly string[];
-}
+export const clientCredentials = grantType({
+  name: "client_credentials",
+  parameters: { scope: "open", resource: "list" },
+  needs: { what: "authentication", rule: "RFC 6749 4.4" },
+  grant: (ctx, authenticated, request, jkt) => {
+    const resources = checkResources(request.resource);
+    return settleAccessToken(ctx, authenticated, (tx, client) => ({
+      subject: planForClient(tx, ctx, client, { scope: request.scope, resources, jkt }),
+      authentication: null,
+    }));
+  },
+});
 
-/** @throws {OAuthError} unauthorized_client, invalid_scope, invalid_target */
-export async function clientCredentials(
+/**
+ * Plans the token of a client that speaks for itself.
+ * @param asked `scope`: absent, all that the client registered
+ */
+export function planForClient(
+  tx: Tx,
   ctx: Context,
-  authenticated: Client,
-  request: ClientCredentialsRequest,
-  jkt: string | null,
-): Promise<TokenResult> {
-  if (isPublic(authenticated)) {
-    throw new OAuthError(
-      "unauthorized_client",
-      "a public client cannot prove who it is, so it may not use client_credentials (RFC 6749 4.4)",
-    );
-  }
-  const resources = checkResources(request.resource);
-  const subject = await ctx.store.transaction((tx) => ({
-    ...clientSubject(tx, ctx, presentClient(tx, authenticated), request.scope),
-    resources,
-    jkt,
-  }));
-  const accessToken = await signAccessToken(ctx, subject, { ...subject.client.claims }, null);
-  return { response: accessTokenAnswer(ctx, accessToken, subject), username: null };
-}
-
-/** The subject of a token of a client that speaks for itself. @param scope absent: all that the client registered */
-export function clientSubject(tx: Tx, ctx: Context, client: Client, scope: string | undefined): AccessTokenSubject {
-  const asked = scope ?? client.scope;
-  const scopes = asked === undefined ? [] : resolveScopes(tx, client, asked).scopes;
-  noteLife(tx, ctx);
-  return {
-    client,
-    user: null,
-    grant: null,
-    family: null,
-    era: currentEra(tx),
-    scopes,
-    claims: noClaims,
-    resources: [],
-    jkt: null,
-  };
+  client: Client,
+  asked: { readonly scope: string | undefined; readonly resources: readonly string[]; readonly jkt: string | null },
+): AccessTokenSubject {
+  const scope = asked.scope ?? client.scope;
+  const scopes = scope === undefined ? [] : resolveScopes(tx, client, scope).scopes;
+  return planSubject(tx, ctx, client, null, { ...asked, scopes });
 }

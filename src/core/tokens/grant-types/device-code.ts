@@ -5,15 +5,13 @@ import { namingIssuer, refuseOfOther } from "../../issuers/elsewhere.ts";
 import { settleTokens, type TokenPlan, type TokenResult } from "../response.ts";
 import { narrowResources } from "../../scopes/resources.ts";
 import { hashOf } from "../../secrets.ts";
-import { requireApproval } from "../approval.ts";
 import { planTokens } from "../plan.ts";
+import { grantType, type Values } from "./grant-type.ts";
 
 /** The device's side of a device authorization (RFC 8628 3.4, 3.5): it polls until its user has decided. */
 
-export interface DevicePoll {
-  readonly device_code: string | undefined;
-  readonly resource: readonly string[];
-}
+const parameters = { device_code: "secret", resource: "list" } as const;
+type DevicePoll = Values<typeof parameters>;
 
 export const deviceGrantType = "urn:ietf:params:oauth:grant-type:device_code";
 
@@ -21,7 +19,7 @@ export const deviceGrantType = "urn:ietf:params:oauth:grant-type:device_code";
 const slowDown = 5;
 
 /** @throws {OAuthError} of RFC 8628 3.5: authorization_pending, slow_down, access_denied, expired_token; invalid_grant */
-export async function pollDevice(
+async function pollDevice(
   ctx: Context,
   authenticated: Client,
   poll: DevicePoll,
@@ -49,6 +47,8 @@ export async function pollDevice(
     throw await namingIssuer(ctx, error, "device_code", (tx) => tx.get("deviceRequests", id) !== undefined);
   });
 }
+
+export const deviceCode = grantType({ name: deviceGrantType, parameters, needs: null, grant: pollDevice });
 
 function answer(
   tx: Tx,
@@ -92,10 +92,10 @@ function redeem(
   poll: DevicePoll,
   jkt: string | null,
 ): TokenPlan {
-  const { user, grant } = requireApproval(tx, request.grant, "device_code");
   const resources = narrowResources(request.resources, poll.resource);
   tx.put("deviceRequests", { ...request, status: "used" });
   const authentication = { authTime: request.authTime, amr: request.amr, acr: request.acr, sid: request.sid };
   const { scopes, resources: refreshResources } = request;
-  return planTokens(tx, ctx, client, { user, grant, authentication }, { scopes, resources, refreshResources, jkt });
+  const approved = { approval: request.grant, what: "device_code", authentication };
+  return planTokens(tx, ctx, client, approved, { scopes, resources, refreshResources, jkt });
 }

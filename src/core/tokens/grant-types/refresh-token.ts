@@ -11,25 +11,18 @@ import { fixOf, isDead, killFamily, placeInFamily, stateEnd, tokenState } from "
 import { planTokens } from "../plan.ts";
 import { TokenProblem, verifyRefreshToken } from "../accept.ts";
 import type { RefreshClaims } from "../claims.ts";
+import { grantType, type Values } from "./grant-type.ts";
 
 /** The grant `refresh_token` (RFC 6749 6, with the rotation of RFC 9700 4.14.2). */
 
-export interface Refresh {
-  readonly refresh_token: string | undefined;
-  readonly scope: string | undefined;
-  readonly resource: readonly string[];
-}
+const parameters = { refresh_token: "secret", scope: "open", resource: "list" } as const;
+type Refresh = Values<typeof parameters>;
 
 /**
  * Refreshes: the refresh token rotates, and the reuse of a rotated one revokes its family.
  * @throws {OAuthError} invalid_request, invalid_grant or invalid_scope with the rule that failed
  */
-export async function refresh(
-  ctx: Context,
-  client: Client,
-  request: Refresh,
-  jkt: string | null,
-): Promise<TokenResult> {
+async function refresh(ctx: Context, client: Client, request: Refresh, jkt: string | null): Promise<TokenResult> {
   const { refresh_token: token } = request;
   if (token === undefined) throw new OAuthError("invalid_request", "refresh_token is missing (RFC 6749 6)");
   const claims = verifyRefreshToken(ctx, token);
@@ -44,6 +37,8 @@ export async function refresh(
   // A reuse is refused and must also revoke.
   return settleTokens(ctx, client, (tx) => renew(tx, ctx, token, claims, request, jkt));
 }
+
+export const refreshToken = grantType({ name: "refresh_token", parameters, needs: null, grant: refresh });
 
 function renew(
   tx: Tx,

@@ -1,99 +1,84 @@
 import type { Client, ReadTx } from "../../../store/store.ts";
-import { extraClaims, noClaims } from "../../scopes/claims.ts";
-import { isPublic, presentClient } from "../../clients/clients.ts";
+import { noClaims } from "../../scopes/claims.ts";
 import { TokenProblem, verifyAccessToken } from "../accept.ts";
 import type { Context } from "../../context.ts";
-import { currentEra } from "../../era.ts";
 import { OAuthError } from "../../errors.ts";
-import { accessTokenAnswer, type ClientTokenResponse, type TokenResult } from "../response.ts";
+import { planSubject } from "../plan.ts";
+import { settleAccessToken, type AccessTokenPlan, type ClientTokenResponse, type TokenResult } from "../response.ts";
 import { checkResources } from "../../scopes/resources.ts";
 import { mayStillAsk, scopesNow } from "../../grants/granted-scopes.ts";
 import { foreignScopes, narrowScope } from "../../scopes/scopes.ts";
 import { isDead, tokenState, type LiveToken } from "../state.ts";
-import { signAccessToken } from "../sign.ts";
-import type { AccessTokenSubject, Actor, Origin, TokenClaims } from "../claims.ts";
+import type { Actor, Origin, TokenClaims } from "../claims.ts";
 import { isAbsoluteUri } from "../../uri.ts";
+import { grantType, type Values } from "./grant-type.ts";
 
 /**
  * Token exchange (RFC 8693): a client takes the access token that it was called with, and gets one to call others with. With an
  * actor token the new one says who acts for the subject (delegation); without one nobody but the subject shows (impersonation).
  */
 
-export const tokenExchangeGrantType = "urn:ietf:params:oauth:grant-type:token-exchange";
-
 const accessTokenType = "urn:ietf:params:oauth:token-type:access_token";
 
 /** The parameters of RFC 8693 2.1. */
-export interface TokenExchange {
-  readonly subject_token: string | undefined;
-  readonly subject_token_type: string | undefined;
-  readonly actor_token: string | undefined;
-  readonly actor_token_type: string | undefined;
-  readonly requested_token_type: string | undefined;
-  readonly resource: readonly string[];
-  readonly audience: readonly string[];
-  readonly scope: string | undefined;
-}
+const parameters = {
+  subject_token: "secret",
+  subject_token_type: "open",
+  actor_token: "secret",
+  actor_token_type: "open",
+  requested_token_type: "open",
+  resource: "list",
+  audience: "list",
+  scope: "open",
+} as const;
+type TokenExchange = Values<typeof parameters>;
+
+export const tokenExchange = grantType({
+  name: "urn:ietf:params:oauth:grant-type:token-exchange",
+  parameters,
+  needs: { what: "authentication", rule: "RFC 8693 5" },
+  grant: exchangeToken,
+});
 
 /** RFC 8693 2.2.1. */
-export interface ExchangeResponse extends ClientTokenResponse {
+interface ExchangeResponse extends ClientTokenResponse {
   readonly issued_token_type: typeof accessTokenType;
 }
 
-/** @throws {OAuthError} unauthorized_client, invalid_request, invalid_scope, invalid_target */
-export async function exchangeToken(
+/** @throws {OAuthError} invalid_request, invalid_scope, invalid_target */
+async function exchangeToken(
   ctx: Context,
   authenticated: Client,
   request: TokenExchange,
   jkt: string | null,
 ): Promise<TokenResult<ExchangeResponse>> {
-  if (isPublic(authenticated)) {
-    throw new OAuthError(
-      "unauthorized_client",
-      "a public client cannot prove who it is, so it may not exchange tokens (RFC 8693 5)",
-    );
-  }
   checkTypes(request);
   const subjectClaims = readToken(ctx, "subject_token", request.subject_token, jkt);
   const actorClaims =
     request.actor_token === undefined ? null : readToken(ctx, "actor_token", request.actor_token, jkt);
   const resources = checkResources(request.resource);
-  const { subject, userClaims } = await ctx.store.read((tx) => {
-    const client = presentClient(tx, authenticated);
+  const { response, username } = await settleAccessToken(ctx, authenticated, (tx, client): AccessTokenPlan => {
     const alive = requireAlive(tx, "subject_token", subjectClaims);
     const { user, grant } = alive;
     if (actorClaims !== null) requireAlive(tx, "actor_token", actorClaims);
-    const scopes = narrowScopes(tx, ctx, client, alive, subjectClaims.scope, request.scope);
+    const { sub, acr, auth_time: authTime, family = null } = subjectClaims;
     // Grant, epoch, family and origins are inherited, so whatever ends the subject's token ends this one.
-    const exchanged: AccessTokenSubject = {
-      client,
-      user,
-      grant,
-      family: subjectClaims.family ?? null,
-      era: currentEra(tx),
-      scopes,
+    const subject = planSubject(tx, ctx, client, user === null || grant === null ? null : { user, grant, family }, {
+      scopes: narrowScopes(tx, ctx, client, alive, subjectClaims.scope, request.scope),
       claims: { ...noClaims, userinfo: subjectClaims.claims?.userinfo ?? [] },
       resources: [...new Set([...resources, ...checkAudience(tx, request.audience)])],
       jkt,
-      exchanged: {
-        sub: subjectClaims.sub,
-        expiresAt: Math.min(subjectClaims.exp, actorClaims?.exp ?? Infinity),
-        act: actorOf(subjectClaims, actorClaims),
-        origins: [...(subjectClaims.exchanged_from ?? []), originOf(subjectClaims)],
-      },
+    });
+    const exchanged = {
+      sub,
+      expiresAt: Math.min(subjectClaims.exp, actorClaims?.exp ?? Infinity),
+      act: actorOf(subjectClaims, actorClaims),
+      origins: [...(subjectClaims.exchanged_from ?? []), originOf(subjectClaims)],
     };
-    return {
-      subject: exchanged,
-      userClaims: user === null ? { ...tx.get("clients", subjectClaims.sub)?.claims } : extraClaims(tx, user, scopes),
-    };
+    const authentication = acr === undefined || authTime === undefined ? null : { acr, authTime };
+    return { subject: { ...subject, exchanged }, authentication };
   });
-  const { acr, auth_time: authTime } = subjectClaims;
-  const authentication = acr === undefined || authTime === undefined ? null : { acr, authTime };
-  const answer = accessTokenAnswer(ctx, await signAccessToken(ctx, subject, userClaims, authentication), subject);
-  return {
-    response: { ...answer, issued_token_type: accessTokenType },
-    username: subject.user?.username ?? null,
-  };
+  return { response: { ...response, issued_token_type: accessTokenType }, username };
 }
 
 /** RFC 8693 2.1: which types go with which tokens. */

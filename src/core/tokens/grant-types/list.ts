@@ -1,0 +1,19 @@
+/*
+ * core/tokens/grant-types: one grant type per file, which declares its parameters and what a client needs for it. Each takes the client and
+ * the request, and ends in `plan.ts`, which takes the steps that all of them owe. A line here adds one to everything: the token endpoint,
+ * discovery, the rules for clients, the schemas, and what the ledger and messages may show.
+ */
+import { authorizationCode } from "./authorization-code.ts";
+import { clientCredentials } from "./client-credentials.ts";
+import { deviceCode } from "./device-code.ts";
+import type { GrantType } from "./grant-type.ts";
+import { refreshToken } from "./refresh-token.ts";
+import { tokenExchange } from "./token-exchange.ts";
+
+export const grantTypes: readonly GrantType[] = [
+  authorizationCode,
+  refreshToken,
+  clientCredentials,
+  deviceCode,
+  tokenExchange,
+];
