@@ -1,5 +1,6 @@
 import type { KeyView } from "../core/keys/admin.ts";
 import type { OperationInput } from "../core/operations/table.ts";
+import { confirmed, notConfirmed } from "./input/ask.ts";
 import type { Invocation } from "./invocation.ts";
 import { answer, type Outcome } from "./output/print.ts";
 import type { Style } from "./output/style.ts";
@@ -35,5 +36,17 @@ export async function rotateKeys(cli: Invocation, flags: OperationInput<"keys.ro
   const keys = await target.call("keys.rotate", { alg: flags.alg });
   return answer(keys, (shown, style) => keyTable(cli, shown, style), {
     notes: ["The old keys stay published until the tokens that they signed have expired.", target.where],
+  });
+}
+
+/** `idp keys remove` */
+export async function removeKey(cli: Invocation, kid: string): Promise<Outcome> {
+  const target = await findTarget(cli);
+  if (!(await confirmed(cli, `Remove key ${kid}? Tokens that it signed become invalid.`))) {
+    throw notConfirmed(`key ${kid} is not removed`);
+  }
+  await target.call("keys.remove", { id: kid });
+  return answer({ removed: kid }, ({ removed }) => `Removed key ${removed}.`, {
+    notes: ["Tokens that it signed are invalid from now on.", target.where],
   });
 }

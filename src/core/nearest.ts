@@ -2,6 +2,13 @@ import { OperationError } from "./errors.ts";
 import { hintOf, type Hint } from "./hint.ts";
 import { distance } from "fastest-levenshtein";
 
+/** How many letters differ; two that changed places count as one. */
+function letters(a: string, b: string): number {
+  const at = [...a].findIndex((letter, index) => letter !== b[index]);
+  const swapped = `${a.slice(0, at)}${a[at + 1] ?? ""}${a[at] ?? ""}${a.slice(at + 2)}`;
+  return at >= 0 && swapped === b ? 1 : distance(a, b);
+}
+
 /**
  * The candidate that somebody who typed `given` may have meant; undefined if none is near.
  * Two fifths of the letters may differ, so that "alcie" finds "alice" and "x" finds nothing.
@@ -12,7 +19,7 @@ export function nearest(given: string, candidates: Iterable<string>): string | u
   let least = Math.max(1, Math.floor(given.length * 0.4)) + 1;
   for (const candidate of candidates) {
     if (Math.abs(candidate.length - given.length) >= least) continue;
-    const differing = distance(typed, candidate.toLowerCase());
+    const differing = letters(typed, candidate.toLowerCase());
     if (differing < least && differing < candidate.length) [best, least] = [candidate, differing];
   }
   return best;

@@ -257,6 +257,41 @@ for (const mode of ["running", "stopped"] as const) {
       check(one, ended);
     });
 
+    test.each(["users", "clients", "grants", "sessions", "keys", "snapshots", "issuers"])(
+      "idp %s lists, as with the word list",
+      async (group) => {
+        const listed = await idpIn(cwd, [group, "list"]);
+        expect(listed.code).toBe(0);
+        expect(await idpIn(cwd, [group])).toEqual(listed);
+      },
+    );
+
+    test("a key is removed once it no longer signs", async () => {
+      const keys = async (words: readonly string[]) =>
+        JSON.parse((await idpIn(cwd, [...words, "--json"])).stdout) as { kid: string; status: string }[];
+      const [first] = await keys(["keys"]);
+      const kid = first?.kid ?? "";
+      expect(await idpIn(cwd, ["keys", "remove", kid, "--yes"])).toMatchObject({
+        code: 4,
+        stderr: expect.stringContaining("still signs, so it cannot be removed"),
+      });
+      await keys(["keys", "rotate"]);
+      expect(await idpIn(cwd, ["keys", "remove", kid, "--yes"])).toMatchObject({
+        code: 0,
+        stdout: `Removed key ${kid}.\n`,
+      });
+      expect((await keys(["keys"])).map((key) => key.kid)).not.toContain(kid);
+    });
+
+    test("revoke --all revokes every grant", async () => {
+      for (const user of ["alice", "bob"]) await idpIn(cwd, ["issue", "grant", "--user", user, "--client", "app"]);
+      expect(await idpIn(cwd, ["revoke", "--all", "--user", "alice", "--yes"])).toMatchObject({ code: 2 });
+      const { stdout } = await idpIn(cwd, ["revoke", "--all", "--yes", "--json"]);
+      expect(JSON.parse(stdout)).toEqual({
+        revoked: [grant("alice", "app", "revoked"), grant("bob", "app", "revoked")],
+      });
+    });
+
     test("a change says on stderr where it was made", async () => {
       const { code, stderr } = await idpIn(cwd, ["users", "restore", "bob"]);
       expect(code).toBe(0);

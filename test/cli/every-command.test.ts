@@ -70,6 +70,7 @@ const calls: Readonly<Record<string, Call>> = {
   "sessions end": { words: "--user alice", code: 0 },
   "keys list": { words: "", code: 0 },
   "keys rotate": { words: "--alg ES256", code: 0 },
+  "keys remove": { words: "nokey", code: 3 },
   "faults add": { words: "token --status 503 --delay 1s", code: 0, stopped: 5, aboutServer: true },
   "faults list": { words: "", code: 0, stopped: 5, aboutServer: true },
   "faults remove": { words: "x1", code: 0, stopped: 5, aboutServer: true },

@@ -24,6 +24,27 @@ describe("on a running server", () => {
   const faults = (...words: readonly string[]) => idpHere(["--data", data, "faults", ...words]);
   const list = async () => JSON.parse((await faults("list", "--json")).stdout) as readonly { readonly id: string }[];
 
+  test.each([
+    ["-5m", -300],
+    ["2h30m", 9000],
+    ["-90", -90],
+    ["-1h30m", -5400],
+  ])("idp clock advance %s moves the clock by %d s", async (by, offset) => {
+    const clock = (...words: readonly string[]) => idpHere(["--data", data, "clock", ...words]);
+    const { code, stdout } = await clock("advance", by, "--json");
+    expect({ code, state: JSON.parse(stdout) }).toMatchObject({ code: 0, state: { offset } });
+    await clock("reset");
+  });
+
+  test("what the server refuses names the argument or the flag", async () => {
+    expect(await idpHere(["--data", data, "clock", "advance", "banana"])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("<duration>: must be a whole number of seconds"),
+    });
+    expect(await faults("add", "token")).toMatchObject({ code: 2, stderr: expect.stringContaining("--status") });
+    expect(await faults()).toEqual(await faults("list"));
+  });
+
   test("every flag is the field of the same name", async () => {
     const flags =
       "--client app --user alice --grant-type refresh_token --method POST --times 3 --skip 1 --after --delay 2s";

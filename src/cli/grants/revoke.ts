@@ -6,25 +6,26 @@ import { answer, type Outcome } from "../output/print.ts";
 import { findTarget } from "../target/target.ts";
 import { count } from "../output/words.ts";
 
-interface RevokeFlags {
+export interface RevokeFlags {
   readonly user?: string;
   readonly client?: string;
+  readonly all?: true;
 }
 
-/** `idp revoke`: grants by user and client, either alone, or one by its id; without any of them the grant is asked for. */
+/** `idp revoke`: grants by user and client, either alone, one by its id, or all; without any of them the grant is asked for. */
 export async function revoke(
   cli: Invocation,
   given: string | undefined,
   flags: RevokeFlags,
   example: readonly string[] = ["idp", "revoke", "--user", "alice", "--client", "demo-app"],
 ): Promise<Outcome> {
-  const { user, client } = flags;
-  const named = user !== undefined || client !== undefined;
+  const { user, client, all } = flags;
+  const named = user !== undefined || client !== undefined || all === true;
   checkArguments(given, named);
   const target = await findTarget(cli);
-  const selection = named ? { user, client } : { grant: await grantOr(cli, target, given, example, "active") };
+  const selection = named ? flags : { grant: await grantOr(cli, target, given, example, "active") };
   if (named && (user === undefined || client === undefined)) {
-    const whose = user === undefined ? `all users for ${client}` : `${user} for all clients`;
+    const whose = `${user ?? "all users"} for ${client ?? "all clients"}`;
     if (!(await confirmed(cli, `Revoke the grants of ${whose}?`))) throw notConfirmed("nothing was revoked");
   }
   const result = await target.call("revoke", selection);
@@ -57,7 +58,7 @@ function checkArguments(grant: string | undefined, named: boolean): void {
     });
   }
   if (named) {
-    throw new OperationError("usage", "give a grant id, or --user and --client, not both", {
+    throw new OperationError("usage", "give a grant id, or --user, --client or --all, not both", {
       hint: { text: "For one grant", command: commandOn(["idp", "revoke"], grant) },
     });
   }

@@ -4,7 +4,7 @@ import type { FaultInput } from "../../core/testing/faults/faults.ts";
 import { flawNames } from "../../core/testing/faults/flaw-list.ts";
 import { examples, type Act } from "../act.ts";
 import type { FaultFlags } from "../faults.ts";
-import { wholeNumber } from "./flag-values.ts";
+import { notListed, wholeNumber } from "./flag-values.ts";
 
 /** The commands for responses that are wrong on purpose. */
 
@@ -62,7 +62,7 @@ function declareAdd(faults: Command, act: Act): void {
 
 function flaw(value: string): string {
   if (flawNames.some((name) => name === value)) return value;
-  throw new InvalidArgumentError("It must be a name that idp faults flaws lists.");
+  throw notListed(value, flawNames, "It must be a name that idp faults flaws lists.");
 }
 
 /** Adds the fault commands to the program. */
@@ -70,7 +70,7 @@ export function declareFaults(program: Command, act: Act): void {
   const faults = program.command("faults").description("make responses wrong on purpose");
   declareAdd(faults, act);
   faults
-    .command("list")
+    .command("list", { isDefault: true })
     .description("list the active faults")
     .addHelpText("after", examples("idp faults list", "idp faults list --json | jq '.[].remaining'"))
     .action(act(async (cli) => (await import("../faults.ts")).listFaults(cli)));

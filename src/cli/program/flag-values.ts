@@ -1,4 +1,5 @@
 import { InvalidArgumentError } from "commander";
+import { nearest } from "../../core/nearest.ts";
 import { durationOf } from "../../core/time.ts";
 
 /** Values of flags, checked before a command is loaded. */
@@ -55,3 +56,9 @@ export const collectList = (value: string, before: readonly string[] = []): read
   ...before,
   ...value.split(",").map((one) => one.trim()),
 ];
+
+/** The refusal of a word that is not in a list. @param rule a sentence on what there is */
+export function notListed(given: string, known: readonly string[], rule: string): InvalidArgumentError {
+  const meant = nearest(given, known);
+  return new InvalidArgumentError(meant === undefined ? rule : `${rule} Did you mean ${meant}?`);
+}

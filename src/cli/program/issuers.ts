@@ -16,7 +16,7 @@ export function declareIssuers(program: Command, act: Act): void {
       "\nAn issuer is at /i/NAME below the first one. Any command works on it with\n--issuer NAME, or with --url and its address.\n",
     );
   group
-    .command("list")
+    .command("list", { isDefault: true })
     .description("list issuers")
     .addHelpText("after", examples("idp issuers list", "idp issuers list --json | jq -r '.[].issuer'"))
     .action(act(async (cli) => (await issuers()).listIssuers(cli)));

@@ -1,4 +1,4 @@
-import type { Command } from "commander";
+import { Option, type Command } from "commander";
 import type { OperationInput } from "../../core/operations/table.ts";
 import { examples, type Act } from "../act.ts";
 
@@ -8,7 +8,7 @@ import { examples, type Act } from "../act.ts";
 export function declareKeysAndSessions(program: Command, act: Act): void {
   const sessions = program.command("sessions").description("list and end browser sessions");
   sessions
-    .command("list")
+    .command("list", { isDefault: true })
     .description("list the users who are signed in")
     .option("--user <username>", "only those of this user")
     .addHelpText("after", examples("idp sessions list", "idp sessions list --user alice --json"))
@@ -25,18 +25,26 @@ export function declareKeysAndSessions(program: Command, act: Act): void {
       ),
     );
 
-  const keys = program.command("keys").description("list and rotate the signing keys");
+  const keys = program.command("keys").description("list, rotate and remove the signing keys");
   keys
-    .command("list")
+    .command("list", { isDefault: true })
     .description("list the keys that sign tokens or still verify them")
     .addHelpText("after", examples("idp keys list", "idp keys list --json | jq -r '.[].kid'"))
     .action(act(async (cli) => (await import("../keys.ts")).listKeys(cli)));
   keys
     .command("rotate")
     .description("sign with new keys; old keys verify until their tokens expire")
-    .option("--alg <alg>", "replace only this kind of key: RS256, PS256, ES256, EdDSA or HS256")
+    .addOption(
+      new Option("--alg <alg>", "replace only this kind of key").choices(["RS256", "PS256", "ES256", "EdDSA", "HS256"]),
+    )
     .addHelpText("after", examples("idp keys rotate", "idp keys rotate --alg RS256"))
     .action(
       act(async (cli, flags: OperationInput<"keys.rotate">) => (await import("../keys.ts")).rotateKeys(cli, flags)),
     );
+  keys
+    .command("remove")
+    .description("remove a key that no longer signs; tokens that it signed become invalid")
+    .argument("<kid>", "the key, as idp keys lists it")
+    .addHelpText("after", examples("idp keys remove 7yQ2mXk0aLw", "idp keys remove 7yQ2mXk0aLw --yes --json"))
+    .action(act(async (cli, kid: string) => (await import("../keys.ts")).removeKey(cli, kid)));
 }

@@ -2,6 +2,7 @@ import type { Command } from "commander";
 import { examples, type Act } from "../act.ts";
 import type { ClientEditFlags, ClientFlags } from "../clients/edit.ts";
 import { collect } from "./flag-values.ts";
+import type { RevokeFlags } from "../grants/revoke.ts";
 import { setOption } from "./set-field.ts";
 import { declareUsers } from "./users.ts";
 
@@ -19,7 +20,7 @@ const clientFields = (command: Command): Command =>
 function declareClients(program: Command, act: Act): void {
   const clients = program.command("clients").description("list, show, add, edit and remove clients");
   clients
-    .command("list")
+    .command("list", { isDefault: true })
     .description("list all clients")
     .option("--show-secrets", "include the secrets")
     .addHelpText("after", examples("idp clients list", "idp clients list --json | jq -r '.[].client_id'"))
@@ -103,7 +104,7 @@ function declareClientChanges(clients: Command, act: Act): void {
 function declareGrants(program: Command, act: Act): void {
   const grants = program.command("grants").description("list, show and revoke the consents of users");
   grants
-    .command("list")
+    .command("list", { isDefault: true })
     .description("list grants, active and revoked")
     .option("--user <username>", "only those of this user")
     .option("--client <client_id>", "only those of this client")
@@ -152,9 +153,10 @@ function declareRevoke(program: Command, act: Act): void {
     .argument("[grant_id]")
     .option("--user <username>", "the grants of this user")
     .option("--client <client_id>", "the grants for this client")
+    .option("--all", "all grants of all users")
     .addHelpText("after", examples("idp revoke --user alice --client demo-app", "idp revoke --client demo-app --yes"))
     .action(
-      act(async (cli, grant: string | undefined, flags: { user?: string; client?: string }) =>
+      act(async (cli, grant: string | undefined, flags: RevokeFlags) =>
         (await import("../grants/revoke.ts")).revoke(cli, grant, flags),
       ),
     );

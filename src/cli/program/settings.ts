@@ -1,6 +1,6 @@
 import { InvalidArgumentError, Option, type Command } from "commander";
 import { factorNames, type Factor } from "../../core/factors/names.ts";
-import { collect, collectList, seconds } from "./flag-values.ts";
+import { collect, collectList, notListed, seconds } from "./flag-values.ts";
 
 /** Flags of the commands that run a server. */
 
@@ -12,7 +12,11 @@ export const fixturesOption = [
 
 function login(value: string): string {
   if (!/^(picker|password|auto:.+)$/.test(value)) {
-    throw new InvalidArgumentError("It must be picker, password, or auto: and a username, as in auto:alice.");
+    throw notListed(
+      value,
+      ["picker", "password"],
+      "It must be picker, password, or auto: and a username, as in auto:alice.",
+    );
   }
   return value;
 }
@@ -21,7 +25,7 @@ function factors(value: string): readonly Factor[] {
   return value.split(",").map((name) => {
     const factor = factorNames.find((known) => known === name.trim());
     if (factor === undefined)
-      throw new InvalidArgumentError(`It must be a list of ${factorNames.join(", ")}, as in pwd,otp.`);
+      throw notListed(name, factorNames, `It must be a list of ${factorNames.join(", ")}, as in pwd,otp.`);
     return factor;
   });
 }

@@ -25,9 +25,12 @@ function declareClock(program: Command, act: Act): void {
     .action(act(async (cli) => (await clock()).showClock(cli)));
   group
     .command("advance")
-    .description("move the clock forward")
-    .argument("<duration>", "seconds, or with a unit: 30s, 31m, 2h, 7d")
-    .addHelpText("after", clientsHaveTheirOwn + examples("idp clock advance 31m", "idp clock advance 7d --json"))
+    .description("move the clock forward, or back")
+    .argument("<duration>", "seconds, or with units: 30s, 31m, 2h30m, 7d; -5m moves it back")
+    .addHelpText(
+      "after",
+      clientsHaveTheirOwn + examples("idp clock advance 31m", "idp clock advance -5m", "idp clock advance 7d --json"),
+    )
     .action(act(async (cli, by: string) => (await clock()).advanceClock(cli, by)));
   group
     .command("set")
@@ -95,7 +98,7 @@ function declareSnapshots(program: Command, act: Act): void {
     .addHelpText("after", examples("idp snapshots restore signed-in", "idp snapshots restore empty --json"))
     .action(act(async (cli, name: string) => (await snapshots()).restoreSnapshot(cli, name)));
   group
-    .command("list")
+    .command("list", { isDefault: true })
     .description("list the snapshots")
     .addHelpText("after", examples("idp snapshots list", "idp snapshots list --json | jq -r '.[].name'"))
     .action(act(async (cli) => (await snapshots()).listSnapshots(cli)));

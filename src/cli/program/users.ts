@@ -42,7 +42,7 @@ const statusCommands = [
 export function declareUsers(program: Command, act: Act): void {
   const users = program.command("users").description("list, show, add, edit, remove, suspend, ban and restore users");
   users
-    .command("list")
+    .command("list", { isDefault: true })
     .description("list users")
     .option("--role <role>", "only those with this role in claims.roles")
     .option("--group <group>", "only those with this group in claims.groups")

@@ -1,0 +1,118 @@
+import type { Argument, Command, CommanderError, Option } from "commander";
+import { nearest } from "../core/nearest.ts";
+import type { Hint } from "../core/hint.ts";
+import type { Failure } from "./failure.ts";
+
+/** What a person is told who typed a command, a flag or a value that there is not. */
+
+/** The command or group that the words name, as far as they name one. */
+export interface Typed {
+  readonly words: readonly string[];
+  readonly command: Command;
+  /** `["idp", "users", "list"]` */
+  readonly path: readonly string[];
+}
+
+export function typedCommand(program: Command, words: readonly string[]): Typed {
+  let command = program;
+  const path = [program.name()];
+  for (const word of words) {
+    const next = command.commands.find((candidate) => candidate.name() === word);
+    if (next === undefined) continue;
+    command = next;
+    path.push(word);
+  }
+  return { words, command, path };
+}
+
+/** Names of other tools for our commands. The first one that a group has is meant. */
+const synonyms: Readonly<Record<string, readonly string[]>> = {
+  create: ["add", "issue", "rotate", "save"],
+  delete: ["remove", "revoke", "end", "clear"],
+  generate: ["issue", "rotate"],
+  logs: ["requests"],
+  ls: ["list"],
+  new: ["add", "issue", "rotate", "save"],
+  rm: ["remove", "revoke", "end", "clear"],
+  serve: ["start"],
+  unban: ["restore"],
+  unsuspend: ["restore"],
+  update: ["edit", "set"],
+};
+
+const synonymsOf = (word: string): readonly string[] => (Object.hasOwn(synonyms, word) ? (synonyms[word] ?? []) : []);
+
+const namesOf = ({ commands }: Command): readonly string[] => commands.map((command) => command.name());
+
+/** The command of this group that a word means: a synonym, or one that looks like it. */
+function meantIn(group: Command, word: string): string | undefined {
+  const known = namesOf(group);
+  return synonymsOf(word).find((name) => known.includes(name)) ?? nearest(word, known);
+}
+
+/** The commands that an unknown word may mean, as they are typed: in the group that was named, else in any. */
+function commandsMeant(program: Command, group: Command, word: string): readonly string[] {
+  const meant = meantIn(group, word);
+  if (group !== program) return meant === undefined ? [] : [meant];
+  // "client" is clients, and not "check client".
+  if (namesOf(program).includes(`${word}s`)) return [`${word}s`];
+  const name = synonymsOf(word)[0] ?? word;
+  // What "unban" undoes is in the same group.
+  const undone = /^un(.+)/.exec(word)?.[1] ?? name;
+  const groups = program.commands.filter((one) => [name, undone].every((each) => namesOf(one).includes(each)));
+  if (groups.length === 0) return meant === undefined ? [] : [meant];
+  return groups.map((one) => `${program.name()} ${one.name()} ${name}`);
+}
+
+/** The word that is no command: commander says so, or takes it for an argument of the default command of the group. */
+function unknownCommand({ code, message }: CommanderError, program: Command, { words, command, path }: Typed) {
+  if (code === "commander.unknownCommand") return /'(.+)'/.exec(message)?.[1] ?? null;
+  if (code !== "commander.excessArguments" || command.commands.length === 0) return null;
+  return program.parseOptions([...words]).operands[path.length - 1] ?? null;
+}
+
+/** The words that a refused flag or argument takes, and the word that was given. */
+function refusedChoice({ code, message }: CommanderError, program: Command, { command }: Typed) {
+  if (code !== "commander.invalidArgument") return null;
+  const [, flags, value] = /^error: option '(.+?)' argument '(.*?)' is invalid\./s.exec(message) ?? [];
+  const [, word, argument] =
+    /^error: command-argument value '(.*?)' is invalid for argument '(.+?)'/s.exec(message) ?? [];
+  const all: readonly (Option | Argument)[] =
+    flags === undefined
+      ? command.registeredArguments.filter((one) => one.name() === argument)
+      : [...command.options, ...program.options].filter((one) => one.flags === flags);
+  return { given: value ?? word ?? "", choices: all.flatMap(({ argChoices }) => argChoices ?? []) };
+}
+
+/** commander's own suggestion, for a flag: `(Did you mean --json?)`. */
+const suggestion = (line: string | undefined): string | undefined => line?.replace(/^\((.*)\)$/, "$1");
+
+/** The refusal of what was typed: commander's message without its prefix, and the next step. */
+export function usageFailure(error: CommanderError, program: Command, typed: Typed): Failure {
+  const { words, command, path } = typed;
+  const [message = "", similar] = error.message.replace(/^error: /, "").split("\n");
+  const help: Hint =
+    path.join(" ") !== "idp exec" || words.includes("--")
+      ? { text: "See", command: [...path, "--help"] }
+      : // The flags may be those of the command that `exec` was to run.
+        { text: "Put -- before the command", command: ["idp", "exec", "--", "npm", "test"] };
+  const refusal = (text: string, sentence: string | undefined): Failure => ({
+    code: "usage",
+    message: text,
+    hint: sentence === undefined ? help : { ...help, text: `${sentence} ${help.text}` },
+    problems: [],
+    exit: 2,
+  });
+  const word = unknownCommand(error, program, typed);
+  if (word !== null) {
+    const meant = commandsMeant(program, command, word);
+    const all = command === program ? undefined : `${path.join(" ")} has ${namesOf(command).join(", ")}.`;
+    return refusal(`unknown command '${word}'`, meant.length > 0 ? `Did you mean ${meant.join(" or ")}?` : all);
+  }
+  const refused = refusedChoice(error, program, typed);
+  if (refused !== null) {
+    const meant = nearest(refused.given, refused.choices);
+    return refusal(message, meant === undefined ? undefined : `Did you mean ${meant}?`);
+  }
+  return refusal(message, suggestion(similar));
+}
