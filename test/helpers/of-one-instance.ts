@@ -20,6 +20,14 @@ const connection = "the load balancer ends the connection, and makes one of its 
 export const ofOneInstance: readonly Left[] = [
   { file: "test/http/requests.test.ts", why: ledger },
   { file: "test/http/expect.test.ts", why: ledger },
+  {
+    ...{ file: "test/http/step-up.test.ts", why: ledger },
+    name: "a test user may press a button in place of the passkey, which amr does not claim",
+  },
+  {
+    ...{ file: "test/http/step-up.test.ts", why: "each instance counts the guesses that it got" },
+    name: "wrong codes count as guesses",
+  },
   { file: "test/http/inspector-sign-ins.test.ts", why: ledger },
   ...[
     "expired access token mid-session: it refreshes, and repeats the call",

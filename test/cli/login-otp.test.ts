@@ -1,0 +1,32 @@
+import { expect, test } from "vitest";
+import { callback, pick } from "../helpers/client.ts";
+import { answerOf, loginCommand } from "../helpers/login-command.ts";
+
+/** `idp login --user … --approve` proves a one-time code by itself. */
+
+const { idp, login } = await loginCommand();
+await idp.call("seed", {
+  users: [{ username: "erin", factors: ["otp"] }],
+  clients: [{ client_id: "otp-app", client_secret: "otp-secret-of-the-app", redirect_uris: [callback] }],
+  settings: { acr: { "urn:otp": ["otp"] } },
+});
+const signIn = () => login("--client otp-app --user erin --approve --acr urn:otp --json");
+
+test("three sign-ins within a step use its three codes; a fourth waits for the next one", async () => {
+  // The clock stands at the beginning of a step, so that three sign-ins are within it.
+  const began = Math.floor(Date.now() / 30_000 - 2) * 30_000;
+  const setClock = (seconds: number) => idp.call("clock.set", { to: new Date(began + seconds * 1000).toISOString() });
+  await setClock(0);
+  const codes = new Set<string | null>();
+  for (let count = 0; count < 3; count += 1) {
+    codes.add((await idp.call("users.otp", { username: "erin" })).code);
+    const { code, stdout } = await signIn();
+    const claims: unknown = expect.objectContaining({ acr: "urn:otp", amr: ["user", "otp"] });
+    expect([code, answerOf(stdout).claims]).toEqual([0, claims]);
+  }
+  expect(codes.size).toBe(3);
+  expect(codes).not.toContain(null);
+  await setClock(28);
+  expect(await idp.call("users.otp", { username: "erin" })).toMatchObject({ code: null, availableIn: 2 });
+  expect(await signIn()).toMatchObject({ code: 0, stderr: "" });
+});
