@@ -37,7 +37,7 @@ import { notFound } from "./not-found.ts";
 import { observe, type Observers } from "./observe.ts";
 import { postPar } from "./oauth/par.ts";
 import { deleteRegistration, getRegistration, postRegister, putRegistration } from "./oauth/register.ts";
-import { passkeyScriptPath, stylesheetPath } from "./pages/render.ts";
+import { passkeyScriptPath, stylesheetPath } from "./pages/templates/render.ts";
 import { postRevoke } from "./oauth/revoke.ts";
 import { favicon, health, passkeyScriptFile, root, stylesheet } from "./root.ts";
 import { enter, mount, type Route } from "./route.ts";

@@ -3,7 +3,7 @@ import type { Context } from "../core/context.ts";
 import { baseOf } from "../core/endpoints.ts";
 import type { RequestNotes } from "../core/testing/record.ts";
 import type { CommandLine } from "../core/hint.ts";
-import type { Renderer } from "./pages/render.ts";
+import type { Renderer } from "./pages/templates/render.ts";
 
 /** What the routes of an issuer share, or those of one of its layouts. */
 export interface Web {

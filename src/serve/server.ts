@@ -10,7 +10,7 @@ import { plainCommandLine, type CommandLine } from "../core/hint.ts";
 import { createApp, issuerRoutes } from "../http/app.ts";
 import { issuerOfPath } from "../http/issuer-path.ts";
 import { listen, type Listening } from "../http/listen.ts";
-import { createRenderer, type Renderer } from "../http/pages/render.ts";
+import { createRenderer, type Renderer } from "../http/pages/templates/render.ts";
 import { version } from "../files/package.ts";
 import { randomText } from "./random.ts";
 import { openStores } from "../store/open.ts";

@@ -8,7 +8,7 @@ import {
   scriptPath,
   stylesheetPath,
   type Renderer,
-} from "../../src/http/pages/render.ts";
+} from "../../src/http/pages/templates/render.ts";
 import { assetHeaders } from "../../src/http/answer/security-headers.ts";
 import { samples } from "./sample-views.ts";
 

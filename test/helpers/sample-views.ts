@@ -32,7 +32,7 @@ import {
 } from "../../src/http/pages/pages.ts";
 import { type Page } from "../../src/http/pages/page-writer.ts";
 import { personOf, type PersonView } from "../../src/http/pages/person.ts";
-import type { Renderer } from "../../src/http/pages/render.ts";
+import type { Renderer } from "../../src/http/pages/templates/render.ts";
 import {
   renderSignIn,
   renderSignIns,

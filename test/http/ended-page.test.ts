@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { renderEnded } from "../../src/http/pages/pages.ts";
-import { createRenderer } from "../../src/http/pages/render.ts";
+import { createRenderer } from "../../src/http/pages/templates/render.ts";
 import type { EndedView } from "../../src/http/pages/error-views.ts";
 import { endedViews } from "../helpers/sample-views.ts";
 import { register, serve } from "../helpers/app.ts";

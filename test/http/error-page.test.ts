@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { renderError } from "../../src/http/pages/pages.ts";
-import { createRenderer } from "../../src/http/pages/render.ts";
+import { createRenderer } from "../../src/http/pages/templates/render.ts";
 import type { ErrorView } from "../../src/http/pages/error-views.ts";
 import { Browser } from "../helpers/browser.ts";
 import { authorizeUrl } from "../helpers/client.ts";

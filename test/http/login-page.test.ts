@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { renderLogin } from "../../src/http/pages/pages.ts";
-import { createRenderer } from "../../src/http/pages/render.ts";
+import { createRenderer } from "../../src/http/pages/templates/render.ts";
 import type { LoginView } from "../../src/http/pages/views.ts";
 import { Browser } from "../helpers/browser.ts";
 import { authorizeUrl, signIn } from "../helpers/client.ts";

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { renderAccount, renderLogin } from "../../src/http/pages/pages.ts";
-import { createRenderer } from "../../src/http/pages/render.ts";
+import { createRenderer } from "../../src/http/pages/templates/render.ts";
 import { elementsOf, unescapeHtml, wordsOf } from "../helpers/html.ts";
 import { accountViews, loginViews, samples, type Sample } from "../helpers/sample-views.ts";
 import { templatesFolder } from "../helpers/templates-folder.ts";

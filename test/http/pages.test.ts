@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import { createRenderer } from "../../src/http/pages/render.ts";
+import { createRenderer } from "../../src/http/pages/templates/render.ts";
 import { elementsOf, unescapeHtml } from "../helpers/html.ts";
 import { oneOfEachKind, samples, type Sample } from "../helpers/sample-views.ts";
 

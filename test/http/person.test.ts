@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { renderLogin } from "../../src/http/pages/pages.ts";
 import { personOf } from "../../src/http/pages/person.ts";
-import { createRenderer } from "../../src/http/pages/render.ts";
+import { createRenderer } from "../../src/http/pages/templates/render.ts";
 import type { LoginView } from "../../src/http/pages/views.ts";
 import { elementsOf } from "../helpers/html.ts";
 import { loginViews } from "../helpers/sample-views.ts";

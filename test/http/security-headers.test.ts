@@ -3,7 +3,7 @@ import request from "supertest";
 import { expect, test } from "vitest";
 import { renderError, renderLogin } from "../../src/http/pages/pages.ts";
 import { sendPage, type Page } from "../../src/http/pages/page-writer.ts";
-import { createRenderer } from "../../src/http/pages/render.ts";
+import { createRenderer } from "../../src/http/pages/templates/render.ts";
 import { apiHeaders, privateApiHeaders, assetHeaders } from "../../src/http/answer/security-headers.ts";
 import { errorViews, loginViews } from "../helpers/sample-views.ts";
 

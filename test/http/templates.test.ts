@@ -7,7 +7,7 @@ import { Browser } from "../helpers/browser.ts";
 import { authorizeUrl } from "../helpers/client.ts";
 import { serve } from "../helpers/app.ts";
 import { renderLogin, renderSignedOut } from "../../src/http/pages/pages.ts";
-import { createRenderer } from "../../src/http/pages/render.ts";
+import { createRenderer } from "../../src/http/pages/templates/render.ts";
 import type { LoginView } from "../../src/http/pages/views.ts";
 import { loginViews, signedOutViews } from "../helpers/sample-views.ts";
 import { templatesFolder } from "../helpers/templates-folder.ts";

@@ -1,5 +1,5 @@
 import type { writerOf } from "../pages/page-writer.ts";
-import { formatDuration, formatNumber } from "../pages/texts.ts";
+import { formatDuration, formatNumber } from "../pages/templates/texts.ts";
 
 /** A moved clock and active faults, which every tab shows. */
 export interface BannerView {

@@ -8,7 +8,7 @@
  */
 import type { Request, Response } from "express";
 import { formBody } from "../input/bodies.ts";
-import { scriptPath } from "../pages/render.ts";
+import { scriptPath } from "../pages/templates/render.ts";
 import type { Route } from "../route.ts";
 import type { Web } from "../web.ts";
 import { insidersOnly, signInPath, takeKey } from "./access.ts";

@@ -1,6 +1,6 @@
 import type { Page } from "../pages/page-writer.ts";
-import type { Renderer } from "../pages/render.ts";
-import { formatTime, timeZoneHere } from "../pages/texts.ts";
+import type { Renderer } from "../pages/templates/render.ts";
+import { formatTime, timeZoneHere } from "../pages/templates/texts.ts";
 import { clockWords } from "./banner.ts";
 import type { FaultFieldGroup, FaultPresetView } from "./fault-form.ts";
 import { tabPage, type ChangeView, type TabView } from "./views.ts";

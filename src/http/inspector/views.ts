@@ -1,7 +1,7 @@
 import { formPageHeaders, plainPageHeaders } from "../answer/security-headers.ts";
 import { writerOf, type Page } from "../pages/page-writer.ts";
-import type { Renderer } from "../pages/render.ts";
-import { formatNumber, formatTime, timeZoneHere, type Text } from "../pages/texts.ts";
+import type { Renderer } from "../pages/templates/render.ts";
+import { formatNumber, formatTime, timeZoneHere, type Text } from "../pages/templates/texts.ts";
 import type { View } from "../pages/views.ts";
 import { bannerOf, type BannerView } from "./banner.ts";
 import type { ChangeName } from "./changes.ts";

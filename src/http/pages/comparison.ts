@@ -1,5 +1,5 @@
 import type { Mismatch } from "../../core/errors.ts";
-import type { Text } from "./texts.ts";
+import type { Text } from "./templates/texts.ts";
 
 /** A text in three parts, of which the middle one differs from the text it was compared with. */
 interface Parts {

@@ -2,8 +2,8 @@ import type { FactorPage } from "../../core/factors/factor.ts";
 import { formPageHeaders, passkeyPageHeaders } from "../answer/security-headers.ts";
 import { writerOf, type Page } from "./page-writer.ts";
 import type { PersonView } from "./person.ts";
-import { passkeyScript, type Renderer } from "./render.ts";
-import { formatDuration } from "./texts.ts";
+import { passkeyScript, type Renderer } from "./templates/render.ts";
+import { formatDuration } from "./templates/texts.ts";
 import type { AppView, RequestView, View } from "./views.ts";
 
 /** What the page `factor` shows, and its HTML. */

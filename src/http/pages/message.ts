@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import type { RequestHandler, Response } from "express";
-import { escapeHtml } from "./texts.ts";
+import { escapeHtml } from "./templates/texts.ts";
 
 /** Pages that send a message to the page that opened or framed them. Nobody sees them, and they change nothing. */
 

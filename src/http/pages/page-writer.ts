@@ -1,11 +1,11 @@
 import type { Response } from "express";
 import { singleClaim } from "../../core/scopes/claims.ts";
 import { jsonType, prefersHtml, sendText } from "../answer/answer.ts";
-import { contentOf, type PageContent } from "./page-content.ts";
-import type { PageFrame, Renderer } from "./render.ts";
-import { wordsOf } from "./field-words.ts";
+import { contentOf, type PageContent } from "./templates/page-content.ts";
+import type { PageFrame, Renderer } from "./templates/render.ts";
+import { wordsOf } from "./templates/field-words.ts";
 import { formPageHeaders, privateApiHeaders } from "../answer/security-headers.ts";
-import { directionOf, nameOfLanguage, type Text, type Texts } from "./texts.ts";
+import { directionOf, nameOfLanguage, type Text, type Texts } from "./templates/texts.ts";
 import { themes, type FieldView, type ScopeView, type View } from "./views.ts";
 
 /** A page ready to be sent. */

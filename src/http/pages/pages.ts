@@ -5,10 +5,17 @@
 import { inQuotes } from "../../core/errors.ts";
 import { compare } from "./comparison.ts";
 import { writerOf, type Page } from "./page-writer.ts";
-import { summaryOf } from "./field-words.ts";
-import { passkeyScript, type Renderer } from "./render.ts";
+import { summaryOf } from "./templates/field-words.ts";
+import { passkeyScript, type Renderer } from "./templates/render.ts";
 import { formPageHeaders, formPostHeaders, passkeyPageHeaders, plainPageHeaders } from "../answer/security-headers.ts";
-import { formatClock, formatDuration, formatNumber, formatTime, nameOfLanguage, timeZoneHere } from "./texts.ts";
+import {
+  formatClock,
+  formatDuration,
+  formatNumber,
+  formatTime,
+  nameOfLanguage,
+  timeZoneHere,
+} from "./templates/texts.ts";
 import type {
   AccountRevokeView,
   AccountView,

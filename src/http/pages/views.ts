@@ -1,6 +1,6 @@
 import type { ClientLinks } from "../../core/clients/clients.ts";
 import type { PersonView } from "./person.ts";
-import type { Text } from "./texts.ts";
+import type { Text } from "./templates/texts.ts";
 
 /**
  * What each page shows, as plain data. Addresses (`action`, `href`) are whole paths. What comes from a client or a user may contain

@@ -1,7 +1,7 @@
 import { liveFormPageHeaders, livePageHeaders } from "../../answer/security-headers.ts";
 import { writerOf, type Page } from "../../pages/page-writer.ts";
-import { scriptPath, type Renderer } from "../../pages/render.ts";
-import { formatNumber, formatSecond, formatTime, timeZoneHere } from "../../pages/texts.ts";
+import { scriptPath, type Renderer } from "../../pages/templates/render.ts";
+import { formatNumber, formatSecond, formatTime, timeZoneHere } from "../../pages/templates/texts.ts";
 import { clockWords } from "../banner.ts";
 import { moreWords, tabData, type ChangeView, type ListView, type TabView } from "../views.ts";
 

@@ -3,11 +3,11 @@ import { existsSync, readFileSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Eta } from "eta";
-import { OperationError } from "../../core/errors.ts";
-import { packageFile } from "../../files/package.ts";
+import { OperationError } from "../../../core/errors.ts";
+import { packageFile } from "../../../files/package.ts";
 import { checkTemplates } from "./check-templates.ts";
 import { escapeHtml, loadTexts, type Texts, type TextValues } from "./texts.ts";
-import type { Theme } from "./views.ts";
+import type { Theme } from "../views.ts";
 
 /** What the layout shows beside the page itself. Every template has it as `it.page`. */
 export interface PageFrame {

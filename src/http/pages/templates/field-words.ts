@@ -1,5 +1,5 @@
 import { formatDate, formatTime, timeZoneHere } from "./texts.ts";
-import type { FieldView } from "./views.ts";
+import type { FieldView } from "../views.ts";
 
 /** The text of a key, in the language of the page. */
 type Say = (key: string) => string;

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { OperationError } from "../../core/errors.ts";
+import { OperationError } from "../../../core/errors.ts";
 
 /** Values for the `{names}` of a text. */
 export type TextValues = Readonly<Record<string, string | number>>;

@@ -2,8 +2,8 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Script } from "node:vm";
 import { Eta } from "eta";
-import { OperationError, type Problem } from "../../core/errors.ts";
-import { nearest } from "../../core/nearest.ts";
+import { OperationError, type Problem } from "../../../core/errors.ts";
+import { nearest } from "../../../core/nearest.ts";
 
 /** Checks a folder of templates before anybody asks for a page: a page with a mistake would be an error 500 without a file name. */
 
