@@ -3,6 +3,7 @@ import { clientIdForm } from "./clients/client-id.ts";
 import { commandOn, type Hint } from "./hint.ts";
 import { checkHttpHost, type UriSettings } from "./clients/http-hosts.ts";
 import { checkRedirectUri } from "./clients/redirect-uri.ts";
+import { typoOf } from "./nearest.ts";
 import { usernameForm } from "./username.ts";
 
 /**
@@ -23,18 +24,46 @@ const editClient = (clientId: string, flags: readonly string[]): Hint | undefine
 const isUsable = (uri: string, settings: UriSettings): boolean =>
   checkRedirectUri(uri) === null && checkHttpHost(uri, settings) === null;
 
+/** Says first what the app has to send, where a value is one or two letters away from a registered one. @param what `parameter`: its name; `other`: what the command is for */
+const correctFirst = (
+  hint: Hint,
+  sent: string,
+  registered: readonly string[],
+  what: { readonly parameter: string; readonly other: string },
+): Hint => {
+  const meant = typoOf(sent, registered);
+  return meant === undefined ? hint : { ...hint, text: `Send ${what.parameter} ${meant} in your app. ${what.other}` };
+};
+
 /** Registers one more URI by these flags; if that URI cannot be registered, shows those that are. */
-const addUri = (client: Client, uri: string, settings: UriSettings, flags: readonly string[]): Hint =>
-  (isUsable(uri, settings) ? editClient(client.client_id, flags) : undefined) ?? showClient(client);
+function addUri(client: Client, uri: string, registered: readonly string[], flags: Flags): Hint {
+  const { parameter } = flags;
+  const add = isUsable(uri, flags.settings) ? editClient(client.client_id, flags.words) : undefined;
+  const show = correctFirst(showClient(client), uri, registered, { parameter, other: "To see what is registered" });
+  return add === undefined
+    ? show
+    : correctFirst(add, uri, registered, { parameter, other: "To register the other one too" });
+}
+
+interface Flags {
+  readonly parameter: string;
+  readonly words: readonly string[];
+  readonly settings: UriSettings;
+}
 
 /** Registers one more redirect URI. */
 export const addRedirectUri = (client: Client, uri: string, settings: UriSettings): Hint =>
-  addUri(client, uri, settings, ["--add-redirect-uri", uri]);
+  addUri(client, uri, client.redirect_uris, {
+    parameter: "redirect_uri",
+    words: ["--add-redirect-uri", uri],
+    settings,
+  });
 
 /** Registers one more address to come back to after a sign-out. */
 export function addPostLogoutUri(client: Client, uri: string, settings: UriSettings): Hint {
-  const uris = [...(client.post_logout_redirect_uris ?? []), uri];
-  return addUri(client, uri, settings, ["--set", `post_logout_redirect_uris=${JSON.stringify(uris)}`]);
+  const registered = client.post_logout_redirect_uris ?? [];
+  const words = ["--set", `post_logout_redirect_uris=${JSON.stringify([...registered, uri])}`];
+  return addUri(client, uri, registered, { parameter: "post_logout_redirect_uri", words, settings });
 }
 
 /** Shows what is registered for a client. */
@@ -49,14 +78,17 @@ export const listClients: Hint = fix(["idp", "clients", "list"]);
 /**
  * Adds an unknown client, public and with PKCE, as the button of the error page does; if that would be refused, shows those that are known.
  * @param redirectUri where it wanted to return to: a client that signs users in needs one
+ * @param known ids that may have been meant
  */
-export function addUnknownClient(clientId: string, redirectUri: string | undefined): Hint {
+export function addUnknownClient(clientId: string, redirectUri: string | undefined, known: readonly string[]): Hint {
   const usable = redirectUri !== undefined && checkRedirectUri(redirectUri) === null;
   const add =
     usable && clientIdForm.test(clientId) && !clientId.startsWith("-")
       ? printable(["idp", "clients", "add", clientId, "--public", "--redirect-uri", redirectUri])
       : undefined;
-  return add ?? listClients;
+  return add === undefined
+    ? correctFirst(listClients, clientId, known, { parameter: "client_id", other: "To see all clients" })
+    : correctFirst(add, clientId, known, { parameter: "client_id", other: "To add a client of the other name" });
 }
 
 /** Adds an unknown user. @param name a username or an e-mail address */

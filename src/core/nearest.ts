@@ -25,6 +25,12 @@ export function nearest(given: string, candidates: Iterable<string>): string | u
   return best;
 }
 
+/** The registered value that was probably meant: one or two letters away from what was sent. */
+export const typoOf = (sent: string, registered: readonly string[]): string | undefined =>
+  registered
+    .filter((value) => Math.abs(value.length - sent.length) <= 2 && distance(sent, value) <= 2)
+    .toSorted((one, other) => distance(sent, one) - distance(sent, other))[0];
+
 /** "Did you mean alice? …" in front of the next step, where something is near. */
 export function didYouMean(given: string, candidates: Iterable<string>, nextStep: string | Hint): Hint {
   const found = nearest(given, candidates);

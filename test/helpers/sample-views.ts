@@ -326,6 +326,7 @@ const error: ErrorView = {
   kind: "redirect-uri",
   code: "invalid_request",
   message: 'redirect_uri "http://localhost:3001/callback" is not registered for client "demo-app"',
+  advice: "Send redirect_uri http://localhost:3000/callback in your app. To register the other one too:",
   fix: "idp clients edit demo-app --add-redirect-uri http://localhost:3001/callback",
   rule: null,
   mismatch: {
@@ -337,7 +338,7 @@ const error: ErrorView = {
   status: 400,
   otherUser: null,
 };
-const bareError = { mismatch: null, fix: null, rule: null };
+const bareError = { mismatch: null, advice: null, fix: null, rule: null };
 
 const signedOut: SignedOutView = {
   ...common,

@@ -16,6 +16,7 @@ const compared = (sent: string, ...registered: string[]): string =>
   error({ mismatch: { parameter: "redirect_uri", sent, registered, rule: "RFC 6749 3.1.2.3" } });
 const fixIn = (html: string): string =>
   unescapeHtml((/id="error-fix"[^>]*>(.*?)<\/pre>/.exec(html)?.[1] ?? "none").replaceAll(/<[^>]*>/g, ""));
+const adviceIn = (html: string): string => /id="error-advice"[^>]*>(.*?)<\/p>/.exec(html)?.[1] ?? "none";
 const marks = (html: string): (string | undefined)[] => [...html.matchAll(/<mark>([^<]*)</g)].map((match) => match[1]);
 
 test("speaks to the person first, then to the developer: code, message, fix", () => {
@@ -51,9 +52,31 @@ test("an unknown client is shown beside a similar one; without one the page says
   expect([near.status, near.state, marks(near.body)]).toEqual([400, "client", ["p"]]);
   expect(wordsOf(near.body)).toContain("“p” is registered, but was not sent.");
   expect(near.body).toContain("RFC 6749 2.2");
+  expect(adviceIn(near.body)).toBe("Send client_id demo-app in your app. To add a client of the other name:");
   const far = await browser.open(authorizeUrl(idp, { client_id: "shop" }));
+  expect(adviceIn(far.body)).toBe("none");
   expect([far.state, marks(far.body)]).toEqual(["client", []]);
   expect(fixIn(far.body)).toBe("idp clients add shop --public --redirect-uri http://localhost:3000/callback");
+});
+
+test.each([
+  [
+    "http://localhost:3001/callback",
+    "Send redirect_uri http://localhost:3000/callback in your app. To register the other one too:",
+  ],
+  [
+    "http://localhost:3000/callback/",
+    "Send redirect_uri http://localhost:3000/callback in your app. To register the other one too:",
+  ],
+  [
+    "htp://localhost:3000/callback",
+    "Send redirect_uri http://localhost:3000/callback in your app. To register the other one too:",
+  ],
+  ["http://localhost:4200/signin", "none"],
+])("for redirect_uri %s the advice is %s", async (redirect_uri, advice) => {
+  const idp = await serve();
+  const { body } = await new Browser(idp.issuer).open(authorizeUrl(idp, { redirect_uri }));
+  expect(adviceIn(body)).toBe(advice);
 });
 
 test("a value of the request is quoted in the command that fixes it; if none can, the command shows what is registered", async () => {

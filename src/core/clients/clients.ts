@@ -127,7 +127,7 @@ function unknownClient(tx: ReadTx, clientId: string, redirectUri?: string): OAut
     "invalid_client",
     `client_id "${clientId}" is not registered here${meant === undefined ? "" : `; did you mean "${meant}"?`} (RFC 6749 2.2)`,
     {
-      fix: addUnknownClient(clientId, redirectUri),
+      fix: addUnknownClient(clientId, redirectUri, meant === undefined ? [] : [meant]),
       ...(meant !== undefined && {
         mismatch: { parameter: "client_id", sent: clientId, registered: [meant], rule: "RFC 6749 2.2" },
       }),

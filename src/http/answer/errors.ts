@@ -76,6 +76,12 @@ export const errorHandler =
 const fixLine = ({ commandLine }: Web, fix: Hint | null): string | null =>
   fix === null ? null : hintText(fix, commandLine);
 
+/** A hint for the page, which shows the command in a box of its own. */
+function adviceAndFix(web: Web, fix: Hint | null): Pick<ErrorView, "advice" | "fix"> {
+  if (fix?.command === undefined || fix.text === "") return { advice: null, fix: fixLine(web, fix) };
+  return { advice: `${fix.text}:`, fix: fixLine(web, { ...fix, text: "" }) };
+}
+
 /** The paragraph that requires the refusal. If the message names it, it is in parentheses there. */
 const ruleOf = ({ rule, mismatch, message }: Answer): string | null =>
   rule ?? mismatch?.rule ?? /\(((?:RFC \d+|OpenID Connect [A-Z][\w-]+) [\d.]+)\)/.exec(message)?.[1] ?? null;
@@ -110,7 +116,7 @@ function errorView(web: Web, req: Request, res: Response, error: unknown, answer
     kind: answer.kind,
     code: answer.code,
     message: answer.message,
-    fix: fixLine(web, answer.fix),
+    ...adviceAndFix(web, answer.fix),
     inspect: inspectCommand(web, req, res),
     rule: answer.rule ?? null,
     mismatch: answer.mismatch ?? null,

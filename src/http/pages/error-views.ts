@@ -37,6 +37,8 @@ export interface ErrorView extends View {
   readonly code: string;
   /** For the developer: the rule that failed, what was given. English. */
   readonly message: string;
+  /** What to try before the fix, in English; null: nothing. */
+  readonly advice: string | null;
   /** A command or a setting that fixes it. */
   readonly fix: string | null;
   /** The command that opens the sign-in, or the inspector; null for a request that the inspector does not show. */
