@@ -15,8 +15,8 @@ export default defineConfig({
     alias: [{ find: /^\.\.\/store\/open\.ts$/, replacement: `${import.meta.dirname}/test/helpers/open-twice.ts` }],
     testTimeout: 30_000,
     hookTimeout: 60_000,
-    // Three processes at a time: tests that start servers and browsers share the machine, and two cores are idle while they wait.
-    maxWorkers: 3,
+    // Four processes at a time: two cores are idle while tests wait for servers and browsers.
+    maxWorkers: 4,
     // Not threads: a child process that one of them is forking has all that the other has open, until it runs its own program; so a
     // port that was closed a moment ago would still be taken.
     pool: "forks",
