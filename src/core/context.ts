@@ -11,7 +11,7 @@
  * A feature imports only from those before it (`npm run check:order`). What two of them need from each other goes below both, or is handed in.
  * Order of the features:
  *   scopes redaction layout keys fixtures/read clients inspector issuers sessions grants sign-in factors login users tokens authorize
- *   testing workloads logout fixtures/schema state fixtures/apply register consent account device try-it operations
+ *   testing workloads trust logout fixtures/schema state fixtures/apply register consent account device try-it operations
  */
 import type { Store, Tx } from "../store/store.ts";
 import type { Factor } from "./factors/names.ts";
@@ -22,6 +22,7 @@ import type { Issuers } from "./issuers/issuer-view.ts";
 import type { InspectorAccess } from "./inspector/access.ts";
 import type { EndpointsSetting, Layout } from "./layout/layout.ts";
 import type { Clock } from "./testing/clock.ts";
+import type { TrustedIssuers, TrustedIssuerSetting } from "./trust/trust.ts";
 import type { Turns } from "./turns.ts";
 import type { WorkloadSetting } from "./workloads/kinds.ts";
 import type { AnyFixtures, FixtureDocument } from "./fixtures/read/source.ts";
@@ -66,6 +67,10 @@ export interface Settings {
   readonly endpoints: EndpointsSetting;
   /** The workloads of the fixtures, by their names. */
   readonly workloads: Readonly<Record<string, WorkloadSetting>>;
+  /** The issuers whose tokens count here. */
+  readonly trusted_issuers: readonly TrustedIssuerSetting[];
+  /** Whether an ID-JAG passes again until it expires, for clients that submit it again. */
+  readonly id_jag_reuse: "on" | "off";
 }
 
 /** What applies where neither fixtures nor flags say otherwise. */
@@ -91,6 +96,8 @@ export const defaultSettings: Settings = {
   ledger: 1000,
   endpoints: {},
   workloads: {},
+  trusted_issuers: [],
+  id_jag_reuse: "off",
 };
 
 /** The fixtures that the data is served with. */
@@ -152,6 +159,8 @@ export interface Context {
   /** The requests that this issuer received. */
   readonly ledger: Ledger;
   /** The issuers of the process or of the data folder, with this one. */
-  readonly issuers: Issuers;
+  readonly issuers: Issuers<Context>;
+  /** The issuers whose tokens count here. */
+  readonly trusted: TrustedIssuers;
   readonly log: Log;
 }

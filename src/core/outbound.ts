@@ -139,10 +139,14 @@ async function readLimited(response: IncomingMessage): Promise<string> {
  * A JSON document of a client.
  * @throws {OAuthError} invalid_client if it cannot be fetched
  */
-export async function fetchJson(ctx: Pick<Context, "settings">, url: string, client: Client): Promise<unknown> {
+export const fetchJson = (ctx: Pick<Context, "settings">, url: string, client: Client): Promise<unknown> =>
+  readJson(url, reachOf(ctx, client));
+
+/** A JSON document. @throws {OAuthError} invalid_client if it cannot be fetched */
+export async function readJson(url: string, reach: Reach): Promise<unknown> {
   const refuse = (reason: string, cause?: unknown): OAuthError =>
     new OAuthError("invalid_client", `${url} gave no usable document: ${reason}`, { cause });
-  const { status, text } = await send(url, { reach: reachOf(ctx, client) }).catch((error: unknown) => {
+  const { status, text } = await send(url, { reach }).catch((error: unknown) => {
     throw refuse((error as Error).message, error);
   });
   if (status >= 300 && status < 400) throw refuse(`it answered ${status}, and redirects are not followed`);

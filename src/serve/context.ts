@@ -11,6 +11,7 @@ import { builtInScopes } from "../core/scopes/scopes.ts";
 import { effectiveSettings, storedSettings } from "../core/settings.ts";
 import { createFaults } from "../core/testing/faults/faults.ts";
 import { createLedger } from "../core/testing/requests.ts";
+import { createTrustedIssuers } from "../core/trust/trusted-issuers.ts";
 import type { AuthorizationRecord } from "../core/sign-in/interactions.ts";
 import type { ReadTx } from "../store/store.ts";
 
@@ -82,6 +83,10 @@ export async function composeContext(options: ContextOptions): Promise<Context> 
       (name) => scopes.value.has(name),
     ),
     faults: await createFaults(store),
+    trusted: createTrustedIssuers({
+      ...{ store, issuers: options.issuers, now: clock.unmoved },
+      settings: () => served.value.settings,
+    }),
   };
   /** @param layout by whose paths a request came */
   const contextAt = (layout: () => Layout): Context => ({

@@ -42,7 +42,7 @@ export interface SharedOptions extends Required<Pick<IdpOptions, "random" | "log
   readonly settings: Partial<Settings>;
   /** Whether any host name is answered. */
   readonly anyHost: boolean;
-  readonly issuers: Issuers;
+  readonly issuers: Issuers<Context>;
 }
 
 /**

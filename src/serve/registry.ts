@@ -3,13 +3,14 @@ import type { AnyFixtures } from "../core/fixtures/read/source.ts";
 import { applyTo } from "../core/fixtures/apply/apply-to.ts";
 import { brokenView, checkIssuerName, issuerExists, unknownIssuer, viewOf } from "../core/issuers/issuer.ts";
 import { addressOf, firstAddress, type Issuers, type IssuerView } from "../core/issuers/issuer-view.ts";
+import type { Context } from "../core/context.ts";
 import { createTurns } from "../core/turns.ts";
 import type { Stores } from "../store/stores.ts";
 import { openIssuer, type Issuer, type IssuerOptions, type Origin, type SharedOptions } from "./issuer.ts";
 import type { IdpOptions } from "./options.ts";
 
 /** The issuers of a process, by their names: of a server, or of a command that works on the data. */
-export interface Registry extends Issuers {
+export interface Registry extends Issuers<Context> {
   /**
    * Of a server: opens the first issuer, then those of its fixtures, of the data, and `alike`, which begin with the same fixtures. A broken
    * one is reported, and the others still open.
@@ -28,7 +29,7 @@ export interface Registry extends Issuers {
   names(): readonly string[];
   /** The open issuer with this name. */
   find(name: string | null): Issuer | undefined;
-  /** The same, after checking which issuers other processes on the data made and removed. @throws {StorageError} */
+  /** As in {@link Issuers}. */
   look(name: string): Promise<Issuer | undefined>;
   /** Starts the work in the background, of open issuers and of later ones. */
   startBackground(): void;

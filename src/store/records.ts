@@ -79,6 +79,8 @@ export interface Client {
   readonly claims?: Readonly<Record<string, unknown>>;
   readonly jwks?: { readonly keys: readonly Readonly<Record<string, unknown>>[] };
   readonly jwks_uri?: string;
+  /** Tokens of workloads that may act as this client. */
+  readonly federated_credentials?: readonly FederatedCredential[];
   readonly backchannel_logout_uri?: string;
   readonly default_max_age?: number;
   readonly initiate_login_uri?: string;
@@ -93,6 +95,13 @@ export interface Client {
   readonly registrationTokenHash?: string;
   /** Any other registered metadata, kept as it was given. */
   readonly [metadata: string]: unknown;
+}
+
+/** The claims that a token of a workload must have to act as a client: iss, sub and aud. */
+export interface FederatedCredential {
+  readonly issuer: string;
+  readonly subject: string;
+  readonly audience: string;
 }
 
 /** A scope beyond those built in: what it says on the consent page (by language), and the claims it releases. */

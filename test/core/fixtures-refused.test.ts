@@ -260,6 +260,26 @@ describe("what is refused", () => {
     [client({ backchannel_logout_uri: "https://x.test/l#f" }), "has a fragment"],
     [client({ contacts: "a@x.test" }), 'clients[0].contacts must be a list, not "a@x.test"'],
     [{ clients: [client({}).clients[0], client({}).clients[0]] }, 'clients[1].client_id "c" is taken by clients[0]'],
+    [client({ federated_credentials: [] }), "clients[0].federated_credentials is empty; list a workload"],
+    [
+      client({ federated_credentials: [{ issuer: "shop", subject: "s", audience: "a" }] }),
+      'clients[0].federated_credentials[0].issuer "shop" is not an http or https URL',
+    ],
+    [
+      client({ federated_credentials: [{ issuer: "https://a.test", audience: "a" }] }),
+      "clients[0].federated_credentials[0].subject is missing",
+    ],
+    [
+      client({
+        token_endpoint_auth_method: "none",
+        federated_credentials: [{ issuer: "https://a.test", subject: "s", audience: "a" }],
+      }),
+      'clients[0].federated_credentials is given, but token_endpoint_auth_method is "none"',
+    ],
+    [
+      client({ grant_types: ["urn:ietf:params:oauth:grant-type:jwt-bearer"] }),
+      "clients[0].grant_types jwt-bearer needs a client that can prove who it is",
+    ],
     // Scopes.
     [{ scopes: { "orders read": {} } }, 'scopes["orders read"] "orders read" is not a scope name'],
     [{ scopes: { email: {} } }, 'scopes.email "email" is built in, and cannot be defined'],
@@ -344,6 +364,38 @@ describe("what is refused", () => {
     [
       settings({ endpoints: { register: "/clients", token: "/clients/token", revoke: "/revoke" } }),
       'settings.endpoints.register "/clients" clashes with the path of token, "/clients/token"',
+    ],
+    // Other issuers.
+    ...(
+      [
+        [[{ issuer: "a b" }], '[0].issuer "a b" must be the URL of an issuer, the name of another issuer'],
+        [[{ issuer: "https://a.test" }], '[0].issuer "https://a.test" needs jwks_uri or jwks'],
+        [
+          [{ issuer: "https://a.test", jwks: { keys: [jwk] }, jwks_uri: "https://a.test/k" }],
+          "[0].jwks_uri is given beside jwks",
+        ],
+        [
+          [{ issuer: "https://a.test", jwks: { keys: [{ ...jwk, d: "x" }] } }],
+          "[0].jwks holds a private or secret key",
+        ],
+        [
+          [{ issuer: "/", jwks_uri: "https://a.test/k" }],
+          '[0].jwks_uri must be left out: "/" is an issuer of this process',
+        ],
+        [
+          [{ issuer: "company" }, { issuer: "company", accepts: "id-jag" }],
+          '[1].issuer "company" is in settings.trusted_issuers[0] already',
+        ],
+        [[{ issuer: "company", accepts: "all" }], '[0].accepts "all" is not one of id-jag, workload'],
+        [[{ issuer: "company", accepts: "workload", match: "email" }], "[0].match is for accepts: id-jag"],
+      ] as const
+    ).map(([trusted_issuers, line]): [unknown, string] => [
+      settings({ trusted_issuers }),
+      `settings.trusted_issuers${line}`,
+    ]),
+    [
+      { issuers: { tool: settings({ trusted_issuers: [{ issuer: "tool" }] }) } },
+      'issuers.tool.settings.trusted_issuers[0].issuer "tool" is this issuer itself',
     ],
     [settings({ acess_token_ttl: 5 }), "settings.acess_token_ttl unknown key. Did you mean access_token_ttl?"],
   ])("%j", async (value, line) => {

@@ -1,9 +1,10 @@
 import type { Client, ReadTx } from "../../store/store.ts";
 import { clientSecretLimits } from "../attempts.ts";
 import { assertedClientId, assertionType, verifyAssertion } from "./assertion.ts";
-import { authMethods, findClient } from "./clients.ts";
+import { authMethods, federatedMethod, findClient } from "./clients.ts";
 import type { ClientCredentials } from "./client-credentials.ts";
 import type { Context } from "../context.ts";
+import { isOfAnotherIssuer, verifyFederated } from "./federated.ts";
 import { OAuthError } from "../errors.ts";
 import { commandOn } from "../hint.ts";
 import { sameSecret } from "../secrets.ts";
@@ -16,6 +17,7 @@ const explained: Readonly<Record<string, string>> = {
   client_secret_jwt: "a client_assertion signed with its secret",
   private_key_jwt: "a client_assertion signed with its private key",
   none: "client_id in the body and no secret",
+  [federatedMethod]: "client_id, and as client_assertion the token of a workload that it lists",
 };
 
 /** RFC 6749 2.3: at most one method in a request. An equal `client_id` beside another method is not a second one. */
@@ -39,12 +41,16 @@ function refuseTwoMethods({ basic, id, secret, assertion }: ClientCredentials): 
   }
 }
 
-/** Whose credentials these are; nothing is proven yet. */
-function claimedId({ basic, id, assertion, assertionType: type }: ClientCredentials): string {
+/** Whether a client lists workloads that may act as it. */
+type Lists = (clientId: string) => boolean;
+
+/** Whose credentials these are; nothing is proven yet. The token of a workload does not name the client. */
+function claimedId({ basic, id, assertion, assertionType: type }: ClientCredentials, lists: Lists): string {
   if (assertion !== undefined) {
     if (type !== assertionType) {
       throw new OAuthError("invalid_request", `client_assertion_type has to be "${assertionType}" (RFC 7523 2.2)`);
     }
+    if (id !== undefined && lists(id) && isOfAnotherIssuer(assertion, id)) return id;
     const asserted = assertedClientId(assertion);
     if (id !== undefined && id !== asserted) {
       throw new OAuthError("invalid_client", `client_id "${id}" is not the "sub" of client_assertion, "${asserted}"`);
@@ -74,9 +80,14 @@ function refuseSwapped(tx: ReadTx, clientId: string, { basic, secret }: ClientCr
   );
 }
 
-/** The methods that what was sent can be, in the words of RFC 7591 2. */
-function methodsOf({ basic, secret, assertion }: ClientCredentials): readonly string[] {
-  if (assertion !== undefined) return ["client_secret_jwt", "private_key_jwt"];
+/** The methods that what was sent can be, in the words of RFC 7591 2, or the token of a workload. */
+function methodsOf({ basic, id, secret, assertion }: ClientCredentials, client: Client): readonly string[] {
+  if (assertion !== undefined) {
+    const isFederated = client.federated_credentials !== undefined && id !== undefined;
+    return isFederated && isOfAnotherIssuer(assertion, id)
+      ? [federatedMethod]
+      : ["client_secret_jwt", "private_key_jwt"];
+  }
   if (basic === null) return [secret !== undefined ? "client_secret_post" : "none"];
   // With an empty secret it may be a public client, because an empty secret may be left out (RFC 6749 2.3.1).
   return basic.secret === "" ? ["client_secret_basic", "none"] : ["client_secret_basic"];
@@ -97,12 +108,12 @@ export async function authenticateClient(
   missing: Missing = () => "",
 ): Promise<Client> {
   refuseTwoMethods(credentials);
-  const clientId = claimedId(credentials);
-  const { client, version } = await ctx.store.read((tx) => {
-    refuseSwapped(tx, clientId, credentials);
-    return { client: findClient(tx, clientId), version: tx.version("clients", clientId) };
+  const { clientId, client, version } = await ctx.store.read((tx) => {
+    const id = claimedId(credentials, (one) => tx.get("clients", one)?.federated_credentials !== undefined);
+    refuseSwapped(tx, id, credentials);
+    return { clientId: id, client: findClient(tx, id), version: tx.version("clients", id) };
   });
-  const used = methodsOf(credentials);
+  const used = methodsOf(credentials, client);
   const allowed = authMethods(client);
   const method = used.find((name) => allowed.includes(name));
   if (method === undefined) {
@@ -116,7 +127,11 @@ export async function authenticateClient(
   if (method === "none") return client;
   const limits = clientSecretLimits(clientId, credentials.address);
   const wrong = `wrong secrets for client "${clientId}"`;
-  if (method === "client_secret_jwt" || method === "private_key_jwt") {
+  if (method === federatedMethod) {
+    const wasRight = ctx.attempts.begin(wrong, limits);
+    await verifyFederated(ctx, { client, version }, credentials.assertion ?? "");
+    wasRight();
+  } else if (method === "client_secret_jwt" || method === "private_key_jwt") {
     const wasRight = ctx.attempts.begin(wrong, limits);
     await verifyAssertion(ctx, { client, version }, method, credentials);
     wasRight();

@@ -11,19 +11,22 @@ import { nearest } from "../nearest.ts";
 /** What applies to a client whose metadata says nothing. */
 
 /** Some metadata of a client, of its record or as a fixture writes it. */
-type Stated<Name extends "client_secret" | "grant_types" | "token_endpoint_auth_method"> = {
+type Stated<Name extends "client_secret" | "federated_credentials" | "grant_types" | "token_endpoint_auth_method"> = {
   readonly [N in Name]?: Client[N] | undefined;
 };
 
+type Proving = Stated<"token_endpoint_auth_method" | "client_secret" | "federated_credentials">;
+
 /** A client that cannot prove who it is (RFC 6749 2.1). */
-export function isPublic(client: Stated<"token_endpoint_auth_method" | "client_secret">): boolean {
-  const method = client.token_endpoint_auth_method;
-  return method === undefined ? client.client_secret === undefined : method === "none";
+export function isPublic({ token_endpoint_auth_method: method, ...client }: Proving): boolean {
+  if (method !== undefined) return method === "none";
+  return client.client_secret === undefined && client.federated_credentials === undefined;
 }
 
 /** A new client that names no method of authentication is confidential, as in RFC 7591 2. If it has no secret, it gets one. */
-export const wantsSecret = (client: Stated<"token_endpoint_auth_method" | "client_secret">): boolean =>
+export const wantsSecret = (client: Proving): boolean =>
   client.client_secret === undefined &&
+  client.federated_credentials === undefined &&
   client.token_endpoint_auth_method !== "none" &&
   client.token_endpoint_auth_method !== "private_key_jwt";
 
@@ -31,10 +34,16 @@ export const wantsSecret = (client: Stated<"token_endpoint_auth_method" | "clien
 export const mayUseAnyPort = ({ settings }: Pick<Context, "settings">, client: Client): boolean =>
   isPublic(client) || settings.any_loopback_port;
 
-/** The ways in which this client may authenticate: the one it registered, else post and basic. */
+/** How a client authenticates with a token of a workload. It is no registered name: `federated_credentials` allow it. */
+export const federatedMethod = "federated_credentials";
+
+/** The ways in which this client may authenticate: the one it registered, else post and basic; and the workloads that it lists. */
 export function authMethods(client: Client): readonly string[] {
-  if (client.token_endpoint_auth_method !== undefined) return [client.token_endpoint_auth_method];
-  return isPublic(client) ? ["none"] : ["client_secret_post", "client_secret_basic"];
+  const federated = client.federated_credentials === undefined ? [] : [federatedMethod];
+  if (client.token_endpoint_auth_method !== undefined) return [client.token_endpoint_auth_method, ...federated];
+  if (isPublic(client)) return ["none"];
+  const bySecret = client.client_secret === undefined ? [] : ["client_secret_post", "client_secret_basic"];
+  return [...bySecret, ...federated];
 }
 
 /** RFC 7591 2 has authorization_code alone; a client without `grant_types` may have refresh tokens too. */

@@ -41,21 +41,24 @@ export function recordsIn(tx: ReadTx): Pick<IssuerView, "users" | "clients" | "g
   return { users: tx.count("users"), clients: tx.count("clients"), grants };
 }
 
+/** What other issuers of the process may know of one. */
+interface IssuerContext {
+  readonly address: string;
+  readonly issuer: string;
+  readonly layout: Layout;
+  readonly store: Store;
+  readonly inspector: InspectorAccess;
+}
+
 /** An issuer of the process that is open. */
-export interface OpenIssuer {
+export interface OpenIssuer<C extends IssuerContext = IssuerContext> {
   /** Null: the first issuer. */
   readonly name: string | null;
-  readonly ctx: {
-    readonly address: string;
-    readonly issuer: string;
-    readonly layout: Layout;
-    readonly store: Store;
-    readonly inspector: InspectorAccess;
-  };
+  readonly ctx: C;
 }
 
 /** The issuers beside the first one, of a process or of a data folder. */
-export interface Issuers {
+export interface Issuers<C extends IssuerContext = IssuerContext> {
   /** Whether other servers may serve the same issuers. */
   readonly isShared: boolean;
   /** In the order of their names. */
@@ -76,5 +79,7 @@ export interface Issuers {
   /** Removes an issuer and all of its data. @throws {OperationError} not_found */
   remove(name: string): Promise<void>;
   /** Those that are open, with the first one. */
-  open(): Iterable<OpenIssuer>;
+  open(): Iterable<OpenIssuer<C>>;
+  /** The open issuer with this name, after checking which issuers other processes made and removed. @throws {StorageError} */
+  look(name: string): Promise<OpenIssuer<C> | undefined>;
 }

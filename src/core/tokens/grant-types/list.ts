@@ -7,6 +7,7 @@ import { authorizationCode } from "./authorization-code.ts";
 import { clientCredentials } from "./client-credentials.ts";
 import { deviceCode } from "./device-code.ts";
 import type { GrantType } from "./grant-type.ts";
+import { jwtBearer } from "./jwt-bearer.ts";
 import { refreshToken } from "./refresh-token.ts";
 import { tokenExchange } from "./token-exchange.ts";
 
@@ -16,4 +17,5 @@ export const grantTypes: readonly GrantType[] = [
   clientCredentials,
   deviceCode,
   tokenExchange,
+  jwtBearer,
 ];

@@ -1,0 +1,89 @@
+import type { JWTPayload } from "jose";
+import type { Client } from "../../store/store.ts";
+import { assertionAlgorithms } from "./assertion-algorithms.ts";
+import type { Context } from "../context.ts";
+import { OAuthError } from "../errors.ts";
+import { readJws } from "../keys/jws.ts";
+import type { TrustedIssuer } from "../trust/trust.ts";
+
+/**
+ * Client authentication by a token that another issuer gave to a workload (RFC 7523 2.2), as with the federated credentials of clouds. The
+ * client lists the tokens that may act as it; nothing else about them decides.
+ */
+
+/** Seconds that the clock of an issuer may be ahead. */
+const clockSkew = 10;
+
+const refuse = (reason: string, cause?: unknown): OAuthError =>
+  new OAuthError("invalid_client", `client_assertion is not accepted: ${reason}`, { cause });
+
+/** Whether an assertion is of another issuer than the client itself (RFC 7523 3). */
+export const isOfAnotherIssuer = (assertion: string, clientId: string): boolean =>
+  readJws(assertion)?.payload["iss"] !== clientId;
+
+/** A list with one value is that value (RFC 7519 4.1.3). */
+const only = (aud: unknown): unknown => (Array.isArray(aud) && aud.length === 1 ? (aud[0] as unknown) : aud);
+
+/**
+ * Proves a client by a token of a workload. The same token passes until it expires: RFC 7523 3 leaves it to the server whether a `jti` passes
+ * once, and workloads get one token for many requests, from GitHub as from a Kubernetes volume.
+ * @throws {OAuthError} invalid_client with the rule that failed
+ */
+export async function verifyFederated(
+  ctx: Context,
+  { client, version }: { readonly client: Client; readonly version: number | undefined },
+  assertion: string,
+): Promise<void> {
+  const { iss, sub, aud } = readJws(assertion)?.payload ?? {};
+  const entry = (client.federated_credentials ?? []).find(
+    ({ issuer, subject, audience }) => issuer === iss && subject === sub && audience === only(aud),
+  );
+  if (entry === undefined) {
+    const given = JSON.stringify({ issuer: iss, subject: sub, audience: aud });
+    throw refuse(`no entry of federated_credentials of client "${client.client_id}" equals its ${given}`);
+  }
+  const trusted = await ctx.trusted.find(entry.issuer, "workload");
+  if (trusted === null) {
+    throw refuse(
+      `the keys of ${entry.issuer} are not known: it is not in the setting trusted_issuers with accepts: workload`,
+    );
+  }
+  try {
+    await verifyWorkloadToken(ctx, assertion, trusted, entry.issuer, entry.audience);
+  } catch (error) {
+    throw refuse(error instanceof Error ? error.message : "it cannot be verified", error);
+  }
+  // Fetching the keys may take long: the client may have been changed in the meantime.
+  if ((await ctx.store.read((tx) => tx.version("clients", client.client_id))) !== version)
+    throw refuse(`client "${client.client_id}" was changed while it was checked; try again`);
+}
+
+/**
+ * Verifies signature, type and times of a token of a workload.
+ * @throws {Error} with the rule that failed
+ */
+export async function verifyWorkloadToken(
+  ctx: Context,
+  token: string,
+  trusted: TrustedIssuer,
+  issuer: string,
+  audience: string,
+): Promise<JWTPayload> {
+  const { createLocalJWKSet, jwtVerify } = await import("jose");
+  const keys = await trusted.keys(readJws(token)?.header["kid"]);
+  const { payload, protectedHeader } = await jwtVerify(token, createLocalJWKSet({ keys: [...keys.keys] }), {
+    algorithms: [...assertionAlgorithms.private_key_jwt],
+    issuer,
+    audience,
+    requiredClaims: ["exp", "sub"],
+    currentDate: new Date(ctx.now()),
+    clockTolerance: clockSkew,
+  });
+  // RFC 8725 3.11: a token of another kind, such as an ID-JAG, does not stand in for this one.
+  const { typ = "JWT" } = protectedHeader;
+  if (typ.toUpperCase() !== "JWT") throw new Error(`its typ is "${typ}", which is another kind of token`);
+  if (Number(payload.exp) * 1000 <= ctx.now()) throw new Error('it has expired ("exp")');
+  if (only(payload.aud) !== audience)
+    throw new Error(`it is for ${JSON.stringify(payload.aud)}, not for ${audience} alone`);
+  return payload;
+}

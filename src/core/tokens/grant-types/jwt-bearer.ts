@@ -1,0 +1,53 @@
+import type { Client } from "../../../store/store.ts";
+import { verifyWorkloadToken } from "../../clients/federated.ts";
+import type { Context } from "../../context.ts";
+import { OAuthError } from "../../errors.ts";
+import { readJws } from "../../keys/jws.ts";
+import type { TokenResult } from "../response.ts";
+import { clientCredentials } from "./client-credentials.ts";
+import { grantType, type Values } from "./grant-type.ts";
+
+/** The grant `jwt-bearer` (RFC 7523 2.1): a token of an issuer that the settings trust, in exchange for one of this issuer. */
+
+const parameters = { ...clientCredentials.parameters, assertion: "secret" } as const;
+
+export const jwtBearer = grantType({
+  name: "urn:ietf:params:oauth:grant-type:jwt-bearer",
+  parameters,
+  needs: { what: "authentication", rule: "RFC 7523 2.1" },
+  grant: acceptAssertion,
+});
+
+const refuse = (reason: string, cause?: unknown): OAuthError =>
+  new OAuthError("invalid_grant", `assertion is not accepted: ${reason}`, { cause });
+
+/** @throws {OAuthError} invalid_request, invalid_grant, invalid_scope, invalid_target */
+async function acceptAssertion(
+  ctx: Context,
+  client: Client,
+  request: Values<typeof parameters>,
+  jkt: string | null,
+): Promise<TokenResult> {
+  const { assertion } = request;
+  if (assertion === undefined) throw new OAuthError("invalid_request", "assertion is missing (RFC 7523 2.1)");
+  const jws = readJws(assertion);
+  if (jws === null) throw refuse("it is not a signed JWT, or one with an extension that is not known here");
+  await acceptWorkload(ctx, assertion, jws.payload["iss"]);
+  return clientCredentials.grant(ctx, client, request, jkt);
+}
+
+/** The token of a workload gives a token without a user. Workloads use theirs again until it expires, so no `jti` is remembered. */
+async function acceptWorkload(ctx: Context, assertion: string, iss: unknown): Promise<void> {
+  const trusted = await ctx.trusted.find(iss, "workload");
+  // A workload of this process may authenticate a client without an entry, but only an entry makes its token a grant.
+  if (trusted?.entry == null) {
+    throw refuse(
+      `its issuer is ${JSON.stringify(iss)}, which is not in the setting trusted_issuers with accepts: workload`,
+    );
+  }
+  try {
+    await verifyWorkloadToken(ctx, assertion, trusted, String(iss), ctx.issuer);
+  } catch (error) {
+    throw refuse(error instanceof Error ? error.message : "it cannot be verified", error);
+  }
+}

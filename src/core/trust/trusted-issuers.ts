@@ -1,0 +1,86 @@
+import type { Context, Settings } from "../context.ts";
+import { baseOf } from "../endpoints.ts";
+import type { Issuers } from "../issuers/issuer-view.ts";
+import { isObject } from "../json-object.ts";
+import { issuerOf } from "../layout/layout.ts";
+import { readJson } from "../outbound.ts";
+import { workloadJwks } from "../workloads/keys.ts";
+import { findWorkload } from "../workloads/workloads.ts";
+import { isUrl, type JwkSet, type TrustedIssuers, type TrustedIssuerSetting } from "./trust.ts";
+
+/** Milliseconds for which fetched keys are kept. A token that names another key makes this server fetch them again. */
+const keptFor = 300_000;
+
+const identifiers = ({ address, layouts }: Pick<Context, "address" | "layouts">): readonly string[] =>
+  layouts.map((layout) => issuerOf(address, layout));
+
+const isJwkSet = (value: unknown): value is JwkSet =>
+  isObject(value) && Array.isArray(value["keys"]) && value["keys"].every(isObject);
+
+/** @param now in milliseconds, of the clock that nobody moves */
+export function createTrustedIssuers({
+  store,
+  issuers,
+  settings,
+  now,
+}: Pick<Context, "store" | "now"> & {
+  readonly issuers: Issuers<Context>;
+  readonly settings: () => Settings;
+}): TrustedIssuers {
+  const fetched = new Map<string, { readonly at: number; readonly keys: JwkSet }>();
+
+  async function fetchKeys(uri: string, kid: unknown): Promise<JwkSet> {
+    const known = fetched.get(uri);
+    const isFresh = known !== undefined && now() - known.at < keptFor;
+    if (isFresh && (kid === undefined || known.keys.keys.some((key) => key["kid"] === kid))) return known.keys;
+    const keys = await readJson(uri, "local");
+    if (!isJwkSet(keys)) throw new Error(`${uri} gave no JWK Set (RFC 7517 5)`);
+    fetched.set(uri, { at: now(), keys });
+    return keys;
+  }
+
+  async function keysAt({ issuer, jwks, jwks_uri: uri }: TrustedIssuerSetting, kid: unknown): Promise<JwkSet> {
+    if (jwks !== undefined) return jwks;
+    if (uri !== undefined) return fetchKeys(uri, kid);
+    throw new Error(`${issuer} is not a workload of this process, and its entry in trusted_issuers has no keys`);
+  }
+
+  /** The issuer of the process with this name. */
+  const named = async (name: string): Promise<Context | undefined> =>
+    name === "/" ? [...issuers.open()].find((one) => one.name === null)?.ctx : (await issuers.look(name))?.ctx;
+
+  const isOwn = (iss: string): boolean =>
+    [...issuers.open()].some(({ ctx }) => ctx.store === store && identifiers(ctx).includes(iss));
+
+  function workloadKeys(iss: string): (() => Promise<JwkSet>) | null {
+    for (const { ctx } of issuers.open()) {
+      const base = `${baseOf(ctx.address)}/w/`;
+      const workload = iss.startsWith(base) ? findWorkload(ctx, iss.slice(base.length)) : null;
+      if (workload !== null) return () => workloadJwks(ctx, workload.name);
+    }
+    return null;
+  }
+
+  return {
+    async find(iss, kind) {
+      if (typeof iss !== "string") return null;
+      const ofWorkload = kind === "workload" ? workloadKeys(iss) : null;
+      for (const entry of settings().trusted_issuers) {
+        if ((entry.accepts ?? "id-jag") !== kind) continue;
+        if (isUrl(entry.issuer)) {
+          if (entry.issuer !== iss || isOwn(iss)) continue;
+          return { entry, keys: ofWorkload ?? ((kid) => keysAt(entry, kid)) };
+        }
+        const other = await named(entry.issuer);
+        if (other === undefined || other.store === store || !identifiers(other).includes(iss)) continue;
+        return { entry, keys: () => other.keys.jwks() };
+      }
+      return ofWorkload && { entry: null, keys: ofWorkload };
+    },
+    async identifiersOf(name) {
+      if (isUrl(name)) return [name];
+      const issuer = await named(name);
+      return issuer === undefined ? [] : identifiers(issuer);
+    },
+  };
+}
