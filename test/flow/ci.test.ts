@@ -86,3 +86,13 @@ test("Testcontainers: the server learns its port, and Java does the same as Java
     expect(java).toContain(shared);
   }
 });
+
+test("Tokens of workloads: the token of one takes the place of the client's secret", { tags: ["curl"] }, async () => {
+  const project = newProject();
+  const port = await freePort();
+  const here = (text = ""): string => text.replaceAll("4370", port);
+  writeFileSync(join(project.cwd, "idp.fixtures.yaml"), here(blocks("Tokens of workloads", "yaml")[0]));
+  await startIdp(["--port", port], { cwd: project.cwd });
+  const { code, stdout } = await shell(here(blocks("Tokens of workloads", "sh")[1]), project);
+  expect([code, JSON.parse(stdout)]).toEqual([0, expect.objectContaining({ token_type: "Bearer" })]);
+});

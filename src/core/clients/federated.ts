@@ -4,7 +4,7 @@ import { assertionAlgorithms } from "./assertion-algorithms.ts";
 import type { Context } from "../context.ts";
 import { OAuthError } from "../errors.ts";
 import { readJws } from "../keys/jws.ts";
-import type { TrustedIssuer } from "../trust/trust.ts";
+import type { JwkSet } from "../keys/keys.ts";
 
 /**
  * Client authentication by a token that another issuer gave to a workload (RFC 7523 2.2), as with the federated credentials of clouds. The
@@ -49,7 +49,7 @@ export async function verifyFederated(
     );
   }
   try {
-    await verifyWorkloadToken(ctx, assertion, trusted, entry.issuer, entry.audience);
+    await verifyWorkloadToken(ctx, assertion, trusted.keys, entry);
   } catch (error) {
     throw refuse(error instanceof Error ? error.message : "it cannot be verified", error);
   }
@@ -65,13 +65,12 @@ export async function verifyFederated(
 export async function verifyWorkloadToken(
   ctx: Context,
   token: string,
-  trusted: TrustedIssuer,
-  issuer: string,
-  audience: string,
+  keys: (kid: unknown) => Promise<JwkSet>,
+  { issuer, audience }: { readonly issuer: string; readonly audience: string },
 ): Promise<JWTPayload> {
   const { createLocalJWKSet, jwtVerify } = await import("jose");
-  const keys = await trusted.keys(readJws(token)?.header["kid"]);
-  const { payload, protectedHeader } = await jwtVerify(token, createLocalJWKSet({ keys: [...keys.keys] }), {
+  const { keys: known } = await keys(readJws(token)?.header["kid"]);
+  const { payload, protectedHeader } = await jwtVerify(token, createLocalJWKSet({ keys: [...known] }), {
     algorithms: [...assertionAlgorithms.private_key_jwt],
     issuer,
     audience,

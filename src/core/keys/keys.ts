@@ -33,7 +33,7 @@ interface VerifyingKey {
 }
 
 /** RFC 7517 5. */
-interface JwkSet {
+export interface JwkSet {
   readonly keys: readonly Readonly<Record<string, unknown>>[];
 }
 

@@ -3,6 +3,8 @@
  * what fixtures may name. clients/federated.ts and tokens/grant-types/ verify the tokens, each kind by its own rules.
  */
 
+import type { JwkSet } from "../keys/keys.ts";
+
 /** What a token of another issuer may be: an ID-JAG, which speaks for a user; or a token of a workload, which speaks for a client. */
 export const acceptedKinds = ["id-jag", "workload"] as const;
 export type AcceptedKind = (typeof acceptedKinds)[number];
@@ -25,11 +27,6 @@ interface TrustedKey {
   readonly kty: string;
   readonly kid?: string | undefined;
   readonly [member: string]: unknown;
-}
-
-/** RFC 7517 5. */
-export interface JwkSet {
-  readonly keys: readonly Readonly<Record<string, unknown>>[];
 }
 
 export interface TrustedIssuer {

@@ -2,11 +2,12 @@ import type { Context, Settings } from "../context.ts";
 import { baseOf } from "../endpoints.ts";
 import type { Issuers } from "../issuers/issuer-view.ts";
 import { isObject } from "../json-object.ts";
+import type { JwkSet } from "../keys/keys.ts";
 import { issuerOf } from "../layout/layout.ts";
 import { readJson } from "../outbound.ts";
 import { workloadJwks } from "../workloads/keys.ts";
 import { findWorkload } from "../workloads/workloads.ts";
-import { isUrl, type JwkSet, type TrustedIssuers, type TrustedIssuerSetting } from "./trust.ts";
+import { isUrl, type TrustedIssuers, type TrustedIssuerSetting } from "./trust.ts";
 
 /** Milliseconds for which fetched keys are kept. A token that names another key makes this server fetch them again. */
 const keptFor = 300_000;

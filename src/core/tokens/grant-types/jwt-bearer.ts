@@ -46,7 +46,7 @@ async function acceptWorkload(ctx: Context, assertion: string, iss: unknown): Pr
     );
   }
   try {
-    await verifyWorkloadToken(ctx, assertion, trusted, String(iss), ctx.issuer);
+    await verifyWorkloadToken(ctx, assertion, trusted.keys, { issuer: String(iss), audience: ctx.issuer });
   } catch (error) {
     throw refuse(error instanceof Error ? error.message : "it cannot be verified", error);
   }
