@@ -55,6 +55,13 @@ describe("what is refused", () => {
     [user({ email: "a@-c.test" }), "is not an e-mail address"],
     [user({ email: "a@c..test" }), "is not an e-mail address"],
     [
+      {
+        users: ["A@x.test", "a@X.test", "b@x.test"].map((email, at) => ({ username: `u${at}`, email })),
+        settings: { login: "password" },
+      },
+      'users[1].email "a@X.test" is taken by users[0]; with login: password, each user needs an address of their own',
+    ],
+    [
       user({ email: `a@${"c".repeat(60)}.${"d".repeat(60)}.${"e".repeat(60)}.${"f".repeat(60)}.${"g".repeat(20)}` }),
       "is not an e-mail address",
     ],

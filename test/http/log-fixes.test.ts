@@ -1,4 +1,5 @@
 import { expect, onTestFinished, test } from "vitest";
+import { Browser } from "../helpers/browser.ts";
 import { createIdp, type RequestEvent } from "../../src/index.ts";
 
 /** What the log says below a refusal: the reason, and the command or the words that fix it. */
@@ -31,6 +32,44 @@ test("a suspended user: the command that restores them, at UserInfo, code and re
     { error: "invalid_grant: The user's account is suspended", fix: "idp users restore alice" },
     { error: expect.stringMatching(/^invalid_grant: .* is suspended$/), fix: "idp users restore alice" },
   ]);
+});
+
+test("a failed sign-in with a password: what was wrong, in the log and the ledger, and not on the page", async () => {
+  const { idp, events } = await logging();
+  const users = [
+    { username: "erin", email: "team@example.test" },
+    { username: "frank", email: "team@example.test" },
+  ];
+  await idp.call("seed", { users });
+  const query = new URLSearchParams({
+    response_type: "code",
+    client_id: "demo-app",
+    redirect_uri: "http://localhost:3000/callback",
+  });
+  const browser = new Browser(idp.issuer);
+  const page = await browser.open(`${idp.issuer}/api/v2/oauth/authorize?${query}`);
+  const shown: string[] = [];
+  for (const username of ["alice", "nobody", "team@example.test", "erin"]) {
+    const password = "wrong";
+    shown.push((await browser.press(page, "login-submit", { username, password })).state ?? "");
+  }
+  const errors = [
+    "wrong password of alice",
+    "there is no user of this name",
+    "2 users have this e-mail address",
+    "erin has no password",
+  ];
+  expect(new Set(shown)).toEqual(new Set(["error-credentials"]));
+  expect(events.flatMap(({ error }) => error ?? [])).toEqual(errors);
+  const kept = await idp.call("requests.list", { endpoint: "login" });
+  expect(kept.flatMap(({ error }) => error ?? [])).toEqual(errors);
+});
+
+test("fixtures with one e-mail address for two users are refused where the flag turns passwords on", async () => {
+  const users = ["erin", "frank"].map((username) => ({ username, email: "team@example.test" }));
+  const begin = (login: string) => createIdp({ fixtures: { users }, settings: { login } });
+  await expect(begin("password")).rejects.toThrow(/users\[1\].email: "team@example.test" is taken by users\[0\]/);
+  await (await begin("picker")).close();
 });
 
 test("a token without a scope is logged as such, not as one for an empty scope", async () => {

@@ -112,6 +112,8 @@ interface Refused {
   readonly barred: User | null;
   /** The user who was named; null: there is none. What was typed may be a password, so it is not repeated. */
   readonly username: string | null;
+  /** What was wrong, for the log: the page must not tell which users exist. */
+  readonly why: string;
 }
 
 /** The next step, or why the sign-in was refused. */
@@ -121,12 +123,22 @@ export type LoginResult = (StepResult & { readonly kind: "step" }) | Refused;
 export const barredState = ({ status }: User): "error-suspended" | "error-banned" =>
   status === "banned" ? "error-banned" : "error-suspended";
 
-const wrong = (user: User | undefined): Refused => ({
+const wrong = (user: User | undefined, why: string): Refused => ({
   kind: "refused",
   state: "error-credentials",
   barred: null,
   username: user?.username ?? null,
+  why,
 });
+
+const nobody = "there is no user of this name";
+
+/** Why a password did not sign in. @param sharing how many users have the address that was typed */
+function whyWrong(user: User | undefined, sharing: number): string {
+  if (user === undefined) return sharing > 1 ? `${sharing} users have this e-mail address` : nobody;
+  const has = user.passwordHash !== null || user.passwordPending;
+  return has ? `wrong password of ${user.username}` : `${user.username} has no password`;
+}
 
 /**
  * Handles the login form: records who signed in, and takes the next step in the same transaction.
@@ -147,17 +159,20 @@ const tryPick = (ctx: Context, uid: string, browser: Browser, form: LoginForm): 
   ctx.store.transaction((tx) => {
     const interaction = findForForm(tx, ctx, uid, browser, form.csrf);
     const user = ctx.offersPicker ? tx.find("users", "username", form.username) : undefined;
-    return user === undefined ? wrong(user) : signInActive(tx, ctx, interaction, user, ["user"], browser);
+    return user === undefined ? wrong(user, nobody) : signInActive(tx, ctx, interaction, user, ["user"], browser);
   });
 
 /** @returns null if the user was changed while the password was checked: the password may have been changed too */
 async function tryPassword(ctx: Context, uid: string, browser: Browser, form: LoginForm): Promise<Attempt | null> {
-  const { user, version } = await ctx.store.read((tx) => {
+  const { user, version, sharing } = await ctx.store.read((tx) => {
     findForForm(tx, ctx, uid, browser, form.csrf);
     const user = findByName(tx, form.username);
-    return { user, version: user && tx.version("users", user.id) };
+    const sharing = user === undefined ? tx.findAll("users", "email", form.username.toLowerCase()).length : 1;
+    return { user, version: user && tx.version("users", user.id), sharing };
   });
-  if (!(await checkPassword(ctx, user, browser, form)) || user === undefined) return wrong(user);
+  if (!(await checkPassword(ctx, user, browser, form)) || user === undefined) {
+    return wrong(user, whyWrong(user, sharing));
+  }
   return ctx.store.transaction((tx) => {
     const interaction = findForForm(tx, ctx, uid, browser, form.csrf);
     return tx.version("users", user.id) === version ? signInActive(tx, ctx, interaction, user, ["pwd"], browser) : null;
@@ -167,7 +182,13 @@ async function tryPassword(ctx: Context, uid: string, browser: Browser, form: Lo
 const signInActive = (...[tx, ctx, interaction, user, amr, browser]: Parameters<typeof signIn>): Attempt =>
   user.status === "active"
     ? signIn(tx, ctx, interaction, user, amr, browser)
-    : { kind: "refused", state: barredState(user), barred: user, username: user.username };
+    : {
+        kind: "refused",
+        state: barredState(user),
+        barred: user,
+        username: user.username,
+        why: `${user.username} is ${user.status}`,
+      };
 
 /** @throws {OAuthError} too_many_requests */
 async function checkPassword(

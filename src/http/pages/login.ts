@@ -40,7 +40,7 @@ export const postLogin = (web: Web) => async (req: UidRequest, res: Response) =>
   });
   if (result.kind === "refused") {
     const fix = result.barred === null ? null : hintText(restoreUser(result.barred), web.commandLine);
-    note(res, { user: result.username, error: result.state.replace("error-", ""), fix });
+    note(res, { user: result.username, error: result.why, fix });
     await sendLogin(web, req, res, { ...result, username }, {});
     return;
   }
