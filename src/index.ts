@@ -38,7 +38,7 @@ export { hintText } from "./core/hint.ts";
 export type { CommandLine, Hint } from "./core/hint.ts";
 export { DataFileError, LockedError, StorageError } from "./store/store.ts";
 export type { OAuthErrorCode, OperationErrorCode, Problem } from "./core/errors.ts";
-export type { FixtureClient } from "./core/clients/schema.ts";
+export type { FixtureClient } from "./core/clients/metadata/schema.ts";
 export type { FixtureUser } from "./core/users/schema.ts";
 export type { FixtureChange, FixtureFile, FixtureSource, GrantSelection, GrantView };
 export type { Fault, FaultInput };

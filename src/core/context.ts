@@ -10,8 +10,8 @@
  *
  * A feature imports only from those before it (`npm run check:order`). What two of them need from each other goes below both, or is handed in.
  * Order of the features:
- *   scopes redaction layout keys fixtures/read clients inspector issuers sessions grants sign-in factors login users tokens authorize
- *   testing workloads trust logout fixtures/schema state fixtures/apply register consent account device try-it operations
+ *   scopes layout keys fixtures/read clients inspector issuers sessions grants sign-in factors users tokens clients/metadata redaction login
+ *   authorize testing workloads trust logout fixtures/schema state fixtures/apply edit register consent account device try-it operations
  */
 import type { Store, Tx } from "../store/store.ts";
 import type { Factor } from "./factors/names.ts";
@@ -26,7 +26,7 @@ import type { TrustedIssuers, TrustedIssuerSetting } from "./trust/trust.ts";
 import type { Turns } from "./turns.ts";
 import type { WorkloadSetting } from "./workloads/kinds.ts";
 import type { AnyFixtures, FixtureDocument } from "./fixtures/read/source.ts";
-import type { Ledger } from "./testing/requests.ts";
+import type { Ledger } from "./testing/ledger.ts";
 import type { PendingPasswords } from "./login/pending-passwords.ts";
 
 /** What fixtures and flags of `start` set; times are seconds. Flags win over fixtures. */

@@ -3,7 +3,7 @@ import { proofAlgorithms } from "./tokens/dpop.ts";
 import { baseOf } from "./endpoints.ts";
 import { publicAlgs } from "./keys/keys.ts";
 import { responseModesOf } from "./sign-in/response.ts";
-import { supportedGrantTypes } from "./tokens/endpoint.ts";
+import { grantTypeNames } from "./tokens/grant-types/list.ts";
 import type { Context } from "./context.ts";
 import { reachableAcr } from "./factors/acr.ts";
 import { standardClaimNames } from "./scopes/claims.ts";
@@ -49,7 +49,7 @@ export function metadata(
     acr_values_supported: reachableAcr(ctx),
     response_types_supported: ["code"],
     response_modes_supported: responseModesOf(ctx),
-    grant_types_supported: supportedGrantTypes,
+    grant_types_supported: grantTypeNames,
     subject_types_supported: ["public"],
     id_token_signing_alg_values_supported: [...publicAlgs, "HS256"],
     token_endpoint_auth_methods_supported: [...confidentialMethods, "none"],

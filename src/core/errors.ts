@@ -1,4 +1,4 @@
-import { cut, redacted } from "./redaction/forms.ts";
+import { cut, redacted } from "../text/redacted.ts";
 import { hintOf, type Hint } from "./hint.ts";
 
 /**

@@ -1,7 +1,7 @@
 import type { Context, FixturesInUse } from "../core/context.ts";
 import { derive } from "../core/derived.ts";
 import { createTurns } from "../core/turns.ts";
-import { digestKey, digestOf } from "../core/fixtures/schema/digest.ts";
+import { digestKey, digestOf } from "../core/fixtures/read/digest.ts";
 import type { FixtureFile } from "../core/fixtures/schema/schema.ts";
 import { readSource, type AnyFixtures, type FixtureDocument } from "../core/fixtures/read/source.ts";
 import { isObject, sameJson } from "../core/json-object.ts";

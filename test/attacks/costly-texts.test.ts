@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { webUrlForm } from "../../src/core/uri.ts";
-import { hashPassword, longestPassword, matchesHash } from "../../src/core/login/passwords.ts";
+import { hashPassword, longestPassword, matchesHash } from "../../src/core/users/passwords.ts";
 import { register } from "../helpers/app.ts";
 import { underAttack } from "../helpers/attack.ts";
 import { callback, paths, post } from "../helpers/client.ts";

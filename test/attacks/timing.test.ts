@@ -1,7 +1,7 @@
 import crypto from "node:crypto";
 import { syncBuiltinESMExports } from "node:module";
 import { afterAll, beforeEach, expect, test } from "vitest";
-import { cost } from "../../src/core/login/passwords.ts";
+import { cost } from "../../src/core/users/passwords.ts";
 import { enroll, register } from "../helpers/app.ts";
 import { underAttack } from "../helpers/attack.ts";
 import { Browser } from "../helpers/browser.ts";

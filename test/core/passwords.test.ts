@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { hashPassword } from "../../src/core/login/passwords.ts";
+import { hashPassword } from "../../src/core/users/passwords.ts";
 import { seed } from "../../src/core/fixtures/apply/seed.ts";
 import { normalizeUser } from "../../src/core/fixtures/schema/normalize.ts";
 import { createPendingPasswords, type PendingPasswords } from "../../src/core/login/pending-passwords.ts";

@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { plainCommandLine, takesIssuer, type CommandLine } from "../../core/hint.ts";
 import { issuerName } from "../../core/issuers/issuer-view.ts";
-import { redacted } from "../../core/redaction/forms.ts";
+import { redacted } from "../../text/redacted.ts";
 import { wordsWithoutPassword } from "../../store/postgres/address.ts";
 import type { GlobalFlags, Invocation } from "../invocation.ts";
 

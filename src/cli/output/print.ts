@@ -1,7 +1,7 @@
 /*
  * cli/output: everything that is printed. A command returns an outcome; only print.ts writes it.
  */
-import { redacted } from "../../core/redaction/forms.ts";
+import { redacted } from "../../text/redacted.ts";
 import { problemText } from "../../core/errors.ts";
 import { hintOf, hintText, type Hint } from "../../core/hint.ts";
 import { commandLine } from "./command-line.ts";

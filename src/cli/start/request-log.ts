@@ -1,7 +1,7 @@
 import type { Mismatch } from "../../core/errors.ts";
 import type { RequestEvent } from "../../core/testing/record.ts";
 import { duration } from "../../core/time-words.ts";
-import { cut } from "../../core/redaction/forms.ts";
+import { cut } from "../../text/redacted.ts";
 import { escapeLine } from "../output/escape.ts";
 import type { Style } from "../output/style.ts";
 import { cells, wrap } from "../output/table.ts";

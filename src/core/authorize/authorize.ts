@@ -4,7 +4,7 @@
  * parameters.ts reads single values. request.ts runs all checks in their order: client and redirect URI first (target.ts), then single
  * parameters (checks.ts), and `claims` (claims-parameter.ts). purpose.ts says what the sign-in needs and how it ends. par.ts stores pushed requests (RFC 9126).
  */
-import { cut, redacted } from "../redaction/forms.ts";
+import { cut, redacted } from "../../text/redacted.ts";
 import { shownValue } from "../redaction/values.ts";
 import { StorageError } from "../../store/store.ts";
 import { verifyIdTokenHint } from "../tokens/accept.ts";

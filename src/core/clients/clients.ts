@@ -1,6 +1,7 @@
 /*
  * core/clients: the apps. clients.ts answers what a client may do, authentication.ts (with assertion.ts) who is asking, redirect-uri.ts and
- * http-hosts.ts where the browser may go. register.ts lets clients register themselves; admin.ts and edit.ts are for the operator.
+ * http-hosts.ts where the browser may go. admin.ts is for the operator. metadata/ says what a client may be: the form of each field
+ * (schema.ts), and what must fit together (rules.ts). It comes after tokens, because grant types are declared there.
  */
 import type { Client, ReadTx } from "../../store/store.ts";
 import type { Context } from "../context.ts";

@@ -1,6 +1,6 @@
 /*
  * core/login: who signed in. login.ts records one fact: who, when and how. picker.ts lists the test users, verify-password.ts checks a
- * password, passwords.ts hashes it, pending-passwords.ts hashes those of fixtures in the background, acr.ts gives the `acr` of a sign-in.
+ * password, and pending-passwords.ts hashes those of fixtures in the background.
  */
 import type { ReadTx, User } from "../../store/store.ts";
 import { passwordLimits } from "../attempts.ts";

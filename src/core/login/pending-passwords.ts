@@ -1,6 +1,6 @@
 import type { Store, Tx } from "../../store/store.ts";
 import { createTurns } from "../turns.ts";
-import { hashPassword } from "./passwords.ts";
+import { hashPassword } from "../users/passwords.ts";
 
 /**
  * Passwords of fixtures that wait to be hashed. Their plain text is held in memory only, and each is forgotten once its hash is in the

@@ -1,7 +1,7 @@
 import type { Store, User } from "../../store/store.ts";
-import { digestKey, digestOf } from "../fixtures/schema/digest.ts";
+import { digestKey, digestOf } from "../fixtures/read/digest.ts";
 import { sameSecret } from "../secrets.ts";
-import { matchesHash } from "./passwords.ts";
+import { matchesHash } from "../users/passwords.ts";
 import type { PendingPasswords } from "./pending-passwords.ts";
 
 /**

@@ -3,7 +3,7 @@ import { changes, creates, edits, none, reads, removes } from "./operation.ts";
 /** Clients. */
 
 const clients = () => import("../clients/admin.ts");
-const clientsEdit = () => import("../clients/edit.ts");
+const clientsEdit = () => import("../edit/clients.ts");
 const given = () => import("./schemas/given.ts");
 const shown = () => import("./schemas/shown.ts");
 

@@ -5,7 +5,7 @@ import type { Later } from "./schemas/later.ts";
 
 const users = () => import("../users/users.ts");
 const factors = () => import("../factors/admin.ts");
-const usersEdit = () => import("../users/edit.ts");
+const usersEdit = () => import("../edit/users.ts");
 const given = () => import("./schemas/given.ts");
 const shown = () => import("./schemas/shown.ts");
 

@@ -1,3 +1,5 @@
+import { grantTypes, tokenParameters } from "../tokens/grant-types/list.ts";
+
 /**
  * The parameters that are not meant to hold a secret. Every other one is: a parameter that nobody thought of is never shown.
  */
@@ -5,8 +7,8 @@ const open = new Set(
   [
     // Requests (RFC 6749, 7009, 7662, 8628, 8693, 8707, 9449; OpenID Connect Core 3.1.2.1, RP-Initiated Logout 2).
     "response_type response_mode client_id redirect_uri scope nonce prompt max_age display ui_locales claims_locales",
-    "acr_values claims login_hint code_challenge_method dpop_jkt resource audience grant_type subject_token_type",
-    "actor_token_type requested_token_type token_type_hint client_assertion_type post_logout_redirect_uri",
+    "acr_values claims login_hint code_challenge_method dpop_jkt resource grant_type token_type_hint",
+    "client_assertion_type post_logout_redirect_uri",
     // Our own pages.
     "username decision pick cancel switch q page lang theme everywhere",
     // Responses.
@@ -16,6 +18,7 @@ const open = new Set(
     "response_types token_endpoint_auth_method token_endpoint_auth_signing_alg application_type contacts software_id",
     "software_version id_token_signed_response_alg registration_client_uri client_id_issued_at client_secret_expires_at",
     "backchannel_logout_uri backchannel_logout_session_required initiate_login_uri default_max_age require_auth_time",
+    ...tokenParameters.flatMap(([name, kind]) => (kind === "secret" ? [] : [name])),
   ].flatMap((line) => line.split(" ")),
 );
 
@@ -42,7 +45,7 @@ export const isParameterName = (name: string): boolean =>
  */
 export function isProven(endpoint: string, name: string, grantType: unknown): boolean {
   if (endpoint === "register") return isOpen(name);
-  const isCompared =
-    endpoint === "authorize" || endpoint === "par" || (endpoint === "token" && grantType === "authorization_code");
-  return name === "redirect_uri" && isCompared;
+  if (endpoint === "authorize" || endpoint === "par") return name === "redirect_uri";
+  if (endpoint !== "token") return false;
+  return grantTypes.find((one) => one.name === grantType)?.parameters[name] === "registered";
 }

@@ -1,6 +1,17 @@
+/*
+ * core/redaction: what may be shown of a request, in every text that repeats it: responses, pages, the request log, the ledger.
+ *
+ * It is decided by place and form, and never by comparing a value with the records of secrets, so no output tells whether a guess was right:
+ *
+ * - A parameter that is meant to hold a secret is never shown (places.ts; those of a token request are declared by its grant type).
+ * - In any other parameter, path or message, a value is shown if it is registered or shorter than 16 characters (values.ts).
+ * - Everything in the form of our own tokens is replaced wherever it stands (src/text/redacted.ts).
+ *
+ * redactor.ts applies all three to the texts about one request; registered.ts looks up which of its values are registered.
+ */
 import { parse } from "node:querystring";
 import { isObject } from "../json-object.ts";
-import { redacted } from "./forms.ts";
+import { redacted } from "../../text/redacted.ts";
 import { isList, isOpen, isParameterName } from "./places.ts";
 import { hiddenIn, hiddenInPath, shortestPart, textsIn, without, type IsRegistered } from "./values.ts";
 

@@ -48,7 +48,7 @@ async function check({ settings }: Context, sent: unknown, given: Metadata): Pro
   if (!isObject(sent)) {
     throw new OAuthError("invalid_client_metadata", "the body must be a JSON object of client metadata (RFC 7591 3.1)");
   }
-  const { registrableMetadata } = await import("../clients/schema.ts");
+  const { registrableMetadata } = await import("../clients/metadata/schema.ts");
   const { checkFixtures } = await import("../fixtures/apply/seed.ts");
   const { normalizeClient } = await import("../fixtures/schema/normalize.ts");
   const taken = Object.entries(sent).filter(([name, value]) => registrableMetadata(name) && value !== null);

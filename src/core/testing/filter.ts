@@ -1,7 +1,8 @@
 import { OperationError } from "../errors.ts";
 import type { RequestEndpoint } from "./request-endpoints.ts";
 import type { RequestRecord } from "./record.ts";
-import { placeOf, type Ledger } from "./requests.ts";
+import type { Ledger } from "./ledger.ts";
+import { placeOf } from "./requests.ts";
 
 /** Filters of requests, for `idp requests` and `idp expect`. */
 

@@ -1,5 +1,5 @@
 import { isObject } from "../json-object.ts";
-import { cut, redacted } from "../redaction/forms.ts";
+import { cut, redacted } from "../../text/redacted.ts";
 import { isList, isProven } from "../redaction/places.ts";
 import { redactorOf, valuesIn } from "../redaction/redactor.ts";
 import { shownValue, type IsRegistered } from "../redaction/values.ts";

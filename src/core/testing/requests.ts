@@ -1,8 +1,8 @@
 /*
  * core/testing: what a tester controls and sees.
  *
- * requests.ts is the ledger: the one record of the requests, for the request log, `idp requests`, `expect` and the inspector. record.ts says
- * what a record is, and recording.ts makes it. kept.ts says what is kept of a value, flows.ts which requests belong to one sign-in. filter.ts
+ * requests.ts is the ledger (its type is in ledger.ts): the one record of the requests, for the request log, `idp requests`, `expect` and
+ * the inspector. record.ts says what a record is, and recording.ts makes it. kept.ts says what is kept of a value, flows.ts which requests belong to one sign-in. filter.ts
  * selects requests, and expect.ts compares them with what a test expects.
  *
  * clock.ts is the clock, and move-clock.ts moves it. expire.ts lets tokens, sessions and codes expire. snapshots.ts saves the state and goes
@@ -11,45 +11,10 @@
 import { setMaxListeners } from "node:events";
 import type { IsRegistered } from "../redaction/values.ts";
 import { createFlows } from "./flows.ts";
-import { createKeeper, type Keeper } from "./kept.ts";
-import type { Exchange, RequestEvent, RequestRecord } from "./record.ts";
+import { createKeeper } from "./kept.ts";
+import type { Act, Ledger } from "./ledger.ts";
+import type { RequestRecord } from "./record.ts";
 import { eventOf, flowOfRequest, recordOf } from "./recording.ts";
-
-export interface Ledger {
-  /** Records a request. @param log receives its log line */
-  add(exchange: Exchange, log?: (event: RequestEvent) => void): void;
-  /** The oldest first. */
-  list(): readonly RequestRecord[];
-  find(id: string): RequestRecord | undefined;
-  /** The flow of a request that is being refused, for its error page; null: it belongs to none. The caller notes it. */
-  flowOf(request: Pick<Exchange, "endpoint" | "url" | "body">): string | null;
-  clear(): void;
-  /** Remembers what an operator did, for the inspector. */
-  act(act: Omit<Act, "after">): void;
-  /** The oldest first. */
-  acts(): readonly Act[];
-  /** Whether requests to an endpoint were dropped for lack of room, after this place. */
-  hasDropped(endpoint: string | null, after: number): boolean;
-  /** Calls the listener for each new request. @returns a function that ends this */
-  subscribe(listener: (record: RequestRecord) => void): () => void;
-  /** Whether a value is the one that was kept. */
-  readonly isSame: Keeper["isSame"];
-  /** The value of a parameter in words: a fingerprint, where it may be a secret. */
-  readonly shown: Keeper["shown"];
-  /** Ends every wait for requests. */
-  close(): void;
-  /** Aborted when the ledger closes. */
-  readonly closing: AbortSignal;
-}
-
-/** What an operator did to the server. */
-export interface Act {
-  /** Milliseconds since 1970, as in the requests. */
-  readonly time: number;
-  readonly command: string;
-  /** The place of the last request before it: a moved clock puts times in another order. */
-  readonly after: number;
-}
 
 const mostActs = 200;
 

@@ -1,5 +1,5 @@
 import { createSecretKey, type KeyObject } from "node:crypto";
-import { cut } from "../redaction/forms.ts";
+import { cut } from "../../text/redacted.ts";
 import type { Context } from "../context.ts";
 import { OAuthError } from "../errors.ts";
 import { findGrant } from "../grants/grants.ts";

@@ -14,7 +14,7 @@ import { grantTypesOf, isPublic, mayUse } from "../clients/clients.ts";
 import type { Context } from "../context.ts";
 import { provenKey, type Proof } from "./dpop.ts";
 import { OAuthError } from "../errors.ts";
-import { grantTypes } from "./grant-types/list.ts";
+import { grantTypeNames, grantTypes } from "./grant-types/list.ts";
 import type { Values } from "./grant-types/grant-type.ts";
 import type { TokenResult } from "./response.ts";
 
@@ -22,31 +22,24 @@ import type { TokenResult } from "./response.ts";
 
 export interface TokenRequest extends ClientCredentials {
   readonly grant_type: string | undefined;
-  /** The values of {@link tokenParameters}. */
+  /** The values of `tokenParameters` (`grant-types/list.ts`). */
   readonly values: Values;
   /** Null: no DPoP header was sent. */
   readonly proof: Proof | null;
 }
-
-export const supportedGrantTypes: readonly string[] = grantTypes.map(({ name }) => name);
-
-/** The parameters of all grant types, with their kinds. */
-export const tokenParameters = Object.entries(
-  Object.assign({}, ...grantTypes.map(({ parameters }) => parameters)) as (typeof grantTypes)[number]["parameters"],
-);
 
 /** @throws {OAuthError} of RFC 6749 5.2, RFC 9449 5 */
 export async function token(ctx: Context, request: TokenRequest): Promise<TokenResult> {
   const name = standardName(ctx, request.grant_type);
   const client = await authenticateClient(ctx, request);
   if (name === undefined) {
-    throw new OAuthError("invalid_request", `grant_type is missing; send one of: ${supportedGrantTypes.join(", ")}`);
+    throw new OAuthError("invalid_request", `grant_type is missing; send one of: ${grantTypeNames.join(", ")}`);
   }
   const grantType = grantTypes.find((one) => one.name === name);
   if (grantType === undefined) {
     throw new OAuthError(
       "unsupported_grant_type",
-      `grant_type "${name}" is not supported; use one of: ${supportedGrantTypes.join(", ")}`,
+      `grant_type "${name}" is not supported; use one of: ${grantTypeNames.join(", ")}`,
     );
   }
   if (!mayUse(client, name)) {

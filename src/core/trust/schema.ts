@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { jwk } from "../clients/schema.ts";
+import { jwk } from "../clients/metadata/schema.ts";
 import { endpointUrl, textOf } from "../fields.ts";
 import { issuerForm } from "../issuers/issuer.ts";
 import { privateMembers } from "../keys/keys.ts";

@@ -1,5 +1,6 @@
 /*
- * core/users: the people. users.ts shows, suspends, bans and restores them; edit.ts adds and changes them.
+ * core/users: the people. users.ts shows, suspends, bans and restores them; schema.ts says what a user may be, and
+ * passwords.ts hashes passwords. core/edit adds and changes users.
  */
 import type { ReadTx, Tx, User } from "../../store/store.ts";
 import { notifyClients, type EndedSessions } from "../sessions/backchannel.ts";

@@ -1,6 +1,6 @@
 import type { Response } from "express";
 import type { RequestRecord } from "../../core/testing/record.ts";
-import type { Ledger } from "../../core/testing/requests.ts";
+import type { Ledger } from "../../core/testing/ledger.ts";
 import { HttpError } from "./http-error.ts";
 import { privateApiHeaders } from "./security-headers.ts";
 

@@ -1,5 +1,5 @@
 import { hintOf, type Hint } from "../../core/hint.ts";
-import { redacted } from "../../core/redaction/forms.ts";
+import { redacted } from "../../text/redacted.ts";
 import type { ErrorKind } from "../pages/error-views.ts";
 
 interface Refusal {

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { clientSchema } from "../../core/clients/schema.ts";
+import { clientSchema } from "../../core/clients/metadata/schema.ts";
 import {
   addedClientRules,
   beyondZod,

@@ -1,5 +1,6 @@
 import type { Request, Response } from "express";
-import { token, tokenParameters } from "../../core/tokens/endpoint.ts";
+import { token } from "../../core/tokens/endpoint.ts";
+import { tokenParameters } from "../../core/tokens/grant-types/list.ts";
 import { sendJson } from "../answer/answer.ts";
 import { clientCredentials } from "../input/credentials.ts";
 import { proofOf } from "../input/dpop.ts";

@@ -1,6 +1,6 @@
 import type { Request, Response } from "express";
 import type { RawParameters } from "../../core/authorize/parameters.ts";
-import { redacted } from "../../core/redaction/forms.ts";
+import { redacted } from "../../text/redacted.ts";
 import { isList, isOpenInAddress } from "../../core/redaction/places.ts";
 import { shownValue } from "../../core/redaction/values.ts";
 import { readPreference, setPreference } from "../input/cookies.ts";

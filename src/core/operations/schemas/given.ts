@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { wantsSecret } from "../../clients/clients.ts";
-import { clientProblems } from "../../clients/rules.ts";
-import { clientSchema, translatedField } from "../../clients/schema.ts";
+import { clientProblems } from "../../clients/metadata/rules.ts";
+import { clientSchema, translatedField } from "../../clients/metadata/schema.ts";
 import { faultProblems, faultSchema } from "../../testing/faults/schema.ts";
 import { jsonValue } from "../../fields.ts";
 import { fixtureFileSchema } from "../../fixtures/schema/schema.ts";

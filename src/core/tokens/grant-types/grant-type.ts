@@ -22,9 +22,9 @@ export type Values<P extends Parameters = Parameters> = {
 };
 
 /** A grant type, as its file declares it. `list.ts` has all of them. */
-export interface GrantType<P extends Parameters = Parameters> {
+export interface GrantType<P extends Parameters = Parameters, Name extends string = string> {
   /** The value of `grant_type`. */
-  readonly name: string;
+  readonly name: Name;
   /** What it takes beside the credentials of the client. Each name is of one kind in all grant types. */
   readonly parameters: P;
   /** What a client needs for it, and the rule that says so; null: nothing. */
@@ -38,4 +38,6 @@ export interface GrantType<P extends Parameters = Parameters> {
 }
 
 /** Declares a grant type. The kinds of its parameters give the type of its request. */
-export const grantType = <const P extends Parameters>(declared: GrantType<P>): GrantType<P> => declared;
+export const grantType = <const P extends Parameters, const Name extends string>(
+  declared: GrantType<P, Name>,
+): GrantType<P, Name> => declared;

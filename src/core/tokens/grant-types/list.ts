@@ -11,11 +11,18 @@ import { jwtBearer } from "./jwt-bearer.ts";
 import { refreshToken } from "./refresh-token.ts";
 import { tokenExchange } from "./token-exchange.ts";
 
-export const grantTypes: readonly GrantType[] = [
-  authorizationCode,
-  refreshToken,
-  clientCredentials,
-  deviceCode,
-  tokenExchange,
-  jwtBearer,
-];
+const all = [authorizationCode, refreshToken, clientCredentials, deviceCode, tokenExchange, jwtBearer] as const;
+
+export const grantTypes: readonly GrantType[] = all;
+
+/** The values of `grant_type`. */
+export const grantTypeNames = all.map(({ name }) => name);
+
+/** The grant types that need this of a client. */
+export const grantTypesThatNeed = (what: NonNullable<GrantType["needs"]>["what"]): readonly GrantType[] =>
+  grantTypes.filter(({ needs }) => needs?.what === what);
+
+/** The parameters of all grant types, with their kinds. */
+export const tokenParameters = Object.entries(
+  Object.assign({}, ...grantTypes.map(({ parameters }) => parameters)) as GrantType["parameters"],
+);

@@ -1,17 +1,18 @@
+/*
+ * core/edit: adds, changes and removes users and clients one at a time, by the rules of fixtures.
+ */
 import type { Client } from "../../store/store.ts";
 import { checkComputed, refuseEntry } from "../fixtures/schema/computed.ts";
-import { clientProblems } from "./rules.ts";
+import { clientProblems } from "../clients/metadata/rules.ts";
 import { pathText } from "../fixtures/read/located.ts";
-import { metadataOf, removeClientRecord, requireClient, viewClient, type ClientView } from "./admin.ts";
-import { isPublic, wantsSecret } from "./clients.ts";
+import { metadataOf, removeClientRecord, requireClient, viewClient, type ClientView } from "../clients/admin.ts";
+import { isPublic, wantsSecret } from "../clients/clients.ts";
 import type { Context } from "../context.ts";
-import { withoutHosts, type UriSettings } from "./http-hosts.ts";
+import { withoutHosts, type UriSettings } from "../clients/http-hosts.ts";
 import { OperationError } from "../errors.ts";
 import { normalizeClient } from "../fixtures/schema/normalize.ts";
-import type { FixtureClient } from "./schema.ts";
+import type { FixtureClient } from "../clients/metadata/schema.ts";
 import { commandOn } from "../hint.ts";
-
-/** Adds, changes and removes clients one at a time, by the rules of fixtures. */
 
 /** Metadata of a client, and what is shown and not set. */
 type ClientInput = FixtureClient & { readonly public?: boolean | undefined };

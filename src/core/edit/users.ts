@@ -5,11 +5,9 @@ import type { Context } from "../context.ts";
 import { OperationError } from "../errors.ts";
 import { withSecret } from "../factors/otp.ts";
 import { normalizeUser } from "../fixtures/schema/normalize.ts";
-import type { FixtureUser } from "./schema.ts";
-import { hashPassword } from "../login/passwords.ts";
-import { banEffects, fieldsOf, removeUserRecord, requireUser, viewUser, type UserView } from "./users.ts";
-
-/** Adds, changes and removes users one at a time, by the rules of fixtures. */
+import type { FixtureUser } from "../users/schema.ts";
+import { hashPassword } from "../users/passwords.ts";
+import { banEffects, fieldsOf, removeUserRecord, requireUser, viewUser, type UserView } from "../users/users.ts";
 
 /** A user of a fixture, as it was shown or with changes. */
 type UserInput = FixtureUser & { readonly hasPassword?: boolean | undefined };

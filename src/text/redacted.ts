@@ -1,14 +1,4 @@
-/*
- * core/redaction: what may be shown of a request, in every text that repeats it: responses, pages, the request log, the ledger.
- *
- * It is decided by place and form, and never by comparing a value with the records of secrets, so no output tells whether a guess was right:
- *
- * - A parameter that is meant to hold a secret is never shown (places.ts).
- * - In any other parameter, path or message, a value is shown if it is registered or shorter than 16 characters (values.ts).
- * - Everything in the form of our own tokens is replaced wherever it stands (forms.ts).
- *
- * redactor.ts applies all three to the texts about one request; registered.ts looks up which of its values are registered.
- */
+/** What has the form of a secret, in texts of any kind. */
 
 /** The beginning of a text whose length somebody else chooses. @param longest characters */
 export const cut = (text: string, longest: number): string =>

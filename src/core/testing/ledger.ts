@@ -1,0 +1,38 @@
+import type { Exchange, RequestEvent, RequestRecord } from "./record.ts";
+
+/** The record of the requests that an issuer received. */
+export interface Ledger {
+  /** Records a request. @param log receives its log line */
+  add(exchange: Exchange, log?: (event: RequestEvent) => void): void;
+  /** The oldest first. */
+  list(): readonly RequestRecord[];
+  find(id: string): RequestRecord | undefined;
+  /** The flow of a request that is being refused, for its error page; null: it belongs to none. The caller notes it. */
+  flowOf(request: Pick<Exchange, "endpoint" | "url" | "body">): string | null;
+  clear(): void;
+  /** Remembers what an operator did, for the inspector. */
+  act(act: Omit<Act, "after">): void;
+  /** The oldest first. */
+  acts(): readonly Act[];
+  /** Whether requests to an endpoint were dropped for lack of room, after this place. */
+  hasDropped(endpoint: string | null, after: number): boolean;
+  /** Calls the listener for each new request. @returns a function that ends this */
+  subscribe(listener: (record: RequestRecord) => void): () => void;
+  /** Whether a value is the one that was kept. */
+  readonly isSame: (wanted: string, kept: unknown) => boolean;
+  /** The value of a parameter in words: a fingerprint, where it may be a secret. */
+  readonly shown: (name: string, value: string) => string;
+  /** Ends every wait for requests. */
+  close(): void;
+  /** Aborted when the ledger closes. */
+  readonly closing: AbortSignal;
+}
+
+/** What an operator did to the server. */
+export interface Act {
+  /** Milliseconds since 1970, as in the requests. */
+  readonly time: number;
+  readonly command: string;
+  /** The place of the last request before it: a moved clock puts times in another order. */
+  readonly after: number;
+}
