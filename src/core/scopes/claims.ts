@@ -1,33 +1,8 @@
 import type { Client, ReadTx, User } from "../../store/store.ts";
 import type { Context, Settings } from "../context.ts";
+import { reservedClaims, standardByScope } from "./claim-table.ts";
 
 /** Which claims a scope releases, in the three forms of `userinfo_format`. */
-
-/** OpenID Connect Core 5.4. */
-export const standardByScope: ReadonlyMap<string, readonly string[]> = new Map([
-  [
-    "profile",
-    [
-      "name",
-      "family_name",
-      "given_name",
-      "middle_name",
-      "nickname",
-      "preferred_username",
-      "profile",
-      "picture",
-      "website",
-      "gender",
-      "birthdate",
-      "zoneinfo",
-      "locale",
-      "updated_at",
-    ],
-  ],
-  ["email", ["email", "email_verified"]],
-  ["phone", ["phone_number", "phone_number_verified"]],
-  ["address", ["address"]],
-]);
 
 const standardNames = new Set([...standardByScope.values()].flat());
 
@@ -48,15 +23,6 @@ export const singleClaim = (scope: string): string | null =>
 
 /** What discovery lists as `claims_supported`. */
 export const standardClaimNames: readonly string[] = ["sub", ...standardNames];
-
-/**
- * What the server itself says in tokens and UserInfo (RFC 7519 4.1, OpenID Connect Core 2, RFC 9068 2.2). The `claims` of users and
- * clients cannot have these names: they would have no effect.
- */
-export const reservedClaims: readonly string[] = (
-  "iss sub aud exp nbf iat jti nonce auth_time acr amr azp sid at_hash c_hash s_hash client_id scope cnf act may_act events typ " +
-  "id user language theme createdAt grant epoch era client_epoch exchanged_from family generation claims"
-).split(" ");
 
 const protocolNames = new Set(reservedClaims);
 

@@ -1,11 +1,12 @@
 /*
- * core/scopes: what an app may ask for. scopes.ts knows the names, claims.ts which claims each releases. resources.ts
+ * core/scopes: what an app may ask for. scopes.ts knows the names, claim-table.ts each claim, claims.ts what a scope releases. resources.ts
  * reads the APIs that a token is meant for.
  */
 import type { Client, ReadTx } from "../../store/store.ts";
 import type { Context } from "../context.ts";
 import { OAuthError } from "../errors.ts";
-import { releasingScopes, standardByScope, type Defaults } from "./claims.ts";
+import { standardByScope } from "./claim-table.ts";
+import { releasingScopes, type Defaults } from "./claims.ts";
 import { addScopes } from "../fix-commands.ts";
 
 /**

@@ -53,34 +53,6 @@ export interface IssuedToken {
 }
 
 /**
- * By these claims this server decides what a token is and what it may do. None of them can be set, because the token would gain rights
- * that its grant does not have. The value is the flag that sets the claim, if there is one.
- */
-export const reservedInTokens: Readonly<Record<string, string>> = {
-  iss: "wrong-issuer",
-  sub: "user",
-  aud: "audience",
-  client_id: "client",
-  scope: "scope",
-  exp: "expires-in",
-  iat: "",
-  nbf: "not-yet-valid",
-  jti: "",
-  cnf: "",
-  act: "",
-  may_act: "",
-  events: "",
-  grant: "",
-  epoch: "",
-  client_epoch: "",
-  exchanged_from: "",
-  family: "",
-  era: "",
-  generation: "",
-  claims: "",
-};
-
-/**
  * Issues one token under the rules of {@link approve}: the grant is recorded as if the user had allowed it.
  * A token with a flaw is recorded as dead, so that this server never accepts it, even if the flaw concerns only others.
  * @throws {OperationError} not_found, refused

@@ -4,7 +4,7 @@ import { tryItClientId } from "../../core/clients/client-id.ts";
 import { baseOf, discoveryPath } from "../../core/endpoints.ts";
 import { OAuthError } from "../../core/errors.ts";
 import { readUserInfo } from "../../core/tokens/userinfo.ts";
-import { reservedClaims } from "../../core/scopes/claims.ts";
+import { reservedClaims } from "../../core/scopes/claim-table.ts";
 import {
   beginTryIt,
   checkTryItCsrf,

@@ -9,7 +9,7 @@ import { userSchema } from "../../users/schema.ts";
 import { notKeepable } from "../../fixtures/read/source.ts";
 import { clientExtras, recordSchemas } from "../../state/schema.ts";
 import { stateFormat, stateVersion } from "../../state/state.ts";
-import { reservedInTokens } from "../../testing/custom.ts";
+import { reservedInTokens } from "../../scopes/claim-table.ts";
 
 /** What operations take beyond plain fields: users, clients, faults and documents. The rules are those of fixtures. */
 
@@ -164,13 +164,13 @@ export const importInput = z.union(
 );
 
 /** What `token.issue` may put into a token. */
-const ownClaim = z.string().regex(new RegExp(`^(?!(?:${Object.keys(reservedInTokens).join("|")})$)`), {
+const ownClaim = z.string().regex(new RegExp(`^(?!(?:${[...reservedInTokens.keys()].join("|")})$)`), {
   error: ({ input }) => reserved(String(input)),
 });
 
 function reserved(name: string): string {
-  const flag = reservedInTokens[name];
+  const flag = reservedInTokens.get(name);
   const why = `"${name}" cannot be set: this server uses it to decide what the token may do`;
-  return flag === undefined || flag === "" ? why : `${why}. There is a flag for it: --${flag}`;
+  return flag === undefined ? why : `${why}. There is a flag for it: --${flag}`;
 }
 export const ownTokenClaims = z.record(ownClaim, jsonValue).superRefine(refuseUnkeepable);

@@ -1,0 +1,54 @@
+/** Each claim that the server knows: who sets it, and what may set another value. */
+
+interface ClaimRow {
+  readonly name: string;
+  /**
+   * - `server`: it decides what a token is and what it may do, so nothing else sets it (RFC 7519 4.1, RFC 9068 2.2)
+   * - `sign-in`: it says how somebody signed in, or binds tokens to each other; `idp token issue` may set it (OpenID Connect Core 2)
+   * - `userinfo`: a member of the native UserInfo
+   * - `user`: a standard claim of the user's record, which `claims` of a fixture may replace (OpenID Connect Core 5.1)
+   */
+  readonly setBy: "server" | "sign-in" | "userinfo" | "user";
+  /** The flag of `idp token issue` that sets it. */
+  readonly flag?: string;
+  /** The scope that releases it (OpenID Connect Core 5.4). */
+  readonly scope?: string;
+}
+
+const rows = (setBy: ClaimRow["setBy"], names: string, scope?: string): readonly ClaimRow[] =>
+  names.split(" ").map((name) => ({ name, setBy, ...(scope !== undefined && { scope }) }));
+
+const claimTable: readonly ClaimRow[] = [
+  { name: "iss", setBy: "server", flag: "wrong-issuer" },
+  { name: "sub", setBy: "server", flag: "user" },
+  { name: "aud", setBy: "server", flag: "audience" },
+  { name: "exp", setBy: "server", flag: "expires-in" },
+  { name: "nbf", setBy: "server", flag: "not-yet-valid" },
+  { name: "client_id", setBy: "server", flag: "client" },
+  { name: "scope", setBy: "server", flag: "scope" },
+  ...rows("server", "iat jti cnf act may_act events"),
+  ...rows("server", "grant epoch era client_epoch exchanged_from family generation claims"),
+  ...rows("sign-in", "nonce auth_time acr amr azp sid at_hash c_hash s_hash typ"),
+  ...rows("userinfo", "id user language theme createdAt"),
+  ...rows("user", "name family_name given_name middle_name nickname preferred_username profile picture", "profile"),
+  ...rows("user", "website gender birthdate zoneinfo locale updated_at", "profile"),
+  ...rows("user", "email email_verified", "email"),
+  ...rows("user", "phone_number phone_number_verified", "phone"),
+  ...rows("user", "address", "address"),
+];
+
+const namesOf = (fits: (row: ClaimRow) => boolean): readonly string[] =>
+  claimTable.filter(fits).map(({ name }) => name);
+
+/** The names that `claims` of users and clients cannot have: they would have no effect. */
+export const reservedClaims = namesOf(({ setBy }) => setBy !== "user");
+
+/** The claims that `idp token issue` cannot set, because the token would gain rights that its grant does not have; and the flag instead. */
+export const reservedInTokens: ReadonlyMap<string, string | undefined> = new Map(
+  claimTable.flatMap(({ name, setBy, flag }) => (setBy === "server" ? [[name, flag]] : [])),
+);
+
+/** OpenID Connect Core 5.4. */
+export const standardByScope: ReadonlyMap<string, readonly string[]> = new Map(
+  ["profile", "email", "phone", "address"].map((name) => [name, namesOf(({ scope }) => scope === name)]),
+);
