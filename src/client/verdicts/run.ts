@@ -51,13 +51,15 @@ export async function runCases<A>(run: Run<A>): Promise<RunResult> {
   const first = await inTime(run, control, verdicts);
   add(control, first);
   let failure = (await run.tidy(control)) ?? whyBroken(first);
+  let failedAt = control.name;
   for (const one of cases) {
     if (failure !== null) {
-      add(one, notReached(`not run: ${failure}`));
+      add(one, notReached(`not run: see ${failedAt}`));
       continue;
     }
     const finding = await inTime(run, one, verdicts);
     failure = (await run.tidy(one)) ?? whyBroken(await inTime(run, control, verdicts)) ?? (await run.tidy(control));
+    failedAt = one.name;
     add(one, failure === null ? finding : notReached(`${run.broken} after this case: ${failure}`));
   }
   if (cases.length > 0) add(last, failure === null ? works(run.didLast) : notReached(failure));
