@@ -16,6 +16,7 @@
 import type { Store, Tx } from "../store/store.ts";
 import type { Factor } from "./factors/names.ts";
 import type { Attempts } from "./attempts.ts";
+import type { ClientDocuments } from "./clients/document-types.ts";
 import type { KeyRing } from "./keys/keys.ts";
 import type { Faults } from "./testing/faults/faults.ts";
 import type { Issuers } from "./issuers/issuer-view.ts";
@@ -59,6 +60,10 @@ export interface Settings {
   readonly any_loopback_port: boolean;
   /** Whether clients that register themselves may name loopback addresses that this server sends something to. */
   readonly registration_loopback: boolean;
+  /** Whether a `client_id` that is a URL is read from its metadata document. */
+  readonly client_metadata_documents: boolean;
+  /** Whether such a document may be on this machine, and on plain http there. */
+  readonly client_metadata_loopback: boolean;
   /** True if the start page offers a sign-in to the built-in app. */
   readonly try_it: boolean;
   /** How many requests the ledger holds. */
@@ -92,6 +97,8 @@ export const defaultSettings: Settings = {
   http_redirect_hosts: [],
   any_loopback_port: false,
   registration_loopback: false,
+  client_metadata_documents: false,
+  client_metadata_loopback: false,
   try_it: false,
   ledger: 1000,
   endpoints: {},
@@ -147,6 +154,8 @@ export interface Context {
   readonly passwords: PendingPasswords;
   /** Slows down guessing. */
   readonly attempts: Attempts;
+  /** The clients that have a metadata document in place of a registration. */
+  readonly documents: ClientDocuments;
   /** Who may use the inspector. */
   readonly inspector: InspectorAccess;
   readonly fixtures: FixturesInUse;

@@ -63,6 +63,7 @@ export function metadata(
     ui_locales_supported: supported.languages,
     prompt_values_supported: ["none", "login", "consent", "select_account"],
     authorization_response_iss_parameter_supported: true,
+    ...(ctx.settings.client_metadata_documents && { client_id_metadata_document_supported: true }),
     claims_parameter_supported: true,
     request_parameter_supported: false,
     // Absent it would mean true (OpenID Connect Discovery 3).

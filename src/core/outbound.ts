@@ -1,5 +1,5 @@
 import type { lookup as systemLookup } from "node:dns";
-import type { IncomingMessage } from "node:http";
+import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import { addressIn, checkedLookup, isOwnAddress, kindOfAddress } from "../net/address.ts";
 import type { Client } from "../store/store.ts";
 import type { Context, Settings } from "./context.ts";
@@ -7,8 +7,8 @@ import { NestingError, parseJson } from "../text/json-depth.ts";
 import { OAuthError } from "./errors.ts";
 
 /**
- * What this server sends to its clients: for their keys (`jwks_uri`), and that a session ended (`backchannel_logout_uri`). Never for an
- * authorization request, never through a redirect, and never where it must not reach (OWASP SSRF; RFC 7591 5).
+ * What this server sends to its clients: for their keys (`jwks_uri`), for their metadata documents where those are on, and that a session ended
+ * (`backchannel_logout_uri`). Never through a redirect, and never where it must not reach (OWASP SSRF; RFC 7591 5).
  */
 
 /** Milliseconds for the whole request. */
@@ -23,22 +23,28 @@ export type Reach = "local" | "loopback" | "public";
 export const reachOfRegistered = ({ registration_loopback: allowed }: Settings): Reach =>
   allowed ? "loopback" : "public";
 
+/** For metadata documents, and what is in them. */
+export const reachOfDocuments = ({ client_metadata_loopback: allowed }: Settings): Reach =>
+  allowed ? "loopback" : "public";
+
 /** Clients that the operator named, in fixtures or by a command, may live on this machine, as apps under development do. */
-export const reachOf = ({ settings }: Pick<Context, "settings">, client: Client): Reach =>
-  client.registrationTokenHash === undefined ? "local" : reachOfRegistered(settings);
+export function reachOf({ settings }: Pick<Context, "settings">, client: Client): Reach {
+  if (client.fromDocument === true) return reachOfDocuments(settings);
+  return client.registrationTokenHash === undefined ? "local" : reachOfRegistered(settings);
+}
 
 /** Our own refusal; its message repeats nothing of the answer. */
 class OutboundError extends Error {}
 
-function checkAddress(address: string, reach: Reach): void {
+/** What the refusal of an address says, and what to do. */
+const ofRegistered =
+  "which a client that registered itself may not have; name the client in a fixture, or allow loopback addresses with the setting registration_loopback";
+
+function checkAddress(address: string, reach: Reach, rule: string): void {
   const kind = kindOfAddress(address);
   if (kind === "forbidden") throw new OutboundError(`it is at ${address}, which no client may have`);
   if (reach === "local" || (reach === "loopback" && kind === "loopback")) return;
-  if (kind !== "public" || isOwnAddress(address)) {
-    throw new OutboundError(
-      `it is at ${address}, which a client that registered itself may not have; name the client in a fixture, or allow loopback addresses with the setting registration_loopback`,
-    );
-  }
+  if (kind !== "public" || isOwnAddress(address)) throw new OutboundError(`it is at ${address}, ${rule}`);
 }
 
 /**
@@ -49,7 +55,7 @@ export function addressProblem(url: string, reach: Reach): string | null {
   const address = addressIn(url);
   if (address === null) return null;
   try {
-    checkAddress(address, reach);
+    checkAddress(address, reach, ofRegistered);
     return null;
   } catch (error) {
     return (error as OutboundError).message;
@@ -61,15 +67,20 @@ export interface OutboundRequest {
   readonly form?: URLSearchParams;
   /** See {@link reachOf}. */
   readonly reach: Reach;
+  /** What the refusal of an address outside the reach says. */
+  readonly rule?: string;
   /** Milliseconds. */
   readonly timeLimit?: number;
+  /** Bytes of the answer. */
+  readonly sizeLimit?: number;
   /** Resolves names. */
   readonly lookup?: typeof systemLookup;
 }
 
 export interface OutboundAnswer {
   readonly status: number;
-  /** Empty where a form was sent. */
+  readonly headers: IncomingHttpHeaders;
+  /** Empty where a form was sent, and unless the status is 200. */
   readonly text: string;
 }
 
@@ -78,12 +89,19 @@ export interface OutboundAnswer {
  * @throws {Error} a message for the operator, beginning with "it", that repeats nothing of the answer
  */
 export async function send(url: string, request: OutboundRequest): Promise<OutboundAnswer> {
-  const { form, reach, lookup, timeLimit: limit = timeLimit } = request;
+  const {
+    form,
+    reach,
+    lookup,
+    rule = ofRegistered,
+    timeLimit: limit = timeLimit,
+    sizeLimit: most = sizeLimit,
+  } = request;
   const signal = AbortSignal.timeout(limit);
   try {
     const { protocol } = new URL(url);
     const check = (address: string): void => {
-      checkAddress(address, reach);
+      checkAddress(address, reach, rule);
     };
     // An IP address is never looked up.
     const address = addressIn(url);
@@ -97,6 +115,8 @@ export async function send(url: string, request: OutboundRequest): Promise<Outbo
       lookup: checkedLookup(check, lookup),
       // A new connection, because a reused one may lead to an address that was not checked.
       agent: false,
+      // Also where the environment turns this off (NODE_TLS_REJECT_UNAUTHORIZED).
+      rejectUnauthorized: true,
       signal,
     };
     const { request: ask } = protocol === "https:" ? await import("node:https") : await import("node:http");
@@ -110,26 +130,36 @@ export async function send(url: string, request: OutboundRequest): Promise<Outbo
         })
         .end(form?.toString());
     });
-    const status = response.statusCode ?? 0;
-    if (form === undefined) return { status, text: await readLimited(response) };
+    const { statusCode: status = 0, headers } = response;
+    if (form === undefined && status === 200) return { status, headers, text: await readLimited(response, most) };
     // The body does not matter.
     response.destroy();
-    return { status, text: "" };
+    return { status, headers, text: "" };
   } catch (error) {
     if (error instanceof OutboundError) throw error;
-    throw new Error(signal.aborted ? `it did not answer within ${limit / 1000} s` : "it could not be reached", {
-      cause: error,
-    });
+    const reason = signal.aborted
+      ? `it did not answer within ${limit / 1000} s`
+      : (certificateProblem(error) ?? unreachable);
+    throw new Error(reason, { cause: error });
   }
 }
 
-async function readLimited(response: IncomingMessage): Promise<string> {
+const unreachable = "it could not be reached";
+
+function certificateProblem(error: unknown): string | null {
+  const { code } = Object(error) as { readonly code?: unknown };
+  return typeof code === "string" && /CERT|UNABLE_TO_/.test(code)
+    ? `its certificate is not trusted (${code}); name its authority in NODE_EXTRA_CA_CERTS`
+    : null;
+}
+
+async function readLimited(response: IncomingMessage, most: number): Promise<string> {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of response as AsyncIterable<Buffer>) {
     size += chunk.length;
     // Leaving the loop ends the connection.
-    if (size > sizeLimit) throw new OutboundError(`it is larger than ${sizeLimit} bytes`);
+    if (size > most) throw new OutboundError(`it is larger than ${most} bytes`);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString("utf8");

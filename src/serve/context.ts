@@ -10,6 +10,7 @@ import { addressBefore, issuerOf, layoutsOf, type Layout } from "../core/layout/
 import { builtInScopes } from "../core/scopes/scopes.ts";
 import { effectiveSettings, storedSettings } from "../core/settings.ts";
 import { createFaults } from "../core/testing/faults/faults.ts";
+import { createClientDocuments } from "../core/register/documents.ts";
 import { createLedger } from "../core/testing/requests.ts";
 import { createTrustedIssuers } from "../core/trust/trusted-issuers.ts";
 import type { AuthorizationRecord } from "../core/sign-in/interactions.ts";
@@ -76,6 +77,7 @@ export async function composeContext(options: ContextOptions): Promise<Context> 
     authorizationPurpose: (record: unknown) => authorizationPurpose(record as AuthorizationRecord),
     keys: await openKeyRing(store, now, random),
     attempts: createAttempts(now),
+    documents: createClientDocuments(() => context),
     inspector: await createInspectorAccess(store, clock.unmoved, random),
     ledger: createLedger(
       () => served.value.settings.ledger,
@@ -111,5 +113,6 @@ export async function composeContext(options: ContextOptions): Promise<Context> 
     },
     at: (other) => contextAt(() => other),
   });
-  return contextAt(() => served.value.layouts[0]);
+  const context = contextAt(() => served.value.layouts[0]);
+  return context;
 }

@@ -1,4 +1,5 @@
 /** Short-lived records: most wait for a person or a client, for minutes. Lasting ones are in records.ts. */
+import type { Client } from "./records.ts";
 
 /** A sign-in or a sign-out that waits for the person in front of the browser, with the steps done so far. */
 export interface Interaction {
@@ -21,8 +22,14 @@ interface OfIssuer {
   readonly issuerPath: string;
 }
 
+/** Began with a client whose metadata document may change before it ends. */
+interface OfDocument {
+  /** The client as the document described it then. Absent: the client is registered. */
+  readonly document?: Client;
+}
+
 /** An authorization code. The record stays a while after it was redeemed, so that a replay is recognized. */
-export interface Code extends OfIssuer {
+export interface Code extends OfIssuer, OfDocument {
   /** SHA-256 of the code, base64url. */
   readonly id: string;
   readonly clientId: string;
@@ -43,7 +50,7 @@ export interface Code extends OfIssuer {
 }
 
 /** An authorization request that its client pushed beforehand (RFC 9126). */
-export interface PushedRequest extends OfIssuer {
+export interface PushedRequest extends OfIssuer, OfDocument {
   /** The `request_uri`. */
   readonly id: string;
   readonly clientId: string;
@@ -52,7 +59,7 @@ export interface PushedRequest extends OfIssuer {
 }
 
 /** A device that waits for its user (RFC 8628). */
-export interface DeviceRequest extends OfIssuer {
+export interface DeviceRequest extends OfIssuer, OfDocument {
   /** SHA-256 of the device code, base64url. */
   readonly id: string;
   /** As it is compared: capital letters without the dash. */

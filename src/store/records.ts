@@ -93,6 +93,8 @@ export interface Client {
   readonly updatedAt: string;
   /** SHA-256 of the token that manages a client which registered itself (RFC 7592), base64url. */
   readonly registrationTokenHash?: string;
+  /** Its metadata is the document at `client_id`: nobody registered it. */
+  readonly fromDocument?: true;
   /** Any other registered metadata, kept as it was given. */
   readonly [metadata: string]: unknown;
 }

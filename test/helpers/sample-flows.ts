@@ -28,7 +28,7 @@ const request = (
   status: 200,
   ms: 3.4,
   ...{ client: "demo-app", user: null, grant_type: null, scope: null, parameters: {}, response: null },
-  ...{ outcome: "answered", error: null, rule: null, fix: null, fault: null, clock: null },
+  ...{ metadata_document: null, outcome: "answered", error: null, rule: null, fix: null, fault: null, clock: null },
   ...change,
 });
 

@@ -235,6 +235,7 @@ const consent: ConsentView = {
   policyUri: null,
   tosUri: null,
   returnTo: "localhost:3000",
+  document: null,
   user: alice,
   scopes: { fresh: [openid, profile, email, details, phone, social, orders, givenName, offline], granted: [] },
   always: [],
@@ -464,6 +465,12 @@ export const endedViews = {
 
 export const consentViews = {
   "consent-default": consent,
+  "consent-document": {
+    ...consent,
+    client: { id: "https://shelf.example/client.json", name: "Shelf" },
+    returnTo: "127.0.0.1:51004",
+    document: { host: "shelf.example", loopback: true },
+  },
   "consent-incremental": {
     ...consent,
     state: "incremental",

@@ -97,6 +97,7 @@ test("the record of a token request: what was sent, without secrets", async () =
     },
     outcome: 'authorization_code: access, refresh, id for "openid email"',
     error: null,
+    metadata_document: null,
     rule: null,
     fix: null,
     fault: null,

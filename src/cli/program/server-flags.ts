@@ -26,6 +26,8 @@ export interface SettingsFlags {
   readonly httpRedirectHosts?: readonly string[];
   readonly anyLoopbackPort?: boolean;
   readonly registrationLoopback?: boolean;
+  readonly clientMetadataDocuments?: boolean;
+  readonly clientMetadataLoopback?: boolean;
   readonly endpoints?: Settings["endpoints"];
 }
 
@@ -48,6 +50,8 @@ export function settingsOf(flags: SettingsFlags): Partial<Settings> {
     http_redirect_hosts: flags.httpRedirectHosts,
     any_loopback_port: flags.anyLoopbackPort,
     registration_loopback: flags.registrationLoopback,
+    client_metadata_documents: flags.clientMetadataDocuments,
+    client_metadata_loopback: flags.clientMetadataLoopback,
     endpoints: flags.endpoints,
   };
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));

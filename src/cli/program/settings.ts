@@ -87,6 +87,8 @@ export const withSettings = (command: Command): Command =>
     )
     .option("--any-loopback-port", "let confidential clients register loopback redirect URIs with any port")
     .option("--registration-loopback", "let clients that register themselves use loopback addresses (jwks_uri, …)")
+    .option("--client-metadata-documents", "accept a client_id that is the https URL of its metadata document")
+    .option("--client-metadata-loopback", "allow metadata documents on this machine, on plain http too")
     .option(
       "--endpoints <paths>",
       'the paths of auth0, okta, keycloak, cognito or entra for its SDK; or your own as JSON: {"token":"/token"}',

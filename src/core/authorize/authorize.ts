@@ -12,6 +12,7 @@ import { refuse } from "./purpose.ts";
 import { checkAuthorizationRequest, type AuthorizationRequest } from "./request.ts";
 import type { RawParameters } from "./parameters.ts";
 import type { Context } from "../context.ts";
+import { documentClient } from "../clients/documents.ts";
 import { OAuthError } from "../errors.ts";
 import { whenCodeLeft } from "../factors/otp.ts";
 import type { Needs } from "../sign-in/purpose.ts";
@@ -41,8 +42,9 @@ import { liveSession } from "../sessions/sessions.ts";
  */
 export async function beginAuthorization(ctx: Context, raw: RawParameters, browser: Browser): Promise<StepResult> {
   const { parameters, pushed } = await takePushed(ctx, raw);
+  const document = pushed === null ? await documentClient(ctx, parameters["client_id"], browser) : pushed.document;
   const request = await ctx.store.read((tx) =>
-    checkAuthorizationRequest(tx, ctx, parameters, { pushed: pushed !== null }),
+    checkAuthorizationRequest(tx, ctx, parameters, { pushed: pushed !== null, document }),
   );
   if (request.ignoredScopes.length > 0) {
     const ignored = shownValue(request.ignoredScopes.join(" "), () => false, true) ?? "…";

@@ -43,7 +43,7 @@ export async function pushRequest(
   const parameters = { ...rest, ...(await boundTo(ctx, rest, proof)), client_id: client.client_id };
   const { idTokenHint } = await ctx.store.read((tx) => {
     try {
-      return checkAuthorizationRequest(tx, ctx, parameters, { pushed: true });
+      return checkAuthorizationRequest(tx, ctx, parameters, { pushed: true, document: documentOf(client) });
     } catch (error) {
       throw error instanceof RedirectedError ? error.error : error;
     }
@@ -55,12 +55,15 @@ export async function pushRequest(
       id,
       issuerPath: ctx.layout.issuer,
       clientId: client.client_id,
+      ...(client.fromDocument && { document: client }),
       parameters,
       expiresAt: ctx.now() + pushedRequestTtl * 1000,
     });
     return { request_uri: id, expires_in: pushedRequestTtl };
   });
 }
+
+const documentOf = (client: Client): Client | undefined => (client.fromDocument === true ? client : undefined);
 
 /** A parameter without a value counts as not sent (RFC 6749 3.1). */
 const isSent = (sent: RawParameters, name: string): boolean => (sent[name] ?? "") !== "";

@@ -1,6 +1,6 @@
 import type { Client, Grant, Tx, User } from "../../store/store.ts";
 import { checkStillAllowed, type AuthorizationRequest } from "./request.ts";
-import { findClient } from "../clients/clients.ts";
+import { clientOf } from "../clients/documents.ts";
 import { drawCode } from "../tokens/codes.ts";
 import type { Context } from "../context.ts";
 import { OAuthError } from "../errors.ts";
@@ -14,10 +14,15 @@ import { summarize } from "./request-summary.ts";
 /** An authorization request as the purpose of a sign-in: it ends with a code for the client, or with the reason why not. */
 export function authorizationPurpose(record: AuthorizationRecord): Purpose {
   const request = requestOf(record);
-  const { clientId, redirectUri, uiLocales } = request;
+  const { clientId, document, redirectUri, uiLocales } = request;
   return {
     needs: needsOf(request, record.hintedUserId),
-    shown: { app: { clientId, redirectUri, uiLocales }, ownPage: null, uiLocales, summary: () => summarize(request) },
+    shown: {
+      app: { clientId, document, redirectUri, uiLocales },
+      ownPage: null,
+      uiLocales,
+      summary: () => summarize(request),
+    },
     check: (tx, ctx) => void checkStillAllowed(tx, ctx, request),
     refuse: (code, description) => refuse(request, code, description),
     finish: (tx, ctx, outcome) => finish(tx, ctx, request, outcome),
@@ -28,14 +33,14 @@ export function authorizationPurpose(record: AuthorizationRecord): Purpose {
 const requestOf = ({ request }: AuthorizationRecord): AuthorizationRequest => request as AuthorizationRequest;
 
 function needsOf(request: AuthorizationRequest, hintedUserId: string | null): Needs {
-  const { prompt, maxAge, loginHint, clientId, redirectUri, scopes } = request;
+  const { prompt, maxAge, loginHint, clientId, document, redirectUri, scopes } = request;
   const login = prompt.includes("select_account") ? "choice" : prompt.includes("login") ? "again" : "once";
   return {
     login,
     maxAge,
     loginHint,
     userId: hintedUserId,
-    consent: { clientId, redirectUri, scopes, again: prompt.includes("consent") },
+    consent: { clientId, document, redirectUri, scopes, again: prompt.includes("consent") },
     acr: request.acr,
     acrIsEssential: request.acrIsEssential,
     silent: prompt.includes("none"),
@@ -47,7 +52,7 @@ function finish(tx: Tx, ctx: Context, request: AuthorizationRequest, outcome: Ou
   if (outcome === "denied") return refused(request, "The user denied the request");
   const { standing } = outcome;
   const { user, session } = outcome.session;
-  const client = findClient(tx, request.clientId);
+  const client = clientOf(tx, request);
   const grant = settleGrant(tx, ctx, request, { user, client, allowed: outcome.allowed });
   const code = drawCode(tx, ctx, { client, user, grant, session, standing }, request);
   const answer = answerClient(request, { code });

@@ -13,7 +13,8 @@ import {
 import { requireRegistered, settleClient, targetOf } from "./target.ts";
 import type { RequestedClaims } from "../scopes/claims.ts";
 import { readClaimsParameter, type ClaimsRequest } from "./claims-parameter.ts";
-import { findClient, requiresPkce } from "../clients/clients.ts";
+import { requiresPkce } from "../clients/clients.ts";
+import { clientOf } from "../clients/documents.ts";
 import type { Context } from "../context.ts";
 import { checkThumbprint } from "../tokens/dpop.ts";
 import { checkEssentialAcr } from "../factors/acr.ts";
@@ -31,6 +32,8 @@ export interface AuthorizationRequest extends ResponseTarget {
   /** That of the issuer that received it, below the address. */
   readonly issuerPath: string;
   readonly clientId: string;
+  /** The client as its metadata document described it. Absent: the client is registered. */
+  readonly document?: Client;
   /** Includes a scope for each single claim that needs consent. */
   readonly scopes: readonly string[];
   readonly claims: RequestedClaims;
@@ -66,9 +69,9 @@ export function checkAuthorizationRequest(
   tx: ReadTx,
   ctx: Context,
   raw: RawParameters,
-  { pushed }: { readonly pushed: boolean },
+  { pushed, document }: { readonly pushed: boolean; readonly document: Client | undefined },
 ): AuthorizationRequest {
-  const { client, redirectUri } = settleClient(tx, ctx, raw);
+  const { client, redirectUri } = settleClient(tx, ctx, raw, document);
   const target = targetOf(ctx, raw, redirectUri);
   try {
     checkParameters(raw);
@@ -85,6 +88,7 @@ export function checkAuthorizationRequest(
     return {
       issuerPath: ctx.layout.issuer,
       clientId: client.client_id,
+      ...(document !== undefined && { document }),
       scopes: [...scopes, ...claims.scopes],
       claims: claims.claims,
       ignoredScopes: ignored,
@@ -125,7 +129,7 @@ const askedAcr = (
  */
 export function checkStillAllowed(tx: ReadTx, ctx: Pick<Context, "settings">, request: AuthorizationRequest): Client {
   const { redirectUri, scopes, codeChallenge } = request;
-  const client = findClient(tx, request.clientId, redirectUri);
+  const client = clientOf(tx, request, redirectUri);
   requireRegistered(ctx, client, redirectUri);
   try {
     requireCodes(client);

@@ -1,5 +1,6 @@
 import type { Client, ReadTx } from "../../store/store.ts";
-import { findClient, mayUseAnyPort } from "../clients/clients.ts";
+import { mayUseAnyPort } from "../clients/clients.ts";
+import { clientOf } from "../clients/documents.ts";
 import type { Context } from "../context.ts";
 import { OAuthError } from "../errors.ts";
 import { addRedirectUri, listClients, showClient } from "../fix-commands.ts";
@@ -26,7 +27,7 @@ export function targetOf(
   };
 }
 
-function namedClient(tx: ReadTx, raw: RawParameters): Client {
+function namedClient(tx: ReadTx, raw: RawParameters, document?: Client): Client {
   for (const name of ["client_id", "redirect_uri"]) {
     if (Array.isArray(raw[name])) {
       throw new OAuthError(
@@ -40,16 +41,20 @@ function namedClient(tx: ReadTx, raw: RawParameters): Client {
   if (clientId === undefined) {
     throw new OAuthError("invalid_request", "client_id is missing (RFC 6749 4.1.1)", { fix: listClients });
   }
-  return findClient(tx, clientId, single(raw, "redirect_uri"));
+  return clientOf(tx, { clientId, document }, single(raw, "redirect_uri"));
 }
 
-/** The client and its redirect URI: nothing is sent to an address that is not proven to be the client's (RFC 6749 4.1.2.1, RFC 9700 2.1). */
+/**
+ * The client and its redirect URI: nothing is sent to an address that is not proven to be the client's (RFC 6749 4.1.2.1, RFC 9700 2.1).
+ * @param document the client as its metadata document describes it; absent: as it is in the data
+ */
 export function settleClient(
   tx: ReadTx,
   ctx: Pick<Context, "settings">,
   raw: RawParameters,
+  document?: Client,
 ): { client: Client; redirectUri: string } {
-  const client = namedClient(tx, raw);
+  const client = namedClient(tx, raw, document);
   const redirectUri = single(raw, "redirect_uri");
   if (redirectUri === undefined) {
     throw new OAuthError(

@@ -1,9 +1,10 @@
 import type { Client, ReadTx } from "../../store/store.ts";
 import { clientSecretLimits } from "../attempts.ts";
 import { assertedClientId, assertionType, verifyAssertion } from "./assertion.ts";
-import { authMethods, federatedMethod, findClient } from "./clients.ts";
+import { authMethods, federatedMethod } from "./clients.ts";
 import type { ClientCredentials } from "./client-credentials.ts";
 import type { Context } from "../context.ts";
+import { clientOf, documentClient } from "./documents.ts";
 import { isOfAnotherIssuer, verifyFederated } from "./federated.ts";
 import { OAuthError } from "../errors.ts";
 import { commandOn } from "../hint.ts";
@@ -108,10 +109,16 @@ export async function authenticateClient(
   missing: Missing = () => "",
 ): Promise<Client> {
   refuseTwoMethods(credentials);
-  const { clientId, client, version } = await ctx.store.read((tx) => {
+  const clientId = await ctx.store.read((tx) => {
     const id = claimedId(credentials, (one) => tx.get("clients", one)?.federated_credentials !== undefined);
     refuseSwapped(tx, id, credentials);
-    return { clientId: id, client: findClient(tx, id), version: tx.version("clients", id) };
+    return id;
+  });
+  const { began, peer } = credentials;
+  const document = began?.client_id === clientId ? began : await documentClient(ctx, clientId, peer);
+  const { client, version } = await ctx.store.read((tx) => {
+    const named = clientOf(tx, { clientId, document });
+    return { client: named, version: tx.version("clients", clientId) };
   });
   const used = methodsOf(credentials, client);
   const allowed = authMethods(client);

@@ -1,3 +1,6 @@
+import type { Peer } from "./document-types.ts";
+import type { Client } from "../../store/store.ts";
+
 /** The credentials of a request, as the http layer read them. */
 export interface ClientCredentials {
   /** Values of an `Authorization: Basic` header, form-decoded (RFC 6749 2.3.1); null: none was sent. */
@@ -17,6 +20,10 @@ export interface ClientCredentials {
   readonly address: string;
   /** The base of the back-channel endpoints under the name that was asked; null: they are those of the issuer. */
   readonly base: string | null;
+  /** Who causes the read of a metadata document. */
+  readonly peer: Peer;
+  /** The client of the sign-in that the request goes on with, where it has a metadata document. Absent: the request begins something. */
+  readonly began?: Client | undefined;
   /** Sent to the PAR endpoint. */
   readonly isPushed?: boolean;
 }

@@ -1,7 +1,8 @@
 /*
  * core/clients: the apps. clients.ts answers what a client may do, authentication.ts (with assertion.ts) who is asking, redirect-uri.ts and
- * http-hosts.ts where the browser may go. admin.ts is for the operator. metadata/ says what a client may be: the form of each field
- * (schema.ts), and what must fit together (rules.ts). It comes after tokens, because grant types are declared there.
+ * http-hosts.ts where the browser may go. documents.ts is for clients that nobody registered, admin.ts for
+ * the operator. metadata/ says what a client may be: the form of each field (schema.ts), and what must fit together (rules.ts). It comes after
+ * tokens, because grant types are declared there.
  */
 import type { Client, ReadTx } from "../../store/store.ts";
 import type { Context } from "../context.ts";
@@ -105,12 +106,13 @@ export const clientNameOf = (ctx: Context, clientId: string): Promise<ClientName
   });
 
 /**
- * A client that authenticated, as it is now: it may have been changed since.
+ * A client that authenticated, as it is now: it may have been changed since. One with a metadata document stays as that was read.
  * @throws {OAuthError} invalid_client if it was removed, or removed and registered again
  */
-export function presentClient(tx: ReadTx, { client_id: id, epoch }: Client): Client {
+export function presentClient(tx: ReadTx, known: Client): Client {
+  const { client_id: id, epoch } = known;
   const client = tx.get("clients", id);
-  if (client?.epoch === epoch) return client;
+  if (client?.epoch === epoch) return known.fromDocument === true ? known : client;
   throw new OAuthError("invalid_client", `client "${id}" was removed while this request was handled`);
 }
 

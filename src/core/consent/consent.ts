@@ -3,7 +3,8 @@
  * client would get with each scope.
  */
 import type { Client, Grant, Interaction, User } from "../../store/store.ts";
-import { findClient } from "../clients/clients.ts";
+import { clientOf } from "../clients/documents.ts";
+import { isLoopbackUrl } from "../../net/address.ts";
 import type { Context } from "../context.ts";
 import { isCovered } from "../grants/granted-scopes.ts";
 import { activeGrant } from "../grants/grants.ts";
@@ -27,6 +28,8 @@ export interface ConsentPage {
   readonly client: Client;
   readonly user: User;
   readonly redirectUri: string;
+  /** Where the metadata of a client that nobody registered comes from, and whether it returns to this machine only; else null. */
+  readonly document: { readonly url: string; readonly loopback: boolean } | null;
   readonly uiLocales: string | null;
   readonly fresh: readonly ScopeRow[];
   readonly granted: readonly ScopeRow[];
@@ -46,8 +49,8 @@ export const showConsent = (ctx: Context, uid: string, browser: Browser): Promis
     const { needs, shown } = purposeOf(ctx, interaction);
     if (needs.consent === null || session === null) return null;
     if (nextStep(tx, ctx, interaction, session).kind !== "consent") return null;
-    const { clientId, scopes } = needs.consent;
-    const client = findClient(tx, clientId);
+    const { scopes } = needs.consent;
+    const client = clientOf(tx, needs.consent);
     const grant: Pick<Grant, "scopes" | "declined"> = activeGrant(tx, session.user.id, client.client_id) ?? {
       scopes: [],
     };
@@ -67,6 +70,9 @@ export const showConsent = (ctx: Context, uid: string, browser: Browser): Promis
       client,
       user: session.user,
       redirectUri: needs.consent.redirectUri,
+      document: client.fromDocument
+        ? { url: client.client_id, loopback: client.redirect_uris.every(isLoopbackUrl) }
+        : null,
       uiLocales: shown.uiLocales,
       fresh: rows(asked.filter((name) => !before.includes(name))),
       granted: rows(asked.filter((name) => before.includes(name))),

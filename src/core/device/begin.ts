@@ -79,6 +79,7 @@ export function beginDevice(
       issuerPath: ctx.layout.issuer,
       userCode,
       clientId: client.client_id,
+      ...(client.fromDocument && { document: client }),
       scopes,
       resources,
       status: "waiting",

@@ -53,7 +53,7 @@ function findWaiting(tx: ReadTx, ctx: Context, typed: string): DeviceRequest | U
 
 /** The client, and the scopes it may ask for now: it may have changed since the device began. Null: none. */
 function askedNow(tx: ReadTx, request: DeviceRequest): { client: Client; scopes: readonly string[] } | null {
-  const client = tx.get("clients", request.clientId);
+  const client = request.document ?? tx.get("clients", request.clientId);
   if (client === undefined) return null;
   const scopes = request.scopes.filter((name) => mayAsk(client, name));
   return scopes.length === 0 ? null : { client, scopes };

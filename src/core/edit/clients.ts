@@ -68,6 +68,14 @@ export async function addClient(ctx: Context, { public: shown, ...given }: Clien
   });
 }
 
+/** @throws {OperationError} refused for a client whose metadata is not kept here */
+function refuseDocument({ client_id: id, fromDocument }: Client): void {
+  if (fromDocument === undefined) return;
+  throw new OperationError("refused", `client "${id}" has a metadata document: its metadata is what that URL says`, {
+    hint: "Change the document. The next sign-in reads it",
+  });
+}
+
 /** Writes the client that `work` makes of the current one, once it is checked. @param shown the caller's value of `public` */
 async function change(
   ctx: Context,
@@ -80,6 +88,7 @@ async function change(
       before: requireClient(tx, clientId),
       version: tx.version("clients", clientId),
     }));
+    refuseDocument(before);
     // The record and the changes each fit the schema of a client.
     const entry = work(before) as unknown as FixtureClient;
     refuseUnfit(entry, before.registrationTokenHash === undefined ? ctx.settings : withoutHosts(ctx.settings));
@@ -103,7 +112,7 @@ async function change(
 /**
  * Changes the given metadata of a client; null removes a field.
  * @param clientId which is meant
- * @throws {OperationError} not_found; conflict if the result does not fit the settings or itself
+ * @throws {OperationError} not_found; conflict if the result does not fit the settings or itself; refused for a client with a metadata document
  */
 export async function editClient(
   ctx: Context,

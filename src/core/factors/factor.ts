@@ -3,6 +3,7 @@ import { passwordLimits } from "../attempts.ts";
 import type { RequestSummary } from "../sign-in/purpose.ts";
 import { clientName, type ClientName } from "../clients/clients.ts";
 import type { Context } from "../context.ts";
+import type { Named } from "../clients/document-types.ts";
 import type { LiveSession } from "../sessions/sessions.ts";
 import { findForForm, findInteraction, type Browser } from "../sign-in/interactions.ts";
 import {
@@ -88,7 +89,7 @@ export async function showFactor(
     return {
       csrf: interaction.csrf,
       user,
-      client: shown.app === null ? null : appOf(tx, shown.app.clientId),
+      client: shown.app === null ? null : appOf(tx, shown.app),
       asked: factor,
       instead: factors.find((name) => name !== factor) ?? null,
       code: factor === "otp" && ctx.offersPicker ? currentCode(tx, ctx, user) : null,
@@ -104,9 +105,9 @@ export async function showFactor(
   return { ...rest, options: challenge === null ? null : await requestOptions(ctx, page.user, challenge) };
 }
 
-const appOf = (tx: ReadTx, id: string): FactorPage["client"] => ({
+const appOf = (tx: ReadTx, { clientId: id, document }: Named): FactorPage["client"] => ({
   id,
-  name: clientName(tx.get("clients", id) ?? { client_id: id }),
+  name: clientName(document ?? tx.get("clients", id) ?? { client_id: id }),
 });
 
 export interface FactorForm {

@@ -82,8 +82,8 @@ export function showLogin(ctx: Context, uid: string, browser: Browser): Promise<
   });
 }
 
-function namedApp(tx: ReadTx, { clientId }: AskingApp): NamedApp {
-  const client = tx.get("clients", clientId) ?? { client_id: clientId };
+function namedApp(tx: ReadTx, { clientId, document }: AskingApp): NamedApp {
+  const client = document ?? tx.get("clients", clientId) ?? { client_id: clientId };
   return { id: clientId, name: clientName(client), links: clientLinks(client) };
 }
 

@@ -26,8 +26,13 @@ const isName = (tx: ReadTx, text: string): boolean =>
 /**
  * Which texts of a refused request are registered: client IDs with their redirect URIs, usernames, e-mail addresses, scopes, and the parts of
  * this issuer's own addresses. They are looked up by key; secrets are not looked at.
+ * @param open addresses that count as registered
  */
-export async function registeredIn(ctx: Context, sent: Sent): Promise<ReadonlySet<string>> {
+export async function registeredIn(
+  ctx: Context,
+  sent: Sent,
+  open: readonly string[] = [],
+): Promise<ReadonlySet<string>> {
   const values = Object.entries(valuesIn(sent)).flatMap(([name, value]) => (isOpen(name) ? textsIn(value) : []));
   const basic = basicIn(sent.authorization);
   const texts = [
@@ -36,7 +41,7 @@ export async function registeredIn(ctx: Context, sent: Sent): Promise<ReadonlySe
     ...values.flatMap((value) => [value, ...value.split(" ", most)]),
   ];
   const asked = [...new Set(texts)].filter((text) => text !== "").slice(0, most);
-  const own = [ctx.issuer, ctx.address, ...Object.values(ctx.layout.paths)].flatMap(partsOf);
+  const own = [...open, ctx.issuer, ctx.address, ...Object.values(ctx.layout.paths)].flatMap(partsOf);
   return ctx.store.read(
     (tx) => new Set([...own, ...asked.flatMap((text) => [...ofClient(tx, text), ...(isName(tx, text) ? [text] : [])])]),
   );

@@ -1,4 +1,7 @@
-/* core/register: clients that register themselves. It is above clients and fixtures, whose rules it applies. */
+/*
+ * core/register: clients that register themselves, or that a metadata document describes (documents.ts). It is above clients and fixtures, whose
+ * rules it applies.
+ */
 import type { Client, Tx } from "../../store/store.ts";
 import { grantTypesOf } from "../clients/clients.ts";
 import { metadataOf, removeClientRecord } from "../clients/admin.ts";
@@ -43,8 +46,12 @@ function addressProblems(client: Metadata, settings: Settings): Problem[] {
   return [...problems, { path: "initiate_login_uri", message }];
 }
 
-/** The accepted metadata: unknown names are ignored (RFC 7591 2), and no client can exempt itself from consent. */
-async function check({ settings }: Context, sent: unknown, given: Metadata): Promise<Client> {
+/**
+ * The client of the accepted metadata: unknown names are ignored (RFC 7591 2), and no client can exempt itself from consent.
+ * @param given replaces what was sent
+ * @throws {OAuthError} invalid_client_metadata, invalid_redirect_uri
+ */
+export async function checkMetadata({ settings }: Context, sent: unknown, given: Metadata): Promise<Client> {
   if (!isObject(sent)) {
     throw new OAuthError("invalid_client_metadata", "the body must be a JSON object of client metadata (RFC 7591 3.1)");
   }
@@ -110,7 +117,7 @@ function answer(ctx: Context, client: Client, registrationAccessToken: string): 
 export async function registerClient(ctx: Context, sent: unknown, address: string): Promise<Registered> {
   const secret = needsSecret(sent) ? { client_secret: ctx.random(32) } : {};
   ctx.attempts.begin("registrations", registrationLimits(address));
-  const checked = await check(ctx, sent, { client_id: `c_${ctx.random(12)}`, ...secret });
+  const checked = await checkMetadata(ctx, sent, { client_id: `c_${ctx.random(12)}`, ...secret });
   const registrationAccessToken = ctx.random(32);
   const at = new Date(ctx.now()).toISOString();
   const client: Client = {
@@ -180,7 +187,7 @@ async function tryUpdate(ctx: Context, access: RegistrationAccess, sent: unknown
     );
   }
   const kept = needsSecret(sent) ? { client_secret: before.client_secret ?? ctx.random(32) } : {};
-  const checked = await check(ctx, sent, { client_id: before.client_id, ...kept });
+  const checked = await checkMetadata(ctx, sent, { client_id: before.client_id, ...kept });
   return ctx.store.transaction((tx: Tx) => {
     requireAccess(tx.get("clients", access.clientId), access.token);
     if (tx.version("clients", access.clientId) !== version) return null;

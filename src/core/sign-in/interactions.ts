@@ -1,6 +1,7 @@
 import type { Interaction, ReadTx, Tx } from "../../store/store.ts";
 import { clientName, type ClientName } from "../clients/clients.ts";
 import type { Context } from "../context.ts";
+import type { Named, Peer } from "../clients/document-types.ts";
 import { hashOf, sameSecret } from "../secrets.ts";
 
 /** Sign-ins and sign-outs that wait for the person at the browser, bound to that browser. What a sign-in needs is in `purpose.ts`. */
@@ -45,8 +46,7 @@ interface FinishedRecord {
 }
 
 /** The app that a sign-in is for. */
-export interface AskingApp {
-  readonly clientId: string;
+export interface AskingApp extends Named {
   readonly redirectUri: string;
   readonly uiLocales: string | null;
 }
@@ -58,12 +58,10 @@ const expiredTtl = 3_600_000;
 const finishedTtl = 600_000;
 
 /** What the server knows about a browser: the values of its two cookies, and its address. */
-export interface Browser {
+export interface Browser extends Peer {
   /** Binds interactions to the browser in which they began; null: it sent no cookie. */
   readonly id: string | null;
   readonly session: string | null;
-  /** The address of the connection, not of a header. */
-  readonly address: string;
 }
 
 /** Why a page of an interaction cannot be shown, or its form is refused. */

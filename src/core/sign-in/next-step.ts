@@ -6,7 +6,7 @@
  */
 import type { Interaction, ReadTx, Tx, User } from "../../store/store.ts";
 import { notifyClients, type EndedSessions } from "../sessions/backchannel.ts";
-import { findClient } from "../clients/clients.ts";
+import { clientOf } from "../clients/documents.ts";
 import type { Context } from "../context.ts";
 import { grantFor } from "../grants/granted-scopes.ts";
 import {
@@ -101,8 +101,9 @@ export function nextStep(tx: ReadTx, ctx: Context, interaction: Interaction, ses
 }
 
 /** Consent is not asked for by policy (`skip_consent` of the client, `consent: skip`), or if all the scopes are granted. */
-function mustAsk(tx: ReadTx, ctx: Context, { clientId, scopes, again }: Question, user: User): boolean {
-  const client = findClient(tx, clientId);
+function mustAsk(tx: ReadTx, ctx: Context, question: Question, user: User): boolean {
+  const { scopes, again } = question;
+  const client = clientOf(tx, question);
   if (client.skip_consent === true || ctx.settings.consent === "skip") return false;
   return again || grantFor(tx, ctx, client, user.id, scopes) === undefined;
 }

@@ -1,5 +1,6 @@
 import type { ReadTx, Tx } from "../../store/store.ts";
 import type { Context } from "../context.ts";
+import type { Named } from "../clients/document-types.ts";
 import type { AskingApp } from "./interactions.ts";
 import type { AuthorizationResponse } from "./response.ts";
 import type { LiveSession } from "../sessions/sessions.ts";
@@ -44,8 +45,7 @@ export interface Needs {
 type Refusal = "login_required" | "interaction_required" | "consent_required" | "unmet_authentication_requirements";
 
 /** What the user is asked to consent to. */
-export interface Question {
-  readonly clientId: string;
+export interface Question extends Named {
   /** Where the browser goes afterwards, for the page to name it. */
   readonly redirectUri: string;
   readonly scopes: readonly string[];

@@ -29,6 +29,8 @@ export interface RequestRecord {
   readonly parameters: Readonly<Record<string, unknown>>;
   /** Where a redirect led, or the JSON of the response; null for a page. */
   readonly response: Readonly<Record<string, unknown>> | null;
+  /** The metadata document of the client, without secrets; null: the request used none. */
+  readonly metadata_document: unknown;
   /** What happened, in a few words: "login page", "authorization_code: access, refresh". */
   readonly outcome: string;
   /** The reason of a refusal: a code and a sentence, "invalid_grant: code was already used". */
@@ -43,7 +45,7 @@ export interface RequestRecord {
   readonly clock: number | null;
 }
 
-type Detail = "flow" | "grant_type" | "scope" | "parameters" | "response";
+type Detail = "flow" | "grant_type" | "scope" | "parameters" | "response" | "metadata_document";
 
 /** One line of the request log. */
 export interface RequestEvent extends Omit<RequestRecord, "id" | "outcome" | Detail> {
@@ -68,6 +70,8 @@ export interface RequestNotes {
   flow?: string;
   /** Which texts of a refused request are registered, and may be shown. */
   registered?: ReadonlySet<string>;
+  /** The metadata document that the request used, or was refused for; without secrets. */
+  document?: unknown;
   /** The faults that the request took, each with its id and what it did. */
   fault?: string;
   /** Where the response redirects (or posts a form) to, or the text of its JSON. Absent: a page. */

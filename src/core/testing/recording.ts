@@ -115,6 +115,7 @@ export function recordOf(
     grant_type: textOf(parameters, "grant_type"),
     scope: typeof granted === "string" ? granted : textOf(parameters, "scope"),
     ...{ parameters, response },
+    metadata_document: exchange.notes.document === undefined ? null : keeper.whole(exchange.notes.document),
     outcome: status >= 400 ? "refused" : (outcome ?? (event.error === null ? "answered" : "refused")),
     ...end,
     id,

@@ -43,6 +43,7 @@ export function drawCode(tx: Tx, ctx: Context, to: CodeOwner, request: CodeReque
     id: hashOf(code),
     issuerPath: request.issuerPath,
     clientId: to.client.client_id,
+    ...(to.client.fromDocument && { document: to.client }),
     userId: to.user.id,
     grantId: to.grant.id,
     epoch: to.grant.epoch,

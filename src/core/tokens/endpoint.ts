@@ -8,15 +8,19 @@
  * codes.ts draws authorization codes, with pkce.ts; userinfo.ts answers UserInfo. issue.ts issues for an operator, and verify.ts reports every
  * check of a token of this server. decode.ts and verify-foreign.ts read tokens of any issuer.
  */
+import type { Client, ReadTx } from "../../store/store.ts";
 import { authenticateClient } from "../clients/authentication.ts";
 import type { ClientCredentials } from "../clients/client-credentials.ts";
 import { grantTypesOf, isPublic, mayUse } from "../clients/clients.ts";
 import type { Context } from "../context.ts";
 import { provenKey, type Proof } from "./dpop.ts";
 import { OAuthError } from "../errors.ts";
+import { authorizationCode } from "./grant-types/authorization-code.ts";
+import { deviceCode } from "./grant-types/device-code.ts";
 import { grantTypeNames, grantTypes } from "./grant-types/list.ts";
 import type { Values } from "./grant-types/grant-type.ts";
 import type { TokenResult } from "./response.ts";
+import { hashOf } from "../secrets.ts";
 
 /** The token endpoint (RFC 6749 3.2): who asks, by which grant type, what they get. */
 
@@ -31,7 +35,8 @@ export interface TokenRequest extends ClientCredentials {
 /** @throws {OAuthError} of RFC 6749 5.2, RFC 9449 5 */
 export async function token(ctx: Context, request: TokenRequest): Promise<TokenResult> {
   const name = standardName(ctx, request.grant_type);
-  const client = await authenticateClient(ctx, request);
+  const began = await ctx.store.read((tx) => documentOfFlow(tx, name, request.values));
+  const client = await authenticateClient(ctx, { ...request, began });
   if (name === undefined) {
     throw new OAuthError("invalid_request", `grant_type is missing; send one of: ${grantTypeNames.join(", ")}`);
   }
@@ -59,6 +64,14 @@ export async function token(ctx: Context, request: TokenRequest): Promise<TokenR
   const resource = "audience" in grantType.parameters ? values["resource"] : [values["resource"], values["audience"]];
   const own = { ...values, resource: [resource ?? []].flat(2).filter((one) => one !== undefined) };
   return grantType.grant(ctx, client, own, await provenKey(ctx, client, request.proof));
+}
+
+/** The client that the code was given to, as the metadata document described it then: a sign-in goes on with the document it began with. */
+function documentOfFlow(tx: ReadTx, name: string | undefined, values: Values): Client | undefined {
+  const valueOf = (parameter: string): string => String(values[parameter] ?? "");
+  if (name === authorizationCode.name) return tx.get("codes", hashOf(valueOf("code")))?.document;
+  if (name === deviceCode.name) return tx.get("deviceRequests", hashOf(valueOf("device_code")))?.document;
+  return undefined;
 }
 
 /** Vendors' SDKs send other names. */

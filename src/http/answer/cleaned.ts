@@ -1,6 +1,7 @@
 import type { Request, Response } from "express";
 import { listClients } from "../../core/fix-commands.ts";
-import { redactorOf } from "../../core/redaction/redactor.ts";
+import { isDocumentUrl } from "../../core/clients/documents.ts";
+import { redactorOf, valuesIn } from "../../core/redaction/redactor.ts";
 import { registeredIn } from "../../core/redaction/registered.ts";
 import { StorageError } from "../../store/store.ts";
 import { routeOf } from "../route.ts";
@@ -23,8 +24,13 @@ export async function cleanerFor(
   const { originalUrl: url, headers } = req;
   const sent = { url, body: req.body as unknown, authorization: headers.authorization };
   // Where the records cannot be read, nothing counts as registered.
+  // The address of a metadata document is public.
+  const { client_id: id } = valuesIn(sent);
+  const open = typeof id === "string" && isDocumentUrl(id, ctx) ? [id] : [];
   const registered =
-    error instanceof StorageError ? new Set<string>() : await registeredIn(ctx, sent).catch(() => new Set<string>());
+    error instanceof StorageError
+      ? new Set<string>()
+      : await registeredIn(ctx, sent, open).catch(() => new Set<string>());
   note(res, { registered });
   return isOperators(routeOf(res).name) ? (text) => text : redactorOf(sent, (text) => registered.has(text));
 }

@@ -84,7 +84,10 @@ function adviceAndFix(web: Web, fix: Hint | null): Pick<ErrorView, "advice" | "f
 
 /** The paragraph that requires the refusal. If the message names it, it is in parentheses there. */
 const ruleOf = ({ rule, mismatch, message }: Answer): string | null =>
-  rule ?? mismatch?.rule ?? /\(((?:RFC \d+|OpenID Connect [A-Z][\w-]+) [\d.]+)\)/.exec(message)?.[1] ?? null;
+  rule ??
+  mismatch?.rule ??
+  /\(((?:RFC \d+|OpenID Connect [A-Z][\w-]+|Client ID Metadata Document) [\d.]+)\)/.exec(message)?.[1] ??
+  null;
 
 /** Sends a page or JSON. */
 function sendAnswer(web: Web, req: Request, res: Response, error: unknown, answer: Answer): void {

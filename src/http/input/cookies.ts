@@ -2,7 +2,8 @@ import { parse, serialize } from "cookie";
 import type { Request, Response } from "express";
 import type { Browser } from "../../core/sign-in/interactions.ts";
 import { isForeignPart } from "./form-origin.ts";
-import type { Web } from "../web.ts";
+import type { Peer } from "../../core/clients/document-types.ts";
+import { note, type Web } from "../web.ts";
 
 /** What a person chose for every page. It is kept in the browser, beside what their account says. */
 type Preference = "language" | "theme";
@@ -34,6 +35,14 @@ const attributes = (web: Web) =>
 /** The source of a request. Forwarded headers do not count, because any sender can forge them. */
 export const addressOf = (req: Request): string => req.socket.remoteAddress ?? "";
 
+/** Who causes the read of a metadata document. The ledger gets the document. */
+export const peerOf = (req: Request): Peer => ({
+  address: addressOf(req),
+  sawDocument: (document) => {
+    if (req.res !== undefined) note(req.res, { document });
+  },
+});
+
 /** The value of a cookie that the browser sent. */
 const readCookie = (web: Web, req: Request, kind: CookieKind): string | null =>
   parse(req.headers.cookie ?? "")[nameOf(web, kind)] ?? null;
@@ -41,7 +50,7 @@ const readCookie = (web: Web, req: Request, kind: CookieKind): string | null =>
 export const readBrowser = (web: Web, req: Request): Browser => ({
   id: readCookie(web, req, "browser"),
   session: readCookie(web, req, "session"),
-  address: addressOf(req),
+  ...peerOf(req),
 });
 
 /** The browser, with a new id if it sent none. The caller sets the cookie when it shows a page. */

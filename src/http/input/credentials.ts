@@ -3,7 +3,7 @@ import type { RawParameters } from "../../core/authorize/parameters.ts";
 import type { ClientCredentials } from "../../core/clients/client-credentials.ts";
 import type { PresentedToken } from "../../core/tokens/dpop.ts";
 import { OAuthError } from "../../core/errors.ts";
-import { addressOf } from "./cookies.ts";
+import { addressOf, peerOf } from "./cookies.ts";
 import { backchannelOf } from "./host-check.ts";
 import { single } from "./params.ts";
 import type { Web } from "../web.ts";
@@ -55,6 +55,7 @@ export const clientCredentials = (web: Web, req: Request, body: RawParameters): 
   assertionType: single(body, "client_assertion_type"),
   address: sourceOf(req),
   base: backchannelOf(web, req),
+  peer: peerOf(req),
 });
 
 /**

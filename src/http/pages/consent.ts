@@ -38,6 +38,7 @@ export const getConsent = (web: Web) => async (req: UidRequest, res: Response) =
     csrf: shown.csrf,
     client: { id: client.client_id, name: clientName(client)(view.lang) },
     returnTo: hostOf(shown.redirectUri),
+    document: shown.document && { host: hostOf(shown.document.url), loopback: shown.document.loopback },
     user: personOf(user),
     scopes: { fresh: shown.fresh.map(row), granted: shown.granted.map(row) },
     always: shown.always,

@@ -29,6 +29,9 @@ export const client = z
     client_secret: z.exactOptional(z.string()).describe("Only with `secrets=true`, or just after it was generated"),
     redirect_uris: z.array(z.string()),
     public: z.boolean().describe("RFC 6749 2.1"),
+    metadata_document: z
+      .exactOptional(z.literal(true))
+      .describe("Not registered: its client_id is the URL of its metadata"),
   })
   .describe("A client as it is shown: its metadata");
 
@@ -150,6 +153,7 @@ export const request = z
     response: values.nullable().describe("`location` and `parameters` of a redirect, or the `body`"),
     outcome: z.string(),
     error: z.string().nullable(),
+    metadata_document: z.unknown().describe("The metadata document of the client, without secrets; null: none"),
     rule: z.string().nullable().describe("The paragraph that requires the refusal"),
     fix: z.string().nullable(),
     fault: z.string().nullable(),

@@ -1,0 +1,418 @@
+import dns, { type LookupAddress } from "node:dns";
+import { readFileSync } from "node:fs";
+import { createServer as createTlsServer } from "node:https";
+import { syncBuiltinESMExports } from "node:module";
+import { generateKeyPairSync } from "node:crypto";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { underAttack } from "../helpers/attack.ts";
+import { testClock } from "../helpers/clock.ts";
+import { authorizeUrl, pkce, post } from "../helpers/client.ts";
+import { documentServer, redirectUri } from "../helpers/document-server.ts";
+
+/** What a `client_id` can make this server read, and what a metadata document can say (OAuth Client ID Metadata Document). */
+
+const documents = await documentServer();
+const file = (name: string) => readFileSync(new URL(`../helpers/tls/${name}`, import.meta.url));
+const tls = await documentServer((listener) =>
+  createTlsServer({ cert: file("cert.pem"), key: file("key.pem") }, listener),
+);
+const { base, port } = documents;
+const clock = testClock();
+const options = { now: clock.now } as const;
+const open = await underAttack({
+  ...options,
+  settings: { client_metadata_documents: true, client_metadata_loopback: true },
+});
+const strict = await underAttack({ ...options, settings: { client_metadata_documents: true } });
+
+interface Refused {
+  readonly status: number;
+  readonly page: string;
+  /** What the ledger says: code and rule. */
+  readonly error: string;
+  readonly rule: string | null;
+  readonly reads: readonly string[];
+}
+
+/** Begins a sign-in, as a peer that read nothing in the last minute. */
+async function attempt(
+  idp: typeof open,
+  client_id: string,
+  change: Readonly<Record<string, string>> = {},
+): Promise<Refused> {
+  clock.pass(61);
+  return again(idp, client_id, change);
+}
+
+async function again(
+  idp: typeof open,
+  client_id: string,
+  change: Readonly<Record<string, string>> = {},
+): Promise<Refused> {
+  const [before, before2] = [documents.reads.length, tls.reads.length];
+  const url = authorizeUrl(idp, {
+    client_id,
+    redirect_uri: redirectUri,
+    code_challenge: pkce().challenge,
+    code_challenge_method: "S256",
+    ...change,
+  });
+  const response = await fetch(url, { redirect: "manual", headers: { accept: "text/html", cookie: "idp=mine" } });
+  const record = (await idp.call("requests.list", { endpoint: "authorize" })).at(-1);
+  return {
+    status: response.status,
+    page: (await response.text()).replaceAll("&#39;", "'").replaceAll("&quot;", '"').replaceAll("&amp;", "&"),
+    error: record?.error ?? "",
+    rule: record?.rule ?? null,
+    reads: [...documents.reads.slice(before), ...tls.reads.slice(before2)],
+  };
+}
+
+/** Names resolve as given, one answer after the other, for this process. */
+function resolve(names: Readonly<Record<string, readonly (readonly string[])[]>>): {
+  readonly asked: Readonly<Record<string, number>>;
+} {
+  const original = dns.lookup;
+  const asked: Record<string, number> = {};
+  dns.lookup = ((name: string, settings: object, callback: (...results: unknown[]) => void) => {
+    const answers = names[name];
+    if (answers === undefined) {
+      original(name, settings as never, callback as never);
+      return;
+    }
+    const count = (asked[name] = (asked[name] ?? 0) + 1);
+    const found = answers[Math.min(count, answers.length) - 1] ?? [];
+    callback(
+      null,
+      found.map((address): LookupAddress => ({ address, family: address.includes(":") ? 6 : 4 })),
+    );
+  }) as typeof dns.lookup;
+  syncBuiltinESMExports();
+  onTestFinished(() => {
+    dns.lookup = original;
+    syncBuiltinESMExports();
+  });
+  return { asked };
+}
+
+describe("an address that is not public is not read", () => {
+  test.each([
+    "127.0.0.1",
+    "[::1]",
+    "[::ffff:127.0.0.1]",
+    "[64:ff9b::7f00:1]",
+    "[64:ff9b::a00:1]",
+    "[::127.0.0.1]",
+    "[2002:7f00:1::]",
+    "10.0.0.1",
+    "172.16.0.1",
+    "192.168.1.1",
+    "100.64.0.1",
+    "169.254.169.254",
+    "[fe80::1]",
+    "[fd00::1]",
+    "[::ffff:10.0.0.1]",
+    "[::ffff:169.254.169.254]",
+    "0.0.0.0",
+    "[::]",
+    "192.0.2.1",
+    "198.18.0.1",
+    "224.0.0.1",
+    "255.255.255.255",
+    "localhost",
+    "app.localhost",
+  ])("%s", async (host) => {
+    const written = new URL(`https://${host}/c.json`).href.replace("/c.json", "");
+    for (const idp of [strict, ...(/127|::1\]|localhost/.test(host) ? [] : [open])]) {
+      const { status, error, page, reads } = await attempt(idp, `${written}:${port}/c.json`);
+      expect([status, reads]).toEqual([400, []]);
+      expect(error).toMatch(/^invalid_client: the metadata document of client .* is not accepted: it is at /);
+      expect(page).toContain("it is at ");
+    }
+  });
+
+  test.each([
+    "2130706433",
+    "0x7f.1",
+    "0177.0.0.1",
+    "127.1",
+    "127.0.0.1.",
+    "①27.0.0.1",
+    "LOCALHOST",
+    "[0:0:0:0:0:ffff:7f00:0001]",
+    "127%2e0.0.1",
+    "10.1",
+    "0xa9fea9fe",
+  ])("in the spelling %s", async (host) => {
+    for (const idp of [strict, open]) {
+      const { status, error, reads } = await attempt(idp, `https://${host}:${port}/c.json`);
+      expect([status, reads]).toEqual([400, []]);
+      expect(error).toMatch(/invalid_client: (?:client_id .* (?:usual form|valid URL)|.* it is at )/);
+    }
+  });
+
+  test.each([
+    [["127.0.0.1"]],
+    [["93.184.216.34", "127.0.0.1"]],
+    [["::ffff:127.0.0.1"]],
+    [["64:ff9b::7f00:1"]],
+    [["10.0.0.1"]],
+    [["169.254.169.254"]],
+  ])("by a name that resolves to %j", async (...answers) => {
+    resolve({ "client.example": answers });
+    const { status, error, reads } = await attempt(strict, `https://client.example:${port}/${answers.join("-")}.json`);
+    expect([status, reads]).toEqual([400, []]);
+    expect(error).toContain("is not accepted: it is at ");
+  });
+
+  test("nor where the resolver answers differently the second time: the address that was checked is the one that is connected to", async () => {
+    const { asked } = resolve({
+      "rebinding.example": [["192.0.2.1"], ["127.0.0.1"]],
+      "near.example": [["127.0.0.1"], ["10.0.0.1"]],
+    });
+    const refused = await attempt(open, `https://rebinding.example:${port}/c.json`);
+    expect([refused.status, refused.reads]).toEqual([400, []]);
+    expect(refused.error).toContain("it is at 192.0.2.1");
+    const url = `https://near.example:${tls.port}/near.json`;
+    const read = await attempt(open, url);
+    // It reached the server at the first answer.
+    expect(read.error).toContain("certificate");
+    expect(asked).toEqual({ "rebinding.example": 1, "near.example": 1 });
+  });
+});
+
+describe("a URL that is refused without a read", () => {
+  test.each([
+    ["with a fragment", `${base}/c.json#`, "has a fragment"],
+    ["with user info", `http://someone@127.0.0.1:${port}/c.json`, "has user info"],
+    ["with a password", `http://:secret@127.0.0.1:${port}/c.json`, "has user info"],
+    ["with a dot segment", `${base}/a/../c.json`, "dot segment"],
+    ["with an encoded one", `${base}/a/%2e%2E/c.json`, "dot segment"],
+    ["with a single dot", `${base}/./c.json`, "dot segment"],
+    ["without a path", base, "has no path"],
+    ["with a backslash", `http://127.0.0.1:${port}\\c.json`, "has no path"],
+    ["with a tab", `http://127.0.0.1:${port}/c\t.json`, "usual form"],
+    ["in capital letters", `HTTP://127.0.0.1:${port}/c.json`, "usual form"],
+    ["with the default port", "https://client.example:443/c.json", "usual form"],
+    ["http on a name", "http://client.example/c.json", "is http on a host that is not loopback"],
+    ["http on another address", "http://93.184.216.34/c.json", "is http on a host that is not loopback"],
+  ])("%s", async (_what, url, rule) => {
+    const { status, error, reads } = await attempt(open, url);
+    expect([status, reads]).toEqual([400, []]);
+    expect(error).toContain(rule);
+  });
+
+  test("http, without the flag for loopback", async () => {
+    const { error, reads } = await attempt(strict, `${base}/c.json`);
+    expect([error, reads]).toEqual([expect.stringContaining("is not https"), []]);
+  });
+});
+
+const secretKey = generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey.export({ format: "jwk" });
+
+describe("a document that is refused", () => {
+  test.each<readonly [string, Readonly<Record<string, unknown>>, string]>([
+    ["names another client_id", { client_id: `${base}/other.json` }, "its client_id is"],
+    ["names its URL in another spelling", { client_id: `${base}/./names.json` }, "its client_id is"],
+    ["names none", { client_id: undefined }, "its client_id is"],
+    ["has no client_name", { client_name: undefined }, "no client_name"],
+    ["has a blank client_name", { client_name: " " }, "no client_name"],
+    ["has no redirect_uris", { redirect_uris: undefined }, "no redirect_uris"],
+    ["has empty redirect_uris", { redirect_uris: [] }, "no redirect_uris"],
+    ["has a redirect URI that runs", { redirect_uris: ["javascript:alert(1)"] }, "redirect_uris"],
+    ["has a redirect URI on plain http", { redirect_uris: ["http://app.test/cb"] }, "http"],
+    ["contains a client_secret", { client_secret: "s" }, "client_secret"],
+    ["contains client_secret_expires_at", { client_secret_expires_at: 0 }, "client_secret_expires_at"],
+    ["contains a private key", { jwks: { keys: [secretKey] } }, "private or secret key"],
+    ["contains a private key elsewhere", { keys: { old: [secretKey] } }, "private or secret key"],
+    ["contains a symmetric key", { jwks: { keys: [{ kty: "oct", kid: "a" }] } }, "secret key"],
+    ["authenticates by a secret", { token_endpoint_auth_method: "client_secret_basic" }, "token_endpoint_auth_method"],
+    [
+      "authenticates by a secret JWT",
+      { token_endpoint_auth_method: "client_secret_jwt" },
+      "token_endpoint_auth_method",
+    ],
+    ["has a jwks_uri", { jwks_uri: `${base}/keys` }, "jwks_uri"],
+    [
+      "has private_key_jwt without keys",
+      { token_endpoint_auth_method: "private_key_jwt" },
+      "token_endpoint_auth_method",
+    ],
+    ["has metadata that no client may have", { grant_types: ["password"] }, "grant_types"],
+  ])("%s", async (what, change, rule) => {
+    const url = documents.publish(`/names/${what.replaceAll(" ", "-")}.json`, change);
+    const { status, error, page, reads } = await attempt(open, url);
+    expect([status, reads]).toEqual([400, [new URL(url).pathname]]);
+    expect(error).toMatch(/^invalid_client: the metadata document of client /);
+    expect(error).toContain(rule);
+    expect(page).toContain(rule);
+  });
+
+  test.each<readonly [string, Parameters<typeof documents.answer>[1], string]>([
+    ["redirects", (_req, res) => res.writeHead(302, { location: "/good.json" }).end(), "redirects are not followed"],
+    [
+      "redirects for good",
+      (_req, res) => res.writeHead(308, { location: "/good.json" }).end(),
+      "redirects are not followed",
+    ],
+    ["is not 200", (_req, res) => res.writeHead(201).end("{}"), "answered 201"],
+    ["is missing", (_req, res) => res.writeHead(404).end("{}"), "answered 404"],
+    ["is not JSON", (_req, res) => res.end("<p>hello"), "not JSON"],
+    ["is HTML", (_req, res) => res.writeHead(200, { "content-type": "text/html" }).end("{}"), "Content-Type"],
+    ["is a list", (_req, res) => res.end("[]"), "not a JSON object"],
+    ["is nested too deep", (_req, res) => res.end("[".repeat(2000) + "]".repeat(2000)), "not JSON"],
+    ["hangs up", (req) => req.socket.destroy(), "could not be reached"],
+    ["never answers", () => undefined, "within 3 s"],
+    ["dribbles", (_req, res) => dribble(res), "within 3 s"],
+  ])("%s", { timeout: 15_000 }, async (what, how, rule) => {
+    documents.publish("/good.json");
+    const url = documents.answer(`/${what.replaceAll(" ", "-")}`, how);
+    const { status, error, reads } = await attempt(open, url);
+    expect([status, reads]).toEqual([400, [new URL(url).pathname]]);
+    expect(error).toContain(rule);
+  });
+
+  test("larger than 5,120 bytes, and no more of it is read; one of exactly 5,120 passes", async () => {
+    const url = documents.answer("/endless", (_req, res) => {
+      const more = (): void => {
+        while (!res.destroyed && res.write(" ".repeat(65_536)));
+        if (!res.destroyed) res.once("drain", more);
+      };
+      more();
+    });
+    expect((await attempt(open, url)).error).toContain("larger than 5120 bytes");
+    for (const [size, status] of [
+      [5120, 303],
+      [5121, 400],
+    ] as const) {
+      const path = `/size-${size}.json`;
+      const text = JSON.stringify({ client_id: base + path, client_name: "Big", redirect_uris: [redirectUri] });
+      documents.answer(path, (_req, res) => res.end(text.padEnd(size)));
+      expect((await attempt(open, base + path)).status).toBe(status);
+    }
+  });
+
+  test("by a certificate that nobody vouches for, whatever the environment says", async () => {
+    process.env["NODE_TLS_REJECT_UNAUTHORIZED"] = "0";
+    onTestFinished(() => {
+      delete process.env["NODE_TLS_REJECT_UNAUTHORIZED"];
+    });
+    const { error, reads } = await attempt(open, `https://127.0.0.1:${tls.port}/c.json`);
+    expect([error, reads]).toEqual([expect.stringContaining("certificate is not trusted"), []]);
+  });
+});
+
+function dribble(res: {
+  readonly destroyed: boolean;
+  write: (text: string) => unknown;
+  on: (name: "close", run: () => void) => unknown;
+}): void {
+  const timer = setInterval(() => res.write(" "), 50);
+  res.on("close", () => {
+    clearInterval(timer);
+  });
+}
+
+test("nothing of the request goes with the read, and nothing in the document is read", async () => {
+  const more = {
+    logo_uri: `${base}/logo.png`,
+    client_uri: `${base}/`,
+    policy_uri: `${base}/policy`,
+    tos_uri: `${base}/tos`,
+  };
+  const url = documents.publish("/modest.json", {
+    ...more,
+    backchannel_logout_uri: `${base}/logout`,
+    skip_consent: true,
+  });
+  const { status, reads } = await attempt(open, url);
+  expect([status, reads]).toEqual([303, ["/modest.json"]]);
+  const { cookie, authorization, referer, accept } = documents.headers();
+  expect([cookie, authorization, referer, accept]).toEqual([undefined, undefined, undefined, "application/json"]);
+  const kept = await open.call("clients.show", { client_id: url });
+  expect([kept["backchannel_logout_uri"], kept["skip_consent"]]).toEqual([undefined, undefined]);
+});
+
+test("a redirect URI that the document does not list, or no longer lists, is refused", async () => {
+  const elsewhere = "https://evil.test/cb";
+  const url = documents.publish("/list.json", { redirect_uris: [redirectUri, elsewhere] });
+  expect((await attempt(open, url, { redirect_uri: elsewhere })).status).toBe(303);
+  documents.publish("/list.json");
+  expect((await attempt(open, url, { redirect_uri: elsewhere })).status).toBe(400);
+  expect((await attempt(open, url)).status).toBe(303);
+});
+
+describe("reads", () => {
+  test.each([
+    ["max-age", { "cache-control": "public, max-age=600" }, 599, 601],
+    ["max-age less the age", { "cache-control": "max-age=600", age: "500" }, 99, 101],
+    ["Expires", { date: "Thu, 01 Jan 2026 00:00:00 GMT", expires: "Thu, 01 Jan 2026 00:10:00 GMT" }, 599, 601],
+    ["a day at most", { "cache-control": "max-age=9999999" }, 86_399, 86_401],
+  ])("are remembered as the document says: %s", async (what, headers, within, after) => {
+    const url = documents.publish(`/cached-${what.replaceAll(" ", "-")}.json`, {}, headers);
+    expect((await attempt(open, url)).reads).toHaveLength(1);
+    clock.pass(within);
+    expect((await again(open, url)).reads).toEqual([]);
+    clock.pass(after - within);
+    expect((await again(open, url)).reads).toHaveLength(1);
+  });
+
+  test.each([
+    [{}],
+    [{ "cache-control": "no-store, max-age=600" }],
+    [{ "cache-control": "no-cache" }],
+    [{ expires: "0" }],
+  ])("are not remembered with %j", async (headers) => {
+    const url = documents.publish("/fresh.json", {}, headers);
+    expect((await attempt(open, url)).reads).toHaveLength(1);
+    expect((await again(open, url)).reads).toHaveLength(1);
+  });
+
+  test("a refusal is remembered for 60 s, whatever the answer says", async () => {
+    const url = documents.answer("/broken", (_req, res) =>
+      res.writeHead(500, { "cache-control": "max-age=600" }).end(),
+    );
+    expect((await attempt(open, url)).reads).toHaveLength(1);
+    clock.pass(59);
+    const refused = await again(open, url);
+    expect([refused.reads, refused.error]).toEqual([[], expect.stringContaining("answered 500")]);
+    clock.pass(2);
+    expect((await again(open, url)).reads).toHaveLength(1);
+  });
+
+  test("one peer causes ten in a minute, at all endpoints together", async () => {
+    clock.pass(61);
+    const url = (count: number) => documents.publish(`/many-${count}.json`);
+    for (let count = 0; count < 9; count++) expect((await again(open, url(count))).status).toBe(303);
+    const par = (client_id: string) =>
+      post(
+        open,
+        "/api/v2/oauth/par",
+        {},
+        {
+          headers: { origin: "http://localhost:3000", "content-type": "application/x-www-form-urlencoded" },
+          body: new URLSearchParams({ client_id }),
+        },
+      );
+    expect((await par(url(9))).status).toBe(400);
+    const before = documents.reads.length;
+    expect((await par(url(10))).status).toBe(429);
+    expect((await again(open, url(11))).status).toBe(429);
+    expect(documents.reads).toHaveLength(before);
+    clock.pass(61);
+    expect((await again(open, url(11))).status).toBe(303);
+  });
+
+  test("requests at the same moment share one", async () => {
+    clock.pass(61);
+    const url = documents.publish("/shared.json", {}, { "cache-control": "max-age=60" });
+    const before = documents.reads.length;
+    const all = await Promise.all(
+      Array.from({ length: 30 }, () =>
+        fetch(authorizeUrl(open, { client_id: url, redirect_uri: redirectUri }), { redirect: "manual" }),
+      ),
+    );
+    expect(new Set(all.map(({ status }) => status))).toEqual(new Set([303]));
+    expect(documents.reads).toHaveLength(before + 1);
+  });
+});
