@@ -75,7 +75,7 @@ export const collections = {
   users: define<User>()({
     key: "id",
     unique: { username: (user) => user.username },
-    index: { email: (user) => user.email.toLowerCase() },
+    index: { email: (user) => (user.email === null ? [] : user.email.toLowerCase()) },
   }),
   clients: define<Client>()({
     key: "client_id",

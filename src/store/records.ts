@@ -6,7 +6,8 @@ export interface User {
   readonly id: string;
   readonly username: string;
   readonly displayName: string;
-  readonly email: string;
+  /** Null: none. */
+  readonly email: string | null;
   readonly emailVerified: boolean;
   /** `scrypt$N$r$p$salt$hash` (base64url); null: signs in from the picker only. */
   readonly passwordHash: string | null;

@@ -88,6 +88,39 @@ test("a file that is not there: exit 7", async () => {
   expect(stderr).toContain("file not found: nowhere.yaml");
 });
 
+test("--fields prints every field with type, default and example; --json as data", async () => {
+  const { code, stdout } = await idpIn(newFolder(), ["seed", "--fields"]);
+  expect(code).toBe(0);
+  expect(stdout).toContain("  code_ttl  whole number or duration\n");
+  expect(stdout).toContain("      default: 60\n      example: code_ttl: 5m\n");
+  const data = JSON.parse((await idpIn(newFolder(), ["seed", "--fields", "--json"])).stdout) as object;
+  expect(Object.keys(data)).toEqual(["users", "clients", "scopes", "grants", "settings"]);
+});
+
+test("durations, an x- key and a user without an e-mail address; seed says who has none", async () => {
+  const cwd = newFolder();
+  const text = `x-defaults: &d { password: test }
+users:
+  - <<: *d
+    username: erin
+    email: null
+    claims: { day: 2024-01-01, no: no }
+settings: { code_ttl: 2m, session_ttl: 1h30m }
+`;
+  writeFileSync(join(cwd, "idp.fixtures.yaml"), text);
+  const note = "Without an e-mail address: erin. The service itself always has one.";
+  for (const words of [["seed", "--check"], ["seed"]]) {
+    expect(await idpIn(cwd, words)).toMatchObject({ code: 0, stderr: expect.stringContaining(note) });
+  }
+  const state = JSON.parse((await idpIn(cwd, ["export"])).stdout) as { meta?: unknown; users: { email: unknown }[] };
+  expect(state.users.map(({ email }) => email)).toEqual([null]);
+  expect(JSON.stringify(state)).toContain('"code_ttl":120,"session_ttl":5400');
+  expect((await idpIn(cwd, ["users", "list"])).stdout).not.toContain("null");
+  const shown = JSON.parse((await idpIn(cwd, ["users", "show", "erin", "--json"])).stdout) as object;
+  expect(shown).toMatchObject({ email: null, emailVerified: false, claims: { day: "2024-01-01", no: "no" } });
+  expect((await idpIn(cwd, ["users", "edit", "erin", "--email", "erin@example.test"])).code).toBe(0);
+});
+
 test("--print-schema prints a JSON Schema that knows the fields of a user", async () => {
   const { code, stdout } = await idpIn(newFolder(), ["seed", "--print-schema"]);
   expect(code).toBe(0);

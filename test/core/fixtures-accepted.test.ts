@@ -82,8 +82,6 @@ describe("what passes", () => {
         post_logout_redirect_uris: ["http://localhost:3000/"],
         backchannel_logout_uri: "http://localhost:3000/bcl",
         backchannel_logout_session_required: true,
-        frontchannel_logout_uri: "https://x.test/fcl",
-        frontchannel_logout_session_required: false,
         require_pushed_authorization_requests: true,
         dpop_bound_access_tokens: true,
         jwks: { keys: [{ ...jwk, kid: "1", use: "sig" }] },

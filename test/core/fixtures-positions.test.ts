@@ -154,7 +154,7 @@ settings:
     ["users: [1\n", "2:1 $ this is not YAML: "],
     ["users:\n  - a\n b: c\n", "3:2 $ this is not YAML: "],
     ["users:\n\t- a\n", "2:1 $ this is not YAML: "],
-    ["users: []\nusers: []\n", "2:1 $ this is not YAML: duplicated mapping key"],
+    ["users: []\nusers: []\n", "2:1 users occurs twice in its object; first on line 1"],
     ["users: *nobody\n", '1:9 $ this is not YAML: unidentified alias "nobody"'],
     ["users: !!js/function x\n", "1:8 $ this is not YAML: unknown scalar tag"],
     ["users: []\n---\nusers: []\n", "1:1 $ the file holds 2 YAML documents; put all into one"],
@@ -163,8 +163,31 @@ settings:
     [`users: ${"[".repeat(200)}`, "this is not YAML: nesting exceeded"],
     ["users: &a [*a]\n", "contains something nested more than 64 deep"],
     ["users: [{username: a, claims: {n: .inf}}]\n", "1:35 users[0].claims.n is Infinity, which JSON does not have"],
+    [
+      "users:\n  - username: a\n    about: Hello: b\n",
+      '3:17 $ this is not YAML: the text has a colon, so put it in quotes: about: "Hello: b"',
+    ],
   ])("syntax %j", async (text, line) => {
     expect((await yaml(text))[0]).toContain(line);
+  });
+
+  it("finds all problems in one run, also beside a field that occurs twice", async () => {
+    const text = `x-defaults: &d { password: test }
+users:
+  - <<: *d
+    username: erin
+    username: frank
+    claims: { zip: 01234, employee: -007, article: 1.10, share: 0.5, no: no, day: 2024-01-01, code: "007" }
+settings: { code_ttl: 5m, login: pikcer }
+`;
+    const zero = "is a number that would lose a zero: put it in quotes";
+    expect(await yaml(text)).toEqual([
+      "team.yaml:5:5 users[0].username occurs twice in its object; first on line 4",
+      `team.yaml:6:20 users[0].claims.zip ${zero}`,
+      `team.yaml:6:37 users[0].claims.employee ${zero}`,
+      `team.yaml:6:52 users[0].claims.article ${zero}`,
+      'team.yaml:7:34 settings.login "pikcer" must be one of picker, password, auto:<username>',
+    ]);
   });
 
   it("refuses aliases that blow up", async () => {

@@ -25,7 +25,10 @@ describe("what is refused", () => {
     [{ users: null }, "users must be a list, not null"],
     [{ users: ["alice"] }, 'users[0] must be an object, not "alice"'],
     [{ clients: [null] }, "clients[0] must be an object, not null"],
-    [{ scopes: [] }, "scopes must be an object with a field a scope, not a list"],
+    [
+      { scopes: [] },
+      "scopes must be a map from a name to a description and claims, such as { orders: {} }, not a list",
+    ],
     [{ grants: [[]] }, "grants[0] must be an object, not a list"],
     [{ settings: true }, "settings must be an object, not the value true"],
     // Users.
@@ -317,8 +320,18 @@ describe("what is refused", () => {
     ],
     // Settings.
     [settings({ code_ttl: 0 }), "settings.code_ttl is not a positive number of seconds"],
-    [settings({ code_ttl: "60" }), 'settings.code_ttl must be a number, not "60"'],
-    [settings({ access_token_ttl: 1.5 }), "settings.access_token_ttl must be a whole number, not the number 1.5"],
+    [settings({ code_ttl: "soon" }), "settings.code_ttl must be a whole number of seconds, or a duration such as 30s"],
+    [settings({ code_ttl: "0m" }), "settings.code_ttl is not a positive number of seconds"],
+    [settings({ code_ttl: "4000d" }), "settings.code_ttl is more than ten years"],
+    [client({ public: true }), "clients[0].public unknown key. A client without client_secret is public"],
+    [
+      client({ frontchannel_logout_uri: "https://x.test/f" }),
+      "clients[0].frontchannel_logout_uri has no effect: front-channel logout is not supported",
+    ],
+    [
+      settings({ access_token_ttl: 1.5 }),
+      "settings.access_token_ttl must be a whole number of seconds, or a duration such as 30s, 5m or 7d",
+    ],
     [settings({ refresh_token_ttl: 604_800_000 }), "settings.refresh_token_ttl is more than ten years; write seconds"],
     [settings({ session_ttl: -1 }), "settings.session_ttl is not a positive number of seconds"],
     [settings({ refresh_grace: -1 }), "settings.refresh_grace is below zero"],

@@ -1,12 +1,24 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
+import { fieldsOfFixtures, fieldsPage } from "../../src/core/fixtures/schema/fields.ts";
 import { fixtureSchema } from "../../src/core/fixtures/schema/json-schema.ts";
 
 const shipped = new URL("../../fixtures/idp.fixtures.schema.json", import.meta.url);
 
 it("the JSON Schema that ships is the one of the checks (npx vitest run fixtures-schema -u writes it)", async () => {
   await expect(`${JSON.stringify(fixtureSchema(), null, 2)}\n`).toMatchFileSnapshot(fileURLToPath(shipped));
+});
+
+it("the field reference agrees with the schema, and every field has a description (-u writes the page)", async () => {
+  await expect(fieldsPage()).toMatchFileSnapshot(fileURLToPath(new URL("../../docs/fields.md", import.meta.url)));
+  const all = Object.values(fieldsOfFixtures()).flat();
+  expect(all.filter(({ description }) => description === "")).toEqual([]);
+  const settings = Object.fromEntries(
+    (fieldsOfFixtures()["settings"] ?? []).map((field) => [field.name, field.default]),
+  );
+  expect(settings).toMatchObject({ code_ttl: "60", login: "picker", refresh_rotation: "on" });
+  expect(Object.entries(settings).filter(([, standard]) => standard === "")).toEqual([]);
 });
 
 it("the JSON Schema knows every field of a fixture", () => {

@@ -255,3 +255,24 @@ test("a scope may have the name of a member of every object", async () => {
   const { access_token } = await own.tokens({ scope: "openid constructor toString" });
   expect((await userinfo(named, access_token)).status).toBe(200);
 });
+
+test("a user without an e-mail address has none in any form of UserInfo, nor in tokens", async () => {
+  const users = [{ username: "erin", email: null, password: "erin" }];
+  const clients = (["native", "standard", "combined"] as const).map((userinfo_format) => ({
+    client_id: userinfo_format,
+    client_secret: "secret",
+    redirect_uris: ["http://localhost:3000/cb"],
+    userinfo_format,
+  }));
+  const own = await serve({ fixtures: { users, clients } });
+  for (const { client_id } of clients) {
+    const tokens = await own.issueTokens({ user: "erin", client: client_id, scope: "openid profile email" });
+    const response = await userinfo(own, tokens.access_token);
+    expect(response.status).toBe(200);
+    expect(JSON.stringify(response.json)).not.toContain("mail");
+    for (const token of [tokens.id_token ?? "", tokens.access_token]) {
+      expect(Object.keys(jwtPart(token, 1))).not.toContain("email");
+      expect(Object.keys(jwtPart(token, 1))).not.toContain("email_verified");
+    }
+  }
+});

@@ -34,7 +34,7 @@ test("undefined counts as absent", async () => {
 });
 
 test.each<[object, string, string]>([
-  [{ settings: { access_token_ttl: "1h" } }, "usage", 'settings.access_token_ttl must be a number, not "1h"'],
+  [{ settings: { access_token_ttl: "soon" } }, "usage", "settings.access_token_ttl must be a whole number of seconds"],
   [{ settings: { codeTtl: 1 } }, "usage", "settings.codeTtl unknown key. Did you mean code_ttl?"],
   [{ settings: { code_ttl: -1 } }, "usage", "settings.code_ttl is not a positive number of seconds"],
   [{ settings: { consent: "never" } }, "usage", 'settings.consent "never" is not one of ask, skip'],
@@ -106,7 +106,7 @@ test("problems of fixtures are in the message: test runners print nothing else o
   const refusal = await createIdp({ port: 0, fixtures }).catch((error: unknown) => error);
   expect(refusal).toMatchObject({ code: "invalid", message, stack: expect.stringContaining(message) as unknown });
   expect((refusal as OperationError).problems).toHaveLength(7);
-  expect((refusal as OperationError).hint).toMatchObject({ command: ["idp", "seed", "--print-schema"] });
+  expect((refusal as OperationError).hint).toMatchObject({ command: ["idp", "seed", "--fields"] });
 
   await expect(idp.call("seed", many)).rejects.toMatchObject({ message });
   await expect(idp.call("reset", { fixtures })).rejects.toMatchObject({ message });

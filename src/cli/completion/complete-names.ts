@@ -18,7 +18,7 @@ const fromTarget: Record<NameKind, (target: Target) => Promise<readonly Candidat
   username: async (target) =>
     (await target.call("users.list", { limit: enough })).map(({ username, email }) => ({
       value: username,
-      description: email,
+      description: email ?? "",
     })),
   client_id: async (target) => (await target.call("clients.list", {})).map(clientCandidate),
   grant_id: async (target) =>
@@ -40,7 +40,7 @@ const fromTarget: Record<NameKind, (target: Target) => Promise<readonly Candidat
 };
 
 const fromRecords: Record<Exclude<NameKind, "issuer">, (tx: ReadTx) => Candidate[]> = {
-  username: (tx) => [...tx.all("users")].map(({ username, email }) => ({ value: username, description: email })),
+  username: (tx) => [...tx.all("users")].map(({ username, email }) => ({ value: username, description: email ?? "" })),
   client_id: (tx) => [...tx.all("clients")].map(clientCandidate),
   grant_id: (tx) =>
     [...tx.all("grants")]

@@ -84,7 +84,7 @@ const loginLines = ({ type, clientId }: App): readonly string[] =>
 export function fixtureText(app: App): string {
   return [
     "# Who can sign in, and to what: found here by idp start and idp exec.",
-    "# Check it: idp seed --check. Every field: idp seed --print-schema",
+    "# Check it: idp seed --check. Every field: idp seed --fields",
     ...(app.schema === null ? [] : [`# yaml-language-server: $schema=${app.schema}`]),
     "",
     app.users.length === 0 ? "users: [] # such as { username: alice }" : "users:",

@@ -109,8 +109,9 @@ export function declareServer(program: Command, act: Act, typed: Typed): void {
     .description("apply fixture files: create missing records, update changed ones")
     .argument("[path...]", "files or folders, or - for stdin (default: idp.fixtures.json, .yaml or .yml here)")
     .option("--check", "check the files without applying them; exit 7 if there are problems")
+    .option("--fields", "print every field of fixture files, with its type, default and an example")
     .option("--print-schema", "print the JSON Schema of fixture files")
-    .addHelpText("after", examples("idp seed", "idp seed --check fixtures/"))
+    .addHelpText("after", examples("idp seed", "idp seed --check fixtures/", "idp seed --fields | less"))
     .action(
       act(async (cli, paths: string[], flags: SeedFlags) => (await import("../state/seed.ts")).seed(cli, paths, flags)),
     );

@@ -45,7 +45,7 @@ export async function screenOf(
     listens: portOf(idp.issuer) === idp.port ? null : `port ${idp.port}`,
     users: {
       first: users.map(({ username, email, status }) => {
-        return { username, email, status, password: demo.passwords.get(username) ?? null };
+        return { username, email: email ?? "", status, password: demo.passwords.get(username) ?? null };
       }),
       all: allUsers,
     },

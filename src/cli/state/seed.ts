@@ -1,12 +1,14 @@
 /*
  * cli/state: commands on all records at once: seed, reset, export, import.
  */
-import { filesIn, type FixtureSource } from "../../core/fixtures/read/source.ts";
+import { filesIn, usersWithoutEmail, type FixtureSource } from "../../core/fixtures/read/source.ts";
 import type { OperationInput } from "../../core/operations/table.ts";
 import { findFixtures } from "../../serve/fixture-files.ts";
 import type { Invocation } from "../invocation.ts";
 import { withFixtures } from "../input/foreign-fixtures.ts";
 import { withStdin } from "../program/server-flags.ts";
+import type { FieldsOfFixtures } from "../../core/fixtures/schema/fields.ts";
+import type { Style } from "../output/style.ts";
 import { answer, type Outcome } from "../output/print.ts";
 import { showProgress } from "../output/progress.ts";
 import { seedSummary } from "../start/seed-summary.ts";
@@ -15,6 +17,7 @@ import { findTarget } from "../target/target.ts";
 export interface SeedFlags {
   readonly check?: true;
   readonly printSchema?: true;
+  readonly fields?: true;
 }
 
 /** The names of the files, or the built-in demo. */
@@ -26,11 +29,17 @@ export async function seed(cli: Invocation, paths: readonly string[], flags: See
     const { fixtureSchema } = await import("../../core/fixtures/schema/json-schema.ts");
     return answer(fixtureSchema(), (schema) => JSON.stringify(schema, null, 2));
   }
+  if (flags.fields === true) {
+    const { fieldsOfFixtures } = await import("../../core/fixtures/schema/fields.ts");
+    return answer(fieldsOfFixtures(), (sections, style) => fieldLines(sections, style));
+  }
   const { sources, names } = findFixtures(await withStdin(cli, paths), process.cwd(), ["idp", "seed"]);
   if (flags.check === true) {
     const { checkFixtures } = await import("../../core/fixtures/apply/seed.ts");
     await withFixtures(sources, () => checkFixtures(sources));
-    return answer({ valid: true, files: names }, () => `${namesOf(names)}: no problem found`);
+    return answer({ valid: true, files: names }, () => `${namesOf(names)}: no problem found`, {
+      notes: await withoutEmail(sources),
+    });
   }
   const target = await findTarget(cli);
   const progress = showProgress(cli, "Applying fixtures");
@@ -38,11 +47,35 @@ export async function seed(cli: Invocation, paths: readonly string[], flags: See
     const result = await withFixtures(sources, () => target.call("seed", inputOf(sources), progress.update));
     progress.end();
     return answer(result, (shown) => `${namesOf(names)}: ${seedSummary(shown)}`, {
-      notes: [target.where],
+      notes: [...(await withoutEmail(sources)), target.where],
     });
   } finally {
     progress.end();
   }
+}
+
+/** A line on the users without an e-mail address, whose apps would never meet such a user elsewhere. */
+async function withoutEmail(sources: readonly FixtureSource[]): Promise<readonly string[]> {
+  const names = await usersWithoutEmail(sources);
+  if (names.length === 0) return [];
+  return [`Without an e-mail address: ${names.join(", ")}. The service itself always has one.`];
+}
+
+/** The fields, each in a line with its type and default, and its description below. */
+function fieldLines(sections: FieldsOfFixtures, style: Style): string {
+  return Object.entries(sections)
+    .map(([section, fields]) =>
+      [
+        style.bold(section),
+        ...fields.flatMap((field) => [
+          `  ${field.name}  ${style.dim(field.type)}`,
+          `      ${field.description}`,
+          ...(field.default === "" ? [] : [`      default: ${field.default}`]),
+          ...(field.example === "" ? [] : [`      example: ${field.name}: ${field.example}`]),
+        ]),
+      ].join("\n"),
+    )
+    .join("\n\n");
 }
 
 /** Texts are sent as they are, so that the server can say where something is wrong; the demo is sent as a document. */

@@ -59,7 +59,7 @@ export async function listUsers(cli: Invocation, flags: ListFlags): Promise<Outc
       : table(
           [
             { title: "USERNAME", value: (user) => user.username },
-            { title: "EMAIL", value: (user) => user.email },
+            { title: "EMAIL", value: (user) => user.email ?? "" },
             {
               title: "STATUS",
               value: (user) => user.status,
@@ -95,7 +95,7 @@ export function describeUser(shown: UserView, style: Style): string {
     pairs(
       [
         ["id", id],
-        ["email", `${escapeLine(email)} (${emailVerified ? "verified" : "not verified"})`],
+        ["email", email === null ? "none" : `${escapeLine(email)} (${emailVerified ? "verified" : "not verified"})`],
         ["password", hasPassword ? "set" : "none: signs in from the picker"],
         ...others,
       ],

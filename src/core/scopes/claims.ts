@@ -64,7 +64,7 @@ const standardClaims = (user: User): Readonly<Record<string, unknown>> => ({
   locale: user.language,
   updated_at: Math.floor(Date.parse(user.updatedAt) / 1000),
   email: user.email,
-  email_verified: user.emailVerified,
+  email_verified: user.email === null ? null : user.emailVerified,
   phone_number: user.phone,
   ...user.claims,
 });
@@ -160,7 +160,6 @@ export function emailOf({ claims, email }: User): unknown {
 function nativeUserInfo(user: User, scopes: readonly string[]): Record<string, unknown> {
   const claimed = emailOf(user);
   const email = typeof claimed === "string" ? claimed : user.email;
-  const at = email.lastIndexOf("@");
   return {
     id: user.id,
     user: {
@@ -168,15 +167,16 @@ function nativeUserInfo(user: User, scopes: readonly string[]): Record<string, u
       username: user.username,
       avatar: { baseUrl: user.avatar.baseUrl, path: user.avatar.path, color: user.avatar.color },
       about: user.about,
-      ...(scopes.includes("email") && {
-        email: {
-          username: email.slice(0, at),
-          domain: email.slice(at + 1),
-          isVerified:
-            (Object.hasOwn(user.claims, "email_verified") ? user.claims["email_verified"] : user.emailVerified) ===
-            true,
-        },
-      }),
+      ...(scopes.includes("email") &&
+        email !== null && {
+          email: {
+            username: email.slice(0, email.lastIndexOf("@")),
+            domain: email.slice(email.lastIndexOf("@") + 1),
+            isVerified:
+              (Object.hasOwn(user.claims, "email_verified") ? user.claims["email_verified"] : user.emailVerified) ===
+              true,
+          },
+        }),
       ...(scopes.includes("details") && { website: user.website, location: user.location, birthDate: user.birthDate }),
       ...(scopes.includes("phone") && { phone: user.phone }),
       ...(scopes.includes("social") && { socialLinks: user.socialLinks }),

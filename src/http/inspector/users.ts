@@ -24,7 +24,7 @@ function rowOf(web: Web, user: User): UsersView["users"][number] {
   const { username, displayName, email, status } = user;
   const hint = new URLSearchParams({ login_hint: username }).toString();
   return {
-    ...{ username, displayName, email, status },
+    ...{ username, displayName, email: email ?? "", status },
     roles: rolesOf(user),
     rolesText: rolesOf(user).join(", "),
     claims: JSON.stringify(otherClaims(user), null, 2),

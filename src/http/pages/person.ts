@@ -54,7 +54,9 @@ const avatarOf = (name: string, color: string): Avatar => {
 };
 
 /** What pages show about a user. */
-export interface PersonView extends Pick<User, "username" | "displayName" | "email" | "status"> {
+export interface PersonView extends Pick<User, "username" | "displayName" | "status"> {
+  /** Empty: none. */
+  readonly email: string;
   /** `avatar.color` as the record has it. */
   readonly color: string;
   readonly avatar: Avatar;
@@ -67,5 +69,13 @@ export function personOf(
 ): PersonView {
   const { username, displayName, email, status } = user;
   const { color } = user.avatar;
-  return { username, displayName, email, status, color, avatar: avatarOf(displayName, color), badges: badgesOf(user) };
+  return {
+    username,
+    displayName,
+    email: email ?? "",
+    status,
+    color,
+    avatar: avatarOf(displayName, color),
+    badges: badgesOf(user),
+  };
 }
