@@ -133,3 +133,15 @@ test("one code proves one sign-in, however many requests bring it at once", asyn
   );
   expect(answers.filter(({ page }) => page === "consent")).toHaveLength(1);
 });
+
+test("neither code nor passkey is in the ledger", async () => {
+  const { browser, visit } = await atFactor();
+  const otp = code();
+  await post(browser, visit.url, { csrf: csrfOf(visit), otp, passkey: '{"id":"the-passkey"}' });
+  const { parameters, ...rest } = (await idp.call("requests.list", { endpoint: "factor" })).at(-1) ?? {
+    parameters: {},
+  };
+  const fingerprint: unknown = { fingerprint: expect.any(String) as string };
+  expect(parameters).toMatchObject({ otp: fingerprint, passkey: fingerprint });
+  expect(JSON.stringify([parameters, rest])).not.toMatch(new RegExp(`"${otp}"|the-passkey`));
+});
