@@ -3,6 +3,7 @@ import { proofAlgorithms } from "./tokens/dpop.ts";
 import { baseOf } from "./endpoints.ts";
 import { publicAlgs } from "./keys/keys.ts";
 import { responseModesOf } from "./sign-in/response.ts";
+import { idJagType } from "./tokens/grant-types/id-jag-issue.ts";
 import { grantTypeNames } from "./tokens/grant-types/list.ts";
 import type { Context } from "./context.ts";
 import { reachableAcr } from "./factors/acr.ts";
@@ -50,6 +51,9 @@ export function metadata(
     response_types_supported: ["code"],
     response_modes_supported: responseModesOf(ctx),
     grant_types_supported: grantTypeNames,
+    // draft-ietf-oauth-identity-assertion-authz-grant-04 5: accepting ID-JAGs, and issuing them.
+    authorization_grant_profiles_supported: ["urn:ietf:params:oauth:grant-profile:id-jag"],
+    identity_chaining_requested_token_types_supported: [idJagType],
     subject_types_supported: ["public"],
     id_token_signing_alg_values_supported: [...publicAlgs, "HS256"],
     token_endpoint_auth_methods_supported: [...confidentialMethods, "none"],

@@ -69,3 +69,10 @@ export const originForm = new RegExp(
   `^(?:(?:http:(?!.*:80$)|https:(?!.*:443$))//(?:\\[::1\\]|${ipv4}|${name("a-z0-9._-")})(?::${port})?` +
     `|${privateScheme}//[A-Za-z0-9_.~-]+(?::[0-9]{1,5})?)$`,
 );
+
+/**
+ * Only characters of a URL (RFC 3986 2), since the issuer begins every address of the metadata. No semicolon: the path of a cookie cannot
+ * contain one (RFC 6265 4.1.1). No path that begins with two slashes: its redirects would lead to another host.
+ */
+export const issuerForm =
+  /^https?:\/\/(?:%[\dA-Fa-f]{2}|[!$&-.0-:=A-[\]^-~])+(?:\/(?!\/)(?:%[\dA-Fa-f]{2}|[!$&-:=A-[\]^-~])*)?$/;

@@ -75,7 +75,10 @@ export const collections = {
   users: define<User>()({
     key: "id",
     unique: { username: (user) => user.username },
-    index: { email: (user) => (user.email === null ? [] : user.email.toLowerCase()) },
+    index: {
+      email: (user) => (user.email === null ? [] : user.email.toLowerCase()),
+      federated: ({ federated = [] }) => federated.map(({ issuer, sub }) => `${issuer} ${sub}`),
+    },
   }),
   clients: define<Client>()({
     key: "client_id",

@@ -34,8 +34,16 @@ export interface User {
   readonly factors?: readonly ("otp" | "passkey")[];
   /** Base32, of the one-time codes. Absent: the user never had that factor. */
   readonly otp_secret?: string;
+  /** Who the user is at other issuers, whose ID-JAGs speak for the user. Absent: nobody. */
+  readonly federated?: readonly FederatedSubject[];
   /** Registered on the account page. Absent: none. */
   readonly passkeys?: readonly Passkey[];
+}
+
+/** A user at another issuer, which is named as in the setting `trusted_issuers`. */
+export interface FederatedSubject {
+  readonly issuer: string;
+  readonly sub: string;
 }
 
 /** A passkey of a user: a WebAuthn credential. */
@@ -80,6 +88,8 @@ export interface Client {
   readonly claims?: Readonly<Record<string, unknown>>;
   readonly jwks?: { readonly keys: readonly Readonly<Record<string, unknown>>[] };
   readonly jwks_uri?: string;
+  /** Issuers for which the client may get an ID-JAG here, with its name there. */
+  readonly id_jag_audiences?: readonly { readonly issuer: string; readonly client_id?: string | undefined }[];
   /** Tokens of workloads that may act as this client. */
   readonly federated_credentials?: readonly FederatedCredential[];
   readonly backchannel_logout_uri?: string;
@@ -128,7 +138,9 @@ export interface Grant {
    * issued before a revocation stays dead after a new consent.
    */
   readonly epoch: string;
-  readonly by: "user" | "policy" | "cli" | "fixture";
+  readonly by: "user" | "policy" | "cli" | "fixture" | "issuer";
+  /** By which issuer, if by one: its ID-JAG named the scopes. */
+  readonly issuer?: string;
   readonly createdAt: string;
   readonly updatedAt: string;
   readonly revokedAt: string | null;

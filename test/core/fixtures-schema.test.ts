@@ -29,7 +29,7 @@ it("the JSON Schema knows every field of a fixture", () => {
   expect(Object.keys(users?.items?.properties ?? {})).toEqual(
     (
       "username id displayName email emailVerified password status avatar about note language theme createdAt website location " +
-      "birthDate phone socialLinks claims factors otp_secret"
+      "birthDate phone socialLinks claims factors otp_secret federated"
     ).split(" "),
   );
   expect(Object.keys(clients?.items?.properties ?? {})).toEqual(

@@ -18,6 +18,8 @@ export interface GrantView {
   /** Space-separated. */
   readonly scope: string;
   readonly status: Grant["status"];
+  /** `user`, `policy`, `cli` or `fixture`; or the issuer whose ID-JAG named the scopes. */
+  readonly by: string;
   readonly createdAt: string;
   readonly updatedAt: string;
   readonly revokedAt: string | null;
@@ -29,6 +31,7 @@ export const viewGrant = (tx: ReadTx, grant: Grant): GrantView => ({
   client: grant.clientId,
   scope: grant.scopes.join(" "),
   status: grant.status,
+  by: grant.issuer ?? grant.by,
   createdAt: grant.createdAt,
   updatedAt: grant.updatedAt,
   revokedAt: grant.revokedAt,
@@ -87,7 +90,8 @@ export const editGrant = (ctx: Context, input: { readonly id: string; readonly s
     }
     const scopes = scopesFor(tx, requireClient(tx, grant.clientId), input.scope);
     const updatedAt = new Date(ctx.now()).toISOString();
-    const changed: Grant = { ...grant, scopes, by: "cli", updatedAt };
+    const { issuer: _, ...rest } = grant;
+    const changed: Grant = { ...rest, scopes, by: "cli", updatedAt };
     tx.put("grants", changed);
     return viewGrant(tx, changed);
   });

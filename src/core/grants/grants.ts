@@ -33,9 +33,12 @@ export function recordGrant(
     readonly asked: readonly string[];
     readonly allowed: readonly string[];
     readonly by: Grant["by"];
+    /** By which issuer, if by one. */
+    readonly issuer?: string;
   },
 ): Grant {
-  const { user, client, asked, allowed, by } = decision;
+  const { user, client, asked, allowed, by, issuer } = decision;
+  const source = { by, ...(issuer !== undefined && { issuer }) };
   const at = new Date(ctx.now()).toISOString();
   const used = by === "user" || by === "policy" ? { lastUsedAt: at } : null;
   const previous = findGrant(tx, user.id, client.client_id);
@@ -46,7 +49,8 @@ export function recordGrant(
     const declinedBefore = previous.declined ?? [];
     const declined = [...declinedBefore.filter((scope) => !asked.includes(scope)), ...declinedNow];
     if (sameNames(scopes, previous.scopes) && sameNames(declined, declinedBefore)) return previous;
-    const grant: Grant = { ...previous, scopes, declined, by, updatedAt: at, ...used };
+    const { issuer: _, ...rest } = previous;
+    const grant: Grant = { ...rest, scopes, declined, ...source, updatedAt: at, ...used };
     tx.put("grants", grant);
     return grant;
   }
@@ -57,7 +61,7 @@ export function recordGrant(
     scopes: [...allowed],
     status: "active",
     epoch: ctx.random(9),
-    by,
+    ...source,
     createdAt: at,
     updatedAt: at,
     revokedAt: null,

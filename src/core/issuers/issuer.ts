@@ -5,16 +5,10 @@
 import type { ReadTx } from "../../store/store.ts";
 import type { Context } from "../context.ts";
 import { OperationError } from "../errors.ts";
+import { issuerForm } from "../uri.ts";
 import { addressBefore, issuerOf, type Layout } from "../layout/layout.ts";
 import { issuerName, type IssuerView, recordsIn } from "./issuer-view.ts";
 import { didYouMean } from "../nearest.ts";
-
-/**
- * Only characters of a URL (RFC 3986 2), since the issuer begins every address of the metadata. No semicolon: the path of a cookie cannot
- * contain one (RFC 6265 4.1.1). No path that begins with two slashes: its redirects would lead to another host.
- */
-export const issuerForm =
-  /^https?:\/\/(?:%[\dA-Fa-f]{2}|[!$&-.0-:=A-[\]^-~])+(?:\/(?!\/)(?:%[\dA-Fa-f]{2}|[!$&-:=A-[\]^-~])*)?$/;
 
 /** An issuer is a URL that is used exactly as given (RFC 8414 2). @throws {OperationError} usage */
 export function checkIssuer(issuer: string): void {

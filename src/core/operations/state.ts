@@ -1,4 +1,5 @@
-import { changeIssuer, issuerForm } from "../issuers/issuer.ts";
+import { changeIssuer } from "../issuers/issuer.ts";
+import { issuerForm } from "../uri.ts";
 import { webUrlForm } from "../uri.ts";
 import { changes, nothing, reads } from "./operation.ts";
 import { fixtureBody, meantBy } from "../fixtures/read/input-sources.ts";

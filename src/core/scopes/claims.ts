@@ -117,7 +117,7 @@ function releasedStandardClaims(
 }
 
 /** Claims that were asked for by name, standard ones and the user's own. */
-const namedClaims = (user: User, names: readonly string[]): Record<string, unknown> =>
+export const namedClaims = (user: User, names: readonly string[]): Record<string, unknown> =>
   names.length === 0
     ? {}
     : pick(

@@ -10,7 +10,9 @@ import { flawOf } from "./flawed.ts";
 import {
   kindInWords,
   kindOfToken,
+  readJti,
   requiredClaims,
+  type IdTokenClaims,
   type RefreshClaims,
   type TokenClaims,
   type TokenKind,
@@ -158,6 +160,19 @@ export const verifyAccessToken = (ctx: Context, token: string, now?: number): To
 /** The same for a refresh token. */
 export const verifyRefreshToken = (ctx: Context, token: string, now?: number): RefreshClaims | TokenProblem =>
   verify(ctx, token, "refresh", ["HS256"], now) as RefreshClaims | TokenProblem;
+
+/**
+ * The claims of an ID token that has not expired, for a client that exchanges it. One that is signed with the secret of its client is refused: the
+ * client itself could have made it.
+ */
+export function verifyIdToken(ctx: Context, token: string): IdTokenClaims | TokenProblem {
+  const claims = verify(ctx, token, "id", publicAlgs);
+  if (claims instanceof TokenProblem) return claims;
+  const { aud, jti, ...others } = claims as IdTokenClaims;
+  const state = readJti(jti);
+  if (state === null || typeof aud !== "string") return new TokenProblem("the token is not an ID token of one client");
+  return { ...others, ...state, aud, jti, client_id: aud, scope: "" };
+}
 
 /** Reads an access or refresh token of this server. @param now in milliseconds, where its times are not checked by the clock */
 export function readToken(ctx: Context, token: string, now?: number): GenuineToken | TokenProblem {

@@ -5,7 +5,13 @@ import type { Jws } from "../keys/jws.ts";
 /** The types of tokens and of their claims. `sign.ts` sets the values. */
 
 /** The `typ` of each kind (RFC 9068 2.1, and the same idea for refresh tokens). The setting `access_token_typ` may change that of access tokens. */
-export const tokenTypes = { access: "at+jwt", refresh: "rt+jwt", id: "JWT", logout: "logout+jwt" } as const;
+export const tokenTypes = {
+  access: "at+jwt",
+  refresh: "rt+jwt",
+  id: "JWT",
+  logout: "logout+jwt",
+  idJag: "oauth-id-jag+jwt",
+} as const;
 
 export type TokenKind = keyof typeof tokenTypes;
 
@@ -14,17 +20,22 @@ export const kindInWords: Readonly<Record<TokenKind, string>> = {
   refresh: "a refresh token",
   id: "an ID token",
   logout: "a logout token",
+  idJag: "an ID-JAG",
 };
 
 const always = ["iss", "sub", "exp", "iat", "jti"];
 const ofGrant = [...always, "client_id", "scope"];
 
-/** The claims that a token of each kind has: RFC 9068 2.2, OpenID Connect Core 2, OpenID Connect Back-Channel Logout 2.4, and our own. */
+/**
+ * The claims that a token of each kind has: RFC 9068 2.2, OpenID Connect Core 2, OpenID Connect Back-Channel Logout 2.4, the draft of ID-JAGs,
+ * and our own.
+ */
 export const requiredClaims: Readonly<Record<TokenKind, readonly string[]>> = {
   access: [...ofGrant, "aud"],
   refresh: [...ofGrant, "grant", "epoch", "family", "generation"],
   id: [...always, "aud"],
   logout: [...always, "aud", "events"],
+  idJag: [...always, "aud", "client_id"],
 };
 
 const kinds = Object.keys(tokenTypes) as readonly TokenKind[];
@@ -119,6 +130,29 @@ export interface TokenClaims {
   readonly auth_time?: number;
   /** Only in a token from an exchange. */
   readonly exchanged_from?: readonly Origin[];
+}
+
+/** Claims of an ID token, with what its `jti` says. */
+export interface IdTokenClaims extends TokenClaims {
+  readonly epoch: string;
+  readonly family: string;
+  readonly era: number;
+  readonly auth_time: number;
+  readonly amr: readonly string[];
+  readonly acr: string;
+}
+
+/**
+ * The `jti` of an ID token. It names the family, the activation of the grant and the era, by which the state of the token is looked up where a
+ * client exchanges it. Clients take it as any text.
+ */
+export const jtiOfIdToken = (random: string, { family, grant, era }: TokenSubject): string =>
+  [random, family, grant.epoch, era].join(".");
+
+/** The reverse; null: it is the `jti` of another token. */
+export function readJti(jti: unknown): Pick<IdTokenClaims, "family" | "epoch" | "era"> | null {
+  const [, family, epoch, era] = /^[\w-]+\.([\w-]+)\.([\w-]+)\.([0-9]+)$/.exec(String(jti)) ?? [];
+  return family === undefined || epoch === undefined ? null : { family, epoch, era: Number(era) };
 }
 
 export interface RefreshClaims extends TokenClaims {

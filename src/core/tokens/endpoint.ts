@@ -19,7 +19,7 @@ import { authorizationCode } from "./grant-types/authorization-code.ts";
 import { deviceCode } from "./grant-types/device-code.ts";
 import { grantTypeNames, grantTypes } from "./grant-types/list.ts";
 import type { Values } from "./grant-types/grant-type.ts";
-import type { TokenResult } from "./response.ts";
+import type { AnyTokenResponse, TokenResult } from "./response.ts";
 import { hashOf } from "../secrets.ts";
 
 /** The token endpoint (RFC 6749 3.2): who asks, by which grant type, what they get. */
@@ -33,7 +33,7 @@ export interface TokenRequest extends ClientCredentials {
 }
 
 /** @throws {OAuthError} of RFC 6749 5.2, RFC 9449 5 */
-export async function token(ctx: Context, request: TokenRequest): Promise<TokenResult> {
+export async function token(ctx: Context, request: TokenRequest): Promise<TokenResult<AnyTokenResponse>> {
   const name = standardName(ctx, request.grant_type);
   const began = await ctx.store.read((tx) => documentOfFlow(tx, name, request.values));
   const client = await authenticateClient(ctx, { ...request, began });

@@ -31,8 +31,15 @@ export interface TokenResponse extends ClientTokenResponse {
   readonly id_token: string;
 }
 
+/** What every answer has. */
+export interface AnyTokenResponse {
+  readonly access_token: string;
+  readonly token_type: string;
+  readonly scope?: string;
+}
+
 /** The result of a grant type. Some add members of their own to the response. */
-export interface TokenResult<R extends ClientTokenResponse = ClientTokenResponse> {
+export interface TokenResult<R extends AnyTokenResponse = ClientTokenResponse> {
   readonly response: R;
   /** Null: the client speaks for itself. */
   readonly username: string | null;

@@ -1,13 +1,13 @@
 import { createSecretKey, hash, type KeyObject } from "node:crypto";
-import type { Client, Session } from "../../store/store.ts";
+import type { Client, Session, User } from "../../store/store.ts";
 import type { Standing } from "../factors/acr.ts";
-import { emailOf } from "../scopes/claims.ts";
+import { emailOf, namedClaims } from "../scopes/claims.ts";
 import { isPublic } from "../clients/clients.ts";
 import type { Context } from "../context.ts";
 import { signJws } from "../keys/jws.ts";
 import { seconds } from "../time.ts";
 import { publicAlgs } from "../keys/keys.ts";
-import { tokenTypes, type AccessTokenSubject, type TokenSubject } from "./claims.ts";
+import { jtiOfIdToken, tokenTypes, type AccessTokenSubject, type TokenSubject } from "./claims.ts";
 
 /** The only file that signs tokens. The types of their claims are in `claims.ts`; `accept.ts` verifies them. */
 
@@ -169,10 +169,50 @@ export async function idToken(
     acr: authentication.acr,
     at_hash: leftHash(content.accessToken, signer.alg),
     sid: authentication.sid ?? undefined,
-    jti: ctx.random(16),
+    jti: jtiOfIdToken(ctx.random(16), subject),
     nonce: content.nonce ?? undefined,
   };
   return { typ: tokenTypes.id, signer, claims: withClaims(claims, content.claims) };
+}
+
+/** Seconds: an ID-JAG is used at once. */
+export const idJagLife = 300;
+
+/** What an ID-JAG is for. */
+interface IdJagContent {
+  readonly user: User;
+  /** The issuer that accepts it, and the name of the client there. */
+  readonly audience: string;
+  readonly clientId: string;
+  readonly resources: readonly string[];
+  readonly scopes: readonly string[];
+}
+
+/**
+ * An ID-JAG (draft-ietf-oauth-identity-assertion-authz-grant-04 3.1): RS256, 5 minutes.
+ * @param signedIn how and when the user signed in here
+ */
+export async function signIdJag(
+  ctx: Context,
+  { user, audience, clientId, resources, scopes }: IdJagContent,
+  signedIn: { readonly auth_time: number; readonly acr: string; readonly amr: readonly string[] },
+): Promise<string> {
+  const now = seconds(ctx);
+  const { auth_time, acr, amr } = signedIn;
+  const claims = {
+    iss: ctx.issuer,
+    sub: user.id,
+    aud: audience,
+    client_id: clientId,
+    jti: ctx.random(16),
+    iat: now,
+    exp: now + idJagLife,
+    ...{ auth_time, acr, amr },
+    resource: resources.length > 1 ? resources : resources[0],
+    scope: scopes.length === 0 ? undefined : scopes.join(" "),
+    ...namedClaims(user, ["email", "email_verified"]),
+  };
+  return sign({ typ: tokenTypes.idJag, signer: await ctx.keys.signing("RS256"), claims });
 }
 
 /** Seconds: a logout token is used at once (OpenID Connect Back-Channel Logout 2.4). */

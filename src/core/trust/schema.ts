@@ -1,18 +1,10 @@
 import * as z from "zod";
 import { jwk } from "../clients/metadata/schema.ts";
-import { endpointUrl, textOf } from "../fields.ts";
-import { issuerForm } from "../issuers/issuer.ts";
+import { endpointUrl, issuerReference } from "../fields.ts";
 import { privateMembers } from "../keys/keys.ts";
 import { acceptedKinds, isUrl, type TrustedIssuerSetting } from "./trust.ts";
 
 /** What fixtures may say of other issuers. */
-
-/** An issuer as fixtures name it: its URL, exactly as its tokens have it; the name of another issuer of the process; or `/`. */
-export const issuerReference = textOf(
-  new RegExp(`${issuerForm.source}|^[A-Za-z0-9_-]{1,64}$|^/$`),
-  (given) =>
-    `"${given}" must be the URL of an issuer, the name of another issuer of this process, or "/" for the first one`,
-);
 
 /** `<base>/w/NAME`: if it is a workload of this process, its keys are known. */
 const workloadUrl = /\/w\/[A-Za-z0-9_-]{1,64}$/;

@@ -1,6 +1,7 @@
 import type { Request, Response } from "express";
 import { token } from "../../core/tokens/endpoint.ts";
 import { tokenParameters } from "../../core/tokens/grant-types/list.ts";
+import type { AnyTokenResponse } from "../../core/tokens/response.ts";
 import { sendJson } from "../answer/answer.ts";
 import { clientCredentials } from "../input/credentials.ts";
 import { proofOf } from "../input/dpop.ts";
@@ -11,11 +12,13 @@ import { note, type Web } from "../web.ts";
 /** RFC 6749 5.1 requires `Pragma` beside `Cache-Control: no-store`. */
 const tokenHeaders = { ...privateApiHeaders, Pragma: "no-cache" };
 
-const tokensIn = (response: object): string =>
-  Object.keys(response)
-    .filter((name) => name.endsWith("_token"))
-    .map((name) => name.replace("_token", ""))
-    .join(", ");
+const tokensIn = (response: AnyTokenResponse): string =>
+  response.token_type === "N_A"
+    ? "ID-JAG"
+    : Object.keys(response)
+        .filter((name) => name.endsWith("_token"))
+        .map((name) => name.replace("_token", ""))
+        .join(", ");
 
 /** The token endpoint (RFC 6749 3.2). */
 export const postToken = (web: Web) => async (req: Request, res: Response) => {
@@ -31,9 +34,10 @@ export const postToken = (web: Web) => async (req: Request, res: Response) => {
       tokenParameters.map(([name, kind]) => [name, kind === "list" ? every(body, name) : single(body, name)]),
     ),
   });
+  const { scope = "" } = response;
   note(res, {
     user: username,
-    outcome: `${grantType ?? ""}: ${tokensIn(response)}${response.scope === "" ? "" : ` for "${response.scope}"`}`,
+    outcome: `${grantType ?? ""}: ${tokensIn(response)}${scope === "" ? "" : ` for "${scope}"`}`,
   });
   sendJson(res, 200, response, tokenHeaders);
 };

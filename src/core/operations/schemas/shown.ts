@@ -42,6 +42,7 @@ export const grant = z
     client: z.string().describe("client_id"),
     scope: z.string().describe("Space-separated"),
     status: z.enum(["active", "revoked"]),
+    by: z.string().describe("user, policy, cli or fixture; or the issuer whose ID-JAG named the scopes"),
     createdAt: time,
     updatedAt: time,
     revokedAt: time.nullable(),

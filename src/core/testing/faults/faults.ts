@@ -1,7 +1,7 @@
 /*
  * core/testing/faults: responses that are wrong on purpose. faults.ts keeps the faults of an issuer and says which request takes one;
  * fault-request.ts finds out whose request it is; fault-admin.ts adds and removes them. flaw-list.ts lists what a response can have wrong,
- * spoil.ts and id-token-flaws.ts do it. `http/faults.ts` is the only place that asks for a fault. token-flaws.ts makes tokens that are
+ * spoil.ts, id-token-flaws.ts and id-jag-flaws.ts do it. `http/faults.ts` is the only place that asks for a fault. token-flaws.ts makes tokens that are
  * wrong in one respect, for an operator.
  */
 import { isDeepStrictEqual } from "node:util";

@@ -3,7 +3,7 @@ import type { FaultEndpoint } from "./fault-endpoints.ts";
 /** The flaws that a response can have, each with what a client should do about it and the paragraph that says so. */
 
 /** What is wrong. */
-export type FlawPlace = "response" | "id-token" | "token" | "userinfo" | "keys" | "discovery";
+export type FlawPlace = "response" | "id-token" | "id-jag" | "token" | "userinfo" | "keys" | "discovery";
 
 interface FlawRow {
   readonly name: string;
@@ -24,6 +24,8 @@ const rows = <const N extends string>(
 
 const refuseResponse = "refuse the response; do not exchange the code";
 const refuseToken = "refuse the ID token; do not sign the user in";
+/** Of the authorization server that gets it. */
+const refuseIdJag = "refuse the ID-JAG; give no token";
 const optional = "refuse the ID token where it checks this";
 
 export const flawList = [
@@ -85,6 +87,17 @@ export const flawList = [
       "do not assume that it was granted",
       "RFC 6749 3.3, 5.1",
     ],
+  ),
+  ...rows(
+    "token",
+    "id-jag",
+    ["id-jag.typ-wrong", "the ID-JAG has the typ of an ID token", refuseIdJag, "ID-JAG draft 4.4.1, RFC 8725 3.11"],
+    ["id-jag.aud-wrong", "aud is another authorization server", refuseIdJag, "ID-JAG draft 4.4.1, RFC 7523 3 (3)"],
+    ["id-jag.aud-two", "aud also names a second server", refuseIdJag, "ID-JAG draft 3.1"],
+    ["id-jag.client-wrong", "client_id is another client", refuseIdJag, "ID-JAG draft 4.4.1"],
+    ["id-jag.exp-past", "the ID-JAG expired an hour before it was issued", refuseIdJag, "RFC 7523 3 (4)"],
+    ["id-jag.sub-missing", "sub is left out", refuseIdJag, "RFC 7523 3 (2)"],
+    ["id-jag.signature-wrong", "one bit of the signature is wrong", refuseIdJag, "RFC 7523 3 (9)"],
   ),
   ...rows(
     "userinfo",

@@ -5,6 +5,7 @@ import { newPublicKey, publicAlgs } from "../../keys/keys.ts";
 import { readJws } from "../../keys/jws.ts";
 import { elsewhere } from "./token-flaws.ts";
 import type { FlawName } from "./flaw-list.ts";
+import { spoilIdJag } from "./id-jag-flaws.ts";
 import { spoilIdToken } from "./id-token-flaws.ts";
 import type { FaultEndpoint } from "./fault-endpoints.ts";
 
@@ -54,6 +55,11 @@ function spoilItsIdToken(body: JsonObject, flaw: FlawName): Spoiling {
   return spoil && (async (ctx) => ({ ...body, id_token: await spoil(ctx) }));
 }
 
+function spoilItsIdJag(body: JsonObject, flaw: FlawName): Spoiling {
+  const spoil = spoilIdJag(body, flaw);
+  return spoil && (async (ctx) => ({ ...body, access_token: await spoil(ctx) }));
+}
+
 function spoilToken(body: JsonObject, flaw: FlawName): Spoiling {
   switch (flaw) {
     case "id-token-missing":
@@ -67,7 +73,7 @@ function spoilToken(body: JsonObject, flaw: FlawName): Spoiling {
     case "scope-wider":
       return put(body, "scope", `${String(body["scope"])} not-asked-for`.trim());
     default:
-      return spoilItsIdToken(body, flaw);
+      return spoilItsIdJag(body, flaw) ?? spoilItsIdToken(body, flaw);
   }
 }
 

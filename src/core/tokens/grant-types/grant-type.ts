@@ -1,6 +1,6 @@
 import type { Client } from "../../../store/store.ts";
 import type { Context } from "../../context.ts";
-import type { TokenResult } from "../response.ts";
+import type { AnyTokenResponse, TokenResult } from "../response.ts";
 
 /**
  * What a parameter of a token request is:
@@ -34,7 +34,7 @@ export interface GrantType<P extends Parameters = Parameters, Name extends strin
    * @param jkt thumbprint of the key to which the tokens are to be bound; null: bearer tokens
    * @throws {OAuthError} of RFC 6749 5.2
    */
-  grant(ctx: Context, client: Client, request: Values<P>, jkt: string | null): Promise<TokenResult>;
+  grant(ctx: Context, client: Client, request: Values<P>, jkt: string | null): Promise<TokenResult<AnyTokenResponse>>;
 }
 
 /** Declares a grant type. The kinds of its parameters give the type of its request. */

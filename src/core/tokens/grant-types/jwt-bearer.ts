@@ -2,9 +2,11 @@ import type { Client } from "../../../store/store.ts";
 import { verifyWorkloadToken } from "../../clients/federated.ts";
 import type { Context } from "../../context.ts";
 import { OAuthError } from "../../errors.ts";
-import { readJws } from "../../keys/jws.ts";
-import type { TokenResult } from "../response.ts";
+import { readJws, type Jws } from "../../keys/jws.ts";
+import { tokenTypes } from "../claims.ts";
+import type { AnyTokenResponse, TokenResult } from "../response.ts";
 import { clientCredentials } from "./client-credentials.ts";
+import { acceptIdJag, isIdJag } from "./id-jag-accept.ts";
 import { grantType, type Values } from "./grant-type.ts";
 
 /** The grant `jwt-bearer` (RFC 7523 2.1): a token of an issuer that the settings trust, in exchange for one of this issuer. */
@@ -27,22 +29,27 @@ async function acceptAssertion(
   client: Client,
   request: Values<typeof parameters>,
   jkt: string | null,
-): Promise<TokenResult> {
+): Promise<TokenResult<AnyTokenResponse>> {
   const { assertion } = request;
   if (assertion === undefined) throw new OAuthError("invalid_request", "assertion is missing (RFC 7523 2.1)");
   const jws = readJws(assertion);
   if (jws === null) throw refuse("it is not a signed JWT, or one with an extension that is not known here");
-  await acceptWorkload(ctx, assertion, jws.payload["iss"]);
+  // The type decides whose checks apply. What is no ID-JAG is never taken for one, nor the other way around.
+  if (isIdJag(jws.header)) return acceptIdJag(ctx, client, { ...request, assertion, jws }, jkt);
+  await acceptWorkload(ctx, assertion, jws);
   return clientCredentials.grant(ctx, client, request, jkt);
 }
 
 /** The token of a workload gives a token without a user. Workloads use theirs again until it expires, so no `jti` is remembered. */
-async function acceptWorkload(ctx: Context, assertion: string, iss: unknown): Promise<void> {
+async function acceptWorkload(ctx: Context, assertion: string, { header, payload: { iss } }: Jws): Promise<void> {
   const trusted = await ctx.trusted.find(iss, "workload");
   // A workload of this process may authenticate a client without an entry, but only an entry makes its token a grant.
   if (trusted?.entry == null) {
+    const isOther = (await ctx.trusted.find(iss, "id-jag")) !== null;
     throw refuse(
-      `its issuer is ${JSON.stringify(iss)}, which is not in the setting trusted_issuers with accepts: workload`,
+      isOther
+        ? `its typ is ${JSON.stringify(header["typ"])}; an ID-JAG has "${tokenTypes.idJag}"`
+        : `its issuer is ${JSON.stringify(iss)}, which is not in the setting trusted_issuers with accepts: workload`,
     );
   }
   try {

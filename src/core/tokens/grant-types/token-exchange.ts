@@ -11,10 +11,11 @@ import { foreignScopes, narrowScope } from "../../scopes/scopes.ts";
 import { isDead, tokenState, type LiveToken } from "../state.ts";
 import type { Actor, Origin, TokenClaims } from "../claims.ts";
 import { isAbsoluteUri } from "../../uri.ts";
+import { idJagType, issueIdJag, type IdJagResponse } from "./id-jag-issue.ts";
 import { grantType, type Values } from "./grant-type.ts";
 
 /**
- * Token exchange (RFC 8693): a client takes the access token that it was called with, and gets one to call others with. With an
+ * Token exchange (RFC 8693). For an ID-JAG see id-jag-issue.ts. Otherwise a client takes the access token that it was called with, and gets one to call others with. With an
  * actor token the new one says who acts for the subject (delegation); without one nobody but the subject shows (impersonation).
  */
 
@@ -51,7 +52,8 @@ async function exchangeToken(
   authenticated: Client,
   request: TokenExchange,
   jkt: string | null,
-): Promise<TokenResult<ExchangeResponse>> {
+): Promise<TokenResult<ExchangeResponse | IdJagResponse>> {
+  if (request.requested_token_type === idJagType) return issueIdJag(ctx, authenticated, request);
   checkTypes(request);
   const subjectClaims = readToken(ctx, "subject_token", request.subject_token, jkt);
   const actorClaims =

@@ -1,0 +1,325 @@
+import { createHmac } from "node:crypto";
+import { exportJWK, generateKeyPair, SignJWT, type JWTPayload } from "jose";
+import { describe, expect, test } from "vitest";
+import { underAttack } from "../helpers/attack.ts";
+import {
+  ci,
+  fixtures,
+  idJagOf,
+  jwtBearer,
+  partner,
+  partnerIdJag,
+  partnerKey,
+  post,
+  redeem,
+  tokenExchange,
+  typeOf,
+  type Answer,
+} from "../helpers/cross-app.ts";
+
+/** ID-JAGs and tokens of workloads that are wrong in one respect, and other tokens in their place. None of them gives a token. */
+
+const company = await underAttack({ fixtures });
+const tool = { issuer: `${company.issuer}/i/tool` };
+const toolIdp = company.issuers.get("tool");
+const now = (): number => Math.floor(Date.now() / 1000);
+
+/** Refused by the protocol, without any token. */
+const refused = ({ status, json }: Answer) => {
+  const { error, ...rest } = json;
+  return [status, error, Object.keys(rest).filter((name) => name !== "error_description")];
+};
+const noGrant = [400, "invalid_grant", []];
+
+const claims: readonly [what: string, change: () => JWTPayload | Record<string, unknown>][] = [
+  ["no iss", () => ({ iss: undefined })],
+  ["another issuer, with a key of the trusted one", () => ({ iss: "https://evil.test" })],
+  ["the issuer with a trailing slash", () => ({ iss: `${partner}/` })],
+  ["this issuer", () => ({ iss: tool.issuer })],
+  ["an issuer that is trusted for workloads only", () => ({ iss: ci })],
+  ["no aud", () => ({ aud: undefined })],
+  ["another aud", () => ({ aud: company.issuer })],
+  ["the token endpoint as aud", () => ({ aud: `${tool.issuer}/api/v2/oauth/token` })],
+  ["two audiences", () => ({ aud: [tool.issuer, company.issuer] })],
+  ["the same audience twice", () => ({ aud: [tool.issuer, tool.issuer] })],
+  ["no client", () => ({ client_id: undefined })],
+  ["another client", () => ({ client_id: "other" })],
+  ["a list of clients", () => ({ client_id: ["agent-at-tool"] })],
+  ["no exp", () => ({ exp: undefined })],
+  ["a past exp", () => ({ iat: now() - 600, exp: now() - 1 })],
+  ["exp as text", () => ({ exp: String(now() + 300) })],
+  ["a life of more than an hour", () => ({ exp: now() + 3700 })],
+  ["no iat", () => ({ iat: undefined })],
+  ["iat in the future", () => ({ iat: now() + 300, exp: now() + 600 })],
+  ["nbf in the future", () => ({ nbf: now() + 300 })],
+  ["no jti", () => ({ jti: undefined })],
+  ["an empty jti", () => ({ jti: "" })],
+  ["jti as a number", () => ({ jti: 5 })],
+  ["no sub", () => ({ sub: undefined })],
+  ["an empty sub", () => ({ sub: "" })],
+  ["an unknown sub", () => ({ sub: "p-nobody" })],
+  ["the sub of another issuer", () => ({ sub: "a-1" })],
+  ["sub as a list", () => ({ sub: ["p-al"] })],
+  ["cnf", () => ({ cnf: { jkt: "x" } })],
+  ["cnf that is null", () => ({ cnf: null })],
+  ["authorization_details", () => ({ authorization_details: [] })],
+  ["scope as a list", () => ({ scope: ["files:read"] })],
+  ["a resource that is no URI", () => ({ resource: "files" })],
+  ["a resource that is no text", () => ({ resource: [5] })],
+  [
+    "a verified address where the entry does not match by it",
+    () => ({ sub: "x", email: "bob@company.test", email_verified: true }),
+  ],
+];
+
+describe("an ID-JAG with", () => {
+  test.each(claims)("%s", async (_what, change) => {
+    expect(refused(await redeem(company, await partnerIdJag(company, change())))).toEqual(noGrant);
+  });
+
+  test.each<[string, object]>([
+    ["no typ", { typ: undefined }],
+    ["the typ of an ID token", { typ: "JWT" }],
+    ["the typ of an access token", { typ: "at+jwt" }],
+    ["an unknown kid", { kid: "p2" }],
+    ["an extension", { crit: ["exp"] }],
+  ])("%s", async (_what, header) => {
+    const made = partnerIdJag(company, {}, header).catch(async () => {
+      const [, body, signature] = (await partnerIdJag(company)).split(".");
+      const head = Buffer.from(JSON.stringify({ alg: "RS256", kid: "p1", typ: "oauth-id-jag+jwt", ...header }));
+      return `${head.toString("base64url")}.${body}.${signature}`;
+    });
+    expect(refused(await redeem(company, await made))).toEqual(noGrant);
+  });
+
+  test("a wrong signature, none, another key, the public key as a secret, or a key of its own", async () => {
+    const good = await partnerIdJag(company);
+    const [head = "", body = "", signature = ""] = good.split(".");
+    const header = (change: object): string =>
+      Buffer.from(JSON.stringify({ alg: "RS256", kid: "p1", typ: "oauth-id-jag+jwt", ...change })).toString(
+        "base64url",
+      );
+    const { privateKey, publicKey } = await generateKeyPair("RS256");
+    const own = await new SignJWT(JSON.parse(Buffer.from(body, "base64url").toString()) as JWTPayload)
+      .setProtectedHeader({ alg: "RS256", kid: "p1", typ: "oauth-id-jag+jwt", jwk: await exportJWK(publicKey) })
+      .sign(privateKey);
+    const jwk = JSON.stringify(fixtures.issuers.tool.settings.trusted_issuers[1]?.jwks);
+    const hmac = createHmac("sha256", jwk)
+      .update(`${header({ alg: "HS256" })}.${body}`)
+      .digest("base64url");
+    for (const token of [
+      `${head}.${body}.${signature.startsWith("A") ? "B" : "A"}${signature.slice(1)}`,
+      `${head}.${body}.`,
+      `${head}.${body}`,
+      `${header({ alg: "none" })}.${body}.`,
+      `${header({ alg: "None" })}.${body}.${signature}`,
+      `${header({ alg: "HS256" })}.${body}.${hmac}`,
+      own,
+      "",
+      "x",
+    ]) {
+      const { status, json } = await redeem(company, token);
+      expect([token.slice(0, 20), status, json["access_token"]]).toEqual([token.slice(0, 20), 400, undefined]);
+    }
+    // It was right all the time.
+    expect(await redeem(company, good)).toMatchObject({ status: 200 });
+  });
+});
+
+test("an ID-JAG of another client, or without its secret, gives nothing", async () => {
+  const assertion = await partnerIdJag(company);
+  const parameters = { grant_type: jwtBearer, assertion };
+  expect(refused(await post(tool, "other", parameters))).toEqual(noGrant);
+  expect((await post(tool, "agent-at-tool", { ...parameters, client_secret: "wrong" })).status).toBe(401);
+});
+
+test("fifty requests with one ID-JAG get one token", async () => {
+  const assertion = await partnerIdJag(company);
+  const answers = await Promise.all(Array.from({ length: 50 }, () => redeem(company, assertion)));
+  expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
+});
+
+test("by e-mail, only a verified address finds a user, and only one user who is active and verified", async () => {
+  // Eve's address is not verified at the company; the user with it at the tool is not verified there either.
+  expect(refused(await redeem(company, (await idJagOf(company, { user: "eve" })).json["access_token"]))).toEqual(
+    noGrant,
+  );
+  await company.call("users.edit", { username: "eve", emailVerified: true });
+  const verified = (await idJagOf(company, { user: "eve" })).json["access_token"];
+  expect(refused(await redeem(company, verified))).toEqual(noGrant);
+  await toolIdp.call("users.edit", { username: "unverified", emailVerified: true });
+  expect(await redeem(company, verified)).toMatchObject({ status: 200 });
+  await toolIdp.call("users.add", { username: "twin", email: "EVE@company.test", emailVerified: true });
+  expect(refused(await redeem(company, (await idJagOf(company, { user: "eve" })).json["access_token"]))).toEqual(
+    noGrant,
+  );
+  await toolIdp.call("users.suspend", { username: "twin" });
+  await toolIdp.call("users.suspend", { username: "unverified" });
+  expect(refused(await redeem(company, (await idJagOf(company, { user: "eve" })).json["access_token"]))).toEqual(
+    noGrant,
+  );
+});
+
+test("a suspended or banned user gets nothing at either issuer", async () => {
+  const idJag = (await idJagOf(company)).json["access_token"];
+  await toolIdp.call("users.suspend", { username: "al" });
+  expect(refused(await redeem(company, idJag))).toEqual(noGrant);
+  await toolIdp.call("users.restore", { username: "al" });
+  const { id_token } = await company.call("issue.tokens", { user: "alice", client: "agent" });
+  const ask = () => idJagOf(company, { subject_token: id_token, user: "bob" });
+  await company.call("users.suspend", { username: "alice" });
+  expect(refused(await ask())).toEqual(noGrant);
+  await company.call("users.restore", { username: "alice" });
+  expect(await ask()).toMatchObject({ status: 200 });
+});
+
+test("other tokens in place of an ID-JAG give nothing", async () => {
+  const { id_token, access_token, refresh_token } = await company.call("issue.tokens", {
+    user: "alice",
+    client: "agent",
+  });
+  const workload = await company.call("workloads.issue", { name: "gitlab", audience: tool.issuer });
+  const own = await toolIdp.call("issue.tokens", { user: "al", client: "agent-at-tool" });
+  for (const token of [id_token, access_token, refresh_token, workload.token, own.id_token, own.access_token])
+    expect(refused(await redeem(company, token))).toEqual(noGrant);
+});
+
+test("an ID-JAG in place of other tokens gives nothing", async () => {
+  const idJag = String((await idJagOf(company)).json["access_token"]);
+  const bearer = { headers: { authorization: `Bearer ${idJag}` } };
+  for (const { issuer } of [company, tool])
+    expect((await fetch(`${issuer}/api/v2/oauth/userinfo`, bearer)).status).toBe(401);
+  for (const type of ["id_token", "refresh_token", "access_token", "id-jag"]) {
+    const asId = await idJagOf(company, { subject_token: idJag, subject_token_type: typeOf(type) });
+    expect(refused(asId)).toEqual([400, "invalid_request", []]);
+    const exchange = { grant_type: tokenExchange, subject_token: idJag, subject_token_type: typeOf(type) };
+    expect(refused(await post(company, "agent", exchange))).toEqual([400, "invalid_request", []]);
+  }
+  const refresh = { grant_type: "refresh_token", refresh_token: idJag };
+  expect(refused(await post(company, "agent", refresh))).toEqual(noGrant);
+  const query = new URLSearchParams({ id_token_hint: idJag });
+  const logout = await fetch(`${company.issuer}/api/v2/oauth/logout?${query.toString()}`, { redirect: "manual" });
+  expect(logout.status).toBe(400);
+  const asAssertion = {
+    client_assertion: idJag,
+    client_assertion_type: "urn:ietf:params:oauth:client-assertion-type:jwt-bearer",
+  };
+  const { status } = await post(tool, "agent-at-tool", {
+    ...asAssertion,
+    client_secret: "",
+    grant_type: "client_credentials",
+  });
+  expect(status).toBeGreaterThanOrEqual(400);
+});
+
+describe("an exchange for an ID-JAG is refused", () => {
+  test.each<[string, Readonly<Record<string, string>>, string]>([
+    ["for another audience", { audience: "https://evil.test" }, "invalid_target"],
+    ["for the company itself", { audience: "/" }, "invalid_target"],
+    ["for the name of the issuer in place of its identifier", { audience: "tool" }, "invalid_target"],
+    ["without an audience", { audience: "" }, "invalid_request"],
+    ["for a resource with a fragment", { resource: "https://a.test/#x" }, "invalid_target"],
+    ["for a scope with a quote", { scope: 'a"b' }, "invalid_scope"],
+    ["with an actor", { actor_token: "x" }, "invalid_request"],
+    ["with an access token", { subject_token_type: typeOf("access_token") }, "invalid_request"],
+    ["without a type", { subject_token_type: "" }, "invalid_request"],
+    ["without a token", { subject_token: "" }, "invalid_request"],
+  ])("%s", async (_what, change, error) => {
+    expect(refused(await idJagOf(company, change))).toEqual([400, error, []]);
+  });
+
+  test("with a token of another client", async () => {
+    const { id_token, refresh_token } = await company.call("issue.tokens", { user: "alice", client: "other" });
+    for (const [subject_token, type] of [
+      [id_token, "id_token"],
+      [refresh_token, "refresh_token"],
+    ] as const) {
+      const answer = await idJagOf(company, { subject_token, subject_token_type: typeOf(type) });
+      expect(refused(answer)).toEqual([400, "invalid_request", []]);
+    }
+  });
+
+  test("with an ID token from before a revocation, also after a new consent in the same second", async () => {
+    const { id_token, refresh_token } = await company.call("issue.tokens", { user: "alice", client: "agent" });
+    const ask = (subject_token: string, type: string) =>
+      idJagOf(company, { user: "bob", subject_token, subject_token_type: typeOf(type) });
+    await company.call("revoke", { user: "alice", client: "agent" });
+    for (const _ of ["revoked", "granted again"]) {
+      expect(refused(await ask(id_token, "id_token"))).toEqual(noGrant);
+      expect(refused(await ask(refresh_token, "refresh_token"))).toEqual(noGrant);
+      await company.call("issue.grant", { user: "alice", client: "agent", scope: "openid" });
+    }
+  });
+
+  test("with an ID token whose sign-in was ended: by its client, by a replay, by idp expire", async () => {
+    const { id_token, refresh_token } = await company.call("issue.tokens", { user: "alice", client: "agent" });
+    const ask = () => idJagOf(company, { user: "bob", subject_token: id_token });
+    expect(await ask()).toMatchObject({ status: 200 });
+    const next = { grant_type: "refresh_token", refresh_token };
+    for (const status of [200, 400]) expect((await post(company, "agent", next)).status).toBe(status);
+    expect(refused(await ask())).toEqual([400, "invalid_request", []]);
+    const other = await company.call("issue.tokens", { user: "alice", client: "agent" });
+    await company.call("expire", { user: "alice" });
+    const expired = await idJagOf(company, { user: "bob", subject_token: other.id_token });
+    expect(refused(expired)).toEqual([400, "invalid_request", []]);
+  });
+
+  test("with a rotated refresh token, which then revokes its family", async () => {
+    const { refresh_token } = await company.call("issue.tokens", { user: "alice", client: "agent" });
+    const next = await post(company, "agent", { grant_type: "refresh_token", refresh_token });
+    const answer = await idJagOf(company, {
+      subject_token: refresh_token,
+      subject_token_type: typeOf("refresh_token"),
+    });
+    expect(refused(answer)).toEqual([400, "invalid_request", []]);
+    const after = { grant_type: "refresh_token", refresh_token: String(next.json["refresh_token"]) };
+    expect((await post(company, "agent", after)).status).toBe(400);
+  });
+
+  test("with an ID token that its client could have made, or that was made to be refused", async () => {
+    await company.call("clients.add", {
+      ...{ client_id: "hs", client_secret: "secret-of-hs-that-is-long-enough", redirect_uris: ["http://localhost/cb"] },
+      ...{ grant_types: ["authorization_code", tokenExchange], id_token_signed_response_alg: "HS256" },
+      id_jag_audiences: [{ issuer: "tool" }],
+    });
+    const { id_token } = await company.call("issue.tokens", { user: "alice", client: "hs" });
+    const parameters = {
+      ...{ grant_type: tokenExchange, requested_token_type: typeOf("id-jag"), audience: tool.issuer },
+      ...{
+        subject_token: id_token,
+        subject_token_type: typeOf("id_token"),
+        client_secret: "secret-of-hs-that-is-long-enough",
+      },
+    };
+    expect(refused(await post(company, "hs", parameters))).toEqual([400, "invalid_request", []]);
+    const bad = { user: "alice", client: "agent", type: "id" as const };
+    for (const flaw of ["wrong_audience", "expired", "bad_signature", "alg_none", "wrong_type", "unknown_kid"]) {
+      const { token } = await company.call("token.issue", { ...bad, [flaw]: true });
+      expect(refused(await idJagOf(company, { subject_token: token }))).toEqual([400, "invalid_request", []]);
+    }
+  });
+});
+
+describe("where a workload token is accepted", () => {
+  const token = (claims: JWTPayload = {}, header: object = {}): Promise<string> =>
+    new SignJWT({ iss: ci, sub: "repo:acme/shop", aud: tool.issuer, exp: now() + 300, ...claims })
+      .setProtectedHeader({ alg: "RS256", kid: "p1", ...header })
+      .sign(partnerKey);
+  const send = (assertion: string) => post(tool, "agent-at-tool", { grant_type: jwtBearer, assertion });
+
+  test("it gives a token without a user", async () => {
+    expect(Object.keys((await send(await token())).json).sort()).toEqual([
+      "access_token",
+      "expires_in",
+      "scope",
+      "token_type",
+    ]);
+  });
+
+  test("an ID-JAG of that issuer is not, nor the token of an issuer that is trusted for ID-JAGs", async () => {
+    expect(refused(await send(await partnerIdJag(company, { iss: ci })))).toEqual(noGrant);
+    expect(refused(await send(await token({ iss: partner })))).toEqual(noGrant);
+    expect(refused(await send(await token({}, { typ: "oauth-id-jag+jwt" })))).toEqual(noGrant);
+    expect(refused(await send(await token({}, { typ: "at+jwt" })))).toEqual(noGrant);
+  });
+});
