@@ -60,6 +60,8 @@ export interface Settings {
   readonly any_loopback_port: boolean;
   /** Whether clients that register themselves may name loopback addresses that this server sends something to. */
   readonly registration_loopback: boolean;
+  /** Whether this server does what MCP servers and clients expect (`core/settings.ts`). */
+  readonly mcp: boolean;
   /** Whether a `client_id` that is a URL is read from its metadata document. */
   readonly client_metadata_documents: boolean;
   /** Whether such a document may be on this machine, and on plain http there. */
@@ -97,6 +99,7 @@ export const defaultSettings: Settings = {
   http_redirect_hosts: [],
   any_loopback_port: false,
   registration_loopback: false,
+  mcp: false,
   client_metadata_documents: false,
   client_metadata_loopback: false,
   try_it: false,
@@ -144,6 +147,8 @@ export interface Context {
   readonly store: Store;
   readonly keys: KeyRing;
   readonly settings: Settings;
+  /** Those of the command line or of `createIdp`, which win over those of fixtures. */
+  readonly flags: Partial<Settings>;
   /** Whether the login page lists users who sign in by a click. */
   readonly offersPicker: boolean;
   /** The time in milliseconds since 1970: that of {@link clock}. */

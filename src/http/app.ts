@@ -44,7 +44,7 @@ import { enter, mount, type Route } from "./route.ts";
 import { getTryItCallback, postTryIt, postTryItUserInfo } from "./pages/try-it.ts";
 import { postToken } from "./oauth/token.ts";
 import { userinfo } from "./oauth/userinfo.ts";
-import type { Web } from "./web.ts";
+import { offersRegistration, type Web } from "./web.ts";
 import { workloadDiscovery, workloadKeys, workloadPaths } from "./oauth/workloads.ts";
 
 /** Every route of an issuer on one page. Those of the inspector and the control API are in `inspector.ts` and `api.ts`. */
@@ -179,7 +179,7 @@ function addRoutes(all: Router, web: Web, control: ControlOptions): void {
   for (const each of layouts) {
     const one = each === layout ? web : { ...web, ctx: web.ctx.at(each) };
     const endpoints = newRouter();
-    add(endpoints, [...oauthRoutes(one), ...(one.dynamicRegistration ? registrationRoutes(one) : [])]);
+    add(endpoints, [...oauthRoutes(one), ...(offersRegistration(one) ? registrationRoutes(one) : [])]);
     all.use(`${base}/`, endpoints);
     add(all, metadataRoutes(one));
   }
@@ -188,16 +188,18 @@ function addRoutes(all: Router, web: Web, control: ControlOptions): void {
   all.use(check, notFound(web));
 }
 
-/** Every route of an issuer. They are made anew when fixtures that are applied while the server runs change the layout. */
+/** Every route of an issuer. They are made anew when fixtures that are applied while the server runs change the layout, or registration. */
 export function issuerRoutes(web: Web, control: ControlOptions, observers: Observers): RequestHandler {
   let { layout } = web.ctx;
+  let registers = offersRegistration(web);
   function routesNow(): Router {
     ({ layout } = web.ctx);
+    registers = offersRegistration(web);
     const all = newRouter();
     all.use(observe(web, observers));
     // After the observer, which has waited for the changes of other processes.
     all.use((req, res, next) => {
-      if (layout === web.ctx.layout) {
+      if (layout === web.ctx.layout && registers === offersRegistration(web)) {
         next();
         return;
       }

@@ -4,13 +4,13 @@ import { issuerName } from "../core/issuers/issuer-view.ts";
 import { nearest } from "../core/nearest.ts";
 import { HttpError } from "./answer/http-error.ts";
 import { issuerOfPath } from "./issuer-path.ts";
-import { isBehindScenes, type Web } from "./web.ts";
+import { isBehindScenes, offersRegistration, type Web } from "./web.ts";
 
 const lastName = (path: string): string => path.split("/").findLast((name) => name !== "") ?? "";
 
 /** A 404 that suggests a path. Other services have the same endpoints elsewhere, so the last part of a path shows which one is meant. */
 export function notFound(web: Web): RequestHandler {
-  const { base, name, ctx, dynamicRegistration } = web;
+  const { base, name, ctx } = web;
   return (req) => {
     const [path = ""] = req.originalUrl.split("?");
     // The inspector is at a path that only this command gives.
@@ -18,7 +18,7 @@ export function notFound(web: Web): RequestHandler {
       throw new HttpError(404, `there is nothing at ${path}`, { fix: { text: "", command: ["idp", "open"] } });
     }
     const { register, ...others } = ctx.layout.paths;
-    const paths = Object.entries({ ...others, ...(dynamicRegistration && { register }) });
+    const paths = Object.entries({ ...others, ...(offersRegistration(web) && { register }) });
     const pages = [devicePath, "/account"].map((path) => [lastName(path), path] as const);
     // The last part of one of our paths goes before that of a vendor's path.
     const known = [...paths.map(([, path]) => [lastName(path), path] as const), ...paths, ...pages];

@@ -16,7 +16,7 @@ export interface Web {
   /** The port that browsers use. It is in the names of the cookies, because browsers do not keep cookies apart by port. */
   readonly port: number;
   readonly version: string;
-  /** Clients may register themselves (RFC 7591). */
+  /** Clients may register themselves (RFC 7591), whatever the settings are. */
   readonly dynamicRegistration: boolean;
   /** `dynamic`: discovery under another of our host names gives the back-channel endpoints under that name. */
   readonly backchannel: "off" | "dynamic";
@@ -25,6 +25,10 @@ export interface Web {
   /** Writes the commands that the log, pages and errors propose. */
   readonly commandLine: CommandLine;
 }
+
+/** Whether clients may register themselves now: a setting of fixtures may turn that on. */
+export const offersRegistration = ({ dynamicRegistration, ctx }: Web): boolean =>
+  dynamicRegistration || ctx.settings.mcp;
 
 /** The issuer as a parsed URL. It may change while the server runs. */
 export const issuerUrl = ({ ctx }: Pick<Web, "ctx">): URL => new URL(ctx.issuer);

@@ -74,6 +74,7 @@ export async function composeContext(options: ContextOptions): Promise<Context> 
     fixtures: options.fixtures,
     issuers: options.issuers,
     log: options.log,
+    flags: options.settings,
     authorizationPurpose: (record: unknown) => authorizationPurpose(record as AuthorizationRecord),
     keys: await openKeyRing(store, now, random),
     attempts: createAttempts(now),

@@ -6,6 +6,7 @@ import { nothingApplied, seed, type SeedOptions, type SeedResult } from "../core
 import type { AnyFixtures } from "../core/fixtures/read/source.ts";
 import { rememberIssuer } from "../core/issuers/issuer.ts";
 import type { Issuers } from "../core/issuers/issuer-view.ts";
+import { effectiveSettings, refuseContradictions, storedSettings } from "../core/settings.ts";
 import { createPendingPasswords } from "../core/login/pending-passwords.ts";
 import { notifyClients, type EndedSessions } from "../core/sessions/backchannel.ts";
 import { unknownHere } from "../core/nearest.ts";
@@ -98,12 +99,13 @@ async function openOn(store: Store, clock: Clock, options: IssuerOptions): Promi
   const plan = sources === undefined ? "leave" : await planFor(store, options, sources);
   let ended: EndedSessions = [];
   const applying = (from: readonly AnyFixtures[]): Promise<SeedResult> =>
-    seed({ store, now: clock.now, random, passwords, settings }, from, {
+    seed({ store, now: clock.now, random, passwords, settings, flags: settings }, from, {
       mode: "start",
       onlyIfUnused: plan === "join",
       progress: options.onProgress,
       check: (tx) => {
         checkAutomaticLogin(tx, settings);
+        refuseContradictions(effectiveSettings(storedSettings(tx), settings));
       },
       onEnded: (sessions) => {
         ended = sessions;

@@ -175,14 +175,25 @@ describe("matching", () => {
     ["http://127.0.0.1:80/callback", "http://127.0.0.1:81/callback", false],
     ["https://127.0.0.1/callback", "https://127.0.0.1:81/callback", false],
   ])("registered %s, asked %s: %s for a public client", (registered, asked, matches) => {
-    expect(matchRedirectUri(registered, asked, true)).toBe(matches);
+    expect(matchRedirectUri(registered, asked, "open")).toBe(matches);
+  });
+
+  it("every: also a loopback address with another port, and nothing else", () => {
+    const matches = (registered: string, asked: string): boolean => matchRedirectUri(registered, asked, "every");
+    expect(matches("http://127.0.0.1:80/callback", "http://127.0.0.1:81/callback")).toBe(true);
+    expect(matches("http://[::1]:80/callback", "http://[::1]/callback")).toBe(true);
+    expect(matches("http://127.0.0.1:80/callback", "http://127.0.0.1:81/other")).toBe(false);
+    expect(matches("http://127.0.0.1:80/callback", "http://127.0.0.2:81/callback")).toBe(false);
+    expect(matches("http://127.0.0.1:80/callback", "http://127.0.0.1:81@evil.example/callback")).toBe(false);
+    expect(matches("http://localhost:80/callback", "http://localhost:81/callback")).toBe(false);
+    expect(matches("https://127.0.0.1:80/callback", "https://127.0.0.1:81/callback")).toBe(false);
   });
 
   it("leaves the port open to public clients only", () => {
-    expect(matchRedirectUri("http://127.0.0.1:*/callback", "http://127.0.0.1:51004/callback", false)).toBe(false);
-    expect(matchRedirectUri("http://127.0.0.1:1/callback", "http://127.0.0.1:1/callback", false)).toBe(true);
-    expect(matchRedirectUri("http://127.0.0.1/callback", "http://127.0.0.1/callback", false)).toBe(true);
-    expect(matchRedirectUri("http://127.0.0.1/callback", "http://127.0.0.1:1/callback", false)).toBe(false);
+    expect(matchRedirectUri("http://127.0.0.1:*/callback", "http://127.0.0.1:51004/callback", "none")).toBe(false);
+    expect(matchRedirectUri("http://127.0.0.1:1/callback", "http://127.0.0.1:1/callback", "none")).toBe(true);
+    expect(matchRedirectUri("http://127.0.0.1/callback", "http://127.0.0.1/callback", "none")).toBe(true);
+    expect(matchRedirectUri("http://127.0.0.1/callback", "http://127.0.0.1:1/callback", "none")).toBe(false);
   });
 
   it("tells an open port", () => {

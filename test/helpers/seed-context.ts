@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { onTestFinished } from "vitest";
 import { createPendingPasswords, type PendingPasswords } from "../../src/core/login/pending-passwords.ts";
 import type { UriSettings } from "../../src/core/clients/http-hosts.ts";
+import type { Settings } from "../../src/core/context.ts";
 import { seed, type SeedResult } from "../../src/core/fixtures/apply/seed.ts";
 import type { FixtureSource } from "../../src/core/fixtures/read/source.ts";
 import type { FixtureFile } from "../../src/core/fixtures/schema/schema.ts";
@@ -16,6 +17,7 @@ export interface SeedWorld {
   readonly random: (bytes: number) => string;
   readonly now: () => number;
   readonly settings: Partial<UriSettings>;
+  readonly flags: Partial<Settings>;
   /** Milliseconds since 1970. */
   time: number;
   /** What the background work could not do. */
@@ -51,6 +53,7 @@ export function seedWorld(store?: Store): SeedWorld {
     now,
     failures,
     settings: {},
+    flags: {},
     passwords,
     user,
     client: (clientId: string) => kept.read((tx) => tx.get("clients", clientId)),

@@ -20,11 +20,11 @@ export function portFor({ client, registered }: Place, wanted: number | undefine
   if (registered === null) return wanted ?? 0;
   const { redirectUris, isPublic } = registered;
   // If a confidential client has an open port, the server allowed it at registration.
-  const anyPort = isPublic || redirectUris.some(hasOpenPort);
-  const allows = (port: number): boolean => redirectUris.some((uri) => matchRedirectUri(uri, loopback(port), anyPort));
+  const ports = isPublic || redirectUris.some(hasOpenPort) ? "open" : "none";
+  const allows = (port: number): boolean => redirectUris.some((uri) => matchRedirectUri(uri, loopback(port), ports));
   if (wanted !== undefined && allows(wanted)) return wanted;
   if (wanted === undefined) {
-    if (anyPort && allows(namedPort) && allows(namedPort + 1)) return 0;
+    if (ports === "open" && allows(namedPort) && allows(namedPort + 1)) return 0;
     const named = redirectUris
       .map((uri) => Number(/^http:\/\/127\.0\.0\.1:(\d+)\/callback$/.exec(uri)?.[1]))
       .find(allows);

@@ -26,6 +26,7 @@ export interface SettingsFlags {
   readonly httpRedirectHosts?: readonly string[];
   readonly anyLoopbackPort?: boolean;
   readonly registrationLoopback?: boolean;
+  readonly mcp?: boolean;
   readonly clientMetadataDocuments?: boolean;
   readonly clientMetadataLoopback?: boolean;
   readonly endpoints?: Settings["endpoints"];
@@ -50,6 +51,7 @@ export function settingsOf(flags: SettingsFlags): Partial<Settings> {
     http_redirect_hosts: flags.httpRedirectHosts,
     any_loopback_port: flags.anyLoopbackPort,
     registration_loopback: flags.registrationLoopback,
+    mcp: flags.mcp,
     client_metadata_documents: flags.clientMetadataDocuments,
     client_metadata_loopback: flags.clientMetadataLoopback,
     endpoints: flags.endpoints,

@@ -87,6 +87,7 @@ export const withSettings = (command: Command): Command =>
     )
     .option("--any-loopback-port", "let confidential clients register loopback redirect URIs with any port")
     .option("--registration-loopback", "let clients that register themselves use loopback addresses (jwks_uri, …)")
+    .option("--mcp", "for MCP servers and clients: metadata documents, registration, RS256 access tokens")
     .option("--client-metadata-documents", "accept a client_id that is the https URL of its metadata document")
     .option("--client-metadata-loopback", "allow metadata documents on this machine, on plain http too")
     .option(

@@ -1,5 +1,5 @@
 import type { Client, ReadTx } from "../../store/store.ts";
-import { mayUseAnyPort } from "../clients/clients.ts";
+import { openPortsOf } from "../clients/clients.ts";
 import { clientOf } from "../clients/documents.ts";
 import type { Context } from "../context.ts";
 import { OAuthError } from "../errors.ts";
@@ -68,8 +68,8 @@ export function settleClient(
 }
 
 export function requireRegistered(ctx: Pick<Context, "settings">, client: Client, redirectUri: string): void {
-  const anyPort = mayUseAnyPort(ctx, client);
-  if (!client.redirect_uris.some((uri) => matchRedirectUri(uri, redirectUri, anyPort))) {
+  const ports = openPortsOf(ctx, client);
+  if (!client.redirect_uris.some((uri) => matchRedirectUri(uri, redirectUri, ports))) {
     const registered = client.redirect_uris.join("  ") || "none";
     throw new OAuthError(
       "invalid_request",

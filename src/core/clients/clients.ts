@@ -8,6 +8,7 @@ import type { Client, ReadTx } from "../../store/store.ts";
 import type { Context } from "../context.ts";
 import { OAuthError } from "../errors.ts";
 import { addUnknownClient } from "../fix-commands.ts";
+import type { OpenPorts } from "./redirect-uri.ts";
 import { nearest } from "../nearest.ts";
 
 /** What applies to a client whose metadata says nothing. */
@@ -32,9 +33,11 @@ export const wantsSecret = (client: Proving): boolean =>
   client.token_endpoint_auth_method !== "none" &&
   client.token_endpoint_auth_method !== "private_key_jwt";
 
-/** Whether a loopback URI without a fixed port matches any port for this client (RFC 8252 7.3). */
-export const mayUseAnyPort = ({ settings }: Pick<Context, "settings">, client: Client): boolean =>
-  isPublic(client) || settings.any_loopback_port;
+/** Which loopback URIs match any port for this client (RFC 8252 7.3): those without a fixed port, or with `mcp` all on a loopback address. */
+export function openPortsOf({ settings }: Pick<Context, "settings">, client: Client): OpenPorts {
+  if (isPublic(client)) return settings.mcp ? "every" : "open";
+  return settings.any_loopback_port ? "open" : "none";
+}
 
 /** How a client authenticates with a token of a workload. It is no registered name: `federated_credentials` allow it. */
 export const federatedMethod = "federated_credentials";

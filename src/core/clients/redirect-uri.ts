@@ -89,15 +89,24 @@ const openPort = /^(http:\/\/(?:\[[^\]]*\]|[^/?:[\]]+)):\*([/?].*)?$/i;
 /** Whether a registered redirect URI leaves its port open: a loopback URI with port `*` (RFC 8252 7.3). */
 export const hasOpenPort = (registered: string): boolean => openPort.test(registered);
 
+/** The same with a port. */
+const withPort = /^(http:\/\/(?:\[::1\]|127(?:\.\d{1,3}){3})):\d+([/?].*)?$/i;
+
 /**
- * Whether a request's URI is the registered one: letter by letter (RFC 9700 2.1).
- * @param anyPort whether a loopback URI with port `*`, or on a loopback address without a port, matches any port, and none (RFC 8252 7.3)
+ * Which registered URIs match any port, and none (RFC 8252 7.3): with `open` a loopback URI with port `*`, and one on a loopback address
+ * without a port; with `every` also one on a loopback address with another port.
  */
-export function matchRedirectUri(registered: string, asked: string, anyPort: boolean): boolean {
-  const open = openPort.exec(registered) ?? (anyPort ? withoutPort.exec(registered) : null);
-  if (open === null) return registered === asked;
+export type OpenPorts = "none" | "open" | "every";
+
+const patterns = { none: [], open: [withoutPort], every: [withoutPort, withPort] } as const;
+
+/** Whether a request's URI is the registered one: letter by letter (RFC 9700 2.1), except for the port where that is open. */
+export function matchRedirectUri(registered: string, asked: string, ports: OpenPorts): boolean {
+  const found = [openPort, ...patterns[ports]].map((pattern) => pattern.exec(registered));
+  const open = found.find((parts) => parts !== null);
+  if (open === undefined) return registered === asked;
   const [, before = "", after = ""] = open;
-  if (!anyPort || asked.length < before.length + after.length) return false;
+  if (ports === "none" || asked.length < before.length + after.length) return false;
   if (!asked.startsWith(before) || !asked.endsWith(after)) return false;
   const port = asked.slice(before.length, asked.length - after.length);
   return port === "" || (port.startsWith(":") && isPort(port.slice(1)));

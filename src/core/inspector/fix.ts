@@ -1,5 +1,5 @@
 import { clientIdForm } from "../clients/client-id.ts";
-import { mayUseAnyPort } from "../clients/clients.ts";
+import { openPortsOf } from "../clients/clients.ts";
 import { staysNear } from "../clients/http-hosts.ts";
 import { matchRedirectUri } from "../clients/redirect-uri.ts";
 import type { Context } from "../context.ts";
@@ -32,7 +32,7 @@ export const fixOf = (ctx: Context, record: RequestRecord): Promise<Fix | null> 
     if (client === undefined) {
       return clientIdForm.test(clientId) ? { kind: "create-client", target: clientId, uri } : null;
     }
-    const anyPort = mayUseAnyPort(ctx, client);
-    const isRegistered = client.redirect_uris.some((registered) => matchRedirectUri(registered, uri, anyPort));
+    const ports = openPortsOf(ctx, client);
+    const isRegistered = client.redirect_uris.some((registered) => matchRedirectUri(registered, uri, ports));
     return isRegistered ? null : { kind: "add-redirect-uri", target: clientId, uri };
   });

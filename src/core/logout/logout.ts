@@ -4,7 +4,7 @@
  */
 import type { Client, ReadTx, Tx } from "../../store/store.ts";
 import { notifyClients, type LogoutNotice, type EndedSessions } from "../sessions/backchannel.ts";
-import { clientName, findClient, mayUseAnyPort, type ClientName } from "../clients/clients.ts";
+import { clientName, findClient, openPortsOf, type ClientName } from "../clients/clients.ts";
 import { hasOpenPort, matchRedirectUri } from "../clients/redirect-uri.ts";
 import type { Context } from "../context.ts";
 import { OAuthError } from "../errors.ts";
@@ -100,8 +100,8 @@ function clientOf(tx: ReadTx, request: LogoutRequest, hint: IdTokenHint | null):
 
 /** Compares as redirect URIs are compared. */
 function isRegisteredAddress(ctx: Context, client: Client, uri: string): boolean {
-  const anyPort = mayUseAnyPort(ctx, client);
-  return client.post_logout_redirect_uris?.some((registered) => matchRedirectUri(registered, uri, anyPort)) === true;
+  const ports = openPortsOf(ctx, client);
+  return client.post_logout_redirect_uris?.some((registered) => matchRedirectUri(registered, uri, ports)) === true;
 }
 
 /** The browser goes only to an address that the client registered, compared exactly (RP-Initiated Logout 3). */

@@ -1,6 +1,6 @@
 import type { Client, Grant, Tx, User } from "../../store/store.ts";
 import { noClaims } from "../scopes/claims.ts";
-import { isPublic, mayUse, mayUseAnyPort, requiresPkce } from "../clients/clients.ts";
+import { isPublic, mayUse, openPortsOf, requiresPkce } from "../clients/clients.ts";
 import { drawCode } from "./codes.ts";
 import type { Context } from "../context.ts";
 import { OAuthError, OperationError } from "../errors.ts";
@@ -135,7 +135,7 @@ function chooseRedirectUri(ctx: Context, client: Client, asked: string | undefin
       hint: { text: "Name one", command: ["--redirect-uri", client.redirect_uris[0]?.replace("*", "53682") ?? "URI"] },
     });
   }
-  if (!client.redirect_uris.some((uri) => matchRedirectUri(uri, chosen, mayUseAnyPort(ctx, client)))) {
+  if (!client.redirect_uris.some((uri) => matchRedirectUri(uri, chosen, openPortsOf(ctx, client)))) {
     throw new OperationError("refused", `redirect_uri "${chosen}" is not registered for client "${client.client_id}"`, {
       hint: `Registered: ${client.redirect_uris.join("  ")}`,
     });

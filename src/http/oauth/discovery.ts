@@ -4,7 +4,7 @@ import { supportedScopes } from "../../core/scopes/scopes.ts";
 import { sendJson } from "../answer/answer.ts";
 import { apiHeaders } from "../answer/security-headers.ts";
 import { backchannelOf } from "../input/host-check.ts";
-import type { Web } from "../web.ts";
+import { offersRegistration, type Web } from "../web.ts";
 
 const headers = { ...apiHeaders, "Cache-Control": "public, max-age=60" };
 
@@ -18,10 +18,13 @@ const jwksHeaders = { ...apiHeaders, "Cache-Control": "no-cache" };
 export const discovery =
   (web: Web): RequestHandler =>
   async (req, res) => {
-    const { ctx, dynamicRegistration } = web;
+    const { ctx } = web;
     const backchannel = backchannelOf(web, req);
     const supported = { ...(await supportedScopes(ctx)), languages: web.renderer.texts.languages };
-    const document = metadata(ctx, supported, { backchannel, dynamicRegistration });
+    const document = metadata(ctx, supported, {
+      backchannel,
+      dynamicRegistration: offersRegistration(web),
+    });
     sendJson(res, 200, document, backchannel === null ? headers : backchannelHeaders);
   };
 
