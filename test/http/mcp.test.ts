@@ -72,7 +72,7 @@ describe("settings that contradict it are refused", () => {
   ] as const)("flags %j, fixtures %j", async (flags, settings) => {
     const fixtures = { users: [{ username: "alice" }], ...(settings !== undefined && { settings }) };
     await expect(createIdp({ settings: flags, fixtures, port: 0 })).rejects.toThrow(
-      /(?:refresh_rotation|access_token_alg) .*does not go with mcp/s,
+      /(?:refresh_rotation|access_token_alg).*does not go with mcp/s,
     );
   });
 
