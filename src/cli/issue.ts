@@ -19,7 +19,7 @@ export interface IssueFlags {
 export interface IssueTokensFlags extends IssueFlags {
   readonly nonce?: string;
   readonly acr?: string;
-  readonly issuer?: string;
+  readonly asIssuer?: string;
 }
 
 export interface IssueCodeFlags extends IssueFlags {
@@ -42,7 +42,7 @@ export async function targetUnder(cli: Invocation, issuer: string | undefined): 
   if (own === issuer) return target;
   throw new OperationError(
     "usage",
-    `--issuer ${issuer} is for data that no server runs on: this one issues as ${own}`,
+    `--as-issuer ${issuer} is for data that no server runs on: this one issues as ${own}`,
     {
       hint: {
         text: "Leave it out. For a token that names another issuer",
@@ -96,7 +96,7 @@ export async function issueCode(cli: Invocation, flags: IssueCodeFlags): Promise
 
 /** `idp issue tokens` */
 export async function issueTokens(cli: Invocation, flags: IssueTokensFlags): Promise<Outcome> {
-  const target = await targetUnder(cli, flags.issuer);
+  const target = await targetUnder(cli, flags.asIssuer);
   const asked = await forWhom(cli, target, flags);
   const tokens = await target.call("issue.tokens", { ...asked, nonce: flags.nonce, acr: flags.acr });
   return answer(tokens, describeTokens, { notes: [...(await scopeNotes(target, asked.scope)), target.where] });

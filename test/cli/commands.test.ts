@@ -366,8 +366,8 @@ for (const mode of ["running", "stopped"] as const) {
       };
       expect(await issuerOf("")).toBe(issuer);
       const other = "http://idp.test";
-      if (mode === "stopped") expect(await issuerOf(`--issuer ${other}`)).toBe(other);
-      else expect(await issuerOf(`--issuer ${issuer}`)).toBe(issuer);
+      if (mode === "stopped") expect(await issuerOf(`--as-issuer ${other}`)).toBe(other);
+      else expect(await issuerOf(`--as-issuer ${issuer}`)).toBe(issuer);
     });
 
     test("one token is revoked alone, and a refresh token with its family", async () => {

@@ -1,6 +1,9 @@
 /** `idp issue`: what is asked for by a flag is in the tokens. */
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { idp, newFolder, startIdp } from "../helpers/cli.ts";
+import { idpIn } from "../helpers/command.ts";
 import { exchange, jwtPart } from "../helpers/client.ts";
 
 test("issue tokens and issue code: --nonce is in the ID token", async () => {
@@ -14,4 +17,56 @@ test("issue tokens and issue code: --nonce is in the ID token", async () => {
   const { code = "" } = await issue("code", "n-2");
   const { json } = await exchange({ issuer }, code, { code_verifier: null });
   expect(jwtPart(json.id_token, 1)).toMatchObject({ nonce: "n-2" });
+});
+
+test("issue tokens works for a client of the device grant, and issue code names the grant that it lacks", async () => {
+  const cwd = newFolder();
+  const device = "urn:ietf:params:oauth:grant-type:device_code";
+  const clients = [{ client_id: "tv", grant_types: [device, "refresh_token"] }];
+  writeFileSync(join(cwd, "idp.fixtures.json"), JSON.stringify({ users: [{ username: "alice" }], clients }));
+  await startIdp([], { cwd });
+  const whom = ["--user", "alice", "--client", "tv", "--json"];
+  const tokens = JSON.parse((await idpIn(cwd, ["issue", "tokens", ...whom])).stdout) as Record<string, string>;
+  expect(jwtPart(tokens["access_token"] ?? "", 1)).toMatchObject({ client_id: "tv" });
+  expect(await idpIn(cwd, ["issue", "code", ...whom])).toMatchObject({
+    code: 6,
+    stderr: expect.stringContaining("may not use authorization_code, so no user can grant it a code"),
+  });
+});
+
+test("an issuer that is not there is named with those that are, with a server and without; --as-issuer is the iss", async () => {
+  const cwd = newFolder();
+  const { child, ended } = await startIdp([], { cwd });
+  await idpIn(cwd, ["issuers", "add", "tenant-a"]);
+  const unknown = ["users", "list", "--issuer", "tenant-b"];
+  const named = {
+    code: 3,
+    stderr: expect.stringMatching(
+      /^Error: there is no issuer "tenant-b"; there are tenant-a, and the first one\n {2}Did you mean tenant-a\?/,
+    ),
+  };
+  expect(await idpIn(cwd, unknown)).toMatchObject(named);
+  const whom = ["--user", "alice", "--client", "demo-app"];
+  expect(await idpIn(cwd, ["token", "issue", ...whom, "--issuer", "http://x.test"])).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining("For the iss of the token: --as-issuer URL."),
+  });
+  child.kill("SIGTERM");
+  await ended;
+  expect(await idpIn(cwd, unknown)).toMatchObject(named);
+  const { stdout } = await idpIn(cwd, ["token", "issue", ...whom, "--as-issuer", "http://x.test"]);
+  expect(jwtPart(stdout.trim(), 1)).toMatchObject({ iss: "http://x.test" });
+});
+
+test("--url with the very address of the server of this folder needs no token; another address does", async () => {
+  const cwd = newFolder();
+  const { issuer } = await startIdp([], { cwd });
+  expect(await idpIn(cwd, ["users", "list", "--url", issuer])).toMatchObject({ code: 0 });
+  await idpIn(cwd, ["issuers", "add", "tenant-a"]);
+  expect(await idpIn(cwd, ["users", "list", "--url", `${issuer}/i/tenant-a`])).toMatchObject({ code: 0 });
+  const needsToken = { code: 2, stderr: expect.stringContaining("needs its admin token") };
+  expect(await idpIn(cwd, ["users", "list", "--url", issuer.replace("localhost", "127.0.0.1")])).toMatchObject(
+    needsToken,
+  );
+  expect(await idpIn(newFolder(), ["users", "list", "--url", issuer])).toMatchObject(needsToken);
 });

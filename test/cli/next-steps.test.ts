@@ -30,7 +30,7 @@ const hintOf = ({ stderr }: { readonly stderr: string }): string => JSON.parse(s
 describe("the issuer of tokens", () => {
   const other = "https://other.example.test";
 
-  test("beside a running server --issuer is refused where it is not that server's", async () => {
+  test("beside a running server --as-issuer is refused where it is not that server's", async () => {
     const cwd = newFolder();
     const { issuer } = await startIdp([], { cwd });
     const whom = ["--user", "alice", "--client", "demo-app"];
@@ -38,8 +38,8 @@ describe("the issuer of tokens", () => {
       ["token", "issue", ...whom],
       ["issue", "tokens", ...whom],
     ]) {
-      expect(await idpIn(cwd, [...command, "--issuer", issuer])).toMatchObject({ code: 0 });
-      const refused = await idpIn(cwd, [...command, "--issuer", other, "--json"]);
+      expect(await idpIn(cwd, [...command, "--as-issuer", issuer])).toMatchObject({ code: 0 });
+      const refused = await idpIn(cwd, [...command, "--as-issuer", other, "--json"]);
       expect(refused).toMatchObject({ code: 2, stdout: "" });
       expect(JSON.parse(refused.stderr).error.message).toContain(`this one issues as ${issuer}`);
       expect(hintOf(refused)).toContain("idp token issue --wrong-issuer");

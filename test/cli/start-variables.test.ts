@@ -47,6 +47,17 @@ test.each([
   expect(start.opts()["memory"]).toBe(value);
 });
 
+test("the port of a Kubernetes service named idp is no port: it is ignored, and a line says so", async () => {
+  const typed = startCommand();
+  takeVariables(typed, { IDP_PORT: "tcp://10.96.0.12:4370", IDP_SERVICE_HOST: "10.96.0.12", IDP_SERVICE_PORT: "4370" });
+  expect(typed.opts()).toEqual({});
+  const { output } = await startIdp(["--memory", "--port", "auto"], {
+    cwd: newFolder(),
+    env: { IDP_PORT: "tcp://10.96.0.12:4370" },
+  });
+  expect(output.stderr).toContain("IDP_PORT is ignored, because it is not a port: tcp://10.96.0.12:4370\n");
+});
+
 test("values of repeatable flags stand between commas; the text of a fixture file is one", () => {
   const start = startCommand();
   const text = '{ "users": [], "clients": [] }';

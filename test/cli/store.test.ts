@@ -149,6 +149,9 @@ describe("with a database", () => {
     expect([stopped.code, JSON.parse(stopped.stdout)]).toMatchObject([5, { running: false, data: url }]);
     const one = await startIdp([], place);
     const two = await startIdp(["--issuer", one.issuer], place);
+    // It added nothing, and what is there is not left over from earlier fixtures.
+    expect(two.output.stdout).toMatch(/those that the store has: \d+ users?, \d+ clients?\n/);
+    expect(two.output.stdout).not.toContain("from before");
     const address = `http://localhost:${/port (\d+)/.exec(two.output.stdout)?.[1] ?? ""}`;
     expect(JSON.parse((await run("status --json")).stdout)).toMatchObject({
       ...{ running: true, issuer: one.issuer, data: url, users: 4 },
@@ -201,7 +204,7 @@ describe("with a database", () => {
     expect(back).toEqual(there);
     expect(await idp(["import", "--yes", "--data", "new", "back.json"], { cwd })).toMatchObject({ code: 0 });
     expect(
-      await idp(["token", "introspect", token, "--data", "new", "--issuer", shared.issuer], { cwd }),
+      await idp(["token", "introspect", token, "--data", "new", "--as-issuer", shared.issuer], { cwd }),
     ).toMatchObject({ code: 0 });
   });
 

@@ -107,12 +107,15 @@ describe("the device", () => {
   test("polls too often: slow_down, by 5 seconds each time", async () => {
     const begun = await begin();
     expect((await poll(begun)).json.error).toBe("authorization_pending");
+    // A timer is not exact: a second early is in time.
     clock.pass(4);
+    expect((await poll(begun)).json.error).toBe("authorization_pending");
+    clock.pass(3);
     expect((await poll(begun)).json).toMatchObject({
       error: "slow_down",
       error_description: expect.stringContaining("10 s") as string,
     });
-    clock.pass(9);
+    clock.pass(8);
     expect((await poll(begun)).json.error).toBe("slow_down");
     clock.pass(15);
     expect((await poll(begun)).json.error).toBe("authorization_pending");

@@ -22,7 +22,7 @@ const url = webUrl("http://localhost:4370");
 /** Adds the flag for the issuer of tokens. A running server has its own. */
 const withIssuer = (command: Command): Command =>
   command.addOption(
-    new Option("--issuer <url>", "the issuer if no server is running (default: the last one used with the data)")
+    new Option("--as-issuer <url>", "the issuer if no server is running (default: the last one used with the data)")
       // IDP_ISSUER may be the name of an issuer, for all commands.
       .argParser((value) => (issuerName.test(value) ? value : url(value)))
       .env("IDP_ISSUER"),
@@ -111,7 +111,7 @@ function declareToken(program: Command, act: Act): void {
       examples("idp token introspect eyJhbGciOi…", "idp token introspect - --json < token.txt | jq -r .scope"),
     )
     .action(
-      act(async (cli, text: string | undefined, flags: { issuer?: string }) =>
+      act(async (cli, text: string | undefined, flags: { asIssuer?: string }) =>
         (await import("../tokens/introspect.ts")).tokenIntrospect(cli, text, flags),
       ),
     );

@@ -13,12 +13,15 @@ const variableOf = (option: Option): string => `IDP_${option.name().replaceAll("
 export const valuesOf = (text: string): readonly string[] =>
   text.trimStart().startsWith("{") ? [text] : text.split(",").map((value) => value.trim());
 
+/** Kubernetes sets `IDP_PORT=tcp://10.96.0.12:4370` in the pods of a namespace with a service called idp. */
+export const isServiceLink = (name: string, text: string): boolean => name === "IDP_PORT" && text.includes("://");
+
 /** Sets flags that were not typed from the environment. @throws {OperationError} usage */
 export function takeVariables(command: Command, env: NodeJS.ProcessEnv): void {
   for (const option of command.options) {
     const [flag, name] = [option.attributeName(), variableOf(option)];
     const text = env[name] ?? "";
-    if (text === "" || command.getOptionValueSource(flag) !== undefined) continue;
+    if (text === "" || isServiceLink(name, text) || command.getOptionValueSource(flag) !== undefined) continue;
     const value = option.isBoolean() || option.negate ? isOn(name, text) : read(name, text, option);
     // A flag that is on by itself has a twin that turns it off.
     const hasTwin = command.options.some((other) => other.negate && other.attributeName() === flag);

@@ -8,7 +8,7 @@ import { readTextFile } from "../env/file.ts";
 import { envFile } from "../env/written.ts";
 import { loginClient } from "../program/app-types.ts";
 import { fewRows, type Screen, type ScreenClient } from "./first-screen.ts";
-import { seedSummary } from "./seed-summary.ts";
+import { nothingSeeded, seedSummary } from "./seed-summary.ts";
 import { count } from "../output/words.ts";
 import type { CommandLine } from "../../core/hint.ts";
 import { version } from "../../files/package.ts";
@@ -61,9 +61,7 @@ export async function screenOf(
         ? ["in memory: nothing is kept", "commands need --url, and IDP_ADMIN_TOKEN as it was set for the start"]
         : [`${place}, kept between runs`],
     fixtures: [
-      fixtures.names.join(", ") || "built-in demo; for your own: idp.fixtures.yaml here, or --fixtures",
-      seedSummary(idp.seeded),
-      ...beside(idp.seeded, { users: allUsers, clients: clients.length }, line),
+      ...applied(idp, fixtures, { users: allUsers, clients: clients.length }, line),
       ...(faults > 0 ? [`${count(faults, "fault")} active: ${line(["idp", "faults", "list"])}`] : []),
     ],
   };
@@ -75,6 +73,22 @@ async function hasVariables(issuer: string, clientId: string): Promise<boolean> 
   return [`OIDC_ISSUER=${issuer}`, `OIDC_CLIENT_ID=${quoteWord(clientId)}`].every((variable) =>
     lines.some((line) => line.endsWith(variable)),
   );
+}
+
+/** What became of the fixtures. A shared store keeps those that it has, and the demo is not added to them. */
+function applied(
+  { seeded }: Idp,
+  { names }: FoundFixtures,
+  all: { readonly users: number; readonly clients: number },
+  line: CommandLine,
+): readonly string[] {
+  const isJoined = names.length === 0 && all.users + all.clients > 0 && seedSummary(seeded) === nothingSeeded;
+  if (isJoined) return [`those that the store has: ${count(all.users, "user")}, ${count(all.clients, "client")}`];
+  return [
+    names.join(", ") || "built-in demo; for your own: idp.fixtures.yaml here, or --fixtures",
+    seedSummary(seeded),
+    ...beside(seeded, all, line),
+  ];
 }
 
 /** What the data has beside the entries of the fixtures: from earlier fixtures, or added since. */

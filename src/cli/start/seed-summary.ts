@@ -1,6 +1,8 @@
 import type { SeedResult } from "../../core/fixtures/apply/seed.ts";
 import { few } from "../output/words.ts";
 
+export const nothingSeeded = "nothing in them";
+
 /** What applying fixtures did: "users 1 added, 1 changed (bob: email), 1 same; clients 2 same". Kinds without entries are left out. */
 export function seedSummary(result: SeedResult): string {
   const kinds = (["users", "clients", "scopes", "grants", "settings"] as const).flatMap((kind) => {
@@ -13,5 +15,5 @@ export function seedSummary(result: SeedResult): string {
     ];
     return parts.length === 0 ? [] : [`${kind} ${parts.join(", ")}`];
   });
-  return kinds.length === 0 ? "nothing in them" : kinds.join("; ");
+  return kinds.length === 0 ? nothingSeeded : kinds.join("; ");
 }

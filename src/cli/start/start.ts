@@ -4,6 +4,7 @@
 import { join, resolve } from "node:path";
 import { baseOf, defaultPort } from "../../core/endpoints.ts";
 import { OperationError } from "../../core/errors.ts";
+import { isServiceLink } from "../program/variables.ts";
 import type { RequestEvent } from "../../core/testing/record.ts";
 import { createIdp, type Idp, type IdpOptions } from "../../index.ts";
 import { findFixtures, type FoundFixtures, type NamedFixture } from "../../serve/fixture-files.ts";
@@ -154,6 +155,8 @@ export async function start(cli: Invocation, flags: StartFlags, words: readonly 
   });
   if (flags.memory === true && cli.store !== null) throw twoPlaces("--store and --memory");
   endWithShellOfNpm(cli, stop);
+  const { IDP_PORT: port = "" } = cli.env;
+  if (isServiceLink("IDP_PORT", port)) say(cli, `IDP_PORT is ignored, because it is not a port: ${port}`);
   if (flags.untilStdinCloses === true) stopWithStdin(cli, fixturePaths(cli, flags), stop);
   const { readyFile } = flags;
   if (readyFile !== undefined) await removeReadyFile(readyFile);

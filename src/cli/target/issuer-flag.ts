@@ -28,13 +28,16 @@ export function handIssuer(program: Command, command: Command, env: NodeJS.Proce
       });
     }
     if (option !== undefined) command.setOptionValue("issuer", undefined);
+    // IDP_ISSUER may be the name of an issuer, for all commands.
+    if (command.getOptionValueSource("asIssuer") === "env") command.setOptionValue("asIssuer", undefined);
     return;
   }
   if (issuer === undefined) return;
   if (option === undefined) {
+    const hasOwn = command.options.some(({ long }) => long === "--as-issuer");
     throw new OperationError("usage", `--issuer takes the name of an issuer here: letters, digits, _ and -`, {
       hint: {
-        text: "Names are listed by idp issuers list. For a server elsewhere",
+        text: `${hasOwn ? "For the iss of the token: --as-issuer URL. " : ""}Names are listed by idp issuers list. For a server elsewhere`,
         command: [...pathOf(command), "--url", issuer],
       },
     });

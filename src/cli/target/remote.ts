@@ -11,6 +11,7 @@ import {
 import { isObject } from "../../core/json-object.ts";
 import { isLoopbackUrl } from "../../net/address.ts";
 import { RemoteError } from "../failure.ts";
+import { isServiceLink } from "../program/variables.ts";
 import type { Hint } from "../../core/hint.ts";
 
 /** An operation on a running server, through its control API. */
@@ -163,6 +164,7 @@ export const issuerAt = async (url: string, timeout: number): Promise<string | n
 
 /** The port that `idp start` uses; null if it uses a free one. */
 export function usualPort({ IDP_PORT: port = String(defaultPort) }: NodeJS.ProcessEnv): number | null {
+  if (isServiceLink("IDP_PORT", port)) return defaultPort;
   return /^\d{1,5}$/.test(port) && Number(port) > 0 ? Number(port) : null;
 }
 

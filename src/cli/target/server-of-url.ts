@@ -1,7 +1,9 @@
+import { baseOf } from "../../core/endpoints.ts";
 import { OperationError } from "../../core/errors.ts";
 import { readNamedFile } from "../input/named-file.ts";
 import type { Invocation } from "../invocation.ts";
 import { isWebUrl } from "../program/flag-values.ts";
+import { readLock } from "../../store/json/lock-file.ts";
 import type { Server } from "./remote.ts";
 
 /** The server that `--url` names, and its admin token. */
@@ -16,8 +18,17 @@ export function checkUrl({ url, env }: Pick<Invocation, "env"> & { readonly url:
 /** The server of `--url`, with the admin token from a file or the environment. @throws {OperationError} usage */
 export function serverOfUrl(cli: Invocation, url: string): Server {
   const { adminTokenFile, env } = cli;
-  const adminToken = adminTokenFile === null ? adminTokenOf(env) : readTokenFile(adminTokenFile);
-  return { url: checkUrl({ url, env }), adminToken };
+  const given = adminTokenFile === null ? adminTokenOf(env) : readTokenFile(adminTokenFile);
+  const address = checkUrl({ url, env });
+  return { url: address, adminToken: given ?? tokenOfFolder(cli, address) };
+}
+
+/** The token of the server of the data folder, where that server has this very address, or this one is below it. */
+function tokenOfFolder({ data, store }: Invocation, url: string): string | null {
+  const lock = store === null ? readLock(data) : null;
+  if (lock?.state !== "alive" || lock.kind !== "server" || lock.url === null) return null;
+  const [asked, own] = [baseOf(url), baseOf(lock.url)];
+  return asked === own || asked.startsWith(`${own}/i/`) ? lock.adminToken : null;
 }
 
 /** IDP_ADMIN_TOKEN without the line break at the end of files and CI secrets; null if it is not set. @throws {OperationError} usage */

@@ -17,6 +17,8 @@ import { folderOf } from "../../store/json/stores.ts";
 import { readLock } from "../../store/json/lock-file.ts";
 import { LockedError } from "../../store/store.ts";
 import type { Invocation } from "../invocation.ts";
+import { unknownIssuer } from "../../core/issuers/issuer.ts";
+import { RemoteError } from "../failure.ts";
 import { belowUrl } from "./issuer-flag.ts";
 import { callServer, issuerOnPort, usualPort, type Server } from "./remote.ts";
 import { checkUrl, serverOfUrl } from "./server-of-url.ts";
@@ -143,10 +145,22 @@ export async function findTarget(cli: Invocation, issuer?: string): Promise<Targ
   return {
     ...target,
     call: (name, input) =>
-      target.call(name, input).catch((error: unknown) => {
+      target.call(name, input).catch(async (error: unknown) => {
+        await requireIssuer(cli, error);
         throw server.state === "elsewhere" && isUnanswered(error) ? heldElsewhere(cli, server) : error;
       }),
   };
+}
+
+/** Says which issuers a running server has, where a command names another one. @throws {OperationError} not_found */
+async function requireIssuer(cli: Invocation, error: unknown): Promise<void> {
+  const { issuer: name } = cli;
+  if (name === null || !(error instanceof RemoteError) || !error.message.startsWith("there is no issuer ")) return;
+  const issuers = await (await findTarget({ ...cli, issuer: null })).call("issuers.list", {});
+  throw unknownIssuer(
+    name,
+    issuers.flatMap((one) => one.name ?? []),
+  );
 }
 
 const isUnanswered = (error: unknown): boolean => error instanceof OperationError && error.code === "no_server";

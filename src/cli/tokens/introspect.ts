@@ -13,10 +13,10 @@ import { readToken } from "./input.ts";
 export async function tokenIntrospect(
   cli: Invocation,
   argument: string | undefined,
-  { issuer }: { readonly issuer?: string },
+  { asIssuer }: { readonly asIssuer?: string },
 ): Promise<Outcome> {
   const { token } = await readToken(cli, argument);
-  const target = await findTarget(cli, issuer);
+  const target = await findTarget(cli, asIssuer);
   const result = await target.call("token.introspect", { token });
   return answer(result, (shown, style) => describe(shown, style, cli.now()), {
     failure: result.active

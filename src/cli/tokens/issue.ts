@@ -12,7 +12,7 @@ import type { Target } from "../target/target.ts";
 import { flawsOf, type FlawFlags } from "./flaws.ts";
 
 export interface TokenIssueFlags extends IssueFlags, FlawFlags {
-  readonly issuer?: string;
+  readonly asIssuer?: string;
   readonly type: "access" | "id" | "refresh";
   readonly claim?: SetFields;
   readonly expiresIn?: number;
@@ -23,7 +23,7 @@ export interface TokenIssueFlags extends IssueFlags, FlawFlags {
 
 /** `idp token issue`: prints one bare token and nothing else, for `$(…)`. */
 export async function tokenIssue(cli: Invocation, flags: TokenIssueFlags): Promise<Outcome> {
-  const target = await targetUnder(cli, flags.issuer);
+  const target = await targetUnder(cli, flags.asIssuer);
   if (flags.workload !== undefined) return ofWorkload(target, flags.workload, flags);
   const client = await clientOr(cli, target, flags.client);
   const { scope, type, audience, claim: claims, expiresIn: expires_in } = flags;

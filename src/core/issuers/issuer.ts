@@ -99,9 +99,12 @@ export const brokenView = (name: string, issuer: string, error: unknown): Issuer
   problem: error instanceof Error ? error.message : String(error),
 });
 
+const listOf = (names: readonly string[]): string =>
+  names.length === 0 ? "is only the first one, which has no name" : `are ${names.join(", ")}, and the first one`;
+
 /** @param known the existing names */
 export const unknownIssuer = (name: string, known: readonly string[]): OperationError =>
-  new OperationError("not_found", `there is no issuer "${name}"`, {
+  new OperationError("not_found", `there is no issuer "${name}"; there ${listOf(known)}`, {
     hint: didYouMean(name, known, { text: "To list them", command: ["idp", "issuers", "list"] }),
   });
 

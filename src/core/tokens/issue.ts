@@ -19,6 +19,7 @@ import { resolveScopes } from "../scopes/scopes.ts";
 import { planTokens } from "./plan.ts";
 import { userRefusal } from "./state.ts";
 import { seconds } from "../time.ts";
+import { deviceGrantType } from "./grant-types/device-code.ts";
 
 /** Grants, codes and tokens without a browser, under the same rules. */
 
@@ -49,6 +50,7 @@ export function approve(
   tx: Tx,
   ctx: Context,
   input: IssueInput,
+  grantTypes: readonly string[] = ["authorization_code", deviceGrantType],
 ): { user: User; client: Client; grant: Grant; scopes: readonly string[] } {
   const user = requireUser(tx, input.user);
   const client = requireClient(tx, input.client);
@@ -56,10 +58,10 @@ export function approve(
   if (refusal !== null) {
     throw new OperationError("refused", refusal.detail, { hint: { ...restoreUser(user), text: "To restore" } });
   }
-  if (!mayUse(client, "authorization_code")) {
+  if (!grantTypes.some((grantType) => mayUse(client, grantType))) {
     throw new OperationError(
       "refused",
-      `client "${client.client_id}" may not use authorization_code, so no user can grant it anything`,
+      `client "${client.client_id}" may not use ${grantTypes[0] ?? ""}, so no user can grant it ${grantTypes.length > 1 ? "anything" : "a code"}`,
       isPublic(client) || !mayUse(client, "client_credentials")
         ? {}
         : { hint: { text: "For itself", command: ["idp", "token", "issue", "--client", client.client_id] } },
@@ -99,7 +101,7 @@ export interface IssuedCode {
 export function issueCode(ctx: Context, input: IssueCodeInput): Promise<IssuedCode> {
   const codeChallenge = input.code_challenge ?? null;
   return ctx.store.transaction((tx) => {
-    const { user, client, grant, scopes } = approve(tx, ctx, input);
+    const { user, client, grant, scopes } = approve(tx, ctx, input, ["authorization_code"]);
     const redirectUri = chooseRedirectUri(ctx, client, input.redirect_uri);
     if (codeChallenge === null && requiresPkce(client)) {
       throw new OperationError("refused", `client "${client.client_id}" must use PKCE (RFC 7636 4.3)`, {

@@ -18,6 +18,9 @@ export const deviceGrantType = "urn:ietf:params:oauth:grant-type:device_code";
 /** Seconds that are added to the interval of a device that polls too fast (RFC 8628 3.5). */
 const slowDown = 5;
 
+/** Milliseconds that a poll may come early: timers and networks are not exact. */
+const tolerance = 1000;
+
 /** @throws {OAuthError} of RFC 8628 3.5: authorization_pending, slow_down, access_denied, expired_token; invalid_grant */
 async function pollDevice(
   ctx: Context,
@@ -76,7 +79,7 @@ function answer(
 }
 
 function keepWaiting(tx: Tx, ctx: Context, request: DeviceRequest): OAuthError {
-  const tooSoon = ctx.now() < request.nextPollAt;
+  const tooSoon = ctx.now() < request.nextPollAt - tolerance;
   const interval = tooSoon ? request.interval + slowDown : request.interval;
   tx.put("deviceRequests", { ...request, interval, nextPollAt: ctx.now() + interval * 1000 });
   return tooSoon
