@@ -4,7 +4,7 @@ import { distance } from "fastest-levenshtein";
 
 /** How many letters differ; two that changed places count as one. */
 function letters(a: string, b: string): number {
-  const at = [...a].findIndex((letter, index) => letter !== b[index]);
+  const at = Array.from(a).findIndex((letter, index) => letter !== b[index]);
   const swapped = `${a.slice(0, at)}${a[at + 1] ?? ""}${a[at] ?? ""}${a.slice(at + 2)}`;
   return at >= 0 && swapped === b ? 1 : distance(a, b);
 }

@@ -1,4 +1,6 @@
-/** The lasting records. Short-lived ones are in pending.ts. */
+import type { FederatedCredential, FederatedSubject, Passkey } from "./credentials.ts";
+
+/** The lasting records. Short-lived ones are in pending.ts, and parts of these in credentials.ts. */
 
 /** A user: section "users" of a fixture, each field with its value. Times are ISO 8601. */
 export interface User {
@@ -38,25 +40,6 @@ export interface User {
   readonly federated?: readonly FederatedSubject[];
   /** Registered on the account page. Absent: none. */
   readonly passkeys?: readonly Passkey[];
-}
-
-/** A user at another issuer, which is named as in the setting `trusted_issuers`. */
-export interface FederatedSubject {
-  readonly issuer: string;
-  readonly sub: string;
-}
-
-/** A passkey of a user: a WebAuthn credential. */
-export interface Passkey {
-  /** The credential ID, base64url. */
-  readonly id: string;
-  /** COSE, base64url. */
-  readonly publicKey: string;
-  /** The signature counter when it was last used; 0 where the authenticator has none. */
-  readonly counter: number;
-  readonly transports: readonly string[];
-  /** ISO 8601. */
-  readonly createdAt: string;
 }
 
 /**
@@ -108,13 +91,6 @@ export interface Client {
   readonly fromDocument?: true;
   /** Any other registered metadata, kept as it was given. */
   readonly [metadata: string]: unknown;
-}
-
-/** The claims that a token of a workload must have to act as a client: iss, sub and aud. */
-export interface FederatedCredential {
-  readonly issuer: string;
-  readonly subject: string;
-  readonly audience: string;
 }
 
 /** A scope beyond those built in: what it says on the consent page (by language), and the claims it releases. */

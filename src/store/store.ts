@@ -1,5 +1,5 @@
 /*
- * store: records, and nothing about OAuth. store.ts is the port: every guarantee in words, each with a contract test. records.ts, pending.ts
+ * store: records, and nothing about OAuth. store.ts is the port: every guarantee in words, each with a contract test. records.ts, credentials.ts, pending.ts
  * and collections.ts say which records there are. engine.ts keeps them in memory (table.ts) with transactions. journal.ts is the port of the
  * journal, which makes changes durable; commit-queue.ts writes to it. memory.ts has no journal, json/ keeps it in a file, postgres/ in a table.
  * stores.ts is the port of the stores of a process, one for each issuer; open.ts chooses the adapter.
@@ -34,6 +34,7 @@
 import type { AnyIndex, CollectionName, Collections, UniqueIndex } from "./collections.ts";
 
 export { collections, type CollectionName, type Collections } from "./collections.ts";
+export type * from "./credentials.ts";
 export type * from "./pending.ts";
 export type * from "./records.ts";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { callback, pick } from "../helpers/client.ts";
+import { callback } from "../helpers/client.ts";
 import { answerOf, loginCommand } from "../helpers/login-command.ts";
 
 /** `idp login --user … --approve` proves a one-time code by itself. */

@@ -51,7 +51,7 @@ test("a failed sign-in with a password: what was wrong, in the log and the ledge
   const shown: string[] = [];
   for (const username of ["alice", "nobody", "team@example.test", "erin"]) {
     const password = "wrong";
-    shown.push((await browser.press(page, "login-submit", { username, password })).state ?? "");
+    shown.push((await browser.press(page, "login-submit", { username, password })).state);
   }
   const errors = [
     "wrong password of alice",

@@ -7,7 +7,7 @@ import type { JwkSet } from "../keys/keys.ts";
 
 /** What a token of another issuer may be: an ID-JAG, which speaks for a user; or a token of a workload, which speaks for a client. */
 export const acceptedKinds = ["id-jag", "workload"] as const;
-export type AcceptedKind = (typeof acceptedKinds)[number];
+type AcceptedKind = (typeof acceptedKinds)[number];
 
 /** An entry of the setting. */
 export interface TrustedIssuerSetting {
@@ -29,7 +29,7 @@ interface TrustedKey {
   readonly [member: string]: unknown;
 }
 
-export interface TrustedIssuer {
+interface TrustedIssuer {
   /** Null: a workload of this process, which needs no entry. */
   readonly entry: TrustedIssuerSetting | null;
   /**
