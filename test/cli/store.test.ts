@@ -149,9 +149,6 @@ describe("with a database", () => {
     expect([stopped.code, JSON.parse(stopped.stdout)]).toMatchObject([5, { running: false, data: url }]);
     const one = await startIdp([], place);
     const two = await startIdp(["--issuer", one.issuer], place);
-    // It added nothing, and what is there is not left over from earlier fixtures.
-    expect(two.output.stdout).toMatch(/those that the store has: \d+ users?, \d+ clients?\n/);
-    expect(two.output.stdout).not.toContain("from before");
     const address = `http://localhost:${/port (\d+)/.exec(two.output.stdout)?.[1] ?? ""}`;
     expect(JSON.parse((await run("status --json")).stdout)).toMatchObject({
       ...{ running: true, issuer: one.issuer, data: url, users: 4 },
@@ -223,6 +220,15 @@ describe("with a database", () => {
     const first = await createIdp({ store: empty });
     afterAll(() => first.close());
     expect(await first.call("users.list", {})).toHaveLength(4);
+  });
+
+  test("an instance that joins says what the store has; nothing is left over, and no reset is offered", async () => {
+    const { whole, env } = await newStore();
+    const team = await createIdp({ store: whole, fixtures: { users: [{ username: "ann" }] } });
+    afterAll(() => team.close());
+    const { output } = await startIdp(["--issuer", team.issuer], { cwd: newFolder(), env });
+    expect(output.stdout).toMatch(/Fixtures +those that the store has: 1 user, 0 clients\n/);
+    expect(output.stdout).not.toMatch(/from before|idp reset/);
   });
 
   test("a newer schema: 7, and nothing is changed", async () => {
