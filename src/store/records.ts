@@ -64,6 +64,7 @@ export interface Client {
   readonly id_token_claims?: "all" | "minimal";
   readonly id_token_signed_response_alg?: string;
   readonly skip_consent?: boolean;
+  readonly refresh_ends_with_session?: boolean;
   readonly audience?: string | readonly string[];
   /** Variables that the app needs beside those of OpenID Connect, in development. */
   readonly env?: Readonly<Record<string, string>>;

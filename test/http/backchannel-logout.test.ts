@@ -281,3 +281,27 @@ test("a client that had no address when the user signed in hears nothing, and it
   expect(told.map(({ path }) => path)).not.toContain("/told");
   expect(notes).toContain(`back-channel logout of client "${client_id}": ${detail}`);
 });
+
+test.each([
+  ["refresh tokens end with the session, if the client says so", { refresh_ends_with_session: true }, "openid", 400],
+  ["those with offline_access stay", { refresh_ends_with_session: true }, "openid offline_access", 200],
+  ["those of other clients stay", {}, "openid", 200],
+])("%s", async (_name, fields, scope, status) => {
+  const app = await register(idp, fields);
+  const browser = new Browser(idp.issuer);
+  const tokens = await app.tokens({ browser, scope });
+  const renewed = await app.refresh(tokens.refresh_token);
+  expect(renewed.status).toBe(200);
+  await logOut(browser, tokens.id_token);
+  const after = await app.refresh(renewed.json.refresh_token);
+  expect(after.status).toBe(status);
+  if (status === 200) return;
+  expect(after.json).toMatchObject({
+    error: "invalid_grant",
+    error_description: "refresh_token is not accepted: The token ended with the session of its user",
+  });
+  // A new session gives new tokens, and the old ones stay dead.
+  const again = await app.tokens({ browser, scope });
+  expect((await app.refresh(again.refresh_token)).status).toBe(200);
+  expect((await app.refresh(renewed.json.refresh_token)).status).toBe(400);
+});

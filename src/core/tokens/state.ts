@@ -4,6 +4,7 @@ import { currentEra, endOfToken, isOfDeadEra, isPast } from "../era.ts";
 import { restoreUser } from "../fix-commands.ts";
 import { OAuthError, type About, type OAuthErrorCode } from "../errors.ts";
 import type { RefreshClaims, TokenClaims } from "./claims.ts";
+import { splitScope } from "../scopes/scopes.ts";
 import type { Hint } from "../hint.ts";
 
 /**
@@ -116,6 +117,7 @@ function stateOf(tx: ReadTx, claims: TokenClaims): LiveToken | DeadTokenReason {
   if (user === undefined) return dead("belongs to a user who no longer exists");
   const refusal = userRefusal(user);
   if (refusal !== null) return refusal;
+  if (endedWithSession(tx, client, claims)) return dead("ended with the session of its user");
   const grant = tx.get("grants", claims.grant);
   // The grant is deleted with its client, and by a reset or an import. Revoking keeps it.
   if (grant === undefined)
@@ -130,6 +132,18 @@ function stateOf(tx: ReadTx, claims: TokenClaims): LiveToken | DeadTokenReason {
   }
   return { client, user, grant, origins };
 }
+
+/** Whether this is a refresh token without `offline_access` whose session is over (OpenID Connect Back-Channel Logout 2.7). */
+const endedWithSession = (
+  tx: ReadTx,
+  client: Client,
+  { sid, scope, ...claims }: TokenClaims & { sid?: string },
+): boolean =>
+  client.refresh_ends_with_session === true &&
+  "generation" in claims &&
+  sid !== undefined &&
+  !splitScope(scope).includes("offline_access") &&
+  tx.find("sessions", "sid", sid) === undefined;
 
 const revokers: Readonly<Record<NonNullable<Grant["revokedBy"]>, string>> = {
   user: " by the user",
