@@ -1,8 +1,8 @@
 import { cpus } from "node:os";
 import { setTimeout as delay } from "node:timers/promises";
-import { flowNames, flowsOf, freshPairs, type FlowName } from "./flows.ts";
+import { flowNames, flowsOf, freshPairs } from "./flows.ts";
 import { measure, median, repeat, type Figures } from "./measure.ts";
-import { printReport, type Report, type Row } from "./report.ts";
+import { printReport, type LoadOptions, type Report, type Row } from "./report.ts";
 import {
   createSite,
   freshClients,
@@ -16,21 +16,6 @@ import {
 } from "./servers.ts";
 
 /** `npm run bench -- load`: flows, memory and start-up, beside other servers. README.md says what each figure is. */
-
-export interface LoadOptions {
-  readonly rounds: number;
-  /** Of one window. */
-  readonly seconds: number;
-  readonly connections: number;
-  /** How often each server runs a flow before anything is counted. */
-  readonly warmUp: number;
-  readonly flows: readonly FlowName[];
-  /** Full flows before memory is looked at; 0: memory and start-up are left out. */
-  readonly memoryFlows: number;
-  /** The folder of another version, built, that is measured in the same run; null: none. */
-  readonly before: string | null;
-  readonly json: boolean;
-}
 
 /** Users and grants of the `idp` that is compared with the other servers. */
 const usual = 1000;

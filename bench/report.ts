@@ -1,6 +1,21 @@
 import type { FlowName } from "./flows.ts";
-import type { LoadOptions } from "./load.ts";
 import { median, type Figures } from "./measure.ts";
+
+/** What `npm run bench -- load` was asked for. */
+export interface LoadOptions {
+  readonly rounds: number;
+  /** Of one window. */
+  readonly seconds: number;
+  readonly connections: number;
+  /** How often each server runs a flow before anything is counted. */
+  readonly warmUp: number;
+  readonly flows: readonly FlowName[];
+  /** Full flows before memory is looked at; 0: memory and start-up are left out. */
+  readonly memoryFlows: number;
+  /** The folder of another version, built, that is measured in the same run; null: none. */
+  readonly before: string | null;
+  readonly json: boolean;
+}
 
 /** What a run prints: the figures, and one table of ratios. */
 

@@ -1,12 +1,14 @@
-// Fails where modules of `src` import each other in a circle; imports of types count too. Prints each circle.
+// Fails where modules of `src` or `bench` import each other in a circle; imports of types count too. Prints each circle.
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 
-const root = resolve("src");
-const files = readdirSync(root, { recursive: true })
-  .map(String)
-  .filter((name) => name.endsWith(".ts"))
-  .map((name) => join(root, name));
+const root = resolve();
+const files = ["src", "bench"].flatMap((folder) =>
+  readdirSync(folder, { recursive: true })
+    .map(String)
+    .filter((name) => name.endsWith(".ts"))
+    .map((name) => join(root, folder, name)),
+);
 
 /** The modules of our own that a module names: `from "./x.ts"`, `import("./x.ts")`. */
 function importsOf(file) {

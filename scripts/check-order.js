@@ -11,26 +11,14 @@ const [, listed = ""] = /Order of the features:\n([\s\S]*?)\n \*\//.exec(readFil
 const order = listed.replaceAll(" * ", " ").split(/\s+/).filter(Boolean);
 
 /** Imports against the order that are still there. Take a pair out with its last import; add none. */
-const stillThere = [
-  "factors → users",
-  "fixtures/schema → fixtures/apply",
-  "fixtures/schema → state",
-  "grants → users",
-  "inspector → testing",
-  "keys → tokens",
-  "sessions → factors",
-  "sessions → testing",
-  "sessions → tokens",
-  "sessions → users",
-  "sign-in → factors",
-  "testing → state",
-];
+const stillThere = ["sessions → testing", "sessions → tokens"];
 
-/** The feature of a file: its folder, or the nearest one above that is listed (a folder comes after the one above it); null for a file of core itself, and outside of core. */
+/** The feature of a file: its folder, or the nearest one above that is listed; null for a file of core itself, and outside of core. */
 function featureOf(file) {
   const path = relative(core, dirname(file)).replaceAll("\\", "/");
   if (path === "" || path.startsWith("..")) return null;
-  return order.findLast((name) => path === name || path.startsWith(`${name}/`)) ?? path;
+  const above = order.filter((name) => path === name || path.startsWith(`${name}/`));
+  return above.sort((a, b) => b.length - a.length)[0] ?? path;
 }
 
 const seen = new Set();

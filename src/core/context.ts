@@ -8,13 +8,14 @@
  * era.ts ends many tokens by one number, attempts.ts slows guessing, outbound.ts makes this server's own requests to clients, derived.ts keeps values
  * that are made from records.
  *
- * A feature imports only from those before it (`npm run check:order`). What two of them need from each other goes below both, or is handed in.
+ * A feature imports only from those before it (`npm run check:cycles`). What two of them need from each other goes below both, or is handed in.
  * Order of the features:
- *   scopes layout keys fixtures/read clients inspector issuers sessions grants sign-in factors users tokens clients/metadata redaction login
- *   authorize testing workloads trust logout fixtures/schema state fixtures/apply edit register consent account device try-it operations
+ *   scopes layout keys fixtures/read clients users factors/rules inspector issuers sessions grants sign-in factors tokens clients/metadata
+ *   redaction login authorize state testing workloads trust logout fixtures/schema edit state/transfer fixtures/apply register consent account
+ *   device try-it operations
  */
 import type { Store, Tx } from "../store/store.ts";
-import type { Factor } from "./factors/names.ts";
+import type { Factor } from "./factors/rules/names.ts";
 import type { Attempts } from "./attempts.ts";
 import type { ClientDocuments } from "./clients/document-types.ts";
 import type { KeyRing } from "./keys/keys.ts";

@@ -4,7 +4,7 @@ import { commandOn, type Hint } from "./hint.ts";
 import { checkHttpHost, type UriSettings } from "./clients/http-hosts.ts";
 import { checkRedirectUri } from "./clients/redirect-uri.ts";
 import { typoOf } from "./nearest.ts";
-import { usernameForm } from "./username.ts";
+import { usernameForm } from "./users/username.ts";
 
 /**
  * The commands that make a refused request pass, for the log and the error page. They contain values of the request, which may come from

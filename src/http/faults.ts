@@ -3,7 +3,7 @@ import type { Request, RequestHandler, Response } from "express";
 import { answerClient, type ResponseTarget } from "../core/sign-in/response.ts";
 import type { RawParameters } from "../core/authorize/parameters.ts";
 import { provenTarget } from "../core/authorize/target.ts";
-import { isObject, type JsonObject } from "../core/json-object.ts";
+import { isObject, type JsonObject } from "../text/json-object.ts";
 import { faultEndpoints, type FaultEndpoint } from "../core/testing/faults/fault-endpoints.ts";
 import { faultRequestOf } from "../core/testing/faults/fault-request.ts";
 import {

@@ -1,4 +1,4 @@
-import { isObject } from "../core/json-object.ts";
+import { isObject } from "../text/json-object.ts";
 import { addClient, grantsOf, leaveResponseTypes } from "./draft-clients.ts";
 import { addUser } from "./draft-users.ts";
 import { addSetting, textOf, type Carried, type Draft, type Place } from "./draft.ts";

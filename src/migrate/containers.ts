@@ -1,4 +1,4 @@
-import { isObject } from "../core/json-object.ts";
+import { isObject } from "../text/json-object.ts";
 import type { Located } from "../core/fixtures/read/located.ts";
 import { partOf, readPart, type Part, type Source } from "./text.ts";
 

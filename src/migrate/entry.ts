@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from "../core/json-object.ts";
+import { isObject, type JsonObject } from "../text/json-object.ts";
 import { isEmpty, leave, textOf, type Carried, type Draft, type Place } from "./draft.ts";
 
 /** A record of a file, which remembers which of its fields were read: all others are noted as left out. */

@@ -4,7 +4,7 @@ import type { Context, Settings } from "../core/context.ts";
 import { derive } from "../core/derived.ts";
 import { createInspectorAccess } from "../core/inspector/access.ts";
 import { movedAddress, rememberedIssuer } from "../core/issuers/issuer.ts";
-import { sameJson } from "../core/json-object.ts";
+import { sameJson } from "../text/json-object.ts";
 import { openKeyRing } from "../core/keys/keys.ts";
 import { addressBefore, issuerOf, layoutsOf, type Layout } from "../core/layout/layout.ts";
 import { builtInScopes } from "../core/scopes/scopes.ts";

@@ -4,7 +4,7 @@ import { createTurns } from "../core/turns.ts";
 import { digestKey, digestOf } from "../core/fixtures/read/digest.ts";
 import type { FixtureFile } from "../core/fixtures/schema/schema.ts";
 import { readSource, type AnyFixtures, type FixtureDocument } from "../core/fixtures/read/source.ts";
-import { isObject, sameJson } from "../core/json-object.ts";
+import { isObject, sameJson } from "../text/json-object.ts";
 import { builtInDemo, findFixtures } from "./fixture-files.ts";
 import type { KeptFixture, ReadTx } from "../store/store.ts";
 import type { IdpOptions, OneFixture } from "./options.ts";

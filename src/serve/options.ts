@@ -4,7 +4,7 @@ import type { FixtureFile } from "../core/fixtures/schema/schema.ts";
 import type { FixtureSource } from "../core/fixtures/read/source.ts";
 import type { CommandLine } from "../core/hint.ts";
 import { checkIssuer, checkIssuerName } from "../core/issuers/issuer.ts";
-import { isObject } from "../core/json-object.ts";
+import { isObject } from "../text/json-object.ts";
 import { didYouMean } from "../core/nearest.ts";
 import type { SeedOptions } from "../core/fixtures/apply/seed.ts";
 import { isAllowable } from "../http/input/host-check.ts";

@@ -4,7 +4,7 @@ import { allCases as appCases } from "../../client/app-check/cases/list.ts";
 import { OperationError } from "../../core/errors.ts";
 import type { Path } from "../../core/fixtures/read/located.ts";
 import { problemsIn, type FoundIn } from "../../core/fixtures/read/problems.ts";
-import { isObject } from "../../core/json-object.ts";
+import { isObject } from "../../text/json-object.ts";
 import { didYouMean } from "../../core/nearest.ts";
 
 /** Cases that may go unnoticed, with the reasons: `--accept NAME[=REASON]`, and `idp.check.yaml` in the working folder. */

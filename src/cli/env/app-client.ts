@@ -3,7 +3,7 @@ import type { FoundFixtures } from "../../serve/fixture-files.ts";
 import { hasOpenPort } from "../../core/clients/redirect-uri.ts";
 import { tryItClientId } from "../../core/clients/client-id.ts";
 import { loginClient } from "../program/app-types.ts";
-import { isObject } from "../../core/json-object.ts";
+import { isObject } from "../../text/json-object.ts";
 import type { AppValues } from "./app-variables.ts";
 
 /** Which client an app is, and what the app has to know about it. */

@@ -4,7 +4,7 @@ import { checkHttpHost } from "../../core/clients/http-hosts.ts";
 import { checkRedirectUri, hasOpenPort } from "../../core/clients/redirect-uri.ts";
 import { defaultSettings } from "../../core/context.ts";
 import { OperationError } from "../../core/errors.ts";
-import { usernameForm } from "../../core/username.ts";
+import { usernameForm } from "../../core/users/username.ts";
 import { askText, choose } from "../input/ask.ts";
 import type { Invocation } from "../invocation.ts";
 import { loopbackRedirectUri, type AppType } from "../program/app-types.ts";

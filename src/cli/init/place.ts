@@ -2,7 +2,7 @@ import { appendFileSync, existsSync, readFileSync, writeFileSync } from "node:fs
 import { join } from "node:path";
 import { OperationError } from "../../core/errors.ts";
 import { readSource } from "../../core/fixtures/read/source.ts";
-import { isObject } from "../../core/json-object.ts";
+import { isObject } from "../../text/json-object.ts";
 import { usualNames } from "../../serve/fixture-files.ts";
 import { cannotBeWritten } from "../output/put-file.ts";
 import { codeOf } from "../../files/fault.ts";

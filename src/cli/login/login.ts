@@ -10,7 +10,7 @@ import { deviceFlow } from "../../client/device-flow.ts";
 import { discover } from "../../client/provider.ts";
 import { nothing, type Result } from "../../client/result.ts";
 import type { SignIn } from "../../client/tokens.ts";
-import { isObject } from "../../core/json-object.ts";
+import { isObject } from "../../text/json-object.ts";
 import { reservedClaims } from "../../core/scopes/claim-table.ts";
 import { exactJson } from "../../text/json-digits.ts";
 import { randomText } from "../../serve/random.ts";

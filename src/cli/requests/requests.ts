@@ -5,7 +5,7 @@
 import { shownAs } from "../../core/testing/kept.ts";
 import type { RequestFilter } from "../../core/testing/filter.ts";
 import type { RequestRecord } from "../../core/testing/record.ts";
-import { isObject } from "../../core/json-object.ts";
+import { isObject } from "../../text/json-object.ts";
 import type { Invocation } from "../invocation.ts";
 import { answer, type Outcome } from "../output/print.ts";
 import type { Style } from "../output/style.ts";

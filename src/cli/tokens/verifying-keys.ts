@@ -1,7 +1,7 @@
 import { NestingError, parseJson } from "../../text/json-depth.ts";
 import { Problem } from "../../client/check.ts";
 import { OperationError } from "../../core/errors.ts";
-import { isObject } from "../../core/json-object.ts";
+import { isObject } from "../../text/json-object.ts";
 import { shown } from "../../core/tokens/claim-checks.ts";
 import type { Keys } from "../../core/tokens/verify-foreign.ts";
 import { readNamedFile } from "../input/named-file.ts";

@@ -1,5 +1,5 @@
 import type { Hint } from "../../core/hint.ts";
-import type { StatusChange } from "../../core/users/users.ts";
+import type { StatusChange } from "../../core/edit/user-status.ts";
 import { confirmed, notConfirmed, usersOr } from "../input/ask.ts";
 import type { Invocation } from "../invocation.ts";
 import { escapeDeep } from "../output/escape.ts";

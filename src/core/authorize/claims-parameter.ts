@@ -9,7 +9,7 @@ import {
 } from "../scopes/claims.ts";
 import { NestingError, parseJson } from "../../text/json-depth.ts";
 import { OAuthError } from "../errors.ts";
-import { isObject } from "../json-object.ts";
+import { isObject } from "../../text/json-object.ts";
 import { mayAskClaim } from "../scopes/scopes.ts";
 
 /** The `claims` parameter (OpenID Connect Core 5.5): single claims, beside those of the scopes. */

@@ -1,5 +1,5 @@
 import { parseJson } from "../../text/json-depth.ts";
-import { isObject } from "../json-object.ts";
+import { isObject } from "../../text/json-object.ts";
 
 /** Bytes. A longer request object is not read at all. */
 const longest = 8192;

@@ -17,7 +17,7 @@ import { requiresPkce } from "../clients/clients.ts";
 import { clientOf } from "../clients/documents.ts";
 import type { Context } from "../context.ts";
 import { checkThumbprint } from "../tokens/dpop.ts";
-import { checkEssentialAcr } from "../factors/acr.ts";
+import { checkEssentialAcr } from "../factors/rules/acr.ts";
 import { OAuthError } from "../errors.ts";
 import { mayStillAsk } from "../grants/granted-scopes.ts";
 import { single, type RawParameters } from "./parameters.ts";

@@ -5,7 +5,7 @@ import { mayUse } from "../clients/clients.ts";
 import type { Context } from "../context.ts";
 import { baseOf, devicePath } from "../endpoints.ts";
 import { OAuthError } from "../errors.ts";
-import { singleFactor } from "../factors/names.ts";
+import { singleFactor } from "../factors/rules/names.ts";
 import { resolveScopes, splitScope } from "../scopes/scopes.ts";
 import { deviceGrantType } from "../tokens/grant-types/device-code.ts";
 import { hashOf } from "../secrets.ts";

@@ -1,5 +1,6 @@
 /*
- * core/edit: adds, changes and removes users and clients one at a time, by the rules of fixtures.
+ * core/edit: adds, changes and removes users (users.ts) and clients (clients.ts) one at a time, by the rules of fixtures. user-status.ts
+ * suspends, bans and restores users.
  */
 import type { Client } from "../../store/store.ts";
 import { checkComputed, refuseEntry } from "../fixtures/schema/computed.ts";

@@ -3,11 +3,12 @@ import { notifyClients } from "../sessions/backchannel.ts";
 import { checkComputed } from "../fixtures/schema/computed.ts";
 import type { Context } from "../context.ts";
 import { OperationError } from "../errors.ts";
-import { withSecret } from "../factors/otp.ts";
+import { withSecret } from "../factors/rules/otp.ts";
 import { normalizeUser } from "../fixtures/schema/normalize.ts";
 import type { FixtureUser } from "../users/schema.ts";
 import { hashPassword } from "../users/passwords.ts";
-import { banEffects, fieldsOf, removeUserRecord, requireUser, viewUser, type UserView } from "../users/users.ts";
+import { fieldsOf, requireUser, viewUser, type UserView } from "../users/users.ts";
+import { banEffects, removeUserRecord } from "./user-status.ts";
 
 /** A user of a fixture, as it was shown or with changes. */
 type UserInput = FixtureUser & { readonly hasPassword?: boolean | undefined };

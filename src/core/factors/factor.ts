@@ -16,12 +16,12 @@ import {
   type Advance,
   type StepResult,
 } from "../sign-in/next-step.ts";
-import { offersButton } from "./acr.ts";
-import type { Factor } from "./names.ts";
-import { missingOf } from "./needs.ts";
-import { currentCode, takeCode, type OneTimeCode } from "./otp.ts";
+import { offersButton } from "./rules/acr.ts";
+import type { Factor } from "./rules/names.ts";
+import { missingOf } from "../sign-in/needs.ts";
+import { currentCode, takeCode, type OneTimeCode } from "./rules/otp.ts";
 import { challengeOf, parseAnswer, requestOptions, verifyPasskey } from "./passkey.ts";
-import { worksAt } from "./relying-party.ts";
+import { worksAt } from "./rules/relying-party.ts";
 
 /** The page that asks for a further factor: it records that one was given, and nothing else. */
 

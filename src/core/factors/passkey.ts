@@ -2,7 +2,7 @@ import type { AuthenticationResponseJSON, RegistrationResponseJSON } from "@simp
 import type { Passkey, User } from "../../store/store.ts";
 import type { Context } from "../context.ts";
 import { hashOf } from "../secrets.ts";
-import { relyingParty } from "./relying-party.ts";
+import { relyingParty } from "./rules/relying-party.ts";
 
 /** Passkeys (WebAuthn): what a browser is asked for, and whether its answer is genuine. The package is loaded when one is used. */
 

@@ -2,7 +2,7 @@ import type { Key, ReadTx } from "../../store/store.ts";
 import type { Context } from "../context.ts";
 import { OperationError } from "../errors.ts";
 import { newPublicKey, newSecret, publicAlgs, type keyAlgs } from "./keys.ts";
-import { tokensEnd } from "../tokens/state.ts";
+import { tokensEnd } from "./token-lives.ts";
 
 /** The keys as an operator sees and changes them; a private part is never shown. */
 

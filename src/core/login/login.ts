@@ -9,7 +9,7 @@ import type { Context } from "../context.ts";
 import { findForForm, findInteraction, recordFact, type AskingApp, type Browser } from "../sign-in/interactions.ts";
 import { advance, purposeOf, settle, signIn, type Advance, type StepResult } from "../sign-in/next-step.ts";
 import { verifyPassword } from "./verify-password.ts";
-import { missingOf } from "../factors/needs.ts";
+import { missingOf } from "../sign-in/needs.ts";
 import type { RequestSummary } from "../sign-in/purpose.ts";
 import { shownValue } from "../redaction/values.ts";
 import { barredUser, liveSession } from "../sessions/sessions.ts";

@@ -52,7 +52,7 @@ export const stateOperations = {
       input: async (zod) =>
         zod.strictObject({ as: zod.enum((await import("../state/state.ts")).exportForms).optional() }),
       answer: async () => (await shown()).exported,
-      run: async (ctx, input) => (await import("../state/export.ts")).exportState(ctx, input),
+      run: async (ctx, input) => (await import("../state/transfer/export.ts")).exportState(ctx, input),
     },
     { changes: true },
   ),
@@ -72,7 +72,7 @@ export const stateOperations = {
           otherIssuer: zod.string().nullable().describe("The issuer of the tokens in the export, if it is another one"),
         }),
       run: async (ctx, { source, ...document }) =>
-        (await import("../state/import.ts")).importState(ctx, source ?? { value: document }),
+        (await import("../state/transfer/import.ts")).importState(ctx, source ?? { value: document }),
     },
     { bodyLimit: fixtureBody, createsData: true },
   ),
@@ -115,4 +115,11 @@ export const stateOperations = {
     },
     { changes: false, needsServer: true },
   ),
+  "fixtures.list": reads("/fixtures", {
+    summary: "List the fixture files in use; a reset goes back to them",
+    input: nothing,
+    answer: (zod) =>
+      zod.array(zod.object({ file: zod.string().describe("As it was named"), clients: zod.array(zod.string()) })),
+    run: async (ctx) => (await import("../fixtures/apply/in-use.ts")).listFixtureFiles(ctx),
+  }),
 };

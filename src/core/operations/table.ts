@@ -11,7 +11,6 @@ import { tellLedger } from "./acts.ts";
 import { OperationError } from "../errors.ts";
 import { clientOperations } from "./clients.ts";
 import { clockOperations } from "./clock.ts";
-import { fixtureOperations } from "./fixtures.ts";
 import { expireOperations } from "./expire.ts";
 import { faultOperations } from "./faults.ts";
 import { grantOperations } from "./grants.ts";
@@ -43,7 +42,6 @@ export const operations = {
   ...issueOperations,
   ...tokenOperations,
   ...workloadOperations,
-  ...fixtureOperations,
   ...faultOperations,
   ...inspectorOperations,
   ...requestOperations,

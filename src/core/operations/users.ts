@@ -5,6 +5,7 @@ import type { Later } from "./schemas/later.ts";
 
 const users = () => import("../users/users.ts");
 const factors = () => import("../factors/admin.ts");
+const status = () => import("../edit/user-status.ts");
 const usersEdit = () => import("../edit/users.ts");
 const given = () => import("./schemas/given.ts");
 const shown = () => import("./schemas/shown.ts");
@@ -82,20 +83,20 @@ export const userOperations = {
     input: one,
     answer: async () => (await shown()).statusChange,
     refuses: [404, 409],
-    run: async (ctx, input) => (await users()).suspendUser(ctx, input),
+    run: async (ctx, input) => (await status()).suspendUser(ctx, input),
   }),
   "users.ban": changes("/users/:username/ban", {
     summary: "Ban a user: sessions end, and grants are revoked permanently",
     input: one,
     answer: async () => (await shown()).statusChange,
     refuses: [404],
-    run: async (ctx, input) => (await users()).banUser(ctx, input),
+    run: async (ctx, input) => (await status()).banUser(ctx, input),
   }),
   "users.restore": changes("/users/:username/restore", {
     summary: "Make a suspended or banned user active again",
     input: one,
     answer: async () => (await shown()).statusChange,
     refuses: [404],
-    run: async (ctx, input) => (await users()).restoreUser(ctx, input),
+    run: async (ctx, input) => (await status()).restoreUser(ctx, input),
   }),
 };

@@ -10,7 +10,7 @@
  * redactor.ts applies all three to the texts about one request; registered.ts looks up which of its values are registered.
  */
 import { parse } from "node:querystring";
-import { isObject } from "../json-object.ts";
+import { isObject } from "../../text/json-object.ts";
 import { redacted } from "../../text/redacted.ts";
 import { isList, isOpen, isParameterName } from "./places.ts";
 import { hiddenIn, hiddenInPath, shortestPart, textsIn, without, type IsRegistered } from "./values.ts";

@@ -2,7 +2,7 @@ import type { Client } from "../../store/store.ts";
 import type { ClientDocuments, Peer } from "../clients/document-types.ts";
 import type { Context } from "../context.ts";
 import { OAuthError } from "../errors.ts";
-import { isObject, sameJson } from "../json-object.ts";
+import { isObject, sameJson } from "../../text/json-object.ts";
 import { privateMembers } from "../keys/keys.ts";
 import { metadataOf } from "../clients/admin.ts";
 import { reachOfDocuments, send } from "../outbound.ts";

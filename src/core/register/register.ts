@@ -11,7 +11,7 @@ import { withoutHosts } from "../clients/http-hosts.ts";
 import { baseOf } from "../endpoints.ts";
 import { addressProblem, reachOfRegistered } from "../outbound.ts";
 import { OAuthError, OperationError, type Problem } from "../errors.ts";
-import { isObject } from "../json-object.ts";
+import { isObject } from "../../text/json-object.ts";
 import { hashOf, sameSecret } from "../secrets.ts";
 
 /** Dynamic client registration (RFC 7591) and its management (RFC 7592). Metadata follows the rules of fixtures. */

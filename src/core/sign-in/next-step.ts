@@ -2,7 +2,7 @@
  * core/sign-in: one sign-in, from the request that begins it to the redirect that ends it.
  *
  * interactions.ts stores the sign-ins and sign-outs that wait for the person at the browser. purpose.ts says what a sign-in needs and
- * how it ends. next-step.ts is the only place that knows the order: login, then consent, then return.
+ * how it ends, needs.ts what of it is missing. next-step.ts is the only place that knows the order: login, then consent, then return.
  */
 import type { Interaction, ReadTx, Tx, User } from "../../store/store.ts";
 import { notifyClients, type EndedSessions } from "../sessions/backchannel.ts";
@@ -18,10 +18,10 @@ import {
   signInRecordOf,
   type Browser,
 } from "./interactions.ts";
-import { canMeet, factorsOf, givenIn } from "../factors/acr.ts";
-import type { Proof } from "../factors/names.ts";
-import { useCurrentCode, whenCodeLeft } from "../factors/otp.ts";
-import { missingOf, standingNow } from "../factors/needs.ts";
+import { canMeet, factorsOf, givenIn } from "../factors/rules/acr.ts";
+import type { Proof } from "../factors/rules/names.ts";
+import { useCurrentCode, whenCodeLeft } from "../factors/rules/otp.ts";
+import { missingOf, standingNow } from "./needs.ts";
 import { ownPagePurpose, type Ending, type Outcome, type Purpose, type Question } from "./purpose.ts";
 import { addProof, liveSession, sessionOf, startSession, type LiveSession } from "../sessions/sessions.ts";
 

@@ -1,6 +1,6 @@
 import { createHmac } from "node:crypto";
 import { parseJson } from "../../text/json-depth.ts";
-import { isObject } from "../json-object.ts";
+import { isObject } from "../../text/json-object.ts";
 import { cut, redacted } from "../../text/redacted.ts";
 import { isList, isOpen, isParameterName, openNames } from "../redaction/places.ts";
 import { shownValue } from "../redaction/values.ts";

@@ -1,4 +1,4 @@
-import { isObject } from "../json-object.ts";
+import { isObject } from "../../text/json-object.ts";
 import { cut, redacted } from "../../text/redacted.ts";
 import { isList, isProven } from "../redaction/places.ts";
 import { redactorOf, valuesIn } from "../redaction/redactor.ts";

@@ -9,7 +9,7 @@ import { requireApproval, type Approval } from "./approval.ts";
 import type { AccessTokenSubject } from "./claims.ts";
 import type { TokenPlan } from "./response.ts";
 import type { Authentication } from "./sign.ts";
-import { noteLife } from "./state.ts";
+import { noteLife } from "../keys/token-lives.ts";
 
 /** The user and the grant of the tokens. */
 interface Owner {

@@ -1,7 +1,7 @@
 import type { Context, Settings } from "../context.ts";
 import { baseOf } from "../endpoints.ts";
 import type { Issuers } from "../issuers/issuer-view.ts";
-import { isObject } from "../json-object.ts";
+import { isObject } from "../../text/json-object.ts";
 import type { JwkSet } from "../keys/keys.ts";
 import { issuerOf } from "../layout/layout.ts";
 import { readJson } from "../outbound.ts";

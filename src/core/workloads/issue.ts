@@ -2,7 +2,7 @@ import type { Context } from "../context.ts";
 import { OperationError } from "../errors.ts";
 import { pathText } from "../fixtures/read/located.ts";
 import { readSource } from "../fixtures/read/source.ts";
-import { isObject } from "../json-object.ts";
+import { isObject } from "../../text/json-object.ts";
 import {
   bendClaims,
   bendType,

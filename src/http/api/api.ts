@@ -3,7 +3,7 @@
  */
 import type { Request, RequestHandler } from "express";
 import { OAuthError, OperationError } from "../../core/errors.ts";
-import { isObject } from "../../core/json-object.ts";
+import { isObject } from "../../text/json-object.ts";
 import { sameSecret } from "../../core/secrets.ts";
 import { inputOfRequest, type Operation, type RunningServer } from "../../core/operations/operation.ts";
 import { tellLedger } from "../../core/operations/acts.ts";

@@ -5,7 +5,7 @@ import { parse } from "node:querystring";
 import type { Request } from "express";
 import type { RawParameters } from "../../core/authorize/parameters.ts";
 import { OAuthError } from "../../core/errors.ts";
-import { isObject } from "../../core/json-object.ts";
+import { isObject } from "../../text/json-object.ts";
 import { isUtf8Encoded } from "./utf8.ts";
 
 /** The parameters of the query. One that was sent twice is a list. */

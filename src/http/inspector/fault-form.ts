@@ -1,6 +1,6 @@
 import type { RawParameters } from "../../core/authorize/parameters.ts";
 import type { Problem } from "../../core/errors.ts";
-import { isObject } from "../../core/json-object.ts";
+import { isObject } from "../../text/json-object.ts";
 import { faultEndpoints, faultMethods } from "../../core/testing/faults/fault-endpoints.ts";
 import type { FaultInput } from "../../core/testing/faults/faults.ts";
 import { flawNames } from "../../core/testing/faults/flaw-list.ts";

@@ -1,7 +1,7 @@
 import type { RawParameters } from "../../core/authorize/parameters.ts";
 import { OperationError } from "../../core/errors.ts";
 import { commandOn } from "../../core/hint.ts";
-import { isObject, type JsonObject } from "../../core/json-object.ts";
+import { isObject, type JsonObject } from "../../text/json-object.ts";
 import { expirable } from "../../core/testing/expire.ts";
 import { single } from "../input/params.ts";
 

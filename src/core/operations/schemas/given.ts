@@ -7,7 +7,7 @@ import { jsonValue } from "../../fields.ts";
 import { fixtureFileSchema } from "../../fixtures/schema/schema.ts";
 import { userSchema } from "../../users/schema.ts";
 import { notKeepable } from "../../fixtures/read/source.ts";
-import { clientExtras, recordSchemas } from "../../state/schema.ts";
+import { clientExtras, recordSchemas } from "../../state/transfer/schema.ts";
 import { stateFormat, stateVersion } from "../../state/state.ts";
 import { reservedInTokens } from "../../scopes/claim-table.ts";
 

@@ -1,7 +1,7 @@
 import type { core, ZodType } from "zod";
 import { OperationError, problemText, type Problem } from "../../errors.ts";
 import { pathText } from "../../fixtures/read/located.ts";
-import { isObject } from "../../json-object.ts";
+import { isObject } from "../../../text/json-object.ts";
 import type { Input, Later } from "./later.ts";
 import { z } from "./zod.ts";
 

@@ -1,7 +1,7 @@
 import type { Context } from "../../context.ts";
 import { listed, OperationError, type Problem } from "../../errors.ts";
 import { readSource, type AnyFixtures } from "../../fixtures/read/source.ts";
-import { isObject, type JsonObject } from "../../json-object.ts";
+import { isObject, type JsonObject } from "../../../text/json-object.ts";
 import { didYouMean } from "../../nearest.ts";
 import { faultInWords, type Fault, type FaultInput } from "./faults.ts";
 import { flawList } from "./flaw-list.ts";

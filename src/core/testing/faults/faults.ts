@@ -7,7 +7,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { ReadTx, Store } from "../../../store/store.ts";
 import { derive } from "../../derived.ts";
-import { sameJson } from "../../json-object.ts";
+import { sameJson } from "../../../text/json-object.ts";
 import type { FaultEndpoint, faultMethods } from "./fault-endpoints.ts";
 import type { FlawName } from "./flaw-list.ts";
 

@@ -1,5 +1,5 @@
 import type { Context } from "../../context.ts";
-import type { JsonObject } from "../../json-object.ts";
+import type { JsonObject } from "../../../text/json-object.ts";
 import { tokenTypes } from "../../tokens/claims.ts";
 import { rememberFlawed } from "../../tokens/flawed.ts";
 import type { Jws } from "../../keys/jws.ts";

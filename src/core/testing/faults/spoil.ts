@@ -1,6 +1,6 @@
 import type { AuthorizationResponse } from "../../sign-in/response.ts";
 import type { Context } from "../../context.ts";
-import { isObject, type JsonObject } from "../../json-object.ts";
+import { isObject, type JsonObject } from "../../../text/json-object.ts";
 import { newPublicKey, publicAlgs } from "../../keys/keys.ts";
 import { readJws } from "../../keys/jws.ts";
 import { elsewhere } from "./token-flaws.ts";

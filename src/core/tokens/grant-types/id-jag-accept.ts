@@ -3,7 +3,7 @@ import { assertionAlgorithms } from "../../clients/assertion-algorithms.ts";
 import type { Context } from "../../context.ts";
 import { mayBeForgotten } from "../../era.ts";
 import { OAuthError } from "../../errors.ts";
-import { singleFactor } from "../../factors/names.ts";
+import { singleFactor } from "../../factors/rules/names.ts";
 import { findGrant, recordGrant } from "../../grants/grants.ts";
 import type { Jws } from "../../keys/jws.ts";
 import { checkResources } from "../../scopes/resources.ts";

@@ -7,11 +7,12 @@ import { OAuthError } from "../../errors.ts";
 import { flawOf } from "../flawed.ts";
 import { findGrant } from "../../grants/grants.ts";
 import { recordUse } from "../../grants/use.ts";
+import { noteLife } from "../../keys/token-lives.ts";
 import type { TokenResult } from "../response.ts";
 import { checkResources } from "../../scopes/resources.ts";
 import { splitScope } from "../../scopes/scopes.ts";
 import { idJagLife, signIdJag } from "../sign.ts";
-import { fixOf, isDead, killFamily, noteLife, placeInFamily, tokenState } from "../state.ts";
+import { fixOf, isDead, killFamily, placeInFamily, tokenState } from "../state.ts";
 
 /**
  * Cross-app access, as the identity provider: a client exchanges the ID token or the refresh token of its user for an ID-JAG, a short-lived JWT

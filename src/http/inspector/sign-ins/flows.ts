@@ -1,5 +1,5 @@
 import { STATUS_CODES } from "node:http";
-import { isObject } from "../../../core/json-object.ts";
+import { isObject } from "../../../text/json-object.ts";
 import { tryItPaths } from "../../../core/try-it/try-it.ts";
 import type { RequestRecord } from "../../../core/testing/record.ts";
 import type { FlowRow } from "./sign-in-views.ts";

@@ -1,5 +1,5 @@
 import type { Request, RequestHandler, Response } from "express";
-import { fixOf } from "../../../core/inspector/fix.ts";
+import { fixOf } from "../../../core/testing/fix.ts";
 import type { RequestRecord } from "../../../core/testing/record.ts";
 import type { Act } from "../../../core/testing/ledger.ts";
 import { placeOf } from "../../../core/testing/requests.ts";

@@ -1,4 +1,4 @@
-import { isObject } from "../../../core/json-object.ts";
+import { isObject } from "../../../text/json-object.ts";
 import type { RequestRecord } from "../../../core/testing/record.ts";
 import { quoteWord } from "../../../text/shell-word.ts";
 import { checksOf } from "./checks.ts";

@@ -1,9 +1,9 @@
 import { createHmac } from "node:crypto";
 import { setTimeout } from "node:timers/promises";
-import type { ReadTx, Tx, User } from "../../store/store.ts";
-import type { Context } from "../context.ts";
-import { OAuthError } from "../errors.ts";
-import { sameSecret } from "../secrets.ts";
+import type { ReadTx, Tx, User } from "../../../store/store.ts";
+import type { Context } from "../../context.ts";
+import { OAuthError } from "../../errors.ts";
+import { sameSecret } from "../../secrets.ts";
 
 /** One-time codes (RFC 6238): SHA-1, 6 digits, 30 s, as every authenticator app takes them. They follow the clock of the issuer. */
 

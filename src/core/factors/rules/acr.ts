@@ -1,11 +1,11 @@
 /*
- * core/factors: what proves who somebody is, and how strongly. acr.ts says which `acr` and `amr` a sign-in reached, and what it still
- * needs. otp.ts computes and takes one-time codes, passkey.ts registers and verifies passkeys, factor.ts is the page that asks for one,
+ * core/factors: what proves who somebody is, and how strongly. In rules/, acr.ts says which `acr` and `amr` a sign-in reached, and otp.ts
+ * computes and takes one-time codes. passkey.ts registers and verifies passkeys, factor.ts is the page that asks for one,
  * admin.ts is for the operator.
  */
-import type { Interaction, Session, User } from "../../store/store.ts";
-import type { Context } from "../context.ts";
-import { OAuthError } from "../errors.ts";
+import type { Interaction, Session, User } from "../../../store/store.ts";
+import type { Context } from "../../context.ts";
+import { OAuthError } from "../../errors.ts";
 import { singleFactor, type Factor, type Met, type Proof } from "./names.ts";
 import { worksAt } from "./relying-party.ts";
 

@@ -1,5 +1,5 @@
-import { isObject, type JsonObject } from "../core/json-object.ts";
-import { listOf, textOf, textsOf } from "./draft.ts";
+import { isObject, type JsonObject } from "../../text/json-object.ts";
+import { listOf, textOf, textsOf } from "../draft.ts";
 
 /** Roles and groups of a Keycloak realm: a composite role has others in it, and a group gives its roles and attributes to its users. */
 

@@ -3,7 +3,7 @@ import { openPortsOf } from "../clients/clients.ts";
 import { staysNear } from "../clients/http-hosts.ts";
 import { matchRedirectUri } from "../clients/redirect-uri.ts";
 import type { Context } from "../context.ts";
-import type { RequestRecord } from "../testing/record.ts";
+import type { RequestRecord } from "./record.ts";
 
 /** What repairs a refused request. */
 export interface Fix {

@@ -2,7 +2,7 @@ import type { Interaction, User } from "../../store/store.ts";
 import type { Context } from "../context.ts";
 import type { LiveSession } from "../sessions/sessions.ts";
 import { OAuthError } from "../errors.ts";
-import { ownPagePurpose, type Needs, type Purpose } from "../sign-in/purpose.ts";
+import { ownPagePurpose, type Needs, type Purpose } from "./purpose.ts";
 import { seconds } from "../time.ts";
 import {
   canMeet,
@@ -15,8 +15,8 @@ import {
   standingOf,
   unreachable,
   type Standing,
-} from "./acr.ts";
-import type { Factor, Met, Proof } from "./names.ts";
+} from "../factors/rules/acr.ts";
+import type { Factor, Met, Proof } from "../factors/rules/names.ts";
 
 /** What a sign-in still needs: the user again, or another factor. `nextStep` asks here, and nothing else decides it. */
 
