@@ -44,6 +44,8 @@ export interface Settings {
   readonly access_token_alg: "HS256" | "RS256";
   /** `JWT`: for resource servers that do not accept `at+jwt` (RFC 9068 2.1). */
   readonly access_token_typ: "at+jwt" | "JWT";
+  /** `required`: a DPoP proof needs a nonce of this server (RFC 9449 8, 9). */
+  readonly dpop_nonce: "off" | "required";
   /** For clients that register none. */
   readonly userinfo_format: "native" | "standard" | "combined";
   /** For clients that register none. */
@@ -91,6 +93,7 @@ export const defaultSettings: Settings = {
   refresh_grace: 0,
   access_token_alg: "HS256",
   access_token_typ: "at+jwt",
+  dpop_nonce: "off",
   userinfo_format: "combined",
   id_token_claims: "all",
   login: "picker",

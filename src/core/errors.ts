@@ -28,6 +28,7 @@ const statuses = {
   slow_down: 400,
   expired_token: 400,
   invalid_dpop_proof: 400,
+  use_dpop_nonce: 400,
   invalid_client_metadata: 400,
   invalid_redirect_uri: 400,
   missing_token: 401,

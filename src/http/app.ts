@@ -19,6 +19,7 @@ import { postAddPasskey, postRemovePasskey } from "./pages/account-passkeys.ts";
 import { apiGuard, apiPath, apiRoutes, type ControlOptions } from "./api/api.ts";
 import { getAuthorize, postAuthorize } from "./oauth/authorize.ts";
 import { withFaults } from "./faults.ts";
+import { withNonce } from "./input/dpop.ts";
 import { formBody, formOrJsonBody, jsonBody } from "./input/bodies.ts";
 import { getFactor, postFactor } from "./pages/factor.ts";
 import { getConsent, postConsent } from "./pages/consent.ts";
@@ -61,6 +62,7 @@ const document = { kind: "public", cors: anyOrigin } as const;
 function oauthRoutes(web: Web): readonly Route[] {
   const { paths } = web.ctx.layout;
   const cors = registeredOrigins(web);
+  const guard = [withNonce(web)];
   return [
     {
       ...page,
@@ -70,20 +72,21 @@ function oauthRoutes(web: Web): readonly Route[] {
       get: getAuthorize(web),
       post: postAuthorize(web),
     },
-    { ...endpoint, name: "token", path: paths.token, cors, post: postToken(web) },
+    { ...endpoint, name: "token", path: paths.token, cors, guard, post: postToken(web) },
     {
       ...endpoint,
       name: "userinfo",
       path: paths.userinfo,
       challenge: "Bearer, DPoP",
       cors,
+      guard,
       get: userinfo(web),
       post: userinfo(web),
     },
     { ...endpoint, name: "introspect", path: paths.introspect, post: postIntrospect(web) },
     { ...endpoint, name: "revoke", path: paths.revoke, cors, post: postRevoke(web) },
     { ...document, name: "jwks", path: paths.jwks, get: jwks(web) },
-    { ...endpoint, name: "par", path: paths.par, cors, body: formBody, post: postPar(web) },
+    { ...endpoint, name: "par", path: paths.par, cors, guard, body: formBody, post: postPar(web) },
     {
       ...endpoint,
       name: "device_authorization",

@@ -55,7 +55,7 @@ export interface Route extends RouteRecord, Handlers {
   readonly path: string;
   /** Runs before everything that can fail, so that error responses carry its headers too. */
   readonly cors?: RequestHandler;
-  /** Checks who may use the route; runs for every method. */
+  /** Checks who may use the route, and sets headers that errors carry too; runs for every method. */
   readonly guard?: readonly RequestHandler[];
   /** Reads the body of POST, PUT and PATCH. */
   readonly body?: RequestHandler;

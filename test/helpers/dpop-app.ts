@@ -1,3 +1,4 @@
+import type { IdpOptions } from "../../src/index.ts";
 import { register, serve, type App } from "./app.ts";
 import { callback, paths, pkce, post, type Answer, type Body } from "./client.ts";
 import { testClock } from "./clock.ts";
@@ -9,9 +10,9 @@ export const withProof = (proof: string | null): RequestInit => ({
 });
 
 /** A server, an app that uses it, and two keys for proofs. The clock is set by hand. */
-export async function dpopApp() {
+export async function dpopApp(settings: IdpOptions["settings"] = {}) {
   const clock = testClock();
-  const idp = await serve({ now: clock.now });
+  const idp = await serve({ now: clock.now, settings });
   const newKey = (alg?: string): Promise<ProofKey> => newProofKey(alg, clock.now);
   const key = await newKey();
   const another = await newKey();

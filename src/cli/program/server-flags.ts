@@ -21,6 +21,7 @@ export interface SettingsFlags {
   readonly refreshGrace?: number;
   readonly accessTokenAlg?: Settings["access_token_alg"];
   readonly accessTokenTyp?: Settings["access_token_typ"];
+  readonly dpopNonce?: Settings["dpop_nonce"];
   readonly userinfoFormat?: Settings["userinfo_format"];
   readonly idTokenClaims?: Settings["id_token_claims"];
   readonly httpRedirectHosts?: readonly string[];
@@ -46,6 +47,7 @@ export function settingsOf(flags: SettingsFlags): Partial<Settings> {
     refresh_grace: flags.refreshGrace,
     access_token_alg: flags.accessTokenAlg,
     access_token_typ: flags.accessTokenTyp,
+    dpop_nonce: flags.dpopNonce,
     userinfo_format: flags.userinfoFormat,
     id_token_claims: flags.idTokenClaims,
     http_redirect_hosts: flags.httpRedirectHosts,

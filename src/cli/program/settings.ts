@@ -60,6 +60,9 @@ export const withSettings = (command: Command): Command =>
       ]),
     )
     .addOption(
+      new Option("--dpop-nonce <how>", "required: DPoP proofs need a nonce of the server").choices(["off", "required"]),
+    )
+    .addOption(
       new Option("--userinfo-format <form>", "the UserInfo format of clients that set none (default: native)").choices([
         "native",
         "standard",

@@ -3,6 +3,7 @@ import type { JWTPayload } from "jose";
 import type { Client } from "../../store/store.ts";
 import type { Context } from "../context.ts";
 import { mayBeForgotten } from "../era.ts";
+import { isGoodNonce } from "../keys/dpop-nonce.ts";
 import { OAuthError } from "../errors.ts";
 import { privateMembers, thumbprint } from "../keys/keys.ts";
 import { hashOf } from "../secrets.ts";
@@ -25,6 +26,9 @@ export const proofAlgorithms = ["ES256", "ES384", "ES512", "EdDSA", "Ed25519", "
 /** Seconds that the clocks of client and server may be apart, either way (RFC 9449 11.1). */
 const proofWindow = 60;
 
+const needsNonce =
+  'the DPoP proof needs a current nonce of this server: repeat the request with the value of the DPoP-Nonce header as the "nonce" of a new proof (RFC 9449 8)';
+
 type Refuse = (reason: string, cause?: unknown) => OAuthError;
 
 /** RFC 9449 5: 400 at this server's own endpoints; 7.1: 401 where an access token is presented. */
@@ -40,13 +44,17 @@ const refusal =
  * Checks a proof (RFC 9449 4.3), which passes once.
  * @param accessToken the token that it is to go with; null: none is presented
  * @returns the thumbprint of its key (RFC 7638)
- * @throws {OAuthError} invalid_dpop_proof with the rule that failed
+ * @throws {OAuthError} invalid_dpop_proof with the rule that failed, use_dpop_nonce
  */
 export async function verifyProof(ctx: Context, proof: Proof, accessToken: string | null): Promise<string> {
   const refuse = refusal(accessToken);
   const { claims, jwk } = await readProof(ctx, proof.jwt, refuse);
   checkRequest(claims, proof, refuse);
   if (accessToken !== null) checkTokenHash(claims, accessToken, refuse);
+  // Before its "jti" is used up.
+  if (!isGoodNonce(ctx, claims["nonce"])) {
+    throw new OAuthError("use_dpop_nonce", needsNonce, { ...(accessToken !== null && { status: 401 }) });
+  }
   const issuedAt = claims.iat ?? 0;
   const age = ctx.now() / 1000 - issuedAt;
   if (Math.abs(age) > proofWindow) {

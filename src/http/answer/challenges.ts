@@ -39,6 +39,7 @@ function errorParameters(
     case "invalid_request":
       return scheme === "Bearer, DPoP" ? parameters(code) : null;
     case "invalid_dpop_proof":
+    case "use_dpop_nonce":
       return status === 401 ? parameters(code) : null;
     // For the 403s of UserInfo too, where RFC 6750 3.1 would say insufficient_scope.
     case "invalid_token":

@@ -43,7 +43,7 @@ export const registeredOrigins =
       res.set({
         "Access-Control-Allow-Origin": origin,
         "Access-Control-Allow-Credentials": "true",
-        "Access-Control-Expose-Headers": "WWW-Authenticate",
+        "Access-Control-Expose-Headers": "WWW-Authenticate, DPoP-Nonce",
       });
     }
     if (req.method !== "OPTIONS" || req.headers["access-control-request-method"] === undefined) {

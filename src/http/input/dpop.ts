@@ -1,4 +1,5 @@
-import type { Request } from "express";
+import type { Request, RequestHandler } from "express";
+import { nextNonce } from "../../core/keys/dpop-nonce.ts";
 import type { Proof } from "../../core/tokens/dpop.ts";
 import { backchannelOf } from "./host-check.ts";
 import type { Web } from "../web.ts";
@@ -15,3 +16,12 @@ export function proofOf(web: Web, req: Request, endpoint: EndpointName): Proof |
   const base = backchannelOf(web, req) ?? baseOf(address);
   return { jwt: String(jwt), method: req.method, url: base + layout.paths[endpoint] };
 }
+
+/** Gives the client the nonce of its next proof, with errors too (RFC 9449 8.2). */
+export const withNonce =
+  ({ ctx }: Web): RequestHandler =>
+  (_req, res, next) => {
+    const nonce = nextNonce(ctx);
+    if (nonce !== null) res.set("DPoP-Nonce", nonce);
+    next();
+  };
