@@ -139,25 +139,67 @@ test("fifty requests with one ID-JAG get one token", async () => {
   expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
 });
 
-test("by e-mail, only a verified address finds a user, and only one user who is active and verified", async () => {
-  // Eve's address is not verified at the company; the user with it at the tool is not verified there either.
-  expect(refused(await redeem(company, (await idJagOf(company, { user: "eve" })).json["access_token"]))).toEqual(
-    noGrant,
-  );
-  await company.call("users.edit", { username: "eve", emailVerified: true });
-  const verified = (await idJagOf(company, { user: "eve" })).json["access_token"];
-  expect(refused(await redeem(company, verified))).toEqual(noGrant);
+test("by e-mail, only a verified address finds a user: the only one who is active, verified and not linked to another subject", async () => {
+  const assertion = async (user: string) => (await idJagOf(company, { user })).json["access_token"];
   await toolIdp.call("users.edit", { username: "unverified", emailVerified: true });
-  expect(await redeem(company, verified)).toMatchObject({ status: 200 });
+  // Eve's address is not verified at the company.
+  expect(refused(await redeem(company, await assertion("eve")))).toEqual(noGrant);
+  await company.call("users.edit", { username: "eve", emailVerified: true });
+  expect(await redeem(company, await assertion("eve"))).toMatchObject({ status: 200 });
+  for (const [wrong, right] of [
+    [{ emailVerified: false }, { emailVerified: true }],
+    [{ federated: [{ issuer: "/", sub: "another" }] }, { federated: [] }],
+    [{ federated: [{ issuer: company.issuer, sub: "another" }] }, { federated: [] }],
+    [{ email: "Eve@company.test" }, { email: "eve@company.test" }],
+  ]) {
+    await toolIdp.call("users.edit", { username: "unverified", ...wrong });
+    expect(refused(await redeem(company, await assertion("eve")))).toEqual(noGrant);
+    await toolIdp.call("users.edit", { username: "unverified", ...right });
+  }
   await toolIdp.call("users.add", { username: "twin", email: "EVE@company.test", emailVerified: true });
-  expect(refused(await redeem(company, (await idJagOf(company, { user: "eve" })).json["access_token"]))).toEqual(
-    noGrant,
-  );
+  expect(refused(await redeem(company, await assertion("eve")))).toEqual(noGrant);
   await toolIdp.call("users.suspend", { username: "twin" });
+  expect(await redeem(company, await assertion("eve"))).toMatchObject({ status: 200 });
   await toolIdp.call("users.suspend", { username: "unverified" });
-  expect(refused(await redeem(company, (await idJagOf(company, { user: "eve" })).json["access_token"]))).toEqual(
-    noGrant,
-  );
+  expect(refused(await redeem(company, await assertion("eve")))).toEqual(noGrant);
+});
+
+test("a subject that two users are linked to finds nobody", async () => {
+  await toolIdp.call("users.add", { username: "second", federated: [{ issuer: partner, sub: "p-al" }] });
+  expect(refused(await redeem(company, await partnerIdJag(company)))).toEqual(noGrant);
+  await toolIdp.call("users.remove", { username: "second" });
+  expect(await redeem(company, await partnerIdJag(company))).toMatchObject({ status: 200 });
+});
+
+test("an issuer of the same records is never trusted, however it is named", async () => {
+  const idp = await underAttack({
+    fixtures: {
+      users: fixtures.users,
+      clients: fixtures.clients.map((client) => ({ ...client, id_jag_audiences: [{ issuer: "/" }] })),
+      settings: { endpoints: "okta", trusted_issuers: [{ issuer: "/", match: "email" }] },
+    },
+  });
+  const own = `${new URL(idp.issuer).origin}/oauth2/v1/token`;
+  const send = async (at: string, parameters: Readonly<Record<string, string>>) => {
+    const body = new URLSearchParams({ client_id: "agent", client_secret: "s", ...parameters });
+    const response = await fetch(at, { method: "POST", body });
+    return { status: response.status, json: (await response.json()) as Answer["json"] };
+  };
+  const { id_token } = await idp.call("issue.tokens", { user: "alice", client: "agent" });
+  const idJag = await send(`${idp.issuer}/v1/token`, {
+    ...{ grant_type: tokenExchange, requested_token_type: typeOf("id-jag"), audience: new URL(idp.issuer).origin },
+    ...{ subject_token: id_token, subject_token_type: typeOf("id_token") },
+  });
+  expect(idJag.status).toBe(200);
+  const assertion = String(idJag.json["access_token"]);
+  expect(refused(await send(own, { grant_type: jwtBearer, assertion }))).toEqual(noGrant);
+  await idp.call("seed", {
+    settings: {
+      endpoints: "okta",
+      trusted_issuers: [{ issuer: idp.issuer, jwks_uri: `${idp.issuer}/v1/keys`, match: "email" }],
+    },
+  });
+  expect(refused(await send(own, { grant_type: jwtBearer, assertion }))).toEqual(noGrant);
 });
 
 test("a suspended or banned user gets nothing at either issuer", async () => {
@@ -292,6 +334,11 @@ describe("an exchange for an ID-JAG is refused", () => {
       },
     };
     expect(refused(await post(company, "hs", parameters))).toEqual([400, "invalid_request", []]);
+    await company.call("faults.add", { endpoint: "token", flaw: "azp-wrong" });
+    const { refresh_token } = await company.call("issue.tokens", { user: "alice", client: "agent" });
+    const flawed = (await post(company, "agent", { grant_type: "refresh_token", refresh_token })).json["id_token"];
+    const answer = await idJagOf(company, { subject_token: String(flawed) });
+    expect(refused(answer)).toEqual([400, "invalid_request", []]);
     const bad = { user: "alice", client: "agent", type: "id" as const };
     for (const flaw of ["wrong_audience", "expired", "bad_signature", "alg_none", "wrong_type", "unknown_kid"]) {
       const { token } = await company.call("token.issue", { ...bad, [flaw]: true });

@@ -6,6 +6,7 @@ import { createIdp, type Idp, type IdpOptions } from "../../src/index.ts";
 import { Browser } from "../helpers/browser.ts";
 import { newFolder } from "../helpers/cli.ts";
 import { authorizeUrl, exchange, paths, post, refresh, signIn, userinfo } from "../helpers/client.ts";
+import { jwtBearer, partner, partnerIdJag, partnerKeys } from "../helpers/cross-app.ts";
 import { SignJWT } from "jose";
 
 /** What was used once stays used when the server goes and comes back: all of it is on the disk before the answer. */
@@ -124,6 +125,24 @@ test("an assertion of a client", async () => {
   expect((await authenticate(first)).status).toBe(200);
   const second = await start();
   expect((await authenticate(second)).json.error).toBe("invalid_client");
+});
+
+test("an ID-JAG", async () => {
+  const { start } = restartable();
+  const first = await start();
+  const assertion = await partnerIdJag({ issuer: first.issuer }, { aud: first.issuer });
+  const client_id = "agent-at-tool";
+  await first.call("seed", {
+    users: [{ username: "al", federated: [{ issuer: partner, sub: "p-al" }] }],
+    clients: [{ client_id, client_secret: "s", grant_types: [jwtBearer] }],
+    scopes: { "files:read": {} },
+    settings: { trusted_issuers: [{ issuer: partner, jwks: partnerKeys }] },
+  });
+  const redeem = (idp: Idp) =>
+    post(at(idp), paths.token, { client_id, client_secret: "s", grant_type: jwtBearer, assertion });
+  expect((await redeem(first)).status).toBe(200);
+  const second = await start();
+  expect((await redeem(second)).json.error).toBe("invalid_grant");
 });
 
 /** In `data.json`, of every record that has a status; a grant has an epoch, a user has none. */

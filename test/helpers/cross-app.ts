@@ -7,7 +7,9 @@ export const partner = "https://partner.example.test";
 export const ci = "https://ci.example.test";
 const { privateKey, publicKey } = await generateKeyPair("RS256");
 export const partnerKey = privateKey;
-const jwks = { keys: [{ kty: "RSA", ...(await exportJWK(publicKey)), kid: "p1", alg: "RS256" }] } as const;
+export const partnerKeys = {
+  keys: [{ kty: "RSA", ...(await exportJWK(publicKey)), kid: "p1", alg: "RS256" }],
+} as const;
 
 export const tokenExchange = "urn:ietf:params:oauth:grant-type:token-exchange";
 export const jwtBearer = "urn:ietf:params:oauth:grant-type:jwt-bearer";
@@ -69,8 +71,8 @@ export const fixtures = {
       settings: {
         trusted_issuers: [
           { issuer: "/", match: "email" as const },
-          { issuer: partner, jwks },
-          { issuer: ci, jwks, accepts: "workload" as const },
+          { issuer: partner, jwks: partnerKeys },
+          { issuer: ci, jwks: partnerKeys, accepts: "workload" as const },
         ],
       },
     },

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { exportJWK, generateKeyPair, SignJWT } from "jose";
 import { afterAll, describe, expect, test } from "vitest";
 import { callback, exchange, paths, post, refresh, signIn, userinfo, type Answer } from "../../helpers/client.ts";
+import { jwtBearer, partner, partnerIdJag, partnerKeys } from "../../helpers/cross-app.ts";
 import { newProofKey } from "../../helpers/dpop.ts";
 import { call, startInstances, type Instance } from "../../helpers/instances.ts";
 import { longRuns } from "../../helpers/runs.ts";
@@ -15,10 +16,13 @@ const users = Array.from({ length: 10 }, (_, index) => ({ username: `user-${inde
 const { issuer, at } = await startInstances(
   3,
   {
-    users: [{ username: "alice" }, ...users],
+    users: [{ username: "alice", federated: [{ issuer: partner, sub: "p-al" }] }, ...users],
+    scopes: { "files:read": {} },
+    settings: { trusted_issuers: [{ issuer: partner, jwks: partnerKeys }] },
     clients: [
       { client_id: "demo-app", client_secret: "demo-secret", redirect_uris: [callback] },
       { client_id: "by-secret", client_secret: "the secret of by-secret", ...service },
+      { client_id: "agent-at-tool", client_secret: "s", ...service, grant_types: [jwtBearer] },
       { client_id: "by-key", token_endpoint_auth_method: "private_key_jwt", jwks: { keys: [jwk] }, ...service },
     ],
   },
@@ -55,6 +59,12 @@ describe("fifty at once: one wins", () => {
       ...{ client_id: null, client_secret: null, grant_type: "client_credentials", client_assertion: assertion },
       client_assertion_type: "urn:ietf:params:oauth:client-assertion-type:jwt-bearer",
     };
+    expect(await winners((to) => post(to, paths.token, body))).toBe(1);
+  });
+
+  test("an ID-JAG", async () => {
+    const assertion = await partnerIdJag({ issuer }, { aud: issuer });
+    const body = { client_id: "agent-at-tool", client_secret: "s", grant_type: jwtBearer, assertion };
     expect(await winners((to) => post(to, paths.token, body))).toBe(1);
   });
 
