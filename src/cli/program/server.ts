@@ -118,14 +118,17 @@ export function declareServer(program: Command, act: Act, typed: Typed): void {
   program
     .command("export")
     .description("export all data as one JSON document, including secrets")
-    .option("-o, --output <file>", "write to this file, readable only by you (default: stdout)")
+    .option("-o, --output <file>", "write to this file, readable only by you; fixtures also as .yaml (default: stdout)")
     .addOption(
       new Option(
         "--as <form>",
         "fixtures: a fixture file, without passwords, keys, and clients that registered themselves",
       ).choices(["state", "fixtures"]),
     )
-    .addHelpText("after", examples("idp export --output state.json", "idp export --as fixtures > idp.fixtures.json"))
+    .addHelpText(
+      "after",
+      examples("idp export --output state.json", "idp export --as fixtures --output idp.fixtures.yaml"),
+    )
     .action(act(async (cli, flags: ExportFlags) => (await import("../state/export.ts")).exportState(cli, flags)));
   program
     .command("import")

@@ -1,4 +1,5 @@
 import type { Invocation } from "../invocation.ts";
+import { OperationError } from "../../core/errors.ts";
 import { answer, say, type Outcome } from "../output/print.ts";
 import { cannotBeWritten, putFile } from "../output/put-file.ts";
 import { findTarget } from "../target/target.ts";
@@ -11,6 +12,12 @@ export interface ExportFlags {
 
 /** `idp export`: the answer is the document. With `--output` the document goes to a file, and the answer says what is in it. */
 export async function exportState(cli: Invocation, { output, as }: ExportFlags): Promise<Outcome> {
+  const isYaml = /\.ya?ml$/i.test(output ?? "");
+  if (isYaml && as !== "fixtures") {
+    throw new OperationError("usage", "only fixtures are written as YAML", {
+      hint: { text: "For example", command: ["idp", "export", "--as", "fixtures", "--output", output ?? ""] },
+    });
+  }
   const target = await findTarget(cli);
   const document = await target.call("export", { as });
   const warning =
@@ -18,7 +25,7 @@ export async function exportState(cli: Invocation, { output, as }: ExportFlags):
       ? "It has no passwords, since only hashes are stored: give the users new ones. It has the secrets of clients, but no clients that registered themselves."
       : "It contains private keys, client secrets and password hashes: keep it safe.";
   if (output === undefined) return answer(document, () => textOf(document), { notes: [warning] });
-  await writePrivate(output, `${textOf(document)}\n`);
+  await writePrivate(output, isYaml ? await yamlOf(document) : `${textOf(document)}\n`);
   const { users, clients, grants } = document as Readonly<Record<string, readonly unknown[]>>;
   const counts = { users: users?.length ?? 0, clients: clients?.length ?? 0, grants: grants?.length ?? 0 };
   say(cli, warning);
@@ -31,6 +38,12 @@ export async function exportState(cli: Invocation, { output, as }: ExportFlags):
 
 /** Readable, and always the same for the same data. */
 const textOf = (document: object): string => JSON.stringify(document, null, 2);
+
+/** A fixture file in YAML. */
+async function yamlOf(document: object): Promise<string> {
+  const { dump } = await import("js-yaml");
+  return dump(document, { noRefs: true, lineWidth: -1, quoteStyle: "double" });
+}
 
 /** Writes a file that only its owner can read. */
 async function writePrivate(file: string, text: string): Promise<void> {
