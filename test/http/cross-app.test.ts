@@ -1,3 +1,6 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { decodeJwt, decodeProtectedHeader } from "jose";
 import { expect, onTestFinished, test } from "vitest";
 import { flawList } from "../../src/core/testing/faults/flaw-list.ts";
@@ -8,6 +11,7 @@ import {
   jwtBearer,
   partner,
   partnerIdJag,
+  partnerKeys,
   post,
   redeem,
   tokenExchange,
@@ -40,6 +44,7 @@ test("an ID-JAG names the user, the client at the other issuer, and what was ask
   ]);
   const token = String(json["access_token"]);
   expect(decodeProtectedHeader(token)).toMatchObject({ typ: "oauth-id-jag+jwt", alg: "RS256" });
+  expect(await company.call("token.verify", { token })).toMatchObject({ valid: true });
   const { iat = 0, exp = 0, ...claims } = decodeJwt(token);
   expect(exp - iat).toBe(300);
   expect(claims).toEqual({
@@ -92,6 +97,33 @@ test("an issuer of another server is trusted by its keys", async () => {
     json: { scope: "files:read" },
   });
   expect(await tool(company).call("grants.list", { user: "al" })).toMatchObject([{ by: partner }]);
+});
+
+test("keys at a jwks_uri are fetched once, again for a key that is not known, and never through a redirect", async () => {
+  const asked: string[] = [];
+  let keys = { keys: [{ ...partnerKeys.keys[0], kid: "k1" }] };
+  const server = createServer((request, response) => {
+    asked.push(request.url ?? "");
+    response.setHeader("location", "/keys");
+    response.writeHead(request.url === "/keys" ? 200 : 302).end(JSON.stringify(keys));
+  }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  onTestFinished(() => void server.close());
+  const at = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const company = await start();
+  const trust = (jwks_uri: string) =>
+    tool(company).call("seed", { settings: { trusted_issuers: [{ issuer: partner, jwks_uri }] } });
+  const redeemed = async (kid: string) => redeem(company, await partnerIdJag(company, {}, { kid }));
+  await trust(`${at}/keys`);
+  for (const _ of [1, 2]) expect(await redeemed("k1")).toMatchObject({ status: 200 });
+  expect(asked).toEqual(["/keys"]);
+  keys = { keys: [{ ...partnerKeys.keys[0], kid: "k2" }] };
+  expect(await redeemed("k2")).toMatchObject({ status: 200 });
+  expect(await redeemed("k1")).toMatchObject({ status: 400, json: { error: "invalid_grant" } });
+  await trust(`${at}/moved`);
+  asked.length = 0;
+  expect((await redeemed("k2")).json["error_description"]).toContain("redirects are not followed");
+  expect(asked).toEqual(["/moved"]);
 });
 
 test("a scope is given only if the assertion, the client and the request name it", async () => {

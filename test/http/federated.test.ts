@@ -139,8 +139,10 @@ test("clients that register themselves cannot have them", async () => {
     body: JSON.stringify({
       redirect_uris: ["http://localhost/cb"],
       federated_credentials: [{ issuer: elsewhere, subject, audience: idp.issuer }],
+      id_jag_audiences: [{ issuer: elsewhere }],
     }),
   });
+  expect(response.status).toBe(201);
   expect(await response.text()).not.toContain(elsewhere);
 });
 

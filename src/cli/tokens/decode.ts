@@ -39,11 +39,12 @@ export async function tokenDecode(cli: Invocation, argument: string | undefined)
   };
 }
 
-/** Kinds by `typ` (RFC 9068 2.1, RFC 9449 4.2, OpenID Connect Back-Channel Logout 2.4, RFC 9101 10.8). */
+/** Kinds by `typ` (RFC 9068 2.1, RFC 9449 4.2, OpenID Connect Back-Channel Logout 2.4, RFC 9101 10.8; the draft of ID-JAGs). */
 const byType: Readonly<Record<string, string>> = {
   "at+jwt": "access token",
   "rt+jwt": "refresh token",
   "logout+jwt": "logout token",
+  "oauth-id-jag+jwt": "ID-JAG",
   "dpop+jwt": "DPoP proof",
   "oauth-authz-req+jwt": "request object",
 };

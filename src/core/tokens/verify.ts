@@ -59,7 +59,7 @@ export async function verifyToken(ctx: Context, input: VerifyInput): Promise<Ver
   if (typeof payload["iss"] === "string" && payload["iss"] !== ctx.issuer) {
     notes.push("It names another issuer. To check it with the keys of that issuer, verify it with --issuer URL.");
   }
-  if (kind === "id" || kind === "logout") {
+  if (kind === "id" || kind === "logout" || kind === "idJag") {
     if (kind === "id" && problem === null) checks.push(await checkIdToken(ctx, payload));
     notes.push(`Revocation was not checked: ${kindInWords[kind]} carries no rights and cannot be revoked.`);
   } else if (problem === null && typeof payload["jti"] === "string" && typeof payload["client_id"] === "string") {

@@ -102,7 +102,6 @@ async function verifyIdJag(
     algorithms: [...assertionAlgorithms.private_key_jwt],
     typ: tokenTypes.idJag,
     issuer: String(jws.payload["iss"]),
-    audience: ctx.issuer,
     requiredClaims: ["iss", "sub", "aud", "client_id", "jti", "iat", "exp"],
     currentDate: new Date(ctx.now()),
     clockTolerance: clockSkew,
@@ -111,8 +110,10 @@ async function verifyIdJag(
   const isText = (value: unknown): value is string => typeof value === "string" && value !== "";
   if (!isText(iss) || !isText(sub) || !isText(jti) || iat === undefined || exp === undefined)
     throw new Error('"sub" and "jti" must be texts');
+  const [audience, ...others] = [aud].flat();
   // A second audience could be one that passes the assertion on (RFC 7523 3).
-  if ([aud].flat().length !== 1) throw new Error(`it is for ${JSON.stringify(aud)}, not for ${ctx.issuer} alone`);
+  if (audience !== ctx.issuer || others.length > 0)
+    throw new Error(`it is for ${JSON.stringify(aud)}, not for ${ctx.issuer} alone`);
   if (clientId !== client.client_id)
     throw new Error(`its client_id is ${JSON.stringify(clientId)}, not "${client.client_id}"`);
   if (exp * 1000 <= ctx.now()) throw new Error('it has expired ("exp")');
