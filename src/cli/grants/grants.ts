@@ -53,7 +53,7 @@ export const describeGrant = (grant: GrantView, style: Style, now: number): stri
     pairs(
       [
         ["scope", grant.scope],
-        ["granted by", grant.by],
+        ...(grant.by === undefined ? [] : [["granted by", grant.by] as const]),
         ["created", `${grant.createdAt}  ${since(grant.createdAt, now)}`],
         ["updated", `${grant.updatedAt}  ${since(grant.updatedAt, now)}`],
         ...(grant.revokedAt === null

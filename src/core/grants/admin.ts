@@ -18,8 +18,8 @@ export interface GrantView {
   /** Space-separated. */
   readonly scope: string;
   readonly status: Grant["status"];
-  /** `user`, `policy`, `cli` or `fixture`; or the issuer whose ID-JAG named the scopes. */
-  readonly by: string;
+  /** The issuer whose ID-JAG named the scopes; absent: another way. */
+  readonly by?: string;
   readonly createdAt: string;
   readonly updatedAt: string;
   readonly revokedAt: string | null;
@@ -31,7 +31,7 @@ export const viewGrant = (tx: ReadTx, grant: Grant): GrantView => ({
   client: grant.clientId,
   scope: grant.scopes.join(" "),
   status: grant.status,
-  by: grant.issuer ?? grant.by,
+  ...(grant.issuer !== undefined && { by: grant.issuer }),
   createdAt: grant.createdAt,
   updatedAt: grant.updatedAt,
   revokedAt: grant.revokedAt,

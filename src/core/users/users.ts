@@ -18,8 +18,8 @@ type UserFields = Omit<
 /** A user with the fields of a fixture, without the password. */
 export function fieldsOf(user: User): UserFields {
   const { passwordHash: _, passwordPending: __, passwordDigest: ___, updatedAt: ____, ...shown } = user;
-  const { otp_secret: _____, passkeys: ______, factors = [], federated = [], ...fields } = shown;
-  return { ...fields, factors, federated };
+  const { otp_secret: _____, passkeys: ______, factors = [], ...fields } = shown;
+  return { ...fields, factors };
 }
 
 export const viewUser = (user: User): UserView => ({

@@ -11,7 +11,8 @@ const time = z.string().describe("ISO 8601");
 
 export const user = z
   .object({
-    ...userSchema.required().omit({ password: true, avatar: true, otp_secret: true }).shape,
+    ...userSchema.required().omit({ password: true, avatar: true, otp_secret: true, federated: true }).shape,
+    federated: z.exactOptional(userSchema.shape.federated.unwrap()),
     avatar: z.object({ baseUrl: z.string(), path: z.string(), color: z.string() }),
     hasPassword: z.boolean(),
   })
@@ -42,7 +43,7 @@ export const grant = z
     client: z.string().describe("client_id"),
     scope: z.string().describe("Space-separated"),
     status: z.enum(["active", "revoked"]),
-    by: z.string().describe("user, policy, cli or fixture; or the issuer whose ID-JAG named the scopes"),
+    by: z.exactOptional(z.string()).describe("The issuer whose ID-JAG named the scopes; absent: another way"),
     createdAt: time,
     updatedAt: time,
     revokedAt: time.nullable(),
