@@ -1,20 +1,12 @@
-import type { RequestListener } from "node:http";
-import { changeFixtures, type FixtureChange } from "./core/fixtures/apply/change.ts";
+import type { FixtureChange } from "./core/fixtures/apply/change.ts";
 import type { Settings } from "./core/context.ts";
-import { OperationError } from "./core/errors.ts";
-import { unknownIssuer } from "./core/issuers/issuer.ts";
 import type { IssuerView } from "./core/issuers/issuer-view.ts";
 import type { FixtureFile } from "./core/fixtures/schema/schema.ts";
 import type { FixtureSource } from "./core/fixtures/read/source.ts";
 import type { GrantSelection, GrantView } from "./core/grants/admin.ts";
 import type { IssueCodeInput, IssuedCode, IssueInput } from "./core/tokens/issue.ts";
 import type { TokenResponse } from "./core/tokens/response.ts";
-import {
-  runOperation,
-  type OperationInput,
-  type OperationName,
-  type OperationOutput,
-} from "./core/operations/table.ts";
+import type { OperationInput, OperationName, OperationOutput } from "./core/operations/table.ts";
 import type { ResetResult } from "./core/fixtures/apply/reset.ts";
 import type { ClockState } from "./core/testing/clock.ts";
 import type { ExpireInput, ExpireResult } from "./core/testing/expire.ts";
@@ -27,8 +19,8 @@ import type { RequestFilter } from "./core/testing/filter.ts";
 import type { RequestEvent, RequestRecord } from "./core/testing/record.ts";
 import type { IdpOptions, OneFixture } from "./serve/options.ts";
 import { startServer } from "./serve/server.ts";
-import { issuerMethods, type IdpClock, type IssuerMethods } from "./issuer-methods.ts";
-import type { Issuer } from "./serve/issuer.ts";
+import { idpOf, type Idp } from "./idp.ts";
+import type { IdpClock, IssuerMethods } from "./issuer-methods.ts";
 import { explained } from "./serve/uncaught.ts";
 
 // The errors that the library throws, and the types of its input and output.
@@ -48,48 +40,8 @@ export type { ClockState, ExpireInput, ExpireResult, RestoreResult, SnapshotView
 export type { Expectation, ExpectResult, RequestFilter, RequestRecord };
 export type { IdpClock, IssuerMethods, IssuerView };
 export type { IdpOptions, OneFixture };
-
-/** An issuer of a running identity provider. */
-export interface IdpIssuer extends IssuerMethods {
-  readonly issuer: string;
-  readonly port: number;
-  /** The Express app, for supertest. */
-  readonly app: RequestListener;
-  /** The token for the control API. */
-  readonly adminToken: string;
-  /** What the fixtures added and changed. */
-  readonly seeded: SeedResult;
-  /**
-   * Replaces the fixtures in use: applies what changed; sessions and everything else stay. From then on, {@link reset} goes back to these.
-   */
-  changeFixtures(sources: readonly FixtureSource[]): Promise<FixtureChange>;
-}
-
-/** The issuers beside the first one. Each has its own users, clients, keys, settings, clock, faults and data. */
-export interface IdpIssuers {
-  /**
-   * Makes an issuer at `<issuer>/i/NAME`.
-   * @param options its fixtures, as for {@link createIdp}; absent for those of the first issuer
-   * @throws {OperationError} usage if the name is not valid; conflict if the name is taken; invalid (fixtures)
-   */
-  add(name: string, options?: Pick<IdpOptions, "fixtures">): Promise<IdpIssuer>;
-  /** @throws {OperationError} not_found */
-  get(name: string): IdpIssuer;
-  list(): Promise<readonly IssuerView[]>;
-  /** Removes an issuer and all of its data. @throws {OperationError} not_found */
-  remove(name: string): Promise<void>;
-}
-
-/** A running identity provider, and its first issuer. */
-export interface Idp extends IdpIssuer {
-  readonly issuers: IdpIssuers;
-  /** Resolves once it is closed, whoever closed it. */
-  readonly closed: Promise<void>;
-  /** Reads the folder of `templates` again. If it has a mistake, the pages stay as they are. @throws {OperationError} invalid */
-  reloadPages(): void;
-  /** Answers the open requests, writes everything to disk, and leaves nothing open. From then on, every other method is refused. */
-  close(): Promise<void>;
-}
+export type { Idp };
+export type { IdpIssuer, IdpIssuers } from "./idp.ts";
 
 /**
  * Starts an identity provider; it is listening when this resolves.
@@ -97,56 +49,4 @@ export interface Idp extends IdpIssuer {
  * @throws {LockedError | DataFileError | StorageError} of the data folder
  */
 export const createIdp = (options: IdpOptions = {}): Promise<Idp> =>
-  explained(async () => {
-    const {
-      issuer: first,
-      issuers,
-      port,
-      app,
-      adminToken,
-      isClosing,
-      closed,
-      close,
-      reloadPages,
-    } = await startServer(options);
-    /** Refuses calls after a close, when data in memory would still answer although no request reaches it. */
-    const whileOpen = <T>(work: () => Promise<T>): Promise<T> =>
-      explained(async () => {
-        if (!isClosing()) return work();
-        throw new OperationError("no_server", "this idp is closed", {
-          hint: "Close it after its last use, for example in afterAll, or start another one: createIdp()",
-        });
-      });
-    const idpOf = (issuer: Issuer): IdpIssuer => {
-      const { name, ctx, seeded } = issuer;
-      const whileThere = <T>(work: () => Promise<T>): Promise<T> =>
-        whileOpen(() => {
-          if (issuers.find(name) === issuer) return work();
-          throw new OperationError("not_found", `the issuer "${name ?? ""}" was removed`);
-        });
-      return {
-        get issuer() {
-          return ctx.issuer;
-        },
-        ...{ port, app, adminToken, seeded },
-        ...issuerMethods((operation, input) => whileThere(() => runOperation(ctx, operation, input, { server: null }))),
-        changeFixtures: (others) => whileThere(() => changeFixtures(ctx, others)),
-      };
-    };
-    const get = (name: string): IdpIssuer => {
-      const issuer = issuers.find(name);
-      if (issuer === undefined) throw unknownIssuer(name, issuers.names());
-      return idpOf(issuer);
-    };
-    const others: IdpIssuers = {
-      add: (name, { fixtures } = {}) =>
-        whileOpen(async () => {
-          await issuers.add(name, fixtures);
-          return get(name);
-        }),
-      get,
-      list: () => whileOpen(() => issuers.list()),
-      remove: (name) => whileOpen(() => issuers.remove(name)),
-    };
-    return Object.assign(idpOf(first), { issuers: others, closed, close, reloadPages });
-  });
+  explained(async () => idpOf(await startServer(options)));

@@ -1,9 +1,8 @@
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
-import { join, relative } from "node:path";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "vitest";
-import { bin, idp, newFolder } from "../helpers/cli.ts";
+import { newFolder } from "../helpers/cli.ts";
 import { idpIn } from "../helpers/command.ts";
-import { repository } from "../helpers/readme.ts";
 
 function folderWith(name: string, text: string): string {
   const folder = newFolder();
@@ -91,44 +90,4 @@ test("nothing in a token acts on the terminal", async () => {
     expect(stdout).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/);
     expect(stdout.toLowerCase()).toContain("\\u009b31m\\u202e");
   }
-});
-
-test("decoding loads neither express, inquirer, lowdb, jose nor zod, nor anything of the server", async () => {
-  const cwd = newFolder();
-  // Writes down each file that is loaded: by require, as all of the command line is, and by import, as nothing should be.
-  writeFileSync(
-    join(cwd, "hooks.mjs"),
-    `import { appendFileSync } from "node:fs";
-     export async function load(url, context, next) {
-       if (url.startsWith("file:")) appendFileSync(new URL("imported.txt", import.meta.url), url + "\\n");
-       return next(url, context);
-     }`,
-  );
-  writeFileSync(
-    join(cwd, "register.cjs"),
-    `require("node:module").register("./hooks.mjs", require("node:url").pathToFileURL(__filename));
-     const own = Object.keys(require.cache);
-     process.on("exit", () => {
-       const files = Object.keys(require.cache).filter((file) => !own.includes(file));
-       require("node:fs").writeFileSync(${JSON.stringify(join(cwd, "required.json"))}, JSON.stringify(files));
-     });`,
-  );
-  const { code } = await idp(["token", "decode", token], { cwd, nodeArgs: ["--require", join(cwd, "register.cjs")] });
-  expect(code).toBe(0);
-  expect(existsSync(join(cwd, "imported.txt"))).toBe(false);
-  const files = JSON.parse(readFileSync(join(cwd, "required.json"), "utf8")) as readonly string[];
-  // What each file was made of, as the build tells.
-  const built = join(repository, "dist", "cli");
-  const madeOf = JSON.parse(readFileSync(join(built, ".modules.json"), "utf8")) as Readonly<Record<string, string[]>>;
-  const loaded = files
-    .filter((file) => file !== bin)
-    .flatMap((file) => madeOf[relative(built, file)] ?? [`unknown: ${file}`]);
-  expect(loaded).toContain("src/cli/tokens/decode.ts");
-  expect(
-    loaded.filter((module) =>
-      /^unknown|^src\/(http|client)\/|^src\/store\/(?!store\.ts|collections\.ts|postgres\/address\.ts)/.test(module),
-    ),
-  ).toEqual([]);
-  const packages = new Set(loaded.flatMap((module) => /node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(module)?.[1] ?? []));
-  expect([...packages].sort()).toEqual(["chalk", "commander"]);
 });

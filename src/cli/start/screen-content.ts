@@ -1,11 +1,16 @@
-import type { ClientView } from "../../core/clients/admin.ts";
+import { listClients, type ClientView } from "../../core/clients/admin.ts";
 import { portOf } from "../../core/endpoints.ts";
 import type { FixtureFile } from "../../core/fixtures/schema/schema.ts";
-import type { Idp } from "../../index.ts";
+import type { SeedResult } from "../../core/fixtures/apply/seed.ts";
+import { status } from "../../core/status.ts";
+import { listUsers } from "../../core/users/users.ts";
+import type { Server } from "../../serve/server.ts";
 import type { FoundFixtures } from "../../serve/fixture-files.ts";
 import { likelyClient, namedIn } from "../env/app-client.ts";
 import { readTextFile } from "../env/file.ts";
-import { envFile } from "../env/written.ts";
+import { envFile, staleFile } from "../env/written.ts";
+import type { Invocation } from "../invocation.ts";
+import { say } from "../output/print.ts";
 import { loginClient } from "../program/app-types.ts";
 import { fewRows, type Screen, type ScreenClient } from "./first-screen.ts";
 import { nothingSeeded, seedSummary } from "./seed-summary.ts";
@@ -15,20 +20,21 @@ import { version } from "../../files/package.ts";
 import { quoteWord } from "../../text/shell-word.ts";
 
 /**
- * What the first screen of `idp start` shows about a server that has just started.
+ * What the first screen of `idp start` shows about a server that has just started. It reads core itself, because an operation checks its input
+ * with zod, which takes as long to load as all the rest.
  * @param place where the data is; null for in memory
  * @param how `forPerson`: whether a person reads it, and can press keys; `line` writes the commands in it
  */
 export async function screenOf(
-  idp: Idp,
+  { issuer: { ctx, seeded }, issuers: registry, port }: Server,
   fixtures: FoundFixtures,
   place: string | null,
   { forPerson, line }: { readonly forPerson: boolean; readonly line: CommandLine },
 ): Promise<Screen> {
-  const users = await idp.call("users.list", { limit: fewRows });
-  const { users: allUsers, faults } = await idp.call("status", {});
-  const clients = await idp.call("clients.list", { secrets: true });
-  const issuers = await idp.issuers.list();
+  const users = await listUsers(ctx, { limit: fewRows });
+  const { users: allUsers, faults } = await status(ctx);
+  const clients = await listClients(ctx, { secrets: true });
+  const issuers = await registry.list();
   const demo = demoOf(fixtures);
   const shown = (client: ClientView): ScreenClient => screenClient(client, demo.secrets.get(client.client_id));
   const app = likelyClient(clients, namedIn(fixtures));
@@ -36,13 +42,13 @@ export async function screenOf(
   return {
     version,
     took: performance.now(),
-    issuer: idp.issuer,
+    issuer: ctx.issuer,
     hasKeys: forPerson,
     issuers: {
       first: issuers.slice(0, fewRows).map(({ name, issuer }) => [name, issuer]),
       all: issuers.length,
     },
-    listens: portOf(idp.issuer) === idp.port ? null : `port ${idp.port}`,
+    listens: portOf(ctx.issuer) === port ? null : `port ${port}`,
     users: {
       first: users.map(({ username, email, status }) => {
         return { username, email: email ?? "", status, password: demo.passwords.get(username) ?? null };
@@ -54,14 +60,14 @@ export async function screenOf(
       all: clients.length,
     },
     app: isApp ? shown(app) : null,
-    isInEnvFile: isApp && (await hasVariables(idp.issuer, app.client_id)),
+    isInEnvFile: isApp && (await hasVariables(ctx.issuer, app.client_id)),
     hasLogin: clients.some(({ client_id }) => client_id === loginClient),
     data:
       place === null
         ? ["in memory: nothing is kept", "commands need --url, and IDP_ADMIN_TOKEN as it was set for the start"]
         : [`${place}, kept between runs`],
     fixtures: [
-      ...applied(idp, fixtures, { users: allUsers, clients: clients.length }, line),
+      ...applied(seeded, fixtures, { users: allUsers, clients: clients.length }, line),
       ...(faults > 0 ? [`${count(faults, "fault")} active: ${line(["idp", "faults", "list"])}`] : []),
     ],
   };
@@ -77,7 +83,7 @@ async function hasVariables(issuer: string, clientId: string): Promise<boolean> 
 
 /** What became of the fixtures. A shared store keeps those that it has, and the demo is not added to them. */
 function applied(
-  { seeded }: Idp,
+  seeded: SeedResult,
   { names }: FoundFixtures,
   all: { readonly users: number; readonly clients: number },
   line: CommandLine,
@@ -93,7 +99,7 @@ function applied(
 
 /** What the data has beside the entries of the fixtures: from earlier fixtures, or added since. */
 function beside(
-  seeded: Idp["seeded"],
+  seeded: SeedResult,
   all: { readonly users: number; readonly clients: number },
   line: CommandLine,
 ): readonly string[] {
@@ -129,3 +135,11 @@ const screenClient = (client: ClientView, known: string | undefined): ScreenClie
   redirectUris: client.redirect_uris,
   grantTypes: Array.isArray(client.grant_types) ? client.grant_types.map(String) : [],
 });
+
+/** Says what the app in this folder is told, and is not true of this server. */
+export async function sayStale(cli: Invocation, { issuer: { ctx } }: Server): Promise<void> {
+  const stale = await staleFile(ctx.issuer, await listClients(ctx, {}));
+  if (stale === null) return;
+  say(cli, stale.detail);
+  say(cli, stale.fix);
+}

@@ -6,12 +6,14 @@ import { baseOf, defaultPort } from "../../core/endpoints.ts";
 import { OperationError } from "../../core/errors.ts";
 import { isServiceLink } from "../program/variables.ts";
 import type { RequestEvent } from "../../core/testing/record.ts";
-import { createIdp, type Idp, type IdpOptions } from "../../index.ts";
+import { idpOf } from "../../idp.ts";
+import type { Idp, IdpOptions } from "../../index.ts";
+import { startServer, type Server } from "../../serve/server.ts";
+import { explained } from "../../serve/uncaught.ts";
 import { findFixtures, type FoundFixtures, type NamedFixture } from "../../serve/fixture-files.ts";
 import { portTaken } from "./port-taken.ts";
 import { makeKeys, workers } from "./workers.ts";
 import { withFixtures } from "../input/foreign-fixtures.ts";
-import { staleFile } from "../env/written.ts";
 import { readNamedFile } from "../input/named-file.ts";
 import { escapeDeep, printableJson } from "../output/escape.ts";
 import { firstScreen } from "./first-screen.ts";
@@ -26,7 +28,7 @@ import { twoPlaces } from "../target/store-flag.ts";
 import { adminTokenOf } from "../target/server-of-url.ts";
 import { cutPath, remarkLines, requestLines } from "./request-log.ts";
 import type { Watched } from "./watch.ts";
-import { screenOf } from "./screen-content.ts";
+import { sayStale, screenOf } from "./screen-content.ts";
 import { stopWithStdin } from "./until-stdin-closes.ts";
 import { fixturePaths, settingsOf, withStdin, type SettingsFlags } from "../program/server-flags.ts";
 import { count } from "../output/words.ts";
@@ -175,17 +177,18 @@ export async function start(cli: Invocation, flags: StartFlags, words: readonly 
     return commandLine({ env: cli.env, target: flags.memory === true ? inMemory : cli.target })(words, of);
   };
   const options = optionsOf(cli, flags, { named, found: fixtures }, { progress, log, commandLine: line });
-  const idp = await withFixtures(fixtures.sources, () => createIdp(options))
+  const server = await withFixtures(fixtures.sources, () => explained(() => startServer(options)))
     .catch(async (error: unknown) => {
       throw (await portTaken(error, words)) ?? error;
     })
     .finally(progress.end);
+  const idp = idpOf(server);
   issuer = idp.issuer;
   let stopKeys: ReturnType<typeof listenForKeys> = null;
   try {
-    await announce(cli, flags, { idp, fixtures, line });
+    await announce(cli, flags, { server, fixtures, line });
     serving = true;
-    makeKeys(idp, flags.issuers ?? 0).catch(() => undefined);
+    makeKeys(server, flags.issuers ?? 0).catch(() => undefined);
     // A person at a terminal changes fixtures; a pipeline does not.
     const watches = flags.watch ?? (cli.interactive && cli.stdout.isTTY);
     const watching = watches
@@ -200,14 +203,6 @@ export async function start(cli: Invocation, flags: StartFlags, words: readonly 
     await idp.close();
   }
   return null;
-}
-
-/** Says what the app in this folder is told, and is not true of this server. */
-async function sayStale(cli: Invocation, idp: Idp): Promise<void> {
-  const stale = await staleFile(idp.issuer, await idp.call("clients.list", {}));
-  if (stale === null) return;
-  say(cli, stale.detail);
-  say(cli, stale.fix);
 }
 
 async function watch(cli: Invocation, idp: Idp, { asked, ...what }: Watched & { readonly asked: boolean }) {
@@ -225,9 +220,10 @@ async function watch(cli: Invocation, idp: Idp, { asked, ...what }: Watched & { 
 async function announce(
   cli: Invocation,
   flags: StartFlags,
-  { idp, fixtures, line }: { readonly idp: Idp; readonly fixtures: FoundFixtures; readonly line: CommandLine },
+  { server, fixtures, line }: { readonly server: Server; readonly fixtures: FoundFixtures; readonly line: CommandLine },
 ): Promise<void> {
-  const { issuer, port } = idp;
+  const { port } = server;
+  const { issuer } = server.issuer.ctx;
   const place = flags.memory === true ? null : cli.store === null ? join(cli.data, "data.json") : cli.place;
   const data = place === null || cli.store !== null ? place : resolve(place);
   const ready = { event: "ready" as const, issuer, port, pid: process.pid, data, version };
@@ -236,10 +232,10 @@ async function announce(
   else {
     if (!cli.quiet) {
       const forPerson = cli.interactive && cli.stdout.isTTY;
-      const screen = await screenOf(idp, fixtures, place, { forPerson, line });
+      const screen = await screenOf(server, fixtures, place, { forPerson, line });
       cli.stdout.write(`${firstScreen(escapeDeep(screen), cli.out, line)}\n`);
     }
-    await sayStale(cli, idp);
+    await sayStale(cli, server);
     // A script waits for this line.
     if (!cli.stdout.isTTY) cli.stdout.write(`idp ready ${issuer} pid ${process.pid}\n`);
   }

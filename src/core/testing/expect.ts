@@ -3,8 +3,7 @@ import { differences, isAfter, type Difference, type RequestFilter } from "./fil
 import { shownAs } from "./kept.ts";
 import type { ExpectEndpoint } from "./request-endpoints.ts";
 import type { RequestRecord } from "./record.ts";
-import type { Ledger } from "./ledger.ts";
-import { placeOf } from "./requests.ts";
+import { placeOf, type Ledger } from "./ledger.ts";
 
 /** Expectations on the ledger: how often an app sent a certain request. `expect-text.ts` puts the result into words. */
 

@@ -1,8 +1,7 @@
 import { OperationError } from "../errors.ts";
 import type { RequestEndpoint } from "./request-endpoints.ts";
 import type { RequestRecord } from "./record.ts";
-import type { Ledger } from "./ledger.ts";
-import { placeOf } from "./requests.ts";
+import { placeOf, type Ledger } from "./ledger.ts";
 
 /** Filters of requests, for `idp requests` and `idp expect`. */
 

@@ -36,3 +36,9 @@ export interface Act {
   /** The place of the last request before it: a moved clock puts times in another order. */
   readonly after: number;
 }
+
+/** The place of a request among all others; null: the text is not an id. */
+export const placeOf = (id: string): number | null => {
+  const digits = /^r(\d{1,15})$/.exec(id)?.[1];
+  return digits === undefined ? null : Number(digits);
+};

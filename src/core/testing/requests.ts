@@ -22,12 +22,6 @@ const mostActs = 200;
 /** Counts the requests of all issuers in the process. */
 let last = 0;
 
-/** The place of a request among all others; null: the text is not an id. */
-export const placeOf = (id: string): number | null => {
-  const digits = /^r(\d{1,15})$/.exec(id)?.[1];
-  return digits === undefined ? null : Number(digits);
-};
-
 interface Entry {
   readonly place: number;
   readonly record: RequestRecord;

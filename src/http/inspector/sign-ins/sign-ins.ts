@@ -1,8 +1,7 @@
 import type { Request, RequestHandler, Response } from "express";
 import { fixOf } from "../../../core/testing/fix.ts";
 import type { RequestRecord } from "../../../core/testing/record.ts";
-import type { Act } from "../../../core/testing/ledger.ts";
-import { placeOf } from "../../../core/testing/requests.ts";
+import { placeOf, type Act } from "../../../core/testing/ledger.ts";
 import { HttpError } from "../../answer/http-error.ts";
 import { sendText } from "../../answer/answer.ts";
 import { streamLedger } from "../../answer/event-stream.ts";
