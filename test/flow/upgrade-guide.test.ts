@@ -13,7 +13,7 @@ const linesOf = (heading: string, first: string): readonly string[] =>
 
 test("the lines of the upgrade guide run in this order, and tokens stay valid", async () => {
   const cwd = newFolder();
-  await startIdp([], { cwd });
+  const { issuer } = await startIdp([], { cwd });
   const { stdout: token } = await idpIn(cwd, ["token", "issue", "--user", "alice", "--client", "demo-app"]);
   const lines = linesOf("Move to a newer version", "idp stop");
   expect(lines.at(-1)).toBe("idp start");
@@ -21,7 +21,8 @@ test("the lines of the upgrade guide run in this order, and tokens stay valid", 
     expect([line, (await idpIn(cwd, line.split(" ").slice(1), "", { IDP_PORT: "auto" })).code]).toEqual([line, 0]);
   }
   expect(existsSync(join(cwd, "before-upgrade.json"))).toBe(true);
-  await startIdp([], { cwd });
+  // On another port here, and the issuer is that of before.
+  await startIdp(["--issuer", issuer], { cwd });
   expect(await idpIn(cwd, ["token", "verify", "-"], token)).toMatchObject({ code: 0 });
 });
 
