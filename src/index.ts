@@ -25,6 +25,9 @@ import { explained } from "./serve/uncaught.ts";
 
 // The errors that the library throws, and the types of its input and output.
 export { OAuthError, OperationError } from "./core/errors.ts";
+export { signInWithoutBrowser } from "./client/sign-in-without-browser.ts";
+export type { SignedInWithoutBrowser, SignInWithoutBrowserOptions } from "./client/sign-in-without-browser.ts";
+export type { OnToken, OnTokenInput } from "./core/context.ts";
 export { ExpectationError } from "./core/testing/expect-text.ts";
 export { hintText } from "./core/hint.ts";
 export type { CommandLine, Hint } from "./core/hint.ts";

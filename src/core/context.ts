@@ -136,6 +136,20 @@ export interface FixturesInUse {
 /** A note for the operator that is not a refusal: "scope x is not defined: ignored". */
 type Log = (note: string) => void;
 
+/** A token that is about to be signed. */
+export interface OnTokenInput {
+  readonly kind: "access" | "id";
+  /** The client_id. */
+  readonly client: string;
+  /** The username; null: the client speaks for itself. */
+  readonly user: string | null;
+}
+
+type AddedClaims = Readonly<Record<string, unknown>> | undefined;
+
+/** Returns the claims to add. If it throws, nothing is issued, and the response is 500. */
+export type OnToken = (token: OnTokenInput) => AddedClaims | Promise<AddedClaims>;
+
 /** Everything that an operation needs from outside. Core itself reads no clock, no random source and no environment. */
 export interface Context {
   /** The URL that everything is served under. Its scheme, host and port may change while the server runs. */
@@ -153,6 +167,8 @@ export interface Context {
   readonly settings: Settings;
   /** Those of the command line or of `createIdp`, which win over those of fixtures. */
   readonly flags: Partial<Settings>;
+  /** Adds claims to tokens; null: nothing. */
+  readonly onToken: OnToken | null;
   /** Whether the login page lists users who sign in by a click. */
   readonly offersPicker: boolean;
   /** The time in milliseconds since 1970: that of {@link clock}. */

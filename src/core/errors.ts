@@ -115,6 +115,11 @@ export class OAuthError extends Error {
   }
 }
 
+/** A function that a program gave `createIdp` failed: the response says nothing of it, the ledger does. */
+export class HookError extends Error {
+  override readonly name = "HookError";
+}
+
 /** What kind of refusal an operation (command line, control API, library) gives. Decides the HTTP status and the exit code. */
 export type OperationErrorCode = "usage" | "not_found" | "conflict" | "no_server" | "refused" | "invalid";
 

@@ -1,6 +1,6 @@
 import { authorizationPurpose } from "../core/authorize/purpose.ts";
 import { createAttempts } from "../core/attempts.ts";
-import type { Context, Settings } from "../core/context.ts";
+import type { Context, OnToken, Settings } from "../core/context.ts";
 import { derive } from "../core/derived.ts";
 import { createInspectorAccess } from "../core/inspector/access.ts";
 import { movedAddress, rememberedIssuer } from "../core/issuers/issuer.ts";
@@ -22,6 +22,7 @@ interface ContextOptions extends Pick<
 > {
   /** Of the issuer; null: the first one. */
   readonly name: string | null;
+  readonly onToken?: OnToken | undefined;
   /** Settings that override those of the fixtures. */
   readonly settings: Partial<Settings>;
   /** Whether any host name is answered. Then there is no picker: a page whose name points at this machine could sign in with a click. */
@@ -75,6 +76,7 @@ export async function composeContext(options: ContextOptions): Promise<Context> 
     issuers: options.issuers,
     log: options.log,
     flags: options.settings,
+    onToken: options.onToken ?? null,
     authorizationPurpose: (record: unknown) => authorizationPurpose(record as AuthorizationRecord),
     keys: await openKeyRing(store, now, random),
     attempts: createAttempts(now),

@@ -44,6 +44,7 @@ export interface SharedOptions extends Required<Pick<IdpOptions, "random" | "log
   /** Whether any host name is answered. */
   readonly anyHost: boolean;
   readonly issuers: Issuers<Context>;
+  readonly onToken?: IdpOptions["onToken"];
 }
 
 /**
@@ -88,7 +89,7 @@ export async function openIssuer(stores: Stores, options: IssuerOptions): Promis
 }
 
 async function openOn(store: Store, clock: Clock, options: IssuerOptions): Promise<Issuer> {
-  const { name, origin, random, log, issuers, settings, anyHost, address } = options;
+  const { name, origin, random, log, issuers, settings, anyHost, address, onToken } = options;
   // The first of everything that follows the records, because the others depend on the time.
   clock.follow(await derive(store, ["testing"], movedIn));
   if (options.check !== undefined) await store.read(options.check);
@@ -114,7 +115,7 @@ async function openOn(store: Store, clock: Clock, options: IssuerOptions): Promi
   const seeded = plan === "leave" || sources === undefined ? nothingApplied().result : await applying(sources);
   const fixtures = await fixturesInUse({ store, random }, options.fixtures, sources);
   const ctx = await composeContext({
-    ...{ name, store, clock, random, passwords, fixtures, issuers, log, settings, anyHost, address },
+    ...{ name, store, clock, random, passwords, fixtures, issuers, log, settings, anyHost, address, onToken },
   });
   if (plan === "apply" || plan === "keep") {
     await fixtures.begin(plan === "keep");

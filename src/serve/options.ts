@@ -1,5 +1,5 @@
 import { OperationError } from "../core/errors.ts";
-import type { Settings } from "../core/context.ts";
+import type { OnToken, Settings } from "../core/context.ts";
 import type { FixtureFile } from "../core/fixtures/schema/schema.ts";
 import type { FixtureSource } from "../core/fixtures/read/source.ts";
 import type { CommandLine } from "../core/hint.ts";
@@ -63,6 +63,11 @@ export interface IdpOptions {
   readonly random?: (bytes: number) => string;
   /** Writes the commands that the log, pages and errors propose. Default: quoted for a POSIX shell. */
   readonly commandLine?: CommandLine;
+  /**
+   * Called for each access and ID token before it is issued; returns claims to add. A name that the server sets, or `email`, is refused. If it
+   * throws, the response is 500, nothing is issued or changed, and the ledger names it.
+   */
+  readonly onToken?: OnToken;
   /** Called for each request when it is answered. */
   readonly onRequest?: (event: RequestEvent) => void;
   /** Called with what an operator may want to know. */
@@ -88,6 +93,7 @@ const optionNames = Object.keys({
   now: true,
   random: true,
   commandLine: true,
+  onToken: true,
   onRequest: true,
   log: true,
 } satisfies Record<keyof IdpOptions, true>);
@@ -112,6 +118,12 @@ export function checkOptions(options: IdpOptions): void {
   if (!["off", "dynamic"].includes(backchannel)) {
     throw new OperationError("usage", `backchannel ${JSON.stringify(backchannel)} is neither "off" nor "dynamic"`, {
       hint: 'For containers: createIdp({ backchannel: "dynamic" }); else leave it out',
+    });
+  }
+  const { onToken }: IdpOptions = options;
+  if (onToken !== undefined && typeof onToken !== "function") {
+    throw new OperationError("usage", "onToken must be a function that returns claims", {
+      hint: 'For example: createIdp({ onToken: ({ user }) => ({ tenant: user === "alice" ? "acme" : "other" }) })',
     });
   }
   if (adminToken !== undefined) checkAdminToken(adminToken);

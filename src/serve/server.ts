@@ -65,7 +65,7 @@ export async function startServer(options: IdpOptions): Promise<Server> {
   });
   const anyHost = options.allowHosts?.includes("*") === true;
   const isShared = options.store !== undefined;
-  const issuers = createRegistry(stores, { now, random, log, settings, isShared, anyHost });
+  const issuers = createRegistry(stores, { now, random, log, settings, isShared, anyHost, onToken: options.onToken });
   let listening: Listening | null = null;
   // In this order, because open requests may wait for passwords, and passwords for the stores.
   const closing = createClosing([

@@ -1,7 +1,7 @@
 import type { Client, ReadTx, Tx } from "../../store/store.ts";
 import { extraClaims, idTokenClaims } from "../scopes/claims.ts";
 import { presentClient } from "../clients/clients.ts";
-import type { Context } from "../context.ts";
+import type { Context, OnTokenInput } from "../context.ts";
 import { claimsNow } from "../grants/granted-scopes.ts";
 import { OAuthError } from "../errors.ts";
 import {
@@ -14,6 +14,7 @@ import {
   type Authentication,
 } from "./sign.ts";
 import type { AccessTokenSubject, TokenSubject } from "./claims.ts";
+import { addedClaims } from "./on-token.ts";
 
 /** A successful answer of the token endpoint for a client that speaks for itself (RFC 6749 4.4.3). */
 export interface ClientTokenResponse {
@@ -108,12 +109,48 @@ export async function settleTokens(
 ): Promise<TokenResult<TokenResponse>> {
   // Creates missing keys first: if that fails, the code is not used up.
   await prepareKeys(ctx, client);
+  const added = await addedBefore(ctx, (tx) => settle(tx, presentClient(tx, client)));
   const outcome = await ctx.store.transaction((tx) => {
     const plan = settle(tx, presentClient(tx, client));
     return plan instanceof OAuthError ? plan : { plan, userClaims: userClaimsOf(tx, ctx, plan.subject) };
   });
   if (outcome instanceof OAuthError) throw outcome;
-  return signTokens(ctx, outcome.plan, outcome.userClaims);
+  const { access, id } = outcome.userClaims;
+  return signTokens(ctx, outcome.plan, { access: { ...access, ...added.access }, id: { ...id, ...added.id } });
+}
+
+/** Leaves a transaction without its changes. */
+class Undone extends Error {
+  readonly plan: TokenPlan | AccessTokenPlan | OAuthError;
+  constructor(plan: Undone["plan"]) {
+    super("undone");
+    this.plan = plan;
+  }
+}
+
+/**
+ * The claims that `onToken` adds. It is asked before anything is changed, and outside a transaction: so if it throws, nothing is issued. The
+ * plan that names the user is made in a transaction whose changes are left out.
+ * @throws {HookError}
+ */
+async function addedBefore(
+  ctx: Context,
+  settle: (tx: Tx) => Undone["plan"],
+  kinds: readonly OnTokenInput["kind"][] = ["access", "id"],
+): Promise<Partial<Record<OnTokenInput["kind"], Readonly<Record<string, unknown>>>>> {
+  const { onToken } = ctx;
+  if (onToken === null) return {};
+  const plan = await ctx.store
+    .transaction((tx): never => {
+      throw new Undone(settle(tx));
+    })
+    .catch((error: unknown) => {
+      if (error instanceof Undone) return error.plan;
+      throw error;
+    });
+  if (plan instanceof OAuthError) return {};
+  const claims = kinds.map(async (kind) => [kind, await addedClaims(onToken, kind, plan.subject)] as const);
+  return Object.fromEntries(await Promise.all(claims));
 }
 
 /**
@@ -125,11 +162,12 @@ export async function settleAccessToken(
   authenticated: Client,
   settle: (tx: Tx, client: Client) => AccessTokenPlan,
 ): Promise<TokenResult> {
+  const added = await addedBefore(ctx, (tx) => settle(tx, presentClient(tx, authenticated)), ["access"]);
   const { subject, authentication, claims } = await ctx.store.transaction((tx) => {
     const plan = settle(tx, presentClient(tx, authenticated));
     return { ...plan, claims: accessClaimsOf(tx, plan.subject) };
   });
-  const accessToken = await signAccessToken(ctx, subject, claims, authentication);
+  const accessToken = await signAccessToken(ctx, subject, { ...claims, ...added.access }, authentication);
   return { response: accessTokenAnswer(ctx, accessToken, subject), username: subject.user?.username ?? null };
 }
 

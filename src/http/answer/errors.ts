@@ -4,7 +4,7 @@
  */
 import type { ErrorRequestHandler, Request, Response } from "express";
 import { SwappedCredentialsError } from "../../core/clients/authentication.ts";
-import { OAuthError } from "../../core/errors.ts";
+import { HookError, OAuthError } from "../../core/errors.ts";
 import { restoreUser } from "../../core/fix-commands.ts";
 import { hintText, type Hint } from "../../core/hint.ts";
 import { InteractionError } from "../../core/sign-in/interactions.ts";
@@ -93,7 +93,12 @@ const ruleOf = ({ rule, mismatch, message }: Answer): string | null =>
 function sendAnswer(web: Web, req: Request, res: Response, error: unknown, answer: Answer): void {
   const route = routeOf(res);
   // The log says what exactly happened, where the response must not.
-  const detail = error instanceof OAuthError && typeof error.cause === "string" ? error.cause : answer.message;
+  const detail =
+    error instanceof HookError
+      ? error.message
+      : error instanceof OAuthError && typeof error.cause === "string"
+        ? error.cause
+        : answer.message;
   if (error instanceof SwappedCredentialsError) note(res, { client: null });
   if (error instanceof OAuthError && error.about !== null) note(res, error.about);
   const { mismatch = null } = answer;

@@ -1,0 +1,162 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { CookieJar } from "./app-check/cookie-jar.ts";
+import { Problem, shown } from "./check.ts";
+import { jsonOf, send, type Json, type Outgoing, type Reply } from "./http.ts";
+import { answerPage, pageOf, postedParameters } from "./pages.ts";
+
+/** Signs a user in at an app, in a program: redirects, cookies, and the pages of idp. For tests that need no browser. */
+
+export interface SignInWithoutBrowserOptions {
+  /** The username; the user is picked from the list on the login page. */
+  readonly user: string;
+  /** Allow (true, the default) or deny (false) on the consent page. */
+  readonly approve?: boolean;
+  /** The one-time code, where the app asks for one; `auto`: the one that the page shows. */
+  readonly otp?: string;
+}
+
+/** Where the sign-in ended, and the browser that it ended in. */
+export interface SignedInWithoutBrowser {
+  readonly url: string;
+  readonly status: number;
+  /** The cookies for `url`, by their names. */
+  readonly cookies: Readonly<Record<string, string>>;
+  /** As the global `fetch`, with the cookies of this browser: they are sent and kept, also across redirects. */
+  readonly fetch: (input: string | URL, init?: RequestInit) => Promise<Response>;
+}
+
+/** A sign-in takes a few steps; many more are an endless circle. */
+const mostSteps = 40;
+
+/** Seconds until a new one-time code is valid (RFC 6238), and a little more. */
+const mostWaits = 35;
+
+/**
+ * Begins at the URL of an app that leads to a sign-in. Forms are filled in only on the pages of the idp that the app sends the browser to;
+ * elsewhere it follows redirects.
+ * @throws {Error} if the sign-in cannot go on, with the reason
+ */
+export async function signInWithoutBrowser(
+  url: string | URL,
+  { user, approve = true, otp }: SignInWithoutBrowserOptions,
+): Promise<SignedInWithoutBrowser> {
+  const jar = new CookieJar(Date.now);
+  let idp: string | null = null;
+
+  async function request(outgoing: Outgoing, from: string | null): Promise<Reply> {
+    const target = new URL(outgoing.url);
+    const cookie = jar.headerFor(target);
+    const reply = await send({
+      ...outgoing,
+      url: target.href.replace(/#.*$/s, ""),
+      headers: {
+        accept: target.origin === idp ? "application/json" : "text/html,*/*;q=0.8",
+        ...(cookie !== "" && { cookie }),
+        ...(outgoing.method === "POST" && from !== null && { origin: new URL(from).origin }),
+      },
+    });
+    jar.keep(target, reply.headers["set-cookie"] ?? []);
+    return reply;
+  }
+
+  /** The page, once it shows a one-time code that was not used yet. */
+  async function withCode(page: Json, address: string): Promise<Json> {
+    let latest = page;
+    for (let waits = 0; latest["page"] === "factor" && latest["code"] === null && waits < mostWaits; waits += 1) {
+      await delay(1000);
+      latest = pageOf(await request({ method: "GET", url: address }, null));
+    }
+    return latest;
+  }
+
+  async function answer(reply: Reply): Promise<Reply | Outgoing> {
+    const first = pageOf(reply);
+    const redirectUri = String(first["action"]);
+    const form = postedParameters(first, redirectUri);
+    if (form !== null) return { method: "POST", url: redirectUri, form };
+    const page = otp === "auto" ? await withCode(first, reply.url) : first;
+    const code = otp === "auto" ? page["code"] : otp;
+    const decider = {
+      user,
+      decision: approve ? ("allow" as const) : ("deny" as const),
+      code: typeof code === "string" ? () => Promise.resolve(code) : null,
+    };
+    return answerPage(page, decider, (href, fields) =>
+      request({ method: "POST", url: new URL(href, reply.url).href, form: fields }, reply.url),
+    );
+  }
+
+  let next: Outgoing = { method: "GET", url: new URL(url).href };
+  let from: string | null = null;
+  for (let step = 0; step < mostSteps; step += 1) {
+    idp ??= await idpAt(next.url);
+    let reply = await request(next, from);
+    let moved = redirectOf(reply);
+    while (moved === null && new URL(reply.url).origin === idp) {
+      const after = await answer(reply);
+      if (!("status" in after)) {
+        moved = after;
+        break;
+      }
+      reply = after;
+      moved = redirectOf(reply);
+    }
+    if (moved === null) {
+      const cookies = jar.headerFor(new URL(reply.url));
+      const pairs = cookies === "" ? [] : cookies.split("; ").map((pair) => pair.split(/=(.*)/s).slice(0, 2));
+      return {
+        url: reply.url,
+        status: reply.status,
+        cookies: Object.fromEntries(pairs) as Record<string, string>,
+        fetch: fetchWith(jar),
+      };
+    }
+    from = reply.url;
+    next = moved;
+  }
+  throw new Problem(`the app and idp redirect in a circle: ${mostSteps} steps, and no end`);
+}
+
+function redirectOf({ url, status, headers: { location } }: Reply): Outgoing | null {
+  if (status < 300 || status >= 400 || location === undefined) return null;
+  if (!URL.canParse(location, url))
+    throw new Problem(`${url} redirects to ${shown(location)}, which is not an address`);
+  return { method: "GET", url: new URL(location, url).href };
+}
+
+/** The origin of an idp, where the address is an authorization request to one; else null. */
+async function idpAt(address: string): Promise<string | null> {
+  const { origin, searchParams } = new URL(address);
+  if (!searchParams.has("client_id") || !(searchParams.has("response_type") || searchParams.has("request_uri"))) {
+    return null;
+  }
+  const health = await send({ method: "GET", url: `${origin}/_idp/health` });
+  if (health.status !== 200) return null;
+  return jsonOf(health)["status"] === "ok" ? origin : null;
+}
+
+/** Redirects that a browser follows by GET, whatever the method was. */
+const byGet = [301, 302, 303];
+
+function fetchWith(jar: CookieJar): SignedInWithoutBrowser["fetch"] {
+  return async (input, init = {}) => {
+    let target = new URL(input);
+    let current: RequestInit = init;
+    for (let step = 0; step < mostSteps; step += 1) {
+      const headers = new Headers(current.headers);
+      const cookie = jar.headerFor(target);
+      if (cookie !== "") headers.set("cookie", cookie);
+      const response = await fetch(target, { ...current, headers, redirect: "manual" });
+      jar.keep(target, response.headers.getSetCookie());
+      const location = response.headers.get("location");
+      const isMoved = response.status >= 300 && response.status < 400 && location !== null;
+      if (!isMoved || (init.redirect ?? "follow") !== "follow") return response;
+      target = new URL(location, target);
+      if (byGet.includes(response.status)) {
+        const { body: _, method: __, ...rest } = current;
+        current = rest;
+      }
+    }
+    throw new Problem(`${String(input)} redirects in a circle: ${mostSteps} steps, and no end`);
+  };
+}

@@ -1,0 +1,81 @@
+import { expect, onTestFinished, test } from "vitest";
+import { createIdp, type IdpOptions, type OnTokenInput } from "../../src/index.ts";
+import { jwtPart, post } from "../helpers/client.ts";
+
+/** `createIdp({ onToken })`: claims that a program adds to tokens. */
+
+async function serving(options: IdpOptions) {
+  const idp = await createIdp(options);
+  onTestFinished(() => idp.close());
+  return idp;
+}
+const whom = { user: "alice", client: "demo-app" };
+const own = { client_id: "demo-app", client_secret: "demo-secret" };
+
+test("it is told the kind, client and user of each token, and its claims are added beside those of the user", async () => {
+  const told: OnTokenInput[] = [];
+  const idp = await serving({
+    onToken: (token) => {
+      told.push(token);
+      return Promise.resolve({ tenant: `${token.kind} of ${token.user ?? token.client}`, gone: undefined });
+    },
+  });
+  const tokens = await idp.issueTokens(whom);
+  expect(jwtPart(tokens.access_token, 1)).toMatchObject({ tenant: "access of alice", sub: expect.any(String) });
+  expect(jwtPart(tokens.id_token, 1)).toMatchObject({ tenant: "id of alice" });
+  expect(jwtPart(tokens.id_token, 1)).not.toHaveProperty("gone");
+  expect(told).toEqual([
+    { kind: "access", ...whom },
+    { kind: "id", ...whom },
+  ]);
+  const service = { client_id: "demo-service", client_secret: "demo-service-secret" };
+  const { json } = await post(idp, "/api/v2/oauth/token", { grant_type: "client_credentials", ...service });
+  expect(jwtPart(json.access_token, 1)).toMatchObject({ tenant: "access of demo-service" });
+});
+
+test.each<[string, IdpOptions["onToken"], RegExp]>([
+  [
+    "throws",
+    () => {
+      throw new Error("no tenant for alice");
+    },
+    /onToken: no tenant for alice/,
+  ],
+  [
+    "returns a reserved name",
+    () => ({ sub: "bob" }),
+    /onToken: it returned the claim "sub", which only the server sets/,
+  ],
+  ["returns email", () => ({ email: "a@b.test" }), /onToken: it returned the claim "email"/],
+  ["returns a list", () => [] as never, /onToken: it must return an object of claims/],
+])("if it %s: 500, nothing is issued or used up, and the ledger names it", async (_what, fails, message) => {
+  let isBroken = true;
+  const idp = await serving({ onToken: (token) => (isBroken ? fails?.(token) : { ok: true }) });
+  isBroken = false;
+  const { refresh_token } = await idp.issueTokens(whom);
+  const { code, redirect_uri } = await idp.issueCode(whom);
+  isBroken = true;
+  const redeem = () =>
+    post(idp, "/api/v2/oauth/token", { grant_type: "authorization_code", code, redirect_uri, ...own });
+  const refresh = () => post(idp, "/api/v2/oauth/token", { grant_type: "refresh_token", refresh_token, ...own });
+  for (const send of [redeem, refresh]) {
+    const refused = await send();
+    expect([refused.status, JSON.stringify(refused.json)]).toEqual([
+      500,
+      expect.not.stringMatching(/tenant|onToken|sub/),
+    ]);
+  }
+  const ledger = await idp.requests.list({ endpoint: "token" });
+  expect(ledger.map(({ error }) => error)).toEqual([expect.stringMatching(message), expect.stringMatching(message)]);
+  await expect(idp.issueTokens(whom)).rejects.toThrow(message);
+  isBroken = false;
+  expect((await redeem()).status).toBe(200);
+  expect((await refresh()).status).toBe(200);
+});
+
+test("it must be a function, and other issuers have it too", async () => {
+  await expect(createIdp({ onToken: "x" as never })).rejects.toThrow(/onToken must be a function/);
+  const idp = await serving({ onToken: () => ({ tenant: "acme" }) });
+  const other = await idp.issuers.add("other");
+  expect(jwtPart((await other.issueTokens(whom)).access_token, 1)).toMatchObject({ tenant: "acme" });
+});
