@@ -35,8 +35,14 @@ const correctFirst = (
   return meant === undefined ? hint : { ...hint, text: `Send ${what.parameter} ${meant} in your app. ${what.other}` };
 };
 
+/** For a client that nobody registered. */
+const inDocument = ({ client_id: url }: Client): Hint => ({
+  text: `Add it to the metadata document of the client, ${url}`,
+});
+
 /** Registers one more URI by these flags; if that URI cannot be registered, shows those that are. */
 function addUri(client: Client, uri: string, registered: readonly string[], flags: Flags): Hint {
+  if (client.fromDocument === true) return inDocument(client);
   const { parameter } = flags;
   const add = isUsable(uri, flags.settings) ? editClient(client.client_id, flags.words) : undefined;
   const show = correctFirst(showClient(client), uri, registered, { parameter, other: "To see what is registered" });
@@ -71,7 +77,9 @@ export const showClient = (client: Client): Hint => fix(commandOn(["idp", "clien
 
 /** Lets a client ask for more scopes. */
 export const addScopes = (client: Client, scopes: readonly string[]): Hint | undefined =>
-  editClient(client.client_id, ["--scope", [client.scope ?? "", ...scopes].join(" ").trim()]);
+  client.fromDocument === true
+    ? inDocument(client)
+    : editClient(client.client_id, ["--scope", [client.scope ?? "", ...scopes].join(" ").trim()]);
 
 export const listClients: Hint = fix(["idp", "clients", "list"]);
 

@@ -21,6 +21,10 @@ export const ofOneInstance: readonly Left[] = [
   { file: "test/http/requests.test.ts", why: ledger },
   { file: "test/http/expect.test.ts", why: ledger },
   {
+    ...{ file: "test/http/client-documents.test.ts", why: ledger },
+    name: "the ledger has the document, without secrets",
+  },
+  {
     ...{ file: "test/http/step-up.test.ts", why: ledger },
     name: "a test user may press a button in place of the passkey, which amr does not claim",
   },

@@ -685,6 +685,14 @@ export const errorViews = {
     fix: "idp clients add demo-ap --public --redirect-uri http://localhost:3000/callback",
     mismatch: { parameter: "client_id", sent: "demo-ap", registered: ["demo-app"], rule: "RFC 6749 2.2" },
   },
+  "error-document": {
+    ...error,
+    ...bareError,
+    kind: "document",
+    code: "invalid_client",
+    message:
+      'the metadata document of client "https://shelf.example/client.json" is not accepted: it has no client_name',
+  },
   "error-client-new": {
     ...error,
     ...bareError,
@@ -806,7 +814,14 @@ const kinds = [
   ["account-gone", "account-many", "account-revoke", "account-saved"],
   ["account-passkey-added", "account-passkey-refused", "account-passkey-removed"],
   ["factor-error-otp", "factor-otp-typed", "factor-otp-used", "factor-passkey-both", "factor-passkey-insecure"],
-  ["consent-again", "consent-default", "consent-every-field", "consent-finished", "consent-suspended-fix"],
+  [
+    "consent-again",
+    "consent-default",
+    "consent-document",
+    "consent-every-field",
+    "consent-finished",
+    "consent-suspended-fix",
+  ],
   ["device-confirm", "device-done", "device-invalid"],
   [
     "login-error-suspended",

@@ -89,6 +89,38 @@ test("metadata says so, and only where it is on", async () => {
   expect(page.body).toContain("--client-metadata-documents");
 });
 
+describe("the consent page", () => {
+  const consentOf = async (url: string, redirect_uri: string) => {
+    const browser = new Browser(idp.issuer);
+    const page = await pick(browser, await browser.open(authorizeUrl(idp, asked(url, { redirect_uri }))), "bob");
+    const text = (id: string): string | undefined =>
+      new RegExp(`data-testid="${id}">(.*?)</p>`).exec(page.body)?.[1]?.replaceAll(/<[^>]*>/g, "");
+    return ["consent-client-host", "consent-redirect-host", "consent-loopback"].map(text);
+  };
+
+  test("names both hosts, and warns where every redirect URI is loopback", async () => {
+    const here = new URL(documents.base).host;
+    const near = documents.publish("/near.json", {
+      redirect_uris: [redirectUri, "http://[::1]/cb", "http://127.0.0.1/cb"],
+    });
+    const [host, back, warning] = await consentOf(near, "http://127.0.0.1:51004/cb");
+    expect(host).toContain(here);
+    expect(back).toContain("127.0.0.1:51004");
+    expect(warning).toContain("can pretend to be it");
+    const far = documents.publish("/far.json", { redirect_uris: [redirectUri, "https://shelf.example/cb"] });
+    expect(await consentOf(far, redirectUri)).toEqual([
+      expect.stringContaining(here),
+      expect.stringContaining("localhost:3000"),
+      undefined,
+    ]);
+  });
+
+  test("of a registered client has neither", async () => {
+    const [host, , warning] = await consentOf("demo-app", redirectUri);
+    expect([host, warning]).toEqual([undefined, undefined]);
+  });
+});
+
 describe("a sign-in uses the document it began with", () => {
   test("although the document changes before the person decides, and before the code is redeemed", async () => {
     const url = documents.publish("/changing.json", { client_name: "First name" });
@@ -179,6 +211,18 @@ test("a loopback address without a port matches any port; localhost matches exac
   expect(await status("http://127.0.0.1:51004/cb")).toBe(303);
   expect(await status("http://localhost:3000/cb")).toBe(303);
   expect(await status("http://localhost:3001/cb")).toBe(400);
+});
+
+test("a refusal says where to add what is missing, and no command edits the document", async () => {
+  const url = documents.publish("/missing.json", { scope: "openid" });
+  const page = await new Browser(idp.issuer).open(
+    authorizeUrl(idp, asked(url, { redirect_uri: "http://localhost:3000/x" })),
+  );
+  expect(page.body).toContain(`Add it to the metadata document of the client, ${url}`);
+  expect(page.body).not.toContain("clients edit");
+  const broken = documents.publish("/broken.json", { client_name: undefined });
+  const refused = await new Browser(idp.issuer).open(authorizeUrl(idp, asked(broken)));
+  expect([refused.page, refused.state]).toEqual(["error", "document"]);
 });
 
 test("a registered client with such an id is not read", async () => {

@@ -17,7 +17,8 @@ interface SecretFlags {
 
 const text = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value));
 
-const kindOf = (client: ClientView): string => (client.public ? "public" : "confidential");
+const kindOf = (client: ClientView): string =>
+  `${client.public ? "public" : "confidential"}${client.metadata_document === true ? ", not registered" : ""}`;
 
 /** `idp clients list` */
 export async function listClients(cli: Invocation, { showSecrets }: SecretFlags): Promise<Outcome> {

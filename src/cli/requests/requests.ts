@@ -62,7 +62,7 @@ export async function clearRequests(cli: Invocation): Promise<Outcome> {
 function describe(record: RequestRecord, style: Style, width: number): string {
   const { parameters, response, ...head } = record;
   const { id, time, flow, method, endpoint, path, status, ms, client, user } = head;
-  const { grant_type, scope, outcome, error, rule, fix, fault, clock } = head;
+  const { grant_type, scope, outcome, error, rule, fix, fault, clock, metadata_document } = head;
   const lines: (readonly [string, string | null])[] = [
     ["request", `${id}  ${method} ${path}`],
     ["endpoint", endpoint],
@@ -90,6 +90,7 @@ function describe(record: RequestRecord, style: Style, width: number): string {
       style,
     ),
     ...section("parameters", parameters, style, width),
+    ...(isObject(metadata_document) ? section("metadata document", metadata_document, style, width) : []),
     ...sectionsOf(response).flatMap(([title, values]) => section(title, values, style, width)),
   ].join("\n");
 }

@@ -10,6 +10,13 @@ import { isLoopbackUrl } from "../../net/address.ts";
  * document is handed in (`core/register/documents.ts`), because that applies the rules of fixtures.
  */
 
+/** The refusal of a client for what its `client_id` or its document says. */
+export class DocumentError extends OAuthError {
+  constructor(message: string) {
+    super("invalid_client", message);
+  }
+}
+
 /** Any other `client_id` is one of a registered client. */
 const isUrl = (clientId: string): boolean => /^https?:/i.test(clientId);
 
@@ -55,7 +62,7 @@ export async function documentClient(ctx: Context, clientId: unknown, peer: Peer
   }
   const problem = documentUrlProblem(clientId, ctx.settings);
   if (problem !== null) {
-    throw new OAuthError("invalid_client", `client_id "${clientId}" ${problem} (Client ID Metadata Document 3)`);
+    throw new DocumentError(`client_id "${clientId}" ${problem} (Client ID Metadata Document 3)`);
   }
   return ctx.documents.read(clientId, peer);
 }

@@ -1,5 +1,6 @@
 import type { Client } from "../../store/store.ts";
 import type { ClientDocuments, Peer } from "../clients/document-types.ts";
+import { DocumentError } from "../clients/documents.ts";
 import type { Context } from "../context.ts";
 import { OAuthError } from "../errors.ts";
 import { isObject, sameJson } from "../../text/json-object.ts";
@@ -31,7 +32,7 @@ interface Outcome {
   /** Milliseconds since 1970. */
   readonly readAt: number;
   readonly freshUntil: number;
-  readonly client: Client | OAuthError;
+  readonly client: Client | DocumentError;
   /** As the ledger shows it; undefined: nothing that is JSON came. */
   readonly shown: unknown;
 }
@@ -86,7 +87,7 @@ export function createClientDocuments(context: () => Context): ClientDocuments {
       const { client, shown } = await outcomeOf(context(), url, peer);
       if (shown !== undefined) peer.sawDocument?.(shown);
       // A new error for each request: its stack and its cause are those of the request.
-      if (client instanceof OAuthError) throw new OAuthError(client.code, client.message);
+      if (client instanceof DocumentError) throw new DocumentError(client.message);
       return client;
     },
     forget() {
@@ -98,7 +99,9 @@ export function createClientDocuments(context: () => Context): ClientDocuments {
 
 /** Whether the client is still in the data: it may have been removed. */
 const isKept = (ctx: Context, { client }: Outcome): Promise<boolean> =>
-  ctx.store.read((tx) => client instanceof OAuthError || tx.get("clients", client.client_id)?.epoch === client.epoch);
+  ctx.store.read(
+    (tx) => client instanceof DocumentError || tx.get("clients", client.client_id)?.epoch === client.epoch,
+  );
 
 async function readDocument(ctx: Context, url: string): Promise<Outcome> {
   const readAt = ctx.now();
@@ -112,7 +115,7 @@ async function readDocument(ctx: Context, url: string): Promise<Outcome> {
   } catch (error) {
     if (!(error instanceof BrokenRule)) throw error;
     const message = `the metadata document of client "${url}" is not accepted: ${error.message}`;
-    return { readAt, freshUntil: readAt + refusalFresh, client: new OAuthError("invalid_client", message), shown };
+    return { readAt, freshUntil: readAt + refusalFresh, client: new DocumentError(message), shown };
   }
 }
 

@@ -1,4 +1,5 @@
 import { clientIdForm } from "../clients/client-id.ts";
+import { isDocumentUrl } from "../clients/documents.ts";
 import { openPortsOf } from "../clients/clients.ts";
 import { staysNear } from "../clients/http-hosts.ts";
 import { matchRedirectUri } from "../clients/redirect-uri.ts";
@@ -29,6 +30,8 @@ export const fixOf = (ctx: Context, record: RequestRecord): Promise<Fix | null> 
     // Anybody can send a request, and a click must not let its sender receive codes at another host.
     if (clientId === null || uri === null || !staysNear(uri, ctx.settings)) return null;
     const client = tx.get("clients", clientId);
+    // Only the client can change its metadata document.
+    if (client?.fromDocument === true || (client === undefined && isDocumentUrl(clientId, ctx))) return null;
     if (client === undefined) {
       return clientIdForm.test(clientId) ? { kind: "create-client", target: clientId, uri } : null;
     }

@@ -1,5 +1,6 @@
 import { hintText, type CommandLine, type Hint } from "../../core/hint.ts";
 import { inQuotes, OAuthError, OperationError, type Mismatch, type OperationErrorCode } from "../../core/errors.ts";
+import { DocumentError } from "../../core/clients/documents.ts";
 import { InteractionError } from "../../core/sign-in/interactions.ts";
 import { OtherUserError } from "../../core/sign-in/user-form.ts";
 import { StorageError } from "../../store/store.ts";
@@ -66,6 +67,7 @@ export function answerTo(error: unknown, commandLine: CommandLine): Answer {
     if (code === "too_many_requests") {
       return { status, code, message, fix, kind: "too-many", rule: "RFC 6585 4", retryAfter };
     }
+    if (error instanceof DocumentError) return { status, code, message, fix, kind: "document" };
     const kind = code === "invalid_client" ? "client" : mismatch !== null ? "redirect-uri" : "request";
     return { status, code, message, fix, kind, mismatch, ...(forbidden && { extra: { message } }) };
   }

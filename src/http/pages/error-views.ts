@@ -19,6 +19,7 @@ export interface EndedView extends View {
 /** What a refusal is about: chooses what the page says to the person in front of it. */
 export type ErrorKind =
   | "client"
+  | "document"
   | "redirect-uri"
   | "request"
   | "form"
