@@ -1,4 +1,4 @@
-import { exportJWK, generateKeyPair, SignJWT, type JWTPayload } from "jose";
+import { exportJWK, generateKeyPair, SignJWT, type CryptoKey, type JWTPayload } from "jose";
 import type { Idp } from "../../src/index.ts";
 
 /** A company's provider (the first issuer), a tool's authorization server beside it, and a partner that is another server with its own keys. */
@@ -131,6 +131,7 @@ export function partnerIdJag(
   company: { readonly issuer: string },
   claims: JWTPayload = {},
   header: object = {},
+  key: CryptoKey = privateKey,
 ): Promise<string> {
   const now = Math.floor(Date.now() / 1000);
   const whole = {
@@ -139,5 +140,5 @@ export function partnerIdJag(
   };
   return new SignJWT({ ...whole, ...claims })
     .setProtectedHeader({ alg: "RS256", kid: "p1", typ: "oauth-id-jag+jwt", ...header })
-    .sign(privateKey);
+    .sign(key);
 }

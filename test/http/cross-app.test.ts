@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { decodeJwt, decodeProtectedHeader } from "jose";
+import { decodeJwt, decodeProtectedHeader, exportJWK, generateKeyPair } from "jose";
 import { expect, onTestFinished, test } from "vitest";
 import { flawList } from "../../src/core/testing/faults/flaw-list.ts";
 import { createIdp, type Idp } from "../../src/index.ts";
@@ -17,6 +17,7 @@ import {
   tokenExchange,
   typeOf,
 } from "../helpers/cross-app.ts";
+import { newProofKey } from "../helpers/dpop.ts";
 
 /** Cross-app access: an ID-JAG of one issuer gives an access token of another. */
 
@@ -166,13 +167,42 @@ test("an ID-JAG passes once, unless a setting says otherwise", async () => {
   for (const _ of [1, 2]) expect(await redeem(company, again)).toMatchObject({ status: 200 });
 });
 
-test("a token for a DPoP key or with fewer resources may be asked for", async () => {
+test("a token for fewer resources may be asked for, and one that is bound to a key", async () => {
   const company = await start();
   const resource = ["https://a.test", "https://b.test"];
   const one = await redeem(company, await partnerIdJag(company, { resource }), { resource: "https://a.test" });
   expect(decodeJwt(String(one.json["access_token"])).aud).toBe("https://a.test");
   const foreign = await redeem(company, await partnerIdJag(company), { resource: "https://a.test" });
   expect(foreign.json["error"]).toBe("invalid_target");
+  const key = await newProofKey();
+  const at = `${tool(company).issuer}/api/v2/oauth/token`;
+  const body = {
+    ...{ client_id: "agent-at-tool", client_secret: "s", grant_type: jwtBearer },
+    assertion: await partnerIdJag(company),
+  };
+  const headers = { dpop: await key.prove(at) };
+  const bound = await fetch(at, { method: "POST", headers, body: new URLSearchParams(body) });
+  const { token_type, access_token } = (await bound.json()) as Record<string, string>;
+  expect([token_type, decodeJwt(access_token ?? "")["cnf"]]).toEqual(["DPoP", { jkt: key.jkt }]);
+});
+
+test.each(["RS256", "PS256", "ES256", "EdDSA"])("an ID-JAG may be signed with %s", async (alg) => {
+  const company = await start();
+  const { privateKey, publicKey } = await generateKeyPair(alg);
+  const keys = [{ kty: "", ...(await exportJWK(publicKey)), kid: "p1", alg }];
+  await tool(company).call("seed", { settings: { trusted_issuers: [{ issuer: partner, jwks: { keys } }] } });
+  const assertion = await partnerIdJag(company, {}, { alg }, privateKey);
+  expect(await redeem(company, assertion)).toMatchObject({ status: 200 });
+});
+
+test("an export has what was used and who granted, and an import keeps both", async () => {
+  const company = await start();
+  const assertion = await partnerIdJag(company);
+  expect(await redeem(company, assertion)).toMatchObject({ status: 200 });
+  await tool(company).call("import", { ...(await tool(company).call("export", {})) });
+  expect(await redeem(company, assertion)).toMatchObject({ status: 400 });
+  expect(await redeem(company, await partnerIdJag(company))).toMatchObject({ status: 200 });
+  expect(await tool(company).call("grants.list", { user: "al" })).toMatchObject([{ by: partner }]);
 });
 
 test("discovery names what both sides do", async () => {
