@@ -226,6 +226,7 @@ test.each(idJagFlaws)(
     await post(company, "agent", { grant_type: "refresh_token", refresh_token: refresh.refresh_token });
     const bad = (await idJagOf(company, { scope: "files:read" })).json["access_token"];
     expect(await redeem(company, bad)).toMatchObject({ status: 400, json: { error: "invalid_grant" } });
+    expect(await company.call("token.verify", { token: String(bad) })).toMatchObject({ valid: false });
     // Used up: the next one is right.
     const good = (await idJagOf(company, { scope: "files:read" })).json["access_token"];
     expect(await redeem(company, good)).toMatchObject({ status: 200 });

@@ -61,6 +61,7 @@ export async function verifyToken(ctx: Context, input: VerifyInput): Promise<Ver
   }
   if (kind === "id" || kind === "logout" || kind === "idJag") {
     if (kind === "id" && problem === null) checks.push(await checkIdToken(ctx, payload));
+    if (kind === "idJag" && problem === null) checks.push(await checkIdJag(ctx, payload));
     notes.push(`Revocation was not checked: ${kindInWords[kind]} carries no rights and cannot be revoked.`);
   } else if (problem === null && typeof payload["jti"] === "string" && typeof payload["client_id"] === "string") {
     checks.push(await checkState(ctx, payload));
@@ -97,6 +98,12 @@ async function checkIdToken(ctx: Context, payload: Claims): Promise<Check> {
     return `it is for ${shown(client)}, which is not a registered client`;
   });
   return { name: "state", ok: problem === null, detail: problem ?? "its user and its client are known" };
+}
+
+/** Whether an ID-JAG that this server signed was made to be refused. */
+async function checkIdJag(ctx: Context, { jti }: Claims): Promise<Check> {
+  const flaw = await ctx.store.read((tx) => flawOf(tx, jti));
+  return { name: "state", ok: flaw === undefined, detail: flaw?.reason ?? "as this server issues them" };
 }
 
 /** Whether a token that this server signed was revoked. */
