@@ -66,7 +66,7 @@ async function sayFault(error: Error): Promise<void> {
 }
 
 /** How long to wait for a reader that does not read, after a command that runs until a signal, in milliseconds. */
-const patience = 1000;
+const timeoutMs = 1000;
 
 const handOn = (stream: NodeJS.WriteStream): Promise<unknown> =>
   new Promise((resolve) => {
@@ -79,7 +79,7 @@ async function leave(given: number): Promise<never> {
   const endsBySignal = onSignal !== null;
   if (endsBySignal) {
     onSignal = () => process.exit(given);
-    await Promise.race([handedOn, delay(patience)]);
+    await Promise.race([handedOn, delay(timeoutMs)]);
   } else {
     await handedOn;
   }

@@ -29,7 +29,7 @@ export interface Reply {
 }
 
 /** Milliseconds for one request, from its start to the end of the answer. */
-const patience = 10_000;
+const timeoutMs = 10_000;
 const mostBytes = 1_000_000;
 
 /** Sends a request. Redirects are not followed. @throws {Problem} if no answer comes */
@@ -56,8 +56,8 @@ export function send({ method, url, headers = {}, form, json, lookup, bodyLimit 
       sent.destroy();
     };
     const timer = setTimeout(() => {
-      fail(new Problem(`${url} sent no complete response within ${patience / 1000} s`));
-    }, patience);
+      fail(new Problem(`${url} sent no complete response within ${timeoutMs / 1000} s`));
+    }, timeoutMs);
     sent.on("close", () => {
       clearTimeout(timer);
     });

@@ -2,7 +2,7 @@ import type { Server } from "node:http";
 import type { Socket } from "node:net";
 
 /** How many milliseconds open requests may take when the server closes: the body of one might never end. */
-const patience = 5000;
+const timeoutMs = 5000;
 
 /**
  * Watches a server from its first connection on, so that closing it leaves nothing open. The `close` of Node.js also waits for connections
@@ -38,7 +38,7 @@ export function closable(server: Server, tls: boolean): (options: { readonly ans
       const endAll = (): void => {
         for (const socket of connections) socket.destroy();
       };
-      const deadline = setTimeout(endAll, answering ? patience : 0);
+      const deadline = setTimeout(endAll, answering ? timeoutMs : 0);
       server.close(() => {
         clearTimeout(deadline);
         resolve();

@@ -2,7 +2,7 @@ import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { OperationError } from "../core/errors.ts";
 import { closable } from "./closing.ts";
-import { defaultPatience, serversFor, type App, type ServerOptions } from "./node-server.ts";
+import { defaultTimeouts, serversFor, type App, type ServerOptions } from "./node-server.ts";
 
 /** A port that is taken. Requests to it wait until `serve` is called. */
 export interface Listening {
@@ -50,14 +50,14 @@ export async function listen(
   app: App,
   host: string,
   port: number,
-  { tls = null, patience = defaultPatience }: Partial<ServerOptions> = {},
+  { tls = null, timeouts = defaultTimeouts }: Partial<ServerOptions> = {},
 ): Promise<Listening> {
   let open = (): void => undefined;
   let isOpen = false;
   const opened = new Promise<void>((resolve) => {
     open = resolve;
   });
-  const createServer = serversFor(app, opened, { tls, patience });
+  const createServer = serversFor(app, opened, { tls, timeouts });
   for (let attempt = 1; ; attempt += 1) {
     const servers: Bound[] = [];
     const closeAll = async (answering: boolean): Promise<void> => {

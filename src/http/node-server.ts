@@ -35,7 +35,7 @@ export interface Tls {
 }
 
 /** How long the server waits for clients, in milliseconds. */
-export interface Patience {
+export interface Timeouts {
   /** Until the headers of a request have come. */
   readonly headersTimeout: number;
   /** Until all of a request has come. */
@@ -47,7 +47,7 @@ export interface Patience {
 }
 
 /** Enough for a seed of 64 MB on a slow disk. A client that sends one byte per minute is disconnected. */
-export const defaultPatience: Patience = {
+export const defaultTimeouts: Timeouts = {
   headersTimeout: 20_000,
   requestTimeout: 60_000,
   connectionsCheckingInterval: 5000,
@@ -60,7 +60,7 @@ const maxHeaderSize = 65_536;
 export interface ServerOptions {
   /** Null for plain http. */
   readonly tls: Tls | null;
-  readonly patience: Patience;
+  readonly timeouts: Timeouts;
 }
 
 /**
@@ -88,10 +88,10 @@ function toOriginForm(req: IncomingMessage): void {
  * @param opened requests wait for it
  * @returns makes a server for the app each time it is called
  */
-export function serversFor(app: App, opened: Promise<void>, { tls, patience }: ServerOptions): () => Promise<Server> {
-  const { stallTimeout, ...timeouts } = patience;
+export function serversFor(app: App, opened: Promise<void>, { tls, timeouts }: ServerOptions): () => Promise<Server> {
+  const { stallTimeout, ...timeoutsOfNode } = timeouts;
   // `input/host-check.ts` refuses a missing Host.
-  const options = { ...classesFor(app), ...timeouts, maxHeaderSize, requireHostHeader: false };
+  const options = { ...classesFor(app), ...timeoutsOfNode, maxHeaderSize, requireHostHeader: false };
   const listener: RequestListener = (req, res) => {
     res.on("timeout", endStalled);
     toOriginForm(req);

@@ -3,11 +3,11 @@ import { connect, type Socket } from "node:net";
 import express from "express";
 import { expect, onTestFinished, test } from "vitest";
 import { listen } from "../../src/http/listen.ts";
-import { defaultPatience } from "../../src/http/node-server.ts";
+import { defaultTimeouts } from "../../src/http/node-server.ts";
 
 /** A client that sends a request byte by byte gets a 408 and is disconnected. The server waits for milliseconds here instead of seconds. */
 
-const patience = { headersTimeout: 40, requestTimeout: 80, connectionsCheckingInterval: 10, stallTimeout: 60_000 };
+const timeouts = { headersTimeout: 40, requestTimeout: 80, connectionsCheckingInterval: 10, stallTimeout: 60_000 };
 
 test.each([
   ["headers that never end", "POST /x HTTP/1.1\r\nHost: localhost\r\n", "X: y\r\n"],
@@ -25,7 +25,7 @@ test.each([
 ])("%s", async (_name, start, more) => {
   const app = express();
   app.use(express.text({ type: "*/*" }), (_req, res) => void res.send("got all of it"));
-  const server = await listen(app, "localhost", 0, { patience });
+  const server = await listen(app, "localhost", 0, { timeouts: timeouts });
   server.serve();
   const socket = connect(server.port, "127.0.0.1");
   const drip = setInterval(() => socket.write(more), 5);
@@ -43,9 +43,9 @@ test.each([
 
 test("the default timeouts are shorter than those of Node.js, and long enough for 64 MB", () => {
   const bare = createServer();
-  expect(defaultPatience.headersTimeout).toBeLessThan(bare.headersTimeout);
-  expect(defaultPatience.requestTimeout).toBeLessThan(bare.requestTimeout);
-  expect(defaultPatience.requestTimeout).toBeGreaterThanOrEqual(60_000);
+  expect(defaultTimeouts.headersTimeout).toBeLessThan(bare.headersTimeout);
+  expect(defaultTimeouts.requestTimeout).toBeLessThan(bare.requestTimeout);
+  expect(defaultTimeouts.requestTimeout).toBeGreaterThanOrEqual(60_000);
 });
 
 /** Three requests sent at once for an answer of 16 MB, or for one that comes late. `closed`: the server is done with the first answer. */
@@ -63,7 +63,7 @@ async function askThrice(
   });
   app.get("/large", (_req, res) => void res.send(large));
   app.get("/late", (_req, res) => void setTimeout(() => res.send("late"), 300));
-  const server = await listen(app, "localhost", 0, { patience: { ...defaultPatience, stallTimeout } });
+  const server = await listen(app, "localhost", 0, { timeouts: { ...defaultTimeouts, stallTimeout } });
   server.serve();
   const socket = connect(server.port, "127.0.0.1").pause();
   onTestFinished(async () => {
@@ -113,5 +113,5 @@ test("a response that is still being made does not count as stalled", async () =
 });
 
 test("a connection ends after a minute in which nothing of a response is read", () => {
-  expect(defaultPatience.stallTimeout).toBe(60_000);
+  expect(defaultTimeouts.stallTimeout).toBe(60_000);
 });

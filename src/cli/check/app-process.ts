@@ -34,7 +34,7 @@ export interface AppProcess {
 }
 
 /** How many milliseconds the app has to end after SIGTERM. */
-const patience = 1000;
+const timeoutMs = 1000;
 const pause = 25;
 /** How many milliseconds an end may take to be known. */
 const settling = 200;
@@ -114,7 +114,7 @@ export function appProcess(
     if (running === null) return;
     for (const signal of ["SIGTERM", "SIGKILL"] as const) {
       signalGroup(running, signal);
-      for (let waited = 0; waited < patience && signalGroup(running, 0); waited += pause) await delay(pause);
+      for (let waited = 0; waited < timeoutMs && signalGroup(running, 0); waited += pause) await delay(pause);
     }
   }
 

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 
 /** Milliseconds that each of them may take. */
-const patience = 10_000;
+const timeoutMs = 10_000;
 
 /** What has to be closed when the run ends. */
 export class Opened {
@@ -18,7 +18,7 @@ export class Opened {
     this.isClosed = true;
     for (const close of this.#work) {
       const done = new AbortController();
-      const late = delay(patience, null, { signal: done.signal }).catch(() => undefined);
+      const late = delay(timeoutMs, null, { signal: done.signal }).catch(() => undefined);
       await Promise.race([close().catch(() => undefined), late]);
       done.abort();
     }

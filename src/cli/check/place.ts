@@ -31,7 +31,7 @@ export interface CheckPlace {
 }
 
 /** How many milliseconds a server has to say which issuer it is. */
-const patience = 5000;
+const timeoutMs = 5000;
 
 /** A server in memory, with the environment that `exec` gives. */
 export async function ownServer(cli: Invocation, flags: CheckFlags, opened: Opened): Promise<CheckPlace> {
@@ -65,7 +65,7 @@ export async function runningServer(cli: Invocation, flags: CheckFlags, opened: 
 /** The running server. @throws {OperationError} no_server */
 export async function requireServer(cli: Invocation): Promise<Pick<CheckPlace, "server" | "issuer">> {
   const server = cli.url === null ? await findServer(cli) : serverOfUrl(cli, cli.url);
-  const issuer = server === null ? null : await issuerAt(server.url, patience);
+  const issuer = server === null ? null : await issuerAt(server.url, timeoutMs);
   if (server !== null && issuer !== null) return { server, issuer };
   const place = server === null ? `on ${cli.data}` : `at ${server.url}`;
   throw new OperationError("no_server", `no server answers ${place}`, {

@@ -10,7 +10,7 @@ import { settle, type GlobalFlags, type Invocation, type Terminal } from "../inv
  */
 
 /** How long to look for names, in milliseconds. */
-const patience = 1000;
+const timeoutMs = 1000;
 
 /** Names that need no quoting in any shell. Others are not suggested: each of the three shells quotes differently. */
 const harmless = /^[\p{L}\p{N}\p{M}_.,@+:/=-]+$/u;
@@ -74,5 +74,5 @@ async function names(
 ): Promise<readonly Candidate[]> {
   const { namesOf } = await import("./complete-names.ts");
   const found = namesOf(cli, kind).catch(() => []);
-  return Promise.race([found, delay(patience, [], { ref: false })]);
+  return Promise.race([found, delay(timeoutMs, [], { ref: false })]);
 }

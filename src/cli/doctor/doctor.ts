@@ -4,7 +4,7 @@
 import { OperationError } from "../../core/errors.ts";
 import { DataFileError } from "../../store/store.ts";
 import { commandLine } from "../output/command-line.ts";
-import { patience, warning, type Finding } from "./finding.ts";
+import { timeoutMs, warning, type Finding } from "./finding.ts";
 import { folderFindings, nodeFinding, peekAt } from "./folder.ts";
 import { networkFindings, type Served } from "./network.ts";
 import { staleFile } from "../env/written.ts";
@@ -77,7 +77,7 @@ function lines(cli: Invocation, checks: readonly ReturnType<typeof printable>[],
 async function served(cli: Invocation): Promise<Served> {
   const address = addressIn(cli);
   if (address !== null) {
-    const answers = await issuerAt(address, patience);
+    const answers = await issuerAt(address, timeoutMs);
     // Without the admin token a server does not list its clients.
     const clients = answers === null ? [] : await clientsOf(cli).catch(() => []);
     return { address, answers, issuer: null, clients };

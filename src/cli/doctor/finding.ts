@@ -1,7 +1,7 @@
 import { hintOf, type Hint } from "../../core/hint.ts";
 
 /** How long a healthy server takes to answer, in milliseconds. */
-export const patience = 3000;
+export const timeoutMs = 3000;
 
 /** How many seconds two clocks may differ by. */
 export const fewSeconds = 2;

@@ -8,7 +8,7 @@ import { findFixtures } from "../../serve/fixture-files.ts";
 import { readLock } from "../../store/json/lock-file.ts";
 import { peek, type Peek } from "../../store/json/peek.ts";
 import { folderOf, namesIn } from "../../store/json/stores.ts";
-import { fewSeconds, ok, patience, problem, warning, type Finding } from "./finding.ts";
+import { fewSeconds, ok, timeoutMs, problem, warning, type Finding } from "./finding.ts";
 import { failureOf, fixAndRetry } from "../failure.ts";
 import { withFixtures } from "../input/foreign-fixtures.ts";
 import type { Invocation } from "../invocation.ts";
@@ -163,7 +163,7 @@ async function lockFinding({ data }: Invocation): Promise<Finding> {
       text: "",
       command: ["idp", "wait"],
     });
-  return (await issuerAt(url, patience)) === null
+  return (await issuerAt(url, timeoutMs)) === null
     ? problem("lock", `held by pid ${pid}, which does not answer at ${url} (was it stopped?)`, {
         text: `End it with kill -9 ${pid}, or let it continue`,
         command: ["kill", "-CONT", String(pid)],

@@ -4,7 +4,7 @@ import { defaultIssuer, portOf } from "../../core/endpoints.ts";
 import { hasOpenPort } from "../../core/clients/redirect-uri.ts";
 import { commandOn } from "../../core/hint.ts";
 import { isLoopbackHost, withoutBrackets } from "../../net/address.ts";
-import { ok, patience, problem, warning, type Finding } from "./finding.ts";
+import { ok, timeoutMs, problem, warning, type Finding } from "./finding.ts";
 import type { Invocation } from "../invocation.ts";
 import { issuerAt, issuerOnPort, usualPort } from "../target/remote.ts";
 
@@ -59,7 +59,7 @@ async function issuerFindings(
   }
   const found = [...new Set(addresses.map((each) => each.address))].join(" and ");
   if (address === null && cli.store === null) return [ok("issuer", `${issuer} resolves to ${found}; no server runs`)];
-  const there = await issuerAt(issuer, patience);
+  const there = await issuerAt(issuer, timeoutMs);
   if (there === issuer) return [ok("issuer", `${issuer} resolves to ${found} and answers`)];
   const what = there === null ? "idp does not answer there" : `the issuer there is ${there}`;
   if (address === null)

@@ -123,13 +123,13 @@ const namesFor = ({ prefix, name }: EnvFlags, text: string | null): NameFlags =>
     : { name: namesIn(text ?? "") };
 
 /** How long to wait for an answer, in milliseconds. */
-const patience = 1000;
+const timeoutMs = 1000;
 
 /** Warns if the server at the issuer does not have this data, because the app would sign in there. */
 async function elsewhereNotes(cli: Invocation, target: Target, issuer: string): Promise<readonly (string | Hint)[]> {
   // An instance of the shared store answers there, or the load balancer.
   if (target.server === null && cli.store !== null) return [];
-  const there = await answererAt(issuer, patience);
+  const there = await answererAt(issuer, timeoutMs);
   if (there === null) return [];
   const where = `Another server answers at ${issuer}`;
   if (target.server === null) {

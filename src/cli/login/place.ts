@@ -21,7 +21,7 @@ export interface Place {
 }
 
 /** How many milliseconds an idp server has to say which issuer it is. */
-const patience = 5000;
+const timeoutMs = 5000;
 
 /** @throws {OperationError} no_server if no issuer is named and no server runs; not_found for an unknown client */
 export async function findPlace(cli: Invocation, flags: LoginFlags): Promise<Place> {
@@ -45,7 +45,7 @@ export async function findPlace(cli: Invocation, flags: LoginFlags): Promise<Pla
 
 async function findIssuer(cli: Invocation, wanted: string | undefined): Promise<Pick<Place, "issuer" | "server">> {
   const running = await runningServer(cli);
-  const issuer = running === null ? null : await issuerAt(running.url, patience);
+  const issuer = running === null ? null : await issuerAt(running.url, timeoutMs);
   if (wanted !== undefined) {
     return { issuer: wanted, server: issuer === wanted ? (running?.server ?? null) : null };
   }

@@ -128,7 +128,7 @@ async function codeOf(server: NonNullable<Place["server"]>, username: string): P
 }
 
 /** How many milliseconds a server has to say that it is an idp server. */
-const patience = 5000;
+const timeoutMs = 5000;
 
 /**
  * Who decides for the user; null for a person.
@@ -138,7 +138,7 @@ async function deciderOf(flags: LoginFlags, { issuer, server }: Place): Promise<
   const decision = decisionOf(flags);
   if (decision === null || flags.user === undefined) return null;
   if (server !== null) await callServer(server, "users.show", { username: flags.user });
-  else if ((await issuerAt(issuer, patience)) !== issuer) {
+  else if ((await issuerAt(issuer, timeoutMs)) !== issuer) {
     throw new OperationError(
       "usage",
       `--user ${flags.user} cannot sign in to ${issuer}: only the pages of an idp server can be answered without a person, and nothing there says it is one`,

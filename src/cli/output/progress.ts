@@ -3,7 +3,7 @@ import type { Invocation } from "../invocation.ts";
 /** A progress bar on stderr for work that takes longer than a second. It is gone when the work is done. */
 
 const barWidth = 30;
-const patience = 1000;
+const shownAfterMs = 1000;
 
 export interface Progress {
   readonly update: (done: number, total: number) => void;
@@ -21,7 +21,7 @@ export function showProgress(cli: Invocation, what: string): Progress {
   };
   return {
     update(done, total) {
-      if (!cli.animated || total === 0 || cli.now() - began < patience) return;
+      if (!cli.animated || total === 0 || cli.now() - began < shownAfterMs) return;
       // Never 100%, because what comes after the last entry takes a while too.
       const part = Math.min(0.99, done / total);
       const filled = Math.round(part * barWidth);

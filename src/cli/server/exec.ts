@@ -33,7 +33,7 @@ const notExecutable = 126;
 const notFound = 127;
 
 /** How long to wait for open requests, in milliseconds. The data is gone anyway. */
-const closingPatience = 300;
+const closingTimeoutMs = 300;
 
 /** How a child ended: its exit code, or 128 and the number of the signal that ended it. */
 const codeOf = (code: number | null, signal: NodeJS.Signals | null): number =>
@@ -198,6 +198,6 @@ export async function exec(cli: Invocation, typed: TypedCommand, flags: ExecFlag
     return failure.exit;
   } finally {
     await identity?.close();
-    await Promise.race([idp.close(), delay(closingPatience, null, { ref: false })]);
+    await Promise.race([idp.close(), delay(closingTimeoutMs, null, { ref: false })]);
   }
 }

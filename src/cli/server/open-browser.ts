@@ -3,7 +3,7 @@ import type { Invocation } from "../invocation.ts";
 import { say } from "../output/print.ts";
 
 /** How long an opener takes to find out that there is no browser, in milliseconds. */
-const patience = 1000;
+const timeoutMs = 1000;
 
 /**
  * Opens an address in the person's browser. Resolves once it is known whether that works, or after a second, because some openers run for
@@ -30,7 +30,7 @@ export async function openBrowser(
         resolve();
       });
     });
-    await Promise.race([settled, delay(patience)]);
+    await Promise.race([settled, delay(timeoutMs)]);
   } catch {
     instead();
   }

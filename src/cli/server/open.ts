@@ -14,7 +14,7 @@ const paths = {
 } as const;
 
 /** How long to wait for an answer, in milliseconds. */
-const patience = 5000;
+const timeoutMs = 5000;
 
 const pathOf = (page: string): string | null => (Object.hasOwn(paths, page) ? paths[page as keyof typeof paths] : null);
 
@@ -24,7 +24,7 @@ const pathOf = (page: string): string | null => (Object.hasOwn(paths, page) ? pa
  */
 export async function open(cli: Invocation, page: string): Promise<Outcome> {
   const address = serverAddress(cli);
-  const issuer = address === null ? null : await issuerAt(address, patience);
+  const issuer = address === null ? null : await issuerAt(address, timeoutMs);
   if (issuer === null) {
     if (cli.url === null) throw await noServer(cli);
     throw new OperationError("no_server", `nothing answers at ${cli.url}`, { hint: await startHint(cli) });

@@ -6,7 +6,7 @@ import { callServer, type Server } from "../target/remote.ts";
 import { findTarget, findServer, hintElsewhere, noServer } from "../target/target.ts";
 
 /** How long the server takes to end, in milliseconds; open requests are answered first. */
-const patience = 20_000;
+const timeoutMs = 20_000;
 
 /** `idp stop`: ends the server as Ctrl+C would, and returns when it is gone. */
 export async function stop(cli: Invocation): Promise<Outcome> {
@@ -28,7 +28,7 @@ export async function stop(cli: Invocation): Promise<Outcome> {
     cli.url === null ? (await findServer(cli))?.pid !== pid : refuses(server);
   const { url } = server;
   for (let waited = 0; !(await isGone()); waited += 20) {
-    if (waited >= patience) throw new OperationError("conflict", `process ${pid} has not ended yet`);
+    if (waited >= timeoutMs) throw new OperationError("conflict", `process ${pid} has not ended yet`);
     await delay(20);
   }
   return answer({ stopped: true, url, pid }, (shown) => `Stopped ${shown.url} (pid ${shown.pid}).`);

@@ -30,7 +30,7 @@ function isInBackground(): boolean {
 }
 
 /** How long a login waits for the person, in seconds. */
-const patience = 120;
+const timeoutSeconds = 120;
 
 async function signIn(cli: Invocation, idp: Idp): Promise<void> {
   const { login } = await import("../login/login.ts");
@@ -39,7 +39,7 @@ async function signIn(cli: Invocation, idp: Idp): Promise<void> {
   const own = { ...cli, url: idp.issuer, adminTokenFile: null, env };
   print(
     own,
-    await login(own, { client: loginClient, flow: "code", timeout: patience, browser: true, withServer: true }),
+    await login(own, { client: loginClient, flow: "code", timeout: timeoutSeconds, browser: true, withServer: true }),
   );
 }
 

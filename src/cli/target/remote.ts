@@ -29,14 +29,14 @@ export interface Server {
 const tokenHint = "Give it with IDP_ADMIN_TOKEN or --admin-token-file FILE; lock.json in its data folder works too.";
 
 /** Milliseconds. A seed of 64 MB may take this long; nothing else takes a second. */
-const patience = 120_000;
+const timeoutMs = 120_000;
 
 /** How many milliseconds without an answer to wait before asking whether the server answers at all. */
 const silence = 5000;
 
 /** Operations that keep a healthy server busy, because they read all data. */
 const slow: readonly OperationName[] = ["seed", "import", "reset"];
-const healthPatience = (name: OperationName): number => (slow.includes(name) ? 60_000 : 5000);
+const healthTimeoutMs = (name: OperationName): number => (slow.includes(name) ? 60_000 : 5000);
 
 /**
  * Waits for a call as long as the server answers anything at all: one that was stopped (Ctrl+Z) accepts connections but does not answer.
@@ -79,7 +79,7 @@ export async function callServer<N extends OperationName>(
   const { url, adminToken } = server;
   const { path, ...request } = requestOf(operations[name], input);
   const address = `${baseOf(url)}/_idp/api${path}`;
-  const { status, body } = await whileAnswering(server, healthPatience(name), (signal) =>
+  const { status, body } = await whileAnswering(server, healthTimeoutMs(name), (signal) =>
     send(url, address, { ...request, adminToken, signal }),
   );
   if (status === 204) return null as OperationOutput<N>;
@@ -104,7 +104,7 @@ async function send(
     method,
     adminToken,
     body,
-    timeout = patience,
+    timeout = timeoutMs,
     signal,
   }: {
     readonly method: string;

@@ -97,7 +97,7 @@ export function serverAddress(cli: Pick<Invocation, "url" | "data" | "store" | "
 }
 
 /** How long to wait for a server that is starting, in milliseconds. */
-const startingPatience = 10_000;
+const startingTimeoutMs = 10_000;
 
 /** A server that was found by its lock. */
 type Found = Server & { readonly pid: number; readonly startedAt: string };
@@ -113,7 +113,7 @@ export async function findServer(cli: Invocation): Promise<Found | null> {
     if (lock === null || lock.state === "dead" || lock.kind !== "server") return null;
     if (lock.url !== null && lock.adminToken !== null)
       return { ...lock, url: belowUrl(lock.url, cli.issuer), adminToken: lock.adminToken, state: lock.state };
-    if (waited >= startingPatience) {
+    if (waited >= startingTimeoutMs) {
       throw new OperationError(
         "no_server",
         `the idp of process ${lock.pid} has been starting since ${lock.startedAt}`,

@@ -14,7 +14,7 @@ import type { BrowserContext, Page, Paused, Session } from "./playwright-types.t
 /** Chromium, for apps that need scripts. Each address of the main frame is checked before it is opened, redirects too. */
 
 /** Milliseconds that a page may take to come to rest. */
-const patience = 10_000;
+const timeoutMs = 10_000;
 
 /** A visit of Chromium. It ends at an address that may not be opened. */
 interface Visiting extends Progress {
@@ -71,7 +71,7 @@ export async function chromiumBrowser(places: Places, context: BrowserContext): 
   }
 
   const goto = (address: string): Promise<unknown> =>
-    page.goto(address, { waitUntil: "domcontentloaded", timeout: patience }).catch((error: unknown) => {
+    page.goto(address, { waitUntil: "domcontentloaded", timeout: timeoutMs }).catch((error: unknown) => {
       // Chromium shows a page of its own for an error without a body; the response was noted.
       if (error instanceof Error && error.message.includes("ERR_HTTP_RESPONSE_CODE_FAILURE")) return;
       // A visit that ended at an address that may not be opened has not failed; nor has one that another page replaced.
@@ -105,12 +105,12 @@ async function settle(page: Page, places: Places, progress: Visiting): Promise<v
   while (progress.end === null) {
     if (progress.request !== null && !progress.delivered) {
       // The page of idp is there, or will be soon.
-      await page.locator(idpPage).waitFor({ state: "attached", timeout: patience });
-      await signIn(page, { user: places.user, timeout: patience });
+      await page.locator(idpPage).waitFor({ state: "attached", timeout: timeoutMs });
+      await signIn(page, { user: places.user, timeout: timeoutMs });
       continue;
     }
     // A page without scripts goes nowhere by itself.
-    if ((await page.locator("script").count()) > 0) await page.waitForLoadState("networkidle", { timeout: patience });
+    if ((await page.locator("script").count()) > 0) await page.waitForLoadState("networkidle", { timeout: timeoutMs });
     const after = page.url();
     if (progress.request !== null && !progress.delivered) continue;
     if (after === before && !(progress.signsIn && progress.request === null && (await pressOnlyButton(page)))) return;
@@ -122,7 +122,7 @@ async function settle(page: Page, places: Places, progress: Visiting): Promise<v
 async function pressOnlyButton(page: Page): Promise<boolean> {
   const buttons = page.locator("button:visible, input[type=submit]:visible, a[role=button]:visible");
   if ((await buttons.count()) !== 1) return false;
-  await buttons.click({ timeout: patience });
+  await buttons.click({ timeout: timeoutMs });
   return true;
 }
 
@@ -135,11 +135,11 @@ async function post(page: Page, { redirectUri, parameters }: AuthorizationRespon
   await page.setContent(
     `<form method="post" action="${attribute(redirectUri)}">${inputs.join("")}<button>Go</button></form>`,
   );
-  await page.locator("button").click({ timeout: patience });
+  await page.locator("button").click({ timeout: timeoutMs });
 }
 
 const attribute = (text: string): string =>
   text.replaceAll("&", "&amp;").replaceAll('"', "&quot;").replaceAll("<", "&lt;");
 
 /** What a person reads. */
-const textOf = (page: Page): Promise<string> => page.locator("body").innerText({ timeout: patience });
+const textOf = (page: Page): Promise<string> => page.locator("body").innerText({ timeout: timeoutMs });

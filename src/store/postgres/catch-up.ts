@@ -1,4 +1,4 @@
-import { away, patience, within } from "./database.ts";
+import { away, timeoutMs, within } from "./database.ts";
 
 /**
  * One look at the journal serves all that asked before it began. One that is under way serves nobody who asks now: it may have seen the
@@ -20,7 +20,7 @@ export function createCatchUp(takeIn: () => Promise<void>): () => Promise<void> 
     if (next !== null) return next;
     const begun = begin(running);
     running = begun.catch(() => undefined);
-    next = within(patience, begun, away);
+    next = within(timeoutMs, begun, away);
     return next;
   };
 }

@@ -6,12 +6,12 @@ import { withoutPassword } from "./address.ts";
 /** Of one process. */
 const mostConnections = 10;
 
-/** Milliseconds to get a connection, and for the answer to a statement. Twice both is more than {@link patience}, which ends either. */
+/** Milliseconds to get a connection, and for the answer to a statement. Twice both is more than {@link timeoutMs}, which ends either. */
 const connectWithin = 1500;
 const answerWithin = 1500;
 
 /** Milliseconds for a statement with all its attempts: a request that meets a hanging database is answered within 5 s. */
-export const patience = 4000;
+export const timeoutMs = 4000;
 
 /** Milliseconds for a statement about many records at once. */
 const longAnswerWithin = 15_000;
@@ -143,7 +143,7 @@ export function openDatabase(url: string, log: (note: string) => void, name = "i
 
   return {
     location,
-    query: (text, values) => within(patience - answerWithin + timeFor(values), twice(text, values), failure),
+    query: (text, values) => within(timeoutMs - answerWithin + timeFor(values), twice(text, values), failure),
     transaction,
     close: () => pool.end(),
   };
