@@ -58,6 +58,20 @@ test("the first screen", () => {
   expect(firstScreen(screen, plain)).toMatchSnapshot();
 });
 
+test("the first screen asks for no secret where a client has none", () => {
+  const app = {
+    id: "deploy",
+    isPublic: false,
+    hasSecret: false,
+    secret: null,
+    redirectUris: [],
+    grantTypes: [],
+  } as const;
+  const shown = firstScreen({ ...screen, clients: { first: [app], all: 1 }, app }, plain);
+  expect(shown).toContain("deploy  no secret");
+  expect(shown).not.toContain("OIDC_CLIENT_SECRET");
+});
+
 test("the first screen says that .env.local has the values already", () => {
   expect(firstScreen({ ...screen, isInEnvFile: true }, plain)).toContain(
     "\n  Already in .env.local:\n\n  OIDC_ISSUER=",

@@ -40,6 +40,10 @@ test("a change to a client prints the lines that its fixture file lacks", async 
   ];
   expect(await said("--redirect-uri http://localhost:3/ --secret-stdin", "add shop")).toEqual(entry);
   expect(await said("--name Shop", "edit shop")).toEqual([...entry, '    client_name: "Shop"']);
+  const credentials = '[{"issuer":"https://ci.test","subject":"s","audience":"a"}]';
+  const deploy = `--set grant_types=["client_credentials"] --set federated_credentials=${credentials}`;
+  expect(await said(deploy, "add deploy")).toContain(`    federated_credentials: ${credentials}`);
+  expect(await said("--name Deploy", "edit deploy")).not.toContain('    client_secret: "<its secret>"');
   expect(await said("--yes", "remove shop")).toEqual(["Its tokens get 401 from now on."]);
   expect(await said("--yes", "remove app")).toEqual([
     "Its tokens get 401 from now on.",

@@ -29,6 +29,10 @@ function lines(file: string, fields: readonly (readonly [name: string, value: un
 
 const nameOf = (file: string): string => (/\.\w+$/.test(file) ? file : "The fixtures");
 
+/** Whether keys or tokens of workloads prove who the client is. */
+const provesOtherwise = (client: Readonly<Record<string, unknown>>): boolean =>
+  client["token_endpoint_auth_method"] === "private_key_jwt" || client["federated_credentials"] !== undefined;
+
 /** The whole entry of a client that no file has. */
 function newEntry(
   files: Files,
@@ -37,7 +41,7 @@ function newEntry(
   const { file = "" } = files.find(({ clients }) => clients.length > 0) ?? files[0] ?? {};
   const fields = Object.entries({
     client_id,
-    ...(!isPublic && { client_secret: someSecret }),
+    ...(!isPublic && !provesOtherwise(others) && { client_secret: someSecret }),
     ...(redirect_uris.length > 0 && { redirect_uris }),
     ...others,
   });

@@ -20,6 +20,8 @@ interface ScreenUser {
 export interface ScreenClient {
   readonly id: string;
   readonly isPublic: boolean;
+  /** False: keys or tokens of workloads prove who a confidential client is. */
+  readonly hasSecret?: false;
   /** Only for the built-in demo, whose secrets are public. */
   readonly secret: string | null;
   readonly redirectUris: readonly string[];
@@ -82,9 +84,9 @@ function clientRows({ clients: { first, all } }: Screen, line: CommandLine): rea
   if (all === 0) return ["none yet: name some in a fixture file"];
   return [
     ...columns(
-      first.map(({ id, isPublic, secret, redirectUris, grantTypes }) => [
+      first.map(({ id, isPublic, hasSecret, secret, redirectUris, grantTypes }) => [
         id,
-        isPublic ? "public" : (secret ?? "secret"),
+        isPublic ? "public" : hasSecret === false ? "no secret" : (secret ?? "secret"),
         redirectUris[0] ?? grantTypes.join(" "),
       ]),
     ),
@@ -100,7 +102,7 @@ const issuerRows = ({ issuers: { first, all } }: Screen, line: CommandLine): rea
 /** The settings that an app needs. */
 function environment({ issuer, app }: Screen, line: CommandLine): readonly string[] {
   if (app === null) return [`OIDC_ISSUER=${issuer}`];
-  const { id, isPublic, secret, redirectUris } = app;
+  const { id, isPublic, hasSecret, secret, redirectUris } = app;
   const secretLine =
     secret === null
       ? `# OIDC_CLIENT_SECRET: ${line(commandOn(["idp", "clients", "show"], id, ["--show-secrets"]))}`
@@ -108,7 +110,7 @@ function environment({ issuer, app }: Screen, line: CommandLine): readonly strin
   return [
     `OIDC_ISSUER=${issuer}`,
     `OIDC_CLIENT_ID=${quoteWord(id)}`,
-    ...(isPublic ? [] : [secretLine]),
+    ...(isPublic || hasSecret === false ? [] : [secretLine]),
     `OIDC_REDIRECT_URI=${quoteWord(redirectUris.find((uri) => !uri.includes("*")) ?? redirectUris[0] ?? "")}`,
   ];
 }

@@ -131,6 +131,7 @@ function demoOf({ sources }: FoundFixtures): {
 const screenClient = (client: ClientView, known: string | undefined): ScreenClient => ({
   id: client.client_id,
   isPublic: client.public,
+  ...(!client.public && client.client_secret === undefined && { hasSecret: false }),
   secret: known !== undefined && client.client_secret === known ? known : null,
   redirectUris: client.redirect_uris,
   grantTypes: Array.isArray(client.grant_types) ? client.grant_types.map(String) : [],
