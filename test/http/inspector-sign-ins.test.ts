@@ -58,7 +58,7 @@ const failures: Readonly<Record<string, readonly [make: () => Promise<unknown>, 
       const visitor = new Browser(idp.issuer);
       await visitor.press(await visitor.open(app.url()), "login-submit", { username: "alice", password: "no" });
     },
-    /Refused wrong user name or password/,
+    /Refused wrong password of alice/,
   ],
   "wrong secret": [
     async () => app.exchange((await app.signIn()).code, { client_secret: "another secret" }),
@@ -128,7 +128,7 @@ const failures: Readonly<Record<string, readonly [make: () => Promise<unknown>, 
       const visitor = new Browser(idp.issuer);
       await visitor.press(await visitor.open(app.url()), "login-as-carol");
     },
-    /Refused the account is suspended.*How to fix it: idp users restore carol/,
+    /Refused carol is suspended.*How to fix it: idp users restore carol/,
   ],
   "a fault": [
     async () => {
