@@ -47,6 +47,14 @@ const noClock = {
   selector: "NewExpression[callee.name='Date'][arguments.length=0]",
   message: "Nothing reads the wall clock on the side: use ctx.now().",
 };
+const noSuperlative = {
+  selector: "VariableDeclarator[id.name=/^(?:most|longest|largest|least|shortest|few)(?:[A-Z]|$)/]",
+  message: "Limits begin with max or min.",
+};
+const noPatience = {
+  selector: "VariableDeclarator[id.name=/patience$/i]",
+  message: "Time limits end in TimeoutMs, or in the unit that they have.",
+};
 const noRecords = {
   selector: "MemberExpression[property.name='store'], ObjectPattern > Property[key.name='store']",
   message: "http never touches the store: call a function of core, which reads what is needed.",
@@ -118,6 +126,7 @@ export default tseslint.config(
     },
   },
   { files: ["src/**"], rules: { "max-lines": ["error", 250] } },
+  { files: ["src/**"], rules: { "no-restricted-syntax": ["error", noClock, noSuperlative, noPatience] } },
   layer(["src/store/**"], [noCore, noHttp, noServe, noCli, noClient, noMigrate]),
   layer(["src/core/**"], [noHttp, noServe, noCli, noClient, noMigrate, noAdapters, noFiles, noFilesOfOurs]),
   layer(["src/migrate/**"], [noHttp, noServe, noCli, noClient, noAdapters, noFiles]),
@@ -125,7 +134,10 @@ export default tseslint.config(
   layer(["src/net/**", "src/text/**", "src/files/**"], [aloneLeaf]),
   layer(["src/serve/**"], [noCli, noClient, noMigrate]),
   layer(["src/http/**"], [noServe, noCli, noClient, noMigrate, { ...noStore, regex: "store/(?!store\\.ts$)" }]),
-  { files: ["src/http/**"], rules: { "no-restricted-syntax": ["error", noClock, noRecords] } },
+  {
+    files: ["src/http/**"],
+    rules: { "no-restricted-syntax": ["error", noClock, noSuperlative, noPatience, noRecords] },
+  },
   {
     files: ["test/**"],
     rules: { "@typescript-eslint/no-unsafe-assignment": "off", "@typescript-eslint/no-unsafe-member-access": "off" },

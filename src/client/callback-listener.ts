@@ -19,7 +19,7 @@ export interface CallbackListener {
 const address = "127.0.0.1";
 export const callbackPath = "/callback";
 /** A response with form_post has only a few parameters. */
-const mostBytes = 65_536;
+const maxBytes = 65_536;
 const onlyResponses = "Only the response of a provider is accepted here.";
 
 /** @param port 0 for a free one @throws the error of the system if it cannot listen there */
@@ -112,7 +112,7 @@ async function bodyOf(request: IncomingMessage): Promise<string> {
   let bytes = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {
     bytes += chunk.length;
-    if (bytes > mostBytes) throw new Problem("a response of more than 64 kB");
+    if (bytes > maxBytes) throw new Problem("a response of more than 64 kB");
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString("utf8");

@@ -30,7 +30,7 @@ export interface Reply {
 
 /** Milliseconds for one request, from its start to the end of the answer. */
 const timeoutMs = 10_000;
-const mostBytes = 1_000_000;
+const maxBytes = 1_000_000;
 
 /** Sends a request. Redirects are not followed. @throws {Problem} if no answer comes */
 export function send({ method, url, headers = {}, form, json, lookup, bodyLimit }: Outgoing): Promise<Reply> {
@@ -73,7 +73,7 @@ export function send({ method, url, headers = {}, form, json, lookup, bodyLimit 
       let bytes = 0;
       response.on("data", (chunk: Buffer) => {
         bytes += chunk.length;
-        if (bytes > mostBytes) fail(new Problem(`${url} answers with more than ${mostBytes / 1_000_000} MB`));
+        if (bytes > maxBytes) fail(new Problem(`${url} answers with more than ${maxBytes / 1_000_000} MB`));
         else chunks.push(chunk);
       });
       response.on("error", () => {

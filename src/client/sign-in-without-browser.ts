@@ -26,10 +26,10 @@ export interface SignedInWithoutBrowser {
 }
 
 /** A sign-in takes a few steps; many more are an endless circle. */
-const mostSteps = 40;
+const maxSteps = 40;
 
 /** Seconds until a new one-time code is valid (RFC 6238), and a little more. */
-const mostWaits = 35;
+const maxWaits = 35;
 
 /**
  * Begins at the URL of an app that leads to a sign-in. Forms are filled in only on the pages of the idp that the app sends the browser to;
@@ -62,7 +62,7 @@ export async function signInWithoutBrowser(
   /** The page, once it shows a one-time code that was not used yet. */
   async function withCode(page: Json, address: string): Promise<Json> {
     let latest = page;
-    for (let waits = 0; latest["page"] === "factor" && latest["code"] === null && waits < mostWaits; waits += 1) {
+    for (let waits = 0; latest["page"] === "factor" && latest["code"] === null && waits < maxWaits; waits += 1) {
       await delay(1000);
       latest = pageOf(await request({ method: "GET", url: address }, null));
     }
@@ -88,7 +88,7 @@ export async function signInWithoutBrowser(
 
   let next: Outgoing = { method: "GET", url: new URL(url).href };
   let from: string | null = null;
-  for (let step = 0; step < mostSteps; step += 1) {
+  for (let step = 0; step < maxSteps; step += 1) {
     idp ??= await idpAt(next.url);
     let reply = await request(next, from);
     let moved = redirectOf(reply);
@@ -114,7 +114,7 @@ export async function signInWithoutBrowser(
     from = reply.url;
     next = moved;
   }
-  throw new Problem(`the app and idp redirect in a circle: ${mostSteps} steps, and no end`);
+  throw new Problem(`the app and idp redirect in a circle: ${maxSteps} steps, and no end`);
 }
 
 function redirectOf({ url, status, headers: { location } }: Reply): Outgoing | null {
@@ -142,7 +142,7 @@ function fetchWith(jar: CookieJar): SignedInWithoutBrowser["fetch"] {
   return async (input, init = {}) => {
     let target = new URL(input);
     let current: RequestInit = init;
-    for (let step = 0; step < mostSteps; step += 1) {
+    for (let step = 0; step < maxSteps; step += 1) {
       const headers = new Headers(current.headers);
       const cookie = jar.headerFor(target);
       if (cookie !== "") headers.set("cookie", cookie);
@@ -157,6 +157,6 @@ function fetchWith(jar: CookieJar): SignedInWithoutBrowser["fetch"] {
         current = rest;
       }
     }
-    throw new Problem(`${String(input)} redirects in a circle: ${mostSteps} steps, and no end`);
+    throw new Problem(`${String(input)} redirects in a circle: ${maxSteps} steps, and no end`);
   };
 }

@@ -41,12 +41,12 @@ export interface Attempts {
  * How many allowances are remembered. The least recently used one is dropped first. To drop one takes as many wrong guesses elsewhere, which
  * the total allowance of a source makes slow.
  */
-const mostRemembered = 10_000;
+const maxRemembered = 10_000;
 
 function remember<V>(map: Map<string, V>, key: string, value: V): void {
   map.delete(key);
   map.set(key, value);
-  if (map.size <= mostRemembered) return;
+  if (map.size <= maxRemembered) return;
   const [oldest] = map.keys();
   if (oldest !== undefined) map.delete(oldest);
 }
@@ -64,11 +64,11 @@ export function createAttempts(now: () => number): Attempts {
 
   const taken = (id: string, limit: Limit): number => {
     const left = (grownBackAt.get(id) ?? 0) - now();
-    const most = limit.guesses * limit.every * 1000;
-    if (left <= most) return Math.max(left, 0);
+    const maxDelay = limit.guesses * limit.every * 1000;
+    if (left <= maxDelay) return Math.max(left, 0);
     // The clock was set back: nobody waits for longer than an allowance takes to grow back.
-    grownBackAt.set(id, now() + most);
-    return most;
+    grownBackAt.set(id, now() + maxDelay);
+    return maxDelay;
   };
   const add = (id: string, limit: Limit, guesses: number): void => {
     const left = taken(id, limit) + guesses * limit.every * 1000;

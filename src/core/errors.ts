@@ -59,7 +59,7 @@ export interface Mismatch {
 export const inQuotes = (text: string): string => text.replaceAll(/[^\x20-\x7e]/gu, "?").replaceAll(/["\\]/g, "'");
 
 /** The longest description, in characters. It may repeat a value of any length, and Node.js allows 16 kB for a redirect's headers. */
-const longest = 2000;
+const maxLength = 2000;
 
 const redactedHint = ({ text, command }: Hint): Hint => ({
   text: redacted(text),
@@ -104,7 +104,7 @@ export class OAuthError extends Error {
       about?: About;
     } = {},
   ) {
-    super(cut(redacted(description), longest), "cause" in options ? { cause: options.cause } : undefined);
+    super(cut(redacted(description), maxLength), "cause" in options ? { cause: options.cause } : undefined);
     this.code = code;
     this.status = options.status ?? statuses[code];
     this.fix = options.fix === undefined ? null : redactedHint(hintOf(options.fix));

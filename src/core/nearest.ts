@@ -16,11 +16,11 @@ function letters(a: string, b: string): number {
 export function nearest(given: string, candidates: Iterable<string>): string | undefined {
   const typed = given.toLowerCase();
   let best: string | undefined;
-  let least = Math.max(1, Math.floor(given.length * 0.4)) + 1;
+  let minDistance = Math.max(1, Math.floor(given.length * 0.4)) + 1;
   for (const candidate of candidates) {
-    if (Math.abs(candidate.length - given.length) >= least) continue;
+    if (Math.abs(candidate.length - given.length) >= minDistance) continue;
     const differing = letters(typed, candidate.toLowerCase());
-    if (differing < least && differing < candidate.length) [best, least] = [candidate, differing];
+    if (differing < minDistance && differing < candidate.length) [best, minDistance] = [candidate, differing];
   }
   return best;
 }
@@ -39,7 +39,7 @@ export function didYouMean(given: string, candidates: Iterable<string>, nextStep
 }
 
 /** How many names a refusal lists. */
-const mostListed = 10;
+const maxListed = 10;
 
 /** The refusal of a name, with the names that this server knows, for a server whose records no other command can list. */
 export function unknownHere(
@@ -49,8 +49,8 @@ export function unknownHere(
 ): unknown {
   if (!(error instanceof OperationError) || error.code !== "not_found") return error;
   const meant = nearest(given, known);
-  const names = known.slice(0, mostListed).join(", ");
-  const all = known.length === 0 ? "none" : `${names}${known.length > mostListed ? ", …" : ""}`;
+  const names = known.slice(0, maxListed).join(", ");
+  const all = known.length === 0 ? "none" : `${names}${known.length > maxListed ? ", …" : ""}`;
   return new OperationError("not_found", `${error.message}. ${title}: ${all}`, {
     ...(meant !== undefined && { hint: `Did you mean ${meant}?` }),
   });

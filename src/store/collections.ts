@@ -47,7 +47,7 @@ interface Definition<T> {
   readonly key: string;
   readonly volatile?: true;
   /** The limit for records that anybody can create. Beyond it, the oldest hundredth is removed. */
-  readonly most?: number;
+  readonly max?: number;
   readonly unique?: Readonly<Record<string, (record: T) => string>>;
   readonly index?: Readonly<Record<string, (record: T) => string | readonly string[]>>;
 }
@@ -62,13 +62,13 @@ const originOf = (uri: string): string =>
   (/^https?:\/\/[^/?#]+/i.exec(uri)?.[0].toLowerCase() ?? "").replace(/^(http:.*):80$|^(https:.*):443$/, "$1$2");
 
 /** Requests that wait for a person, of each kind. */
-const mostWaiting = 10_000;
+const maxWaiting = 10_000;
 
 /** With `login: auto:` every request without a cookie begins one. */
-const mostSessions = 100_000;
+const maxSessions = 100_000;
 
 /** Any app can get one for a signed-in browser. At up to 1,600 a second, no code is removed before it expires. */
-const mostCodes = 100_000;
+const maxCodes = 100_000;
 
 /** Every collection: its key, and each way its records are looked up. */
 export const collections = {
@@ -102,7 +102,7 @@ export const collections = {
   expirations: define<Expiration>()({ key: "id" }),
   sessions: define<Session>()({
     key: "id",
-    most: mostSessions,
+    max: maxSessions,
     unique: { sid: (session) => session.sid },
     index: { user: (session) => session.userId },
   }),
@@ -111,13 +111,13 @@ export const collections = {
   fixtures: define<FixturesInUse>()({ key: "id" }),
   snapshots: define<Snapshot>()({ key: "name" }),
   meta: define<Meta>()({ key: "id" }),
-  interactions: define<Interaction>()({ key: "uid", volatile: true, most: mostWaiting }),
-  codes: define<Code>()({ key: "id", volatile: true, most: mostCodes }),
-  pushedRequests: define<PushedRequest>()({ key: "id", volatile: true, most: mostWaiting }),
+  interactions: define<Interaction>()({ key: "uid", volatile: true, max: maxWaiting }),
+  codes: define<Code>()({ key: "id", volatile: true, max: maxCodes }),
+  pushedRequests: define<PushedRequest>()({ key: "id", volatile: true, max: maxWaiting }),
   deviceRequests: define<DeviceRequest>()({
     key: "id",
     volatile: true,
-    most: mostWaiting,
+    max: maxWaiting,
     unique: { userCode: (request) => request.userCode },
   }),
   // On disk: an assertion may live for longer than the process.

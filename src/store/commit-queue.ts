@@ -25,7 +25,7 @@ const collectionsIn = (operations: readonly Operation[]): ReadonlySet<Collection
   new Set(operations.map((operation) => ("put" in operation ? operation.put : operation.remove)));
 
 /** Milliseconds. With more, a writer that has not lost would win each time, since it does not wait. */
-const longestWait = 2;
+const maxWait = 2;
 
 /** A place that is in no journal: a reader there gets all records. */
 export const nowhere: Place = { seq: -1, id: "" };
@@ -82,7 +82,7 @@ export function createCommitQueue(
       return null;
     } catch (error) {
       if (!(error instanceof OvertakenError)) throw error;
-      await setTimeout(Math.random() * longestWait);
+      await setTimeout(Math.random() * maxWait);
       return journal.since(place);
     }
   }

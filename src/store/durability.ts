@@ -2,7 +2,7 @@ import type { CollectionName } from "./collections.ts";
 import type { Operation } from "./journal.ts";
 
 /** Milliseconds in which a transaction runs again where another writer was faster. After that, whoever asked may try again. */
-export const longestContention = 5000;
+export const maxContention = 5000;
 
 /** What makes changes durable. */
 export interface Durability {

@@ -2,7 +2,7 @@
  * Records in memory with transactions: all of the memory store, and the core of the JSON store, which also makes changes durable before
  * anybody sees them.
  */
-import { longestContention, type Durability } from "./durability.ts";
+import { maxContention, type Durability } from "./durability.ts";
 import type { Operation, Records } from "./journal.ts";
 import {
   ConflictError,
@@ -110,12 +110,12 @@ export function createEngine({
     }
     deepFreeze(record);
     change(table, key, { ...fresh, seq: current?.seq ?? fresh.seq, frozen: true });
-    if (table.size() > table.most) pushOut(table);
+    if (table.size() > table.max) pushOut(table);
   }
 
   /** Removes several at once: finding the first entry of a Map gets slower with each entry that was deleted before it. */
   function pushOut(table: Table): void {
-    let left = Math.ceil(table.most / 100);
+    let left = Math.ceil(table.max / 100);
     for (const { key } of table.entries()) {
       change(table, key, undefined);
       left -= 1;
@@ -217,9 +217,9 @@ export function createEngine({
         return settle(outcome);
       }
       isCurrent = true;
-      giveUpAt = Math.min(giveUpAt, performance.now() + longestContention);
+      giveUpAt = Math.min(giveUpAt, performance.now() + maxContention);
     }
-    throw new StorageError(`other writers were faster for ${longestContention / 1000} s: nothing was changed`);
+    throw new StorageError(`other writers were faster for ${maxContention / 1000} s: nothing was changed`);
   }
 
   async function read<T>(work: (tx: ReadTx) => T): Promise<T> {

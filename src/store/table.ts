@@ -23,7 +23,7 @@ type ValueOf = (record: AnyRecord) => string | readonly string[];
 const definitions = collections as unknown as Readonly<
   Record<
     CollectionName,
-    { key: string; volatile?: true; most?: number; unique?: Record<string, ValueOf>; index?: Record<string, ValueOf> }
+    { key: string; volatile?: true; max?: number; unique?: Record<string, ValueOf>; index?: Record<string, ValueOf> }
   >
 >;
 
@@ -227,7 +227,7 @@ function createTable(collection: CollectionName) {
     collection,
     keyField,
     volatile: isVolatile(collection),
-    most: definitions[collection].most ?? Infinity,
+    max: definitions[collection].max ?? Infinity,
     entryOf,
     load,
     set,

@@ -1,8 +1,8 @@
 /** What has the form of a secret, in texts of any kind. */
 
-/** The beginning of a text whose length somebody else chooses. @param longest characters */
-export const cut = (text: string, longest: number): string =>
-  text.length > longest ? `${text.slice(0, longest)}…` : text;
+/** The beginning of a text whose length somebody else chooses. @param maxLength characters */
+export const cut = (text: string, maxLength: number): string =>
+  text.length > maxLength ? `${text.slice(0, maxLength)}…` : text;
 
 // Anybody may send a text of 100 kB, so each pattern takes linear time: it either consumes what it began to read, or gives up at once.
 /** JSON in base64url, as the parts of a JWT are. */

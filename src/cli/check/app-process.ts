@@ -39,7 +39,7 @@ const pause = 25;
 /** How many milliseconds an end may take to be known. */
 const settling = 200;
 /** How many lines of its output are kept. */
-const mostLines = 20;
+const maxLines = 20;
 
 /** Answers of a proxy whose app is not up yet. */
 const notYet = [502, 503, 504];
@@ -101,7 +101,7 @@ export function appProcess(
 
   const collect = (chunk: Buffer): void => {
     const [unfinished = "", ...more] = chunk.toString().split("\n");
-    lines = [...lines.slice(0, -1), `${lines.at(-1) ?? ""}${unfinished}`, ...more].slice(-mostLines);
+    lines = [...lines.slice(0, -1), `${lines.at(-1) ?? ""}${unfinished}`, ...more].slice(-maxLines);
   };
   // Whatever ends this process also ends the app.
   process.on("exit", () => {

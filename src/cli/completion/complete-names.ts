@@ -12,7 +12,7 @@ import { findTarget, type Target } from "../target/target.ts";
 const enough = 1000;
 
 /** How many of the last requests are offered. */
-const mostRequests = 50;
+const maxRequests = 50;
 
 const fromTarget: Record<NameKind, (target: Target) => Promise<readonly Candidate[]>> = {
   username: async (target) =>
@@ -31,7 +31,7 @@ const fromTarget: Record<NameKind, (target: Target) => Promise<readonly Candidat
     (await target.call("faults.list", {})).map((fault) => ({ value: fault.id, description: effectOf(fault) })),
   request_id: async (target) =>
     (await target.call("requests.list", {}))
-      .slice(-mostRequests)
+      .slice(-maxRequests)
       .map(({ id, method, endpoint, status }) => ({ value: id, description: `${method} ${endpoint} ${status}` })),
   snapshot: async (target) => (await target.call("snapshots.list", {})).map(snapshotCandidate),
   issuer: async (target) =>

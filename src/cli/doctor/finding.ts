@@ -4,7 +4,7 @@ import { hintOf, type Hint } from "../../core/hint.ts";
 export const timeoutMs = 3000;
 
 /** How many seconds two clocks may differ by. */
-export const fewSeconds = 2;
+export const maxClockDifference = 2;
 
 /** One thing that doctor looked at. */
 export interface Finding {

@@ -8,7 +8,7 @@ import { findFixtures } from "../../serve/fixture-files.ts";
 import { readLock } from "../../store/json/lock-file.ts";
 import { peek, type Peek } from "../../store/json/peek.ts";
 import { folderOf, namesIn } from "../../store/json/stores.ts";
-import { fewSeconds, ok, timeoutMs, problem, warning, type Finding } from "./finding.ts";
+import { maxClockDifference, ok, timeoutMs, problem, warning, type Finding } from "./finding.ts";
 import { failureOf, fixAndRetry } from "../failure.ts";
 import { withFixtures } from "../input/foreign-fixtures.ts";
 import type { Invocation } from "../invocation.ts";
@@ -181,7 +181,7 @@ function diskFindings(cli: Invocation): readonly Finding[] {
     const off = Math.round((statSync(file).mtimeMs - cli.now()) / 1000);
     return [
       ok("disk", `${folder} can be written`),
-      Math.abs(off) <= fewSeconds
+      Math.abs(off) <= maxClockDifference
         ? ok("clock", "agrees with the file system's")
         : warning(
             "clock",

@@ -3,12 +3,12 @@ import { count } from "../output/words.ts";
 import { findTarget } from "../target/target.ts";
 import { inspectStore } from "../../store/postgres/inspect.ts";
 import { fixtureFinding, unreadable } from "./folder.ts";
-import { fewSeconds, ok, problem, warning, type Finding } from "./finding.ts";
+import { maxClockDifference, ok, problem, warning, type Finding } from "./finding.ts";
 
 /** What doctor looks at in a shared store: whether it answers, what is in it, its clock, and who is connected. */
 
 /** How many seconds they may differ by for an instance to start. */
-const mostSeconds = 5;
+const maxSeconds = 5;
 
 export async function storeFindings(cli: Invocation & { readonly store: string }): Promise<readonly Finding[]> {
   return [
@@ -38,8 +38,8 @@ async function contentFinding(cli: Invocation, store: string): Promise<Finding> 
 
 function clockFinding(ahead: number): Finding {
   const seconds = Math.round(Math.abs(ahead));
-  if (seconds <= fewSeconds) return ok("clock", "agrees with the database's");
+  if (seconds <= maxClockDifference) return ok("clock", "agrees with the database's");
   const detail = `${seconds} s ${ahead > 0 ? "behind" : "ahead of"} the database's`;
-  const fix = `Set the clock of this machine: with a difference of more than ${mostSeconds} seconds no instance starts.`;
-  return seconds > mostSeconds ? problem("clock", detail, fix) : warning("clock", detail, fix);
+  const fix = `Set the clock of this machine: with a difference of more than ${maxSeconds} seconds no instance starts.`;
+  return seconds > maxSeconds ? problem("clock", detail, fix) : warning("clock", detail, fix);
 }

@@ -17,7 +17,7 @@ import { startCommand } from "../target/target.ts";
 import { count } from "../output/words.ts";
 
 /** How many lines are printed; the file has them all. */
-const mostLines = 40;
+const maxLines = 40;
 
 /** `idp init --from`: a fixture file made from the files of another tool. */
 export async function initFrom(
@@ -48,9 +48,8 @@ export async function initFrom(
     leftOut,
     ...(flags.stdout === true && { text }),
   };
-  const shown = losses.slice(0, mostLines);
-  const more =
-    losses.length > mostLines ? [`… and ${losses.length - mostLines} more, in the comments of ${target}`] : [];
+  const shown = losses.slice(0, maxLines);
+  const more = losses.length > maxLines ? [`… and ${losses.length - maxLines} more, in the comments of ${target}`] : [];
   const notes = losses.length === 0 ? [] : ["Not carried over:", ...shown, ...more];
   if (flags.stdout === true) return answer(document, () => text.trimEnd(), { notes });
   writeFixtures(place, text);

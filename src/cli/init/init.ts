@@ -100,7 +100,7 @@ type Shown = ReturnType<typeof documentOf> & {
 
 /** Code is not indented, so that it can be copied as it is. */
 function textOf({ client, users, found, env }: Shown, pieces: Connection["pieces"], style: Style): string {
-  const longest = Math.max(0, ...users.map(({ username }) => username.length));
+  const maxLength = Math.max(0, ...users.map(({ username }) => username.length));
   const rows = [
     ...(found.length === 0 ? [] : [["For", found.join(", ")] as const]),
     ["Client", client.client_id] as const,
@@ -108,7 +108,7 @@ function textOf({ client, users, found, env }: Shown, pieces: Connection["pieces
     ...client.redirect_uris.map((uri) => ["Redirect URI", uri] as const),
     ...users.map(
       ({ username, password }, index) =>
-        [index === 0 ? "Users" : "", `${username.padEnd(longest)}  password ${password}`] as const,
+        [index === 0 ? "Users" : "", `${username.padEnd(maxLength)}  password ${password}`] as const,
     ),
   ];
   return [

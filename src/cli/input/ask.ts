@@ -17,7 +17,7 @@ interface Choice {
 }
 
 /** With more choices than this, typing is faster than the arrow keys. */
-const fewEnough = 10;
+const maxChoices = 10;
 
 /** Questions go to stderr, so that `$(idp …)` gets only the answer. */
 async function prompts(cli: Invocation): Promise<ReturnType<typeof import("inquirer").createPromptModule>> {
@@ -34,7 +34,7 @@ export async function choose(
 ): Promise<string> {
   const shown = choices.map(({ value, name }) => ({ value, name: escapeLine(name) }));
   const ask = await prompts(cli);
-  if (shown.length <= fewEnough) {
+  if (shown.length <= maxChoices) {
     const picked: { readonly value: unknown } = await ask({
       value: { type: "select", message, choices: shown, loop: false },
     });

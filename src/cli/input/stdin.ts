@@ -3,7 +3,7 @@ import { OperationError } from "../../core/errors.ts";
 /** Standard input is always read as the stream: by its descriptor, a pipe that is still empty is an error (EAGAIN). */
 
 /** No token and no secret is longer. */
-const mostBytes = 1024 * 1024;
+const maxBytes = 1024 * 1024;
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
@@ -25,7 +25,7 @@ export async function readBytes(
 /** Reads a token or a secret: a stream to its end, as text. @throws {OperationError} usage if it is too long, or not text */
 export async function readAll(stream: NodeJS.ReadStream): Promise<string> {
   const bytes = await readBytes(stream, (length) => {
-    if (length > mostBytes) {
+    if (length > maxBytes) {
       throw new OperationError("usage", "standard input has more than 1 MB: expected a token or a secret");
     }
   });

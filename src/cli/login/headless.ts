@@ -12,7 +12,7 @@ interface Pages {
 }
 
 /** A sign-in is a handful of steps; more is a loop. */
-const mostSteps = 20;
+const maxSteps = 20;
 
 /** @param issuer the issuer of the server; no other address is called */
 export function pagesOf(issuer: string, decider: Decider): Pages {
@@ -40,7 +40,7 @@ export function pagesOf(issuer: string, decider: Decider): Pages {
   /** Goes from page to page until the last one. @param arrived the result of the last page; null for another one */
   async function walk<T>(begin: string, arrived: (step: Step) => T | null): Promise<T> {
     let reply = await request(begin);
-    for (let steps = 0; steps < mostSteps; steps += 1) {
+    for (let steps = 0; steps < maxSteps; steps += 1) {
       const location = reply.headers.location;
       const moved = reply.status >= 300 && reply.status < 400 && location !== undefined;
       const page = moved ? null : pageOf(reply);
@@ -49,7 +49,7 @@ export function pagesOf(issuer: string, decider: Decider): Pages {
       if (page !== null) reply = await answerPage(page, decider, request);
       else reply = await request(location ?? "");
     }
-    throw new Problem(`the pages go in a loop: ${mostSteps} steps, and no end`);
+    throw new Problem(`the pages go in a loop: ${maxSteps} steps, and no end`);
   }
 
   return {

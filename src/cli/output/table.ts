@@ -61,7 +61,7 @@ export interface Column<Row> {
 
 const gap = 2;
 /** How many cells a column that may be cut keeps. */
-const least = 8;
+const minCells = 8;
 
 const linesOf = (cell: string): readonly string[] => cell.split("\n");
 const widthOfCell = (cell: string): number => Math.max(...linesOf(cell).map(cells));
@@ -77,24 +77,24 @@ export function columnWidths(
   shrinks: (index: number) => boolean = () => false,
 ): readonly number[] {
   const widest = (index: number, below: number): number =>
-    rows.reduce((most, row) => {
+    rows.reduce((widestCell, row) => {
       const each = widthOfCell(row[index] ?? "");
-      return each < below && each > most ? each : most;
+      return each < below && each > widestCell ? each : widestCell;
     }, 0);
   const natural = (rows[0] ?? []).map((_cell, index) => widest(index, Infinity));
   let excess = total(natural) - width;
   const cutDown = natural.map((before, index) => {
     if (!shrinks(index) || excess <= 0) return before;
-    const after = Math.min(before, Math.max(cells(rows[0]?.[index] ?? ""), least, before - excess));
+    const after = Math.min(before, Math.max(cells(rows[0]?.[index] ?? ""), minCells, before - excess));
     excess -= before - after;
     return after;
   });
   if (excess <= 0) return cutDown;
   const widths = [...natural];
   while (total(widths) > width) {
-    const most = Math.max(...widths);
-    const index = widths.indexOf(most);
-    const next = widest(index, most);
+    const maxWidth = Math.max(...widths);
+    const index = widths.indexOf(maxWidth);
+    const next = widest(index, maxWidth);
     if (next === 0) break;
     widths[index] = next;
   }

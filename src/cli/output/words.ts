@@ -8,10 +8,10 @@ export const count = (number: number, singular: string, plural = `${singular}s`)
   `${number} ${number === 1 ? singular : plural}`;
 
 /** How many names are shown. */
-const fewNames = 3;
+const maxNames = 3;
 
 /** The first few of some names. */
 export function few(names: readonly string[]): string {
-  const shown = names.slice(0, fewNames).join(", ");
-  return names.length > fewNames ? `${shown}, …` : shown;
+  const shown = names.slice(0, maxNames).join(", ");
+  return names.length > maxNames ? `${shown}, …` : shown;
 }

@@ -5,16 +5,16 @@ import { durationOf } from "../../core/time.ts";
 /** Values of flags, checked before a command is loaded. */
 
 /** Over 300 years: a longer duration may lead to an invalid date. */
-const most = 9_999_999_999;
+const max = 9_999_999_999;
 
 /** A duration in seconds: a whole number, alone or with a unit. */
 export const seconds =
-  (least: number, atMost = most) =>
+  (min: number, atMost = max) =>
   (value: string): number => {
     const given = durationOf(value);
-    if (!(given >= least && given <= atMost)) {
+    if (!(given >= min && given <= atMost)) {
       throw new InvalidArgumentError(
-        `It must be a whole number of seconds, at least ${least} and at most ${atMost}, or one with a unit: 30s, 5m, 2h, 7d.`,
+        `It must be a whole number of seconds, at least ${min} and at most ${atMost}, or one with a unit: 30s, 5m, 2h, 7d.`,
       );
     }
     return given;

@@ -55,7 +55,7 @@ export interface Screen {
 }
 
 /** How many users and clients are shown before "… 14 more". */
-export const fewRows = 6;
+export const maxRows = 6;
 
 /** How many cells a line and its title take. */
 const width = 80;

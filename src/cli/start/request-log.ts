@@ -20,9 +20,9 @@ function endpointName({ endpoint, path }: RequestEvent): string {
 export const timeOfDay = (at: Date): string => at.toTimeString().slice(0, 8);
 
 /** How many characters of a path are shown: the sender of a request chooses its length. */
-const longestPath = 200;
+const maxPathLength = 200;
 
-export const cutPath = (path: string): string => cut(path, longestPath);
+export const cutPath = (path: string): string => cut(path, maxPathLength);
 
 /** The indent of the lines below the first one of a request. */
 const indent = " ".repeat(10);

@@ -12,7 +12,7 @@ import { envFile, staleFile } from "../env/written.ts";
 import type { Invocation } from "../invocation.ts";
 import { say } from "../output/print.ts";
 import { loginClient } from "../program/app-types.ts";
-import { fewRows, type Screen, type ScreenClient } from "./first-screen.ts";
+import { maxRows, type Screen, type ScreenClient } from "./first-screen.ts";
 import { nothingSeeded, seedSummary } from "./seed-summary.ts";
 import { count } from "../output/words.ts";
 import type { CommandLine } from "../../core/hint.ts";
@@ -31,7 +31,7 @@ export async function screenOf(
   place: string | null,
   { forPerson, line }: { readonly forPerson: boolean; readonly line: CommandLine },
 ): Promise<Screen> {
-  const users = await listUsers(ctx, { limit: fewRows });
+  const users = await listUsers(ctx, { limit: maxRows });
   const { users: allUsers, faults } = await status(ctx);
   const clients = await listClients(ctx, { secrets: true });
   const issuers = await registry.list();
@@ -45,7 +45,7 @@ export async function screenOf(
     issuer: ctx.issuer,
     hasKeys: forPerson,
     issuers: {
-      first: issuers.slice(0, fewRows).map(({ name, issuer }) => [name, issuer]),
+      first: issuers.slice(0, maxRows).map(({ name, issuer }) => [name, issuer]),
       all: issuers.length,
     },
     listens: portOf(ctx.issuer) === port ? null : `port ${port}`,
@@ -56,7 +56,7 @@ export async function screenOf(
       all: allUsers,
     },
     clients: {
-      first: clients.slice(0, fewRows).map(shown),
+      first: clients.slice(0, maxRows).map(shown),
       all: clients.length,
     },
     app: isApp ? shown(app) : null,

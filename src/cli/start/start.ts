@@ -105,7 +105,7 @@ function optionsOf(
 }
 
 /** How many bytes may wait for a reader, because a log that nobody reads must not fill the memory. */
-const mostWaiting = 1024 * 1024;
+const maxWaiting = 1024 * 1024;
 
 /** Writes each request as a line of JSON, or as lines for a person; nothing with `--quiet`. What is dropped while nobody reads is counted. */
 function requestLog(cli: Invocation): (event: RequestEvent) => void {
@@ -116,7 +116,7 @@ function requestLog(cli: Invocation): (event: RequestEvent) => void {
     dropped = 0;
   };
   return (event) => {
-    if (dropped > 0 || stdout.writableLength > mostWaiting) {
+    if (dropped > 0 || stdout.writableLength > maxWaiting) {
       if (dropped === 0) stdout.once("drain", goOn);
       dropped += 1;
       return;

@@ -6,7 +6,7 @@ import { readAll } from "../input/stdin.ts";
 /** Where a command on tokens gets its token from. */
 
 /** A longer token fits neither a header nor a request of the control API. */
-const mostCharacters = 65_536;
+const maxCharacters = 65_536;
 
 /**
  * The given text: the argument; standard input for "-", or without an argument if it is not a terminal; else the answer to a question.
@@ -40,7 +40,7 @@ export async function readToken(
       hint: { text: "To decode each", command: ["idp", "token", "decode", "-"] },
     });
   }
-  if (chosen.token.length > mostCharacters) {
+  if (chosen.token.length > maxCharacters) {
     throw new OperationError("usage", `this has ${chosen.token.length} characters, and no token has as many`);
   }
   return chosen;

@@ -9,7 +9,7 @@ import { endBefore, newProgress, type Progress } from "./progress.ts";
 /** A browser without scripts: cookies, redirects and forms. It opens nothing but the app and idp. */
 
 /** A sign-in takes a few steps; many more are an endless circle. */
-const mostSteps = 40;
+const maxSteps = 40;
 
 const html = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
 
@@ -72,7 +72,7 @@ export function smallBrowser(places: Places, now: () => number): Browser {
   async function walk(first: Outgoing, progress: Progress): Promise<End> {
     let next: Next = first;
     let from: string | null = progress.delivered ? places.issuer : null;
-    for (let count = 0; count < mostSteps; count += 1) {
+    for (let count = 0; count < maxSteps; count += 1) {
       if (isEnd(next)) return next;
       const url = new URL(next.url);
       const end = endBefore(places, progress, url, progress.response?.mode === "form_post" ? progress.response : null);
@@ -90,7 +90,7 @@ export function smallBrowser(places: Places, now: () => number): Browser {
         return { kind: "page", url: reply.url, status: reply.status, text: reply.text };
       }
     }
-    return stuck(`the browser was sent from address to address ${mostSteps} times`);
+    return stuck(`the browser was sent from address to address ${maxSteps} times`);
   }
 
   async function visit(first: Outgoing, progress: Progress): Promise<Visit> {

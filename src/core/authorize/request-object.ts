@@ -2,7 +2,7 @@ import { parseJson } from "../../text/json-depth.ts";
 import { isObject } from "../../text/json-object.ts";
 
 /** Bytes. A longer request object is not read at all. */
-const longest = 8192;
+const maxLength = 8192;
 
 /**
  * `response_mode` and `state` of a request object (OpenID Connect Core 6.1), needed to send its refusal back to the client. Its signature
@@ -10,7 +10,7 @@ const longest = 8192;
  * @param request the parameter; undefined: not sent
  */
 export function responseParametersOf(request: string | undefined): { readonly mode?: string; readonly state?: string } {
-  if (request === undefined || request.length > longest) return {};
+  if (request === undefined || request.length > maxLength) return {};
   let payload: unknown;
   try {
     payload = parseJson(Buffer.from(request.split(".")[1] ?? "", "base64url"));

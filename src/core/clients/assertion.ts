@@ -18,7 +18,7 @@ export const assertionType = "urn:ietf:params:oauth:client-assertion-type:jwt-be
 export type AssertionMethod = keyof typeof assertionAlgorithms;
 
 /** Seconds: an assertion is made for one request, and its `jti` has to be remembered for as long as it lives. */
-const longestLife = 3600;
+const maxLife = 3600;
 
 /** Seconds that the clock of a client may be ahead: what it makes now is not "not valid yet" (RFC 7523 3). */
 const clockSkew = 10;
@@ -90,7 +90,7 @@ export async function verifyAssertion(
   const { jti = "", exp = 0 } = claims;
   // Its jti is remembered until exp, so the clock tolerance does not apply here.
   if (exp * 1000 <= ctx.now()) throw refuse('it has expired ("exp")');
-  if (exp * 1000 - ctx.now() > longestLife * 1000) throw refuse(`it lives for more than ${longestLife} s`);
+  if (exp * 1000 - ctx.now() > maxLife * 1000) throw refuse(`it lives for more than ${maxLife} s`);
   const id = hashOf(`${client.client_id} ${jti}`);
   const isNew = await ctx.store.transaction((tx) => {
     // Fetching its keys may take long: the client may have been changed in the meantime. A document counts as it was read.

@@ -4,7 +4,7 @@ import type { Context } from "../context.ts";
 /** How long the tokens that are out live at most: so long their keys and their state are kept. */
 
 /** The longest life (seconds) that a token may have had so far. */
-function longestLife(tx: ReadTx, { settings }: Context): number {
+function maxLife(tx: ReadTx, { settings }: Context): number {
   const noted = tx.get("meta", "longestLife")?.value;
   return Math.max(settings.refresh_token_ttl, settings.access_token_ttl, typeof noted === "number" ? noted : 0);
 }
@@ -24,7 +24,7 @@ function latestEnd(tx: ReadTx): number {
  * have expired.
  */
 export function noteLife(tx: Tx, ctx: Context): void {
-  const value = longestLife(tx, ctx);
+  const value = maxLife(tx, ctx);
   if (tx.get("meta", "longestLife")?.value !== value) tx.put("meta", { id: "longestLife", value });
   const end = ctx.now() + value * 1000;
   if (end >= latestEnd(tx) + grain) tx.put("meta", { id: "latestEnd", value: end });
@@ -32,7 +32,7 @@ export function noteLife(tx: Tx, ctx: Context): void {
 
 /** Until when (milliseconds) the keys that signed the tokens that are out now matter. */
 export const tokensEnd = (tx: ReadTx, ctx: Context): number =>
-  Math.max(ctx.now() + longestLife(tx, ctx) * 1000, latestEnd(tx));
+  Math.max(ctx.now() + maxLife(tx, ctx) * 1000, latestEnd(tx));
 
 /** Until when the state of those tokens must be kept, at most: without it they would be valid again. */
 export const stateEnd = (tx: ReadTx, ctx: Context): number => tokensEnd(tx, ctx) + grain;

@@ -31,18 +31,18 @@ const searchable = (user: User): string =>
 export const lookedThrough = 5_000;
 
 /** The users with exactly this name or address, found by an index. */
-function namedExactly(tx: ReadTx, name: string, most: number): readonly User[] {
+function namedExactly(tx: ReadTx, name: string, max: number): readonly User[] {
   const byName = tx.find("users", "username", name);
-  const byEmail = tx.findAll("users", "email", name.toLowerCase()).slice(0, most);
+  const byEmail = tx.findAll("users", "email", name.toLowerCase()).slice(0, max);
   return [...new Set([...(byName === undefined ? [] : [byName]), ...byEmail])];
 }
 
 /** The users who match, up to `most` of them, `leading` first. */
-function matching(tx: ReadTx, leading: readonly User[], wanted: string, most: number): User[] {
+function matching(tx: ReadTx, leading: readonly User[], wanted: string, max: number): User[] {
   const found = [...leading];
   let looked = 0;
   for (const user of tx.all("users")) {
-    if (looked === lookedThrough || found.length >= most) break;
+    if (looked === lookedThrough || found.length >= max) break;
     looked += 1;
     if (!leading.includes(user) && (wanted === "" || searchable(user).includes(wanted))) found.push(user);
   }

@@ -1,5 +1,5 @@
 import { changes, creates } from "./operation.ts";
-import { mostOne, notBoth } from "./schemas/rules.ts";
+import { atMostOne, notBoth } from "./schemas/rules.ts";
 
 /** Single tokens. */
 
@@ -52,7 +52,7 @@ export const tokenOperations = {
             const add = (field: string, message: string): void =>
               issues.addIssue({ code: "custom", path: [field], message });
             for (const flaws of apart) {
-              if (!mostOne(...flaws)(input)) {
+              if (!atMostOne(...flaws)(input)) {
                 const [first = "", ...others] = flaws.filter((flaw) => input[flaw] === true);
                 add(first, `excludes ${others.join(" and ")}. Make a token for each`);
               }

@@ -1,5 +1,5 @@
 import { changes, creates, nothing, reads } from "./operation.ts";
-import { mostOne, notBoth } from "./schemas/rules.ts";
+import { atMostOne, notBoth } from "./schemas/rules.ts";
 
 /** Workloads, and their tokens. */
 
@@ -54,7 +54,7 @@ export const workloadOperations = {
           })
           .superRefine((input, issues) => {
             for (const flaws of apart) {
-              if (mostOne(...flaws)(input)) continue;
+              if (atMostOne(...flaws)(input)) continue;
               const [first = "", ...others] = flaws.filter((flaw) => input[flaw] === true);
               const message = `excludes ${others.join(" and ")}. Make a token for each`;
               issues.addIssue({ code: "custom", path: [first], message });

@@ -13,7 +13,7 @@ import { parse } from "node:querystring";
 import { isObject } from "../../text/json-object.ts";
 import { redacted } from "../../text/redacted.ts";
 import { isList, isOpen, isParameterName } from "./places.ts";
-import { hiddenIn, hiddenInPath, shortestPart, textsIn, without, type IsRegistered } from "./values.ts";
+import { hiddenIn, hiddenInPath, minPartLength, textsIn, without, type IsRegistered } from "./values.ts";
 
 /** What a request sent. */
 export interface Sent {
@@ -25,12 +25,12 @@ export interface Sent {
 
 type Values = Readonly<Record<string, unknown>>;
 
-const most = 100;
+const maxParameters = 100;
 
 /** The parameters of query and body together. */
 export function valuesIn({ url, body }: Pick<Sent, "url" | "body">): Values {
   const at = url.indexOf("?");
-  const query = at < 0 ? {} : parse(url.slice(at + 1), "&", "=", { maxKeys: most });
+  const query = at < 0 ? {} : parse(url.slice(at + 1), "&", "=", { maxKeys: maxParameters });
   if (!isObject(body)) return query;
   const both = new Map<string, unknown>(Object.entries(query));
   for (const [name, value] of Object.entries(body)) {
@@ -55,7 +55,7 @@ function hiddenOf({ url, body, authorization }: Sent, isRegistered: IsRegistered
   const basic = basicIn(authorization);
   const credentials = /^\S+ +(.*)$/s.exec(authorization ?? "")?.[1] ?? authorization ?? "";
   const ofParameters = Object.entries(valuesIn({ url, body }))
-    .slice(0, most)
+    .slice(0, maxParameters)
     .flatMap(([name, given]) => [
       ...(isParameterName(name) ? [] : [name]),
       ...textsIn(given).flatMap((text) => (isOpen(name) ? hiddenIn(text, isRegistered, isList(name)) : secret(text))),
@@ -65,16 +65,16 @@ function hiddenOf({ url, body, authorization }: Sent, isRegistered: IsRegistered
     ...ofParameters,
     ...[credentials, basic?.secret ?? ""].flatMap(secret),
     ...(basic === null ? [] : hiddenIn(basic.id, isRegistered)),
-  ].filter(({ length }) => length >= shortestPart);
+  ].filter(({ length }) => length >= minPartLength);
 }
 
 /** More texts are not searched for one by one, because their sender chooses how many there are. */
-const mostTexts = 1000;
+const maxTexts = 1000;
 
 /** Makes what cleans the texts about a request: of its answer, its log line and its record. */
 export function redactorOf(sent: Sent, isRegistered: IsRegistered): (text: string) => string {
   const hidden = hiddenOf(sent, isRegistered).filter((text) => !isRegistered(text));
-  if (hidden.length > mostTexts) return () => "…";
+  if (hidden.length > maxTexts) return () => "…";
   const clean = without(hidden);
   return (text) => redacted(clean(text));
 }

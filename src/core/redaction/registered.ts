@@ -6,7 +6,7 @@ import { basicIn, valuesIn, type Sent } from "./redactor.ts";
 import { decoded, textsIn } from "./values.ts";
 
 /** At most so many texts of a request are looked up. */
-const most = 200;
+const maxTexts = 200;
 
 /** A URI and its parts, each of which may be shown alone. */
 const partsOf = (uri: string): readonly string[] => [uri, ...uri.split(/[/?&#=;:]/), ...uri.split(/[/?&#=;:.]/)];
@@ -38,9 +38,9 @@ export async function registeredIn(
   const texts = [
     ...sent.url.replace(/\?.*$/s, "").split("/").map(decoded),
     ...(basic === null ? [] : [basic.id]),
-    ...values.flatMap((value) => [value, ...value.split(" ", most)]),
+    ...values.flatMap((value) => [value, ...value.split(" ", maxTexts)]),
   ];
-  const asked = [...new Set(texts)].filter((text) => text !== "").slice(0, most);
+  const asked = [...new Set(texts)].filter((text) => text !== "").slice(0, maxTexts);
   const own = [...open, ctx.issuer, ctx.address, ...Object.values(ctx.layout.paths)].flatMap(partsOf);
   return ctx.store.read(
     (tx) => new Set([...own, ...asked.flatMap((text) => [...ofClient(tx, text), ...(isName(tx, text) ? [text] : [])])]),

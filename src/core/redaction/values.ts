@@ -5,9 +5,9 @@ import { isOpenInAddress } from "./places.ts";
 export type IsRegistered = (text: string) => boolean;
 
 /** A value that is not registered and has so many characters is not shown. */
-const least = 16;
+const minHiddenLength = 16;
 /** Shorter parts of values may be parts of common words, so they are not searched for in texts. */
-export const shortestPart = 4;
+export const minPartLength = 4;
 
 /** Words of that length that standards fix, and of our own paths. */
 const words = new Set([
@@ -17,7 +17,7 @@ const words = new Set([
 ]);
 
 const isShown = (text: string, isRegistered: IsRegistered): boolean =>
-  text.length < least || words.has(text) || isRegistered(text);
+  text.length < minHiddenLength || words.has(text) || isRegistered(text);
 
 /** A value of an address without its URL encoding; as it is, if that is not valid. */
 export function decoded(value: string): string {
@@ -39,7 +39,7 @@ function hiddenInUri(uri: string, isRegistered: IsRegistered): readonly string[]
   const named = query.split(/[?&#;]/).flatMap((parameter) => {
     const at = parameter.indexOf("=");
     const [name, value] = at < 0 ? ["", parameter] : [parameter.slice(0, at), parameter.slice(at + 1)];
-    const isSecret = at >= 0 && !isOpenInAddress(name) && value.length >= shortestPart;
+    const isSecret = at >= 0 && !isOpenInAddress(name) && value.length >= minPartLength;
     return [...hiddenIn(name, isRegistered), ...(isSecret ? [value] : hiddenIn(value, isRegistered))];
   });
   const withoutExtension = (part: string): string => part.replace(/\.[a-z]{1,5}$/, "");
@@ -67,7 +67,7 @@ function jsonIn(text: string): unknown {
 }
 
 /** The sender chooses of how many parts a value is made. One of more parts is not shown at all. */
-const mostParts = 100;
+const maxParts = 100;
 
 /**
  * The parts of a value that may not be shown. Where the whole may not be shown, it is the first one.
@@ -77,7 +77,7 @@ const mostParts = 100;
 export function hiddenIn(value: string, isRegistered: IsRegistered, isList = false): readonly string[] {
   if (isShown(value, isRegistered)) return [];
   const hidden = hiddenParts(value, isRegistered, isList);
-  return hidden.length > mostParts ? [value] : hidden;
+  return hidden.length > maxParts ? [value] : hidden;
 }
 
 function hiddenParts(value: string, isRegistered: IsRegistered, isList: boolean): readonly string[] {
@@ -88,8 +88,8 @@ function hiddenParts(value: string, isRegistered: IsRegistered, isList: boolean)
   const items = value.split(" ").filter((item) => item !== "");
   const ofUris = items.flatMap((item) => (uriForm.test(item) ? hiddenInUri(item, isRegistered) : []));
   const rest = items.filter((item) => !uriForm.test(item) && !words.has(item) && !isRegistered(item));
-  if (isList && rest.length <= 1 && rest.every(({ length }) => length < least)) return ofUris;
-  const parts = [...rest.filter(({ length }) => length >= shortestPart), ...ofUris];
+  if (isList && rest.length <= 1 && rest.every(({ length }) => length < minHiddenLength)) return ofUris;
+  const parts = [...rest.filter(({ length }) => length >= minPartLength), ...ofUris];
   return isList && rest.length < items.length ? parts : [value, ...parts];
 }
 

@@ -16,13 +16,13 @@ import { checkMetadata } from "./register.ts";
 const sizeLimit = 5120;
 const timeLimit = 3000;
 /** Milliseconds that a document may be remembered at most, and that a refusal is remembered. */
-const longestFresh = 86_400_000;
+const maxFresh = 86_400_000;
 const refusalFresh = 60_000;
 /** Reads that one peer may cause in each minute. */
 const readsOfPeer = 10;
 const minute = 60_000;
 /** How many documents, and how many peers, are remembered. Anybody can add some. */
-const mostRemembered = 1000;
+const maxRemembered = 1000;
 
 /** The rule that a document breaks. */
 class BrokenRule extends Error {}
@@ -42,7 +42,7 @@ function remember<V>(map: Map<string, V>, key: string, value: V): void {
   map.delete(key);
   map.set(key, value);
   const [oldest] = map.keys();
-  if (map.size > mostRemembered && oldest !== undefined) map.delete(oldest);
+  if (map.size > maxRemembered && oldest !== undefined) map.delete(oldest);
 }
 
 /** @param context of the issuer */
@@ -150,7 +150,7 @@ function freshness(headers: Readonly<Record<string, string | readonly string[] |
   const lifetime =
     seconds === undefined ? Date.parse(String(expires)) - Date.parse(String(date)) : Number(seconds) * 1000;
   const left = lifetime - (Number(age) || 0) * 1000;
-  return left > 0 ? Math.min(left, longestFresh) : 0;
+  return left > 0 ? Math.min(left, maxFresh) : 0;
 }
 
 function jsonIn(text: string): unknown {

@@ -31,7 +31,7 @@ function refuse(problems: readonly Problem[]): OAuthError {
 }
 
 /** Characters for one client: anybody who may register could fill the disk. */
-const longestMetadata = 16_384;
+const maxMetadataLength = 16_384;
 
 /** Addresses of a self-registered client to which this server must send nothing, and no browser (OpenID Connect Registration 2). */
 function addressProblems(client: Metadata, settings: Settings): Problem[] {
@@ -75,8 +75,8 @@ export async function checkMetadata({ settings }: Context, sent: unknown, given:
   if (problems.length > 0) throw refuse(problems);
   // Only now: a value that is nested too deep cannot be written as JSON.
   const { length } = JSON.stringify(client);
-  if (length > longestMetadata) {
-    const message = `the metadata is ${length} characters long; at most ${longestMetadata} are accepted`;
+  if (length > maxMetadataLength) {
+    const message = `the metadata is ${length} characters long; at most ${maxMetadataLength} are accepted`;
     throw new OAuthError("invalid_client_metadata", message);
   }
   return normalizeClient(client as unknown as Parameters<typeof normalizeClient>[0], null, { at: "", epoch: "" });

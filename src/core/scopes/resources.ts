@@ -4,16 +4,16 @@ import { isAbsoluteUri } from "../uri.ts";
 /** Resource indicators (RFC 8707): for which API an access token is meant. Clients send them as `resource` or `audience`. */
 
 /** The most values of a request. They are kept with each code, and many short strings take ten times the memory of their characters. */
-const most = 20;
+const maxResources = 20;
 
 /** The targets of a request. @throws {OAuthError} invalid_target */
 export function checkResources(sent: readonly string[]): readonly string[] {
   // A parameter without a value counts as not sent (RFC 6749 3.1).
   const values = sent.filter((value) => value !== "");
-  if (values.length > most) {
+  if (values.length > maxResources) {
     throw new OAuthError(
       "invalid_target",
-      `resource and audience have ${values.length} values; at most ${most} are accepted`,
+      `resource and audience have ${values.length} values; at most ${maxResources} are accepted`,
     );
   }
   for (const value of values) {

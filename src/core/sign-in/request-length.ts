@@ -23,9 +23,9 @@ export function checkCodeLength(texts: readonly (string | undefined)[]): void {
   refuseLonger(texts, ofCodes, "nonce, claims and resource are together");
 }
 
-function refuseLonger(texts: readonly (string | undefined)[], most: number, what: string): void {
+function refuseLonger(texts: readonly (string | undefined)[], max: number, what: string): void {
   const length = texts.reduce((sum, text) => sum + (text?.length ?? 0), 0);
-  if (length > most) {
-    throw new OAuthError("invalid_request", `${what} ${length} characters long; at most ${most} are accepted`);
+  if (length > max) {
+    throw new OAuthError("invalid_request", `${what} ${length} characters long; at most ${max} are accepted`);
   }
 }

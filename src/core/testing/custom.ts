@@ -134,9 +134,13 @@ async function ofClient(ctx: Context, { client: id, scope, dpop_jkt }: IssueToke
 function lifeOf(ctx: Context, kind: Kind, asked: number | undefined): number {
   const { access_token_ttl, refresh_token_ttl } = ctx.settings;
   if (asked === undefined) return kind === "refresh" ? refresh_token_ttl : access_token_ttl;
-  const most = Math.max(refresh_token_ttl, access_token_ttl);
-  if (asked <= most) return asked;
-  throw new OperationError("refused", `expires_in is at most ${most} seconds with these settings; this is ${asked}`, {
-    hint: "This server remembers revocations only that long. For more, raise refresh_token_ttl in the settings.",
-  });
+  const maxLife = Math.max(refresh_token_ttl, access_token_ttl);
+  if (asked <= maxLife) return asked;
+  throw new OperationError(
+    "refused",
+    `expires_in is at most ${maxLife} seconds with these settings; this is ${asked}`,
+    {
+      hint: "This server remembers revocations only that long. For more, raise refresh_token_ttl in the settings.",
+    },
+  );
 }

@@ -58,7 +58,7 @@ const paramDifferences = (ledger: Ledger, { param = {} }: Expectation, record: R
 
 const sentence = ({ name, wanted, got }: Difference): string => `${name} is ${got ?? "missing"}, not ${wanted}`;
 
-const mostShown = 3;
+const maxShown = 3;
 
 /** The misses worth showing. A request to another endpoint is one only if everything else fits. */
 function nearestOf(looked: readonly { record: RequestRecord; differs: readonly Difference[] }[], isFiltered: boolean) {
@@ -67,7 +67,7 @@ function nearestOf(looked: readonly { record: RequestRecord; differs: readonly D
   );
   return near
     .sort((a, b) => a.differs.length - b.differs.length || (placeOf(b.record.id) ?? 0) - (placeOf(a.record.id) ?? 0))
-    .slice(0, mostShown)
+    .slice(0, maxShown)
     .map(({ record, differs }): NearMiss => ({ request: record, differs: differs.map(sentence) }));
 }
 

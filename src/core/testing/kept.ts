@@ -25,11 +25,11 @@ export const keptName = new RegExp(
 );
 
 /** The senders of requests choose how long values are, and how many. */
-const longest = 500;
-const most = 100;
-const longestJwt = 16_384;
+const maxLength = 500;
+const maxItems = 100;
+const maxJwtLength = 16_384;
 
-const shortened = (text: string): string => cut(redacted(text), longest);
+const shortened = (text: string): string => cut(redacted(text), maxLength);
 
 /** The sender of a token chooses how deep its claims are nested. Deeper ones are cut off. */
 const deepest = 8;
@@ -39,10 +39,10 @@ export function copied(value: unknown, text = shortened, depth = 0): unknown {
   if (typeof value === "string") return JSON.parse(JSON.stringify(text(value)));
   if (typeof value !== "object" || value === null) return value;
   if (depth === deepest) return "…";
-  if (Array.isArray(value)) return value.slice(0, most).map((one) => copied(one, text, depth + 1));
+  if (Array.isArray(value)) return value.slice(0, maxItems).map((one) => copied(one, text, depth + 1));
   return Object.fromEntries(
     Object.entries(value)
-      .slice(0, most)
+      .slice(0, maxItems)
       .map(([name, one]) => [name, copied(one, text, depth + 1)]),
   );
 }
@@ -59,7 +59,7 @@ function jsonOf(part: string | undefined): Readonly<Record<string, unknown>> | n
 
 /** Header and claims of a JWT, unverified; null for anything else. */
 export function partsOfJwt(text: string): Required<Pick<Fingerprint, "header" | "claims">> | null {
-  if (!text.startsWith("ey") || text.length > longestJwt) return null;
+  if (!text.startsWith("ey") || text.length > maxJwtLength) return null;
   const [first, second, , ...more] = text.split(".");
   const header = more.length === 0 ? jsonOf(first) : null;
   const claims = header === null ? null : jsonOf(second);
@@ -145,7 +145,7 @@ export function createKeeper(key: string): Keeper {
     parameters(sent, shown = (_name, value) => value) {
       const entries = Object.entries(sent)
         .filter(([, value]) => value !== undefined)
-        .slice(0, most);
+        .slice(0, maxItems);
       const secret = new Set(
         entries.filter(([name]) => !isOpen(name)).flatMap(([, value]) => [value].flat().filter((one) => one !== "")),
       );
@@ -154,7 +154,7 @@ export function createKeeper(key: string): Keeper {
         entries.map(([name, value]) => [
           isParameterName(name) ? name : `?${fingerprint(name)}`,
           Array.isArray(value) && value.every((one) => typeof one === "string")
-            ? value.slice(0, most).map((one: string) => keepOne(name, one, shownHere))
+            ? value.slice(0, maxItems).map((one: string) => keepOne(name, one, shownHere))
             : keepOne(name, value, shownHere),
         ]),
       );

@@ -11,7 +11,7 @@ import type { Exchange, RequestEvent, RequestRecord } from "./record.ts";
 
 type Values = Readonly<Record<string, unknown>>;
 
-const longest = 500;
+const maxLength = 500;
 
 /** The token of an Authorization header. */
 const bearerIn = (authorization: string): string | null =>
@@ -39,7 +39,8 @@ const shownIn =
   };
 
 /** Cuts names for the log, because the sender of a request chooses their length. */
-const brief = (text: string | null | undefined): string | null => (text == null ? null : cut(redacted(text), longest));
+const brief = (text: string | null | undefined): string | null =>
+  text == null ? null : cut(redacted(text), maxLength);
 
 /**
  * The log line of a request.
@@ -160,7 +161,7 @@ function responseOf(
   if ("location" in answer) {
     const { location, parameters } = answer;
     return {
-      location: cut(redacted(location.replace(/[?#].*$/s, "")), longest),
+      location: cut(redacted(location.replace(/[?#].*$/s, "")), maxLength),
       parameters: keeper.parameters(parameters === undefined ? parametersOf(location) : byName(parameters)),
     };
   }

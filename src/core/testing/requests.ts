@@ -17,7 +17,7 @@ import type { Act, Ledger } from "./ledger.ts";
 import type { RequestRecord } from "./record.ts";
 import { eventOf, flowOfRequest, recordOf } from "./recording.ts";
 
-const mostActs = 200;
+const maxActs = 200;
 
 /** Counts the requests of all issuers in the process. */
 let last = 0;
@@ -62,7 +62,7 @@ export function createLedger(size: () => number, key: string, isScope: IsRegiste
     flowOf: (request) => flowOfRequest(flows, request),
     act(act) {
       acts.push({ ...act, after: last });
-      if (acts.length > mostActs) acts.shift();
+      if (acts.length > maxActs) acts.shift();
     },
     acts: () => acts,
     clear() {

@@ -54,15 +54,15 @@ function ownKey(ctx: Context, { header: { kid } }: Jws): OwnKey | undefined {
 const checked = new Map<string, { readonly jws: Jws; readonly key: KeyObject }>();
 
 /** About two megabytes, and five at most. */
-const mostChecked = 1000;
-const longestChecked = 4000;
+const maxChecked = 1000;
+const maxCheckedLength = 4000;
 
 function remember(token: string, jws: Jws, key: KeyObject): void {
-  if (token.length > longestChecked) return;
+  if (token.length > maxCheckedLength) return;
   // A copy: the text is a slice, which would keep the whole body or header in memory.
   const own = Buffer.from(token).toString();
   const end = jws.input.length;
-  if (checked.size >= mostChecked) for (const oldest of checked.keys()) if (checked.delete(oldest)) break;
+  if (checked.size >= maxChecked) for (const oldest of checked.keys()) if (checked.delete(oldest)) break;
   checked.set(own, { jws: { ...jws, input: own.slice(0, end), signature: own.slice(end + 1) }, key });
 }
 

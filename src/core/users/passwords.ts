@@ -11,7 +11,7 @@ interface Parameters {
 }
 
 /** Characters. Normalizing a password of 50,000 characters would block the main thread for two seconds. */
-export const longestPassword = 1024;
+export const maxPasswordLength = 1024;
 
 /** The cost of a new hash. Tests of other rules lower N. */
 export const cost = { N: 2 ** 14, r: 8, p: 1 };
@@ -85,7 +85,7 @@ async function inLane<T>(work: () => Promise<T>): Promise<T> {
 export async function matchesHash(password: string, kept: string | null): Promise<boolean> {
   const parsed = kept === null ? null : parseHash(kept);
   const { parameters, salt, hash } = parsed ?? nobody;
-  const isTooLong = password.length > longestPassword;
+  const isTooLong = password.length > maxPasswordLength;
   const equal = timingSafeEqual(await inLane(() => derive(isTooLong ? "" : password, salt, parameters)), hash);
   return equal && parsed !== null && !isTooLong;
 }

@@ -8,14 +8,14 @@ import { privateApiHeaders } from "./security-headers.ts";
 const quiet = 15_000;
 
 /** An issuer has at most this many streams, because each takes a connection and memory until its reader leaves. */
-const mostStreams = 64;
+const maxStreams = 64;
 
 /** How many each ledger has. */
 const open = new WeakMap<Ledger, number>();
 
 /**
  * Sends the requests of the ledger as server-sent events (HTML 9.2) until the client leaves or the server closes.
- * @param options `mostWaiting`: the most bytes that may wait for a slow reader, who is cut off then; `earlier`: records to begin with;
+ * @param options `maxWaiting`: the bytes that may wait for a slow reader, who is cut off then; `earlier`: records to begin with;
  * `eventOf`: the event of a record, null for none
  * @throws {HttpError} 503
  */
@@ -23,18 +23,18 @@ export function streamLedger(
   res: Response,
   ledger: Ledger,
   {
-    mostWaiting,
+    maxWaiting: maxWaiting,
     earlier = [],
     eventOf,
   }: {
-    readonly mostWaiting: number;
+    readonly maxWaiting: number;
     readonly earlier?: readonly RequestRecord[];
     readonly eventOf: (record: RequestRecord) => string | null;
   },
 ): void {
   const others = open.get(ledger) ?? 0;
-  if (others >= mostStreams) {
-    throw new HttpError(503, `this issuer has ${mostStreams} event streams, and takes no more; close one first`, {
+  if (others >= maxStreams) {
+    throw new HttpError(503, `this issuer has ${maxStreams} event streams, and takes no more; close one first`, {
       retryAfter: 5,
     });
   }
@@ -42,7 +42,7 @@ export function streamLedger(
   const send = (record: RequestRecord): void => {
     const event = eventOf(record);
     if (event === null) return;
-    if (res.writableLength > mostWaiting) res.destroy();
+    if (res.writableLength > maxWaiting) res.destroy();
     else res.write(event);
   };
   res.writeHead(200, { "Content-Type": "text/event-stream", ...privateApiHeaders });

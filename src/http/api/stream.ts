@@ -8,7 +8,7 @@ import type { Web } from "../web.ts";
 /** The requests as they come, as server-sent events (HTML 9.2): each event is a record, with its id. */
 
 /** The most bytes that may wait for a slow reader. */
-const mostWaiting = 1024 * 1024;
+const maxWaiting = 1024 * 1024;
 
 const eventOf = (record: RequestRecord): string => `id: ${record.id}\ndata: ${JSON.stringify(record)}\n\n`;
 
@@ -23,7 +23,7 @@ export const streamRequests =
     const filter = await checkInput(input, await ofQuery(input, given));
     const { since } = filter;
     streamLedger(res, ledger, {
-      mostWaiting,
+      maxWaiting: maxWaiting,
       earlier: since === undefined ? [] : ledger.list().filter((record) => isAfter(since, record)),
       eventOf: (record) => (differences(filter, record).length > 0 ? null : eventOf(record)),
     });

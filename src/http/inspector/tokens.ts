@@ -17,7 +17,7 @@ import { renderTokens, type TokenView } from "./views.ts";
  */
 
 /** A token response has up to three tokens. */
-const mostTokens = 5;
+const maxTokens = 5;
 
 export const showTokens: ShowTab = async (web, req, res, refusal) => {
   send(web, req, res, [], refusal);
@@ -48,7 +48,7 @@ async function examine({ ctx }: Web, { name, token }: FoundToken): Promise<Token
 export const postTokens = (web: Web) => async (req: Request, res: Response) => {
   const body = changeOf(web, req);
   try {
-    const found = findTokens(single(body, "token") ?? "").slice(0, mostTokens);
+    const found = findTokens(single(body, "token") ?? "").slice(0, maxTokens);
     send(web, req, res, await Promise.all(found.map((one) => examine(web, one))), null);
   } catch (error) {
     if (!(error instanceof OperationError)) throw error;

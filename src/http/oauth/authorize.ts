@@ -41,7 +41,7 @@ export const tooLongForGet = (next: string): OAuthError =>
   new OAuthError("invalid_request", `the request came without cookies, and is too long to be repeated as GET: ${next}`);
 
 /** Characters: common proxies refuse longer request lines. */
-const longestLocation = 12_000;
+const maxLocationLength = 12_000;
 
 /** The parameters of a request as a query. */
 function queryOf(parameters: RawParameters): string {
@@ -55,7 +55,7 @@ function queryOf(parameters: RawParameters): string {
 /** The same request as a GET, which comes with the session cookie; null if it would be too long. */
 export function asGet(web: Web, path: string, parameters: RawParameters): string | null {
   const location = `${web.base}${path}?${queryOf(parameters)}`;
-  return location.length > longestLocation ? null : location;
+  return location.length > maxLocationLength ? null : location;
 }
 
 async function authorize(web: Web, req: Request, res: Response, parameters: RawParameters): Promise<void> {

@@ -42,7 +42,7 @@ export const postDevice = (web: Web) => async (req: Request, res: Response) => {
 };
 
 /** How many letters are kept. V8 copies such a short string, and so does not keep the whole body in memory. */
-const longestTyped = 12;
+const maxTypedLength = 12;
 
 async function sendDevice(web: Web, req: Request, res: Response, typed: string | undefined): Promise<void> {
   const page = await showDevice(web.ctx, readBrowser(web, req), typed);
@@ -71,7 +71,7 @@ async function sendDevice(web: Web, req: Request, res: Response, typed: string |
 
 /** The path of the page to return to after the sign-in. It is stored until then, so the code in it is kept short. */
 const pathFor = (typed: string | undefined): string =>
-  typed === undefined ? devicePath : `${devicePath}?user_code=${typedCode(typed).slice(0, longestTyped)}`;
+  typed === undefined ? devicePath : `${devicePath}?user_code=${typedCode(typed).slice(0, maxTypedLength)}`;
 
 function send(
   web: Web,

@@ -116,7 +116,7 @@ function* serialize(snapshot: Snapshot): Generator<string, void> {
 }
 
 /** The longest string of V8: half a gigabyte. */
-const largest = constants.MAX_STRING_LENGTH;
+const maxBytes = constants.MAX_STRING_LENGTH;
 
 export interface DataFile extends Adapter<Snapshot> {
   /** Bytes of the file as it was last read or written. */
@@ -140,7 +140,7 @@ export async function readDataFile(
 ): Promise<{ readonly snapshot: Snapshot; readonly size: number } | null> {
   const stats = await lstat(file).catch(() => null);
   if (stats?.isSymbolicLink() === true) await refuseLink(file);
-  if (stats !== null && stats.size > largest) {
+  if (stats !== null && stats.size > maxBytes) {
     const hint = "Move it away to start afresh, or use another folder with --data.";
     throw new DataFileError(`${file} is larger than half a gigabyte, the most that idp reads`, file, hint);
   }
@@ -189,7 +189,7 @@ export function createDataFile(file: string): DataFile {
           const bytes = Buffer.from(piece);
           await target.writeFile(bytes);
           written += bytes.length;
-          if (written > largest) throw new Error("it would be larger than half a gigabyte, the most that idp reads");
+          if (written > maxBytes) throw new Error("it would be larger than half a gigabyte, the most that idp reads");
           // One large sync at the end would delay the small ones of the journal, and the responses that wait for them.
           if (written - synced > syncEvery) {
             await target.datasync();

@@ -4,7 +4,7 @@ import { StorageError } from "../store.ts";
 import { withoutPassword } from "./address.ts";
 
 /** Of one process. */
-const mostConnections = 10;
+const maxConnections = 10;
 
 /** Milliseconds to get a connection, and for the answer to a statement. Twice both is more than {@link timeoutMs}, which ends either. */
 const connectWithin = 1500;
@@ -75,7 +75,7 @@ export function openDatabase(url: string, log: (note: string) => void, name = "i
   const pool = new Pool({
     connectionString: url,
     // Reads share one question, and changes of an issuer one append: an issuer needs two, and a snapshot a third.
-    max: mostConnections,
+    max: maxConnections,
     application_name: name,
     connectionTimeoutMillis: connectWithin,
     query_timeout: answerWithin,

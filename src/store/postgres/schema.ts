@@ -73,14 +73,14 @@ export function prepareSchema(database: Database, log: (note: string) => void): 
 }
 
 /** Milliseconds. */
-const largestDifference = 5000;
+const maxDifference = 5000;
 
 /** @param now the time of this machine @throws {ClockError} */
 export async function compareClocks(database: Database, now: () => number): Promise<void> {
   const before = now();
   const { rows } = await database.query("select extract(epoch from clock_timestamp()) * 1000 as time", []);
   const difference = Math.round((before + now()) / 2 - Number(rows[0]?.["time"]));
-  if (Math.abs(difference) <= largestDifference) return;
+  if (Math.abs(difference) <= maxDifference) return;
   const seconds = (Math.abs(difference) / 1000).toFixed(1);
   const which = difference > 0 ? "ahead of" : "behind";
   throw new ClockError(

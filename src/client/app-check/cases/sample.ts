@@ -42,7 +42,7 @@ export const textsOf = (all: readonly Asked[], name: string): readonly string[] 
   all.flatMap((asked) => asked.get(name)?.text ?? []);
 
 /** Fewer bits can be guessed; a UUID has 122. */
-const leastBits = 64;
+const minBits = 64;
 
 /**
  * What is wrong with values that nobody may guess; null: nothing that can be seen. A start or an end that all of them share does not
@@ -62,7 +62,7 @@ export function whyGuessable(all: readonly Asked[], name: string): string | null
   const end = shared((text, length) => text.endsWith(first.slice(-length)));
   const rests = texts.map((text) => text.slice(start, Math.max(start, text.length - end)));
   const bits = Math.min(...rests.map((rest) => rest.length * Math.log2(lettersOf(rests.join("")))));
-  return bits < leastBits
+  return bits < minBits
     ? `sent a ${name} with at most ${Math.round(bits)} bits that differ: ${JSON.stringify(first)}`
     : null;
 }

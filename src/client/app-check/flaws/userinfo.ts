@@ -7,7 +7,7 @@ const fix =
   "compare sub of UserInfo with sub of the ID token: fetchUserInfo(config, accessToken, claims.sub) (openid-client)";
 
 /** A shorter text may be on a page by chance. */
-const leastLength = 6;
+const minLength = 6;
 
 /** Every text in a JSON value. */
 const textsIn = (value: unknown): readonly string[] => {
@@ -25,7 +25,7 @@ async function judge({ attempt, browser, records, spoiled }: Seen): Promise<Find
   if (typeof claims.sub === "string" && shown.includes(claims.sub)) return unnoticed("took sub from UserInfo");
   const idTokens = JSON.stringify(records.filter(({ endpoint }) => endpoint === "token"));
   const marks = textsIn(claims).filter(
-    (text) => text.length >= leastLength && attempt.known.shown.includes(text) && !idTokens.includes(text),
+    (text) => text.length >= minLength && attempt.known.shown.includes(text) && !idTokens.includes(text),
   );
   if (marks.length === 0)
     return unnoticed("signed the user in, and --signed-in does not show whether UserInfo was used");

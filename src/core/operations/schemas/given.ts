@@ -21,11 +21,11 @@ function refuseUnkeepable(value: unknown, issues: Refine): void {
 }
 
 /** A whole number with bounds, as a person would say them. */
-export const whole = (least: number, most: number) =>
+export const whole = (min: number, max: number) =>
   z
     .int({ error: "must be a whole number" })
-    .min(least, { error: `must be a whole number of at least ${least}` })
-    .max(most, { error: `must be a whole number of at most ${most}` });
+    .min(min, { error: `must be a whole number of at least ${min}` })
+    .max(max, { error: `must be a whole number of at most ${max}` });
 
 /** What is shown and not set may be sent back. */
 const computed = "Computed; accepted if it has the right value";

@@ -11,7 +11,7 @@ export const hasAny =
 export const anyRequired = (...names: readonly string[]) => ({ anyOf: names.map((name) => ({ required: [name] })) });
 
 /** At most one of these flags. */
-export const mostOne =
+export const atMostOne =
   (...names: readonly string[]) =>
   (input: Input): boolean =>
     names.filter((name) => input[name] === true).length <= 1;

@@ -21,7 +21,7 @@ import { fixOf, userRefusal } from "../state.ts";
  */
 
 /** Seconds from `iat` to `exp`, at most. */
-const longestLife = 3600;
+const maxLife = 3600;
 
 /** Seconds that the clock of the issuer may be ahead. */
 const clockSkew = 10;
@@ -118,7 +118,7 @@ async function verifyIdJag(
     throw new Error(`its client_id is ${JSON.stringify(clientId)}, not "${client.client_id}"`);
   if (exp * 1000 <= ctx.now()) throw new Error('it has expired ("exp")');
   if (iat * 1000 > ctx.now() + clockSkew * 1000) throw new Error('it was issued in the future ("iat")');
-  if (exp - iat > longestLife) throw new Error(`it lives for more than ${longestLife} s ("iat", "exp")`);
+  if (exp - iat > maxLife) throw new Error(`it lives for more than ${maxLife} s ("iat", "exp")`);
   for (const name of ["cnf", "authorization_details"]) {
     if (Object.hasOwn(payload, name)) throw new Error(`it has "${name}", which is not supported here`);
   }

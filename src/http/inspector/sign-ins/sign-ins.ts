@@ -71,13 +71,13 @@ export const getSignIn = (web: Web) => async (req: Request<{ id: string }>, res:
 };
 
 /** How many bytes may wait for a browser that does not read them. */
-const mostWaiting = 64 * 1024;
+const maxWaiting = 64 * 1024;
 
 /** Server-sent events (HTML 9.2). Each names the sign-in of a new request, so that the page loads its content again. */
 export const getStream =
   ({ ctx: { ledger } }: Web): RequestHandler =>
   (_req, res) => {
-    streamLedger(res, ledger, { mostWaiting, eventOf: ({ flow, id }) => `data: ${flow ?? id}\n\n` });
+    streamLedger(res, ledger, { maxWaiting: maxWaiting, eventOf: ({ flow, id }) => `data: ${flow ?? id}\n\n` });
   };
 
 export const getScript =

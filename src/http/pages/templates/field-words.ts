@@ -22,7 +22,7 @@ export function wordsOf({ name, value }: FieldView, lang: string, say: Say): str
 const first: readonly string[] = ["displayName", "username", "email", "name"];
 const rank = ({ name }: FieldView): number => (first.includes(name) ? first.indexOf(name) : first.length);
 
-const longestSummary = 3;
+const maxSummary = 3;
 
 /** A value in a summary. A boolean alone would not say what it is about. */
 function shortWords(field: FieldView, lang: string, say: Say): string {
@@ -42,7 +42,7 @@ export function summaryOf(fields: readonly FieldView[], lang: string, say: Say):
     .filter(({ name }) => name !== "email.username" && name !== "email.domain")
     .toSorted((a, b) => rank(a) - rank(b));
   for (const field of others) {
-    if (parts.length === longestSummary) break;
+    if (parts.length === maxSummary) break;
     const words = shortWords(field, lang, say);
     // "Alice Adams, Adams, Alice" says nothing more than "Alice Adams".
     if (words !== "" && !parts.some((part) => part.includes(words))) parts.push(words);
