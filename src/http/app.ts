@@ -5,6 +5,7 @@
  * error becomes one. api/ is the control API, inspector/ the pages for the person who tests.
  */
 import express, { type Express, type RequestHandler, type Router } from "express";
+import { avatarPath } from "../core/scopes/avatar.ts";
 import { baseOf, discoveryPath, metadataPath, devicePath } from "../core/endpoints.ts";
 import { tryItPaths } from "../core/try-it/try-it.ts";
 import {
@@ -40,7 +41,7 @@ import { postPar } from "./oauth/par.ts";
 import { deleteRegistration, getRegistration, postRegister, putRegistration } from "./oauth/register.ts";
 import { passkeyScriptPath, stylesheetPath } from "./pages/templates/render.ts";
 import { postRevoke } from "./oauth/revoke.ts";
-import { favicon, health, passkeyScriptFile, root, stylesheet } from "./root.ts";
+import { avatar, favicon, health, passkeyScriptFile, root, stylesheet } from "./root.ts";
 import { enter, mount, type Route } from "./route.ts";
 import { getTryItCallback, postTryIt, postTryItUserInfo } from "./pages/try-it.ts";
 import { postToken } from "./oauth/token.ts";
@@ -142,6 +143,7 @@ function pageRoutes(web: Web): readonly Route[] {
     { ...document, name: "workload", path: workloadPaths.jwks, get: workloadKeys(web) },
     { kind: "public", name: "root", path: "/", get: root(web) },
     { kind: "public", name: "stylesheet", path: "/favicon.ico", get: favicon },
+    { kind: "public", name: "stylesheet", path: `${avatarPath}/:file`, get: avatar },
     { kind: "api", name: "health", path: "/_idp/health", get: health(web) },
     { kind: "public", name: "stylesheet", path: stylesheetPath, get: stylesheet(web) },
     { kind: "public", name: "stylesheet", path: passkeyScriptPath, get: passkeyScriptFile(web) },

@@ -1,3 +1,5 @@
+import { avatarPicture } from "../core/scopes/avatar.ts";
+import { HttpError } from "./answer/http-error.ts";
 import type { RequestHandler } from "express";
 import { baseOf, discoveryPath } from "../core/endpoints.ts";
 import { checkReadable } from "../core/status.ts";
@@ -42,6 +44,13 @@ export const root =
 /** Browsers and tools ask for it by themselves. */
 export const favicon: RequestHandler = (_req, res) => {
   sendText(res, 200, iconHeaders, "image/svg+xml", icon);
+};
+
+/** The picture of a user who has none. */
+export const avatar: RequestHandler<{ file: string }> = (req, res) => {
+  const picture = avatarPicture(req.params.file);
+  if (picture === null) throw new HttpError(404, "there is no such picture");
+  sendText(res, 200, iconHeaders, "image/svg+xml", picture);
 };
 
 export const passkeyScriptFile =

@@ -18,7 +18,8 @@ export interface User {
   /** Keyed digest of the fixture password that was hashed, so that the same one is not hashed again. Null: not from a fixture. */
   readonly passwordDigest: string | null;
   readonly status: "active" | "suspended" | "banned";
-  readonly avatar: { readonly baseUrl: string; readonly path: string; readonly color: string };
+  /** `baseUrl` null: this server makes the picture. */
+  readonly avatar: { readonly baseUrl: string | null; readonly path: string; readonly color: string };
   readonly about: string;
   /** For the tester: who this user is, where lists show no roles. */
   readonly note: string | null;

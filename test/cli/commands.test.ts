@@ -59,7 +59,7 @@ const cases: readonly Case[] = [
       hasPassword: true,
       factors: [],
       status: "active",
-      avatar: { baseUrl: expect.any(String), path: expect.any(String), color: expect.any(String) },
+      avatar: { baseUrl: null, path: "", color: expect.any(String) },
       about: "",
       language: "en",
       theme: null,

@@ -58,8 +58,8 @@ describe("what fixtures name", () => {
       passwordDigest: null,
       status: "active",
       avatar: {
-        baseUrl: "https://cdn.example.test",
-        path: "/avatars/x.png",
+        baseUrl: null,
+        path: "",
         color: expect.stringMatching(/^#[0-9a-f]{6}$/),
       },
       about: "",

@@ -31,7 +31,7 @@ describe("UserInfo response: base fields, always present", () => {
     ["id", "7123456789012345678", snowflake],
     ["user.displayName", "Alice Adams", "bare"],
     ["user.username", "alice", "bare"],
-    ["user.avatar.baseUrl", "https://cdn.example.test", expect.stringMatching(/^https:\/\//)],
+    ["user.avatar.baseUrl", "https://cdn.example.test", expect.stringMatching(/^https?:\/\//)],
     ["user.avatar.path", "/avatars/alice.png", expect.stringMatching(/^\/./)],
     ["user.avatar.color", "#4f46e5", hexColor],
     ["user.about", "Has every field set, so that an app can show each of them.", ""],

@@ -64,7 +64,7 @@ export const showAccount = (ctx: Context, browser: Browser): Promise<AccountPage
         byPassword: amr.includes("pwd"),
       }))
       .sort((one, other) => Number(other.current) - Number(one.current) || other.since.localeCompare(one.since));
-    return { user: live.user, csrf: csrfOf(browser, live), values: ownValues(live.user), apps, sessions };
+    return { user: live.user, csrf: csrfOf(browser, live), values: ownValues(ctx, live.user), apps, sessions };
   });
 
 /**

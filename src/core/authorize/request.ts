@@ -127,7 +127,11 @@ const askedAcr = (
  * Checks a request against its client again: the client may have changed while a page of the request was open.
  * @throws {OAuthError | RedirectedError} as {@link checkAuthorizationRequest}
  */
-export function checkStillAllowed(tx: ReadTx, ctx: Pick<Context, "settings">, request: AuthorizationRequest): Client {
+export function checkStillAllowed(
+  tx: ReadTx,
+  ctx: Pick<Context, "settings" | "address">,
+  request: AuthorizationRequest,
+): Client {
   const { redirectUri, scopes, codeChallenge } = request;
   const client = clientOf(tx, request, redirectUri);
   requireRegistered(ctx, client, redirectUri);

@@ -58,7 +58,8 @@ const shown = (values: readonly ReleasedValue[]): ReleasedValue[] =>
   values.map(({ name, value }) => ({ name: name.startsWith(prefix) ? name.slice(prefix.length) : name, value }));
 
 /** Everything that clients may receive about a user, for the account page. */
-export const ownValues = (user: User): readonly ReleasedValue[] => shown(leavesOf(everythingOf(user)));
+export const ownValues = (ctx: Defaults, user: User): readonly ReleasedValue[] =>
+  shown(leavesOf(everythingOf(ctx, user)));
 
 /** The user's values that a client would receive. */
 export interface Released {

@@ -1,4 +1,6 @@
 import type { Client, ReadTx, User } from "../../store/store.ts";
+import { baseOf } from "../endpoints.ts";
+import { avatarOf } from "./avatar.ts";
 import type { Context, Settings } from "../context.ts";
 import { reservedClaims, standardByScope } from "./claim-table.ts";
 
@@ -36,7 +38,7 @@ export const isProtocolClaim = (name: string): boolean => protocolNames.has(name
 const detailsNames = new Set(["website", "birthdate"]);
 
 /** The part of the context that decides which claims clients receive. */
-export type Defaults = Pick<Context, "settings">;
+export type Defaults = Pick<Context, "settings" | "address">;
 
 const formatFor = ({ settings }: Defaults, client: Client): Settings["userinfo_format"] =>
   client.userinfo_format ?? settings.userinfo_format;
@@ -54,11 +56,14 @@ export function releasingScopes(tx: ReadTx, ctx: Defaults, client: Client, name:
   return [...standard, ...own];
 }
 
+/** The user with the address of the picture. */
+const withPicture = ({ address }: Defaults, user: User): User => ({ ...user, avatar: avatarOf(user, baseOf(address)) });
+
 /** The standard claims of a user record. Values in the user's own `claims` replace them. */
 const standardClaims = (user: User): Readonly<Record<string, unknown>> => ({
   name: user.displayName,
   preferred_username: user.username,
-  picture: user.avatar.path === "" ? null : user.avatar.baseUrl + user.avatar.path,
+  picture: user.avatar.path === "" || user.avatar.baseUrl === null ? null : user.avatar.baseUrl + user.avatar.path,
   website: user.website,
   birthdate: user.birthDate,
   locale: user.language,
@@ -138,8 +143,11 @@ export const idTokenClaims = (
   named: readonly string[],
 ): Record<string, unknown> =>
   (client.id_token_claims ?? ctx.settings.id_token_claims) === "minimal"
-    ? namedClaims(user, named)
-    : Object.assign(standardForm(tx, ctx, client, user, scopes), namedClaims(user, named));
+    ? namedClaims(withPicture(ctx, user), named)
+    : Object.assign(
+        standardForm(tx, ctx, client, withPicture(ctx, user), scopes),
+        namedClaims(withPicture(ctx, user), named),
+      );
 
 const standardForm = (
   tx: ReadTx,
@@ -188,8 +196,8 @@ function nativeUserInfo(user: User, scopes: readonly string[]): Record<string, u
 }
 
 /** Everything that clients may receive about a user: native UserInfo with every scope, and the user's own claims. */
-export const everythingOf = (user: User): Record<string, unknown> => ({
-  ...nativeUserInfo(user, ["email", "details", "phone", "social"]),
+export const everythingOf = (ctx: Defaults, user: User): Record<string, unknown> => ({
+  ...nativeUserInfo(withPicture(ctx, user), ["email", "details", "phone", "social"]),
   ...user.claims,
 });
 
@@ -201,10 +209,11 @@ export function userInfo(
   tx: ReadTx,
   ctx: Defaults,
   client: Client,
-  user: User,
+  given: User,
   scopes: readonly string[],
   named: readonly string[],
 ): Record<string, unknown> {
+  const user = withPicture(ctx, given);
   const format = formatFor(ctx, client);
   return {
     sub: user.id,

@@ -76,7 +76,7 @@ interface UserClaims {
 /** The claims of the user that go into tokens of this subject. */
 export const userClaimsOf = (
   tx: ReadTx,
-  ctx: Pick<Context, "settings">,
+  ctx: Pick<Context, "settings" | "address">,
   { client, user, grant, scopes, claims }: TokenSubject,
 ): UserClaims => ({
   access: extraClaims(tx, user, scopes),

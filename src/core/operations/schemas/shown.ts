@@ -13,7 +13,7 @@ export const user = z
   .object({
     ...userSchema.required().omit({ password: true, avatar: true, otp_secret: true, federated: true }).shape,
     federated: z.exactOptional(userSchema.shape.federated.unwrap()),
-    avatar: z.object({ baseUrl: z.string(), path: z.string(), color: z.string() }),
+    avatar: z.object({ baseUrl: z.string().nullable(), path: z.string(), color: z.string() }),
     hasPassword: z.boolean(),
   })
   .describe("A user as it is shown: without the password or its hash");
