@@ -533,6 +533,7 @@ const device: DeviceView = {
   userCode: "",
   usableUntil: null,
   client: null,
+  documentHost: null,
   scopes: [],
   username: "",
 };
@@ -548,6 +549,7 @@ const deviceViews = {
     userCode: "WDJB-MJHT",
     usableUntil: "2026-11-20T12:14:00.000Z",
     client: demoApp,
+    documentHost: "shelf.example",
     scopes: [openid, email, orders],
     username: "alice",
   },

@@ -168,6 +168,7 @@ describe("a sign-in uses the document it began with", () => {
     const { code, browser } = await signIn(idp, { ...nothing, client_id: url, request_uri });
     expect((await redeem(url, code)).status).toBe(200);
     const page = await browser.open(String(begun.json["verification_uri_complete"]));
+    expect(page.body).toContain('data-testid="device-client-host"');
     expect((await browser.press(page, "device-allow")).body).toContain("device-done");
     const poll = { client_id: url, client_secret: null, grant_type: device };
     expect((await post(idp, paths.token, { ...poll, device_code: String(begun.json["device_code"]) })).status).toBe(

@@ -162,7 +162,7 @@ test("the pages have exactly these hooks: removing one breaks users' tests", () 
     {
       "account": "account-app-bare account-app-demo-app account-app-reports account-apps account-data account-factor-otp account-factor-passkey account-factors account-language account-passkey-add account-passkey-remove-cred-1 account-preferences account-revoke-bare account-revoke-cancel account-revoke-confirm account-revoke-demo-app account-revoke-reports account-save account-session-1 account-session-2 account-session-end-2 account-sessions account-signout account-signout-all account-status account-theme account-user main",
       "consent": "consent-again consent-allow consent-always consent-client consent-client-host consent-deny consent-error consent-form consent-granted consent-loopback consent-policy consent-redirect-host consent-scope-address consent-scope-claim:given_name consent-scope-details consent-scope-email consent-scope-offline_access consent-scope-openid consent-scope-orders:read consent-scope-phone consent-scope-profile consent-scope-social consent-switch-user consent-terms consent-user main request-details",
-      "device": "device-allow device-code device-deny device-done device-error device-form device-hint device-shown-code device-submit main",
+      "device": "device-allow device-client-host device-code device-deny device-done device-error device-form device-hint device-shown-code device-submit main",
       "error": "error-advice error-code error-developer error-fix error-inspect error-message error-reload main",
       "factor": "factor-code factor-error factor-form factor-instead factor-otp factor-passkey factor-passkey-button factor-submit main request-details",
       "form-post": "form-post-continue main",

@@ -25,10 +25,7 @@ const isUrl = (clientId: string): boolean => /^https?:/i.test(clientId);
  * parser leaves as it is: without dot segments, with the host in small letters, and an IP address in its usual form.
  * @returns null, or the rule that it breaks
  */
-export function documentUrlProblem(
-  url: string,
-  { client_metadata_loopback: loopback }: Context["settings"],
-): string | null {
+function documentUrlProblem(url: string, { client_metadata_loopback: loopback }: Context["settings"]): string | null {
   if (!URL.canParse(url)) return "is not a valid URL";
   const { href, protocol, username, password } = new URL(url);
   if (url.includes("#")) return "has a fragment";

@@ -36,6 +36,8 @@ export type DevicePage =
       /** ISO 8601. */
       readonly usableUntil: string;
       readonly client: { readonly id: string; readonly name: ClientName };
+      /** The URL of its metadata, where nobody registered it; else null. */
+      readonly documentUrl: string | null;
       readonly scopes: readonly NamedScope[];
       readonly username: string;
       readonly user: User;
@@ -91,6 +93,7 @@ function pageFor(tx: ReadTx, ctx: Context, browser: Browser, typed: string | und
     userCode: shownCode(found.userCode),
     usableUntil: new Date(found.usableUntil).toISOString(),
     client: { id: client.client_id, name: clientName(client) },
+    documentUrl: client.fromDocument === true ? client.client_id : null,
     scopes: namedScopes(tx, scopes),
     username: user.username,
     user,

@@ -4,6 +4,7 @@ import { decideDevice, showDevice, typedCode } from "../../core/device/device.ts
 import { signInFirst } from "./account.ts";
 import { readBrowser } from "../input/cookies.ts";
 import { isForeignPart, requireOwnOrigin } from "../input/form-origin.ts";
+import { hostOf } from "./login.ts";
 import { renderDevice } from "./pages.ts";
 import { sendPage } from "./page-writer.ts";
 import { bodyParameters, queryParameters, single } from "../input/params.ts";
@@ -63,6 +64,7 @@ async function sendDevice(web: Web, req: Request, res: Response, typed: string |
       ? {
           ...content,
           client: { ...content.client, name: content.client.name(shown.lang) },
+          documentHost: content.documentUrl === null ? null : hostOf(content.documentUrl),
           scopes: content.scopes.map(scopeIn(shown.lang)),
         }
       : { ...content, typed: typed ?? "" }),
@@ -88,6 +90,7 @@ function send(
     userCode: "",
     usableUntil: null,
     client: null,
+    documentHost: null,
     scopes: [],
     username: "",
     ...content,

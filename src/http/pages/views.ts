@@ -197,6 +197,8 @@ export interface DeviceView extends View {
   readonly userCode: string;
   readonly usableUntil: string | null;
   readonly client: AppView | null;
+  /** Of a client that nobody registered: the host of its metadata; else null. */
+  readonly documentHost: string | null;
   readonly scopes: readonly ScopeView[];
   readonly username: string;
 }
