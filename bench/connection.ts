@@ -64,28 +64,35 @@ export async function openConnection(port: number): Promise<Connection> {
   const host = `Host: localhost:${port}\r\n`;
   let received = "";
   let waiting: { resolve: (answer: Answer) => void; reject: (error: Error) => void } | null = null;
-  const socket = await new Promise<Socket>((resolve, reject) => {
-    const opened: Socket = connect({ port, host: "127.0.0.1", noDelay: true }, () => resolve(opened));
-    opened.once("error", reject);
-  });
-  socket.setEncoding("latin1");
-  socket.on("data", (text: string) => {
-    received = received === "" ? text : received + text;
-    const answer = parse(received);
-    if (answer === undefined) return;
-    received = "";
-    const done = waiting;
-    waiting = null;
-    done?.resolve(answer);
-  });
-  socket.on("close", () => waiting?.reject(new Error("the server closed the connection")));
+  async function open(): Promise<Socket> {
+    const socket = await new Promise<Socket>((resolve, reject) => {
+      const opened: Socket = connect({ port, host: "127.0.0.1", noDelay: true }, () => resolve(opened));
+      opened.once("error", reject);
+    });
+    socket.setEncoding("latin1");
+    socket.on("data", (text: string) => {
+      received = received === "" ? text : received + text;
+      const answer = parse(received);
+      if (answer === undefined) return;
+      received = "";
+      const done = waiting;
+      waiting = null;
+      done?.resolve(answer);
+    });
+    socket.on("close", () => waiting?.reject(new Error("the server closed the connection")));
+    return socket;
+  }
+  let socket = await open();
   return {
-    send: (method, path, headers = "", body = "") =>
-      new Promise((resolve, reject) => {
+    async send(method, path, headers = "", body = "") {
+      // A server closes a connection that was idle for some seconds.
+      if (socket.closed) socket = await open();
+      return new Promise((resolve, reject) => {
         waiting = { resolve, reject };
         const length = body === "" ? "" : `Content-Length: ${Buffer.byteLength(body)}\r\n`;
         socket.write(`${method} ${path} HTTP/1.1\r\n${host}${headers}${length}\r\n${body}`, "latin1");
-      }),
+      });
+    },
     close: () => socket.destroy(),
   };
 }
