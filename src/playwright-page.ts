@@ -8,7 +8,7 @@ interface PageLocator {
   press(key: string, options: Pressing): Promise<void>;
   textContent(): Promise<string | null>;
   getAttribute(name: string): Promise<string | null>;
-  evaluate(work: (element: Markable) => void): Promise<void>;
+  evaluate<T>(work: (element: Markable) => T): Promise<T>;
   waitFor(options: { state: "attached"; timeout: number }): Promise<void>;
 }
 
@@ -21,6 +21,7 @@ export interface Pressing {
 /** An element in the browser. */
 interface Markable {
   setAttribute(name: string, value: string): void;
+  querySelectorAll(selector: string): ArrayLike<{ readonly id: string }>;
 }
 
 /** The part of Playwright's `Page` that is used. */

@@ -45,11 +45,12 @@ export interface SignInOptions {
 
 const defaultTimeout = 10_000;
 
-/** Fills in the login page. @returns presses its button */
+/** Fills in the login page. @param listed the users that it lists, in words @returns presses its button */
 async function logIn(
   page: SignInPage,
   where: Where,
   { user, password, timeout = defaultTimeout }: SignInOptions,
+  listed: string,
 ): Promise<(options: Pressing) => Promise<void>> {
   if (password !== undefined) {
     const folded = page.locator(`details:not([open]):has(${hook("login-form")}) > summary`);
@@ -68,7 +69,15 @@ async function logIn(
   if (where.state === "reauth") {
     throw await refusal(page, where, `the login page asks a user other than "${user}" to sign in again`);
   }
-  throw await refusal(page, where, `the login page has no user "${user}" to pick`);
+  throw await refusal(page, where, `the login page has no user "${user}" to pick${listed}`);
+}
+
+/** The users that the page lists, in words. */
+async function pickable(page: SignInPage): Promise<string> {
+  const picker = page.locator(hook("login-picker"));
+  if ((await picker.count()) === 0) return "";
+  const ids = await picker.evaluate((list) => Array.from(list.querySelectorAll("[id^=login-as-]"), ({ id }) => id));
+  return ids.length === 0 ? "" : `; it has ${ids.map((id) => id.slice("login-as-".length)).join(", ")}`;
 }
 
 /** Gives the second step: the code, or the button that stands in for a passkey. */
@@ -105,13 +114,20 @@ async function shownCode(page: SignInPage, where: Where): Promise<string> {
   throw await refusal(page, where, "the page shows no one-time code; it does where users can be picked");
 }
 
-/** With many users, not all are on the first page of the picker. */
-async function findInPicker(page: SignInPage, origin: string, { user }: SignInOptions, timeout: number): Promise<void> {
-  if ((await page.locator(hook(`login-as-${user}`)).count()) > 0) return;
+/** With many users, not all are on the first page of the picker. @returns the users on that page, in words */
+async function findInPicker(
+  page: SignInPage,
+  origin: string,
+  { user }: SignInOptions,
+  timeout: number,
+): Promise<string> {
+  if ((await page.locator(hook(`login-as-${user}`)).count()) > 0) return "";
+  const listed = await pickable(page);
   const search = page.locator(hook("login-search"));
-  if ((await search.count()) === 0) return;
+  if ((await search.count()) === 0) return listed;
   await search.fill(user, { timeout });
   await next(page, origin, timeout, `searching for "${user}"`, (pressing) => search.press("Enter", pressing));
+  return listed;
 }
 
 /**
@@ -143,8 +159,8 @@ export async function signIn(page: SignInPage, options: SignInOptions): Promise<
   while (where !== null) {
     const here: Where = where;
     if (here.page === "login" && here.state !== "expired" && here.state !== "no-cookie" && !signedIn) {
-      if (options.password === undefined) await findInPicker(page, origin, options, timeout);
-      const submit = await logIn(page, here, options);
+      const listed = options.password === undefined ? await findInPicker(page, origin, options, timeout) : "";
+      const submit = await logIn(page, here, options, listed);
       where = await next(page, origin, timeout, `signing in as "${user}"`, submit);
       signedIn = true;
     } else if (here.page === "factor" && !here.state.startsWith("error-")) {

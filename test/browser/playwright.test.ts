@@ -196,7 +196,7 @@ describe("says where it could not", () => {
       { user: "dave", password: "dave-secret" },
       /"dave" could not sign in .*data-state="error-banned"/,
     ],
-    ["a user who is not there", { user: "nobody" }, /the login page has no user "nobody" to pick/],
+    ["a user who is not there", { user: "nobody" }, /the login page has no user "nobody" to pick; it has alice, bob/],
   ])("%s", async (_what, options, message) => {
     await start();
     await expect(signIn(page, options)).rejects.toThrow(message);

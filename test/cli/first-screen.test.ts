@@ -72,6 +72,11 @@ test("the first screen asks for no secret where a client has none", () => {
   expect(shown).not.toContain("OIDC_CLIENT_SECRET");
 });
 
+test("a redirect URI with any port is shown with one, so that it can be used as it is", () => {
+  const app = { id: "cli", isPublic: true, secret: null, redirectUris: ["http://127.0.0.1:*/cb"], grantTypes: [] };
+  expect(firstScreen({ ...screen, app }, plain)).toContain("OIDC_REDIRECT_URI=http://127.0.0.1:3000/cb\n");
+});
+
 test("the first screen says that .env.local has the values already", () => {
   expect(firstScreen({ ...screen, isInEnvFile: true }, plain)).toContain(
     "\n  Already in .env.local:\n\n  OIDC_ISSUER=",

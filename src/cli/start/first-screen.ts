@@ -111,7 +111,7 @@ function environment({ issuer, app }: Screen, line: CommandLine): readonly strin
     `OIDC_ISSUER=${issuer}`,
     `OIDC_CLIENT_ID=${quoteWord(id)}`,
     ...(isPublic || hasSecret === false ? [] : [secretLine]),
-    `OIDC_REDIRECT_URI=${quoteWord(redirectUris.find((uri) => !uri.includes("*")) ?? redirectUris[0] ?? "")}`,
+    `OIDC_REDIRECT_URI=${quoteWord(redirectUris.find((uri) => !uri.includes("*")) ?? redirectUris[0]?.replace(":*", ":3000") ?? "")}`,
   ];
 }
 

@@ -37,8 +37,10 @@ export interface LoginPage {
   readonly loginHint: string | null;
   /** The most likely user: the one of the hint, or the one who is signed in if the app asks for a choice. */
   readonly likely: User | null;
-  /** The user of the session, if they were suspended or banned since. */
+  /** The user of the session or of `login: auto:`, if they are suspended or banned. */
   readonly barred: User | null;
+  /** Whether it is the latter: then this page is shown in place of none. */
+  readonly isAutomatic: boolean;
   readonly picker: boolean;
   /** Picking the user again is not enough: the app asks for the password. */
   readonly passwordNeeded: boolean;
@@ -63,6 +65,7 @@ export function showLogin(ctx: Context, uid: string, browser: Browser): Promise<
     const passwordNeeded = session !== null && lacks?.factors.includes("pwd") === true;
     const { userId, loginHint, maxAge } = needs;
     const hinted = userId === null ? findByName(tx, loginHint ?? "") : tx.get("users", userId);
+    const automatic = barredAutomatic(tx, ctx);
     const chooser = needs.login === "choice" && loginHint === null ? session?.user : undefined;
     return {
       csrf: interaction.csrf,
@@ -73,13 +76,20 @@ export function showLogin(ctx: Context, uid: string, browser: Browser): Promise<
       reauthAges: again && maxAge !== null ? { signedInAgo: seconds(ctx) - session.session.authTime, maxAge } : null,
       loginHint: hinted !== undefined && ctx.offersPicker ? loginHint : shownHint(loginHint),
       likely: hinted ?? chooser ?? null,
-      barred: barredUser(tx, browser.session),
+      barred: automatic ?? barredUser(tx, browser.session),
+      isAutomatic: automatic !== null,
       picker: ctx.offersPicker,
       passwordNeeded,
       uiLocales: shown.uiLocales,
       request: shown.summary(),
     };
   });
+}
+
+/** The user of `login: auto:`, who is not signed in, because they are suspended or banned. */
+function barredAutomatic(tx: ReadTx, { settings: { login } }: Context): User | null {
+  const user = login.startsWith("auto:") ? tx.find("users", "username", login.slice("auto:".length)) : undefined;
+  return user === undefined || user.status === "active" ? null : user;
 }
 
 function namedApp(tx: ReadTx, { clientId, document }: AskingApp): NamedApp {

@@ -90,7 +90,7 @@ export function avatarOf({ avatar, displayName }: Pick<User, "avatar" | "display
  */
 export function avatarPicture(file: string): string | null {
   const [, initials = "", color = ""] = /^([^\p{C}\p{Z}]{0,4})-([0-9a-f]{6})\.svg$/u.exec(file) ?? [];
-  if (color === "" || [...initials].length > 2) return null;
+  if (color === "" || Array.from(initials).length > 2) return null;
   const { background, foreground } = colorsOf(`#${color}`);
   const letters = initials.replaceAll(/[<>&"']/g, (letter) => `&#${letter.charCodeAt(0)};`);
   return [

@@ -63,6 +63,11 @@ async function sendLogin(
   const { ctx, base } = web;
   const page = await showLogin(ctx, req.params.uid, readBrowser(web, req));
   if (refusal === null) note(res, { outcome: "login page" });
+  if (refusal === null && page.isAutomatic && page.barred !== null) {
+    const { username, status } = page.barred;
+    const fix = hintText(restoreUser(page.barred), web.commandLine);
+    note(res, { user: username, error: `login is auto:${username}, but ${username} is ${status}`, fix });
+  }
   const path = `${base}/interaction/${req.params.uid}/login`;
   const { client } = page;
   // The link "Use another user", or from there a search or another page of users.
