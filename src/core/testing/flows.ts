@@ -1,4 +1,4 @@
-import { partsOfJwt, type Keeper } from "./kept.ts";
+import { partsOfJwt, type Redactor } from "./recorded-values.ts";
 
 /** Groups requests into sign-ins, by the codes, tokens and page addresses that one request returns and a later one sends. */
 
@@ -34,7 +34,7 @@ export interface Flows {
 let last = 0;
 
 /** @param size how many requests the ledger holds */
-export function createFlows(keeper: Keeper, size: () => number): Flows {
+export function createFlows(redactor: Redactor, size: () => number): Flows {
   /** The flow of each code, token and address, the oldest first. */
   const flows = new Map<string, string>();
 
@@ -49,16 +49,16 @@ export function createFlows(keeper: Keeper, size: () => number): Flows {
   /** Every token of one authorization has the same family. */
   const tokenName = (token: string): string => {
     const family = partsOfJwt(token)?.claims["family"];
-    return typeof family === "string" && family.length < 100 ? `family ${family}` : keeper.fingerprint(token);
+    return typeof family === "string" && family.length < 100 ? `family ${family}` : redactor.fingerprint(token);
   };
   const nameOf = (key: string, value: string): string => {
     if (tokens.includes(key)) return tokenName(value);
     // People type user codes in upper or lower case, with or without the hyphen.
-    return keeper.fingerprint(key === "user_code" ? value.toUpperCase().replaceAll(/[^A-Z0-9]/g, "") : value);
+    return redactor.fingerprint(key === "user_code" ? value.toUpperCase().replaceAll(/[^A-Z0-9]/g, "") : value);
   };
   const sessionName = (token: unknown): readonly string[] => {
     const { sid, aud } = (typeof token === "string" ? partsOfJwt(token)?.claims : undefined) ?? {};
-    return typeof sid === "string" && typeof aud === "string" ? [keeper.fingerprint(`session ${sid} ${aud}`)] : [];
+    return typeof sid === "string" && typeof aud === "string" ? [redactor.fingerprint(`session ${sid} ${aud}`)] : [];
   };
   const namesIn = (values: Readonly<Record<string, unknown>>, keys: readonly string[]): readonly string[] =>
     keys.flatMap((key) => {
@@ -69,7 +69,7 @@ export function createFlows(keeper: Keeper, size: () => number): Flows {
     const uid = /^[^?#]*\/interaction\/([\w-]{1,100})\//.exec(url)?.[1];
     return uid === undefined ? [] : [`page ${uid}`];
   };
-  const again = (url: string): string => `again ${keeper.fingerprint(url)}`;
+  const again = (url: string): string => `again ${redactor.fingerprint(url)}`;
 
   return {
     of({ endpoint, url, sent, bearer, location, answer }) {

@@ -4,10 +4,10 @@ import { isList, isProven } from "../redaction/places.ts";
 import { redactorOf, valuesIn } from "../redaction/redactor.ts";
 import { shownValue, type IsRegistered } from "../redaction/values.ts";
 import { byName, parametersOf, type Flows } from "./flows.ts";
-import { copied, type Keeper } from "./kept.ts";
+import { copied, type Redactor } from "./recorded-values.ts";
 import type { Exchange, RequestEvent, RequestRecord } from "./record.ts";
 
-/** Makes the record of a request. Everything that was sent goes through `kept.ts`. */
+/** Makes the record of a request. Everything that was sent goes through `recorded-values.ts`. */
 
 type Values = Readonly<Record<string, unknown>>;
 
@@ -86,14 +86,14 @@ export function eventOf<Id extends string | null>(
 
 /** What makes records. */
 interface Recorder {
-  readonly keeper: Keeper;
+  readonly redactor: Redactor;
   readonly flows: Flows;
   readonly isScope: IsRegistered;
 }
 
 /** The whole record. @param event its log line */
 export function recordOf(
-  { keeper, flows, isScope }: Recorder,
+  { redactor: redactor, flows, isScope }: Recorder,
   event: RequestEvent & { readonly id: string },
   exchange: Exchange,
 ): RequestRecord {
@@ -102,12 +102,12 @@ export function recordOf(
   const values = valuesIn(exchange);
   const isRegistered = registeredIn(exchange, isScope);
   const parameters = {
-    ...keeper.parameters(values, shownIn(exchange, values, isRegistered)),
-    ...(authorization !== undefined && { authorization: headerOf(keeper, authorization) }),
-    ...(dpop !== undefined && { dpop: keeper.sealed(dpop) }),
+    ...redactor.parameters(values, shownIn(exchange, values, isRegistered)),
+    ...(authorization !== undefined && { authorization: headerOf(redactor, authorization) }),
+    ...(dpop !== undefined && { dpop: redactor.redactedValue(dpop) }),
   };
   const json = jsonOf(exchange);
-  const answered = responseOf(keeper, exchange, json);
+  const answered = responseOf(redactor, exchange, json);
   const response =
     event.error === null ? answered : (copied(answered, redactorOf(exchange, isRegistered)) as typeof answered);
   const granted = isObject(response?.["body"]) ? response["body"]["scope"] : undefined;
@@ -116,7 +116,7 @@ export function recordOf(
     grant_type: textOf(parameters, "grant_type"),
     scope: typeof granted === "string" ? granted : textOf(parameters, "scope"),
     ...{ parameters, response },
-    metadata_document: exchange.notes.document === undefined ? null : keeper.whole(exchange.notes.document),
+    metadata_document: exchange.notes.document === undefined ? null : redactor.whole(exchange.notes.document),
     outcome: status >= 400 ? "refused" : (outcome ?? (event.error === null ? "answered" : "refused")),
     ...end,
     id,
@@ -131,9 +131,12 @@ const textOf = (values: Values, name: string): string | null => {
 const schemeOf = (authorization: string): string =>
   /^(?:basic|bearer|dpop)(?= |$)/i.exec(authorization)?.[0] ?? "another";
 
-function headerOf(keeper: Keeper, authorization: string): Values {
+function headerOf(redactor: Redactor, authorization: string): Values {
   const token = bearerIn(authorization);
-  return { scheme: schemeOf(authorization), ...(token === null ? { fingerprint: null } : keeper.sealed(token)) };
+  return {
+    scheme: schemeOf(authorization),
+    ...(token === null ? { fingerprint: null } : redactor.redactedValue(token)),
+  };
 }
 
 /** Their responses hold claims, which may have any name. */
@@ -153,7 +156,7 @@ function jsonOf({ notes: { answer } }: Exchange): Values | null {
 }
 
 function responseOf(
-  keeper: Keeper,
+  redactor: Redactor,
   { endpoint, status, notes: { answer } }: Exchange,
   json: Values | null,
 ): Values | null {
@@ -162,12 +165,12 @@ function responseOf(
     const { location, parameters } = answer;
     return {
       location: cut(redacted(location.replace(/[?#].*$/s, "")), maxLength),
-      parameters: keeper.parameters(parameters === undefined ? parametersOf(location) : byName(parameters)),
+      parameters: redactor.parameters(parameters === undefined ? parametersOf(location) : byName(parameters)),
     };
   }
   if (json === null) return null;
   const isWhole = holdsClaims.includes(endpoint) && status === 200;
-  return { body: isWhole ? keeper.whole(json) : keeper.parameters(json) };
+  return { body: isWhole ? redactor.whole(json) : redactor.parameters(json) };
 }
 
 /** The flow of a request that is not answered yet. */

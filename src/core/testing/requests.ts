@@ -2,7 +2,7 @@
  * core/testing: what a tester controls and sees.
  *
  * requests.ts is the ledger (its type is in ledger.ts): the one record of the requests, for the request log, `idp requests`, `expect` and
- * the inspector. record.ts says what a record is, and recording.ts makes it. kept.ts says what is kept of a value, flows.ts which requests
+ * the inspector. record.ts says what a record is, and recording.ts makes it. recorded-values.ts says what is kept of a value, flows.ts which requests
  * belong to one sign-in. filter.ts selects requests, expect.ts compares them with what a test expects, and fix.ts says what repairs a
  * refused one.
  *
@@ -12,7 +12,7 @@
 import { setMaxListeners } from "node:events";
 import type { IsRegistered } from "../redaction/values.ts";
 import { createFlows } from "./flows.ts";
-import { createKeeper } from "./kept.ts";
+import { createRedactor } from "./recorded-values.ts";
 import type { Act, Ledger } from "./ledger.ts";
 import type { RequestRecord } from "./record.ts";
 import { eventOf, flowOfRequest, recordOf } from "./recording.ts";
@@ -22,7 +22,7 @@ const maxActs = 200;
 /** Counts the requests of all issuers in the process. */
 let last = 0;
 
-interface Entry {
+interface LedgerEntry {
   readonly place: number;
   readonly record: RequestRecord;
 }
@@ -33,9 +33,9 @@ interface Entry {
  * @param isScope whether a scope of this name is defined
  */
 export function createLedger(size: () => number, key: string, isScope: IsRegistered): Ledger {
-  const keeper = createKeeper(key);
-  const flows = createFlows(keeper, size);
-  const entries: Entry[] = [];
+  const redactor = createRedactor(key);
+  const flows = createFlows(redactor, size);
+  const entries: LedgerEntry[] = [];
   const acts: Act[] = [];
   /** The place of the last request to each endpoint that was dropped. */
   const droppedAt = new Map<string, number>();
@@ -48,7 +48,7 @@ export function createLedger(size: () => number, key: string, isScope: IsRegiste
     add(exchange, log) {
       const place = (last += 1);
       const event = eventOf(exchange, `r${place}`, isScope);
-      const record = recordOf({ keeper, flows, isScope }, event, exchange);
+      const record = recordOf({ redactor: redactor, flows, isScope }, event, exchange);
       entries.push({ place, record });
       log?.(event);
       for (const listener of listeners) listener(record);
@@ -76,8 +76,8 @@ export function createLedger(size: () => number, key: string, isScope: IsRegiste
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
-    isSame: keeper.isSame,
-    shown: keeper.shown,
+    isSame: redactor.isSame,
+    shown: redactor.shown,
     close() {
       closing.abort();
     },

@@ -20,7 +20,7 @@ export interface Fingerprint {
 const never = /passw|secret|csrf|passphrase|registration_access_token/i;
 
 /** The name of a parameter of which something is kept. A JSON Schema has no flag to ignore the case. */
-export const keptName = new RegExp(
+export const recordedName = new RegExp(
   `^(?:${[...openNames].join("|")})$|^(?![\\s\\S]*(?:${never.source.replace(/[a-z]/g, (letter) => `[${letter}${letter.toUpperCase()}]`)}))`,
 );
 
@@ -67,11 +67,12 @@ export function partsOfJwt(text: string): Required<Pick<Fingerprint, "header" | 
 }
 
 /** Whether a kept value is a fingerprint. */
-const isFingerprint = (kept: unknown): kept is Fingerprint => isObject(kept) && Object.hasOwn(kept, "fingerprint");
+const isFingerprint = (recorded: unknown): recorded is Fingerprint =>
+  isObject(recorded) && Object.hasOwn(recorded, "fingerprint");
 
 /** Whether a value may be the one that was kept, with "…" in place of what is not shown. */
-function fits(kept: string, wanted: string): boolean {
-  const [first = "", ...rest] = kept.split("…");
+function fits(recorded: string, wanted: string): boolean {
+  const [first = "", ...rest] = recorded.split("…");
   const last = rest.pop();
   if (last === undefined || !wanted.startsWith(first) || !wanted.endsWith(last)) return false;
   const end = wanted.length - last.length;
@@ -86,62 +87,63 @@ function fits(kept: string, wanted: string): boolean {
 }
 
 /** A kept value in words. */
-export const shownAs = (kept: unknown): string =>
-  isFingerprint(kept)
-    ? kept.fingerprint === null
+export const shownAs = (recorded: unknown): string =>
+  isFingerprint(recorded)
+    ? recorded.fingerprint === null
       ? "not kept"
-      : `#${kept.fingerprint}`
-    : typeof kept === "string"
-      ? kept
-      : JSON.stringify(kept);
+      : `#${recorded.fingerprint}`
+    : typeof recorded === "string"
+      ? recorded
+      : JSON.stringify(recorded);
 
 type Shown = (name: string, value: string) => string | null;
 
-export interface Keeper {
+export interface Redactor {
   /** A fingerprint that nobody can compute without the key. */
   readonly fingerprint: (value: string) => string;
   /** A value that may be a secret: its fingerprint and, for a JWT, its claims. */
-  readonly sealed: (value: string) => Fingerprint;
+  readonly redactedValue: (value: string) => Fingerprint;
   /**
    * What is kept of parameters.
    * @param shown the value of one that is not meant to hold a secret, as it may be shown; null: not at all
    */
   readonly parameters: (sent: Readonly<Record<string, unknown>>, shown?: Shown) => Record<string, unknown>;
-  readonly isSame: (wanted: string, kept: unknown) => boolean;
+  readonly isSame: (wanted: string, recorded: unknown) => boolean;
   readonly shown: (name: string, value: string) => string;
   /** What is kept of a response that holds claims but no secrets. */
   readonly whole: (value: unknown) => unknown;
 }
 
 /** @param key random for each process, so that nobody can find a value by trying */
-export function createKeeper(key: string): Keeper {
+export function createRedactor(key: string): Redactor {
   const fingerprint = (value: string): string =>
     createHmac("sha256", key).update(value).digest("base64url").slice(0, 10);
-  const sealed = (value: string): Fingerprint => {
+  const redactedValue = (value: string): Fingerprint => {
     const parts = partsOfJwt(value);
     if (parts === null) return { fingerprint: fingerprint(value) };
     const { header, claims } = copied(parts) as typeof parts;
     // As the parameter of the authorization request is kept, so that both can be compared.
     const { nonce } = parts.claims;
-    const kept = typeof nonce === "string" && shownValue(nonce, () => false) === null ? sealed(nonce) : undefined;
+    const nonceRecord =
+      typeof nonce === "string" && shownValue(nonce, () => false) === null ? redactedValue(nonce) : undefined;
     return {
       fingerprint: fingerprint(value),
       header,
-      claims: kept === undefined ? claims : { ...claims, nonce: kept },
+      claims: nonceRecord === undefined ? claims : { ...claims, nonce: nonceRecord },
     };
   };
-  const keepOne = (name: string, value: unknown, shown: Shown): unknown => {
+  const redactOne = (name: string, value: unknown, shown: Shown): unknown => {
     if (typeof value === "string") {
-      if (!isOpen(name)) return never.test(name) ? { fingerprint: null } : sealed(value);
+      if (!isOpen(name)) return never.test(name) ? { fingerprint: null } : redactedValue(value);
       const text = shown(name, value);
-      return text === null ? sealed(value) : copied(text);
+      return text === null ? redactedValue(value) : copied(text);
     }
     // No parameter has an object as its value, so it may hold anything.
     return isOpen(name) && (typeof value !== "object" || value === null) ? value : { fingerprint: null };
   };
   return {
     fingerprint,
-    sealed,
+    redactedValue,
     parameters(sent, shown = (_name, value) => value) {
       const entries = Object.entries(sent)
         .filter(([, value]) => value !== undefined)
@@ -154,19 +156,19 @@ export function createKeeper(key: string): Keeper {
         entries.map(([name, value]) => [
           isParameterName(name) ? name : `?${fingerprint(name)}`,
           Array.isArray(value) && value.every((one) => typeof one === "string")
-            ? value.slice(0, maxItems).map((one: string) => keepOne(name, one, shownHere))
-            : keepOne(name, value, shownHere),
+            ? value.slice(0, maxItems).map((one: string) => redactOne(name, one, shownHere))
+            : redactOne(name, value, shownHere),
         ]),
       );
     },
-    isSame(wanted, kept) {
-      if (isFingerprint(kept)) return kept.fingerprint === fingerprint(wanted);
-      if (typeof kept !== "string") return JSON.stringify(kept) === wanted;
-      return kept === shortened(wanted) || fits(kept, wanted);
+    isSame(wanted, recorded) {
+      if (isFingerprint(recorded)) return recorded.fingerprint === fingerprint(wanted);
+      if (typeof recorded !== "string") return JSON.stringify(recorded) === wanted;
+      return recorded === shortened(wanted) || fits(recorded, wanted);
     },
     shown: (name, value) => {
       const text = isOpen(name) ? shownValue(value, () => false, isList(name)) : null;
-      return shownAs(text === null ? sealed(value) : shortened(text));
+      return shownAs(text === null ? redactedValue(value) : shortened(text));
     },
     whole: (value) => copied(value),
   };
