@@ -69,7 +69,7 @@ export const widthOf = ({ isTTY, columns }: Pick<NodeJS.WriteStream, "isTTY" | "
   isTTY && columns > 0 ? columns : Infinity;
 
 /** @param target the flags that named the data or the server */
-export function settle(
+export function invocationOf(
   flags: GlobalFlags,
   terminal: Terminal,
   clock: Pick<Invocation, "now" | "takeSignals">,

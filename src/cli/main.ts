@@ -38,21 +38,21 @@ const shown = wordsWithoutPassword(words);
 if (shown.some((word, at) => word !== words[at])) process.title = ["idp", ...shown].join(" ");
 
 // A reader may stop reading (`| head`). That is not an error: the rest is dropped, and the command goes on.
-let isCut = false;
+let isOutputClosed = false;
 let fault: Error | null = null;
 stdout.on("error", (error: NodeJS.ErrnoException) => {
   // The stream is closed after the first error, which causes others.
-  if (isCut) return;
-  isCut = true;
+  if (isOutputClosed) return;
+  isOutputClosed = true;
   if (error.code === "EPIPE") return;
   fault = error;
   // A server goes on without its log, and says so.
-  if (onSignal !== null) void sayFault(error);
+  if (onSignal !== null) void reportFault(error);
 });
 // An error of stderr cannot be reported.
 stderr.on("error", () => undefined);
 
-async function sayFault(error: Error): Promise<void> {
+async function reportFault(error: Error): Promise<void> {
   const { describeFault } = await import("../files/fault.ts");
   const message = `standard output cannot be written: ${describeFault(error)}`;
   const cli = {
@@ -68,27 +68,27 @@ async function sayFault(error: Error): Promise<void> {
 /** How long to wait for a reader that does not read, after a command that runs until a signal, in milliseconds. */
 const timeoutMs = 1000;
 
-const handOn = (stream: NodeJS.WriteStream): Promise<unknown> =>
+const flush = (stream: NodeJS.WriteStream): Promise<unknown> =>
   new Promise((resolve) => {
     stream.write("", resolve);
   });
 
 /** Ends the process once both streams have been written. */
 async function leave(given: number): Promise<never> {
-  const handedOn = Promise.all([stdout, stderr].map(handOn));
+  const flushed = Promise.all([stdout, stderr].map(flush));
   const endsBySignal = onSignal !== null;
   if (endsBySignal) {
     onSignal = () => process.exit(given);
-    await Promise.race([handedOn, delay(timeoutMs)]);
+    await Promise.race([flushed, delay(timeoutMs)]);
   } else {
-    await handedOn;
+    await flushed;
   }
   // An error of the last write is reported one turn later.
   await turn();
   // A command that failed has said why, and keeps its exit code.
   if (fault !== null && given === 0 && !endsBySignal) {
-    await sayFault(fault);
-    await handOn(stderr);
+    await reportFault(fault);
+    await flush(stderr);
   }
   process.exit(fault !== null && given === 0 ? 1 : given);
 }

@@ -4,7 +4,7 @@
 import { Command, Option } from "commander";
 import type { Act } from "./act.ts";
 import { typedTarget } from "./output/command-line.ts";
-import { defaultData, settle, type GlobalFlags, type Invocation, type Terminal } from "./invocation.ts";
+import { defaultData, invocationOf, type GlobalFlags, type Invocation, type Terminal } from "./invocation.ts";
 import type { Outcome } from "./output/print.ts";
 import { checkStore } from "./target/store-flag.ts";
 import { folder } from "./program/flag-values.ts";
@@ -24,7 +24,7 @@ import { declareTools } from "./program/tools.ts";
 import { version } from "../files/package.ts";
 
 /** What `program` needs of the process. */
-export interface Surroundings {
+export interface ProgramOptions {
   readonly terminal: Terminal;
   readonly clock: Pick<Invocation, "now" | "takeSignals">;
   /** The words after `idp`. */
@@ -36,12 +36,12 @@ export interface Surroundings {
 }
 
 /** The whole command line. */
-export function buildProgram({ terminal, clock, words, errorHelp, finish }: Surroundings): Command {
+export function buildProgram({ terminal, clock, words, errorHelp, finish }: ProgramOptions): Command {
   const program = new Command("idp");
   const act: Act =
     (run) =>
     async (...received) => {
-      const cli = settle(program.opts<GlobalFlags>(), terminal, clock, typedTarget(program));
+      const cli = invocationOf(program.opts<GlobalFlags>(), terminal, clock, typedTarget(program));
       checkStore(program, cli);
       // commander passes the arguments, the flags, and last the command itself.
       const outcome = await run(cli, ...(received.slice(0, -1) as never[]));

@@ -10,7 +10,7 @@ import { typedTarget } from "./output/command-line.ts";
 import { failureOf } from "./failure.ts";
 import { inFlags } from "./flag-words.ts";
 import { ownWords } from "./input/foreign-command.ts";
-import { settle, type GlobalFlags, type Invocation, type Terminal } from "./invocation.ts";
+import { invocationOf, type GlobalFlags, type Invocation, type Terminal } from "./invocation.ts";
 import { print, printFailure } from "./output/print.ts";
 import { buildProgram } from "./program.ts";
 import { durationOf } from "../core/time.ts";
@@ -99,7 +99,10 @@ export async function run(
     if (error instanceof CommanderError && error.exitCode === 0) return 0;
     const flags = program.opts<GlobalFlags>();
     // Flags after a wrong one were not read.
-    const cli = { ...settle(flags, terminal, clock, typedTarget(program)), json: ownWords(words).includes("--json") };
+    const cli = {
+      ...invocationOf(flags, terminal, clock, typedTarget(program)),
+      json: ownWords(words).includes("--json"),
+    };
     if (error instanceof CommanderError) {
       const typed = typedCommand(program, words);
       if (error.code === "commander.help") {

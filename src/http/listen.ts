@@ -2,7 +2,7 @@ import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { OperationError } from "../core/errors.ts";
 import { closable } from "./closing.ts";
-import { defaultTimeouts, serversFor, type App, type ServerOptions } from "./node-server.ts";
+import { defaultTimeouts, serversFor, type ServedApp, type ServerOptions } from "./node-server.ts";
 
 /** A port that is taken. Requests to it wait until `serve` is called. */
 export interface Listening {
@@ -47,7 +47,7 @@ const attempts = 20;
  * @throws {OperationError} conflict if the port is taken; usage if the address is not one of this machine
  */
 export async function listen(
-  app: App,
+  app: ServedApp,
   host: string,
   port: number,
   { tls = null, timeouts = defaultTimeouts }: Partial<ServerOptions> = {},

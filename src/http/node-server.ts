@@ -9,7 +9,7 @@ import type { Socket } from "node:net";
 import { OperationError } from "../core/errors.ts";
 
 /** The part of an Express app that matters here, so that users of the library need no types of Express. */
-export interface App extends RequestListener {
+export interface ServedApp extends RequestListener {
   request: object;
   response: object;
 }
@@ -18,7 +18,7 @@ export interface App extends RequestListener {
  * Classes of requests and responses that have the prototypes of Express. Express 5 would set those on each object, and an object whose
  * prototype was changed stays slow.
  */
-function classesFor(app: App) {
+function classesFor(app: ServedApp) {
   class Request extends IncomingMessage {}
   class Response<R extends IncomingMessage> extends ServerResponse<R> {}
   Object.setPrototypeOf(Request.prototype, app.request);
@@ -88,7 +88,11 @@ function toOriginForm(req: IncomingMessage): void {
  * @param opened requests wait for it
  * @returns makes a server for the app each time it is called
  */
-export function serversFor(app: App, opened: Promise<void>, { tls, timeouts }: ServerOptions): () => Promise<Server> {
+export function serversFor(
+  app: ServedApp,
+  opened: Promise<void>,
+  { tls, timeouts }: ServerOptions,
+): () => Promise<Server> {
   const { stallTimeout, ...timeoutsOfNode } = timeouts;
   // `input/host-check.ts` refuses a missing Host.
   const options = { ...classesFor(app), ...timeoutsOfNode, maxHeaderSize, requireHostHeader: false };

@@ -6,7 +6,7 @@ import { checkReadable } from "../core/status.ts";
 import { asksForHtml, sendJson, sendText } from "./answer/answer.ts";
 import { apiHeaders, assetHeaders, iconHeaders } from "./answer/security-headers.ts";
 import { sendHome } from "./pages/try-it.ts";
-import { standingOf } from "./input/host-check.ts";
+import { hostStanding } from "./input/host-check.ts";
 import type { Web } from "./web.ts";
 
 /** The same as in `layout.eta`. */
@@ -22,7 +22,7 @@ export const health =
   async (req, res) => {
     const { ctx, version } = web;
     await checkReadable(ctx);
-    const more = standingOf(web, req.headers.host) === "foreign" ? {} : { issuer: ctx.issuer, version };
+    const more = hostStanding(web, req.headers.host) === "foreign" ? {} : { issuer: ctx.issuer, version };
     sendJson(res, 200, { status: "ok", ...more }, apiHeaders);
   };
 

@@ -1,7 +1,7 @@
 import { isObject } from "../text/json-object.ts";
 import { addClient, grantsOf, leaveResponseTypes } from "./draft-clients.ts";
 import { addUser } from "./draft-users.ts";
-import { addSetting, textOf, type Carried, type Draft, type Place } from "./draft.ts";
+import { addSetting, textOf, type Carried, type Draft, type SourcePlace } from "./draft.ts";
 import { entryOf, type Entry } from "./entry.ts";
 
 /** Authelia: the configuration, with its OpenID Connect clients, and the file of users that it names. */
@@ -18,7 +18,7 @@ const isConfiguration = (root: unknown): boolean =>
 
 export const isAuthelia = (root: unknown): boolean => isUsers(root) || isConfiguration(root);
 
-export function readAuthelia(draft: Draft, root: unknown, place: Place): void {
+export function readAuthelia(draft: Draft, root: unknown, place: SourcePlace): void {
   const file = entryOf(draft, place, root);
   const users = file.below("users");
   for (const name of Object.keys(users.value)) readUser(draft, users.below(name), [name, users.carry(name)[1]]);

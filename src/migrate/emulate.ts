@@ -1,7 +1,7 @@
 import { isObject } from "../text/json-object.ts";
 import { addClient, grantsOf, leaveResponseTypes } from "./draft-clients.ts";
 import { addUser } from "./draft-users.ts";
-import type { Carried, Draft, Place } from "./draft.ts";
+import type { Carried, Draft, SourcePlace } from "./draft.ts";
 import { entryOf, type Entry } from "./entry.ts";
 
 /** A seed of emulate: for each service that it stands in for, users and OAuth clients. Here all of them are in one issuer. */
@@ -16,7 +16,7 @@ export const isEmulate = (root: unknown): boolean =>
     return isObject(service) && ["users", ...clientLists].some((list) => Array.isArray(service[list]));
   });
 
-export function readEmulate(draft: Draft, root: unknown, place: Place): void {
+export function readEmulate(draft: Draft, root: unknown, place: SourcePlace): void {
   const file = entryOf(draft, place, root);
   for (const name of services) {
     const service = file.below(name);

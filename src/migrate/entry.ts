@@ -1,9 +1,9 @@
 import { isObject, type JsonObject } from "../text/json-object.ts";
-import { isEmpty, leave, textOf, type Carried, type Draft, type Place } from "./draft.ts";
+import { isEmpty, leave, textOf, type Carried, type Draft, type SourcePlace } from "./draft.ts";
 
 /** A record of a file, which remembers which of its fields were read: all others are noted as left out. */
 export interface Entry {
-  readonly place: Place;
+  readonly place: SourcePlace;
   readonly value: JsonObject;
   readonly draft: Draft;
   readonly get: (name: string) => unknown;
@@ -27,7 +27,7 @@ export interface Entry {
 }
 
 /** @param anyCase whether the tool ignores the case of names */
-export function entryOf(draft: Draft, place: Place, given: unknown, anyCase = false): Entry {
+export function entryOf(draft: Draft, place: SourcePlace, given: unknown, anyCase = false): Entry {
   const value = isObject(given) ? given : {};
   const names = new Map(anyCase ? Object.keys(value).map((name) => [name.toLowerCase(), name]) : []);
   const read = new Set<string>();
@@ -41,7 +41,7 @@ export function entryOf(draft: Draft, place: Place, given: unknown, anyCase = fa
     const own = named(name);
     return Object.hasOwn(value, own) ? value[own] : undefined;
   };
-  const at = (name: string): Place => [...place, named(name)];
+  const at = (name: string): SourcePlace => [...place, named(name)];
   const carry = (name: string): Carried => [get(name), at(name)];
   const lose = (name: string, message = "is not carried over"): void => {
     if (!isEmpty(get(name))) leave(draft, at(name), message, "key");
@@ -91,7 +91,11 @@ export function entryOf(draft: Draft, place: Place, given: unknown, anyCase = fa
 }
 
 /** The objects of a list, with their places. Other values are noted. */
-export function objectsOf(draft: Draft, list: readonly unknown[], place: Place): (readonly [JsonObject, Place])[] {
+export function objectsOf(
+  draft: Draft,
+  list: readonly unknown[],
+  place: SourcePlace,
+): (readonly [JsonObject, SourcePlace])[] {
   return list.flatMap((item, index) => {
     const where = [...place, index];
     if (isObject(item)) return [[item, where] as const];

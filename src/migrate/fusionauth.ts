@@ -1,7 +1,7 @@
 import { isObject, type JsonObject } from "../text/json-object.ts";
 import { addClient, grantsOf, originsOf } from "./draft-clients.ts";
 import { addUser } from "./draft-users.ts";
-import { addSetting, listOf, textsOf, type Carried, type Draft, type Place } from "./draft.ts";
+import { addSetting, listOf, textsOf, type Carried, type Draft, type SourcePlace } from "./draft.ts";
 import { entryOf, type Entry } from "./entry.ts";
 
 /** A kickstart of FusionAuth: requests to its API, of which those that make applications and users count here. */
@@ -12,7 +12,7 @@ export const isFusionAuth = (root: unknown): boolean =>
     (one) => isObject(one) && typeof one["url"] === "string" && one["url"].startsWith("/api/"),
   );
 
-export function readFusionAuth(draft: Draft, root: unknown, place: Place): void {
+export function readFusionAuth(draft: Draft, root: unknown, place: SourcePlace): void {
   const file = entryOf(draft, place, root);
   // The same places, with the values of variables.
   const filled = fill(root, file.below("variables").value);

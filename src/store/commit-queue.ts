@@ -5,20 +5,20 @@
 import { setTimeout } from "node:timers/promises";
 import type { Durability } from "./durability.ts";
 import type { Engine } from "./engine.ts";
-import { OvertakenError, type Journal, type Missed, type Operation, type Place } from "./journal.ts";
+import { OvertakenError, type Journal, type Missed, type Operation, type JournalPlace } from "./journal.ts";
 import { StorageError, type CollectionName } from "./store.ts";
 import { allCollections } from "./table.ts";
 
 /** The outcome of a batch: it is in the journal; another writer was faster, and all of it must run again; or why it could not be written. */
-type Outcome = "written" | "overtaken" | StorageError;
+type CommitOutcome = "written" | "overtaken" | StorageError;
 
 interface Batch {
   readonly operations: Operation[];
   readonly changed: Set<CollectionName>;
   readonly undos: (() => void)[];
   /** Never rejects. */
-  readonly done: Promise<Outcome>;
-  readonly settle: (outcome: Outcome) => void;
+  readonly done: Promise<CommitOutcome>;
+  readonly settle: (outcome: CommitOutcome) => void;
 }
 
 const collectionsIn = (operations: readonly Operation[]): ReadonlySet<CollectionName> =>
@@ -28,17 +28,17 @@ const collectionsIn = (operations: readonly Operation[]): ReadonlySet<Collection
 const maxWait = 2;
 
 /** A place that is in no journal: a reader there gets all records. */
-export const nowhere: Place = { seq: -1, id: "" };
+export const nowhere: JournalPlace = { seq: -1, id: "" };
 
 function createBatch(): Batch {
   let settle!: Batch["settle"];
-  const done = new Promise<Outcome>((resolve) => (settle = resolve));
+  const done = new Promise<CommitOutcome>((resolve) => (settle = resolve));
   return { operations: [], changed: new Set(), undos: [], done, settle };
 }
 
 export interface CommitQueue extends Durability {
   /** The place in the journal that memory has reached, without the changes that wait. */
-  place(): Place;
+  place(): JournalPlace;
   /** Applies to memory what others have written until now. */
   readMissed(): Promise<void>;
   /**
@@ -59,7 +59,7 @@ export interface CommitQueue extends Durability {
  * @param closed the refusal of a transaction after `close`
  */
 export function createCommitQueue(
-  { journal, place: first }: { readonly journal: Journal; readonly place: Place },
+  { journal, place: first }: { readonly journal: Journal; readonly place: JournalPlace },
   memory: Pick<Engine, "replay" | "reset" | "prepare">,
   closed: StorageError,
 ): CommitQueue {
@@ -92,7 +92,7 @@ export function createCommitQueue(
    * Transactions that ended during a write may depend on what is now undone, so they are undone too.
    * @returns the outcome of all that was undone
    */
-  function giveUp(batch: Batch | null, missed: Missed | null, why: Exclude<Outcome, "written">): typeof why {
+  function giveUp(batch: Batch | null, missed: Missed | null, why: Exclude<CommitOutcome, "written">): typeof why {
     const lost = [batch, waiting].filter((one) => one !== null);
     waiting = null;
     for (const undo of lost.flatMap(({ undos }) => undos).reverse()) undo();
@@ -142,7 +142,7 @@ export function createCommitQueue(
     waiting = null;
     const written = capture?.();
     let missed: Missed | null = null;
-    let outcome: Outcome;
+    let outcome: CommitOutcome;
     let takeOver = (): void => undefined;
     try {
       // Now, because memory holds exactly the disk and this batch.

@@ -17,21 +17,21 @@ import {
 import { createFeed, type Feed } from "./feed.ts";
 import { createSweep } from "./sweep.ts";
 import { capture, replay, reset } from "./load.ts";
-import { outcomeOf, settle, type Outcome } from "./outcome.ts";
+import { outcomeOf, resultOf, type WorkOutcome } from "./outcome.ts";
 import {
   allCollections,
   createTables,
   deepFreeze,
   durableCollections,
   type AnyRecord,
-  type Entry,
+  type TableEntry,
   type Table,
 } from "./table.ts";
 
 interface Change {
   readonly table: Table;
   readonly key: string;
-  readonly before: Entry | undefined;
+  readonly before: TableEntry | undefined;
 }
 
 export interface Engine extends Pick<Store, "transaction" | "read" | "follow">, Pick<Feed, "prepare"> {
@@ -70,11 +70,11 @@ export function createEngine({
     return tables[collection];
   };
 
-  const alive = (entry: Entry): boolean => entry.expiresAt > at;
+  const alive = (entry: TableEntry): boolean => entry.expiresAt > at;
   /** Records that expire later are only hidden, because the clock may be set back. */
   const removable = (): number => Math.min(at, passed());
 
-  function handOut<C extends CollectionName>(_: C, entry: Entry): Collections[C] {
+  function handOut<C extends CollectionName>(_: C, entry: TableEntry): Collections[C] {
     if (!entry.frozen) {
       deepFreeze(entry.record);
       entry.frozen = true;
@@ -82,10 +82,10 @@ export function createEngine({
     return entry.record as Collections[C];
   }
 
-  const shown = <C extends CollectionName>(collection: C, entry: Entry | undefined): Collections[C] | undefined =>
+  const shown = <C extends CollectionName>(collection: C, entry: TableEntry | undefined): Collections[C] | undefined =>
     entry !== undefined && alive(entry) ? handOut(collection, entry) : undefined;
 
-  function change(table: Table, key: string, next: Entry | undefined): void {
+  function change(table: Table, key: string, next: TableEntry | undefined): void {
     if (changes === null) throw new Error("a read cannot change records: use transaction");
     changes.push({ table, key, before: table.set(key, next) });
     if (durability === undefined || (table.volatile && !isShared)) return;
@@ -174,7 +174,7 @@ export function createEngine({
   }
 
   /** @param done receives the changes; null: the work only reads */
-  function attempt<T>(work: () => T, done: Change[] | null = null): Outcome<T> {
+  function attempt<T>(work: () => T, done: Change[] | null = null): WorkOutcome<T> {
     refuseNested();
     running = true;
     at = now();
@@ -185,7 +185,7 @@ export function createEngine({
     return outcome;
   }
 
-  const feed = createFeed((work) => settle(attempt(() => work(tx))));
+  const feed = createFeed((work) => resultOf(attempt(() => work(tx))));
 
   const undo = (done: readonly Change[]): void => {
     for (const { table, key, before } of done.toReversed()) table.set(key, before);
@@ -214,7 +214,7 @@ export function createEngine({
       if (!mustWait || (await durability.commit(written, changed, () => undo(done)))) {
         // Not before: memory that was behind may have been wrong about the time.
         sweep(done.length, until);
-        return settle(outcome);
+        return resultOf(outcome);
       }
       isCurrent = true;
       giveUpAt = Math.min(giveUpAt, performance.now() + maxContention);
@@ -228,7 +228,7 @@ export function createEngine({
     for (;;) {
       const outcome = attempt(() => work(tx));
       const written = durability?.pending();
-      if (written === undefined || (await written)) return settle(outcome);
+      if (written === undefined || (await written)) return resultOf(outcome);
     }
   }
 

@@ -28,7 +28,7 @@ export type JournalEntry = readonly Operation[];
 export type Records = Partial<Record<CollectionName, readonly AnyRecord[]>>;
 
 /** A place in the journal: behind one of its entries, or before the first. */
-export interface Place {
+export interface JournalPlace {
   /** The number of that entry; 0 before the first. */
   readonly seq: number;
   /** The name of that entry, where numbers alone do not tell one entry from another. */
@@ -41,18 +41,18 @@ export interface Missed {
   readonly records?: Records;
   readonly entries: readonly JournalEntry[];
   /** The place behind the last of them. */
-  readonly place: Place;
+  readonly place: JournalPlace;
 }
 
 export interface Journal {
   /** The entries after this place. @throws {DataFileError | StorageError} what is there is not a journal, or cannot be read */
-  since(place: Place): Promise<Missed>;
+  since(place: JournalPlace): Promise<Missed>;
   /**
    * Appends the entry that follows this place.
    * @returns the place behind it
    * @throws {OvertakenError} another writer was faster @throws {StorageError} it could not be written
    */
-  append(place: Place, entry: JournalEntry): Promise<Place>;
+  append(place: JournalPlace, entry: JournalEntry): Promise<JournalPlace>;
 }
 
 /** Another writer appended an entry first. */

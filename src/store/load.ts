@@ -1,7 +1,7 @@
 /** Loads whole journals and snapshots into the tables, and captures the tables as a whole. */
 import type { CollectionName } from "./collections.ts";
 import type { Operation, Records } from "./journal.ts";
-import { allCollections, type Entry, type Table } from "./table.ts";
+import { allCollections, type TableEntry, type Table } from "./table.ts";
 
 type Tables = Readonly<Record<CollectionName, Table>>;
 
@@ -42,7 +42,7 @@ export function reset(tables: Tables, records: Records): void {
 export const capture = (tables: Tables, names: readonly CollectionName[], until: number): Records =>
   Object.fromEntries(
     names.map((name) => {
-      const kept = [...tables[name].entries()].filter(({ expiresAt }: Entry) => expiresAt > until);
+      const kept = [...tables[name].entries()].filter(({ expiresAt }: TableEntry) => expiresAt > until);
       return [name, kept.map(({ record }) => record)];
     }),
   );

@@ -1,7 +1,7 @@
 /** The outcome of some work, kept until it is on disk and may be reported. */
-export type Outcome<T> = { readonly value: T } | { readonly error: unknown };
+export type WorkOutcome<T> = { readonly value: T } | { readonly error: unknown };
 
-export function outcomeOf<T>(work: () => T): Outcome<T> {
+export function outcomeOf<T>(work: () => T): WorkOutcome<T> {
   try {
     const value = work();
     if (value instanceof Promise) throw new Error("the work of a transaction must not be async");
@@ -11,7 +11,7 @@ export function outcomeOf<T>(work: () => T): Outcome<T> {
   }
 }
 
-export function settle<T>(outcome: Outcome<T>): T {
+export function resultOf<T>(outcome: WorkOutcome<T>): T {
   if ("error" in outcome) throw outcome.error;
   return outcome.value;
 }

@@ -1,16 +1,16 @@
 /** Removes records that have expired, a few with each change, so that they cannot pile up. */
-import type { Entry, Table } from "./table.ts";
+import type { TableEntry, Table } from "./table.ts";
 
 /** How many records are checked for each change: more than one, so that removal keeps up with insertion. */
 const looksPerChange = 2;
 
 /** Writes nothing to the journal: a record that is read from it again has expired anyway. */
-function purge(table: Table, entry: Entry, until: number): void {
+function purge(table: Table, entry: TableEntry, until: number): void {
   if (entry.expiresAt <= until && table.get(entry.key) === entry) table.set(entry.key, undefined);
 }
 
 /** Cycles over all records that can expire; yields undefined after each round. */
-function* candidates(tables: readonly Table[]): Generator<{ table: Table; entry: Entry } | undefined, never> {
+function* candidates(tables: readonly Table[]): Generator<{ table: Table; entry: TableEntry } | undefined, never> {
   for (;;) {
     for (const table of tables) {
       if (table.expiring() > 0) for (const entry of table.entries()) yield { table, entry };

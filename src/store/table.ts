@@ -4,7 +4,7 @@ import { collections, ConflictError, type CollectionName, type Collections } fro
 export type AnyRecord = Collections[CollectionName];
 
 /** A record as a table holds it. Never changed (but for `frozen`): a changed record is a new entry with the old `seq`. */
-export interface Entry {
+export interface TableEntry {
   readonly key: string;
   readonly record: AnyRecord;
   /** Its place in the order of insertion. */
@@ -62,7 +62,7 @@ function createTable(collection: CollectionName) {
     keys: new Map<string, string | Set<string>>(),
   }));
   const lookups = [...uniques, ...indexes];
-  let records = new Map<string, Entry>();
+  let records = new Map<string, TableEntry>();
   let nextSeq = 1;
   let lastSeq = 0;
   let ordered = true;
@@ -84,7 +84,7 @@ function createTable(collection: CollectionName) {
   }
 
   /** An entry for a new record. @throws {TypeError} where the record has no key or no value for an index */
-  function entryOf(record: AnyRecord): Entry {
+  function entryOf(record: AnyRecord): TableEntry {
     const key = (record as unknown as Readonly<Record<string, unknown>>)[keyField];
     if (typeof key !== "string" || key === "") throw new TypeError(`a record of ${collection} has no ${keyField}`);
     const { expiresAt } = record as { readonly expiresAt?: unknown };
@@ -101,12 +101,12 @@ function createTable(collection: CollectionName) {
   }
 
   /** Whether two entries have the same index values: most changes leave those unchanged. */
-  const areLinkedAlike = (a: Entry, b: Entry): boolean =>
+  const areLinkedAlike = (a: TableEntry, b: TableEntry): boolean =>
     (a.expiresAt === Infinity) === (b.expiresAt === Infinity) &&
     uniques.every(({ valueOf }) => valueOf(a.record) === valueOf(b.record)) &&
     indexes.every(({ valueOf }) => valueOf(a.record) === valueOf(b.record));
 
-  function unlink(entry: Entry): void {
+  function unlink(entry: TableEntry): void {
     for (const { valueOf, keys } of uniques) keys.delete(valueOf(entry.record));
     for (const { valueOf, keys } of indexes) {
       const values = valueOf(entry.record);
@@ -119,12 +119,12 @@ function createTable(collection: CollectionName) {
     if (entry.expiresAt !== Infinity) expiring -= 1;
   }
 
-  function link(entry: Entry): void {
+  function link(entry: TableEntry): void {
     for (const { valueOf, keys } of uniques) keys.set(valueOf(entry.record), entry.key);
     linkIndexes(entry);
   }
 
-  function linkIndexes(entry: Entry): void {
+  function linkIndexes(entry: TableEntry): void {
     for (const { valueOf, keys } of indexes) {
       const values = valueOf(entry.record);
       for (const value of typeof values === "string" ? [values] : values) {
@@ -157,7 +157,7 @@ function createTable(collection: CollectionName) {
    * Makes `next` the entry of the key (undefined: removes it), in every index, and returns the previous one: setting
    * that again undoes the change. The caller must have checked that no other record has a unique value of `next`.
    */
-  function set(key: string, next: Entry | undefined): Entry | undefined {
+  function set(key: string, next: TableEntry | undefined): TableEntry | undefined {
     const before = records.get(key);
     const linked = before !== undefined && next !== undefined && areLinkedAlike(before, next);
     if (before !== undefined && !linked) unlink(before);
@@ -177,7 +177,9 @@ function createTable(collection: CollectionName) {
   }
 
   /** The other entry that has one of this entry's unique values. */
-  function rival(entry: Entry): { readonly index: string; readonly value: string; readonly entry: Entry } | undefined {
+  function rival(
+    entry: TableEntry,
+  ): { readonly index: string; readonly value: string; readonly entry: TableEntry } | undefined {
     for (const { name, valueOf, keys } of uniques) {
       const value = valueOf(entry.record);
       const key = keys.get(value);
@@ -187,13 +189,13 @@ function createTable(collection: CollectionName) {
     return undefined;
   }
 
-  function find(name: string, value: string): Entry | undefined {
+  function find(name: string, value: string): TableEntry | undefined {
     const key = uniques.find((candidate) => candidate.name === name)?.keys.get(value);
     return key === undefined ? undefined : records.get(key);
   }
 
   /** The entries with this value, in no particular order. */
-  function* each(name: string, value: string): Generator<Entry, undefined> {
+  function* each(name: string, value: string): Generator<TableEntry, undefined> {
     const unique = find(name, value);
     if (unique !== undefined) yield unique;
     const held = indexes.find((candidate) => candidate.name === name)?.keys.get(value) ?? [];
@@ -203,8 +205,8 @@ function createTable(collection: CollectionName) {
     }
   }
 
-  function findAll(name: string, value: string): Entry[] {
-    const found: Entry[] = [];
+  function findAll(name: string, value: string): TableEntry[] {
+    const found: TableEntry[] = [];
     let inOrder = true;
     for (const entry of each(name, value)) {
       if (entry.seq < (found.at(-1)?.seq ?? 0)) inOrder = false;
@@ -214,7 +216,7 @@ function createTable(collection: CollectionName) {
   }
 
   /** All entries in the order of their insertion. Live: what is set meanwhile may be seen. With an index: those with this value. */
-  function entries(index?: string, value = ""): IterableIterator<Entry> {
+  function entries(index?: string, value = ""): IterableIterator<TableEntry> {
     if (index !== undefined) return findAll(index, value).values();
     if (!ordered) {
       records = new Map([...records].sort(([, a], [, b]) => a.seq - b.seq));

@@ -1,6 +1,6 @@
 /** What every journal guarantees, in the order of `src/store/journal.ts`. */
 import { beforeEach, describe, expect, test } from "vitest";
-import { OvertakenError, type Journal, type JournalEntry, type Place } from "../../src/store/journal.ts";
+import { OvertakenError, type Journal, type JournalEntry, type JournalPlace } from "../../src/store/journal.ts";
 
 const entry = (name: string): JournalEntry => [{ put: "scopes", record: { name, description: {}, claims: [] } }];
 
@@ -8,7 +8,7 @@ const entry = (name: string): JournalEntry => [{ put: "scopes", record: { name, 
 export interface OpenJournal {
   readonly journal: Journal;
   /** The place before its first entry. */
-  readonly start: Place;
+  readonly start: JournalPlace;
   /** Opens the same one as the next process does. */
   readonly again: () => Promise<Journal>;
 }
@@ -16,12 +16,12 @@ export interface OpenJournal {
 export function journalContract(name: string, open: () => Promise<OpenJournal>): void {
   describe(`${name}: the journal's guarantees`, () => {
     let journal: Journal;
-    let start: Place;
+    let start: JournalPlace;
     let again: () => Promise<Journal>;
     beforeEach(async () => {
       ({ journal, start, again } = await open());
     });
-    const entriesSince = async (place: Place): Promise<readonly JournalEntry[]> => {
+    const entriesSince = async (place: JournalPlace): Promise<readonly JournalEntry[]> => {
       const { records, entries } = await journal.since(place);
       expect(records).toBeUndefined();
       return entries;

@@ -2,14 +2,14 @@
 import { describe, expect, test } from "vitest";
 import { createCommitQueue } from "../../src/store/commit-queue.ts";
 import { createEngine } from "../../src/store/engine.ts";
-import { OvertakenError, type Journal, type JournalEntry, type Place } from "../../src/store/journal.ts";
+import { OvertakenError, type Journal, type JournalEntry, type JournalPlace } from "../../src/store/journal.ts";
 import { StorageError, type Store, type StoreClock, type Tx } from "../../src/store/store.ts";
 import { runTwice } from "../helpers/run-twice.ts";
 import { storeContract } from "./contract.ts";
 import { journalContract } from "./journal-contract.ts";
 import { session } from "./records.ts";
 
-const start: Place = { seq: 0, id: "" };
+const start: JournalPlace = { seq: 0, id: "" };
 
 /** Entries as text, so that no store is handed the records of another. */
 function memoryJournal(): Journal {

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Command } from "commander";
 import { complete, placeOf, type Candidate } from "./complete.ts";
-import { settle, type GlobalFlags, type Invocation, type Terminal } from "../invocation.ts";
+import { invocationOf, type GlobalFlags, type Invocation, type Terminal } from "../invocation.ts";
 
 /**
  * `idp __complete WORD…`: what the scripts of `idp completion` call at each press of Tab. The last word is the one at the cursor. The
@@ -55,7 +55,7 @@ function invocationOf(
   const url = values.get("url") ?? env.IDP_URL;
   const adminTokenFile = values.get("admin-token-file");
   const issuer = values.get("issuer");
-  return settle(
+  return invocationOf(
     {
       ...defaults,
       data: values.get("data") ?? env.IDP_DATA ?? defaults.data,

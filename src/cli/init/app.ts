@@ -8,7 +8,7 @@ import { usernameForm } from "../../core/users/username.ts";
 import { askText, choose } from "../input/ask.ts";
 import type { Invocation } from "../invocation.ts";
 import { loopbackRedirectUri, type AppType } from "../program/app-types.ts";
-import type { App } from "./fixtures.ts";
+import type { NewApp } from "./fixtures.ts";
 import type { InitFlags } from "./flags.ts";
 import { askLibrary, foundLibrary, namedLibrary, redirectUriFor, suits, typeFor } from "./library.ts";
 import { schemaNearby } from "./place.ts";
@@ -119,7 +119,7 @@ export async function appOf(
   cli: Invocation,
   flags: InitFlags,
   project: Project,
-): Promise<{ readonly app: App; readonly found: FoundLibrary | null; readonly notes: readonly string[] }> {
+): Promise<{ readonly app: NewApp; readonly found: FoundLibrary | null; readonly notes: readonly string[] }> {
   const kind = await kindOf(cli, flags, project);
   const { type, found, notes } = kind;
   const clientId =

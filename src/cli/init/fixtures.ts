@@ -3,7 +3,7 @@ import { loginClient, loginGrantTypes, loopbackRedirectUri, type AppType } from 
 
 /** The text of a fixture file for a person to go on from. */
 
-export interface App {
+export interface NewApp {
   readonly type: AppType;
   readonly clientId: string;
   /** Null for a public client. */
@@ -55,7 +55,7 @@ const grantTypes: Readonly<Record<AppType, readonly string[]>> = {
   cli: loginGrantTypes,
 };
 
-function clientLines({ type, clientId, secret, redirectUris, env }: App): readonly string[] {
+function clientLines({ type, clientId, secret, redirectUris, env }: NewApp): readonly string[] {
   return [
     `  - client_id: ${scalar(clientId)}${secret === null ? " # no secret: a public client, with PKCE" : ""}`,
     ...(secret === null ? [] : [`    client_secret: ${scalar(secret)} # for development only`]),
@@ -71,7 +71,7 @@ function clientLines({ type, clientId, secret, redirectUris, env }: App): readon
 }
 
 /** The client of `idp login`, except for a service, which signs nobody in. */
-const loginLines = ({ type, clientId }: App): readonly string[] =>
+const loginLines = ({ type, clientId }: NewApp): readonly string[] =>
   type === "service" || clientId === loginClient
     ? []
     : [
@@ -81,7 +81,7 @@ const loginLines = ({ type, clientId }: App): readonly string[] =>
       ];
 
 /** The whole file. */
-export function fixtureText(app: App): string {
+export function fixtureText(app: NewApp): string {
   return [
     "# Who can sign in, and to what: found here by idp start and idp exec.",
     "# Check it: idp seed --check. Every field: idp seed --fields",

@@ -15,7 +15,7 @@ import { appOf } from "./app.ts";
 import { connectionOf, type Connection } from "./connect.ts";
 import { envFile } from "../env/written.ts";
 import { addToEnvFile } from "./env-file.ts";
-import { fixtureText, type App } from "./fixtures.ts";
+import { fixtureText, type NewApp } from "./fixtures.ts";
 import type { InitFlags } from "./flags.ts";
 import { checkPlace, file, ignoreSecrets, secretsHere, writeFixtures } from "./place.ts";
 import { projectOf } from "./project.ts";
@@ -88,7 +88,7 @@ export async function init(cli: Invocation, files: readonly string[], flags: Ini
   });
 }
 
-const documentOf = ({ clientId, secret, redirectUris, users }: App) => ({
+const documentOf = ({ clientId, secret, redirectUris, users }: NewApp) => ({
   client: { client_id: clientId, ...(secret !== null && { client_secret: secret }), redirect_uris: redirectUris },
   users: users.map((username) => ({ username, password: username })),
 });

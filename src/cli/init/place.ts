@@ -14,14 +14,14 @@ export const file = "idp.fixtures.yaml";
 /** A folder may have only one fixture file with a usual name. */
 const otherNames = usualNames.filter((name) => name !== file);
 
-export interface Place {
+export interface InitPlace {
   readonly flags: { readonly force?: true; readonly stdout?: true };
   /** The same command with one more flag. */
   readonly again: (flag: string) => readonly string[];
 }
 
 /** Refuses a place with a file, before anything is asked or read. @throws {OperationError} conflict */
-export function checkPlace({ flags, again }: Place): void {
+export function checkPlace({ flags, again }: InitPlace): void {
   if (flags.stdout === true) return;
   const other = otherNames.find((name) => existsSync(name));
   if (other !== undefined) {
@@ -32,13 +32,13 @@ export function checkPlace({ flags, again }: Place): void {
   if (flags.force !== true && existsSync(file)) throw taken(again);
 }
 
-const taken = (again: Place["again"]): OperationError =>
+const taken = (again: InitPlace["again"]): OperationError =>
   new OperationError("conflict", `${file} already exists`, {
     hint: { text: "See what would be written with --stdout. To replace it", command: again("--force") },
   });
 
 /** @throws {OperationError} conflict if somebody else has just made the file; usage if it cannot be written */
-export function writeFixtures({ flags, again }: Place, text: string): void {
+export function writeFixtures({ flags, again }: InitPlace, text: string): void {
   try {
     writeFileSync(file, text, { flag: flags.force === true ? "w" : "wx" });
   } catch (error) {

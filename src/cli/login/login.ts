@@ -17,7 +17,7 @@ import { randomText } from "../../serve/random.ts";
 import type { Invocation } from "../invocation.ts";
 import { checkFlags, type LoginFlags } from "./flags.ts";
 import { outcomeOf } from "./outcome.ts";
-import { findPlace, type Place } from "./place.ts";
+import { findPlace, type LoginPlace } from "./place.ts";
 import { codeUser, deviceUser } from "./user.ts";
 import type { Outcome } from "../output/print.ts";
 
@@ -59,7 +59,12 @@ function pageOf(report: Report, { claims, refusal }: Result): CallbackPage {
 
 const usualScope = "openid profile email";
 
-async function signIn(cli: Invocation, flags: LoginFlags, place: Place, report: SignIn["report"]): Promise<Result> {
+async function signIn(
+  cli: Invocation,
+  flags: LoginFlags,
+  place: LoginPlace,
+  report: SignIn["report"],
+): Promise<Result> {
   const { client, issuer } = place;
   const base = { client, report, now: cli.now, wait, random: randomText };
   const begin = async (): Promise<SignIn | null> => {

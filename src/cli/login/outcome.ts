@@ -12,13 +12,13 @@ import type { Style } from "../output/style.ts";
 import { pairs } from "../output/table.ts";
 import { count } from "../output/words.ts";
 import type { LoginFlags } from "./flags.ts";
-import type { Place } from "./place.ts";
+import type { LoginPlace } from "./place.ts";
 import type { Hint } from "../../core/hint.ts";
 
 export function outcomeOf(
   cli: Invocation,
   flags: LoginFlags,
-  { issuer, client }: Place,
+  { issuer, client }: LoginPlace,
   checks: readonly Check[],
   { tokens, claims, userinfo, refusal }: Result,
 ): Outcome {

@@ -11,7 +11,7 @@ import type { LoginFlags } from "./flags.ts";
 
 /** Where a login goes, and as which client: a running idp server, which says what it knows about its client, or any provider. */
 
-export interface Place {
+export interface LoginPlace {
   readonly issuer: string;
   /** Its control API; null if it is not an idp server, or its admin token is not known. */
   readonly server: Server | null;
@@ -24,7 +24,7 @@ export interface Place {
 const timeoutMs = 5000;
 
 /** @throws {OperationError} no_server if no issuer is named and no server runs; not_found for an unknown client */
-export async function findPlace(cli: Invocation, flags: LoginFlags): Promise<Place> {
+export async function findPlace(cli: Invocation, flags: LoginFlags): Promise<LoginPlace> {
   const secret = (await readSecret(cli, flags.secretStdin, "secret")) ?? null;
   const { issuer, server } = await findIssuer(cli, flags.issuer);
   const given = { id: flags.client, secret, method: null };
@@ -43,7 +43,7 @@ export async function findPlace(cli: Invocation, flags: LoginFlags): Promise<Pla
   };
 }
 
-async function findIssuer(cli: Invocation, wanted: string | undefined): Promise<Pick<Place, "issuer" | "server">> {
+async function findIssuer(cli: Invocation, wanted: string | undefined): Promise<Pick<LoginPlace, "issuer" | "server">> {
   const running = await runningServer(cli);
   const issuer = running === null ? null : await issuerAt(running.url, timeoutMs);
   if (wanted !== undefined) {

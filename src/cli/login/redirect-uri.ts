@@ -2,7 +2,7 @@ import { callbackPath } from "../../client/callback-listener.ts";
 import { OperationError } from "../../core/errors.ts";
 import { hasOpenPort, matchRedirectUri } from "../../core/clients/redirect-uri.ts";
 import { commandOn } from "../../core/hint.ts";
-import type { Place } from "./place.ts";
+import type { LoginPlace } from "./place.ts";
 
 /** Which redirect URI a login uses. */
 
@@ -16,7 +16,7 @@ const namedPort = 8400;
  * @param wanted the value of `--redirect-port`
  * @throws {OperationError} refused if the client does not allow it, with the command that allows it
  */
-export function portFor({ client, registered }: Place, wanted: number | undefined): number {
+export function portFor({ client, registered }: LoginPlace, wanted: number | undefined): number {
   if (registered === null) return wanted ?? 0;
   const { redirectUris, isPublic } = registered;
   // If a confidential client has an open port, the server allowed it at registration.
@@ -44,7 +44,7 @@ export function portFor({ client, registered }: Place, wanted: number | undefine
  * The redirect URI if no browser returns to it: any registered one, because nothing has to listen there.
  * @throws {OperationError} refused if there is none
  */
-export function redirectUriWithoutBrowser({ client, registered }: Place, wanted: number | undefined): string {
+export function redirectUriWithoutBrowser({ client, registered }: LoginPlace, wanted: number | undefined): string {
   const port = String(wanted ?? namedPort);
   if (registered === null) return loopback(Number(port));
   const [first] = registered.redirectUris;

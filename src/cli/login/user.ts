@@ -12,7 +12,7 @@ import { callServer, issuerAt } from "../target/remote.ts";
 import { decisionOf, type LoginFlags } from "./flags.ts";
 import type { Decider } from "../../client/pages.ts";
 import { pagesOf } from "./headless.ts";
-import type { Place } from "./place.ts";
+import type { LoginPlace } from "./place.ts";
 import { portFor, redirectUriWithoutBrowser } from "./redirect-uri.ts";
 
 /** Who signs in: a person in a browser, or this process answers the pages of an idp server for the user. */
@@ -28,7 +28,7 @@ export interface CodeUser {
 }
 
 /** For the code flow. @throws {OperationError} if this client cannot be used for it, or the port is taken */
-export async function codeUser(cli: Invocation, flags: LoginFlags, place: Place): Promise<CodeUser> {
+export async function codeUser(cli: Invocation, flags: LoginFlags, place: LoginPlace): Promise<CodeUser> {
   const { prompt, loginHint, uiLocales, responseMode } = flags;
   const decider = await deciderOf(flags, place);
   // Consent that was given before is asked for again, so that there is something to deny.
@@ -98,7 +98,7 @@ async function visitInBrowser(
 export async function deviceUser(
   cli: Invocation,
   flags: LoginFlags,
-  place: Place,
+  place: LoginPlace,
 ): Promise<(prompt: DevicePrompt) => Promise<void>> {
   const decider = await deciderOf(flags, place);
   if (decider !== null) {
@@ -119,7 +119,7 @@ export async function deviceUser(
 }
 
 /** The one-time code of a user, once one is left. */
-async function codeOf(server: NonNullable<Place["server"]>, username: string): Promise<string> {
+async function codeOf(server: NonNullable<LoginPlace["server"]>, username: string): Promise<string> {
   for (;;) {
     const { code, availableIn } = await callServer(server, "users.otp", { username });
     if (code !== null) return code;
@@ -134,7 +134,7 @@ const timeoutMs = 5000;
  * Who decides for the user; null for a person.
  * @throws {OperationError} usage if the provider is not an idp server; not_found for an unknown user
  */
-async function deciderOf(flags: LoginFlags, { issuer, server }: Place): Promise<Decider | null> {
+async function deciderOf(flags: LoginFlags, { issuer, server }: LoginPlace): Promise<Decider | null> {
   const decision = decisionOf(flags);
   if (decision === null || flags.user === undefined) return null;
   if (server !== null) await callServer(server, "users.show", { username: flags.user });

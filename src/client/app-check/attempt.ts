@@ -25,7 +25,7 @@ export interface App {
 }
 
 /** `broken`: the app answers neither as it does to a user nor as it does to a stranger. */
-export type Standing = "in" | "out" | "broken";
+export type AppStanding = "in" | "out" | "broken";
 
 /** A parameter as it was sent, or the fingerprint of a pushed one. */
 export interface Value {
@@ -69,7 +69,7 @@ export interface Attempt {
   /** Opens `--start` and signs in. */
   signIn(browser: Browser, hold?: "hold"): Promise<Visit>;
   /** Whether somebody is signed in: asks `--signed-in`. */
-  standing(browser: Browser): Promise<Standing>;
+  standing(browser: Browser): Promise<AppStanding>;
   /** What `--signed-in` shows now; empty if that is not a page. */
   shown(browser: Browser): Promise<string>;
   /** @returns the id */

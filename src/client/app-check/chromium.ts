@@ -56,7 +56,7 @@ export async function chromiumBrowser(places: Places, context: BrowserContext): 
     const next: Visiting = { ...begun, end: null };
     progress = next;
     const stuck = await open()
-      .then(() => settle(page, places, next))
+      .then(() => untilSettled(page, places, next))
       .then(
         () => null,
         (error: unknown) => (error instanceof Error ? (error.message.split("\n")[0] ?? "") : String(error)),
@@ -100,7 +100,7 @@ async function goOn(session: Session, requestId: string, opens: boolean): Promis
 const idpPage = "html[data-page][data-state]";
 
 /** Waits until the browser comes to rest, and signs in at idp. */
-async function settle(page: Page, places: Places, progress: Visiting): Promise<void> {
+async function untilSettled(page: Page, places: Places, progress: Visiting): Promise<void> {
   let before = "";
   while (progress.end === null) {
     if (progress.request !== null && !progress.delivered) {

@@ -3,7 +3,7 @@ import { control as controlCase } from "./cases/control.ts";
 import type { App, Attempt, Known } from "./attempt.ts";
 import type { Browser, Visit } from "./browser.ts";
 import type { Control } from "./control.ts";
-import { standingOf } from "./standing.ts";
+import { appStanding } from "./standing.ts";
 import type { Case, CaseResult, Finding } from "../verdicts/case.ts";
 import { runCases, type RunResult, type Verdicts } from "../verdicts/run.ts";
 
@@ -86,7 +86,7 @@ async function attemptCase(
       return browser;
     },
     signIn: async (browser, hold) => seen(await browser.signIn(app.start, hold)),
-    standing: async (browser) => standingOf(seen(await browser.look(app.signedIn)), app, known.stranger),
+    standing: async (browser) => appStanding(seen(await browser.look(app.signedIn)), app, known.stranger),
     async shown(browser) {
       const { end } = seen(await browser.look(app.signedIn));
       return end.kind === "page" ? end.text : "";

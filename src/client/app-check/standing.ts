@@ -1,9 +1,9 @@
-import { ending, whyNotBegun, type App, type Standing } from "./attempt.ts";
+import { ending, whyNotBegun, type App, type AppStanding } from "./attempt.ts";
 import type { Visit } from "./browser.ts";
 import { notReached } from "../verdicts/case.ts";
 
 /** Whether somebody is signed in, by what `--signed-in` shows. */
-export function standingOf({ end }: Visit, { signedIn, signedInText }: App, stranger: Visit | null): Standing {
+export function appStanding({ end }: Visit, { signedIn, signedInText }: App, stranger: Visit | null): AppStanding {
   if (end.kind === "stuck") return "broken";
   if (end.kind !== "page") return "out";
   const { url, status, text } = end;
@@ -16,7 +16,7 @@ export function standingOf({ end }: Visit, { signedIn, signedInText }: App, stra
 }
 
 /** Why a visit that should sign in did not, by its end and by `--signed-in`. @returns null: it did */
-export function whyNotSignedIn(visit: Visit, standing: Standing): string | null {
+export function whyNotSignedIn(visit: Visit, standing: AppStanding): string | null {
   const why = whyNotBegun(visit);
   if (why !== null) return why;
   if (standing === "in") return null;

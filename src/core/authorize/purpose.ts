@@ -7,7 +7,7 @@ import { OAuthError } from "../errors.ts";
 import { grantFor } from "../grants/granted-scopes.ts";
 import { recordGrant } from "../grants/grants.ts";
 import type { AuthorizationRecord } from "../sign-in/interactions.ts";
-import type { Ending, Needs, Outcome, Purpose } from "../sign-in/purpose.ts";
+import type { Ending, Needs, SignInOutcome, Purpose } from "../sign-in/purpose.ts";
 import { answerClient, RedirectedError } from "../sign-in/response.ts";
 import { summarize } from "./request-summary.ts";
 
@@ -47,7 +47,7 @@ function needsOf(request: AuthorizationRequest, hintedUserId: string | null): Ne
   };
 }
 
-function finish(tx: Tx, ctx: Context, request: AuthorizationRequest, outcome: Outcome): Ending {
+function finish(tx: Tx, ctx: Context, request: AuthorizationRequest, outcome: SignInOutcome): Ending {
   if (outcome === "canceled") return refused(request, "The user canceled the sign-in");
   if (outcome === "denied") return refused(request, "The user denied the request");
   const { standing } = outcome;

@@ -1,5 +1,5 @@
 import { issuerName } from "../issuers/issuer-view.ts";
-import { fixtureBody, meantBy } from "../fixtures/read/input-sources.ts";
+import { fixtureBody, sourcesOf } from "../fixtures/read/input-sources.ts";
 import { changes, creates, none, nothing, reads, removes } from "./operation.ts";
 
 /** The issuers beside the first one; `issuer.set` is in state.ts. */
@@ -28,7 +28,7 @@ export const issuerOperations = {
       },
       answer: issuer,
       refuses: [409],
-      run: (ctx, input) => ctx.issuers.add(input.name, meantBy(input)),
+      run: (ctx, input) => ctx.issuers.add(input.name, sourcesOf(input)),
     },
     { ...creates, bodyLimit: fixtureBody, createsData: true },
   ),

@@ -2,7 +2,7 @@ import { changeIssuer } from "../issuers/issuer.ts";
 import { issuerForm } from "../uri.ts";
 import { webUrlForm } from "../uri.ts";
 import { changes, nothing, reads } from "./operation.ts";
-import { fixtureBody, meantBy } from "../fixtures/read/input-sources.ts";
+import { fixtureBody, sourcesOf } from "../fixtures/read/input-sources.ts";
 
 /** All the data at once, and the server itself. */
 
@@ -40,7 +40,7 @@ export const stateOperations = {
       answer: async () => (await shown()).resetResult,
       run: async (ctx, input, { progress }) => {
         const { reset } = await import("../fixtures/apply/reset.ts");
-        return reset(ctx, { sources: meantBy(input), keys: input.keys, progress });
+        return reset(ctx, { sources: sourcesOf(input), keys: input.keys, progress });
       },
     },
     { bodyLimit: fixtureBody },

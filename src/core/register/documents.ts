@@ -29,7 +29,7 @@ const maxRemembered = 1000;
 class BrokenRule extends Error {}
 
 /** What came of reading a document. */
-interface Outcome {
+interface DocumentOutcome {
   /** Milliseconds since 1970. */
   readonly readAt: number;
   readonly freshUntil: number;
@@ -48,8 +48,8 @@ function remember<V>(map: Map<string, V>, key: string, value: V): void {
 
 /** @param context of the issuer */
 export function createClientDocuments(context: () => Context): ClientDocuments {
-  const outcomes = new Map<string, Outcome>();
-  const underway = new Map<string, Promise<Outcome>>();
+  const outcomes = new Map<string, DocumentOutcome>();
+  const underway = new Map<string, Promise<DocumentOutcome>>();
   /** When each peer caused its last reads, in milliseconds since 1970. */
   const readsBy = new Map<string, readonly number[]>();
 
@@ -69,7 +69,7 @@ export function createClientDocuments(context: () => Context): ClientDocuments {
   }
 
   /** Requests for one document at the same moment read it once. */
-  async function outcomeOf(ctx: Context, url: string, peer: Peer): Promise<Outcome> {
+  async function outcomeOf(ctx: Context, url: string, peer: Peer): Promise<DocumentOutcome> {
     const known = outcomes.get(url);
     const now = ctx.now();
     if (known !== undefined && known.readAt <= now && now < known.freshUntil && (await isKept(ctx, known)))
@@ -101,12 +101,12 @@ export function createClientDocuments(context: () => Context): ClientDocuments {
 }
 
 /** Whether the client is still in the data: it may have been removed. */
-const isKept = (ctx: Context, { client }: Outcome): Promise<boolean> =>
+const isKept = (ctx: Context, { client }: DocumentOutcome): Promise<boolean> =>
   ctx.store.read(
     (tx) => client instanceof DocumentError || tx.get("clients", client.client_id)?.epoch === client.epoch,
   );
 
-async function readDocument(ctx: Context, url: string): Promise<Outcome> {
+async function readDocument(ctx: Context, url: string): Promise<DocumentOutcome> {
   const readAt = ctx.now();
   let shown: unknown;
   try {

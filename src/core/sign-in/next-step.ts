@@ -22,7 +22,7 @@ import { canMeet, factorsOf, givenIn } from "../factors/rules/acr.ts";
 import type { Proof } from "../factors/rules/names.ts";
 import { useCurrentCode, whenCodeLeft } from "../factors/rules/otp.ts";
 import { missingOf, standingNow } from "./needs.ts";
-import { ownPagePurpose, type Ending, type Outcome, type Purpose, type Question } from "./purpose.ts";
+import { ownPagePurpose, type Ending, type SignInOutcome, type Purpose, type Question } from "./purpose.ts";
 import { addProof, liveSession, sessionOf, startSession, type LiveSession } from "../sessions/sessions.ts";
 
 /** Decides on the next step of a sign-in, and takes it. The diagram is in `authorize.ts`. */
@@ -54,7 +54,8 @@ export function purposeOf(ctx: Pick<Context, "authorizationPurpose">, interactio
     : (ctx.authorizationPurpose(record) as Purpose);
 }
 
-type Next = { readonly kind: "login" | "factor" | "consent" } | { readonly kind: "return"; readonly outcome: Outcome };
+type Next =
+  { readonly kind: "login" | "factor" | "consent" } | { readonly kind: "return"; readonly outcome: SignInOutcome };
 
 /**
  * The only place that knows the order: sign in, then further factors, then consent, then return.

@@ -20,7 +20,7 @@ export interface Purpose {
   /** The error of a need that is not met and that no page may ask for. */
   refuse(code: Refusal, description: string): Error;
   /** Ends the sign-in, in the transaction that ends its interaction. */
-  finish(tx: Tx, ctx: Context, outcome: Outcome): Ending;
+  finish(tx: Tx, ctx: Context, outcome: SignInOutcome): Ending;
 }
 
 export interface Needs {
@@ -76,7 +76,7 @@ interface Shown {
 }
 
 /** The outcome of a sign-in. */
-export type Outcome =
+export type SignInOutcome =
   | "canceled"
   | "denied"
   | {

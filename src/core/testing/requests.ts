@@ -2,9 +2,9 @@
  * core/testing: what a tester controls and sees.
  *
  * requests.ts is the ledger (its type is in ledger.ts): the one record of the requests, for the request log, `idp requests`, `expect` and
- * the inspector. record.ts says what a record is, and recording.ts makes it. recorded-values.ts says what is kept of a value, flows.ts which requests
- * belong to one sign-in. filter.ts selects requests, expect.ts compares them with what a test expects, and fix.ts says what repairs a
- * refused one.
+ * the inspector. record.ts says what a record is, and recording.ts makes it. recorded-values.ts says what is kept of a value, flows.ts
+ * which requests belong to one sign-in. filter.ts selects requests, expect.ts compares them with what a test expects, and fix.ts says what
+ * repairs a refused one.
  *
  * clock.ts is the clock, and move-clock.ts moves it. expire.ts lets tokens, sessions and codes expire. snapshots.ts saves the state and goes
  * back to it. faults/ makes responses wrong on purpose.

@@ -21,7 +21,7 @@ const hashBytes = 32;
 /** scrypt needs 128·N·r bytes. A hash that asks for more than this is not ours, and is not computed. */
 const maxMemory = 64 * 1024 * 1024;
 
-function derive(password: string, salt: Buffer, { N, r, p }: Parameters): Promise<Buffer> {
+function hashWith(password: string, salt: Buffer, { N, r, p }: Parameters): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     // NFKC: the same letters, however the keyboard put them together (RFC 8265 4.2 asks for a normal form, so does NIST SP 800-63B).
     scrypt(password.normalize("NFKC"), salt, hashBytes, { N, r, p, maxmem: 2 * maxMemory }, (error, hash) =>
@@ -36,7 +36,7 @@ function derive(password: string, salt: Buffer, { N, r, p }: Parameters): Promis
  */
 export async function hashPassword(password: string, random: (bytes: number) => string): Promise<string> {
   const salt = Buffer.from(random(saltBytes), "base64url");
-  const hash = await derive(password, salt, cost);
+  const hash = await hashWith(password, salt, cost);
   return ["scrypt", cost.N, cost.r, cost.p, salt.toString("base64url"), hash.toString("base64url")].join("$");
 }
 
@@ -86,6 +86,6 @@ export async function matchesHash(password: string, kept: string | null): Promis
   const parsed = kept === null ? null : parseHash(kept);
   const { parameters, salt, hash } = parsed ?? nobody;
   const isTooLong = password.length > maxPasswordLength;
-  const equal = timingSafeEqual(await inLane(() => derive(isTooLong ? "" : password, salt, parameters)), hash);
+  const equal = timingSafeEqual(await inLane(() => hashWith(isTooLong ? "" : password, salt, parameters)), hash);
   return equal && parsed !== null && !isTooLong;
 }

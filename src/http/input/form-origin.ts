@@ -1,6 +1,6 @@
 import type { Request } from "express";
 import { InteractionError } from "../../core/sign-in/interactions.ts";
-import { standingOf } from "./host-check.ts";
+import { hostStanding } from "./host-check.ts";
 import { issuerUrl, type Web } from "../web.ts";
 
 /**
@@ -15,7 +15,7 @@ export function isOwnOrigin(web: Web, req: Request, origin: string): boolean {
   const { host = "" } = req.headers;
   const issuer = issuerUrl(web);
   if (origin === issuer.origin) return true;
-  if (standingOf(web, host) !== "own") return false;
+  if (hostStanding(web, host) !== "own") return false;
   return origin === `${issuer.protocol}//${host}` || origin === `${req.protocol}://${host}`;
 }
 
@@ -27,7 +27,7 @@ export function isOwnOrigin(web: Web, req: Request, origin: string): boolean {
 export function requireOwnOrigin(web: Web, req: Request): void {
   const { origin, host } = req.headers;
   if (origin === undefined) return;
-  if (origin === "null" && req.headers["sec-fetch-site"] === "same-origin" && standingOf(web, host) === "own") return;
+  if (origin === "null" && req.headers["sec-fetch-site"] === "same-origin" && hostStanding(web, host) === "own") return;
   if (isOwnOrigin(web, req, origin)) return;
   throw new InteractionError("csrf");
 }

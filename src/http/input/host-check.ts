@@ -11,10 +11,10 @@ import { issuerUrl, type Web } from "../web.ts";
 const hostName = (host: string): string => host.replace(/:\d*$/, "").toLowerCase();
 
 /** `own`: forms and the control API accept pages of this name as ours. `allowed`: requests are answered, such pages are not accepted. */
-type Standing = "own" | "allowed" | "foreign";
+type HostStanding = "own" | "allowed" | "foreign";
 
 /** How the server treats the `Host` of a request. HTTP/1.0 may leave it out. No foreign page can make a browser send an IP address. */
-export function standingOf(web: Web, host: string | undefined): Standing {
+export function hostStanding(web: Web, host: string | undefined): HostStanding {
   if (host === undefined) return "own";
   const name = hostName(host);
   // The issuer last: it is parsed each time.
@@ -56,7 +56,7 @@ export const hostCheck =
   (req, res, next) => {
     requireOneEach(req);
     const { host } = req.headers;
-    if (standingOf(web, host) !== "foreign" || routeOf(res).name === "health") {
+    if (hostStanding(web, host) !== "foreign" || routeOf(res).name === "health") {
       next();
       return;
     }

@@ -7,7 +7,7 @@ import { InteractionError } from "../../core/sign-in/interactions.ts";
 import { redirect } from "../answer/answer.ts";
 import { readInspectorCookie, setInspectorCookie } from "../input/cookies.ts";
 import { isForeignPart, isOwnOrigin } from "../input/form-origin.ts";
-import { standingOf } from "../input/host-check.ts";
+import { hostStanding } from "../input/host-check.ts";
 import { bodyParameters, queryParameters, single } from "../input/params.ts";
 import { sendPage } from "../pages/page-writer.ts";
 import { viewFor } from "../pages/reader.ts";
@@ -22,7 +22,7 @@ import { renderClosed, type ClosedView } from "./views.ts";
  */
 function sessionOf(web: Web, req: Request): string | null {
   const secret = readInspectorCookie(web, req);
-  if (secret === null || standingOf(web, req.headers.host) !== "own") return null;
+  if (secret === null || hostStanding(web, req.headers.host) !== "own") return null;
   return web.ctx.inspector.isSession(secret) ? inspectorCsrf(secret) : null;
 }
 
@@ -35,7 +35,7 @@ const isVisit = (web: Web, req: Request): boolean =>
   req.get("sec-purpose") === undefined &&
   req.get("purpose") === undefined &&
   !isForeignPart(req) &&
-  standingOf(web, req.headers.host) === "own";
+  hostStanding(web, req.headers.host) === "own";
 
 /** `?key=…`: uses up the key, and redirects to the page without it: the list of sign-ins, or the one that `flow` names. */
 export const takeKey =

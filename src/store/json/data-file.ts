@@ -16,7 +16,7 @@ import { durableCollections, type AnyRecord } from "../table.ts";
  * The content of the data file. This is schema version 1. A later `idp` that raises it must back up an older file and migrate it in
  * `validate`, which now refuses every other version.
  */
-export interface Snapshot extends Partial<Record<CollectionName, readonly AnyRecord[]>> {
+export interface Checkpoint extends Partial<Record<CollectionName, readonly AnyRecord[]>> {
   readonly schemaVersion: number;
   /** A new random name at each write; a journal names the generation that it continues. */
   readonly generation: string;
@@ -61,7 +61,7 @@ export async function refuseDataFile(
   );
 }
 
-async function validate(file: string, value: unknown): Promise<Snapshot> {
+async function validate(file: string, value: unknown): Promise<Checkpoint> {
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
     throw await refuseDataFile(file, "is not a data file of idp: it holds no JSON object", []);
   }
@@ -81,7 +81,7 @@ async function validate(file: string, value: unknown): Promise<Snapshot> {
   }
   const { generation, after } = document;
   if (typeof generation !== "string" || generation === "") throw await refuseDataFile(file, `has no "generation"`, []);
-  const continues = after as Snapshot["after"] | undefined;
+  const continues = after as Checkpoint["after"] | undefined;
   if (after !== null && (typeof continues?.generation !== "string" || typeof continues.offset !== "number")) {
     throw await refuseDataFile(file, `has no usable "after"`, []);
   }
@@ -93,10 +93,10 @@ async function validate(file: string, value: unknown): Promise<Snapshot> {
     const wrong = records.findIndex((record) => typeof record !== "object" || record === null || Array.isArray(record));
     if (wrong !== -1) throw await refuseDataFile(file, "is not a record: it must be an object", [name, wrong]);
   }
-  return document as unknown as Snapshot;
+  return document as unknown as Checkpoint;
 }
 
-function* serialize(snapshot: Snapshot): Generator<string, void> {
+function* serialize(snapshot: Checkpoint): Generator<string, void> {
   const { schemaVersion, generation, after } = snapshot;
   let piece = `{\n"schemaVersion":${schemaVersion},\n"generation":${JSON.stringify(generation)},\n"after":${JSON.stringify(after)}`;
   for (const name of durableCollections) {
@@ -118,7 +118,7 @@ function* serialize(snapshot: Snapshot): Generator<string, void> {
 /** The longest string of V8: half a gigabyte. */
 const maxBytes = constants.MAX_STRING_LENGTH;
 
-export interface DataFile extends Adapter<Snapshot> {
+export interface DataFile extends Adapter<Checkpoint> {
   /** Bytes of the file as it was last read or written. */
   size(): number;
 }
@@ -137,7 +137,7 @@ async function refuseLink(file: string): Promise<never> {
  */
 export async function readDataFile(
   file: string,
-): Promise<{ readonly snapshot: Snapshot; readonly size: number } | null> {
+): Promise<{ readonly snapshot: Checkpoint; readonly size: number } | null> {
   const stats = await lstat(file).catch(() => null);
   if (stats?.isSymbolicLink() === true) await refuseLink(file);
   if (stats !== null && stats.size > maxBytes) {

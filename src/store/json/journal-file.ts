@@ -12,7 +12,7 @@ import { open, readFile, unlink, type FileHandle } from "node:fs/promises";
 import { dirname } from "node:path";
 import { replaceFile, syncFolder } from "../../files/durable-file.ts";
 import { codeOf, describeFault } from "../../files/fault.ts";
-import { OvertakenError, type Journal, type Operation, type Place } from "../journal.ts";
+import { OvertakenError, type Journal, type Operation, type JournalPlace } from "../journal.ts";
 import { DataFileError, StorageError } from "../store.ts";
 import { isOperation } from "../load.ts";
 import { durableCollections } from "../table.ts";
@@ -90,7 +90,7 @@ export const lostFolder = (folder: string): StorageError =>
   );
 
 /** One writer numbers the entries, so the number alone tells which one it is. */
-export const placeAt = (seq: number): Place => ({ seq, id: "" });
+export const placeAt = (seq: number): JournalPlace => ({ seq, id: "" });
 
 /** A place between two lines. */
 export interface Position {

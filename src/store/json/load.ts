@@ -1,12 +1,12 @@
 /** Loads the files into memory. A refusal says where something is wrong. */
-import { refuseDataFile, type Snapshot } from "./data-file.ts";
+import { refuseDataFile, type Checkpoint } from "./data-file.ts";
 import type { Engine } from "../engine.ts";
 import type { JournalContent } from "./journal-file.ts";
 import { ConflictError, DataFileError } from "../store.ts";
 import { durableCollections } from "../table.ts";
 
 /** @throws {DataFileError} a record lacks its key or the value of an index, or two have the same */
-export async function loadSnapshot(engine: Engine, snapshot: Snapshot, path: string): Promise<void> {
+export async function loadSnapshot(engine: Engine, snapshot: Checkpoint, path: string): Promise<void> {
   for (const collection of durableCollections) {
     let position = 0;
     try {
@@ -26,7 +26,7 @@ export async function loadSnapshot(engine: Engine, snapshot: Snapshot, path: str
  * @throws {DataFileError} the journal is not this data file's
  */
 export function heldLines(
-  snapshot: Snapshot,
+  snapshot: Checkpoint,
   journal: JournalContent | null,
   path: string,
 ): { readonly lines: number; readonly offset: number } {

@@ -25,13 +25,13 @@ import { rm } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { Low } from "lowdb";
 import { createCommitQueue } from "../commit-queue.ts";
-import { createDataFile, schemaVersion, type Snapshot } from "./data-file.ts";
+import { createDataFile, schemaVersion, type Checkpoint } from "./data-file.ts";
 import { closeToOthers, removeUnfinished, syncFile, syncFolder } from "../../files/durable-file.ts";
 import { createEngine } from "../engine.ts";
 import { describeFault } from "../../files/fault.ts";
 import { prepareFolder } from "./folder.ts";
 import { lostFolder, openJournalFile, placeAt, readJournal, type Position } from "./journal-file.ts";
-import type { JournalEntry, Place } from "../journal.ts";
+import type { JournalEntry, JournalPlace } from "../journal.ts";
 import { heldLines, loadSnapshot, replayLines } from "./load.ts";
 import { DataFileError, StorageError, type Store, type StoreClock } from "../store.ts";
 
@@ -49,7 +49,7 @@ const foldBeyond = 1024 * 1024;
 
 const tag = (): string => randomBytes(6).toString("hex");
 
-const empty = (): Snapshot => ({ schemaVersion, generation: tag(), after: null });
+const empty = (): Checkpoint => ({ schemaVersion, generation: tag(), after: null });
 
 /**
  * For a start after a crash: the journal's content and a renamed data.json may be only in the system's cache, and a power loss would undo
@@ -71,7 +71,7 @@ export async function openJsonStore({ dir: shown, isHeld, now, passed, log }: Js
   const location = join(shown, "data.json");
   const journalPath = join(dir, "data.journal");
   const file = createDataFile(dataPath);
-  const db = new Low<Snapshot>(file, empty());
+  const db = new Low<Checkpoint>(file, empty());
   const blank = db.data;
   await db.read();
   const content = await readJournal(journalPath);
@@ -127,7 +127,7 @@ export async function openJsonStore({ dir: shown, isHeld, now, passed, log }: Js
   const unfolded = (): number => journal.position().offset - folded.offset;
   const limit = (): number => Math.max(foldBeyond, file.size());
 
-  async function append(place: Place, entry: JournalEntry): Promise<Place> {
+  async function append(place: JournalPlace, entry: JournalEntry): Promise<JournalPlace> {
     const next = await journal.append(place, entry);
     if (unfolded() > Math.max(limit(), retryBeyond)) void fold();
     return next;

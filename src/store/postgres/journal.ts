@@ -5,7 +5,7 @@
  * one runs.
  */
 import { randomUUID } from "node:crypto";
-import { OvertakenError, type Journal, type JournalEntry, type Missed, type Place } from "../journal.ts";
+import { OvertakenError, type Journal, type JournalEntry, type Missed, type JournalPlace } from "../journal.ts";
 import { StorageError } from "../store.ts";
 import type { Database } from "./database.ts";
 import { newerSchema, schemaVersion } from "./schema.ts";
@@ -41,7 +41,7 @@ export async function createJournal(database: Database, issuer: string): Promise
 }
 
 /** Whether an entry that was appended without an answer was written. */
-async function isThere(database: Database, issuer: string, { seq, id }: Place): Promise<boolean> {
+async function isThere(database: Database, issuer: string, { seq, id }: JournalPlace): Promise<boolean> {
   const { rows } = await database.query("select id from idp_journal where issuer = $1 and seq = $2", [issuer, seq]);
   const [row] = rows;
   // A snapshot was made meanwhile, so nobody can tell. Memory is read again before it is used.
@@ -51,7 +51,7 @@ async function isThere(database: Database, issuer: string, { seq, id }: Place): 
 
 /** @param onEntry receives the length, in characters, of each entry that was appended or read */
 export function openJournal(database: Database, issuer: string, onEntry: (length: number) => void): Journal {
-  async function since({ seq, id }: Place): Promise<Missed> {
+  async function since({ seq, id }: JournalPlace): Promise<Missed> {
     const { rows } = await database.query(readEntries, [issuer, seq]);
     const [first, ...rest] = rows;
     if (Number(first?.["version"] ?? 0) > schemaVersion)
@@ -67,7 +67,7 @@ export function openJournal(database: Database, issuer: string, onEntry: (length
     return { entries, place: { seq: Number(last["seq"]), id: String(last["id"]) } };
   }
 
-  async function append({ seq, id }: Place, entry: JournalEntry): Promise<Place> {
+  async function append({ seq, id }: JournalPlace, entry: JournalEntry): Promise<JournalPlace> {
     const next = { seq: seq + 1, id: randomUUID() };
     const text = JSON.stringify(entry);
     const { rows, repeated } = await database.query(appendEntry, [issuer, seq, id, next.id, text]);

@@ -2,7 +2,7 @@
  * A snapshot: all records as they were behind one entry of the journal, in parts. It saves a start from reading the whole journal, and lets
  * older entries go.
  */
-import type { JournalEntry, Missed, Place, Records } from "../journal.ts";
+import type { JournalEntry, Missed, JournalPlace, Records } from "../journal.ts";
 import { isOperation } from "../load.ts";
 import { DataFileError, StorageError, type CollectionName } from "../store.ts";
 import { allCollections, type AnyRecord } from "../table.ts";
@@ -119,7 +119,7 @@ export async function isDue(database: Database, issuer: string): Promise<boolean
 export function saveSnapshot(
   database: Database,
   issuer: string,
-  { records, place }: { readonly records: Records; readonly place: Place },
+  { records, place }: { readonly records: Records; readonly place: JournalPlace },
 ): Promise<void> {
   return database.transaction("begin", async (query) => {
     const [free] = await query(

@@ -15,7 +15,7 @@
  */
 import { createCommitQueue, nowhere } from "../commit-queue.ts";
 import { createEngine } from "../engine.ts";
-import type { Missed, Place } from "../journal.ts";
+import type { Missed, JournalPlace } from "../journal.ts";
 import { DataFileError, StorageError, type Store, type StoreClock } from "../store.ts";
 import { createCatchUp } from "./catch-up.ts";
 import type { Database } from "./database.ts";
@@ -43,7 +43,7 @@ export async function openPostgresStore(
   });
   let isRunning = false;
   /** Once this process answers requests, it goes on without what it cannot read: each request fails until it can be read. */
-  async function since(place: Place): Promise<Missed> {
+  async function since(place: JournalPlace): Promise<Missed> {
     try {
       return await journal.since(place);
     } catch (error) {

@@ -1,4 +1,4 @@
-import type { Attempt, Standing } from "../attempt.ts";
+import type { Attempt, AppStanding } from "../attempt.ts";
 import { notReached, type Finding } from "../../verdicts/case.ts";
 import type { Recorded } from "../control.ts";
 import { whyNotSignedIn } from "../standing.ts";
@@ -8,7 +8,7 @@ import { whyNotSignedIn } from "../standing.ts";
 interface Asked {
   /** The requests of this case that idp has refused since. */
   readonly refused: readonly Recorded[];
-  readonly standing: Standing;
+  readonly standing: AppStanding;
 }
 
 /** Seconds. Tokens of this life have expired when `--signed-in` is opened next. */

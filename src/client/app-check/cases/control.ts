@@ -1,6 +1,6 @@
 import { type Attempt } from "../attempt.ts";
 import { notReached, works, type Case, type Finding } from "../../verdicts/case.ts";
-import { standingOf, whyNotSignedIn } from "../standing.ts";
+import { appStanding, whyNotSignedIn } from "../standing.ts";
 
 /** An ordinary sign-in. */
 export const control: Case<Attempt> = {
@@ -12,7 +12,7 @@ export const control: Case<Attempt> = {
   async run(attempt) {
     const { app, known } = attempt;
     const stranger = known.stranger ?? (await (await attempt.newBrowser()).look(app.signedIn));
-    const standing = standingOf(stranger, app, null);
+    const standing = appStanding(stranger, app, null);
     if (stranger.end.kind === "stuck") return notReached(`--signed-in: ${stranger.end.why}`);
     if (standing === "in") {
       return notReached(

@@ -1,4 +1,4 @@
-import { ending, spoiledBy, whyNotBegun, type Attempt, type Standing } from "../attempt.ts";
+import { ending, spoiledBy, whyNotBegun, type Attempt, type AppStanding } from "../attempt.ts";
 import type { Browser, Visit } from "../browser.ts";
 import { noticed, notReached, notRequired, unnoticed, works, type Case, type Finding } from "../../verdicts/case.ts";
 import type { Recorded } from "../control.ts";
@@ -107,7 +107,7 @@ function judged(
   { prefix }: FlawPlace,
   row: FlawRow,
   visit: Visit,
-  standing: Standing,
+  standing: AppStanding,
   records: readonly Recorded[],
   other: Finding | null,
 ): Finding {
