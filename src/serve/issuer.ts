@@ -13,7 +13,7 @@ import { unknownHere } from "../core/nearest.ts";
 import { createClock, movedIn, type Clock } from "../core/testing/clock.ts";
 import { faultsOf } from "../core/testing/faults/fault-admin.ts";
 import type { ReadTx, Store } from "../store/store.ts";
-import type { Stores } from "../store/stores.ts";
+import type { IssuerStores } from "../store/issuer-stores.ts";
 import { composeContext } from "./context.ts";
 import { fixturesInUse, hasFixtures, sourcesOf, type GivenFixtures } from "./fixtures.ts";
 import type { IdpOptions } from "./options.ts";
@@ -73,7 +73,7 @@ export interface IssuerOptions extends SharedOptions {
  * @throws {OperationError} invalid (fixtures); not_found (the user of `login: auto:`)
  * @throws {DataFileError | StorageError} of its data
  */
-export async function openIssuer(stores: Stores, options: IssuerOptions): Promise<Issuer> {
+export async function openIssuer(stores: IssuerStores, options: IssuerOptions): Promise<Issuer> {
   const clock = createClock(options.now, () => performance.now());
   const store = await stores.open(options.name, {
     now: clock.now,

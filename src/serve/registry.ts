@@ -5,7 +5,7 @@ import { brokenView, checkIssuerName, issuerExists, unknownIssuer, viewOf } from
 import { addressOf, firstAddress, type Issuers, type IssuerView } from "../core/issuers/issuer-view.ts";
 import type { Context } from "../core/context.ts";
 import { createTurns } from "../core/turns.ts";
-import type { Stores } from "../store/stores.ts";
+import type { IssuerStores } from "../store/issuer-stores.ts";
 import { openIssuer, type Issuer, type IssuerOptions, type Origin, type SharedOptions } from "./issuer.ts";
 import type { IdpOptions } from "./options.ts";
 
@@ -38,7 +38,7 @@ export interface Registry extends Issuers<Context> {
 }
 
 export function createRegistry(
-  stores: Stores,
+  stores: IssuerStores,
   { isShared, ...options }: Omit<SharedOptions, "issuers"> & Pick<Issuers, "isShared">,
 ): Registry {
   const issuers = new Map<string | null, Issuer>();

@@ -1,6 +1,6 @@
 import { createEngine } from "./engine.ts";
 import type { Store, StoreClock } from "./store.ts";
-import type { Stores } from "./stores.ts";
+import type { IssuerStores } from "./issuer-stores.ts";
 
 /** The store that ends with the process. */
 export function createMemoryStore({ now, passed }: StoreClock): Store {
@@ -9,7 +9,7 @@ export function createMemoryStore({ now, passed }: StoreClock): Store {
 }
 
 /** Nothing is kept: no issuer has data at a start. */
-export const createMemoryStores = (): Stores => ({
+export const createMemoryStores = (): IssuerStores => ({
   names: () => Promise.resolve([]),
   claim: () => Promise.resolve(true),
   confirm: () => Promise.resolve(),

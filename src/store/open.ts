@@ -1,6 +1,6 @@
 /** The one place that chooses an adapter; each is loaded only where it is needed. */
-import type { FolderOptions } from "./json/stores.ts";
-import type { Stores } from "./stores.ts";
+import type { FolderOptions } from "./json/issuer-stores.ts";
+import type { IssuerStores } from "./issuer-stores.ts";
 
 export interface OpenStoresOptions extends Omit<FolderOptions, "dir"> {
   /** The data folder; null: nothing on disk. */
@@ -15,13 +15,13 @@ export interface OpenStoresOptions extends Omit<FolderOptions, "dir"> {
  * @throws {StorageError} the folder cannot be written
  * @throws {UnreachableError | ClockError} of the database
  */
-export async function openStores({ data, postgres, ...options }: OpenStoresOptions): Promise<Stores> {
+export async function openStores({ data, postgres, ...options }: OpenStoresOptions): Promise<IssuerStores> {
   if (postgres !== undefined) {
-    const { openPostgresStores } = await import("./postgres/stores.ts");
+    const { openPostgresStores } = await import("./postgres/issuer-stores.ts");
     return openPostgresStores({ ...options, url: postgres });
   }
   if (data !== null) {
-    const { openFolder } = await import("./json/stores.ts");
+    const { openFolder } = await import("./json/issuer-stores.ts");
     return openFolder({ ...options, dir: data });
   }
   const { createMemoryStores } = await import("./memory.ts");

@@ -2,7 +2,7 @@
  * store: records, and nothing about OAuth. store.ts is the port: every guarantee in words, each with a contract test. records.ts, credentials.ts, pending.ts
  * and collections.ts say which records there are. engine.ts keeps them in memory (table.ts) with transactions. journal.ts is the port of the
  * journal, which makes changes durable; commit-queue.ts writes to it. memory.ts has no journal, json/ keeps it in a file, postgres/ in a table.
- * stores.ts is the port of the stores of a process, one for each issuer; open.ts chooses the adapter.
+ * issuer-stores.ts is the port of the stores of a process, one for each issuer; open.ts chooses the adapter.
  */
 /**
  * The port: how records are found and changed, and what every store guarantees. It knows nothing of OAuth.

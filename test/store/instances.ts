@@ -1,8 +1,8 @@
 /** Instances on one database, for tests. */
 import { randomBytes } from "node:crypto";
 import { onTestFinished } from "vitest";
-import { openPostgresStores } from "../../src/store/postgres/stores.ts";
-import { openOne } from "../../src/store/stores.ts";
+import { openPostgresStores } from "../../src/store/postgres/issuer-stores.ts";
+import { openOne } from "../../src/store/issuer-stores.ts";
 import type { ReadTx, Store, StoreClock, Tx } from "../../src/store/store.ts";
 
 export const newIssuer = (): string => randomBytes(6).toString("hex");

@@ -3,7 +3,7 @@ import { effectOf } from "../../core/testing/faults/faults.ts";
 import type { ReadTx } from "../../store/store.ts";
 import type { Candidate, NameKind } from "./complete.ts";
 import type { Invocation } from "../invocation.ts";
-import { folderOf, namesIn } from "../../store/json/stores.ts";
+import { folderOf, namesIn } from "../../store/json/issuer-stores.ts";
 import { findTarget, type Target } from "../target/target.ts";
 
 /** The names in the data, for completion: of the running server, of the shared store, or of the folder, which is read without the lock. */

@@ -33,7 +33,7 @@ export async function completeWords(
     completion.kind === "candidates"
       ? completion
       : {
-          candidates: (await names(invocationOf(program, place.values, terminal, clock), completion.of)).map(
+          candidates: (await names(typedInvocation(program, place.values, terminal, clock), completion.of)).map(
             ({ value, description }) => ({ value: completion.prefix + value, description }),
           ),
         };
@@ -44,7 +44,7 @@ export async function completeWords(
 }
 
 /** The global flags that say where the names are. */
-function invocationOf(
+function typedInvocation(
   program: Command,
   values: ReadonlyMap<string, string>,
   terminal: Terminal,

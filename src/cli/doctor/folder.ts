@@ -7,7 +7,7 @@ import { describeFault } from "../../files/fault.ts";
 import { findFixtures } from "../../serve/fixture-files.ts";
 import { readLock } from "../../store/json/lock-file.ts";
 import { peek, type Peek } from "../../store/json/peek.ts";
-import { folderOf, namesIn } from "../../store/json/stores.ts";
+import { folderOf, namesIn } from "../../store/json/issuer-stores.ts";
 import { maxClockDifference, ok, timeoutMs, problem, warning, type Finding } from "./finding.ts";
 import { failureOf, fixAndRetry } from "../failure.ts";
 import { withFixtures } from "../input/foreign-fixtures.ts";

@@ -13,7 +13,7 @@ import {
   type OperationName,
   type OperationOutput,
 } from "../../core/operations/table.ts";
-import { folderOf } from "../../store/json/stores.ts";
+import { folderOf } from "../../store/json/issuer-stores.ts";
 import { readLock } from "../../store/json/lock-file.ts";
 import { LockedError } from "../../store/store.ts";
 import type { Invocation } from "../invocation.ts";

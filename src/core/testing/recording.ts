@@ -93,7 +93,7 @@ interface Recorder {
 
 /** The whole record. @param event its log line */
 export function recordOf(
-  { redactor: redactor, flows, isScope }: Recorder,
+  { redactor, flows, isScope }: Recorder,
   event: RequestEvent & { readonly id: string },
   exchange: Exchange,
 ): RequestRecord {

@@ -48,7 +48,7 @@ export function createLedger(size: () => number, key: string, isScope: IsRegiste
     add(exchange, log) {
       const place = (last += 1);
       const event = eventOf(exchange, `r${place}`, isScope);
-      const record = recordOf({ redactor: redactor, flows, isScope }, event, exchange);
+      const record = recordOf({ redactor, flows, isScope }, event, exchange);
       entries.push({ place, record });
       log?.(event);
       for (const listener of listeners) listener(record);

@@ -96,13 +96,13 @@ async function validate(file: string, value: unknown): Promise<Checkpoint> {
   return document as unknown as Checkpoint;
 }
 
-function* serialize(snapshot: Checkpoint): Generator<string, void> {
-  const { schemaVersion, generation, after } = snapshot;
+function* serialize(checkpoint: Checkpoint): Generator<string, void> {
+  const { schemaVersion, generation, after } = checkpoint;
   let piece = `{\n"schemaVersion":${schemaVersion},\n"generation":${JSON.stringify(generation)},\n"after":${JSON.stringify(after)}`;
   for (const name of durableCollections) {
     piece += `,\n"${name}":[`;
     let separator = "\n";
-    for (const record of snapshot[name] ?? []) {
+    for (const record of checkpoint[name] ?? []) {
       piece += separator + JSON.stringify(record);
       separator = ",\n";
       if (piece.length > pieceLength) {
@@ -137,7 +137,7 @@ async function refuseLink(file: string): Promise<never> {
  */
 export async function readDataFile(
   file: string,
-): Promise<{ readonly snapshot: Checkpoint; readonly size: number } | null> {
+): Promise<{ readonly checkpoint: Checkpoint; readonly size: number } | null> {
   const stats = await lstat(file).catch(() => null);
   if (stats?.isSymbolicLink() === true) await refuseLink(file);
   if (stats !== null && stats.size > maxBytes) {
@@ -165,7 +165,7 @@ export async function readDataFile(
     // V8's own message quotes the text around the error, which may be a secret.
     throw await refuseDataFile(file, "is not JSON from here on");
   }
-  return { snapshot: await validate(file, value), size: bytes.length };
+  return { checkpoint: await validate(file, value), size: bytes.length };
 }
 
 export function createDataFile(file: string): DataFile {
@@ -178,14 +178,14 @@ export function createDataFile(file: string): DataFile {
       if (found === null) return null;
       size = found.size;
       await closeToOthers(file);
-      return found.snapshot;
+      return found.checkpoint;
     },
     /** The file is on disk when it resolves. Rejects with what `node:fs` threw; the old file is there then. */
-    async write(snapshot) {
+    async write(checkpoint) {
       let written = 0;
       let synced = 0;
       const handle = await replaceFile(file, async (target) => {
-        for (const piece of serialize(snapshot)) {
+        for (const piece of serialize(checkpoint)) {
           const bytes = Buffer.from(piece);
           await target.writeFile(bytes);
           written += bytes.length;

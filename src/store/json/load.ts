@@ -6,11 +6,11 @@ import { ConflictError, DataFileError } from "../store.ts";
 import { durableCollections } from "../table.ts";
 
 /** @throws {DataFileError} a record lacks its key or the value of an index, or two have the same */
-export async function loadSnapshot(engine: Engine, snapshot: Checkpoint, path: string): Promise<void> {
+export async function loadCheckpoint(engine: Engine, checkpoint: Checkpoint, path: string): Promise<void> {
   for (const collection of durableCollections) {
     let position = 0;
     try {
-      for (const record of snapshot[collection] ?? []) {
+      for (const record of checkpoint[collection] ?? []) {
         engine.load(collection, record);
         position += 1;
       }
@@ -26,14 +26,14 @@ export async function loadSnapshot(engine: Engine, snapshot: Checkpoint, path: s
  * @throws {DataFileError} the journal is not this data file's
  */
 export function heldLines(
-  snapshot: Checkpoint,
+  checkpoint: Checkpoint,
   journal: JournalContent | null,
   path: string,
 ): { readonly lines: number; readonly offset: number } {
   if (journal === null || journal.lines.length === 0) return { lines: 0, offset: 0 };
   const { generation, lines, length } = journal;
-  const { after } = snapshot;
-  const start = generation === snapshot.generation ? 0 : generation === after?.generation ? after.offset : undefined;
+  const { after } = checkpoint;
+  const start = generation === checkpoint.generation ? 0 : generation === after?.generation ? after.offset : undefined;
   const boundary = start === 0 || start === length || lines.some(({ offset }) => offset === start);
   if (start === undefined || !boundary) {
     const hint = `Put back the data.json that it belongs to; or move ${path} away to continue with the current data.json`;

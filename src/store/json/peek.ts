@@ -3,7 +3,7 @@ import { join, resolve } from "node:path";
 import { readDataFile } from "./data-file.ts";
 import { createEngine } from "../engine.ts";
 import { readJournal } from "./journal-file.ts";
-import { heldLines, loadSnapshot, replayLines } from "./load.ts";
+import { heldLines, loadCheckpoint, replayLines } from "./load.ts";
 import type { Store } from "../store.ts";
 
 export interface Peek extends Pick<Store, "read"> {
@@ -23,9 +23,9 @@ export async function peek(dir: string, now: () => number): Promise<Peek | null>
   const journalPath = join(resolve(dir), "data.journal");
   const journal = await readJournal(journalPath);
   const engine = createEngine({ now });
-  await loadSnapshot(engine, file.snapshot, path);
-  const held = heldLines(file.snapshot, journal, journalPath);
+  await loadCheckpoint(engine, file.checkpoint, path);
+  const held = heldLines(file.checkpoint, journal, journalPath);
   if (journal !== null) replayLines(engine, journal.lines.slice(held.lines), journalPath);
-  const { schemaVersion } = file.snapshot;
+  const { schemaVersion } = file.checkpoint;
   return { schemaVersion, bytes: file.size + (journal?.length ?? 0), read: engine.read };
 }

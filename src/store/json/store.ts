@@ -1,5 +1,5 @@
 /*
- * store/json: the adapter with files. data-file.ts is data.json (lowdb), journal-file.ts what changed since it was written. stores.ts has one
+ * store/json: the adapter with files. data-file.ts is data.json (lowdb), journal-file.ts what changed since it was written. issuer-stores.ts has one
  * of them for each issuer, and lock.ts says who owns them. load.ts reads both at a start, peek.ts without a lock. Files are written by
  * src/files/durable-file.ts.
  */
@@ -32,7 +32,7 @@ import { describeFault } from "../../files/fault.ts";
 import { prepareFolder } from "./folder.ts";
 import { lostFolder, openJournalFile, placeAt, readJournal, type Position } from "./journal-file.ts";
 import type { JournalEntry, JournalPlace } from "../journal.ts";
-import { heldLines, loadSnapshot, replayLines } from "./load.ts";
+import { heldLines, loadCheckpoint, replayLines } from "./load.ts";
 import { DataFileError, StorageError, type Store, type StoreClock } from "../store.ts";
 
 export interface JsonStoreOptions extends StoreClock {
@@ -108,7 +108,7 @@ export async function openJsonStore({ dir: shown, isHeld, now, passed, log }: Js
     new StorageError(`${location} is closed`),
   );
   const engine = createEngine({ now, passed, durability: queue });
-  await loadSnapshot(engine, db.data, dataPath);
+  await loadCheckpoint(engine, db.data, dataPath);
   if (content !== null) replayLines(engine, content.lines.slice(held.lines), journalPath);
   // The records live in the engine now.
   db.data = empty();

@@ -9,7 +9,7 @@ import { OvertakenError, type Journal, type JournalEntry, type Missed, type Jour
 import { StorageError } from "../store.ts";
 import type { Database } from "./database.ts";
 import { newerSchema, schemaVersion } from "./schema.ts";
-import { entryIn, loadAll } from "./snapshot.ts";
+import { entryIn, loadAll } from "./checkpoint.ts";
 
 const appendEntry = `
 with moved as (

@@ -1,6 +1,6 @@
 /*
- * store/postgres: the adapter with a database that several processes share. stores.ts has the issuers of a database, database.ts sends
- * statements, schema.ts makes the tables, journal.ts is the journal, and snapshot.ts writes a snapshot, so that nobody reads all of it.
+ * store/postgres: the adapter with a database that several processes share. issuer-stores.ts has the issuers of a database, database.ts sends
+ * statements, schema.ts makes the tables, journal.ts is the journal, and checkpoint.ts writes a checkpoint, so that nobody reads all of it.
  * Reads wait for catch-up.ts. inspect.ts looks at a database for `idp status` and `idp doctor`.
  */
 /**
@@ -20,7 +20,7 @@ import { DataFileError, StorageError, type Store, type StoreClock } from "../sto
 import { createCatchUp } from "./catch-up.ts";
 import type { Database } from "./database.ts";
 import { createJournal, openJournal } from "./journal.ts";
-import { isDue, saveSnapshot, worthIt } from "./snapshot.ts";
+import { isDue, saveCheckpoint, worthIt } from "./checkpoint.ts";
 
 /**
  * Opens the records of an issuer, and makes its journal if there is none.
@@ -76,7 +76,7 @@ export async function openPostgresStore(
         const records = engine.capture();
         return () => ({ records, place: queue.place() });
       });
-      await saveSnapshot(database, issuer, state);
+      await saveCheckpoint(database, issuer, state);
     } catch (error) {
       log(`no snapshot of the records was written: ${String(error)}. Nothing is lost: the journal holds all changes`);
     } finally {

@@ -116,7 +116,7 @@ export async function isDue(database: Database, issuer: string): Promise<boolean
  * Writes a snapshot in place of the last one. Entries that the last one held go: what came after it stays, so that instances that are a little
  * behind need not read everything again. Of several instances one does it.
  */
-export function saveSnapshot(
+export function saveCheckpoint(
   database: Database,
   issuer: string,
   { records, place }: { readonly records: Records; readonly place: JournalPlace },

@@ -1,8 +1,8 @@
 /** The stores of a database: the rows of each issuer have its name. Other instances use them at the same time, so there is no lock. */
 import { randomUUID } from "node:crypto";
-import type { FolderOptions } from "../json/stores.ts";
+import type { FolderOptions } from "../json/issuer-stores.ts";
 import { StorageError, UnreachableError } from "../store.ts";
-import type { Stores } from "../stores.ts";
+import type { IssuerStores } from "../issuer-stores.ts";
 import { nameOfServers, openDatabase } from "./database.ts";
 import { createJournal } from "./journal.ts";
 import { compareClocks, newerSchema, prepareSchema, schemaVersion } from "./schema.ts";
@@ -22,7 +22,7 @@ const firstIssuer = "/";
  * @throws {ClockError} its clock and that of this machine differ
  * @throws {StorageError} it refuses to make the tables
  */
-export async function openPostgresStores({ url, log, kind }: PostgresOptions): Promise<Stores> {
+export async function openPostgresStores({ url, log, kind }: PostgresOptions): Promise<IssuerStores> {
   const database = openDatabase(url, log, kind === "server" ? nameOfServers + randomUUID() : undefined);
   try {
     await compareClocks(database, Date.now);

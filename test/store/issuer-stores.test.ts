@@ -2,18 +2,18 @@ import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { openStores } from "../../src/store/open.ts";
-import type { Stores } from "../../src/store/stores.ts";
+import type { IssuerStores } from "../../src/store/issuer-stores.ts";
 import type { Store } from "../../src/store/store.ts";
 import { createIdp } from "../../src/index.ts";
 import { newDatabase } from "../helpers/postgres.ts";
 import { newFolder } from "./folder.ts";
 
-/** The port of the stores of a process (src/store/stores.ts), guarantee by guarantee, for each adapter that keeps data. */
+/** The port of the stores of a process (src/store/issuer-stores.ts), guarantee by guarantee, for each adapter that keeps data. */
 
 const shared = { kind: "server", version: "0.0.0", log: () => undefined } as const;
 const clock = { now: Date.now };
 
-const adapters: readonly (readonly [string, () => Promise<() => Promise<Stores>>])[] = [
+const adapters: readonly (readonly [string, () => Promise<() => Promise<IssuerStores>>])[] = [
   [
     "folder",
     async () => {

@@ -3,7 +3,7 @@ import { existsSync, readdirSync, renameSync, writeFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { StorageError } from "../store.ts";
-import type { Stores } from "../stores.ts";
+import type { IssuerStores } from "../issuer-stores.ts";
 import { syncFolder } from "../../files/durable-file.ts";
 import { codeOf, describeFault } from "../../files/fault.ts";
 import { prepareFolder, removeFolder } from "./folder.ts";
@@ -63,7 +63,7 @@ export const namesIn = (data: string): readonly string[] =>
  * @throws {DataFileError} the path is not that of a folder
  * @throws {StorageError} the folder cannot be written
  */
-export async function openFolder(options: FolderOptions): Promise<Stores> {
+export async function openFolder(options: FolderOptions): Promise<IssuerStores> {
   const { log } = options;
   const dir = resolve(options.dir);
   const issuers = join(dir, issuersFolder);

@@ -3,14 +3,14 @@ import type { Store, StoreClock } from "./store.ts";
 /**
  * The port of the stores of a process: one for each issuer, which share nothing but the lock. The first issuer has no name.
  *
- * Guarantees (each is a test of `test/store/stores.test.ts`, run against every adapter that keeps data):
+ * Guarantees (each is a test of `test/store/issuer-stores.test.ts`, run against every adapter that keeps data):
  *
  * 1. **Separate.** A record of one store is in no other store.
  * 2. **Kept.** `names` has every issuer that was opened and not removed, also after the process was killed.
  * 3. **One maker.** Of callers that claim a name at once on a store that several processes share, exactly one gets it.
  * 4. **Gone.** After `remove` nothing of the issuer is left, and the same name opened again is empty.
  */
-export interface Stores {
+export interface IssuerStores {
   /** The names of the issuers that have data, without the first one. */
   names(): Promise<readonly string[]>;
   /** Claims a name for an issuer to be opened. @returns false where it is there: of several processes that ask at once, one gets it */
@@ -33,7 +33,7 @@ export interface Stores {
 }
 
 /** Opens the store of one issuer; closing it also closes `stores`, with their lock. */
-export async function openOne(stores: Stores, name: string | null, clock: StoreClock): Promise<Store> {
+export async function openOne(stores: IssuerStores, name: string | null, clock: StoreClock): Promise<Store> {
   try {
     const store = await stores.open(name, clock);
     return {
