@@ -70,3 +70,21 @@ test("--url with the very address of the server of this folder needs no token; a
   );
   expect(await idpIn(newFolder(), ["users", "list", "--url", issuer])).toMatchObject(needsToken);
 });
+
+test("a claim whose name is almost a standard one is added, and a note asks for the other", async () => {
+  const cwd = newFolder();
+  await startIdp([], { cwd });
+  const issue = ["token", "issue", "--user", "alice", "--client", "demo-app", "--claim"];
+  for (const [claim, note] of [
+    ["emial_verified=true", '"emial_verified" is not a standard claim. Did you mean email_verified?\n'],
+    ["role=admin", '"role" is not a standard claim. Did you mean roles?\n'],
+  ]) {
+    expect(await idpIn(cwd, [...issue, claim ?? ""])).toMatchObject({
+      code: 0,
+      stderr: expect.stringContaining(note ?? ""),
+    });
+  }
+  for (const claim of ["tenant=acme", "given_name=Al", "roles=x"]) {
+    expect((await idpIn(cwd, [...issue, claim])).stderr).not.toContain("standard claim");
+  }
+});

@@ -18,7 +18,7 @@ const idp = await serve({
 const pictureOf = async (user: string) => {
   const tokens = await idp.issueTokens({ user, client: "app", scope: "openid profile" });
   const { json } = await userinfo(idp, tokens.access_token);
-  const { avatar } = json["user"] as unknown as { avatar: { baseUrl: string; path: string; color: string } };
+  const { avatar } = json["user"] as { avatar: { baseUrl: string; path: string; color: string } };
   const { picture } = jwtPart(tokens.id_token, 1);
   if (picture !== undefined) expect(avatar.baseUrl + avatar.path).toBe(picture);
   return picture as string | undefined;

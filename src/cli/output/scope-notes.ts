@@ -1,4 +1,5 @@
 import { nearest } from "../../core/nearest.ts";
+import { standardByScope } from "../../core/scopes/claim-table.ts";
 import { builtInScopes, splitScope } from "../../core/scopes/scopes.ts";
 import type { Target } from "../target/target.ts";
 
@@ -18,4 +19,16 @@ export async function scopeNotes(target: Target, scope: unknown): Promise<readon
       const next = meant === undefined ? 'Define it under "scopes" in a fixture file.' : `Did you mean ${meant}?`;
       return `Scope "${name}" is not defined, so it is ignored. ${next}`;
     });
+}
+
+/** Names that many apps read, beside the standard ones. */
+const usualClaims = ["roles", "groups", "permissions"];
+
+/** A note on each claim whose name is almost that of a standard one. Any name is allowed, so it is added all the same. */
+export function claimNotes(claims: Readonly<Record<string, unknown>> = {}): readonly string[] {
+  const known = [...[...standardByScope.values()].flat(), ...usualClaims];
+  return Object.keys(claims).flatMap((name) => {
+    const meant = known.includes(name) ? undefined : nearest(name, known);
+    return meant === undefined ? [] : [`"${name}" is not a standard claim. Did you mean ${meant}?`];
+  });
 }

@@ -159,7 +159,7 @@ async function requireIssuer(cli: Invocation, error: unknown): Promise<void> {
   const issuers = await (await findTarget({ ...cli, issuer: null })).call("issuers.list", {});
   throw unknownIssuer(
     name,
-    issuers.flatMap((one) => one.name ?? []),
+    issuers.map((one) => one.name),
   );
 }
 

@@ -6,7 +6,7 @@ import type { Invocation } from "../invocation.ts";
 import { targetUnder, type IssueFlags } from "../issue.ts";
 import { OperationError } from "../../core/errors.ts";
 import { answer, type Outcome } from "../output/print.ts";
-import { scopeNotes } from "../output/scope-notes.ts";
+import { claimNotes, scopeNotes } from "../output/scope-notes.ts";
 import type { SetFields } from "../program/set-field.ts";
 import type { Target } from "../target/target.ts";
 import { flawsOf, type FlawFlags } from "./flaws.ts";
@@ -35,7 +35,7 @@ export async function tokenIssue(cli: Invocation, flags: TokenIssueFlags): Promi
   });
   const warnings = issued.warnings.map((warning) => `Warning: ${warning}.`);
   return answer(issued, ({ token }) => token, {
-    notes: [...warnings, ...(await scopeNotes(target, scope)), target.where],
+    notes: [...warnings, ...claimNotes(claims), ...(await scopeNotes(target, scope)), target.where],
   });
 }
 

@@ -14,7 +14,7 @@ import {
   type Authentication,
 } from "./sign.ts";
 import type { AccessTokenSubject, TokenSubject } from "./claims.ts";
-import { addedClaims } from "./on-token.ts";
+import { addedClaims } from "../scopes/added-claims.ts";
 
 /** A successful answer of the token endpoint for a client that speaks for itself (RFC 6749 4.4.3). */
 export interface ClientTokenResponse {

@@ -1,7 +1,7 @@
 import type { OnToken, OnTokenInput } from "../context.ts";
 import { HookError } from "../errors.ts";
-import { isProtocolClaim } from "../scopes/claims.ts";
-import type { AccessTokenSubject } from "./claims.ts";
+import type { Client, User } from "../../store/store.ts";
+import { isProtocolClaim } from "./claims.ts";
 
 /** The function `onToken` of `createIdp`, which adds claims to tokens. */
 
@@ -11,7 +11,7 @@ type Claims = Readonly<Record<string, unknown>>;
 export async function addedClaims(
   onToken: OnToken,
   kind: OnTokenInput["kind"],
-  { client, user }: Pick<AccessTokenSubject, "client" | "user">,
+  { client, user }: { readonly client: Pick<Client, "client_id">; readonly user: Pick<User, "username"> | null },
 ): Promise<Claims> {
   try {
     const given: unknown = await onToken({ kind, client: client.client_id, user: user?.username ?? null });
