@@ -4,7 +4,7 @@ import type { Invocation } from "../../src/cli/invocation.ts";
 import { describe as describeActive } from "../../src/cli/tokens/introspect.ts";
 import { tokenDecode } from "../../src/cli/tokens/decode.ts";
 import { checkLines } from "../../src/cli/output/check-lines.ts";
-import { checkClaims } from "../../src/core/tokens/claim-checks.ts";
+import { checkClaims } from "../../src/core/tokens/read/claim-checks.ts";
 import { cells } from "../../src/cli/output/table.ts";
 
 /** What `idp token` shows of a token, to the letter: at most 80 cells wide. */

@@ -1,6 +1,6 @@
 import { describe, expect, it, test } from "vitest";
-import { decodeToken } from "../../src/core/tokens/decode.ts";
-import { checkClaims } from "../../src/core/tokens/claim-checks.ts";
+import { decodeToken } from "../../src/core/tokens/read/decode.ts";
+import { checkClaims } from "../../src/core/tokens/read/claim-checks.ts";
 import { ExactNumber, exactJson, parseExact } from "../../src/text/json-digits.ts";
 import { problemsOf } from "../helpers/fixtures.ts";
 

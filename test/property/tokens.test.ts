@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { decodeToken } from "../../src/core/tokens/decode.ts";
+import { decodeToken } from "../../src/core/tokens/read/decode.ts";
 import { OperationError } from "../../src/core/errors.ts";
 import { underAttack } from "../helpers/attack.ts";
 import { longRuns, timeLimit } from "../helpers/runs.ts";

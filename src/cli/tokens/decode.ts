@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { decodeToken, findTokens, type DecodedToken } from "../../core/tokens/decode.ts";
+import { decodeToken, findTokens, type DecodedToken } from "../../core/tokens/read/decode.ts";
 import { duration, relative, utcTime } from "../../core/time-words.ts";
 import { asNumber, exactJson } from "../../text/json-digits.ts";
 import { packageFile } from "../../files/package.ts";

@@ -1,5 +1,5 @@
 import { OperationError } from "../../core/errors.ts";
-import { findTokens, type FoundToken } from "../../core/tokens/decode.ts";
+import { findTokens, type FoundToken } from "../../core/tokens/read/decode.ts";
 import type { Invocation } from "../invocation.ts";
 import { readAll } from "../input/stdin.ts";
 

@@ -1,5 +1,5 @@
 import { OperationError } from "../../core/errors.ts";
-import type { Verification } from "../../core/tokens/claim-checks.ts";
+import type { Verification } from "../../core/tokens/read/claim-checks.ts";
 import { checkLines } from "../output/check-lines.ts";
 import { failureOf } from "../failure.ts";
 import type { Invocation } from "../invocation.ts";
@@ -38,7 +38,7 @@ async function verify(cli: Invocation, token: string, flags: VerifyFlags): Promi
   const { audience, leeway, issuer } = flags;
   const keys = await keysOf(cli, flags);
   if (keys === null) return (await findTarget(cli)).call("token.verify", { token, audience, leeway });
-  const { verifyForeignToken } = await import("../../core/tokens/verify-foreign.ts");
+  const { verifyForeignToken } = await import("../../core/tokens/read/verify-foreign.ts");
   return verifyForeignToken(token, keys, {
     issuer: issuer ?? null,
     audience: audience ?? null,

@@ -126,7 +126,7 @@ export const tokenOperations = {
           checks: zod.array(zod.object({ name: zod.string(), ok: zod.boolean(), detail: zod.string() })),
           notes: zod.array(zod.string()),
         }),
-      run: async (ctx, input) => (await import("../tokens/verify.ts")).verifyToken(ctx, input),
+      run: async (ctx, input) => (await import("../tokens/read/verify.ts")).verifyToken(ctx, input),
     },
     { changes: false },
   ),

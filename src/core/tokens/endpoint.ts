@@ -5,8 +5,8 @@
  * response.ts settles the tokens in a transaction and signs them after it. claims.ts has the types of claims, sign.ts is the only file that signs (with keys/jws.ts), accept.ts the only one that verifies our
  * own tokens. state.ts says whether a token is still valid, revoke.ts ends one, introspect.ts describes one. dpop.ts binds tokens to a key.
  *
- * codes.ts draws authorization codes, with pkce.ts; userinfo.ts answers UserInfo. issue.ts issues for an operator, and verify.ts reports every
- * check of a token of this server. decode.ts and verify-foreign.ts read tokens of any issuer.
+ * codes.ts draws authorization codes, with pkce.ts; userinfo.ts answers UserInfo. issue.ts issues for an operator. In read/, verify.ts
+ * reports every check of a token of this server; decode.ts and verify-foreign.ts read tokens of any issuer.
  */
 import type { Client, ReadTx } from "../../store/store.ts";
 import { authenticateClient } from "../clients/authentication.ts";

@@ -3,7 +3,7 @@ import { ownClaims } from "../scopes/claims.ts";
 import { isPublic } from "../clients/clients.ts";
 import type { Context } from "../context.ts";
 import { readToken, TokenProblem, type GenuineToken } from "./accept.ts";
-import { decodeToken } from "./decode.ts";
+import { decodeToken } from "./read/decode.ts";
 import { OAuthError, OperationError } from "../errors.ts";
 import { scopesNow } from "../grants/granted-scopes.ts";
 import { isDead, rotation, tokenState } from "./state.ts";

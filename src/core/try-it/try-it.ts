@@ -14,7 +14,7 @@ import { revokeGrant } from "../grants/grants.ts";
 import { hashOf, sameSecret } from "../secrets.ts";
 import { InteractionError } from "../sign-in/interactions.ts";
 import { TokenProblem, verifyAccessToken } from "../tokens/accept.ts";
-import { decodeToken, type DecodedToken } from "../tokens/decode.ts";
+import { decodeToken, type DecodedToken } from "../tokens/read/decode.ts";
 import { redeemCode } from "../tokens/grant-types/authorization-code.ts";
 import { isDead, tokenState } from "../tokens/state.ts";
 

@@ -1,7 +1,7 @@
 import type { Request, Response } from "express";
 import { OperationError } from "../../core/errors.ts";
-import { decodeToken, findTokens, type FoundToken } from "../../core/tokens/decode.ts";
-import { verifyToken } from "../../core/tokens/verify.ts";
+import { decodeToken, findTokens, type FoundToken } from "../../core/tokens/read/decode.ts";
+import { verifyToken } from "../../core/tokens/read/verify.ts";
 import { exactJson } from "../../text/json-digits.ts";
 import { single } from "../input/params.ts";
 import { sendPage } from "../pages/page-writer.ts";

@@ -15,7 +15,7 @@ import {
   tryItPaths,
   type TryItSecrets,
 } from "../../core/try-it/try-it.ts";
-import type { DecodedToken } from "../../core/tokens/decode.ts";
+import type { DecodedToken } from "../../core/tokens/read/decode.ts";
 import { exactJson } from "../../text/json-digits.ts";
 import { redirect } from "../answer/answer.ts";
 import { answerTo, errorBody } from "../answer/error-answers.ts";

@@ -1,6 +1,6 @@
 import { createPublicKey, createSecretKey, type KeyObject } from "node:crypto";
 import { compactVerify } from "jose";
-import { bytesOf } from "../keys/jws.ts";
+import { bytesOf } from "../../keys/jws.ts";
 import {
   checkClaims,
   decodeOrFail,

@@ -1,8 +1,8 @@
-import { NestingError, parseJson } from "../../text/json-depth.ts";
-import { asNumber, parseExact } from "../../text/json-digits.ts";
-import { OperationError } from "../errors.ts";
-import { isObject } from "../../text/json-object.ts";
-import { bytesOf } from "../keys/jws.ts";
+import { NestingError, parseJson } from "../../../text/json-depth.ts";
+import { asNumber, parseExact } from "../../../text/json-digits.ts";
+import { OperationError } from "../../errors.ts";
+import { isObject } from "../../../text/json-object.ts";
+import { bytesOf } from "../../keys/jws.ts";
 
 /** What a token says, each number with its digits. Nothing here checks a signature: verify a token before you trust it. */
 export interface DecodedToken {

@@ -1,8 +1,8 @@
 import { decodeToken, type DecodedToken } from "./decode.ts";
-import { OperationError } from "../errors.ts";
-import { asNumber, exactJson } from "../../text/json-digits.ts";
-import { relative, utcTime } from "../time-words.ts";
-import { hintText } from "../hint.ts";
+import { OperationError } from "../../errors.ts";
+import { asNumber, exactJson } from "../../../text/json-digits.ts";
+import { relative, utcTime } from "../../time-words.ts";
+import { hintText } from "../../hint.ts";
 
 /** The checks of a token that need no key. Each one is made and reported, even after one has failed. */
 

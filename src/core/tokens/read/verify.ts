@@ -1,5 +1,5 @@
-import { signatureProblem } from "./accept.ts";
-import type { Context } from "../context.ts";
+import { signatureProblem } from "../accept.ts";
+import type { Context } from "../../context.ts";
 import {
   checkClaims,
   decodeOrFail,
@@ -9,7 +9,7 @@ import {
   type Check,
   type Verification,
 } from "./claim-checks.ts";
-import { isDead, rotation, tokenState } from "./state.ts";
+import { isDead, rotation, tokenState } from "../state.ts";
 import {
   kindInWords,
   kindOfToken,
@@ -17,8 +17,8 @@ import {
   type RefreshClaims,
   type TokenClaims,
   type TokenKind,
-} from "./claims.ts";
-import { flawOf } from "./flawed.ts";
+} from "../claims.ts";
+import { flawOf } from "../flawed.ts";
 
 /** Verifies a token of this server with its own keys and its records of revocations. */
 
