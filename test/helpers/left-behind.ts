@@ -1,7 +1,9 @@
 import { randomUUID } from "node:crypto";
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 
-/** A run must leave no process behind: it ends such a process, and fails. Linux only. */
+/** A run must leave no process (Linux only) and no folder behind: it ends or removes such a one, and fails. */
 
 /** In the environment of every process of the run. */
 const mark = "TEST_RUN";
@@ -31,10 +33,17 @@ function orphansOf(run: string): readonly { readonly pid: number; readonly comma
 export default function setup(): () => void {
   const run = randomUUID();
   process.env[mark] = run;
+  // All temporary folders of the run are in one. Programs beyond our own may leave theirs.
+  const folder = mkdtempSync(join(tmpdir(), "idp-run-"));
+  // PostgreSQL runs as another user.
+  chmodSync(folder, 0o755);
+  process.env["TMPDIR"] = folder;
   return () => {
     const left = orphansOf(run);
     for (const { pid } of left) process.kill(pid, "SIGKILL");
-    if (left.length === 0) return;
-    throw new Error(`The run left processes behind:\n${left.map(({ command }) => command).join("\n")}`);
+    const folders = readdirSync(folder).filter((name) => name.startsWith("idp-"));
+    rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
+    const all = [...left.map(({ command }) => command), ...folders];
+    if (all.length > 0) throw new Error(`The run left processes or folders behind:\n${all.join("\n")}`);
   };
 }

@@ -1,9 +1,8 @@
-import { mkdtempSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeEach, expect, test } from "vitest";
 import { createIdp, type Idp } from "../../src/index.ts";
 import { register, serve } from "../helpers/app.ts";
+import { newFolder } from "../helpers/cli.ts";
 import { Browser } from "../helpers/browser.ts";
 import { authorizeUrl, paths, pick, post, refresh, userinfo } from "../helpers/client.ts";
 import { testClock } from "../helpers/clock.ts";
@@ -94,7 +93,7 @@ test("a reset of the data resets it", async () => {
 /** A server on a folder that is opened again; then the real time is the one of the test's clock. */
 async function reopened() {
   const clock = testClock();
-  const data = join(mkdtempSync(join(tmpdir(), "idp-clock-")), "data");
+  const data = join(newFolder(), "data");
   let server = await createIdp({ data, now: clock.now });
   return {
     get idp() {

@@ -1,9 +1,8 @@
-import { mkdtempSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { createIdp } from "../../src/index.ts";
 import { enroll, register, serve, type App } from "../helpers/app.ts";
+import { newFolder } from "../helpers/cli.ts";
 import { Browser } from "../helpers/browser.ts";
 import { jwtPart, paths, pick, post, refresh, userinfo } from "../helpers/client.ts";
 import { testClock } from "../helpers/clock.ts";
@@ -132,7 +131,7 @@ test("pending codes and device codes: expired, whichever way the clock moves; a 
 });
 
 test("it is kept when the server starts again, and an import of an older export does not lift it", async () => {
-  const data = join(mkdtempSync(join(tmpdir(), "idp-expire-")), "data");
+  const data = join(newFolder(), "data");
   const first = await createIdp({ data });
   const { access_token: token } = await first.issueTokens({ user: "alice", client: "demo-app" });
   await first.expire({ user: "alice" });

@@ -1,9 +1,8 @@
-import { mkdtempSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { createIdp } from "../../src/index.ts";
 import { enroll, register, serve } from "../helpers/app.ts";
+import { newFolder } from "../helpers/cli.ts";
 import { Browser } from "../helpers/browser.ts";
 import { authorizeUrl, paths, pick, post, refresh, userinfo } from "../helpers/client.ts";
 import { testClock } from "../helpers/clock.ts";
@@ -183,7 +182,7 @@ test("it is saved under its name once, listed and removed", async () => {
 });
 
 test("it is on disk, passwords of fixtures included", async () => {
-  const data = join(mkdtempSync(join(tmpdir(), "idp-snapshots-")), "data");
+  const data = join(newFolder(), "data");
   const first = await createIdp({ data });
   const { access_token: token, refresh_token: refreshToken } = await first.issueTokens({
     user: "alice",
