@@ -1,4 +1,5 @@
-// Fails where modules of `src` or `bench` import each other in a circle; imports of types count too. Prints each circle.
+// Fails where modules of `src` or `bench` import each other in a circle; imports of types count too; and where a folder
+// has more than 20 files. Prints each.
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 
@@ -32,4 +33,11 @@ for (const file of files) visit(file, []);
 for (const circle of circles) {
   console.log(`import cycle: ${circle.map((file) => relative(root, file)).join(" → ")}`);
 }
-process.exitCode = circles.length === 0 ? 0 : 1;
+
+const maxFiles = 20;
+const sizes = new Map();
+for (const file of files) sizes.set(dirname(file), (sizes.get(dirname(file)) ?? 0) + 1);
+const full = [...sizes].filter(([, size]) => size > maxFiles);
+for (const [folder, size] of full)
+  console.log(`${relative(root, folder)} has ${size} files; group some (at most ${maxFiles})`);
+process.exitCode = circles.length + full.length === 0 ? 0 : 1;
