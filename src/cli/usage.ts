@@ -44,23 +44,22 @@ const synonymsOf = (word: string): readonly string[] => (Object.hasOwn(synonyms,
 
 const namesOf = ({ commands }: Command): readonly string[] => commands.map((command) => command.name());
 
-/** The command of this group that a word means: a synonym, or one that looks like it. */
-function meantIn(group: Command, word: string): string | undefined {
-  const known = namesOf(group);
-  return synonymsOf(word).find((name) => known.includes(name)) ?? nearest(word, known);
-}
-
 /** The commands that an unknown word may mean, as they are typed: in the group that was named, else in any. */
-function commandsMeant(program: Command, group: Command, word: string): readonly string[] {
-  const meant = meantIn(group, word);
-  if (group !== program) return meant === undefined ? [] : [meant];
+function commandsMeant(program: Command, { command: group, path }: Typed, word: string): readonly string[] {
+  const known = namesOf(group);
+  const near = nearest(word, known);
+  // Outside a group only the first one is meant: "delete" alone is not "revoke".
+  const others = synonymsOf(word).slice(0, group === program ? 1 : undefined);
+  const synonym = others.find((name) => known.includes(name));
+  if (synonym !== undefined) return [[...path, synonym].join(" ")];
+  if (group !== program) return near === undefined ? [] : [near];
   // "client" is clients, and not "check client".
-  if (namesOf(program).includes(`${word}s`)) return [`${word}s`];
+  if (known.includes(`${word}s`)) return [`${word}s`];
   const name = synonymsOf(word)[0] ?? word;
   // What "unban" undoes is in the same group.
   const undone = /^un(.+)/.exec(word)?.[1] ?? name;
   const groups = program.commands.filter((one) => [name, undone].every((each) => namesOf(one).includes(each)));
-  if (groups.length === 0) return meant === undefined ? [] : [meant];
+  if (groups.length === 0) return near === undefined ? [] : [near];
   return groups.map((one) => `${program.name()} ${one.name()} ${name}`);
 }
 
@@ -105,7 +104,7 @@ export function usageFailure(error: CommanderError, program: Command, typed: Typ
   });
   const word = unknownCommand(error, program, typed);
   if (word !== null) {
-    const meant = commandsMeant(program, command, word);
+    const meant = commandsMeant(program, typed, word);
     const all = command === program ? undefined : `${path.join(" ")} has ${namesOf(command).join(", ")}.`;
     return refusal(`unknown command '${word}'`, meant.length > 0 ? `Did you mean ${meant.join(" or ")}?` : all);
   }

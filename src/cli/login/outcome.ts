@@ -10,6 +10,7 @@ import { widthOf, type Invocation } from "../invocation.ts";
 import { answer, type Outcome } from "../output/print.ts";
 import type { Style } from "../output/style.ts";
 import { pairs } from "../output/table.ts";
+import { loginClient } from "../program/app-types.ts";
 import { count } from "../output/words.ts";
 import type { LoginFlags } from "./flags.ts";
 import type { LoginPlace } from "./place.ts";
@@ -32,14 +33,25 @@ export function outcomeOf(
       const lines = checkLines(shown.checks, style, cli.width);
       return shown.valid && shown.tokens !== null ? `${lines}\n\n${summary(shown, shown.tokens, style)}` : lines;
     },
-    { failure, notes: valid && !cli.json ? seeMore : [] },
+    { failure, notes: valid && !cli.json ? seeMore(flags) : [] },
   );
 }
 
-const seeMore: readonly Hint[] = [
-  { text: "To see a token", command: ["idp", "login", "--print", "access"] },
-  { text: "To see all of it", command: ["idp", "login", "--json"] },
-];
+/** The same sign-in again, with more in its answer. */
+function seeMore({ issuer, user, approve, client, flow }: LoginFlags): readonly Hint[] {
+  const same = [
+    ...["idp", "login"],
+    ...(issuer === undefined ? [] : ["--issuer", issuer]),
+    ...(flow === "code" ? [] : ["--flow", flow]),
+    ...(client === loginClient ? [] : ["--client", client]),
+    ...(user === undefined ? [] : ["--user", user]),
+    ...(approve === true ? ["--approve"] : []),
+  ];
+  return [
+    { text: "To see a token", command: [...same, "--print", "access"] },
+    { text: "To see all of it", command: [...same, "--json"] },
+  ];
+}
 
 type Document = Pick<Result, "tokens" | "claims" | "userinfo"> & {
   readonly client: string;
