@@ -40,6 +40,15 @@ test("signed in", () => {
   expect(notes.map((note) => hintText(hintOf(note)))).toMatchSnapshot();
 });
 
+test("the commands below repeat the same sign-in", () => {
+  const typed = { ...flags, client: "web", user: "alice", approve: true } as const;
+  const { notes } = outcomeOf(cli, typed, place, [], { ...nothing, tokens: {}, claims: {} });
+  expect(notes.map((note) => hintText(hintOf(note)))).toEqual([
+    "To see a token: idp login --client web --user alice --approve --print access",
+    "To see all of it: idp login --client web --user alice --approve --json",
+  ]);
+});
+
 test("a check that failed, in full on lines that fit", () => {
   const why = `expected "${"n".repeat(22)}", the response has "${"x".repeat(22)}"; the code is not used`;
   const checks = [...before, check("response.state", why, false), check("response.iss", issuer)];
