@@ -35,6 +35,7 @@ const issuerPaths = [
   "/_idp/health",
   "/_idp/assets/style.css",
   "/_idp/assets/passkey.js",
+  "/avatars/alice.svg",
   "/favicon.ico",
 ];
 
