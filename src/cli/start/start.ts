@@ -6,7 +6,7 @@ import { baseOf, defaultPort } from "../../core/endpoints.ts";
 import { OperationError } from "../../core/errors.ts";
 import { isServiceLink } from "../program/variables.ts";
 import type { RequestEvent } from "../../core/testing/record.ts";
-import { idpOf } from "../../idp.ts";
+import { idpOf } from "../../idp-of-server.ts";
 import type { Idp, IdpOptions } from "../../index.ts";
 import { startServer, type Server } from "../../serve/server.ts";
 import { explained } from "../../serve/uncaught.ts";
