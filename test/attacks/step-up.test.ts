@@ -1,10 +1,11 @@
 import { expect, test } from "vitest";
 import { codeAt } from "../../src/core/factors/rules/otp.ts";
-import { register } from "../helpers/app.ts";
+import { register, serve } from "../helpers/app.ts";
 import { underAttack } from "../helpers/attack.ts";
 import { Browser, formsOf, type Visit } from "../helpers/browser.ts";
 import { pick } from "../helpers/client.ts";
 import { testClock } from "../helpers/clock.ts";
+import { freePort } from "../helpers/port.ts";
 
 /** Nobody reaches consent, a code or a passkey without the factor that was asked for. */
 
@@ -144,4 +145,20 @@ test("neither code nor passkey is in the ledger", async () => {
   const fingerprint: unknown = { fingerprint: expect.any(String) as string };
   expect(parameters).toMatchObject({ otp: fingerprint, passkey: fingerprint });
   expect(JSON.stringify([parameters, rest])).not.toMatch(new RegExp(`"${otp}"|the-passkey`));
+});
+
+test("where passkeys do not work, a registered one cannot be removed without it", async () => {
+  const port = Number(await freePort());
+  const own = await serve({ port, issuer: `http://127.0.0.1:${port}` });
+  const exported = JSON.stringify(await own.call("export", {}));
+  const passkey = { id: "Y3JlZC0x", publicKey: "pQECAyYgASFYIA", counter: 0, transports: ["internal"] };
+  const passkeys = [{ ...passkey, createdAt: "2026-01-01T00:00:00.000Z" }];
+  const withPasskey = exported.replace('"username":"alice"', `$&,"passkeys":${JSON.stringify(passkeys)}`);
+  await own.call("import", JSON.parse(withPasskey) as never);
+  const browser = new Browser(own.issuer);
+  const account = await pick(browser, await browser.open("/account"), "alice");
+  const after = await browser.press(account, `account-passkey-remove-${passkey.id}`);
+  expect([after.page, after.status]).toEqual(["error", 400]);
+  expect(after.body).toContain("browsers allow none at this address");
+  expect(JSON.stringify(await own.call("export", {}))).toContain(passkey.id);
 });

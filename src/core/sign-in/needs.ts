@@ -46,7 +46,13 @@ function waysOf(ctx: Context, purpose: Purpose, user: User): readonly (readonly 
   const { needs } = purpose;
   if (needs.acr === "factor") {
     const own = factorsOf(user).filter((factor) => canMeet(ctx, user, factor));
-    return own.length === 0 ? [[]] : own.map((factor) => [factor]);
+    if (own.length > 0) return own.map((factor) => [factor]);
+    // Nothing to prove, or a factor that was only allowed so far.
+    if (user.passkeys === undefined) return [[]];
+    throw purpose.refuse(
+      "unmet_authentication_requirements",
+      `${user.username} has a passkey, and browsers allow none at this address`,
+    );
   }
   const known = knownValues(ctx, needs);
   if (known.length === 0 && (needs.acr.length === 0 || !needs.acrIsEssential)) return [[]];
