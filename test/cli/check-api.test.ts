@@ -50,6 +50,16 @@ test("an API that refuses everything: exit 0, and one document", async () => {
   }
 });
 
+test("fixtures that name the algorithm, as init writes them, are used as they are", async () => {
+  const fixtures = JSON.stringify({
+    users: [{ username: "alice" }],
+    clients: [{ client_id: "app", redirect_uris: ["http://localhost:3000/cb"] }],
+    settings: { access_token_alg: "RS256" },
+  });
+  const { code, stderr } = await check(["--fixtures", fixtures, "--case", "expired", "--json"]);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+});
+
 test("an API that does not: exit 6, the reports, and cases that are accepted", async () => {
   const cases = [
     "--case",

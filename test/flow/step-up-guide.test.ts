@@ -59,6 +59,9 @@ test("the API demands a second step, the app asks for it, and the new token sati
   expect(jwtPart(strong.id_token, 1)).toMatchObject({ acr: "urn:mfa", amr: ["pwd", "otp", "mfa"] });
   expect(await run(["expect", "factor"], { cwd })).toMatchObject({ code: 0 });
 
+  const byCommand = await run("login --client bank --user alice --approve --acr urn:otp --json".split(" "), { cwd });
+  expect(byCommand).toMatchObject({ code: 0, stderr: "" });
+
   const third = await app.begin(wanted ?? {});
   const bob = new Browser(idp.issuer);
   const refused = await bob.press(await bob.open(third.url), "login-as-bob");

@@ -1,6 +1,8 @@
 import { findFixtures } from "../../serve/fixture-files.ts";
 import { createIdp } from "../../index.ts";
 import { OperationError } from "../../core/errors.ts";
+import { readSource } from "../../core/fixtures/read/source.ts";
+import { isObject } from "../../text/json-object.ts";
 import { randomText } from "../../serve/random.ts";
 import { environmentOf } from "../server/exec.ts";
 import type { Invocation } from "../invocation.ts";
@@ -22,9 +24,13 @@ export interface ApiPlace extends ApiPeople {
 /** A server in memory. Most APIs verify tokens with the published keys, so tokens are RS256 unless the fixtures say otherwise. */
 export async function ownApiServer(cli: Invocation, flags: CommonFlags, opened: Opened): Promise<ApiPlace> {
   const { sources } = findFixtures(await withStdin(cli, fixturePaths(cli, flags)), process.cwd());
+  const documents = await Promise.all(sources.map(readSource));
+  const saysAlg = documents.some(
+    ({ value }) => isObject(value) && isObject(value["settings"]) && "access_token_alg" in value["settings"],
+  );
   const idp = await createIdp({
     port: 0,
-    fixtures: [{ value: { settings: { access_token_alg: "RS256" } } }, ...sources],
+    fixtures: saysAlg ? sources : [{ value: { settings: { access_token_alg: "RS256" } } }, ...sources],
   });
   await opened.add(() => idp.close());
   const server: Server = { url: idp.issuer, adminToken: idp.adminToken };

@@ -13,7 +13,9 @@ test("two instances, commands beside them, and data from a folder and back", { t
   const project = newProject();
   const env = { ...project.env, PGPASSWORD: postgresPassword, IDP_ADMIN_TOKEN: "the-admin-token-of-both" };
   const [start = "", compose] = blocks("Start two instances", "sh");
-  expect(compose).toMatch(/^docker compose -f examples\/compose-postgres\.yaml up$/);
+  expect(compose).toMatch(
+    /^POSTGRES_PASSWORD=\S+ IDP_ADMIN_TOKEN=\S+ docker compose -f examples\/compose-postgres\.yaml up$/,
+  );
   const commands = ["Use commands on the store", "Move data between a folder and the store"].flatMap((heading) =>
     blocks(heading, "sh"),
   );
