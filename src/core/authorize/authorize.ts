@@ -41,7 +41,7 @@ import { liveSession } from "../sessions/sessions.ts";
  * @throws {OAuthError} shown to the person; {RedirectedError} sent to the client
  */
 export async function beginAuthorization(ctx: Context, raw: RawParameters, browser: Browser): Promise<StepResult> {
-  const { parameters, pushed } = await takePushed(ctx, raw);
+  const { parameters, pushed } = await takePushed(ctx, raw, browser);
   const document = pushed === null ? await documentClient(ctx, parameters["client_id"], browser) : pushed.document;
   const request = await ctx.store.read((tx) =>
     checkAuthorizationRequest(tx, ctx, parameters, { pushed: pushed !== null, document }),

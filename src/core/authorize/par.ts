@@ -4,6 +4,8 @@ import { refuseRequestUri } from "./target.ts";
 import type { RawParameters } from "./parameters.ts";
 import { verifyIdTokenHint } from "../tokens/accept.ts";
 import type { Context } from "../context.ts";
+import type { Peer } from "../clients/document-types.ts";
+import { documentClient } from "../clients/documents.ts";
 import { verifyProof, type Proof } from "../tokens/dpop.ts";
 import { OAuthError } from "../errors.ts";
 import { namingIssuer, refuseOfOther } from "../issuers/elsewhere.ts";
@@ -88,6 +90,7 @@ async function boundTo(ctx: Context, sent: RawParameters, proof: Proof | null): 
 export async function takePushed(
   ctx: Context,
   raw: RawParameters,
+  peer: Peer,
 ): Promise<{ readonly parameters: RawParameters; readonly pushed: PushedRequest | null }> {
   const requestUri = raw["request_uri"];
   if (!isPushed(requestUri)) return { parameters: raw, pushed: null };
@@ -97,7 +100,7 @@ export async function takePushed(
     const refusal = refuseOfOther(ctx, request, "invalid_request_uri", "request_uri");
     return refusal ?? tx.remove("pushedRequests", requestUri);
   });
-  if (taken instanceof OAuthError) return ctx.store.read((tx) => refuseRequestUri(tx, ctx, raw, taken));
+  if (taken instanceof OAuthError) return refuseTaking(ctx, raw, taken, peer);
   if (taken === undefined) {
     const error = new OAuthError(
       "invalid_request_uri",
@@ -109,9 +112,15 @@ export async function takePushed(
       "request_uri",
       (tx) => tx.get("pushedRequests", requestUri) !== undefined,
     );
-    return ctx.store.read((tx) => refuseRequestUri(tx, ctx, raw, named));
+    return refuseTaking(ctx, raw, named, peer);
   }
   return { parameters: taken.parameters, pushed: taken };
+}
+
+/** Refuses by the client as its metadata document is now: a redirect URI that it no longer lists gets nothing. */
+async function refuseTaking(ctx: Context, raw: RawParameters, error: OAuthError, peer: Peer): Promise<never> {
+  const document = await documentClient(ctx, raw["client_id"], peer);
+  return ctx.store.read((tx) => refuseRequestUri(tx, ctx, raw, error, document));
 }
 
 /** Undoes {@link takePushed}: a request whose interaction could not be written was not used. */

@@ -93,8 +93,12 @@ export const provenTarget = (ctx: Context, raw: RawParameters): Promise<Response
     const pushed = tx.get("pushedRequests", single(raw, "request_uri") ?? "");
     const isOwn = pushed?.clientId === raw["client_id"] && pushed?.issuerPath === ctx.layout.issuer;
     const parameters = isOwn ? pushed.parameters : raw;
+    const document = isOwn ? pushed.document : undefined;
     try {
-      return targetOf(ctx, parameters, settleClient(tx, ctx, parameters).redirectUri);
+      const { client, redirectUri } = settleClient(tx, ctx, parameters, document);
+      // What its document says now is not read here.
+      if (client.fromDocument === true && document === undefined) return null;
+      return targetOf(ctx, parameters, redirectUri);
     } catch (error) {
       if (error instanceof OAuthError) return null;
       throw error;
@@ -110,6 +114,7 @@ const responseModeOf = (ctx: Pick<Context, "layout">, name: string | undefined):
 
 /**
  * Refuses a request whose `request_uri` is unknown. Client and redirect URI come first here too.
+ * @param document see {@link settleClient}
  * @throws {OAuthError} a refusal of those; `error` itself, if the request has no `redirect_uri` (RFC 9126 4)
  * @throws {RedirectedError} `error`, if it has one
  */
@@ -118,8 +123,9 @@ export function refuseRequestUri(
   ctx: Pick<Context, "settings" | "issuer" | "layout">,
   raw: RawParameters,
   error: OAuthError,
+  document?: Client,
 ): never {
-  const client = namedClient(tx, raw);
+  const client = namedClient(tx, raw, document);
   const redirectUri = single(raw, "redirect_uri");
   if (redirectUri === undefined) throw error;
   requireRegistered(ctx, client, redirectUri);

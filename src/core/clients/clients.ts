@@ -115,7 +115,8 @@ export const clientNameOf = (ctx: Context, clientId: string): Promise<ClientName
 export function presentClient(tx: ReadTx, known: Client): Client {
   const { client_id: id, epoch } = known;
   const client = tx.get("clients", id);
-  if (client?.epoch === epoch) return known.fromDocument === true ? known : client;
+  if (client?.epoch === epoch && client.fromDocument === known.fromDocument)
+    return known.fromDocument === true ? known : client;
   throw new OAuthError("invalid_client", `client "${id}" was removed while this request was handled`);
 }
 
