@@ -76,3 +76,22 @@ test("an unknown request_uri redirects only to a URI that the document lists now
   expect(await answerAt(old)).toEqual([400, null]);
   expect(await answerAt(redirectUri)).toEqual([303, expect.stringContaining("error=invalid_request_uri")]);
 });
+
+test("a sign-out returns only to an address that the document lists now", async () => {
+  const [old, out] = ["https://old.example/out", "https://shelf.example/out"];
+  const url = documents.publish("/out.json", { post_logout_redirect_uris: [old, out] });
+  await fetch(authorizeUrl(idp, asked(url)), { redirect: "manual" });
+  documents.publish("/out.json", { post_logout_redirect_uris: [out] });
+  const at = async (post_logout_redirect_uri: string) => {
+    const query = new URLSearchParams({ client_id: url, post_logout_redirect_uri });
+    const { status, headers } = await fetch(`${idp.issuer}/api/v2/oauth/logout?${query}`, { redirect: "manual" });
+    return [status, headers.get("location")];
+  };
+  expect(await at(old)).toEqual([400, null]);
+  expect(await at(out)).toEqual([303, out]);
+});
+
+test("a dot segment counts only in the path", async () => {
+  const url = documents.publish("/query.json?next=/../x");
+  expect((await fetch(authorizeUrl(idp, asked(url)), { redirect: "manual" })).status).toBe(303);
+});

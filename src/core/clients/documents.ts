@@ -31,7 +31,7 @@ function documentUrlProblem(url: string, { client_metadata_loopback: loopback }:
   if (url.includes("#")) return "has a fragment";
   if (username !== "" || password !== "") return "has user info";
   if (/^https?:\/\/[^/?]*(?:\?|$)/i.test(url)) return "has no path";
-  if (/(?:\/|\\)(?:\.|%2e){1,2}(?:[/\\?]|$)/i.test(url)) return "has a dot segment in its path";
+  if (/(?:\/|\\)(?:\.|%2e){1,2}(?:[/\\]|$)/i.test(url.split("?")[0] ?? "")) return "has a dot segment in its path";
   if (href !== url) return `is not in its usual form, "${href}"`;
   if (protocol === "https:" || (loopback && isLoopbackUrl(url))) return null;
   return loopback ? "is http on a host that is not loopback" : "is not https; http needs --client-metadata-loopback";

@@ -4,7 +4,8 @@
  */
 import type { Client, ReadTx, Tx } from "../../store/store.ts";
 import { notifyClients, type LogoutNotice, type EndedSessions } from "../sessions/backchannel.ts";
-import { clientName, findClient, openPortsOf, type ClientName } from "../clients/clients.ts";
+import { clientName, findClient, openPortsOf, presentClient, type ClientName } from "../clients/clients.ts";
+import { documentClient } from "../clients/documents.ts";
 import { hasOpenPort, matchRedirectUri } from "../clients/redirect-uri.ts";
 import type { Context } from "../context.ts";
 import { OAuthError } from "../errors.ts";
@@ -66,13 +67,16 @@ export async function beginLogout(
     ctx.log("post_logout_redirect_uri is ignored: neither id_token_hint nor client_id says whose it is");
   }
   const hint = idTokenHint === undefined ? null : await verifyIdTokenHint(ctx, idTokenHint);
+  // A client's document says where the browser may go, as it is now.
+  const named = hint?.clientId ?? request.clientId;
+  const document = postLogoutRedirectUri === undefined ? undefined : await documentClient(ctx, named, browser);
   const outcome = await ctx.store.transaction((tx) => {
-    const client = clientOf(tx, request, hint);
+    const client = clientOf(tx, request, hint, document);
     const location = returnAddress(ctx, client, request);
     const session = liveSession(tx, browser.session);
     const why = hint === null ? "no-hint" : "other-user";
     const clientId = client?.client_id ?? null;
-    const record: LogoutRecord = { kind: "logout", why, clientId, postLogoutRedirectUri, state, uiLocales };
+    const record: LogoutRecord = { kind: "logout", why, clientId, document, postLogoutRedirectUri, state, uiLocales };
     if (session !== null && hint?.sub !== session.user.id) {
       const interaction = newInteraction(ctx, record, browser);
       tx.insert("interactions", interaction);
@@ -86,7 +90,7 @@ export async function beginLogout(
 }
 
 /** The client of the hint; if there is also a `client_id`, it must be the same one (RP-Initiated Logout 2). */
-function clientOf(tx: ReadTx, request: LogoutRequest, hint: IdTokenHint | null): Client | null {
+function clientOf(tx: ReadTx, request: LogoutRequest, hint: IdTokenHint | null, document?: Client): Client | null {
   if (hint !== null && request.clientId !== undefined && hint.clientId !== request.clientId) {
     throw new OAuthError(
       "invalid_request",
@@ -95,7 +99,7 @@ function clientOf(tx: ReadTx, request: LogoutRequest, hint: IdTokenHint | null):
   }
   const clientId = hint?.clientId ?? request.clientId;
   if (clientId === undefined) return null;
-  return findClient(tx, clientId);
+  return document === undefined ? findClient(tx, clientId) : presentClient(tx, document);
 }
 
 /** Compares as redirect URIs are compared. */
@@ -207,7 +211,8 @@ export async function answerLogout(
     const asked = logoutRecordOf(findForForm(tx, ctx, uid, browser, form.csrf));
     tx.remove("interactions", uid);
     if (!form.confirmed) return null;
-    const client = asked.clientId === null ? null : (tx.get("clients", asked.clientId) ?? null);
+    const present = asked.clientId === null ? null : (tx.get("clients", asked.clientId) ?? null);
+    const client = present?.fromDocument === true ? (asked.document ?? null) : present;
     // The page may have been open for an hour. If the address is no longer registered, the session still ends.
     const isRegistered = client !== null && isRegisteredAddress(ctx, client, asked.postLogoutRedirectUri ?? "");
     const location = isRegistered ? returnAddress(ctx, client, asked) : null;

@@ -7,7 +7,7 @@ import { isLoopbackHost } from "../../net/address.ts";
 import { isObject, sameJson } from "../../text/json-object.ts";
 import { privateMembers } from "../keys/keys.ts";
 import { metadataOf } from "../clients/admin.ts";
-import { reachOfDocuments, send } from "../outbound.ts";
+import { reachOfDocuments, send, type Reach } from "../outbound.ts";
 import { parseJson } from "../../text/json-depth.ts";
 import { checkMetadata } from "./register.ts";
 
@@ -33,6 +33,8 @@ interface DocumentOutcome {
   /** Milliseconds since 1970. */
   readonly readAt: number;
   readonly freshUntil: number;
+  /** What could be read then. */
+  readonly reach: Reach;
   readonly client: Client | DocumentError;
   /** As the ledger shows it; undefined: nothing that is JSON came. */
   readonly shown: unknown;
@@ -72,7 +74,8 @@ export function createClientDocuments(context: () => Context): ClientDocuments {
   async function outcomeOf(ctx: Context, url: string, peer: Peer): Promise<DocumentOutcome> {
     const known = outcomes.get(url);
     const now = ctx.now();
-    if (known !== undefined && known.readAt <= now && now < known.freshUntil && (await isKept(ctx, known)))
+    const isReach = known?.reach === reachOfDocuments(ctx.settings);
+    if (known !== undefined && isReach && known.readAt <= now && now < known.freshUntil && (await isKept(ctx, known)))
       return known;
     const reading = underway.get(url);
     if (reading !== undefined) return reading;
@@ -108,17 +111,18 @@ const isKept = (ctx: Context, { client }: DocumentOutcome): Promise<boolean> =>
 
 async function readDocument(ctx: Context, url: string): Promise<DocumentOutcome> {
   const readAt = ctx.now();
+  const reach = reachOfDocuments(ctx.settings);
   let shown: unknown;
   try {
     const { text, fresh } = await fetchDocument(ctx, url);
     const document = jsonIn(text);
     shown = withoutSecrets(document);
     const client = await keep(ctx, await clientIn(ctx, url, document));
-    return { readAt, freshUntil: readAt + fresh, client, shown };
+    return { readAt, reach, freshUntil: readAt + fresh, client, shown };
   } catch (error) {
     if (!(error instanceof BrokenRule)) throw error;
     const message = `the metadata document of client "${url}" is not accepted: ${error.message}`;
-    return { readAt, freshUntil: readAt + refusalFresh, client: new DocumentError(message), shown };
+    return { readAt, reach, freshUntil: readAt + refusalFresh, client: new DocumentError(message), shown };
   }
 }
 

@@ -1,4 +1,4 @@
-import type { Interaction, ReadTx, Tx } from "../../store/store.ts";
+import type { Client, Interaction, ReadTx, Tx } from "../../store/store.ts";
 import { clientName, type ClientName } from "../clients/clients.ts";
 import type { Context } from "../context.ts";
 import type { Named, Peer } from "../clients/document-types.ts";
@@ -32,6 +32,8 @@ export interface LogoutRecord {
   /** Why the person is asked: the app sent no `id_token_hint`, or one that names another user. */
   readonly why: "no-hint" | "other-user";
   readonly clientId: string | null;
+  /** The client as its metadata document described it when the sign-out began. */
+  readonly document?: Client | undefined;
   /** `post_logout_redirect_uri` and `state`, as they were sent. */
   readonly postLogoutRedirectUri: string | undefined;
   readonly state: string | undefined;
