@@ -90,9 +90,18 @@ function kindOf(address: Address): AddressKind {
 
 /** Whether it is now one of this machine's addresses, even a public one. */
 export function isOwnAddress(address: string): boolean {
-  const spelled = parsed(address).toNormalizedString();
+  const given = parsed(address);
+  const spelled = (held(given)?.inner ?? given).toNormalizedString();
   const own = Object.values(networkInterfaces()).flatMap((all) => all ?? []);
   return own.some((mine) => parsed(mine.address).toNormalizedString() === spelled);
+}
+
+/** What one customer of a provider has: an IPv4 address, or an IPv6 network of 64 bits (RFC 6177). */
+export function networkOf(address: string): string {
+  const given = parsed(address);
+  return given.kind() === "ipv4"
+    ? given.toNormalizedString()
+    : given.toNormalizedString().split(":").slice(0, 4).join(":");
 }
 
 /** The host of a URL without the brackets of an IPv6 address. */

@@ -403,6 +403,17 @@ describe("reads", () => {
     expect((await again(open, url(11))).status).toBe(303);
   });
 
+  test("another issuer of the process does not give it ten more", async () => {
+    clock.pass(61);
+    const url = (count: number) => documents.publish(`/spread-${count}.json`);
+    for (let count = 0; count < 10; count++) expect((await again(open, url(count))).status).toBe(303);
+    const other = await open.issuers.add("spread", { fixtures: { settings: { client_metadata_loopback: true } } });
+    const asked = authorizeUrl(other, { client_id: url(10), redirect_uri: redirectUri });
+    expect((await fetch(asked, { redirect: "manual" })).status).toBe(429);
+    await open.issuers.remove("spread");
+    clock.pass(61);
+  });
+
   test("requests at the same moment share one", async () => {
     clock.pass(61);
     const url = documents.publish("/shared.json", {}, { "cache-control": "max-age=60" });

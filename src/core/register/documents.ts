@@ -3,12 +3,12 @@ import type { ClientDocuments, Peer } from "../clients/document-types.ts";
 import { DocumentError } from "../clients/documents.ts";
 import type { Context } from "../context.ts";
 import { OAuthError } from "../errors.ts";
-import { isLoopbackHost } from "../../net/address.ts";
 import { isObject, sameJson } from "../../text/json-object.ts";
 import { privateMembers } from "../keys/keys.ts";
 import { metadataOf } from "../clients/admin.ts";
 import { reachOfDocuments, send, type Reach } from "../outbound.ts";
 import { parseJson } from "../../text/json-depth.ts";
+import type { PeerReads } from "./peer-reads.ts";
 import { checkMetadata } from "./register.ts";
 
 /** Reads the metadata documents of clients (OAuth Client ID Metadata Document), and remembers them as HTTP caches do. */
@@ -19,10 +19,7 @@ const timeLimit = 3000;
 /** Milliseconds that a document may be remembered at most, and that a refusal is remembered. */
 const maxFresh = 86_400_000;
 const refusalFresh = 60_000;
-/** Reads that one peer may cause in each minute. */
-const readsOfPeer = 10;
-const minute = 60_000;
-/** How many documents, and how many peers, are remembered. Anybody can add some. */
+/** How many documents are remembered. Anybody can add some. */
 const maxRemembered = 1000;
 
 /** The rule that a document breaks. */
@@ -48,28 +45,10 @@ function remember<V>(map: Map<string, V>, key: string, value: V): void {
   if (map.size > maxRemembered && oldest !== undefined) map.delete(oldest);
 }
 
-/** @param context of the issuer */
-export function createClientDocuments(context: () => Context): ClientDocuments {
+/** @param context of the issuer @param reads of the process */
+export function createClientDocuments(context: () => Context, reads: PeerReads): ClientDocuments {
   const outcomes = new Map<string, DocumentOutcome>();
   const underway = new Map<string, Promise<DocumentOutcome>>();
-  /** When each peer caused its last reads, in milliseconds since 1970. */
-  const readsBy = new Map<string, readonly number[]>();
-
-  /** @throws {OAuthError} too_many_requests */
-  function count({ now }: Context, { address: given }: Peer): void {
-    // This machine has many addresses, and is one peer.
-    const address = isLoopbackHost(given) ? "loopback" : given;
-    // A read in the future was made before the clock was set back.
-    const recent = (readsBy.get(address) ?? []).filter((at) => at <= now() && at > now() - minute);
-    const [first = 0] = recent;
-    if (recent.length >= readsOfPeer) {
-      const wait = Math.max(1, Math.ceil((first + minute - now()) / 1000));
-      const message = `${readsOfPeer} metadata documents were read for this address in the last minute: try again in ${wait} s, or serve the documents with Cache-Control: max-age=60`;
-      throw new OAuthError("too_many_requests", message, { retryAfter: wait });
-    }
-    remember(readsBy, address, [...recent, now()]);
-  }
-
   /** Requests for one document at the same moment read it once. */
   async function outcomeOf(ctx: Context, url: string, peer: Peer): Promise<DocumentOutcome> {
     const known = outcomes.get(url);
@@ -79,7 +58,7 @@ export function createClientDocuments(context: () => Context): ClientDocuments {
       return known;
     const reading = underway.get(url);
     if (reading !== undefined) return reading;
-    count(ctx, peer);
+    reads.count(peer.address);
     const begun = readDocument(ctx, url).then((outcome) => {
       remember(outcomes, url, outcome);
       return outcome;
@@ -98,7 +77,6 @@ export function createClientDocuments(context: () => Context): ClientDocuments {
     },
     forget() {
       outcomes.clear();
-      readsBy.clear();
     },
   };
 }
