@@ -1,6 +1,9 @@
 /**
  * @module-tag browser
  */
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { afterAll, expect, test } from "vitest";
 import type { BrowserContext, Page } from "playwright-core";
 import { enroll, register, serve } from "../helpers/app.ts";
@@ -12,6 +15,16 @@ import { jwtPart } from "../helpers/client.ts";
 const browser = await launchChromium();
 afterAll(() => browser.close());
 const idp = await serve({ settings: { consent: "skip", acr: { phr: ["passkey"] } } });
+
+/** The app that the browser comes back to. */
+const appServer = createServer((_request, response) => void response.end("the app")).listen(0, "127.0.0.1");
+await once(appServer, "listening");
+afterAll(() => {
+  appServer.closeAllConnections();
+  appServer.close();
+});
+const redirect_uri = `http://127.0.0.1:${(appServer.address() as AddressInfo).port}/callback`;
+const newApp = () => register(idp, { redirect_uris: [redirect_uri] });
 
 async function withAuthenticator(context: BrowserContext): Promise<Page> {
   const page = await context.newPage();
@@ -37,26 +50,24 @@ async function addPasskey(page: Page, username: string): Promise<void> {
   await page.getByTestId("account-status").getByText("The passkey was added").waitFor();
 }
 
-/** What the page sends of an answer to the app, which nobody serves here: the browser ends at its own error page. */
+/** What the page sends the app. */
 async function answerOf(page: Page, act: () => Promise<unknown>): Promise<URL> {
-  const left = page.waitForRequest((request) => request.url().startsWith("http://localhost:3000/callback"));
   await act();
-  const answer = new URL((await left).url());
-  await page.waitForURL(/^(chrome-error:|http:\/\/localhost:3000\/callback)/, { waitUntil: "commit" });
-  return answer;
+  await page.waitForURL(`${redirect_uri}?**`);
+  return new URL(page.url());
 }
 
 test("a passkey is added on the account page, asked for by an app, and removed", async () => {
   const username = await enroll(idp);
-  const app = await register(idp);
+  const app = await newApp();
   const context = await browser.newContext();
   const page = await withAuthenticator(context);
   await addPasskey(page, username);
   expect(await page.getByTestId("account-factor-passkey").count()).toBe(1);
-  await page.goto(app.url({ acr_values: "phr" }));
+  await page.goto(app.url({ redirect_uri, acr_values: "phr" }));
   expect(await page.locator("html").getAttribute("data-page")).toBe("factor");
   const back = await answerOf(page, () => page.getByTestId("factor-passkey").click());
-  const { json } = await app.exchange(back.searchParams.get("code") ?? "");
+  const { json } = await app.exchange(back.searchParams.get("code") ?? "", { redirect_uri });
   expect(jwtPart(json.id_token, 1)).toMatchObject({ acr: "phr", amr: ["user", "hwk"] });
   await page.goto(`${idp.issuer}/account`);
   await page.locator("[data-testid^=account-passkey-remove-]").click();
@@ -67,11 +78,11 @@ test("a passkey is added on the account page, asked for by an app, and removed",
 
 test("an answer that was used, one of another user and one for another origin are refused", async () => {
   const [alice, other] = [await enroll(idp), await enroll(idp)];
-  const app = await register(idp);
+  const app = await newApp();
   const context = await browser.newContext();
   const page = await withAuthenticator(context);
   await addPasskey(page, alice);
-  await page.goto(app.url({ acr_values: "phr" }));
+  await page.goto(app.url({ redirect_uri, acr_values: "phr" }));
   const posted = page.waitForRequest((request) => request.method() === "POST");
   await answerOf(page, () => page.getByTestId("factor-passkey").click());
   const used = new URLSearchParams((await posted).postData() ?? "").get("passkey") ?? "";
@@ -87,7 +98,7 @@ test("an answer that was used, one of another user and one for another origin ar
   const refused = (from: Page): Promise<void> => from.getByTestId("factor-error").waitFor();
 
   // Used: the challenge is another one in each sign-in.
-  await page.goto(app.url({ acr_values: "phr", max_age: "0" }));
+  await page.goto(app.url({ redirect_uri, acr_values: "phr", max_age: "0" }));
   await send(page, used);
   await refused(page);
 
@@ -95,12 +106,12 @@ test("an answer that was used, one of another user and one for another origin ar
   const second = await browser.newContext();
   const page2 = await withAuthenticator(second);
   await addPasskey(page2, other);
-  await page2.goto(app.url({ acr_values: "phr", max_age: "0" }));
+  await page2.goto(app.url({ redirect_uri, acr_values: "phr", max_age: "0" }));
   await send(page2, used);
   await refused(page2);
 
   // For another origin: genuine but for what the browser says of the page.
-  await page.goto(app.url({ acr_values: "phr", max_age: "0" }));
+  await page.goto(app.url({ redirect_uri, acr_values: "phr", max_age: "0" }));
   const fresh = page.waitForRequest((request) => request.method() === "POST");
   await page.route("**/factor", (route) => (route.request().method() === "POST" ? route.abort() : route.continue()));
   await page.getByTestId("factor-passkey").click();
@@ -110,7 +121,7 @@ test("an answer that was used, one of another user and one for another origin ar
   const elsewhere = data.replace(idp.issuer, "http://localhost:1");
   answer.response.clientDataJSON = Buffer.from(elsewhere).toString("base64url");
   await page.unroute("**/factor");
-  await page.goto(app.url({ acr_values: "phr", max_age: "0" }));
+  await page.goto(app.url({ redirect_uri, acr_values: "phr", max_age: "0" }));
   await send(page, JSON.stringify(answer));
   await refused(page);
   await Promise.all([context.close(), second.close()]);
