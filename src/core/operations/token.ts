@@ -1,15 +1,7 @@
 import { changes, creates } from "./operation.ts";
-import { atMostOne, notBoth } from "./schemas/rules.ts";
+import { noFlawsTogether, refuseFlawsTogether, tokenFlawFields } from "./schemas/token-flaws.ts";
 
 /** Single tokens. */
-
-/** At most one of each group: two would contradict each other. */
-const apart = [
-  ["expired", "not_yet_valid", "missing_expiry"],
-  ["wrong_issuer", "missing_issuer"],
-  ["wrong_audience", "missing_audience"],
-  ["bad_signature", "unknown_kid", "alg_none"],
-] as const;
 
 export const tokenOperations = {
   "token.issue": changes(
@@ -21,7 +13,6 @@ export const tokenOperations = {
         const { tokenKinds } = await import("../testing/custom.ts");
         const { tenYears } = await import("../time.ts");
         const { ownTokenClaims, whole } = await import("./schemas/given.ts");
-        const flag = zod.boolean().optional();
         return zod
           .strictObject({
             user: zod.string().optional(),
@@ -36,27 +27,12 @@ export const tokenOperations = {
               .regex(/^[\w-]{43}$/, { error: "is not a SHA-256 thumbprint of 43 characters (RFC 7638)" })
               .optional()
               .describe("For an access token alone (RFC 9449 6.1)"),
-            expired: flag,
-            not_yet_valid: flag,
-            wrong_issuer: flag,
-            wrong_audience: flag,
-            missing_issuer: flag,
-            missing_audience: flag,
-            missing_expiry: flag,
-            wrong_type: flag,
-            bad_signature: flag,
-            unknown_kid: flag,
-            alg_none: flag,
+            ...tokenFlawFields(zod),
           })
           .superRefine((input, issues) => {
             const add = (field: string, message: string): void =>
               issues.addIssue({ code: "custom", path: [field], message });
-            for (const flaws of apart) {
-              if (!atMostOne(...flaws)(input)) {
-                const [first = "", ...others] = flaws.filter((flaw) => input[flaw] === true);
-                add(first, `excludes ${others.join(" and ")}. Make a token for each`);
-              }
-            }
+            refuseFlawsTogether(input, add);
             const { user, type = "access", claims = {} } = input;
             for (const field of ["audience", "wrong_audience", "missing_audience"] as const) {
               if (type === "refresh" && input[field] !== undefined && input[field] !== false)
@@ -71,9 +47,7 @@ export const tokenOperations = {
           })
           .meta({
             allOf: [
-              ...apart.flatMap((flaws) =>
-                flaws.flatMap((one, at) => flaws.slice(at + 1).map((other) => notBoth(one, other))),
-              ),
+              ...noFlawsTogether,
               { anyOf: [{ properties: { dpop_jkt: false } }, { properties: { type: { const: "access" } } }] },
               // A refresh token is for this server alone: it has no audience and takes no claims.
               {

@@ -1,18 +1,10 @@
 import { changes, creates, nothing, reads } from "./operation.ts";
-import { atMostOne, notBoth } from "./schemas/rules.ts";
+import { noFlawsTogether, refuseFlawsTogether, tokenFlawFields } from "./schemas/token-flaws.ts";
 
 /** Workloads, and their tokens. */
 
 const workloads = () => import("../workloads/workloads.ts");
 const kinds = () => import("../workloads/kinds.ts");
-
-/** At most one of each group: two would contradict each other. */
-const apart = [
-  ["expired", "not_yet_valid", "missing_expiry"],
-  ["wrong_issuer", "missing_issuer"],
-  ["wrong_audience", "missing_audience"],
-  ["bad_signature", "unknown_kid", "alg_none"],
-] as const;
 
 export const workloadOperations = {
   "workloads.list": reads("/workloads", {
@@ -33,37 +25,21 @@ export const workloadOperations = {
         const claim = zod.string().regex(new RegExp(`^(?!(?:${reserved})$)`), {
           error: (issue) => `claim "${String(issue.input)}" cannot be set in the token of a workload`,
         });
-        const flag = zod.boolean().optional();
         return zod
           .strictObject({
             name: zod.string(),
             audience: zod.string().optional(),
             expires_in: whole(1, tenYears).optional().describe("Seconds"),
             claims: zod.record(claim, (await import("../fields.ts")).jsonValue).optional(),
-            expired: flag,
-            not_yet_valid: flag,
-            wrong_issuer: flag,
-            wrong_audience: flag,
-            missing_issuer: flag,
-            missing_audience: flag,
-            missing_expiry: flag,
-            wrong_type: flag,
-            bad_signature: flag,
-            unknown_kid: flag,
-            alg_none: flag,
+            ...tokenFlawFields(zod),
           })
           .superRefine((input, issues) => {
-            for (const flaws of apart) {
-              if (atMostOne(...flaws)(input)) continue;
-              const [first = "", ...others] = flaws.filter((flaw) => input[flaw] === true);
-              const message = `excludes ${others.join(" and ")}. Make a token for each`;
-              issues.addIssue({ code: "custom", path: [first], message });
-            }
+            refuseFlawsTogether(input, (field, message) => {
+              issues.addIssue({ code: "custom", path: [field], message });
+            });
           })
           .meta({
-            allOf: apart.flatMap((flaws) =>
-              flaws.flatMap((one, at) => flaws.slice(at + 1).map((other) => notBoth(one, other))),
-            ),
+            allOf: noFlawsTogether,
           });
       },
       answer: (zod) =>

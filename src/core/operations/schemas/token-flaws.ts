@@ -1,0 +1,46 @@
+import type { z } from "zod";
+import { atMostOne, notBoth } from "./rules.ts";
+
+/** What may be wrong with a token that is issued on purpose: the same for tokens of users, clients and workloads. */
+
+/** At most one of each group: two would contradict each other. */
+const groups = [
+  ["expired", "not_yet_valid", "missing_expiry"],
+  ["wrong_issuer", "missing_issuer"],
+  ["wrong_audience", "missing_audience"],
+  ["bad_signature", "unknown_kid", "alg_none"],
+] as const;
+
+export const tokenFlawFields = (zod: Pick<typeof z, "boolean">) => {
+  const flag = zod.boolean().optional();
+  return {
+    expired: flag,
+    not_yet_valid: flag,
+    wrong_issuer: flag,
+    wrong_audience: flag,
+    missing_issuer: flag,
+    missing_audience: flag,
+    missing_expiry: flag,
+    wrong_type: flag,
+    bad_signature: flag,
+    unknown_kid: flag,
+    alg_none: flag,
+  };
+};
+
+/** Calls `add` for each group of which the input has more than one. */
+export function refuseFlawsTogether(
+  input: Readonly<Record<string, unknown>>,
+  add: (field: string, message: string) => void,
+): void {
+  for (const flaws of groups) {
+    if (atMostOne(...flaws)(input)) continue;
+    const [first = "", ...others] = flaws.filter((flaw) => input[flaw] === true);
+    add(first, `excludes ${others.join(" and ")}. Make a token for each`);
+  }
+}
+
+/** The same as JSON Schemas. */
+export const noFlawsTogether = groups.flatMap((flaws) =>
+  flaws.flatMap((one, at) => flaws.slice(at + 1).map((other) => notBoth(one, other))),
+);
