@@ -24,7 +24,7 @@ export async function scopeNotes(target: Target, scope: unknown): Promise<readon
 /** Names that many apps read, beside the standard ones. */
 const usualClaims = ["roles", "groups", "permissions"];
 
-/** A note on each claim whose name is almost that of a standard one. Any name is allowed, so it is added all the same. */
+/** A note on each claim name that looks like a typo of a standard claim. The claim is still added, because any name is allowed. */
 export function claimNotes(claims: Readonly<Record<string, unknown>> = {}): readonly string[] {
   const known = [...[...standardByScope.values()].flat(), ...usualClaims];
   return Object.keys(claims).flatMap((name) => {

@@ -18,8 +18,8 @@ export interface LogoutNotice {
 const wantsLogoutTokens = (client: Client): boolean => client.backchannel_logout_uri !== undefined;
 
 /**
- * Adds a client to those that get a logout token when this session ends: it received an ID token (Back-Channel Logout 2.3). One without an
- * address is noted too, so that the end can say why it hears nothing.
+ * Records that a client got an ID token in this session, so that the client gets a logout token when the session ends (Back-Channel Logout
+ * 2.3). A client without a logout URI is recorded too, so that the log can say why it was not notified.
  */
 export function rememberClient(tx: Tx, client: Client, sid: string | null): void {
   const session = sid === null ? undefined : tx.find("sessions", "sid", sid);

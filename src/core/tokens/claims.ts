@@ -143,8 +143,8 @@ export interface IdTokenClaims extends TokenClaims {
 }
 
 /**
- * The `jti` of an ID token. It names the family, the activation of the grant and the era, by which the state of the token is looked up where a
- * client exchanges it. Clients take it as any text.
+ * The `jti` of an ID token, opaque to clients. It names the family, the activation of the grant and the era, so that a token exchange can
+ * look up whether the ID token still stands.
  */
 export const jtiOfIdToken = (random: string, { family, grant, era }: TokenSubject): string =>
   [random, family, grant.epoch, era].join(".");

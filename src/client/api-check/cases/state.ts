@@ -11,7 +11,7 @@ async function afterEnd(attempt: Attempt, end: () => Promise<void>): Promise<Fin
   const reply = await attempt.send(token);
   if (letsIn(reply) && (await attempt.control.asked(mark)).length === 0) {
     return notRequired(
-      `let it in (${answered(reply)}): it verifies tokens by itself, and did not ask introspection or UserInfo`,
+      `let it in (${answered(reply)}): the API verifies tokens itself and called neither introspection nor UserInfo`,
       "RFC 7009 3: a token that an API verifies by itself stays valid until it expires",
     );
   }
