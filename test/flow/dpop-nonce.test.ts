@@ -27,7 +27,8 @@ test("openid-client signs in, reads UserInfo and refreshes", async () => {
   // eslint-disable-next-line @typescript-eslint/no-deprecated -- marked so to be noticed; http to the loopback is what is meant
   const plainHttp = { execute: [client.allowInsecureRequests] };
   const config = await client.discovery(new URL(idp.issuer), "demo-app", "demo-secret", undefined, plainHttp);
-  const DPoP = client.getDPoPHandle(config, await client.randomDPoPKeyPair("ES256"));
+  const keys = await client.randomDPoPKeyPair("ES256");
+  const DPoP = client.getDPoPHandle(config, keys);
   config[client.customFetch] = send;
   const pkceCodeVerifier = client.randomPKCECodeVerifier();
   const url = client.buildAuthorizationUrl(config, {
@@ -40,10 +41,16 @@ test("openid-client signs in, reads UserInfo and refreshes", async () => {
   const browser = new Browser(idp.issuer);
   const { left } = await approve(browser, await browser.open(url.href));
   const tokens = await client.authorizationCodeGrant(config, left ?? url, { pkceCodeVerifier }, undefined, { DPoP });
-  const userinfo = () => client.fetchUserInfo(config, tokens.access_token, aliceId, { DPoP });
-  expect(await userinfo()).toMatchObject({ email: "alice@example.test" });
+  // A handle that knows no nonce: the client is asked for one again.
+  const fresh = client.getDPoPHandle(config, keys);
+  const userinfo = await client.fetchUserInfo(config, tokens.access_token, aliceId, { DPoP: fresh });
+  expect(userinfo).toMatchObject({ email: "alice@example.test" });
   await client.refreshTokenGrant(config, tokens.refresh_token ?? "", undefined, { DPoP });
-  expect(seen).toEqual(["token use_dpop_nonce", "token 200", "userinfo 200", "token 200"]);
+  expect(seen).toEqual([
+    ...["token use_dpop_nonce", "token 200"],
+    ...["userinfo use_dpop_nonce", "userinfo 200"],
+    "token 200",
+  ]);
 });
 
 test("oauth4webapi is asked at each endpoint, and repeats the request with the nonce", async () => {

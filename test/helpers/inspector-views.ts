@@ -127,6 +127,7 @@ const clients: ClientsView = {
     client("demo-app", "Demo App", false, "http://localhost:3000/callback", "http://localhost:3001/auth/callback/demo"),
     client("demo-spa", "Demo SPA", true, "http://localhost:5173/callback"),
     client("demo-service", "", false),
+    { ...client("https://agent.example/client.json", "Agent", true, "http://localhost:6274/callback"), add: null },
   ],
 };
 

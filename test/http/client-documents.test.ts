@@ -5,6 +5,7 @@ import { Browser } from "../helpers/browser.ts";
 import { authorizeUrl, exchange, paths, pick, pkce, post, refresh, signIn, userinfo } from "../helpers/client.ts";
 import { testClock } from "../helpers/clock.ts";
 import { documentServer, redirectUri } from "../helpers/document-server.ts";
+import { openInspector } from "../helpers/inspector.ts";
 
 /** Clients that nobody registered: their client_id is the URL of their metadata (OAuth Client ID Metadata Document). */
 
@@ -56,6 +57,10 @@ test("operators see where it comes from, may remove it, and change nothing", asy
   expect(await idp.call("clients.show", { client_id: url })).toMatchObject({ metadata_document: true, public: true });
   await expect(idp.call("clients.edit", { client_id: url, client_name: "Mine" })).rejects.toThrow("metadata document");
   await expect(idp.call("clients.rotate-secret", { client_id: url })).rejects.toThrow("metadata document");
+  const { browser, at } = await openInspector(idp);
+  const inspector = (await browser.open(at(`clients?q=${encodeURIComponent(url)}`))).body;
+  expect(inspector).toContain("by metadata document, not registered");
+  expect(inspector).not.toContain("Add a redirect URI");
   const file = (await idp.call("export", { as: "fixtures" })) as { readonly clients: readonly object[] };
   expect(JSON.stringify(file)).not.toContain(url);
   await idp.call("clients.remove", { client_id: url });

@@ -173,7 +173,12 @@ async function clientIn(ctx: Context, url: string, document: unknown): Promise<C
   }
 }
 
-const isKey = (value: Readonly<Record<string, unknown>>): boolean => typeof value["kty"] === "string";
+/** Members that only keys have: one without its `kty` is a key too. */
+const keyMembers = ["kty", "crv", "n", "d", "k"] as const;
+const isKey = (value: Readonly<Record<string, unknown>>): boolean =>
+  keyMembers.some((name) => typeof value[name] === "string");
+
+const isPrivatePem = (text: string): boolean => /-----BEGIN [\w ]*PRIVATE KEY-----/.test(text);
 
 /** Names of what only the client may know; in a key, the members that make it one. */
 function secretNames(value: Readonly<Record<string, unknown>>): readonly string[] {
@@ -185,6 +190,7 @@ function secretNames(value: Readonly<Record<string, unknown>>): readonly string[
 
 /** The first secret in a document, in words; null: it has none. */
 function secretIn(value: unknown): string | null {
+  if (typeof value === "string") return isPrivatePem(value) ? "a private key in PEM format" : null;
   if (Array.isArray(value)) return value.map(secretIn).find((found) => found !== null) ?? null;
   if (!isObject(value)) return null;
   const [name] = secretNames(value);
@@ -194,6 +200,7 @@ function secretIn(value: unknown): string | null {
 
 /** A document as others may see it. */
 function withoutSecrets(value: unknown): unknown {
+  if (typeof value === "string") return isPrivatePem(value) ? "…" : value;
   if (Array.isArray(value)) return value.map(withoutSecrets);
   if (!isObject(value)) return value;
   const hidden = secretNames(value);

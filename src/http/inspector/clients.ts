@@ -22,7 +22,8 @@ export const showClients: ShowTab = async (web, req, res, refusal) => {
       isPublic: client.public,
       redirectUris: client.redirect_uris,
       metadata: JSON.stringify(client, null, 2),
-      add: changeView(web, "add-redirect-uri", client.client_id, "URI"),
+      // What a metadata document says is changed there.
+      add: client.metadata_document === true ? null : changeView(web, "add-redirect-uri", client.client_id, "URI"),
     })),
   });
   sendPage(res, statusFor(web, refusal), page);

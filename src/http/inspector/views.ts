@@ -104,7 +104,8 @@ export interface ClientsView extends ListView {
     readonly redirectUris: readonly string[];
     /** All metadata, without the secret; JSON. */
     readonly metadata: string;
-    readonly add: ChangeView;
+    /** null: its metadata is changed in its document. */
+    readonly add: ChangeView | null;
   }[];
 }
 
