@@ -225,8 +225,16 @@ describe("a document that is refused", () => {
     ["contains client_secret_expires_at", { client_secret_expires_at: 0 }, "client_secret_expires_at"],
     ["contains a private key", { jwks: { keys: [secretKey] } }, "private or secret key"],
     ["contains a private key elsewhere", { keys: { old: [secretKey] } }, "private or secret key"],
-    ["contains a private key without its kty", { jwks: { keys: [{ n: "abc", e: "AQAB", d: "abc" }] } }, "private or secret key"],
-    ["contains a symmetric key without its kty", { jwks: { keys: [{ kid: "a", k: "c2VjcmV0" }] } }, "private or secret key"],
+    [
+      "contains a private key without its kty",
+      { jwks: { keys: [{ n: "abc", e: "AQAB", d: "abc" }] } },
+      "private or secret key",
+    ],
+    [
+      "contains a symmetric key without its kty",
+      { jwks: { keys: [{ kid: "a", k: "c2VjcmV0" }] } },
+      "private or secret key",
+    ],
     ["contains a key in PEM", { keys: ["-----BEGIN EC PRIVATE KEY-----\nMHcCAQ"] }, "private key in PEM format"],
     ["contains a symmetric key", { jwks: { keys: [{ kty: "oct", kid: "a" }] } }, "secret key"],
     ["authenticates by a secret", { token_endpoint_auth_method: "client_secret_basic" }, "token_endpoint_auth_method"],
