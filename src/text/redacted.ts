@@ -17,7 +17,7 @@ const secrets = /\b((?:\w+_)?(?:password|secret)=)[^\s'"&]+/gi;
 const userinfo = /\b(\w+:\/\/[^\s/:@'"]*:)[^\s/@'"]+(?=@)/g;
 
 /** Every text with one of those forms has one of these, and most texts are plain names. */
-const signs = /eyJ|=|%3D|:\/\/|[\w-]{32}|[B-Z]{4}-/i;
+const signs = /eyJ|=|%3[Dd]|:\/\/[^\s/]*@|(?<![\w-])[\w-]{32}|[B-Z]{4}-/;
 
 /**
  * Replaces what has the form of a token or stands where a secret stands: an app that sends `location.href` as its redirect URI also sends the

@@ -1,4 +1,4 @@
-import { partsOfJwt, type Redactor } from "./recorded-values.ts";
+import { partsOfJwt, type Redactor, type Token } from "./recorded-values.ts";
 
 /** Groups requests into sign-ins, by the codes, tokens and page addresses that one request returns and a later one sends. */
 
@@ -9,7 +9,7 @@ interface HandedOn {
   readonly url: string;
   readonly sent: Readonly<Record<string, unknown>>;
   /** The access token of the Authorization header. */
-  readonly bearer: string | null;
+  readonly bearer: Token | null;
   readonly location: string | null;
   readonly answer: Readonly<Record<string, unknown>>;
 }
@@ -47,12 +47,12 @@ export function createFlows(redactor: Redactor, size: () => number): Flows {
   };
 
   /** Every token of one authorization has the same family. */
-  const tokenName = (token: string): string => {
-    const family = partsOfJwt(token)?.claims["family"];
-    return typeof family === "string" && family.length < 100 ? `family ${family}` : redactor.fingerprint(token);
+  const tokenName = ({ fingerprint, parts }: Token): string => {
+    const family = parts?.claims["family"];
+    return typeof family === "string" && family.length < 100 ? `family ${family}` : fingerprint;
   };
   const nameOf = (key: string, value: string): string => {
-    if (tokens.includes(key)) return tokenName(value);
+    if (tokens.includes(key)) return tokenName(redactor.read(value));
     // People type user codes in upper or lower case, with or without the hyphen.
     return redactor.fingerprint(key === "user_code" ? value.toUpperCase().replaceAll(/[^A-Z0-9]/g, "") : value);
   };
@@ -61,10 +61,13 @@ export function createFlows(redactor: Redactor, size: () => number): Flows {
     return typeof sid === "string" && typeof aud === "string" ? [redactor.fingerprint(`session ${sid} ${aud}`)] : [];
   };
   const namesIn = (values: Readonly<Record<string, unknown>>, keys: readonly string[]): readonly string[] =>
-    keys.flatMap((key) => {
-      const given = [values[key]].flat();
-      return given.flatMap((value) => (typeof value === "string" && value !== "" ? [nameOf(key, value)] : []));
-    });
+    keys
+      .filter((key) => values[key] !== undefined)
+      .flatMap((key) =>
+        [values[key]]
+          .flat()
+          .flatMap((value) => (typeof value === "string" && value !== "" ? [nameOf(key, value)] : [])),
+      );
   const pageName = (url: string): readonly string[] => {
     const uid = /^[^?#]*\/interaction\/([\w-]{1,100})\//.exec(url)?.[1];
     return uid === undefined ? [] : [`page ${uid}`];
@@ -86,12 +89,13 @@ export function createFlows(redactor: Redactor, size: () => number): Flows {
         ...(location === null ? [] : [...pageName(location), ...namesIn(parametersOf(location), codes)]),
         ...namesIn(answer, [...codes, ...tokens]),
       ];
-      const known = [again(url), ...names, ...ended].find((name) => flows.has(name));
+      const here = again(url);
+      const known = [here, ...names, ...ended].find((name) => flows.has(name));
       if (known === undefined && names.length === 0 && !begins.includes(endpoint)) return null;
       const flow = (known === undefined ? undefined : flows.get(known)) ?? `f${(last += 1)}`;
       for (const name of [...names, ...began]) remember(name, flow);
       // The same address may begin another sign-in later.
-      flows.delete(again(url));
+      flows.delete(here);
       // The browser repeats a POST as GET, with its cookies.
       if (location?.startsWith("/") === true) remember(again(location), flow);
       return flow;

@@ -4,7 +4,7 @@ import { isList, isProven } from "../redaction/places.ts";
 import { redactorOf, valuesIn } from "../redaction/redactor.ts";
 import { shownValue, type IsRegistered } from "../redaction/values.ts";
 import { byName, parametersOf, type Flows } from "./flows.ts";
-import { copied, type Redactor } from "./recorded-values.ts";
+import { copied, type Redactor, type Token } from "./recorded-values.ts";
 import type { Exchange, RequestEvent, RequestRecord } from "./record.ts";
 
 /** Makes the record of a request. Everything that was sent goes through `recorded-values.ts`. */
@@ -14,8 +14,10 @@ type Values = Readonly<Record<string, unknown>>;
 const maxLength = 500;
 
 /** The token of an Authorization header. */
-const bearerIn = (authorization: string): string | null =>
-  /^(?:bearer|dpop) +(\S+) *$/i.exec(authorization)?.[1] ?? null;
+function bearerIn(redactor: Redactor, authorization: string | undefined): Token | null {
+  const token = /^(?:bearer|dpop) +(\S+) *$/i.exec(authorization ?? "")?.[1];
+  return token === undefined ? null : redactor.read(token);
+}
 
 /** A request that was refused may hold anything; the parameters of others were checked. */
 const isAccepted = ({ status, notes }: Exchange): boolean => status >= 200 && status < 400 && notes.error === undefined;
@@ -55,7 +57,10 @@ export function eventOf<Id extends string | null>(
   const line = {
     id,
     time: new Date(time).toISOString(),
-    ...{ method, endpoint, status, ms },
+    method,
+    endpoint,
+    status,
+    ms,
     path: redacted(path),
     client: brief(notes.client),
     user: brief(notes.user),
@@ -97,29 +102,43 @@ export function recordOf(
   event: RequestEvent & { readonly id: string },
   exchange: Exchange,
 ): RequestRecord {
-  const { mismatch: _, id, outcome, time, endpoint, method, path, status, ms, client, user, ...end } = event;
+  const { id, time, endpoint, method, path, status, ms, client, user, outcome, error, rule, fix, fault, clock } = event;
   const { authorization, dpop } = exchange;
   const values = valuesIn(exchange);
   const isRegistered = registeredIn(exchange, isScope);
+  const bearer = bearerIn(redactor, authorization);
   const parameters = {
     ...redactor.parameters(values, shownIn(exchange, values, isRegistered)),
-    ...(authorization !== undefined && { authorization: headerOf(redactor, authorization) }),
-    ...(dpop !== undefined && { dpop: redactor.redactedValue(dpop) }),
+    ...(authorization !== undefined && { authorization: headerOf(redactor, authorization, bearer) }),
+    ...(dpop !== undefined && { dpop: redactor.redactedToken(redactor.read(dpop)) }),
   };
   const json = jsonOf(exchange);
   const answered = responseOf(redactor, exchange, json);
   const response =
-    event.error === null ? answered : (copied(answered, redactorOf(exchange, isRegistered)) as typeof answered);
+    error === null ? answered : (copied(answered, redactorOf(exchange, isRegistered)) as typeof answered);
   const granted = isObject(response?.["body"]) ? response["body"]["scope"] : undefined;
   return {
-    ...{ time, flow: flowOf(flows, exchange, values, json), endpoint, method, path, status, ms, client, user },
+    id,
+    time,
+    flow: flowOf(flows, exchange, { values, json, bearer }),
+    endpoint,
+    method,
+    path,
+    status,
+    ms,
+    client,
+    user,
     grant_type: textOf(parameters, "grant_type"),
     scope: typeof granted === "string" ? granted : textOf(parameters, "scope"),
-    ...{ parameters, response },
+    parameters,
+    response,
     metadata_document: exchange.notes.document === undefined ? null : redactor.whole(exchange.notes.document),
-    outcome: status >= 400 ? "refused" : (outcome ?? (event.error === null ? "answered" : "refused")),
-    ...end,
-    id,
+    outcome: status >= 400 ? "refused" : (outcome ?? (error === null ? "answered" : "refused")),
+    error,
+    rule,
+    fix,
+    fault,
+    clock,
   };
 }
 
@@ -131,13 +150,10 @@ const textOf = (values: Values, name: string): string | null => {
 const schemeOf = (authorization: string): string =>
   /^(?:basic|bearer|dpop)(?= |$)/i.exec(authorization)?.[0] ?? "another";
 
-function headerOf(redactor: Redactor, authorization: string): Values {
-  const token = bearerIn(authorization);
-  return {
-    scheme: schemeOf(authorization),
-    ...(token === null ? { fingerprint: null } : redactor.redactedValue(token)),
-  };
-}
+const headerOf = (redactor: Redactor, authorization: string, bearer: Token | null): Values => ({
+  scheme: schemeOf(authorization),
+  ...(bearer === null ? { fingerprint: null } : redactor.redactedToken(bearer)),
+});
 
 /** Their responses hold claims, which may have any name. */
 const holdsClaims = ["userinfo", "introspect"];
@@ -179,16 +195,14 @@ export const flowOfRequest = (flows: Flows, request: Pick<Exchange, "endpoint" |
 
 function flowOf(
   flows: Flows,
-  { endpoint, url, authorization, notes: { answer, flow } }: Exchange,
-  values: Values,
-  json: Values | null,
+  { endpoint, url, notes: { answer, flow } }: Exchange,
+  { values, json, bearer }: { readonly values: Values; readonly json: Values | null; readonly bearer: Token | null },
 ): string | null {
   if (flow !== undefined) return flow;
   const redirect = answer !== undefined && "location" in answer ? answer : null;
   const form = redirect?.parameters;
   return flows.of({
-    ...{ endpoint, url, sent: values },
-    bearer: authorization === undefined ? null : bearerIn(authorization),
+    ...{ endpoint, url, sent: values, bearer },
     location: redirect?.location ?? null,
     answer: form === undefined ? (json ?? {}) : byName(form),
   });
