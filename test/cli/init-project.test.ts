@@ -19,7 +19,7 @@ interface Made {
   readonly found: readonly string[];
   readonly library: string | null;
   readonly env: object | null;
-  readonly pieces: readonly { readonly where: string; readonly text: string }[];
+  readonly pieces: readonly { readonly where: string; readonly text: string; readonly written: boolean }[];
 }
 
 async function made(cwd: string, ...flags: readonly string[]): Promise<Made & { readonly stderr: string }> {
@@ -148,8 +148,20 @@ test(
     const asked = onTerminal("init --client shop --user erin", cwd);
     await asked.shown("Redirect URI (proposed for next-auth 4)");
     asked.type(enter);
+    await asked.shown("Write app/api/auth/[...nextauth]/route.js? (Y/n)");
+    expect(existsSync(join(cwd, "idp.fixtures.yaml"))).toBe(false);
+    asked.type(`n${enter}`);
     expect(await asked.ended, asked.screen()).toBe(0);
     expect(asked.screen()).toContain("Paste this into app/api/auth/[...nextauth]/route.js, a new file:");
+    expect(existsSync(join(cwd, "app"))).toBe(false);
+    const agreed = onTerminal("init --force --client shop --user erin", cwd);
+    await agreed.shown("Redirect URI (proposed for next-auth 4)");
+    agreed.type(enter);
+    await agreed.shown("(Y/n)");
+    agreed.type(enter);
+    expect(await agreed.ended, agreed.screen()).toBe(0);
+    expect(agreed.screen()).toContain("Wrote this into app/api/auth/[...nextauth]/route.js:");
+    expect(readFileSync(join(cwd, "app/api/auth/[...nextauth]/route.js"), "utf8")).toContain("NextAuth({");
     const several = onTerminal(
       "init --force --client shop --user erin --redirect-uri http://localhost:3000/callback",
       project({ "openid-client": "6", "express-openid-connect": "3" }),
@@ -162,6 +174,62 @@ test(
     expect(await ended, screen()).toBe(0);
   },
 );
+
+test("--yes writes the files that the framework has for the code; what exists stays, and its code is printed", async () => {
+  const cwd = project({ "@sveltejs/kit": "2", "@auth/sveltekit": "1" });
+  const auth = join(cwd, "src", "auth.js");
+  const hooks = join(cwd, "src", "hooks.server.js");
+  await made(cwd);
+  expect(existsSync(auth), "nobody was asked").toBe(false);
+  mkdirSync(join(cwd, "src"));
+  writeFileSync(hooks, "mine");
+  const { pieces } = await made(cwd, "--force", "--yes");
+  expect(pieces).toEqual([
+    { where: "into src/auth.js", text: readFileSync(auth, "utf8").trimEnd(), written: true },
+    { where: "into src/hooks.server.js, which exists already", text: expect.any(String), written: false },
+  ]);
+  expect(readFileSync(hooks, "utf8")).toBe("mine");
+  writeFileSync(auth, "mine too");
+  writeFileSync(join(cwd, "tsconfig.json"), "{}");
+  const again = await made(cwd, "--force", "--yes");
+  expect(again.pieces.map(({ where }) => where)).toEqual([
+    "into src/auth.js, which exists already",
+    "into src/hooks.server.js, which exists already",
+  ]);
+  expect(readFileSync(auth, "utf8")).toBe("mine too");
+  expect(existsSync(join(cwd, "src", "auth.ts"))).toBe(false);
+});
+
+test("a browser app gets a file of its own, and one line for its first script", async () => {
+  const cwd = project({ vite: "8", "oidc-client-ts": "3" });
+  mkdirSync(join(cwd, "src"));
+  writeFileSync(join(cwd, "src", "main.jsx"), "");
+  const { pieces } = await made(cwd, "--yes");
+  expect(pieces.map(({ where }) => where)).toEqual(["into src/auth.js", "at the top of src/main.jsx"]);
+  expect(pieces[1]?.text).toBe('import "./auth.js";');
+});
+
+test("a folder that cannot be written to: exit 2, and the fixtures are not there either", async () => {
+  const cwd = project({ next: "16", "next-auth": "4" });
+  writeFileSync(join(cwd, "app"), "a file");
+  const { code, stderr } = await idpIn(cwd, ["init", "--yes"]);
+  expect({ code, stderr }).toEqual({
+    code: 2,
+    stderr: expect.stringContaining("app/api/auth/[...nextauth]/route.js cannot be written"),
+  });
+  expect(existsSync(join(cwd, "idp.fixtures.yaml"))).toBe(false);
+});
+
+test("--stdout prints the file as it would be written, with the client's env, and says that its secrets are new", async () => {
+  const cwd = project({ next: "16", "next-auth": "4" });
+  const { code, stdout, stderr } = await idpIn(cwd, ["init", "--stdout", "--yes"]);
+  expect({ code, stderr }).toEqual({
+    code: 0,
+    stderr: "Each run makes new secrets: idp init will write others\n",
+  });
+  expect(stdout).toMatch(/\n {6}NEXTAUTH_URL: "http:\/\/localhost:3000"\n {6}NEXTAUTH_SECRET: /);
+  expect(existsSync(join(cwd, "app"))).toBe(false);
+});
 
 test("--port is the port of the app, everywhere", async () => {
   const cwd = project({ next: "16", "next-auth": "4" });

@@ -7,7 +7,7 @@ import { installedMajor } from "./manifest.ts";
 import { authjs, nextAuth } from "./libraries/authjs.ts";
 import { asTexts, asVariables, type Variables } from "./libraries/expressions.ts";
 import { keycloakJs, msal, oidcClientTs } from "./libraries/browser.ts";
-import type { Code, Form, Parts, Served } from "./libraries/form.ts";
+import type { Code, Form, Parts, Piece, Served } from "./libraries/form.ts";
 import { expressOpenidConnect, openidClient, passport } from "./libraries/node.ts";
 import { go, grafana, mcpInspector, oauth2Proxy, spring } from "./libraries/others.ts";
 import { authlib, django } from "./libraries/python.ts";
@@ -135,6 +135,18 @@ export interface AppCode extends Code {
   readonly variables: Variables | null;
 }
 
+/** @returns file: the one that can be written because it does not exist; null for none */
+function placed(piece: Piece, { exists }: Code) {
+  const text = piece.lines.join("\n");
+  if (!("file" in piece)) return { where: piece.where, file: null, text };
+  const { file } = piece;
+  // A project with TypeScript may have it in JavaScript.
+  const there = [file, file.replace(/\.ts$/, ".js")].find(exists);
+  return there === undefined
+    ? { where: `into ${file}, a new file`, file, text }
+    : { where: `into ${there}, which exists already`, file: null, text };
+}
+
 /**
  * The code for an app, and what its `.env.local` needs beside the variables of `idp env`.
  * @throws {OperationError} refused if the library cannot use the client
@@ -147,7 +159,9 @@ export function piecesOf(library: Library, served: Served, client: ClientView, a
   // Only modules have `export`.
   const config = lines(parts).map((line) => (app.isModule ? line : line.replace(/^export /, "")));
   return {
-    pieces: pieces?.(parts, app, app.package) ?? [{ where: "into your app", lines: [...parts.js.load, ...config] }],
+    pieces: (
+      pieces?.(parts, app, app.package) ?? [{ where: "into your app", lines: [...parts.js.load, ...config] }]
+    ).map((piece) => placed(piece, app)),
     variables: app.variables === null ? [] : (variables?.(parts) ?? []),
     signsInAt: signsInAt === undefined ? null : new URL(signsInAt, parts.redirectUri).href,
     notes: notes?.(parts) ?? [],

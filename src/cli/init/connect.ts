@@ -11,12 +11,20 @@ import { variablesFor } from "./library.ts";
 import { file } from "./place.ts";
 import type { FoundLibrary, Project } from "./project.ts";
 
+export interface CodePiece {
+  /** "into src/auth.js, a new file". */
+  readonly where: string;
+  /** The file of which it is the whole text, and which does not exist yet; null for none. */
+  readonly file: string | null;
+  readonly text: string;
+}
+
 /** What the app itself needs: variables, and code to paste. */
 export interface Connection {
   /** The variables of `idp env` for `.env.local`; null if the code has the values. */
   readonly own: Variables | null;
   readonly more: Variables;
-  readonly pieces: readonly { readonly where: string; readonly text: string }[];
+  readonly pieces: readonly CodePiece[];
   readonly signsInAt: string | null;
   readonly notes: readonly (string | Hint)[];
 }
@@ -45,11 +53,7 @@ export async function connectionOf(
   if (found === null) return { own, more: [], pieces: [], signsInAt: null, notes: [] };
   const app = { ...project, folder: process.cwd(), package: found.package, variables };
   const { pieces, variables: more, signsInAt, notes } = piecesOf(found.library, served, client, app);
-  return {
-    own: variables === null ? null : own,
-    pieces: pieces.map(({ where, lines }) => ({ where, text: lines.join("\n") })),
-    ...{ more, signsInAt, notes },
-  };
+  return { own: variables === null ? null : own, pieces, more, signsInAt, notes };
 }
 
 const ownVariables = (issuer: string, client: ClientView, prefix = ""): Variables =>

@@ -5,6 +5,7 @@
 import { OperationError } from "../../core/errors.ts";
 import { checkFixtures } from "../../core/fixtures/apply/seed.ts";
 import type { Hint } from "../../core/hint.ts";
+import { confirmed } from "../input/ask.ts";
 import type { Invocation } from "../invocation.ts";
 import { escapeLine, escapeText } from "../output/escape.ts";
 import { answer, type Outcome } from "../output/print.ts";
@@ -12,12 +13,12 @@ import type { Style } from "../output/style.ts";
 import { pairs } from "../output/table.ts";
 import { findServer, startCommand } from "../target/target.ts";
 import { appOf } from "./app.ts";
-import { connectionOf, type Connection } from "./connect.ts";
+import { connectionOf, type CodePiece, type Connection } from "./connect.ts";
 import { envFile } from "../env/written.ts";
 import { addToEnvFile } from "./env-file.ts";
 import { fixtureText, type NewApp } from "./fixtures.ts";
 import type { InitFlags } from "./flags.ts";
-import { checkPlace, file, ignoreSecrets, secretsHere, writeFixtures } from "./place.ts";
+import { checkPlace, file, ignoreSecrets, secretsHere, writeFixtures, writeNewFile } from "./place.ts";
 import { projectOf } from "./project.ts";
 
 /** The same command with one more flag. */
@@ -66,13 +67,18 @@ export async function init(cli: Invocation, files: readonly string[], flags: Ini
   const app = { ...asked, secret: asked.secret === null ? null : (kept.secret ?? asked.secret) };
   const text = fixtureText(app);
   await checkText(text);
-  if (flags.stdout === true) {
-    return answer({ ...documentOf(app), file: null, text }, () => text.trimEnd(), { notes });
-  }
   const connection = await connectionOf(cli, text, { clientId: app.clientId, project, found });
-  const { own, more, pieces } = connection;
+  const { own, more } = connection;
   const env = more.map(([name, value]) => [name, kept.env[name] ?? value] as const);
-  writeFixtures(place, fixtureText({ ...app, env }));
+  const whole = fixtureText({ ...app, env });
+  if (flags.stdout === true) {
+    return answer({ ...documentOf(app), file: null, text: whole }, () => whole.trimEnd(), {
+      notes: [...notes, ...(app.secret === null || kept.secret !== null ? [] : [newSecrets])],
+    });
+  }
+  // Before the fixtures, so that the command can be repeated where a file cannot be written.
+  const pieces = await writeCode(cli, connection.pieces);
+  writeFixtures(place, whole);
   const { added, different } = own === null ? { added: [], different: [] } : await addToEnvFile(own, env);
   const titles = [project.frameworkTitle, found?.title ?? null].filter((title) => title !== null);
   const document = {
@@ -83,8 +89,22 @@ export async function init(cli: Invocation, files: readonly string[], flags: Ini
     env: added.length === 0 ? null : { file: envFile, variables: added },
     pieces,
   };
-  return answer(document, (shown, style) => textOf(shown, pieces, style), {
+  return answer(document, textOf, {
     notes: [...notes, ...(await nextNotes(cli, connection, different))],
+  });
+}
+
+const newSecrets = "Each run makes new secrets: idp init will write others";
+
+/** Writes the files that do not exist yet, if the person says so, or `--yes` does. */
+async function writeCode(cli: Invocation, pieces: readonly CodePiece[]) {
+  const files = pieces.flatMap(({ file: name }) => (name === null ? [] : [name]));
+  const isWritten =
+    files.length > 0 && (cli.yes || (cli.interactive && (await confirmed(cli, `Write ${files.join(" and ")}?`, true))));
+  return pieces.map(({ where, file: name, text }) => {
+    if (name === null || !isWritten) return { where, text, written: false };
+    writeNewFile(name, `${text}\n`);
+    return { where: `into ${name}`, text, written: true };
   });
 }
 
@@ -96,10 +116,11 @@ const documentOf = ({ clientId, secret, redirectUris, users }: NewApp) => ({
 type Shown = ReturnType<typeof documentOf> & {
   readonly found: readonly string[];
   readonly env: { readonly variables: readonly string[] } | null;
+  readonly pieces: Awaited<ReturnType<typeof writeCode>>;
 };
 
 /** Code is not indented, so that it can be copied as it is. */
-function textOf({ client, users, found, env }: Shown, pieces: Connection["pieces"], style: Style): string {
+function textOf({ client, users, found, env, pieces }: Shown, style: Style): string {
   const maxLength = Math.max(0, ...users.map(({ username }) => username.length));
   const rows = [
     ...(found.length === 0 ? [] : [["For", found.join(", ")] as const]),
@@ -115,7 +136,12 @@ function textOf({ client, users, found, env }: Shown, pieces: Connection["pieces
     `Created ${style.bold(file)}`,
     pairs(rows, style, "  "),
     ...(env === null ? [] : [`Wrote ${env.variables.join(", ")} into ${style.bold(envFile)}`]),
-    ...pieces.flatMap(({ where, text }) => ["", `Paste this ${style.bold(escapeLine(where))}:`, "", escapeText(text)]),
+    ...pieces.flatMap(({ where, text, written }) => [
+      "",
+      `${written ? "Wrote" : "Paste"} this ${style.bold(escapeLine(where))}:`,
+      "",
+      escapeText(text),
+    ]),
     ...(pieces.length === 0 ? [] : [""]),
   ].join("\n");
 }

@@ -1,5 +1,5 @@
-import { appendFileSync, existsSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { OperationError } from "../../core/errors.ts";
 import { readSource } from "../../core/fixtures/read/source.ts";
 import { isObject } from "../../text/json-object.ts";
@@ -44,6 +44,16 @@ export function writeFixtures({ flags, again }: InitPlace, text: string): void {
   } catch (error) {
     if (codeOf(error) === "EEXIST") throw taken(again);
     throw cannotBeWritten(file, error);
+  }
+}
+
+/** Writes a file that does not exist, and its folders. @throws {OperationError} usage if it cannot be written */
+export function writeNewFile(name: string, text: string): void {
+  try {
+    mkdirSync(dirname(name), { recursive: true });
+    writeFileSync(name, text, { flag: "wx" });
+  } catch (error) {
+    throw cannotBeWritten(name, error);
   }
 }
 

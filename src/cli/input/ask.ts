@@ -203,11 +203,14 @@ export async function askSecret(cli: Invocation, message: string): Promise<strin
   return String(said.value);
 }
 
-/** Whether to go on. A person is asked, unless `--yes` is given; if nobody can be asked, the command goes on. */
-export async function confirmed(cli: Invocation, message: string): Promise<boolean> {
+/**
+ * Whether to go on. A person is asked, unless `--yes` is given; if nobody can be asked, the command goes on.
+ * @param byDefault what Enter alone says
+ */
+export async function confirmed(cli: Invocation, message: string, byDefault = false): Promise<boolean> {
   if (cli.yes || !cli.interactive) return true;
   const ask = await prompts(cli);
-  const question = { type: "confirm", message: escapeLine(message), default: false } as const;
+  const question = { type: "confirm", message: escapeLine(message), default: byDefault } as const;
   const said: { readonly value: unknown } = await ask({ value: question });
   return said.value === true;
 }

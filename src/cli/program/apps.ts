@@ -30,7 +30,7 @@ function declareInit(program: Command, act: Act): void {
   program
     .command("init")
     .description(
-      "connect an app: write its fixtures and .env.local, and print the code to paste; asks for what is missing",
+      "connect an app: write its fixtures and .env.local, and write or print the code that signs users in; asks for what is missing",
     )
     .addOption(
       new Option(

@@ -2,6 +2,7 @@ import { baseOf, discoveryPath } from "../../../core/endpoints.ts";
 import {
   cookieSecret,
   expressServer,
+  extension,
   importing,
   methodBesideBasic,
   nameIn,
@@ -80,27 +81,27 @@ const authjsConfig =
   };
 
 /** https://next-auth.js.org/configuration/initialization and https://authjs.dev/getting-started/installation */
-function nextPieces(parts: Parts, { exists, isTypeScript }: Code): readonly Piece[] {
-  const extension = isTypeScript ? "ts" : "js";
+function nextPieces(parts: Parts, code: Code): readonly Piece[] {
+  const { exists } = code;
   const source = exists("src") ? "src/" : "";
-  const newFile = (path: string): string => `into ${source}${path}.${extension}, a new file`;
+  const file = (path: string): string => `${source}${path}.${extension(code)}`;
   const inApp = exists(`${source}app`) || !exists(`${source}pages`);
   const start = 'import NextAuth from "next-auth";';
   if (!isVersion4(parts, 4)) {
     const auth = ["export const { handlers, auth, signIn, signOut } = NextAuth({", ...authjs5(parts), "});"];
     const route = ['import { handlers } from "../../../../auth";', "", "export const { GET, POST } = handlers;"];
     return [
-      { where: newFile("auth"), lines: [start, "", ...auth] },
-      { where: newFile("app/api/auth/[...nextauth]/route"), lines: route },
+      { file: file("auth"), lines: [start, "", ...auth] },
+      { file: file("app/api/auth/[...nextauth]/route"), lines: route },
     ];
   }
   if (!inApp) {
     const lines = [start, "", "export default NextAuth({", ...nextAuth4(parts), "});"];
-    return [{ where: newFile("pages/api/auth/[...nextauth]"), lines }];
+    return [{ file: file("pages/api/auth/[...nextauth]"), lines }];
   }
   const handler = ["const handler = NextAuth({", ...nextAuth4(parts), "});"];
   const lines = [start, "", ...handler, "", "export { handler as GET, handler as POST };"];
-  return [{ where: newFile("app/api/auth/[...nextauth]/route"), lines }];
+  return [{ file: file("app/api/auth/[...nextauth]/route"), lines }];
 }
 
 const authjsForm = {
@@ -118,13 +119,12 @@ export const authjs: Form = {
   pieces(parts, code, name) {
     if (name === "@auth/sveltekit") {
       const auth = ["export const { handle, signIn, signOut } = SvelteKitAuth({", ...authjs5(parts), "});"];
-      const extension = code.isTypeScript ? "ts" : "js";
       return [
         {
-          where: `into src/auth.${extension}, a new file`,
+          file: `src/auth.${extension(code)}`,
           lines: ['import { SvelteKitAuth } from "@auth/sveltekit";', "", ...parts.js.load, ...auth],
         },
-        { where: `into src/hooks.server.${extension}`, lines: ['export { handle } from "./auth";'] },
+        { file: `src/hooks.server.${extension(code)}`, lines: ['export { handle } from "./auth";'] },
       ];
     }
     const use = ['app.use("/auth", ExpressAuth({', ...authjs5(parts), "}));"];

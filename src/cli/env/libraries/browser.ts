@@ -1,4 +1,4 @@
-import { q, type Form, type Parts } from "./form.ts";
+import { extension, q, type Code, type Form, type Parts, type Piece } from "./form.ts";
 
 /** Libraries of apps that run in the browser. */
 
@@ -16,6 +16,32 @@ const oidcClientTsFields = ({ js, postLogoutRedirectUri, scopes }: Parts): reado
 /** The file that a page of Vite's templates loads. */
 const entries = ["tsx", "jsx", "ts", "js"].map((extension) => `src/main.${extension}`);
 
+function oidcClientTsPieces(parts: Parts, code: Code): readonly Piece[] {
+  const lines = [
+    'import { UserManager } from "oidc-client-ts";',
+    "",
+    "export const manager = new UserManager({",
+    ...oidcClientTsFields(parts),
+    "});",
+    'let refused = "";',
+    'if (new URLSearchParams(location.search).has("state")) {',
+    "  // The user may deny, or may not sign in: asking again at once would never end.",
+    "  await manager.signinCallback().catch((error) => (refused = String(error)));",
+    '  history.replaceState(null, "", "/");',
+    "}",
+    "export const user = await manager.getUser();",
+    'if (refused !== "") document.body.append(`Not signed in. ${refused}`);',
+    "else if (user === null || user.expired) await manager.signinRedirect();",
+  ];
+  const entry = entries.find(code.exists);
+  if (entry === undefined) return [{ where: "at the top of your app's first script", lines }];
+  // A module that waits: the rest of the entry runs once it is known who is signed in.
+  return [
+    { file: `src/auth.${extension(code)}`, lines },
+    { where: `at the top of ${entry}`, lines: [`import "./auth${code.isTypeScript ? "" : ".js"}";`] },
+  ];
+}
+
 export const oidcClientTs: Form = {
   ...inBrowser,
   packages: { "oidc-client-ts": "/callback" },
@@ -25,27 +51,7 @@ export const oidcClientTs: Form = {
     ...oidcClientTsFields(parts),
     "};",
   ],
-  pieces: (parts, { exists }) => [
-    {
-      where: `at the top of ${entries.find(exists) ?? "your app's first script"}`,
-      lines: [
-        'import { UserManager } from "oidc-client-ts";',
-        "",
-        "export const manager = new UserManager({",
-        ...oidcClientTsFields(parts),
-        "});",
-        'let refused = "";',
-        'if (new URLSearchParams(location.search).has("state")) {',
-        "  // The user may deny, or may not sign in: asking again at once would never end.",
-        "  await manager.signinCallback().catch((error) => (refused = String(error)));",
-        '  history.replaceState(null, "", "/");',
-        "}",
-        "export const user = await manager.getUser();",
-        'if (refused !== "") document.body.append(`Not signed in. ${refused}`);',
-        "else if (user === null || user.expired) await manager.signinRedirect();",
-      ],
-    },
-  ],
+  pieces: oidcClientTsPieces,
   signsInAt: "/",
 };
 

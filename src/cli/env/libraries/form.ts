@@ -54,11 +54,16 @@ export interface Code {
 }
 
 /** A whole piece of code for the app, and where it goes. */
-export interface Piece {
-  /** With its preposition: "into src/auth.js, a new file". */
-  readonly where: string;
-  readonly lines: readonly string[];
-}
+export type Piece = { readonly lines: readonly string[] } & (
+  | {
+      /** The file that has only this code, by the conventions of the framework. */
+      readonly file: string;
+    }
+  | {
+      /** A place in the app's own code, with its preposition: "into your app". */
+      readonly where: string;
+    }
+);
 
 export interface Form {
   /** The redirect path that the library's documentation names. */
@@ -93,6 +98,9 @@ export const q = (text: string): string => JSON.stringify(text);
 
 /** A secret for the app's own cookies, a new one each time, so that no two apps share it. */
 export const cookieSecret = (): string => randomBytes(32).toString("base64url");
+
+/** The extension of the app's files. */
+export const extension = ({ isTypeScript }: Code): "ts" | "js" => (isTypeScript ? "ts" : "js");
 
 /** A line that imports names from a package. */
 export const importing = ({ isModule }: Code, names: string, from: string): string =>
