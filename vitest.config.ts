@@ -13,8 +13,9 @@ export default defineConfig({
     tags: programTags,
     // A transaction may run twice. So it always does in the servers that tests start in their own process.
     alias: [{ find: /^\.\.\/store\/open\.ts$/, replacement: `${import.meta.dirname}/test/helpers/open-twice.ts` }],
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    // Ends what hangs. It is no bound on speed: a test that needs a second takes long on a busy machine.
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
     // Four processes at a time: two cores are idle while tests wait for servers and browsers.
     maxWorkers: 4,
     // Not threads: a child process that one of them is forking has all that the other has open, until it runs its own program; so a

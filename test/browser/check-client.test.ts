@@ -92,7 +92,7 @@ async function verdicts(
 
 const inChromium = async (places: Places): Promise<Browser> => chromiumBrowser(places, await chromium.newContext());
 
-test("Chromium finds what the browser without scripts finds", { timeout: 120_000 }, async () => {
+test("Chromium finds what the browser without scripts finds", async () => {
   const config = { issuer: idp.issuer, clientId: "app", clientSecret, redirectUri: `${served.url}/callback` };
   careful = await CarefulApp.create({ ...config, neglects: ["nonce"] });
   const names = ["response.state-wrong", "login-csrf", "id-token.nonce-wrong", "open-redirect"];
@@ -103,7 +103,7 @@ test("Chromium finds what the browser without scripts finds", { timeout: 120_000
   );
 });
 
-test("an app of one page is signed in by its script, and recognized by its text", { timeout: 120_000 }, async () => {
+test("an app of one page is signed in by its script, and recognized by its text", async () => {
   const names = ["pkce", "response.state-wrong", "id-token.iss-wrong"];
   const found = await verdicts("spa", spa.url, "Alice Adams", names, inChromium);
   expect(found.map((one) => one.replace(/,.*/, ""))).toEqual([
@@ -123,7 +123,7 @@ test("without scripts it says what to do", async () => {
   expect(found[0]).toContain("--browser");
 });
 
-test("--browser finds Playwright in the project, and the browser by CHROMIUM_PATH", { timeout: 60_000 }, async () => {
+test("--browser finds Playwright in the project, and the browser by CHROMIUM_PATH", async () => {
   const cwd = newFolder();
   symlinkSync(join(repository, "node_modules"), join(cwd, "node_modules"), "junction");
   const port = await freePort();

@@ -89,4 +89,4 @@ test("four workers, each with its own issuer: none sees what the others change",
   });
   expect(ended, ended.stdout + ended.stderr).toMatchObject({ code: 0 });
   expect(ended.stdout).toContain("6 passed");
-}, 120_000);
+});

@@ -80,4 +80,4 @@ await run(config);
   });
   expect(ended, ended.stdout + ended.stderr).toMatchObject({ code: 0 });
   expect(ended.stdout.match(/^passed: .*/gm)).toEqual(["passed: alice signs in", "passed: bob does not allow it"]);
-}, 120_000);
+});

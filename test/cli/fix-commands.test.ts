@@ -58,7 +58,7 @@ test("the fix that a page shows fixes the request", async () => {
   expect(place(suspended)).toBe("login error-suspended");
   await applyFix(suspended);
   expect((await pick(browser, login, "carol")).page).toBe("consent");
-}, 60_000);
+});
 
 /** The commands in what was said: each from `idp` on, up to the end of its sentence or line. */
 const commandsIn = (said: string): string[] =>

@@ -106,7 +106,7 @@ test("init with an existing file: the proposed command works as pasted, with the
     const text = readFileSync(join(project.cwd, "idp.fixtures.yaml"), "utf8");
     expect(text.includes("my-shop's")).toBe(typed.includes("erin"));
   }
-}, 30_000);
+});
 
 test("a server that was stopped as by Ctrl+Z: commands say so, and how to let it go on or end it", async () => {
   const cwd = newFolder();
@@ -130,7 +130,7 @@ test("a server that was stopped as by Ctrl+Z: commands say so, and how to let it
   process.kill(pid, "SIGSTOP");
   await refused(["users", "list"], ["status"], ["stop"]);
   process.kill(pid, "SIGCONT");
-}, 60_000);
+});
 
 test("a command in a remark stays in one piece on a terminal: on the line where it fits, else on one of its own", () => {
   const written: string[] = [];

@@ -32,7 +32,7 @@ function start(
 test.each<readonly [string, { readonly REGISTER?: string }, RegExp]>([
   ["by its metadata document", {}, /^https:\/\/localhost:\d+\/client\.json$/],
   ["by registration", { REGISTER: "1" }, /^c_/],
-])("the client signs in %s, calls a tool and refreshes", { timeout: 60_000 }, async (_how, more, clientId) => {
+])("the client signs in %s, calls a tool and refreshes", async (_how, more, clientId) => {
   const { cwd } = newProject();
   for (const name of ["@modelcontextprotocol", "express", "jose"]) {
     symlinkSync(join(repository, "node_modules", name), join(cwd, "node_modules", name));

@@ -33,7 +33,7 @@ beforeAll(async () => {
   const flags = "--prefer-offline --no-audit --no-fund --ignore-scripts";
   const install = await shell(`npm install ${flags} ./${packed.filename}`, place);
   expect(install.code, install.stderr).toBe(0);
-}, 120_000);
+});
 
 const namesBelow = (path: string): string[] =>
   readdirSync(join(repository, path), { recursive: true, withFileTypes: true })
@@ -175,7 +175,7 @@ export const go = (page: SignInPage): Promise<void> => signIn(page, { user: "ali
 test("types without those of other packages, which are looked into too", async () => {
   expect(await compile({ "app.ts": program }, { module: "node16" })).toMatchObject({ code: 0, stdout: "" });
   expect(await shell("node app.js", place)).toEqual({ code: 0, stdout: "3 frank not_found\n", stderr: "" });
-}, 120_000);
+});
 
 test("types as a bundler looks for them, of dev-idp/vitest and of dev-idp/playwright with a page of Playwright too", async () => {
   borrow("vitest", "playwright-core", "playwright", "@playwright/test");
@@ -211,7 +211,7 @@ export const wrong = (page: Page) => signIn(page, { approve: true });
   };
   const compiled = await compile({ "app.ts": program, "tests.ts": tests }, options);
   expect(compiled).toMatchObject({ code: 0, stdout: "" });
-}, 120_000);
+});
 
 test("from a CommonJS program: require, where Node.js has it for such packages, and import()", async () => {
   writeFileSync(

@@ -44,39 +44,34 @@ async function refused(dir: string): Promise<{ message: string; file: string; hi
 const step = longRuns(1) > 1 ? 1 : 5;
 
 describe("a write that was cut off", () => {
-  test(
-    "wherever it was: what was answered before is there, what was torn is not, and the next write is whole",
-    { timeout: 60_000 },
-    async () => {
-      const dir = await crashed([["a"], ["b", "c"]]);
-      const journal = readFileSync(join(dir, "data.journal"));
-      const [header = "", first = ""] = journal.toString().split("\n");
-      const endOfFirst = header.length + first.length + 2;
-      const ends = [0, header.length + 1, endOfFirst, journal.length];
-      const isTried = (length: number): boolean =>
-        length % step === 0 || ends.some((end) => Math.abs(length - end) <= 2);
-      for (const length of Array.from(journal.keys()).filter(isTried)) {
-        const copy = copyData(dir);
-        writeJournal(copy, journal.subarray(0, length));
-        const notes: string[] = [];
-        const store = await openAt(copy, { log: (note) => notes.push(note) });
-        await add(store, "next");
-        const expected = length < endOfFirst ? ["next"] : ["a", "next"];
-        const again = copyData(copy);
-        await store.close();
-        const clean = await openAt(again, { log: (note) => notes.push(note) });
-        await clean.close();
-        expect(await scopesIn(again), `journal cut at ${length}`).toEqual(expected);
-        expect(await scopesIn(copy), `journal cut at ${length}`).toEqual(expected);
-        const whole = length === 0 || length === endOfFirst;
-        expect(
-          notes.filter((note) => note.includes("cut off by a crash")),
-          `journal cut at ${length}`,
-        ).toHaveLength(whole ? 0 : 1);
-      }
-      expect(await scopesIn(dir)).toEqual(["a", "b", "c"]);
-    },
-  );
+  test("wherever it was: what was answered before is there, what was torn is not, and the next write is whole", async () => {
+    const dir = await crashed([["a"], ["b", "c"]]);
+    const journal = readFileSync(join(dir, "data.journal"));
+    const [header = "", first = ""] = journal.toString().split("\n");
+    const endOfFirst = header.length + first.length + 2;
+    const ends = [0, header.length + 1, endOfFirst, journal.length];
+    const isTried = (length: number): boolean => length % step === 0 || ends.some((end) => Math.abs(length - end) <= 2);
+    for (const length of Array.from(journal.keys()).filter(isTried)) {
+      const copy = copyData(dir);
+      writeJournal(copy, journal.subarray(0, length));
+      const notes: string[] = [];
+      const store = await openAt(copy, { log: (note) => notes.push(note) });
+      await add(store, "next");
+      const expected = length < endOfFirst ? ["next"] : ["a", "next"];
+      const again = copyData(copy);
+      await store.close();
+      const clean = await openAt(again, { log: (note) => notes.push(note) });
+      await clean.close();
+      expect(await scopesIn(again), `journal cut at ${length}`).toEqual(expected);
+      expect(await scopesIn(copy), `journal cut at ${length}`).toEqual(expected);
+      const whole = length === 0 || length === endOfFirst;
+      expect(
+        notes.filter((note) => note.includes("cut off by a crash")),
+        `journal cut at ${length}`,
+      ).toHaveLength(whole ? 0 : 1);
+    }
+    expect(await scopesIn(dir)).toEqual(["a", "b", "c"]);
+  });
 
   test("with a hole in its last line, as a loss of power leaves it", async () => {
     const dir = await crashed([["a"], ["b"]]);

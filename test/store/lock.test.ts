@@ -212,7 +212,7 @@ describe("the lock of the data", () => {
 describe("several processes", async () => {
   const [contender, command] = [await program("contender"), await program("commands")];
 
-  test("four processes take over a dead lock at once: one wins, each time", { timeout: 60_000 }, async () => {
+  test("four processes take over a dead lock at once: one wins, each time", async () => {
     const contenders = Array.from({ length: 4 }, () => startChild(contender, [dir]));
     await Promise.all(contenders.map(({ line }) => line()));
     const pid = deadPid();
@@ -229,7 +229,7 @@ describe("several processes", async () => {
     }
   });
 
-  test("three that run many commands at once lose none of them", { timeout: 60_000 }, async () => {
+  test("three that run many commands at once lose none of them", async () => {
     const commands = Array.from({ length: 3 }, () => startChild(command, [dir, "40"]));
     for (const { end } of commands) expect((await end()).code).toBe(0);
     const store = await openAt(dir);

@@ -62,30 +62,26 @@ test("a change whose answer was lost, and behind which another instance went on,
   expect(await numberIn(store)).toBe(2);
 });
 
-test(
-  "a database that hangs: reads and changes fail within 5 s, and work again after it",
-  { timeout: 60_000 },
-  async () => {
-    const store = await openInstance(url, newIssuer());
-    await store.transaction(increment());
-    postgres.pause();
-    try {
-      await Promise.all([
-        expectAway(numberIn(store)),
-        expectAway(store.transaction(increment())),
-        expectAway(store.transaction((tx) => count(tx))),
-      ]);
-    } finally {
-      postgres.resume();
-    }
-    // Whether the change was made is not known, but no more than once.
-    const seen = await store.transaction(increment());
-    expect([2, 3]).toContain(seen);
-    expect(await numberIn(store)).toBeLessThanOrEqual(3);
-  },
-);
+test("a database that hangs: reads and changes fail within 5 s, and work again after it", async () => {
+  const store = await openInstance(url, newIssuer());
+  await store.transaction(increment());
+  postgres.pause();
+  try {
+    await Promise.all([
+      expectAway(numberIn(store)),
+      expectAway(store.transaction(increment())),
+      expectAway(store.transaction((tx) => count(tx))),
+    ]);
+  } finally {
+    postgres.resume();
+  }
+  // Whether the change was made is not known, but no more than once.
+  const seen = await store.transaction(increment());
+  expect([2, 3]).toContain(seen);
+  expect(await numberIn(store)).toBeLessThanOrEqual(3);
+});
 
-test("an instance that is cut off serves no old data, and all of it when it is back", { timeout: 60_000 }, async () => {
+test("an instance that is cut off serves no old data, and all of it when it is back", async () => {
   const issuer = newIssuer();
   const link = await openLink(postgres.port);
   const store = await openInstance(link.through(url), issuer);
@@ -99,7 +95,7 @@ test("an instance that is cut off serves no old data, and all of it when it is b
   expect(await numberIn(store)).toBe(2);
 });
 
-test("confirmed changes are there after the database was killed under load", { timeout: 120_000 }, async () => {
+test("confirmed changes are there after the database was killed under load", async () => {
   const issuer = newIssuer();
   const stores = await Promise.all([1, 2].map(() => openInstance(url, issuer)));
   for (let round = 0; round < 5; round++) {

@@ -36,7 +36,7 @@ test.each([
     /idp_journal/,
     "alter table idp_entries rename to idp_journal; update idp_schema set version = 1",
   ],
-] as const)("%s", { timeout: 120_000 }, async (_what, spoil, reason, repair) => {
+] as const)("%s", async (_what, spoil, reason, repair) => {
   const url = await newDatabase();
   const idp = await serve({ store: url });
   onTestFinished(() => idp.close());
