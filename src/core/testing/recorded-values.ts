@@ -1,6 +1,7 @@
 import { hash } from "node:crypto";
 import { parseJson } from "../../text/json-depth.ts";
 import { isObject } from "../../text/json-object.ts";
+import { ownText } from "../../text/own-text.ts";
 import { cut, redacted } from "../../text/redacted.ts";
 import { isList, isOpen, isParameterName, openNames } from "../redaction/places.ts";
 import { shownValue } from "../redaction/values.ts";
@@ -34,10 +35,7 @@ const shortened = (text: string): string => cut(redacted(text), maxLength);
 /** The sender of a token chooses how deep its claims are nested. Deeper ones are cut off. */
 const deepest = 8;
 
-/** A slice of a string keeps the whole string in memory. V8 makes none of fewer characters. */
-const minSlice = 13;
-const ownText = (text: string): string => (text.length < minSlice ? text : Buffer.from(text).toString());
-
+/** A value as it is recorded: shortened, and without what may be a secret. */
 export function copied(value: unknown, text = shortened, depth = 0): unknown {
   if (typeof value === "string") return ownText(text(value));
   if (typeof value !== "object" || value === null) return value;

@@ -1,4 +1,5 @@
 import { createSecretKey, type KeyObject } from "node:crypto";
+import { ownText } from "../../text/own-text.ts";
 import { cut } from "../../text/redacted.ts";
 import type { Context } from "../context.ts";
 import { OAuthError } from "../errors.ts";
@@ -59,8 +60,7 @@ const maxCheckedLength = 4000;
 
 function remember(token: string, jws: Jws, key: KeyObject): void {
   if (token.length > maxCheckedLength) return;
-  // A copy: the text is a slice, which would keep the whole body or header in memory.
-  const own = Buffer.from(token).toString();
+  const own = ownText(token);
   const end = jws.input.length;
   if (checked.size >= maxChecked) for (const oldest of checked.keys()) if (checked.delete(oldest)) break;
   checked.set(own, { jws: { ...jws, input: own.slice(0, end), signature: own.slice(end + 1) }, key });

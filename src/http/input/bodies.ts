@@ -1,6 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import express, { type Request, type RequestHandler } from "express";
 import { checkDepth, NestingError } from "../../text/json-depth.ts";
+import { ownText } from "../../text/own-text.ts";
 import { HttpError } from "../answer/http-error.ts";
 import { isUtf8Encoded } from "./utf8.ts";
 
@@ -51,10 +52,19 @@ const urlencoded = express.urlencoded({
   },
 });
 
-/** Copies the values of a form: they are slices of the whole body, and a stored slice would keep all of it in memory. */
+type Form = Readonly<Record<string, string | readonly string[]>>;
+
+const withOwnTexts = (form: Form): Form =>
+  Object.fromEntries(
+    Object.entries(form).map(([name, value]) => [
+      name,
+      typeof value === "string" ? ownText(value) : value.map(ownText),
+    ]),
+  );
+
 const form: RequestHandler = (req, res, next) => {
   urlencoded(req, res, (error?: unknown) => {
-    if (req.body !== undefined) req.body = JSON.parse(JSON.stringify(req.body)) as unknown;
+    if (req.body !== undefined) req.body = withOwnTexts(req.body as Form);
     next(error);
   });
 };

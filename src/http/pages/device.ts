@@ -42,7 +42,7 @@ export const postDevice = (web: Web) => async (req: Request, res: Response) => {
   await sendDevice(web, req, res, userCode);
 };
 
-/** How many letters are kept. V8 copies such a short string, and so does not keep the whole body in memory. */
+/** How many letters of a typed code are kept. */
 const maxTypedLength = 12;
 
 async function sendDevice(web: Web, req: Request, res: Response, typed: string | undefined): Promise<void> {
