@@ -2,8 +2,7 @@ import type { ReadTx, Tx } from "../store/store.ts";
 
 /**
  * The era of the issuer now: a counter that never falls. Each token carries the era in which it was issued, so that all
- * that was issued up to a moment can be ended by one number, exactly, even within one second. A token without one is
- * from before there were eras and counts as era 0.
+ * that was issued up to a moment can be ended by one number, exactly, even within one second.
  */
 export function currentEra(tx: ReadTx): number {
   const era = tx.get("meta", "era")?.value;
@@ -38,7 +37,7 @@ export function endPast(tx: Tx, end: number): void {
 }
 
 /** Whether a token expired in a past that is over. */
-export function isPast(tx: ReadTx, { era = 0, exp }: { readonly era?: number; readonly exp: number }): boolean {
+export function isPast(tx: ReadTx, { era, exp }: { readonly era: number; readonly exp: number }): boolean {
   if (era === currentEra(tx)) return false;
   return pasts(tx).some((past) => era <= past.era && exp * 1000 <= past.end);
 }
@@ -68,7 +67,7 @@ export function endTokens(tx: Tx, kinds: readonly TokenKind[], { userId, clientI
 export function endOfToken(
   tx: ReadTx,
   kind: TokenKind,
-  { userId, clientId, era = 0 }: Owner & { readonly era?: number | undefined },
+  { userId, clientId, era }: Owner & { readonly era: number },
 ): number | null {
   if (era === currentEra(tx)) return null;
   for (const user of new Set([userId, null])) {
@@ -86,7 +85,7 @@ export type DeadEras = readonly (readonly [first: number, last: number])[];
 const deadEras = (tx: ReadTx): DeadEras => (tx.get("meta", "deadEras")?.value ?? []) as DeadEras;
 
 /** Whether a token was issued after a snapshot, and before that was restored. */
-export const isOfDeadEra = (tx: ReadTx, { era = 0 }: { readonly era?: number }): boolean =>
+export const isOfDeadEra = (tx: ReadTx, { era }: { readonly era: number }): boolean =>
   era !== currentEra(tx) && deadEras(tx).some(([first, last]) => era >= first && era <= last);
 
 /** What a snapshot knows of the eras. */

@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, utimesSync,
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import { pidNamespace } from "../../src/files/process.ts";
 import { readLock, type Lock } from "../../src/store/json/lock-file.ts";
 import { program, startChild } from "./child.ts";
 import { newFolder, openAt } from "./folder.ts";
@@ -22,6 +23,7 @@ function writeLock(fields: Partial<Lock>): void {
     pid: process.pid,
     host: hostname(),
     processStart: null,
+    pidNamespace: pidNamespace(),
     kind: "server",
     version: "0.0.0",
     startedAt: "2024-01-15T09:30:00.000Z",
@@ -175,10 +177,10 @@ describe("the lock of the data", () => {
 
   test("one that a killed process of this container left is taken over", async () => {
     const store = await openAt(dir);
-    const pidNamespace = readLock(dir)?.pidNamespace ?? null;
+    const written = readLock(dir)?.pidNamespace ?? null;
     await store.close();
-    expect(pidNamespace).toEqual(process.platform === "linux" ? expect.stringMatching(/^pid:\[\d+\]$/) : null);
-    writeLock({ pid: deadPid(), pidNamespace });
+    expect(written).toEqual(process.platform === "linux" ? expect.stringMatching(/^pid:\[\d+\]$/) : null);
+    writeLock({ pid: deadPid(), pidNamespace: written });
     await (await openAt(dir)).close();
   });
 

@@ -24,7 +24,7 @@ export const kindInWords: Readonly<Record<TokenKind, string>> = {
 };
 
 const always = ["iss", "sub", "exp", "iat", "jti"];
-const ofGrant = [...always, "client_id", "scope"];
+const ofGrant = [...always, "client_id", "scope", "era"];
 
 /**
  * The claims that a token of each kind has: RFC 9068 2.2, OpenID Connect Core 2, OpenID Connect Back-Channel Logout 2.4, the draft of ID-JAGs,
@@ -91,7 +91,7 @@ export interface Origin {
   readonly client_id: string;
   /** Of the client; absent if the grant says enough. */
   readonly epoch?: string;
-  readonly era?: number;
+  readonly era: number;
 }
 
 /** What the tokens of one authorization have in common. */
@@ -118,8 +118,8 @@ export interface TokenClaims {
   /** Of the client, where the grant is another's: only in a token from an exchange. */
   readonly client_epoch?: string;
   readonly family?: string;
-  /** When it was issued, see `era.ts`. Absent: era 0. */
-  readonly era?: number;
+  /** When it was issued, see `era.ts`. */
+  readonly era: number;
   /** Claims asked for by name (OpenID Connect Core 5.5): `userinfo` in an access token, both in a refresh token. */
   readonly claims?: Partial<RequestedClaims>;
   /** Absent: a bearer token. */
@@ -136,7 +136,6 @@ export interface TokenClaims {
 export interface IdTokenClaims extends TokenClaims {
   readonly epoch: string;
   readonly family: string;
-  readonly era: number;
   readonly auth_time: number;
   readonly amr: readonly string[];
   readonly acr: string;

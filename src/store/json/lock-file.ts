@@ -16,8 +16,8 @@ export interface Lock {
   readonly host: string;
   /** Distinguishes the process from a later one with the same pid; null if the system does not say. */
   readonly processStart: string | null;
-  /** The pid namespace (each container has its own); null if the system has none. Absent: written by an earlier version. */
-  readonly pidNamespace?: string | null;
+  /** The pid namespace (each container has its own); null if the system has none. */
+  readonly pidNamespace: string | null;
   readonly kind: "server" | "command";
   /** Version of `idp`. */
   readonly version: string;
@@ -42,6 +42,7 @@ export const nobody: Lock = {
   pid: 0,
   host: hostname(),
   processStart: null,
+  pidNamespace: pidNamespace(),
   kind: "command",
   version: "",
   startedAt: "",
@@ -73,7 +74,7 @@ export function readLockFile(path: string): Lock | null {
 }
 
 export const isOfOtherContainer = (lock: Lock): boolean =>
-  lock.host === hostname() && lock.pidNamespace !== undefined && lock.pidNamespace !== pidNamespace();
+  lock.host === hostname() && lock.pidNamespace !== pidNamespace();
 
 /** @returns milliseconds since 1970; 0 where the file is gone */
 export const touchedAt = (path: string): number => statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;

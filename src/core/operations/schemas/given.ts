@@ -153,7 +153,6 @@ const exported = z.strictObject({
   ...Object.fromEntries(
     Object.entries({ ...recordSchemas, clients: clientRecord }).map(([name, schema]) => [name, z.array(schema)]),
   ),
-  expirations: z.array(recordSchemas.expirations).optional().describe("Exports of earlier versions have none"),
 });
 export const importInput = z.union(
   [

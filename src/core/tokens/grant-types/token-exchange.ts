@@ -133,7 +133,7 @@ function actorOf(subject: TokenClaims, actor: TokenClaims | null): Actor | null 
 
 function originOf({ jti, client_id, grant, epoch, client_epoch, era }: TokenClaims): Origin {
   const ofClient = grant === undefined ? epoch : client_epoch;
-  return { jti, client_id, ...(ofClient !== undefined && { epoch: ofClient }), ...(era !== undefined && { era }) };
+  return { jti, client_id, ...(ofClient !== undefined && { epoch: ofClient }), era };
 }
 
 /** The scopes that the subject's token still has and that this client may ask for; the parameter `scope` may narrow them. */
