@@ -16,6 +16,7 @@ export default defineConfig({
     // Ends what hangs. It is no bound on speed: a test that needs a second takes long on a busy machine.
     testTimeout: 120_000,
     hookTimeout: 120_000,
+    expect: { poll: { timeout: 30_000 } },
     // Four processes at a time: two cores are idle while tests wait for servers and browsers.
     maxWorkers: 4,
     // Not threads: a child process that one of them is forking has all that the other has open, until it runs its own program; so a

@@ -80,7 +80,7 @@ test("the page says that the server has gone", async () => {
   const { port } = idp;
   await idp.close();
   await serve({ port });
-  await page.getByTestId("inspector-stale").waitFor({ timeout: 15_000 });
+  await page.getByTestId("inspector-stale").waitFor({ timeout: 30_000 });
   expect(await stateOf(page)).toBe("stale");
 });
 

@@ -17,7 +17,7 @@ const runner = `
 export const defineConfig = (config) => config;
 const tests = [];
 export const test = (name, work) => tests.push([name, work]);
-export const expect = (locator) => ({ toBeVisible: () => locator.waitFor({ state: "visible", timeout: 10_000 }) });
+export const expect = (locator) => ({ toBeVisible: () => locator.waitFor({ state: "visible", timeout: 30_000 }) });
 export async function run(config) {
   const { spawn } = await import("node:child_process");
   const { chromium } = await import("playwright-core");

@@ -273,7 +273,7 @@ test("Ctrl+C removes the issuer that was added for the check", async () => {
   const ended = new Promise((resolve) => running.on("close", resolve));
   const status = async (): Promise<number> =>
     (await fetch(`${issuer}/i/check-client/.well-known/openid-configuration`)).status;
-  await vi.waitFor(async () => expect(await status()).toBe(200), { timeout: 10_000 });
+  await vi.waitFor(async () => expect(await status()).toBe(200), { timeout: 30_000 });
   running.kill("SIGINT");
   expect(await ended).toBe(130);
   expect(await status()).toBe(404);

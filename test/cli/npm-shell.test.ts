@@ -41,7 +41,7 @@ async function endForeground(words: readonly string[], script: string): Promise<
   const { child, ended } = await npm(words, cwd);
   child.kill("SIGTERM");
   await ended;
-  await vi.waitFor(async () => expect(await isRunning(cwd)).toBe(false), { timeout: 10_000, interval: 200 });
+  await vi.waitFor(async () => expect(await isRunning(cwd)).toBe(false), { timeout: 30_000, interval: 200 });
 }
 
 test.each(foreground)("a server that %s waits for ends with it, and its data is let go", async (_, words, script) => {
@@ -55,9 +55,9 @@ test("a child of exec ends with the npm that ran it", async () => {
   child.stderr.resume();
   let output = "";
   child.stdout.setEncoding("utf8").on("data", (text: string) => (output += text));
-  const pid = await vi.waitUntil(() => /child (\d+)/.exec(output)?.[1], { timeout: 10_000 });
+  const pid = await vi.waitUntil(() => /child (\d+)/.exec(output)?.[1], { timeout: 30_000 });
   child.kill("SIGTERM");
-  await vi.waitFor(() => expect(() => process.kill(Number(pid), 0)).toThrow("ESRCH"), { timeout: 10_000 });
+  await vi.waitFor(() => expect(() => process.kill(Number(pid), 0)).toThrow("ESRCH"), { timeout: 30_000 });
 });
 
 test("a server that a script leaves in the background stays when the script has ended", async () => {

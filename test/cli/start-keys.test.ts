@@ -37,7 +37,7 @@ test("o opens the inspector in the browser, with a key", { tags: ["script"] }, a
   const { type, shown, ended } = onTerminal(`${start} --memory`, cwd, { BROWSER: browser });
   await shown("Press h for the keys");
   type("o");
-  await expect.poll(() => existsSync(opened), { timeout: 10_000 }).toBe(true);
+  await expect.poll(() => existsSync(opened)).toBe(true);
   expect(readFileSync(opened, "utf8")).toMatch(/^http:\/\/localhost:\d+\/_idp\/[\w-]{22}\/\?key=[\w-]{43}\n$/);
   type("q");
   expect(await ended).toBe(0);

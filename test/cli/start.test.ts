@@ -141,7 +141,7 @@ test("a signal during start-up ends it too", async () => {
   const child = launch(["start", "--port", "auto", "--fixtures", "slow.json"], { cwd });
   // It can be opened this way once a reader is there, which reads until everything is written.
   const openWriter = (): number => openSync(fixtures, constants.O_WRONLY | constants.O_NONBLOCK);
-  const writer = await vi.waitFor(openWriter, { timeout: 20_000, interval: 5 });
+  const writer = await vi.waitFor(openWriter, { timeout: 30_000, interval: 5 });
   child.kill("SIGTERM");
   writeSync(writer, "{}");
   closeSync(writer);
@@ -155,7 +155,7 @@ test("the keys are made at the first start, and are the same at the next", async
   const folder = join(cwd, ".idp");
   const isKept = (): boolean =>
     readdirSync(folder).some((name) => readFileSync(join(folder, name), "utf8").includes('"alg":"RS256"'));
-  await expect.poll(isKept, { timeout: 20_000 }).toBe(true);
+  await expect.poll(isKept).toBe(true);
   const keys = async (issuer: string): Promise<unknown> => (await fetch(`${issuer}/api/v2/oauth/jwks`)).json();
   const made = await keys(first.issuer);
   first.child.kill("SIGKILL");

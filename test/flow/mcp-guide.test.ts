@@ -54,7 +54,7 @@ test.each<readonly [string, { readonly REGISTER?: string }, RegExp]>([
     () => {
       expect(server.said()).toContain("MCP server at");
     },
-    { timeout: 20_000 },
+    { timeout: 30_000 },
   );
 
   const mcp = `http://localhost:${port}/mcp`;
@@ -66,7 +66,7 @@ test.each<readonly [string, { readonly REGISTER?: string }, RegExp]>([
       if (url === undefined) throw new Error(client.said());
       return new URL(url);
     },
-    { timeout: 20_000 },
+    { timeout: 30_000 },
   );
   expect(address.searchParams.get("resource")).toBe(mcp);
   expect(address.searchParams.get("client_id")).toMatch(clientId);

@@ -36,7 +36,7 @@ test("the API demands a second step, the app asks for it, and the new token sati
     server.kill();
     await once(server, "exit");
   });
-  await vi.waitFor(() => fetch(api), { timeout: 20_000 });
+  await vi.waitFor(() => fetch(api), { timeout: 30_000 });
 
   process.env["OIDC_ISSUER"] = idp.issuer;
   const app = (await import(pathToFileURL(join(cwd, "app.mjs")).href)) as App;

@@ -222,7 +222,7 @@ test("a user whom the fixtures of the next start ban: their clients are notified
   await serve({ data, fixtures: { users: [{ username: "alice", status: "banned" }], clients: wants } });
   await vi.waitFor(() => {
     expect(told.map(({ path }) => path)).toEqual(["/later"]);
-  });
+  }, 30_000);
 });
 
 describe("a client that does not listen does not block the sign-out", () => {

@@ -170,10 +170,10 @@ describe("json: on disk", () => {
         );
         names.push(...batch);
       }
-      await expect.poll(() => dataOf(dir), { timeout: 10_000 }).not.toBe(first);
+      await expect.poll(() => dataOf(dir)).not.toBe(first);
       // 3 MB were committed; what is not in data.json by now is less than two foldings' worth.
       await expect
-        .poll(() => statSync(join(dir, "data.journal"), { throwIfNoEntry: false })?.size ?? 0, { timeout: 10_000 })
+        .poll(() => statSync(join(dir, "data.journal"), { throwIfNoEntry: false })?.size ?? 0)
         .toBeLessThan(2_200_000);
       await store.transaction((tx) => tx.insert("scopes", scope("last")));
       const copy = copyData(dir);

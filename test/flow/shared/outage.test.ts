@@ -27,7 +27,7 @@ const ask =
 const health = ask("/_idp/health");
 
 async function healthy(instance: Instance): Promise<void> {
-  await expect.poll(async () => (await health(instance)).status, { timeout: 20_000, interval: 50 }).toBe(200);
+  await expect.poll(async () => (await health(instance)).status, { interval: 50 }).toBe(200);
 }
 
 test.each([
