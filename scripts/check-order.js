@@ -10,9 +10,6 @@ const contextFile = join(core, "context.ts");
 const [, listed = ""] = /Order of the features:\n([\s\S]*?)\n \*\//.exec(readFileSync(contextFile, "utf8")) ?? [];
 const order = listed.replaceAll(" * ", " ").split(/\s+/).filter(Boolean);
 
-/** Imports against the order that are still there. Take a pair out with its last import; add none. */
-const stillThere = ["sessions → testing", "sessions → tokens"];
-
 /** The feature of a file: its folder, or the nearest one above that is listed; null for a file of core itself, and outside of core. */
 function featureOf(file) {
   const path = relative(core, dirname(file)).replaceAll("\\", "/");
@@ -21,7 +18,6 @@ function featureOf(file) {
   return above.sort((a, b) => b.length - a.length)[0] ?? path;
 }
 
-const seen = new Set();
 const files = readdirSync(core, { recursive: true })
   .map(String)
   .filter((name) => name.endsWith(".ts"))
@@ -35,13 +31,8 @@ for (const file of files) {
     const other = join(dirname(file), path);
     const to = featureOf(other);
     if (to === null || order.indexOf(to) <= order.indexOf(from)) continue;
-    if (stillThere.includes(`${from} → ${to}`)) {
-      seen.add(`${from} → ${to}`);
-      continue;
-    }
     problems.push(`${relative(root, file)} imports ${relative(root, other)}, but ${from} comes before ${to}`);
   }
 }
-for (const pair of stillThere) if (!seen.has(pair)) problems.push(`take "${pair}" out of the list: no import is left`);
 for (const problem of new Set(problems)) console.log(problem);
 process.exitCode = problems.length === 0 ? 0 : 1;

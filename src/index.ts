@@ -8,7 +8,7 @@ import type { IssueCodeInput, IssuedCode, IssueInput } from "./core/tokens/issue
 import type { TokenResponse } from "./core/tokens/response.ts";
 import type { OperationInput, OperationName, OperationOutput } from "./core/operations/table.ts";
 import type { ResetResult } from "./core/fixtures/apply/reset.ts";
-import type { ClockState } from "./core/testing/clock.ts";
+import type { ClockState } from "./core/clock.ts";
 import type { ExpireInput, ExpireResult } from "./core/testing/expire.ts";
 import type { RestoreResult, SnapshotView } from "./core/testing/snapshots.ts";
 import type { SeedResult } from "./core/fixtures/apply/seed.ts";

@@ -1,7 +1,7 @@
 import type { GrantSelection, GrantView } from "./core/grants/admin.ts";
 import type { ResetResult } from "./core/fixtures/apply/reset.ts";
 import type { OperationInput, OperationName, OperationOutput } from "./core/operations/table.ts";
-import type { ClockState } from "./core/testing/clock.ts";
+import type { ClockState } from "./core/clock.ts";
 import type { Expectation, ExpectResult } from "./core/testing/expect.ts";
 import { ExpectationError } from "./core/testing/expect-text.ts";
 import type { ExpireInput, ExpireResult } from "./core/testing/expire.ts";

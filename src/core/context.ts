@@ -23,7 +23,7 @@ import type { Faults } from "./testing/faults/faults.ts";
 import type { Issuers } from "./issuers/issuer-view.ts";
 import type { InspectorAccess } from "./inspector/access.ts";
 import type { EndpointsSetting, Layout } from "./layout/layout.ts";
-import type { Clock } from "./testing/clock.ts";
+import type { Clock } from "./clock.ts";
 import type { TrustedIssuers, TrustedIssuerSetting } from "./trust/trust.ts";
 import type { Turns } from "./turns.ts";
 import type { WorkloadSetting } from "./workloads/kinds.ts";

@@ -3,7 +3,7 @@ import type { EndpointName } from "./endpoints.ts";
 import { recordsIn } from "./issuers/issuer-view.ts";
 import { endpointsOf } from "./layout/layout.ts";
 import { activeFaults } from "./testing/faults/faults.ts";
-import { showClock, type ClockState } from "./testing/clock.ts";
+import { showClock, type ClockState } from "./clock.ts";
 
 /** What `idp status` shows. */
 export interface Status {

@@ -1,6 +1,6 @@
 import type { RequestHandler } from "express";
 import { catchUp } from "../core/derived.ts";
-import { showClock } from "../core/testing/clock.ts";
+import { showClock } from "../core/clock.ts";
 import type { Exchange, RequestEvent } from "../core/testing/record.ts";
 import { eventOf } from "../core/testing/recording.ts";
 import { setClockHeader } from "./answer/clock-header.ts";

@@ -10,7 +10,7 @@ import { effectiveSettings, refuseContradictions, storedSettings } from "../core
 import { createPendingPasswords } from "../core/login/pending-passwords.ts";
 import { notifyClients, type EndedSessions } from "../core/sessions/backchannel.ts";
 import { unknownHere } from "../core/nearest.ts";
-import { createClock, movedIn, type Clock } from "../core/testing/clock.ts";
+import { createClock, movedIn, type Clock } from "../core/clock.ts";
 import { faultsOf } from "../core/testing/faults/fault-admin.ts";
 import type { ReadTx, Store } from "../store/store.ts";
 import type { PeerReads } from "../core/register/peer-reads.ts";

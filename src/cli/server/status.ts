@@ -5,7 +5,7 @@ import { resolve } from "node:path";
 import { OperationError } from "../../core/errors.ts";
 import { duration } from "../../core/time-words.ts";
 import type { OperationOutput } from "../../core/operations/table.ts";
-import { clockInWords } from "../../core/testing/clock.ts";
+import { clockInWords } from "../../core/clock.ts";
 import { failureOf } from "../failure.ts";
 import type { Invocation } from "../invocation.ts";
 import { answer, type Outcome } from "../output/print.ts";

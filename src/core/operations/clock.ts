@@ -1,4 +1,4 @@
-import { showClock } from "../testing/clock.ts";
+import { showClock } from "../clock.ts";
 import { changes, nothing, reads } from "./operation.ts";
 
 /** The clock, which belongs to a running server, or to all that share a store. */

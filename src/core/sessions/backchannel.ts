@@ -1,8 +1,9 @@
 import type { Client, ReadTx, Session, Tx } from "../../store/store.ts";
+import { showClock } from "../clock.ts";
 import type { Context } from "../context.ts";
+import { idTokenSigner, sign, tokenTypes } from "../keys/signer.ts";
 import { reachOf, send } from "../outbound.ts";
-import { showClock } from "../testing/clock.ts";
-import { signLogoutToken } from "../tokens/sign.ts";
+import { seconds } from "../time.ts";
 
 /** OpenID Connect Back-Channel Logout 1.0: notifies the clients of a session when it ends. */
 
@@ -83,6 +84,25 @@ function noted(ctx: Context, client: Client, ok: boolean, detail: string): Logou
 
 const sayWhyNot = async (ctx: Context, { user }: EndedSession, client: Client): Promise<LogoutNotice> =>
   noted(ctx, client, false, `not sent: the client had no backchannel_logout_uri when ${user} signed in`);
+
+/** Seconds: a logout token is used at once (OpenID Connect Back-Channel Logout 2.4). */
+const logoutTokenTtl = 120;
+
+/** A logout token: `sid`, `jti` and the one event, never a nonce (OpenID Connect Back-Channel Logout 2.4). */
+async function signLogoutToken(ctx: Context, client: Client, session: Session): Promise<string> {
+  const now = seconds(ctx);
+  const claims = {
+    iss: ctx.issuer,
+    sub: session.userId,
+    aud: client.client_id,
+    iat: now,
+    exp: now + logoutTokenTtl,
+    jti: ctx.random(16),
+    sid: session.sid,
+    events: { "http://schemas.openid.net/event/backchannel-logout": {} },
+  };
+  return sign({ typ: tokenTypes.logout, signer: await idTokenSigner(ctx, client), claims });
+}
 
 /** Sends a logout token, and records the call in the ledger as the requests that this server gets. */
 async function notify(ctx: Context, { session, user }: EndedSession, client: Client): Promise<LogoutNotice> {

@@ -1,6 +1,7 @@
 import { requireClient } from "../clients/admin.ts";
 import { isPublic, mayUse } from "../clients/clients.ts";
 import type { Context } from "../context.ts";
+import type { UnsignedToken } from "../keys/signer.ts";
 import { OperationError } from "../errors.ts";
 import {
   bendClaims,
@@ -18,7 +19,7 @@ import { seconds, tenYears } from "../time.ts";
 import { rememberFlawed } from "../tokens/flawed.ts";
 import { planForClient } from "../tokens/grant-types/client-credentials.ts";
 import { planTokens } from "../tokens/plan.ts";
-import { accessToken, idToken, refreshToken, signAccessToken, type UnsignedToken } from "../tokens/sign.ts";
+import { accessToken, idToken, refreshToken, signAccessToken } from "../tokens/sign.ts";
 
 /** Issues one token, as the flow would issue it or with changes, to test code that reads tokens. */
 

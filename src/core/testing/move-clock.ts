@@ -2,7 +2,7 @@ import type { Context } from "../context.ts";
 import { endPast } from "../era.ts";
 import { OperationError } from "../errors.ts";
 import { durationOf } from "../time.ts";
-import { clockInWords, movedIn, showClock, timeOf, type ClockState, type Moved } from "./clock.ts";
+import { clockInWords, movedIn, showClock, timeOf, type ClockState, type Moved } from "../clock.ts";
 
 /** How a tester moves the clock. */
 

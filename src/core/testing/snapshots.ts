@@ -4,7 +4,7 @@ import { restoreEras, saveEras, type ErasThen } from "../era.ts";
 import { OperationError } from "../errors.ts";
 import { removeAllBut, stateCollections } from "../state/state.ts";
 import { commandOn } from "../hint.ts";
-import { showClock } from "./clock.ts";
+import { showClock } from "../clock.ts";
 
 /**
  * Snapshots: all of the issuer's state under a name. A restore goes back to it in one transaction. What was revoked since is valid again;

@@ -1,17 +1,9 @@
 import type { Client, Grant, User } from "../../store/store.ts";
 import type { RequestedClaims } from "../scopes/claims.ts";
 import type { Jws } from "../keys/jws.ts";
+import { tokenTypes } from "../keys/signer.ts";
 
 /** The types of tokens and of their claims. `sign.ts` sets the values. */
-
-/** The `typ` of each kind (RFC 9068 2.1, and the same idea for refresh tokens). The setting `access_token_typ` may change that of access tokens. */
-export const tokenTypes = {
-  access: "at+jwt",
-  refresh: "rt+jwt",
-  id: "JWT",
-  logout: "logout+jwt",
-  idJag: "oauth-id-jag+jwt",
-} as const;
 
 export type TokenKind = keyof typeof tokenTypes;
 

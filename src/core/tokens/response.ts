@@ -2,17 +2,10 @@ import type { Client, ReadTx, Tx } from "../../store/store.ts";
 import { extraClaims, idTokenClaims } from "../scopes/claims.ts";
 import { presentClient } from "../clients/clients.ts";
 import type { Context, OnTokenInput } from "../context.ts";
+import { sign } from "../keys/signer.ts";
 import { claimsNow } from "../grants/granted-scopes.ts";
 import { OAuthError } from "../errors.ts";
-import {
-  accessTokenLife,
-  idToken,
-  prepareKeys,
-  refreshToken,
-  sign,
-  signAccessToken,
-  type Authentication,
-} from "./sign.ts";
+import { accessTokenLife, idToken, prepareKeys, refreshToken, signAccessToken, type Authentication } from "./sign.ts";
 import type { AccessTokenSubject, TokenSubject } from "./claims.ts";
 import { addedClaims } from "../scopes/added-claims.ts";
 

@@ -1,32 +1,14 @@
-import { createSecretKey, hash, type KeyObject } from "node:crypto";
-import type { Client, Session, User } from "../../store/store.ts";
+import { hash } from "node:crypto";
+import type { Client, User } from "../../store/store.ts";
 import type { Standing } from "../factors/rules/acr.ts";
 import { emailOf, namedClaims } from "../scopes/claims.ts";
 import { isPublic } from "../clients/clients.ts";
 import type { Context } from "../context.ts";
-import { signJws } from "../keys/jws.ts";
+import { idTokenSigner, sign, tokenTypes, type UnsignedToken } from "../keys/signer.ts";
 import { seconds } from "../time.ts";
-import { publicAlgs } from "../keys/keys.ts";
-import { jtiOfIdToken, tokenTypes, type AccessTokenSubject, type TokenSubject } from "./claims.ts";
+import { jtiOfIdToken, type AccessTokenSubject, type TokenSubject } from "./claims.ts";
 
-/** The only file that signs tokens. The types of their claims are in `claims.ts`; `accept.ts` verifies them. */
-
-/** The key that signs a token; without a `kid` it is a client's own secret. */
-interface Signer {
-  readonly alg: string;
-  readonly kid?: string;
-  readonly privateKey: KeyObject;
-}
-
-/** A token as it is about to be signed. Claims that are undefined are left out: JSON has no such value. */
-export interface UnsignedToken {
-  readonly typ: (typeof tokenTypes)[keyof typeof tokenTypes];
-  readonly signer: Signer;
-  readonly claims: Readonly<Record<string, unknown>>;
-}
-
-export const sign = ({ typ, claims, signer: { alg, kid, privateKey } }: UnsignedToken): Promise<string> =>
-  signJws(kid === undefined ? { alg, typ } : { alg, typ, kid }, claims, privateKey);
+/** What tokens say. The types of their claims are in `claims.ts`; `keys/signer.ts` signs them; `accept.ts` verifies them. */
 
 /** Adds the claims of the user that the token does not have yet. */
 function withClaims(claims: Record<string, unknown>, more: Readonly<Record<string, unknown>>): Record<string, unknown> {
@@ -125,15 +107,6 @@ function leftHash(token: string, alg: string): string {
   return digest.toString("base64url", 0, digest.length / 2);
 }
 
-/** The key that signs a client's ID tokens; for HS256 it is the client's own secret (OpenID Connect Core 10.1). */
-export async function idTokenSigner(ctx: Context, client: Client): Promise<Signer> {
-  const alg = client.id_token_signed_response_alg ?? "RS256";
-  if (alg === "HS256") return { alg, privateKey: createSecretKey(client.client_secret ?? "", "utf8") };
-  const known = publicAlgs.find((name) => name === alg);
-  if (known === undefined) throw new Error(`client "${client.client_id}" asks for ID tokens signed with "${alg}"`);
-  return ctx.keys.signing(known);
-}
-
 /** Makes the keys that tokens of a user for this client are signed with, where they are missing. @throws {StorageError} */
 export async function prepareKeys(ctx: Context, client: Client): Promise<void> {
   await idTokenSigner(ctx, client);
@@ -213,23 +186,4 @@ export async function signIdJag(
     ...namedClaims(user, ["email", "email_verified"]),
   };
   return sign({ typ: tokenTypes.idJag, signer: await ctx.keys.signing("RS256"), claims });
-}
-
-/** Seconds: a logout token is used at once (OpenID Connect Back-Channel Logout 2.4). */
-const logoutTokenTtl = 120;
-
-/** A logout token: `sid`, `jti` and the one event, never a nonce (OpenID Connect Back-Channel Logout 2.4). */
-export async function signLogoutToken(ctx: Context, client: Client, session: Session): Promise<string> {
-  const now = seconds(ctx);
-  const claims = {
-    iss: ctx.issuer,
-    sub: session.userId,
-    aud: client.client_id,
-    iat: now,
-    exp: now + logoutTokenTtl,
-    jti: ctx.random(16),
-    sid: session.sid,
-    events: { "http://schemas.openid.net/event/backchannel-logout": {} },
-  };
-  return sign({ typ: tokenTypes.logout, signer: await idTokenSigner(ctx, client), claims });
 }

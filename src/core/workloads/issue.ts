@@ -1,4 +1,5 @@
 import type { Context } from "../context.ts";
+import { tokenTypes } from "../keys/signer.ts";
 import { OperationError } from "../errors.ts";
 import { pathText } from "../fixtures/read/located.ts";
 import { readSource } from "../fixtures/read/source.ts";
@@ -13,7 +14,6 @@ import {
   type TokenFlaw,
 } from "../testing/faults/token-flaws.ts";
 import { seconds, tenYears } from "../time.ts";
-import { tokenTypes } from "../tokens/claims.ts";
 import { workloadSigner } from "./keys.ts";
 import { kinds, reservedInWorkloads } from "./kinds.ts";
 import { requireWorkload } from "./workloads.ts";

@@ -1,6 +1,6 @@
 import type { Response } from "express";
 import type { Context } from "../../core/context.ts";
-import { showClock } from "../../core/testing/clock.ts";
+import { showClock } from "../../core/clock.ts";
 
 /** Says in a response whether the clock was moved, so that a forgotten clock is easy to notice. */
 export function setClockHeader(ctx: Context, res: Response): void {

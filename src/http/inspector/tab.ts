@@ -3,7 +3,7 @@ import type { RawParameters } from "../../core/authorize/parameters.ts";
 import { OperationError, problemText } from "../../core/errors.ts";
 import { hintText } from "../../core/hint.ts";
 import { hashOf, sameSecret } from "../../core/secrets.ts";
-import { showClock } from "../../core/testing/clock.ts";
+import { showClock } from "../../core/clock.ts";
 import { flowForm } from "../../core/testing/filter.ts";
 import { answerTo } from "../answer/error-answers.ts";
 import { redirect } from "../answer/answer.ts";

@@ -1,5 +1,5 @@
 import type { output, ZodType } from "zod";
-import type { DeepReadonly } from "../../deep-readonly.ts";
+import type { DeepReadonly } from "../../fields.ts";
 import type { z } from "./zod.ts";
 
 /** A schema that is made when it is first needed, because a short command runs as long as zod takes to load. */

@@ -1,9 +1,8 @@
 import type { Context } from "../../context.ts";
 import type { JsonObject } from "../../../text/json-object.ts";
 import { readJws } from "../../keys/jws.ts";
-import { tokenTypes } from "../../tokens/claims.ts";
+import { sign, tokenTypes, type UnsignedToken } from "../../keys/signer.ts";
 import { rememberFlawed } from "../../tokens/flawed.ts";
-import { sign, type UnsignedToken } from "../../tokens/sign.ts";
 import type { FlawName } from "./flaw-list.ts";
 import { distance, elsewhere, signFlawed } from "./token-flaws.ts";
 

@@ -1,9 +1,8 @@
 import type { Context } from "../../context.ts";
 import type { JsonObject } from "../../../text/json-object.ts";
-import { tokenTypes } from "../../tokens/claims.ts";
 import { rememberFlawed } from "../../tokens/flawed.ts";
 import type { Jws } from "../../keys/jws.ts";
-import { idTokenSigner, sign, type UnsignedToken } from "../../tokens/sign.ts";
+import { idTokenSigner, sign, tokenTypes, type UnsignedToken } from "../../keys/signer.ts";
 import { distance, elsewhere, signFlawed } from "./token-flaws.ts";
 import type { FlawName } from "./flaw-list.ts";
 

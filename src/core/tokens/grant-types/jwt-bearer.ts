@@ -3,7 +3,7 @@ import { verifyWorkloadToken } from "../../clients/federated.ts";
 import type { Context } from "../../context.ts";
 import { OAuthError } from "../../errors.ts";
 import { readJws, type Jws } from "../../keys/jws.ts";
-import { tokenTypes } from "../claims.ts";
+import { tokenTypes } from "../../keys/signer.ts";
 import type { AnyTokenResponse, TokenResult } from "../response.ts";
 import { clientCredentials } from "./client-credentials.ts";
 import { acceptIdJag, isIdJag } from "./id-jag-accept.ts";

@@ -1,6 +1,6 @@
-import type { ReadTx } from "../../store/store.ts";
-import type { Derived } from "../derived.ts";
-import { duration } from "../time-words.ts";
+import type { ReadTx } from "../store/store.ts";
+import type { Derived } from "./derived.ts";
+import { duration } from "./time-words.ts";
 
 /** How far a tester moved the clock. It is a record, so all processes on the same records share it. */
 export interface Moved {
@@ -19,7 +19,7 @@ export const timeOf = ({ ahead, frozenAt }: Moved, base: number): number => froz
 
 /**
  * The time that the server decides by. A tester may move it. Whatever was revoked stays
- * revoked, whichever way the clock moves (see `era.ts`). move-clock.ts has the operations.
+ * revoked, whichever way the clock moves (see `era.ts`). testing/move-clock.ts has the operations.
  */
 export interface Clock {
   /** Milliseconds since 1970. */
