@@ -204,7 +204,12 @@ test("a browser app gets a file of its own, and one line for its first script", 
   const cwd = project({ vite: "8", "oidc-client-ts": "3" });
   mkdirSync(join(cwd, "src"));
   writeFileSync(join(cwd, "src", "main.jsx"), "");
-  const { pieces } = await made(cwd, "--yes");
+  const { stdout } = await idpIn(cwd, ["init"]);
+  expect(stdout).toContain("\nPaste this into src/auth.js, a new file:\n\nimport { UserManager } from");
+  expect(stdout).toMatch(
+    /signinRedirect\(\);\n\nPaste this at the top of src\/main\.jsx:\n\nimport "\.\/auth\.js";\n\n$/,
+  );
+  const { pieces } = await made(cwd, "--yes", "--force");
   expect(pieces.map(({ where }) => where)).toEqual(["into src/auth.js", "at the top of src/main.jsx"]);
   expect(pieces[1]?.text).toBe('import "./auth.js";');
 });

@@ -89,7 +89,7 @@ export async function init(cli: Invocation, files: readonly string[], flags: Ini
     env: added.length === 0 ? null : { file: envFile, variables: added },
     pieces,
   };
-  return answer(document, textOf, {
+  return answer(document, (shown, style) => textOf(shown, pieces, style), {
     notes: [...notes, ...(await nextNotes(cli, connection, different))],
   });
 }
@@ -116,11 +116,12 @@ const documentOf = ({ clientId, secret, redirectUris, users }: NewApp) => ({
 type Shown = ReturnType<typeof documentOf> & {
   readonly found: readonly string[];
   readonly env: { readonly variables: readonly string[] } | null;
-  readonly pieces: Awaited<ReturnType<typeof writeCode>>;
 };
 
+type Pieces = Awaited<ReturnType<typeof writeCode>>;
+
 /** Code is not indented, so that it can be copied as it is. */
-function textOf({ client, users, found, env, pieces }: Shown, style: Style): string {
+function textOf({ client, users, found, env }: Shown, pieces: Pieces, style: Style): string {
   const maxLength = Math.max(0, ...users.map(({ username }) => username.length));
   const rows = [
     ...(found.length === 0 ? [] : [["For", found.join(", ")] as const]),
