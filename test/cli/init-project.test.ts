@@ -35,6 +35,7 @@ test.each<[dependencies: Readonly<Record<string, string>>, library: string | nul
   [{ vite: "8", "oidc-client-ts": "3" }, "oidc-client-ts", "public", "http://localhost:5173/callback"],
   [{ next: "16", "oidc-client-ts": "3" }, "oidc-client-ts", "public", "http://localhost:3000/callback"],
   [{ express: "5", "@auth/express": "0.12" }, "authjs", "confidential", "http://localhost:3000/auth/callback/idp"],
+  [{ nuxt: "4", "nuxt-auth-utils": "0.5" }, "nuxt-auth-utils", "confidential", "http://localhost:3000/auth/oidc"],
   [
     { express: "5", "passport-openidconnect": "0.1" },
     "passport",
@@ -103,6 +104,39 @@ test("next-auth: a file for the router and the language of the project", async (
   ]);
   expect(pieces[0]?.text).toContain("  secret: process.env.AUTH_SECRET,\n");
   expect(readFileSync(join(five, ".env.local"), "utf8")).toMatch(/^AUTH_SECRET=[\w-]{43}$/m);
+});
+
+/** A project with better-auth and these dependencies. */
+const betterAuth = (dependencies: Readonly<Record<string, string>>): string =>
+  project({ ...dependencies, "better-auth": "1" });
+
+test.each<[string, cwd: () => string, files: readonly string[]]>([
+  ["better-auth, Next", () => betterAuth({ next: "16" }), ["lib/auth.js", "app/api/auth/[...all]/route.js"]],
+  [
+    "better-auth, SvelteKit",
+    () => betterAuth({ "@sveltejs/kit": "2" }),
+    ["src/lib/server/auth.js", "src/hooks.server.js"],
+  ],
+  ["better-auth, Nuxt", () => betterAuth({ nuxt: "4" }), ["server/utils/auth.js", "server/api/auth/[...all].js"]],
+  ["nuxt-auth-utils", () => project({ nuxt: "4", "nuxt-auth-utils": "0.5" }), ["server/routes/auth/oidc.get.js"]],
+  [
+    "Auth.js, Nuxt",
+    () => project({ nuxt: "4", "@sidebase/nuxt-auth": "1", "next-auth": "4" }),
+    ["server/api/auth/[...].js"],
+  ],
+])("%s: the files that its documentation names", async (_, folder, files) => {
+  const cwd = folder();
+  const { pieces } = await made(cwd, "--yes");
+  expect(pieces.filter(({ written }) => written).map(({ where }) => where)).toEqual(
+    files.map((name) => `into ${name}`),
+  );
+  expect(files.filter((name) => !existsSync(join(cwd, name)))).toEqual([]);
+});
+
+test("TypeScript is told that the variables are there", async () => {
+  const cwd = project({ "openid-client": "6" });
+  writeFileSync(join(cwd, "tsconfig.json"), "{}");
+  expect((await made(cwd)).pieces[0]?.text).toContain("new URL(process.env.OIDC_ISSUER!),");
 });
 
 test("code for the browser reads the variables that its framework lets through; where it lets none, it has the values", async () => {

@@ -36,8 +36,7 @@ async function startApp(type: keyof typeof apps, library: string) {
   const dependencies = { express: "^5.3.0", [library]: "*" };
   writeFileSync(join(cwd, "package.json"), JSON.stringify({ name: "shop", type, dependencies }));
   symlinkSync(join(repository, "node_modules"), join(cwd, "node_modules"));
-  const callback = library === "@auth/express" ? "/auth/callback/idp" : "/callback";
-  const flags = ["--redirect-uri", url + callback, "--json"];
+  const flags = ["--port", port, "--json"];
   const made = await idp(["init", ...flags], { cwd, env: { IDP_PORT: idpPort } });
   expect(made.code, made.stderr).toBe(0);
   const { pieces } = JSON.parse(made.stdout) as { readonly pieces: readonly { readonly text: string }[] };
@@ -56,6 +55,16 @@ test.each(["module", "commonjs"] as const)("an Express app of type %s, with expr
   const { url, browser } = await startApp(type, "express-openid-connect");
   const home = await approve(browser, await browser.open(`${url}/`));
   expect(JSON.parse(home.body)).toMatchObject({ name: "Alice", email: "alice@example.test" });
+});
+
+test("an Express app with better-auth", async () => {
+  const { url, browser } = await startApp("module", "better-auth");
+  const body = JSON.stringify({ provider: "idp", callbackURL: "/api/auth/get-session" });
+  const headers = { "content-type": "application/json", origin: url };
+  const started = await browser.open(`${url}/api/auth/sign-in/social`, { method: "POST", body, headers });
+  const { url: address } = JSON.parse(started.body) as { readonly url: string };
+  const session = await approve(browser, await browser.open(address));
+  expect(JSON.parse(session.body)).toMatchObject({ user: { name: "Alice", email: "alice@example.test" } });
 });
 
 test("an Express app with Auth.js", async () => {

@@ -6,6 +6,8 @@ export type Format = (typeof formats)[number];
 export const libraries = [
   "authjs",
   "next-auth",
+  "better-auth",
+  "nuxt-auth-utils",
   "openid-client",
   "passport",
   "express-openid-connect",

@@ -5,6 +5,8 @@ import { fixedRedirectUris, valuesOf } from "./app-client.ts";
 import type { Library } from "./choices.ts";
 import { installedMajor } from "./manifest.ts";
 import { authjs, nextAuth } from "./libraries/authjs.ts";
+import { betterAuth } from "./libraries/better-auth.ts";
+import { nuxtAuthUtils } from "./libraries/nuxt.ts";
 import { asTexts, asVariables, type Variables } from "./libraries/expressions.ts";
 import { keycloakJs, msal, oidcClientTs } from "./libraries/browser.ts";
 import type { Code, Form, Parts, Piece, Served } from "./libraries/form.ts";
@@ -17,6 +19,8 @@ import { authlib, django } from "./libraries/python.ts";
 export const forms: Readonly<Record<Library, Form>> = {
   authjs,
   "next-auth": nextAuth,
+  "better-auth": betterAuth,
+  "nuxt-auth-utils": nuxtAuthUtils,
   "openid-client": openidClient,
   passport,
   "express-openid-connect": expressOpenidConnect,

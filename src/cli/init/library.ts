@@ -67,9 +67,13 @@ export function redirectUriFor({ framework }: Project, found: FoundLibrary | nul
 }
 
 /** How the app's code reads its variables; null if the values are in the code. */
-export function variablesFor({ framework }: Project, library: Library): AppCode["variables"] {
+export function variablesFor({ framework, isTypeScript }: Project, library: Library): AppCode["variables"] {
   const { packages, clients } = forms[library];
   if (packages === undefined) return null;
-  if (clients !== "public") return { from: "process.env.", prefix: "", load: framework?.readsFile !== true };
-  return framework?.inBrowser === undefined ? null : { ...framework.inBrowser, load: false };
+  const after = isTypeScript ? "!" : "";
+  if (clients !== "public") return { from: "process.env.", prefix: "", after, load: framework?.readsFile !== true };
+  const { inBrowser } = framework ?? {};
+  if (inBrowser === undefined) return null;
+  // Vite gives each of its variables a type that allows everything.
+  return { ...inBrowser, after: inBrowser.from === "process.env." ? after : "", load: false };
 }

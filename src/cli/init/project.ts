@@ -14,7 +14,7 @@ interface Framework {
   readonly type: Extract<AppType, "public" | "confidential">;
   readonly origin: string;
   /** How code in the browser reads a variable of `.env.local`; absent if it cannot. */
-  readonly inBrowser?: Omit<Variables, "load">;
+  readonly inBrowser?: Omit<Variables, "load" | "after">;
   /** Its server reads `.env.local`. */
   readonly readsFile?: true;
 }
@@ -80,6 +80,7 @@ export function projectOf(folder: string): Project {
     frameworkTitle: name === undefined ? null : titled(name),
     libraries: librariesOf(has, titled, textOf(folder)),
     exists,
+    has,
     isTypeScript,
     isModule: manifest["type"] === "module" || isTypeScript || isBundled,
   };

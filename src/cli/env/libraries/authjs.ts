@@ -81,7 +81,8 @@ const authjsConfig =
   };
 
 /** https://next-auth.js.org/configuration/initialization and https://authjs.dev/getting-started/installation */
-function nextPieces(parts: Parts, code: Code): readonly Piece[] {
+function nextPieces(parts: Parts, code: Code, name: string | null): readonly Piece[] {
+  if (name === "@sidebase/nuxt-auth") return nuxtPieces(parts, code);
   const { exists } = code;
   const source = exists("src") ? "src/" : "";
   const file = (path: string): string => `${source}${path}.${extension(code)}`;
@@ -103,6 +104,25 @@ function nextPieces(parts: Parts, code: Code): readonly Piece[] {
   const lines = [start, "", ...handler, "", "export { handler as GET, handler as POST };"];
   return [{ file: file("app/api/auth/[...nextauth]/route"), lines }];
 }
+
+/** https://auth.sidebase.io/guide/authjs/nuxt-auth-handler */
+const nuxtPieces = (parts: Parts, code: Code): readonly Piece[] => [
+  {
+    file: `server/api/auth/[...].${extension(code)}`,
+    lines: [
+      'import { NuxtAuthHandler } from "#auth";',
+      "",
+      ...parts.js.load,
+      "export default NuxtAuthHandler({",
+      ...nextAuth4(parts),
+      "});",
+    ],
+  },
+  {
+    where: "into nuxt.config",
+    lines: ['modules: ["@sidebase/nuxt-auth"],', 'auth: { provider: { type: "authjs" } },'],
+  },
+];
 
 const authjsForm = {
   returnsTo: callback,
@@ -142,7 +162,8 @@ export const authjs: Form = {
 /** Version 4, unless a newer one is installed. */
 export const nextAuth: Form = {
   ...authjsForm,
-  packages: { "next-auth": "/api/auth/callback/idp" },
+  // A Nuxt app has both.
+  packages: { "@sidebase/nuxt-auth": "/api/auth/callback/idp", "next-auth": "/api/auth/callback/idp" },
   lines: authjsConfig(4),
   pieces: nextPieces,
   signsInAt: "/api/auth/signin",

@@ -11,6 +11,8 @@ export interface Variables {
   readonly from: string;
   /** The beginning of each name: `VITE_`. */
   readonly prefix: string;
+  /** The code after a name: the `!` of TypeScript, as the type of an environment has a string or nothing. */
+  readonly after: "" | "!";
   /** Whether the code itself has to read `.env.local`. */
   readonly load: boolean;
 }
@@ -22,13 +24,14 @@ export const asTexts = ({ issuer, clientId, secret, redirectUri }: Values): Expr
   clientId: q(clientId),
   secret: q(secret ?? ""),
   redirectUri: q(redirectUri),
+  origin: q(new URL(redirectUri).origin),
   cookieSecret: () => q(cookieSecret()),
   load: [],
 });
 
 /** As variables, with the names of `idp env`. */
-export function asVariables({ issuer }: Values, { from, prefix, load }: Variables): Expressions {
-  const named = (name: string): string => `${from}${prefix}${name}`;
+export function asVariables({ issuer }: Values, { from, prefix, after, load }: Variables): Expressions {
+  const named = (name: string): string => `${from}${prefix}${name}${after}`;
   return {
     issuer: named("OIDC_ISSUER"),
     at: (address) =>
@@ -38,6 +41,7 @@ export function asVariables({ issuer }: Values, { from, prefix, load }: Variable
     clientId: named("OIDC_CLIENT_ID"),
     secret: named("OIDC_CLIENT_SECRET"),
     redirectUri: named("OIDC_REDIRECT_URI"),
+    origin: `new URL(${named("OIDC_REDIRECT_URI")}).origin`,
     cookieSecret: (variable) => `${from}${variable}`,
     // A clone of the repository has no such file: there idp exec sets the variables.
     load: load ? ['try { process.loadEnvFile(".env.local"); } catch { /* idp exec sets the variables */ }'] : [],

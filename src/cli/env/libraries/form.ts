@@ -38,6 +38,8 @@ export interface Expressions {
   readonly clientId: string;
   readonly secret: string;
   readonly redirectUri: string;
+  /** The address of the app. */
+  readonly origin: string;
   /** The key of the app's own cookies. @param variable its name in `.env.local` */
   readonly cookieSecret: (variable: string) => string;
   /** What has to run first. */
@@ -48,6 +50,8 @@ export interface Expressions {
 export interface Code {
   /** Whether a path in the project's folder exists. */
   readonly exists: (path: string) => boolean;
+  /** Whether an npm package is among its dependencies. */
+  readonly has: (dependency: string) => boolean;
   readonly isTypeScript: boolean;
   /** Whether it uses `import`; otherwise `require`. */
   readonly isModule: boolean;

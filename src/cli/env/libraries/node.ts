@@ -34,16 +34,16 @@ export const passport: Form = {
 /** https://auth0.github.io/express-openid-connect/interfaces/ConfigParams.html */
 function expressOpenidConnectFields(parts: Parts): readonly string[] {
   const { js, secret, redirectUri, scopes } = parts;
-  const { origin } = new URL(redirectUri);
+  const { pathname, search } = new URL(redirectUri);
   const method = methodBesideBasic(parts);
   return [
     `  issuerBaseURL: ${js.issuer},`,
-    `  baseURL: ${q(origin)},`,
+    `  baseURL: ${js.origin},`,
     `  clientID: ${js.clientId},`,
     ...(secret === null ? [] : [`  clientSecret: ${js.secret},`]),
     ...(method === null ? [] : [`  clientAuthMethod: ${q(method)},`]),
     `  secret: ${js.cookieSecret("COOKIE_SECRET")},`,
-    `  routes: { callback: ${q(redirectUri.slice(origin.length))} },`,
+    `  routes: { callback: ${q(pathname + search)} },`,
     `  authorizationParams: { response_type: "code", scope: ${q(scopes.join(" "))} },`,
   ];
 }
