@@ -1,6 +1,6 @@
 import type { IssuerView } from "../core/issuers/issuer-view.ts";
 import { filesIn } from "../core/fixtures/read/source.ts";
-import { findFixtures } from "../serve/fixture-files.ts";
+import { readFixtures } from "../serve/fixture-logos.ts";
 import { confirmed, notConfirmed } from "./input/ask.ts";
 import { withFixtures } from "./input/foreign-fixtures.ts";
 import type { Invocation } from "./invocation.ts";
@@ -67,7 +67,8 @@ function describe({ name, issuer, data, users, clients, grants, problem }: Issue
 
 /** `idp issuers add` */
 export async function addIssuer(cli: Invocation, name: string, { fixtures }: AddFlags): Promise<Outcome> {
-  const sources = fixtures && filesIn(findFixtures(await withStdin(cli, fixtures), process.cwd()).sources);
+  const read = fixtures && (await readFixtures(await withStdin(cli, fixtures), process.cwd()));
+  const sources = read && filesIn(read.sources);
   const target = await findTarget(cli);
   const made = await withFixtures(sources ?? [], () => target.call("issuers.add", { name, sources }));
   return answer(made, ({ issuer }) => `Added ${name}: ${issuer}`, { notes: [target.where] });

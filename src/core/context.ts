@@ -10,11 +10,13 @@
  *
  * A feature imports only from those before it (`npm run check:cycles`). What two of them need from each other goes below both, or is handed in.
  * Order of the features:
- *   scopes layout keys fixtures/read clients users factors/rules inspector issuers sessions grants sign-in factors tokens clients/metadata
+ *   brand scopes layout keys fixtures/read clients users factors/rules inspector issuers sessions grants sign-in factors tokens clients/metadata
  *   redaction login authorize state testing workloads trust logout fixtures/schema edit state/transfer fixtures/apply register consent account
  *   device try-it operations
  */
 import type { Store, Tx } from "../store/store.ts";
+import type { Brand } from "./brand/brand.ts";
+import type { BrandSetting } from "./brand/schema.ts";
 import type { Factor } from "./factors/rules/names.ts";
 import type { Attempts } from "./attempts.ts";
 import type { ClientDocuments } from "./clients/document-types.ts";
@@ -71,6 +73,8 @@ export interface Settings {
   readonly client_metadata_loopback: boolean;
   /** True if the start page offers a sign-in to the built-in app. */
   readonly try_it: boolean;
+  /** How the pages look: the name, the accent color, and the picture as a data URL. */
+  readonly brand: BrandSetting;
   /** How many requests the ledger holds. */
   readonly ledger: number;
   /** Where the endpoints are: a vendor's name, or paths by their names. */
@@ -107,6 +111,7 @@ export const defaultSettings: Settings = {
   client_metadata_documents: false,
   client_metadata_loopback: false,
   try_it: false,
+  brand: {},
   ledger: 1000,
   endpoints: {},
   workloads: {},
@@ -119,7 +124,7 @@ export interface FixturesInUse {
   /** As they were last applied. @throws {OperationError} invalid, where they are files that cannot be read */
   sources(): readonly AnyFixtures[];
   /** The same; files that the server was started with are read again. @throws {OperationError} invalid, if they cannot be read */
-  latest(): readonly AnyFixtures[];
+  latest(): Promise<readonly AnyFixtures[]>;
   /**
    * Records, in the transaction that applies them, that these fixtures are in use: the latest ones, or others in their place.
    * @param prepared `documents`: the sources as they were read; `key`: of their digests
@@ -165,6 +170,8 @@ export interface Context {
   readonly store: Store;
   readonly keys: KeyRing;
   readonly settings: Settings;
+  /** How the pages look, by the setting `brand`. */
+  readonly brand: Brand;
   /** Those of the command line or of `createIdp`, which win over those of fixtures. */
   readonly flags: Partial<Settings>;
   /** Adds claims to tokens; null: nothing. */

@@ -31,6 +31,7 @@ import { discovery, jwks } from "./oauth/discovery.ts";
 import { errorHandler } from "./answer/errors.ts";
 import { hostCheck } from "./input/host-check.ts";
 import { postIntrospect } from "./oauth/introspect.ts";
+import { brandLogo, brandPaths, brandStylesheet } from "./pages/brand.ts";
 import { getLogin, postLogin } from "./pages/login.ts";
 import { getLogout, getLogoutPage, postLogout, postLogoutPage } from "./oauth/logout.ts";
 import { inspectorRoutes } from "./inspector/inspector.ts";
@@ -146,6 +147,8 @@ function pageRoutes(web: Web): readonly Route[] {
     { kind: "public", name: "stylesheet", path: `${avatarPath}/:file`, get: avatar },
     { kind: "api", name: "health", path: "/_idp/health", get: health(web) },
     { kind: "public", name: "stylesheet", path: stylesheetPath, get: stylesheet(web) },
+    { kind: "public", name: "stylesheet", path: brandPaths.stylesheet, get: brandStylesheet(web) },
+    { kind: "public", name: "stylesheet", path: brandPaths.logo, get: brandLogo(web) },
     { kind: "public", name: "stylesheet", path: passkeyScriptPath, get: passkeyScriptFile(web) },
   ];
 }

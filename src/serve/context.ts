@@ -1,5 +1,6 @@
 import { authorizationPurpose } from "../core/authorize/purpose.ts";
 import { createAttempts } from "../core/attempts.ts";
+import { brandOf, type Brand } from "../core/brand/brand.ts";
 import type { Context, OnToken, Settings } from "../core/context.ts";
 import { derive } from "../core/derived.ts";
 import { createInspectorAccess } from "../core/inspector/access.ts";
@@ -39,6 +40,7 @@ interface ContextOptions extends Pick<
 /** What the records say about where an issuer is and how it works. */
 interface Served {
   readonly settings: Settings;
+  readonly brand: Brand;
   readonly layouts: readonly [Layout, ...Layout[]];
   readonly address: string;
   /** The issuer that the data was last served under. */
@@ -61,7 +63,9 @@ export async function composeContext(options: ContextOptions): Promise<Context> 
     const chosen = before?.address ?? addressBefore(options.address(remembered), layouts[0]);
     const isMoved = before !== undefined && remembered !== before.remembered;
     const address = isMoved ? movedAddress(chosen, remembered, layouts[0]) : chosen;
-    return { settings, layouts, address, remembered };
+    const isSameBrand = before !== undefined && sameJson(before.settings.brand, settings.brand);
+    const brand = isSameBrand ? before.brand : brandOf(settings.brand);
+    return { settings, brand, layouts, address, remembered };
   }
   const served = await derive(store, ["meta"], serve);
 
@@ -112,6 +116,9 @@ export async function composeContext(options: ContextOptions): Promise<Context> 
     },
     get settings() {
       return served.value.settings;
+    },
+    get brand() {
+      return served.value.brand;
     },
     get offersPicker() {
       return served.value.settings.login !== "password" && !options.anyHost;

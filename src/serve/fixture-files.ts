@@ -1,10 +1,10 @@
 import { readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { OperationError } from "../core/errors.ts";
 import { decodeFixture, type FixtureSource } from "../core/fixtures/read/source.ts";
 import { packageFile } from "../files/package.ts";
 
-/** Finds and reads fixture files. Only this file reads them from disk. */
+/** Finds and reads fixture files. Only this file reads them from disk; `fixture-logos.ts` reads the pictures that they name. */
 
 export interface FoundFixtures {
   readonly sources: readonly FixtureSource[];
@@ -44,8 +44,9 @@ export function findFixtures(
 }
 
 const readFixture = (name: string, folder: string): Exclude<NamedFixture, string> => {
-  const bytes = read(name, () => readFileSync(resolve(folder, name)));
-  return { name, text: decodeFixture(name, bytes) };
+  const path = resolve(folder, name);
+  const bytes = read(name, () => readFileSync(path));
+  return { name, text: decodeFixture(name, bytes), folder: dirname(path) };
 };
 
 /** A text as it is, or the files of a path. */

@@ -6,6 +6,7 @@ import type { FixtureFile } from "../core/fixtures/schema/schema.ts";
 import { readSource, type AnyFixtures, type FixtureDocument } from "../core/fixtures/read/source.ts";
 import { isObject, sameJson } from "../text/json-object.ts";
 import { builtInDemo, findFixtures } from "./fixture-files.ts";
+import { withLogosRead } from "./fixture-logos.ts";
 import type { KeptFixture, ReadTx } from "../store/store.ts";
 import type { IdpOptions, OneFixture } from "./options.ts";
 
@@ -87,7 +88,8 @@ export async function fixturesInUse(
 
   return {
     sources: () => instead() ?? ofStart(),
-    latest: () => (latest = instead() ?? (typeof given === "function" ? sourcesOf(given) : ofStart())),
+    latest: async () =>
+      (latest = instead() ?? (await withLogosRead(typeof given === "function" ? sourcesOf(given) : ofStart()))),
     use(tx, sources, prepared) {
       if (sources !== latest || instead() !== undefined) {
         put(tx, sources, prepared);

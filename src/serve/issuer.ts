@@ -16,6 +16,7 @@ import type { ReadTx, Store } from "../store/store.ts";
 import type { PeerReads } from "../core/register/peer-reads.ts";
 import type { IssuerStores } from "../store/issuer-stores.ts";
 import { composeContext } from "./context.ts";
+import { withLogosRead } from "./fixture-logos.ts";
 import { fixturesInUse, hasFixtures, sourcesOf, type GivenFixtures } from "./fixtures.ts";
 import type { IdpOptions } from "./options.ts";
 
@@ -98,7 +99,7 @@ async function openOn(store: Store, clock: Clock, options: IssuerOptions): Promi
   const passwords = createPendingPasswords({ store, random }, (error) => {
     log(`passwords could not be written: ${String(error)}`);
   });
-  const sources = origin === "command" ? undefined : sourcesOf(options.fixtures);
+  const sources = origin === "command" ? undefined : await withLogosRead(sourcesOf(options.fixtures));
   const plan = sources === undefined ? "leave" : await planFor(store, options, sources);
   let ended: EndedSessions = [];
   const applying = (from: readonly AnyFixtures[]): Promise<SeedResult> =>

@@ -4,6 +4,7 @@
  */
 import type { RequestListener } from "node:http";
 import type { RequestHandler } from "express";
+import { colorNote } from "../core/brand/brand.ts";
 import { portOf } from "../core/endpoints.ts";
 import { checkSettings } from "../core/fixtures/schema/check-settings.ts";
 import { plainCommandLine, type CommandLine } from "../core/hint.ts";
@@ -97,6 +98,10 @@ export async function startServer(options: IdpOptions): Promise<Server> {
       const look = issuers.look(name).catch(() => undefined);
       return (req, res, next) => void look.then((found) => toRoutes(found ?? issuer)(req, res, next), next);
     };
+    for (const { ctx } of issuers.open()) {
+      const note = colorNote(ctx.settings.brand);
+      if (note !== null) ctx.log(note);
+    }
     stores.updateLock({ url: localUrl(scheme, host, port) + base, adminToken });
     listening.serve();
     issuers.startBackground();

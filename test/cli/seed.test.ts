@@ -2,6 +2,7 @@ import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { newFolder, startIdp } from "../helpers/cli.ts";
+import { dataUrl, pictures } from "../helpers/pictures.ts";
 import { idpIn } from "../helpers/command.ts";
 
 const write = (cwd: string, name: string, value: unknown): void => {
@@ -36,6 +37,30 @@ test("a running server is seeded where it runs, files and folders alike", async 
   const tokens = await idpIn(cwd, "issue tokens --user eve --client demo-app --json".split(" "));
   expect(JSON.parse(tokens.stdout)).toMatchObject({ expires_in: 77 });
   expect((await idpIn(cwd, ["users", "show", "eve"])).code).toBe(0);
+});
+
+test("a logo is read where the command runs; a color that is hard to read is adjusted, and the output says so", async () => {
+  const cwd = newFolder();
+  await startIdp([], { cwd });
+  writeFileSync(join(cwd, "logo.svg"), pictures.svg);
+  write(cwd, "brand.yaml", 'settings:\n  brand:\n    color: "#fc0"\n    logo: logo.svg\n');
+  const adjusted =
+    /^brand\.color #fc0 has a contrast of 1\.3:1 on light pages, and text needs 4\.5:1, so they use #[0-9a-f]{6}$/m;
+  for (const flags of [["--check"], []]) {
+    const { code, stderr } = await idpIn(cwd, ["seed", "brand.yaml", ...flags]);
+    expect(code, stderr).toBe(0);
+    expect(stderr).toMatch(adjusted);
+  }
+  const { stdout } = await idpIn(cwd, ["export", "--as", "fixtures"]);
+  expect(JSON.parse(stdout)).toMatchObject({ settings: { brand: { logo: dataUrl("image/svg+xml", pictures.svg) } } });
+  write(cwd, "brand.yaml", "settings:\n  brand:\n    logo: ../logo.svg\n");
+  for (const flags of [["--check"], []]) {
+    const { code, stderr } = await idpIn(cwd, ["seed", "brand.yaml", ...flags]);
+    expect(code).toBe(7);
+    expect(stderr).toContain(
+      'brand.yaml:3:11 settings.brand.logo "../logo.svg" is not in the folder of the fixture file',
+    );
+  }
 });
 
 const broken = `users:

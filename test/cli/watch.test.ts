@@ -2,6 +2,7 @@ import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { idp, newFolder, startIdp } from "../helpers/cli.ts";
+import { pictures } from "../helpers/pictures.ts";
 import { controlC, onTerminal } from "../helpers/terminal.ts";
 
 /** `idp start --watch`. */
@@ -45,6 +46,19 @@ test("a folder: a new file is applied, a removed one is reported; in words", asy
   await server.printed("f/a.yaml, f/b.json: users 1 same; clients 1 added");
   rmSync(join(cwd, "f", "b.json"));
   await server.printed("no longer in them, but kept until idp reset: client app");
+});
+
+test("the logo of a brand is watched too, also while it is not there", async () => {
+  const cwd = newFolder();
+  mkdirSync(join(cwd, "img"));
+  writeFileSync(join(cwd, "idp.fixtures.yaml"), "users: [{ username: alice }]");
+  const server = await startIdp(["--watch", "--json"], { cwd });
+  writeFileSync(join(cwd, "idp.fixtures.yaml"), "settings: { brand: { logo: img/logo.svg } }");
+  await server.printed('"path":"settings.brand.logo"');
+  writeFileSync(join(cwd, "img", "logo.svg"), pictures.svg);
+  await server.printed('"settings":{"added":["settings"]');
+  writeFileSync(join(cwd, "img", "logo.svg"), pictures.scriptedSvg);
+  await server.printed('"changed":[{"name":"settings","fields":["brand"]}]');
 });
 
 test("a broken link is reported, and still watched", async () => {

@@ -31,6 +31,18 @@ describe("what is refused", () => {
     ],
     [{ grants: [[]] }, "grants[0] must be an object, not a list"],
     [{ settings: true }, "settings must be an object, not the value true"],
+    [settings({ brand: {} }), "settings.brand is empty; give it a name, a color or a logo"],
+    [settings({ brand: { title: "Acme" } }), "settings.brand.title unknown key; there are name, color, logo"],
+    [settings({ brand: { name: 7 } }), "settings.brand.name must be text, not the number 7: put it in quotes"],
+    [
+      settings({ brand: { color: null } }),
+      "settings.brand.color must be text: put it in quotes, because # begins a comment in YAML",
+    ],
+    [settings({ brand: { color: "teal" } }), 'settings.brand.color "teal" is not a color such as "#0f766e"'],
+    [
+      settings({ brand: { logo: "logo.svg" } }),
+      "settings.brand.logo must be a data URL such as data:image/png;base64,…; a path counts only in a fixture file",
+    ],
     // Users.
     [{ users: [{}] }, "users[0].username is missing"],
     [user({ username: 5 }), "users[0].username must be text, not the number 5: put it in quotes"],

@@ -1,3 +1,4 @@
+import { unbranded } from "../../src/http/pages/views.ts";
 import type { FactorView } from "../../src/http/pages/factor-view.ts";
 import type { AccountView } from "../../src/http/pages/views.ts";
 import { personOf } from "../../src/http/pages/person.ts";
@@ -19,6 +20,7 @@ const otp: FactorView = {
   theme: "system",
   keptQuery: "",
   base: "",
+  brand: unbranded,
   state: "otp",
   action: "/interaction/f7Q2/factor",
   csrf: "c5rf",

@@ -1,4 +1,5 @@
 import type { RequestRecord } from "../../src/core/testing/record.ts";
+import { unbranded } from "../../src/http/pages/views.ts";
 import { failureOf, flowsOf, rowOf } from "../../src/http/inspector/sign-ins/flows.ts";
 import { faultFormWith, faultPresets } from "../../src/http/inspector/fault-form.ts";
 import type { SignInsView, SignInView } from "../../src/http/inspector/sign-ins/sign-in-views.ts";
@@ -18,7 +19,7 @@ import type { ChangeName } from "../../src/http/inspector/changes.ts";
 
 /** A view of every tab of the inspector, in every state. */
 
-const common = { lang: "en", theme: "system", base: "", keptQuery: "" } as const;
+const common = { lang: "en", theme: "system", base: "", brand: unbranded, keptQuery: "" } as const;
 
 const tab = {
   ...common,

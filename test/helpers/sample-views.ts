@@ -17,6 +17,7 @@ import {
   type TryItFailedView,
   type TryItView,
 } from "../../src/http/pages/try-it-views.ts";
+import { unbranded } from "../../src/http/pages/views.ts";
 import type { EndedView, ErrorView } from "../../src/http/pages/error-views.ts";
 import {
   renderAccount,
@@ -77,7 +78,7 @@ export interface Sample {
   readonly render: (renderer: Renderer, view: object) => Page;
 }
 
-const common = { lang: "en", theme: "system", base: "", keptQuery: "" } as const;
+const common = { lang: "en", theme: "system", base: "", brand: unbranded, keptQuery: "" } as const;
 const demoApp = { id: "demo-app", name: "Demo App" };
 const person = (username: string, displayName: string, email: string, color: string, status: PersonView["status"]) =>
   personOf({ username, displayName, email, status, avatar: { baseUrl: "", path: "", color }, claims: {}, note: null });

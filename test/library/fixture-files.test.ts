@@ -41,8 +41,8 @@ describe("which fixtures are used", () => {
     expect(findFixtures(["b.yaml", "./a.json"], folder)).toEqual({
       names: ["b.yaml", "./a.json"],
       sources: [
-        { name: "b.yaml", text: "users: []" },
-        { name: "./a.json", text: "{}" },
+        { name: "b.yaml", text: "users: []", folder },
+        { name: "./a.json", text: "{}", folder },
       ],
     });
   });
@@ -62,7 +62,7 @@ describe("which fixtures are used", () => {
 
   it.each(["idp.fixtures.json", "idp.fixtures.yaml", "idp.fixtures.yml"])("else %s of the working folder", (name) => {
     write(name, "{ }");
-    expect(findFixtures([], folder)).toEqual({ names: [name], sources: [{ name, text: "{ }" }] });
+    expect(findFixtures([], folder)).toEqual({ names: [name], sources: [{ name, text: "{ }", folder }] });
   });
 
   it("else the built-in demo", () => {

@@ -1,5 +1,6 @@
 import { filesIn } from "../../core/fixtures/read/source.ts";
 import { findFixtures } from "../../serve/fixture-files.ts";
+import { readFixtures } from "../../serve/fixture-logos.ts";
 import { createIdp } from "../../index.ts";
 import type { ClientView } from "../../core/clients/admin.ts";
 import { OperationError } from "../../core/errors.ts";
@@ -95,7 +96,8 @@ async function addIssuer(
   opened: Opened,
 ): Promise<OperationOutput<"issuers.add">> {
   const paths = fixturePaths(cli, flags);
-  const sources = paths.length === 0 ? [] : filesIn(findFixtures(await withStdin(cli, paths), process.cwd()).sources);
+  const sources =
+    paths.length === 0 ? [] : filesIn((await readFixtures(await withStdin(cli, paths), process.cwd())).sources);
   const added = callServer(server, "issuers.add", { name: ownName, ...(sources.length > 0 && { sources }) });
   await opened.add(async () => {
     await added;

@@ -4,7 +4,7 @@ import { hostname } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { OperationError, problemText } from "../../core/errors.ts";
 import { describeFault } from "../../files/fault.ts";
-import { findFixtures } from "../../serve/fixture-files.ts";
+import { readFixtures } from "../../serve/fixture-logos.ts";
 import { readLock } from "../../store/json/lock-file.ts";
 import { peek, type Peek } from "../../store/json/peek.ts";
 import { folderOf, namesIn } from "../../store/json/issuer-stores.ts";
@@ -200,7 +200,7 @@ function diskFindings(cli: Invocation): readonly Finding[] {
 export async function fixtureFinding(cli: Invocation): Promise<Finding> {
   const named = fixturePaths(cli, {});
   try {
-    const { sources, names } = findFixtures(named, process.cwd());
+    const { sources, names } = await readFixtures(named, process.cwd());
     if (names.length === 0) return ok("fixtures", "no file of your own here: the built-in demo");
     const { checkFixtures } = await import("../../core/fixtures/apply/seed.ts");
     await withFixtures(sources, () => checkFixtures(sources));

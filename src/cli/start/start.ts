@@ -10,6 +10,7 @@ import { idpOf } from "../../idp-of-server.ts";
 import type { Idp, IdpOptions } from "../../index.ts";
 import { startServer, type Server } from "../../serve/server.ts";
 import { explained } from "../../serve/uncaught.ts";
+import { readFixtures } from "../../serve/fixture-logos.ts";
 import { findFixtures, type FoundFixtures, type NamedFixture } from "../../serve/fixture-files.ts";
 import { portTaken } from "./port-taken.ts";
 import { makeKeys, workers } from "./workers.ts";
@@ -163,7 +164,7 @@ export async function start(cli: Invocation, flags: StartFlags, words: readonly 
   const { readyFile } = flags;
   if (readyFile !== undefined) await removeReadyFile(readyFile);
   const named = await withStdin(cli, fixturePaths(cli, flags));
-  const fixtures = findFixtures(named, process.cwd());
+  const fixtures = await readFixtures(named, process.cwd());
   const progress = showProgress(cli, "Loading fixtures");
   let serving = false;
   const log = (note: string): void => {
@@ -208,7 +209,7 @@ export async function start(cli: Invocation, flags: StartFlags, words: readonly 
 async function watch(cli: Invocation, idp: Idp, { asked, ...what }: Watched & { readonly asked: boolean }) {
   const { watchFixtures } = await import("./watch.ts");
   try {
-    return watchFixtures(cli, idp, { ...what, read: () => findFixtures(what.named, process.cwd()) });
+    return watchFixtures(cli, idp, { ...what, read: () => readFixtures(what.named, process.cwd()) });
   } catch (error) {
     // Whoever did not ask for it can go on without.
     if (asked) throw error;

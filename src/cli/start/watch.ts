@@ -25,7 +25,10 @@ function realPathOf(path: string): string | null {
 }
 
 /** Watches folders, not files, to notice new files, and editors that replace a file instead of writing to it. */
-function foldersOf(named: readonly NamedFixture[]): Map<string, (name: string) => boolean> {
+function foldersOf(
+  named: readonly NamedFixture[],
+  sources: FoundFixtures["sources"],
+): Map<string, (name: string) => boolean> {
   const folders = new Map<string, (name: string) => boolean>();
   const add = (folder: string, concerns: (name: string) => boolean): void => {
     const before = folders.get(folder);
@@ -38,6 +41,12 @@ function foldersOf(named: readonly NamedFixture[]): Map<string, (name: string) =
     if (real === null) continue;
     if (statSync(real).isDirectory()) add(real, isFixtureName);
     else add(dirname(real), (name) => name === basename(real));
+  }
+  for (const source of sources) {
+    if (!("text" in source) || source.folder === undefined) continue;
+    for (const path of Object.keys(source.logos ?? {}).map((file) => resolve(source.folder ?? "", file))) {
+      add(dirname(path), (name) => name === basename(path));
+    }
   }
   return folders;
 }
@@ -70,11 +79,12 @@ const foldersBelow = (folder: string): readonly string[] =>
 export function watchFixtures(
   cli: Invocation,
   idp: Idp,
-  { named, found, read, templates }: Watched & { readonly read: () => FoundFixtures },
+  { named, found, read, templates }: Watched & { readonly read: () => Promise<FoundFixtures> },
 ): { readonly close: () => Promise<void> } {
   let watchers: readonly FSWatcher[] = [];
   let timer: NodeJS.Timeout | undefined;
-  let last = JSON.stringify(found.sources);
+  let { sources } = found;
+  let last = JSON.stringify(sources);
   let work = Promise.resolve();
   let closed = false;
   let arePagesNew = false;
@@ -91,7 +101,7 @@ export function watchFixtures(
         watcher.on("error", later);
         fresh.push(watcher);
       }
-      for (const [folder, concerns] of foldersOf(named)) {
+      for (const [folder, concerns] of foldersOf(named, sources)) {
         if (statSync(folder, { throwIfNoEntry: false }) === undefined) continue;
         const watcher = watchFolder(folder, (_event, name) => {
           if (name === null || concerns(name)) later();
@@ -124,10 +134,13 @@ export function watchFixtures(
         idp.reloadPages();
         tell({ applied: true, files: [templates] }, `${templates}: pages read again`);
       }
-      const now = read();
+      const now = await read();
       const text = JSON.stringify(now.sources);
       if (text === last) return;
       last = text;
+      ({ sources } = now);
+      // It may have named another logo.
+      rewatch();
       if (now.names.length === 0) {
         tell({ applied: false, files: [] }, "The fixture file is gone. Its records stay until idp reset.");
         return;

@@ -1,7 +1,7 @@
 import type { ResetOutcome, ResetResult } from "../../core/fixtures/apply/reset.ts";
 import { confirmed, notConfirmed } from "../input/ask.ts";
 import { filesIn } from "../../core/fixtures/read/source.ts";
-import { findFixtures } from "../../serve/fixture-files.ts";
+import { readFixtures } from "../../serve/fixture-logos.ts";
 import type { Invocation } from "../invocation.ts";
 import { answer, type Outcome } from "../output/print.ts";
 import { showProgress } from "../output/progress.ts";
@@ -19,7 +19,7 @@ export interface ResetFlags {
 /** `idp reset`: back to the fixtures, of the running server or of the folder. */
 export async function reset(cli: Invocation, flags: ResetFlags): Promise<Outcome> {
   const { fixtures } = flags;
-  const given = fixtures === undefined ? undefined : findFixtures(await withStdin(cli, fixtures), process.cwd());
+  const given = fixtures === undefined ? undefined : await readFixtures(await withStdin(cli, fixtures), process.cwd());
   const target = await findTarget(cli);
   const question = `Reset to ${given?.names.join(", ") ?? "the fixtures"}? All changes, sessions, grants and tokens are discarded.`;
   if (!(await confirmed(cli, question))) throw notConfirmed("nothing was reset");

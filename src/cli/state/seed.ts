@@ -1,9 +1,11 @@
 /*
  * cli/state: commands on all records at once: seed, reset, export, import.
  */
-import { filesIn, usersWithoutEmail, type FixtureSource } from "../../core/fixtures/read/source.ts";
+import { colorNote } from "../../core/brand/brand.ts";
+import { brandsIn } from "../../core/fixtures/read/logos.ts";
+import { filesIn, readSource, usersWithoutEmail, type FixtureSource } from "../../core/fixtures/read/source.ts";
 import type { OperationInput } from "../../core/operations/table.ts";
-import { findFixtures } from "../../serve/fixture-files.ts";
+import { readFixtures } from "../../serve/fixture-logos.ts";
 import type { Invocation } from "../invocation.ts";
 import { withFixtures } from "../input/foreign-fixtures.ts";
 import { withStdin } from "../program/server-flags.ts";
@@ -33,12 +35,12 @@ export async function seed(cli: Invocation, paths: readonly string[], flags: See
     const { fieldsOfFixtures } = await import("../../core/fixtures/schema/fields.ts");
     return answer(fieldsOfFixtures(), (sections, style) => fieldLines(sections, style));
   }
-  const { sources, names } = findFixtures(await withStdin(cli, paths), process.cwd(), ["idp", "seed"]);
+  const { sources, names } = await readFixtures(await withStdin(cli, paths), process.cwd(), ["idp", "seed"]);
   if (flags.check === true) {
     const { checkFixtures } = await import("../../core/fixtures/apply/seed.ts");
     await withFixtures(sources, () => checkFixtures(sources));
     return answer({ valid: true, files: names }, () => `${namesOf(names)}: no problem found`, {
-      notes: await withoutEmail(sources),
+      notes: await notesOn(sources),
     });
   }
   const target = await findTarget(cli);
@@ -47,11 +49,22 @@ export async function seed(cli: Invocation, paths: readonly string[], flags: See
     const result = await withFixtures(sources, () => target.call("seed", inputOf(sources), progress.update));
     progress.end();
     return answer(result, (shown) => `${namesOf(names)}: ${seedSummary(shown)}`, {
-      notes: [...(await withoutEmail(sources)), target.where],
+      notes: [...(await notesOn(sources)), target.where],
     });
   } finally {
     progress.end();
   }
+}
+
+/** What an operator should know of fixtures without a problem. */
+const notesOn = async (sources: readonly FixtureSource[]): Promise<readonly string[]> => [
+  ...(await adjustedColors(sources)),
+  ...(await withoutEmail(sources)),
+];
+
+async function adjustedColors(sources: readonly FixtureSource[]): Promise<readonly string[]> {
+  const documents = await Promise.all(sources.map(readSource));
+  return documents.flatMap(({ value }) => brandsIn(value)).flatMap(({ brand }) => colorNote(brand) ?? []);
 }
 
 /** A line on the users without an e-mail address, whose apps would never meet such a user elsewhere. */

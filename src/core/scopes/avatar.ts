@@ -1,5 +1,6 @@
 import { hash } from "node:crypto";
 import type { User } from "../../store/store.ts";
+import { parseColor, readableOn } from "../brand/colors.ts";
 
 /** White letters on each have a contrast of 4.5 to 1 or more (WCAG 2.2, 1.4.3). */
 const palette = [
@@ -28,29 +29,6 @@ export function avatarColor(username: string): string {
 
 /** Used if a user's color is not valid. */
 const neutral = "#57606a";
-
-/** WCAG 2.2, relative luminance of the channel of `#rrggbb` that begins there. */
-function channelAt(color: string, start: number): number {
-  const channel = Number.parseInt(color.slice(start, start + 2), 16) / 255;
-  return channel <= 0.04045 ? channel / 12.92 : ((channel + 0.055) / 1.055) ** 2.4;
-}
-
-/** WCAG 2.2, relative luminance of `#rrggbb`: 0 black, 1 white. */
-const luminance = (color: string): number =>
-  0.2126 * channelAt(color, 1) + 0.7152 * channelAt(color, 3) + 0.0722 * channelAt(color, 5);
-
-/** Black or white, whichever is easier to read on the color. The contrast is always 4.5 to 1 or more. */
-function readableOn(color: string): string {
-  const light = luminance(color);
-  return 1.05 / (light + 0.05) >= (light + 0.05) / 0.05 ? "#ffffff" : "#000000";
-}
-
-/** `#rgb` or `#rrggbb` as `#rrggbb`; null for anything else. */
-function parseColor(color: string): string | null {
-  if (/^#[0-9a-f]{6}$/i.test(color)) return color.toLowerCase();
-  if (/^#[0-9a-f]{3}$/i.test(color)) return color.toLowerCase().replace(/[0-9a-f]/g, "$&$&");
-  return null;
-}
 
 function firstLetter(word = ""): string {
   const point = word.codePointAt(0);

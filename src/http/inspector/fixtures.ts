@@ -10,7 +10,7 @@ import { renderFixtures } from "./views.ts";
 /** Reads the files again, because they may have changed since the start. */
 async function problemsIn({ fixtures, settings }: Context): Promise<readonly string[]> {
   try {
-    await fixtures.inTurn(async () => checkFixtures(fixtures.latest(), settings));
+    await fixtures.inTurn(async () => checkFixtures(await fixtures.latest(), settings));
     return [];
   } catch (error) {
     if (!(error instanceof OperationError)) throw error;

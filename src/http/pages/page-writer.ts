@@ -93,6 +93,7 @@ export function writerOf(renderer: Renderer, view: View) {
         lang,
         dir: directionOf(lang),
         base: view.base,
+        brand: view.brand,
         theme: view.theme,
         choices: choicesOf(texts, view, lang),
       };

@@ -6,6 +6,7 @@ import { shownValue } from "../../core/redaction/values.ts";
 import { readPreference, setPreference } from "../input/cookies.ts";
 import { queryParameters } from "../input/params.ts";
 import { routeOf } from "../route.ts";
+import { brandView } from "./brand.ts";
 import { themes, type Theme, type View } from "./views.ts";
 import { notesOf, type Web } from "../web.ts";
 
@@ -85,6 +86,7 @@ export function viewFor(web: Web, req: Request, res: Response, reader: Reader = 
     lang: languageFor(web, req, res, query, reader),
     theme: themeFor(web, req, res, query),
     base: web.base,
+    brand: brandView(web),
     keptQuery: req.method === "GET" || req.method === "HEAD" ? keptOf(query, res) : null,
   };
 }

@@ -11,6 +11,22 @@ import type { Text } from "./templates/texts.ts";
 export const themes = ["system", "light", "dark"] as const;
 export type Theme = (typeof themes)[number];
 
+/** What every template has as `it.brand`. */
+export interface BrandView {
+  /** "idp" where the fixtures give none. */
+  readonly name: string;
+  /** The fixtures give the name. */
+  readonly isNamed: boolean;
+  /** The accent of light pages; null: that of the stylesheet. */
+  readonly color: string | null;
+  /** The address of the picture; null without one. */
+  readonly logo: string | null;
+  /** The address of the stylesheet with the accent color; null without one. */
+  readonly stylesheet: string | null;
+}
+
+export const unbranded: BrandView = { name: "idp", isNamed: false, color: null, logo: null, stylesheet: null };
+
 /** What every page needs. */
 export interface View {
   /** The language of the page. Texts that it lacks are in English. */
@@ -23,6 +39,7 @@ export interface View {
   readonly keptQuery: string | null;
   /** The path of the issuer without a trailing slash: "" or "/idp". */
   readonly base: string;
+  readonly brand: BrandView;
 }
 
 export interface AppView {

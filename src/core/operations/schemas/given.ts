@@ -109,7 +109,16 @@ export const contents = new Map<unknown, z.ZodType>();
 
 /** Files that were read. */
 const file = z.strictObject({ name: z.string(), text: z.string() });
-export const sources = z.array(file).describe("Files that were read");
+const logos = z
+  .record(
+    z.string(),
+    z.union([
+      z.strictObject({ url: z.string().describe("The picture, as a data URL") }),
+      z.strictObject({ problem: z.string().describe("Why it could not be read") }),
+    ]),
+  )
+  .describe("The logos that the text names, by their paths as it writes them");
+export const sources = z.array(file.extend({ logos: z.exactOptional(logos) })).describe("Files that were read");
 
 const isObject = (value: object): boolean => !Array.isArray(value);
 /** @param field that a document does not have */

@@ -34,6 +34,7 @@ const look = new Set([
   "lang",
   "theme",
   "base",
+  "brand",
   "keptQuery",
   "avatar",
   "passwordFirst",

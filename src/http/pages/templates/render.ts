@@ -7,9 +7,9 @@ import { OperationError } from "../../../core/errors.ts";
 import { packageFile } from "../../../files/package.ts";
 import { checkTemplates } from "./check-templates.ts";
 import { escapeHtml, loadTexts, type Texts, type TextValues } from "./texts.ts";
-import type { Theme } from "../views.ts";
+import type { BrandView, Theme } from "../views.ts";
 
-/** What the layout shows beside the page itself. Every template has it as `it.page`. */
+/** What the layout shows beside the page itself. Every template has it as `it.page`, and the brand also as `it.brand`. */
 export interface PageFrame {
   readonly name: string;
   readonly state: string;
@@ -18,6 +18,7 @@ export interface PageFrame {
   /** The path of the issuer, without a trailing slash: "" or "/idp". */
   readonly base: string;
   readonly title: string;
+  readonly brand: BrandView;
   readonly theme: Theme;
   /** Links to the same page in another language or theme. */
   readonly choices: {
@@ -134,13 +135,14 @@ export function createRenderer(
     script: (name = "inspector") => asset(`${name}.js`),
     render(template, frame, data) {
       const { texts, eta } = loaded;
-      const { base, lang } = frame;
+      const { base, brand, lang } = frame;
       const page = { stylesheet: `${base}${stylesheetPath}?v=${stylesheet().version}`, ...frame };
       const t = (key: string, values: TextValues = {}): string => texts.plain(lang, { key, values });
       const html = (key: string, values: TextValues = {}, hook?: string): string => texts.html(lang, key, values, hook);
       // For loops: Eta's `include` copies every value of the page each time.
-      const partial = (name: string, values: object): string => eta.render(name, { page, t, html, partial, ...values });
-      return eta.render(template, { page, t, html, partial, ...data });
+      const partial = (name: string, values: object): string =>
+        eta.render(name, { page, brand, t, html, partial, ...values });
+      return eta.render(template, { page, brand, t, html, partial, ...data });
     },
   };
 }
