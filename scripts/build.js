@@ -16,6 +16,21 @@ function newest(path) {
   return Math.max(mtimeMs, ...readdirSync(path).map((name) => newest(join(path, name))));
 }
 
+/** Folders of builds that were killed. */
+function leftBehind() {
+  const isRunning = (pid) => {
+    try {
+      return process.kill(pid, 0);
+    } catch (error) {
+      return error.code === "EPERM";
+    }
+  };
+  return readdirSync(root).filter((name) => {
+    const pid = /^dist\.(\d+)\.tmp$/.exec(name)?.[1];
+    return pid !== undefined && !isRunning(Number(pid));
+  });
+}
+
 function isFresh() {
   const builtAt = statSync(stamp, { throwIfNoEntry: false })?.mtimeMs ?? 0;
   return ["src", "scripts", "package.json", "package-lock.json", "tsconfig.json", "tsconfig.build.json"].every(
@@ -25,17 +40,19 @@ function isFresh() {
 
 if (!process.argv.includes("--if-needed") || !isFresh()) {
   const startedAt = Date.now() / 1000;
+  for (const name of leftBehind()) rmSync(join(root, name), { recursive: true, force: true });
   const next = join(root, `dist.${process.pid}.tmp`);
   const compiler = join(dirname(createRequire(import.meta.url).resolve("typescript/package.json")), "bin", "tsc");
-  const { status } = spawnSync(process.execPath, [compiler, "-p", "tsconfig.build.json", "--outDir", next], {
-    cwd: root,
-    stdio: "inherit",
-  });
-  // A build that fails leaves the last good one in place.
+  // A build that fails or is interrupted leaves the last good one in place.
   const giveUp = (exit) => {
     rmSync(next, { recursive: true, force: true });
     process.exit(exit);
   };
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.once(signal, () => giveUp(1));
+  const { status } = spawnSync(process.execPath, [compiler, "-p", "tsconfig.build.json", "--outDir", next], {
+    cwd: root,
+    stdio: "inherit",
+  });
   if (status !== 0) giveUp(status ?? 1);
   await bundle(join(next, "cli")).catch((error) => {
     console.error(error);

@@ -83,9 +83,9 @@ test("it builds from what is copied; the image starts, says that it is well, kee
   const [stage, root] = [newFolder(), newFolder()];
   copyInto(stage, build, {});
   expect(texts(build, "RUN")).toEqual(["npm ci --no-audit --no-fund && npm prune --omit=dev"]);
-  // What npm ci does: it installs, and runs `prepare`.
+  // What npm ci does: it installs, and runs `postprepare`.
   symlinkSync(join(repository, "node_modules"), join(stage, "node_modules"));
-  expect(await shell("npm run -s prepare", { cwd: stage })).toMatchObject({ code: 0 });
+  expect(await shell("npm run -s postprepare", { cwd: stage })).toMatchObject({ code: 0 });
   expect(existsSync(join(stage, "dist", "cli", "main.cjs"))).toBe(true);
   const app = join(root, "idp");
   mkdirSync(app);

@@ -35,6 +35,15 @@ beforeAll(async () => {
   expect(install.code, install.stderr).toBe(0);
 });
 
+test("npm has no script to warn of when it installs it", () => {
+  const { scripts } = JSON.parse(readFileSync(join(folder, "node_modules/dev-idp/package.json"), "utf8")) as {
+    readonly scripts: Readonly<Record<string, string>>;
+  };
+  expect(Object.keys(scripts).filter((name) => /^(pre|post)?install$|^prepare$/.test(name))).toEqual([]);
+  // In a clone, npm ci runs this one alone, too.
+  expect(scripts).toHaveProperty("postprepare");
+});
+
 const namesBelow = (path: string): string[] =>
   readdirSync(join(repository, path), { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
