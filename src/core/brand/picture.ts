@@ -16,7 +16,7 @@ export interface Picture {
 }
 
 /** In bytes: 100 kB. */
-export const maxPicture = 100_000;
+const maxPicture = 100_000;
 
 const begins = (bytes: Buffer, hex: string, at = 0): boolean =>
   bytes.subarray(at, at + hex.length / 2).toString("hex") === hex;
