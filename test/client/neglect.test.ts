@@ -1,80 +1,14 @@
-import { setTimeout as delay } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { allCases } from "../../src/client/app-check/cases/list.ts";
 import type { Attempt } from "../../src/client/app-check/attempt.ts";
-import { checkApp } from "../../src/client/app-check/run.ts";
+import { allCases } from "../../src/client/app-check/cases/list.ts";
 import type { Case } from "../../src/client/verdicts/case.ts";
-import type { RunResult } from "../../src/client/verdicts/run.ts";
-import type { Browser } from "../../src/client/app-check/browser.ts";
-import { smallBrowser } from "../../src/client/app-check/small-browser.ts";
-import { controlOf } from "../../src/cli/check/control.ts";
 import { flawList } from "../../src/core/testing/faults/flaw-list.ts";
-import { createIdp } from "../../src/index.ts";
-import { randomText } from "../../src/serve/random.ts";
-import { CarefulApp, serveApp, type AppConfig, type Neglect } from "../helpers/careful-app.ts";
-import { atEnd } from "../helpers/at-end.ts";
+import type { Neglect } from "../helpers/careful-app.ts";
+import { caseLimit, checkedApp, named } from "../helpers/checked-app.ts";
 
 /** `idp check client` on an app that neglects something: exactly that goes unnoticed. */
 
-/** The time between two fetches of the keys, in milliseconds, is ignored: this app never waits. */
-const wait = (milliseconds: number): Promise<unknown> => delay(milliseconds < 10_000 ? milliseconds : 0);
-
-let app: CarefulApp | null = null;
-const { url, close } = await serveApp(0, () => app);
-atEnd(close);
-const redirectUri = `${url}/callback`;
-const clientSecret = "the-secret-of-the-app-under-test";
-const idp = await createIdp({
-  port: 0,
-  fixtures: {
-    users: [{ username: "alice" }],
-    clients: [
-      {
-        client_id: "app",
-        client_secret: clientSecret,
-        redirect_uris: [redirectUri],
-        backchannel_logout_uri: `${url}/backchannel-logout`,
-      },
-    ],
-  },
-});
-atEnd(() => idp.close());
-
-const caseLimit = 60_000;
-type Way = Partial<Pick<AppConfig, "responseMode" | "pushes" | "userinfo">>;
-
-async function check(
-  cases: readonly Case<Attempt>[],
-  neglects: readonly Neglect[] = [],
-  way: Way = {},
-  browser: Partial<Browser> = {},
-): Promise<RunResult> {
-  const start = async (): Promise<string | null> => {
-    const config = { issuer: idp.issuer, clientId: "app", clientSecret, redirectUri, neglects, ...way };
-    app = await CarefulApp.create(config).catch(() => null);
-    return app === null ? "the app did not start" : null;
-  };
-  await idp.reset();
-  await start();
-  const people = {
-    ...{ issuer: idp.issuer, client: "app", redirectUris: [redirectUri], user: "alice", isOwn: true },
-    logoutUri: `${url}/backchannel-logout`,
-  };
-  const control = controlOf({ url: idp.issuer, adminToken: idp.adminToken }, people);
-  const places = { issuer: idp.issuer, redirectUris: [redirectUri], origins: [url], user: "alice" };
-  return checkApp(
-    {
-      app: { start: `${url}/login`, signedIn: `${url}/me`, signedInText: null, signOut: `${url}/logout`, within: 300 },
-      ...{ control, wait, now: Date.now, random: randomText, restart: start, onResult: () => undefined },
-      newBrowser: () => Promise.resolve({ ...smallBrowser(places, Date.now), ...browser }),
-      ...{ accepted: new Map(), startLimit: 30_000, caseLimit, closeLimit: 100 },
-    },
-    cases,
-  );
-}
-
-const named = ({ cases }: RunResult, verdict: string): readonly string[] =>
-  cases.filter((one) => one.verdict === verdict).map(({ name }) => name);
+const check = await checkedApp();
 
 test("an app that checks everything passes, and every case is reached", async () => {
   const result = await check(allCases);
@@ -181,26 +115,6 @@ test.each([
 ] as const)("a state that can be guessed, where %s: %s", async (_where, verdict, others, names) => {
   const cases = allCases.filter(({ name }) => name === "state-fresh" || names.some((one) => one === name));
   expect(named(await check(cases, ["state-fresh", ...others]), verdict)).toContain("state-fresh");
-});
-
-const isLogout = ({ name }: Case<Attempt>): boolean => name.includes("logout");
-
-test.each([
-  [[], []],
-  [["no-logout"], ["backchannel-logout"]],
-  [["logout-signature"], ["logout-token.signature-wrong"]],
-  [["logout-alg"], ["logout-token.alg-none"]],
-  [["logout-iss"], ["logout-token.iss-wrong"]],
-  [["logout-aud"], ["logout-token.aud-wrong"]],
-  [["logout-exp"], ["logout-token.exp-past"]],
-  [["logout-events"], ["logout-token.events-missing"]],
-  [["logout-nonce"], ["logout-token.nonce-present"]],
-  [["logout-subject"], ["logout-token.sub-and-sid-missing", "logout-token.sub-other"]],
-] as const)("an app that neglects %j of logout tokens does not notice exactly %j", async (neglects, expected) => {
-  const result = await check(allCases.filter(isLogout), [...neglects]);
-  expect(named(result, "unnoticed")).toEqual(expected);
-  const reached = neglects.some((one) => one === "no-logout") ? 0 : 9 - expected.length;
-  expect(named(result, "noticed")).toHaveLength(reached);
 });
 
 test("a case that never ends, and a browser that never closes, take no more than their time", async () => {

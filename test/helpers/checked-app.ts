@@ -1,0 +1,87 @@
+import { setTimeout as delay } from "node:timers/promises";
+import type { Attempt } from "../../src/client/app-check/attempt.ts";
+import type { Browser } from "../../src/client/app-check/browser.ts";
+import { checkApp } from "../../src/client/app-check/run.ts";
+import { smallBrowser } from "../../src/client/app-check/small-browser.ts";
+import type { Case } from "../../src/client/verdicts/case.ts";
+import type { RunResult } from "../../src/client/verdicts/run.ts";
+import { controlOf } from "../../src/cli/check/control.ts";
+import { createIdp } from "../../src/index.ts";
+import { randomText } from "../../src/serve/random.ts";
+import { atEnd } from "./at-end.ts";
+import { CarefulApp, serveApp, type AppConfig, type Neglect } from "./careful-app.ts";
+
+/** Milliseconds that a case may take. */
+export const caseLimit = 60_000;
+
+/** The time between two fetches of the keys, in milliseconds, is ignored: this app never waits. */
+const wait = (milliseconds: number): Promise<unknown> => delay(milliseconds < 10_000 ? milliseconds : 0);
+
+type Way = Partial<Pick<AppConfig, "responseMode" | "pushes" | "userinfo">>;
+
+type CheckNeglects = (
+  cases: readonly Case<Attempt>[],
+  neglects?: readonly Neglect[],
+  way?: Way,
+  browser?: Partial<Browser>,
+) => Promise<RunResult>;
+
+/** An app, a server of its own, and what runs `idp check client` on the app; for the tests of one file. */
+export async function checkedApp(): Promise<CheckNeglects> {
+  let app: CarefulApp | null = null;
+  const { url, close } = await serveApp(0, () => app);
+  atEnd(close);
+  const redirectUri = `${url}/callback`;
+  const clientSecret = "the-secret-of-the-app-under-test";
+  const logoutUri = `${url}/backchannel-logout`;
+  const idp = await createIdp({
+    port: 0,
+    fixtures: {
+      users: [{ username: "alice" }],
+      clients: [
+        {
+          client_id: "app",
+          client_secret: clientSecret,
+          redirect_uris: [redirectUri],
+          backchannel_logout_uri: logoutUri,
+        },
+      ],
+    },
+  });
+  atEnd(() => idp.close());
+
+  return async (cases, neglects = [], way = {}, browser = {}) => {
+    const start = async (): Promise<string | null> => {
+      const config = { issuer: idp.issuer, clientId: "app", clientSecret, redirectUri, neglects, ...way };
+      app = await CarefulApp.create(config).catch(() => null);
+      return app === null ? "the app did not start" : null;
+    };
+    await idp.reset();
+    await start();
+    const people = {
+      ...{ issuer: idp.issuer, client: "app", redirectUris: [redirectUri], user: "alice", isOwn: true },
+      logoutUri,
+    };
+    const control = controlOf({ url: idp.issuer, adminToken: idp.adminToken }, people);
+    const places = { issuer: idp.issuer, redirectUris: [redirectUri], origins: [url], user: "alice" };
+    return checkApp(
+      {
+        app: {
+          start: `${url}/login`,
+          signedIn: `${url}/me`,
+          signedInText: null,
+          signOut: `${url}/logout`,
+          within: 300,
+        },
+        ...{ control, wait, now: Date.now, random: randomText, restart: start, onResult: () => undefined },
+        newBrowser: () => Promise.resolve({ ...smallBrowser(places, Date.now), ...browser }),
+        ...{ accepted: new Map(), startLimit: 30_000, caseLimit, closeLimit: 100 },
+      },
+      cases,
+    );
+  };
+}
+
+/** The cases with a verdict. */
+export const named = ({ cases }: RunResult, verdict: string): readonly string[] =>
+  cases.filter((one) => one.verdict === verdict).map(({ name }) => name);
