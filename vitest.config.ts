@@ -8,7 +8,7 @@ export default defineConfig({
     include: ["test/**/*.test.ts"],
     ...(testInstances > 1 && leftOut),
     globalSetup: ["test/helpers/left-behind.ts", "test/helpers/programs.ts", "test/helpers/find-chromium.ts"],
-    setupFiles: ["test/helpers/cheap-passwords.ts", "test/helpers/ready-keys.ts", "test/helpers/repeatable.ts"],
+    setupFiles: ["test/helpers/before-each-file.ts"],
     // Tests that need one of these programs are left out where it is missing.
     tags: programTags,
     // A transaction may run twice. So it always does in the servers that tests start in their own process.

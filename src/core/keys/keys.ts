@@ -57,13 +57,6 @@ const isUsed = (tx: ReadTx, alg: PublicAlg): boolean => tx.has("clients", "idTok
 
 const generate = promisify(generateKeyPair);
 
-interface KeyPair {
-  readonly privateKey: KeyObject;
-}
-
-/** Tests of other rules put keys that are ready in its place. */
-export const rsa = { generate: (): Promise<KeyPair> => generate("rsa", { modulusLength: 2048 }) };
-
 /** RFC 7638: the thumbprint names the key, so that two instances never use one `kid` for different keys. */
 export function thumbprint(jwk: Readonly<Record<string, unknown>>): string {
   const required = { EC: ["crv", "kty", "x", "y"], OKP: ["crv", "kty", "x"], RSA: ["e", "kty", "n"] };
@@ -72,7 +65,7 @@ export function thumbprint(jwk: Readonly<Record<string, unknown>>): string {
   return createHash("sha256").update(JSON.stringify(members)).digest("base64url");
 }
 
-function keyPair(alg: PublicAlg): Promise<KeyPair> {
+function keyPair(alg: PublicAlg): Promise<{ readonly privateKey: KeyObject }> {
   switch (alg) {
     case "ES256":
       return generate("ec", { namedCurve: "P-256" });
@@ -80,7 +73,7 @@ function keyPair(alg: PublicAlg): Promise<KeyPair> {
       return generate("ed25519", {});
     case "RS256":
     case "PS256":
-      return rsa.generate();
+      return generate("rsa", { modulusLength: 2048 });
   }
 }
 

@@ -13,8 +13,8 @@ interface Parameters {
 /** Characters. Normalizing a password of 50,000 characters would block the main thread for two seconds. */
 export const maxPasswordLength = 1024;
 
-/** The cost of a new hash. Tests of other rules lower N. */
-export const cost = { N: 2 ** 14, r: 8, p: 1 };
+/** The cost of a new hash. */
+const cost = { N: 2 ** 14, r: 8, p: 1 };
 const saltBytes = 16;
 const hashBytes = 32;
 
