@@ -10,6 +10,8 @@ const camel = (name: string): string => name.replace(/[_-](\w)/g, (_match, lette
 function wordFor(command: Command, path: string): string | null {
   const field = /^[^.[]*/.exec(path)?.[0].replace(/^new_/, "") ?? "";
   if (field === "") return null;
+  const { set: given } = command.opts<{ readonly set?: object }>();
+  if (given !== undefined && Object.hasOwn(given, field)) return `--set ${path}`;
   // `client_name` is --name, `redirect_uris` is --redirect-uri, `password` is --password-stdin.
   const names = [field, field.replace(/^client_/, "")].flatMap((name) => [
     name,

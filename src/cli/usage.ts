@@ -1,6 +1,7 @@
 import type { Argument, Command, CommanderError, Option } from "commander";
 import { nearest } from "../core/nearest.ts";
 import type { Hint } from "../core/hint.ts";
+import { envFile } from "./env/choices.ts";
 import type { Failure } from "./failure.ts";
 
 /** What a person is told who typed a command, a flag or a value that there is not. */
@@ -95,10 +96,15 @@ export function usageFailure(error: CommanderError, program: Command, typed: Typ
       ? { text: "See", command: [...path, "--help"] }
       : // The flags may be those of the command that `exec` was to run.
         { text: "Put -- before the command", command: ["idp", "exec", "--", "npm", "test"] };
+  // Where to write variables is a choice that most apps share.
+  const example: Hint | null =
+    error.code === "commander.optionMissingArgument" && message.includes("--write <file>")
+      ? { text: "Write", command: [...path, "--write", envFile] }
+      : null;
   const refusal = (text: string, sentence: string | undefined): Failure => ({
     code: "usage",
     message: text,
-    hint: sentence === undefined ? help : { ...help, text: `${sentence} ${help.text}` },
+    hint: example ?? (sentence === undefined ? help : { ...help, text: `${sentence} ${help.text}` }),
     problems: [],
     exit: 2,
   });

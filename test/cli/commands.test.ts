@@ -285,6 +285,10 @@ for (const mode of ["running", "stopped"] as const) {
 
     test("revoke --all revokes every grant", async () => {
       for (const user of ["alice", "bob"]) await idpIn(cwd, ["issue", "grant", "--user", user, "--client", "app"]);
+      expect(await idpIn(cwd, words("revoke --user alice --client other"))).toMatchObject({
+        stdout: "Nothing to revoke: no active grant.\n",
+        stderr: "alice has grants for app.\n",
+      });
       expect(await idpIn(cwd, ["revoke", "--all", "--user", "alice", "--yes"])).toMatchObject({ code: 2 });
       const { stdout } = await idpIn(cwd, ["revoke", "--all", "--yes", "--json"]);
       expect(JSON.parse(stdout)).toEqual({

@@ -13,7 +13,7 @@ import { failedOf, loginCommand } from "../helpers/login-command.ts";
 const { begin, idp, inHints, login, target } = await loginCommand();
 
 const addressIn = async ({ told }: Begun) => (await told(/at this address:\n {2}(\S+)\n/))[1] ?? "";
-const redirectUriIn = async ({ told }: Begun) => (await told(/Waiting at (\S+) for /))[1] ?? "";
+const redirectUriIn = async ({ told }: Begun) => (await told(/Waiting at (\S+?)(?: for|\. Open) /))[1] ?? "";
 
 describe("a person in a browser", () => {
   test("signs in: the page shows who signed in, and nothing listens any more", async () => {
@@ -32,7 +32,7 @@ describe("a person in a browser", () => {
     const { code, stdout, stderr } = await begun.ended;
     expect(code, stdout).toBe(0);
     expect(stdout).toContain("Signed in as alice (Alice Adams)\nscope   openid profile email\n");
-    expect(stderr).toContain("Open it within 60 s.\n");
+    expect(stderr).toContain("/callback. Open the address within 60 s. Ctrl+C stops.\n");
     await expect(fetch(left ?? "")).rejects.toThrow();
   });
 

@@ -10,7 +10,13 @@ import { hintOf, hintText } from "../../src/core/hint.ts";
 
 const plain = new Chalk({ level: 0 });
 const issuer = "http://localhost:4370";
-const place = { issuer, server: null, registered: null, client: { id: "idp-cli", secret: null, method: null } };
+const place = {
+  issuer,
+  server: null,
+  registered: null,
+  tokenMissing: false,
+  client: { id: "idp-cli", secret: null, method: null },
+};
 const flags = { client: "idp-cli", flow: "code", timeout: 120, browser: true } as const;
 const cli = { width: 80, json: false, quiet: false } as Invocation;
 const check = (name: string, detail: string, ok = true): Check => ({ name, ok, detail });

@@ -250,3 +250,18 @@ async function serveBelowPath(): Promise<string> {
   const { issuer } = await serve({ port: Number(port), issuer: `http://localhost:${port}/tenant` });
   return issuer;
 }
+
+test("a server that is named by its address alone: a refused client says what the command could not ask for", async () => {
+  const { adminToken: _adminToken, issuer } = await serve({ fixtures: [{ users: [{ username: "alice" }] }] });
+  const words = ["login", "--url", issuer, "--user", "alice", "--approve"];
+  const { code, stdout, stderr } = await idpHere(words);
+  expect({ code, stdout }).toEqual({
+    code: 6,
+    stdout: expect.stringContaining("client_id 'idp-cli' is not registered"),
+  });
+  expect(stderr).toContain("Without IDP_ADMIN_TOKEN, this command cannot ask that server about its clients.");
+  expect(stderr).toContain(`idp login --client CLIENT_ID --secret-stdin --url ${issuer}\n`);
+  expect((await idpHere(["login", "--issuer", issuer, "--user", "alice", "--approve"])).stderr).not.toContain(
+    "ADMIN_TOKEN",
+  );
+});

@@ -29,6 +29,24 @@ const masked = (text: string): string =>
     .replaceAll(/\d{4}-\d\d-\d\dThh:mm:ss\.\d+Z/g, "TIME")
     .replaceAll(/ +$/gm, "");
 
+test("list: an issuer without requests says which other issuers have some", async () => {
+  await server.issuers.add("w1");
+  await server.issuers.add("w2");
+  const w1 = ["--issuer", "w1"];
+  await refuse();
+  const note = (text: string): string => `Other issuers have requests: ${text}. Name one with --issuer NAME.\n`;
+  expect(await here("requests", ...w1)).toMatchObject({
+    stdout: "No requests.\n",
+    stderr: note("the first one has 1"),
+  });
+  await server.requests.clear();
+  expect(await here("requests", ...w1)).toMatchObject({ stdout: "No requests.\n", stderr: "" });
+  await fetch(`${server.issuer}/i/w1${paths.token}`, { method: "POST" });
+  expect((await here("requests")).stderr).toBe(note("w1 has 1"));
+  expect((await here("requests", "--url", `${server.issuer}/i/w2`)).stderr).toBe(note("w1 has 1"));
+  expect((await here("requests", "--client", "demo-app")).stderr).toBe("");
+});
+
 test("list: a line for each request, and filters", async () => {
   expect((await here("requests")).stdout).toBe("No requests.\n");
   const { code } = await signIn(server);

@@ -54,7 +54,7 @@ test("passwords and secrets are shown for the demo fixtures only", async () => {
   const { output } = await startIdp([], { cwd });
   expect(output.stdout).not.toMatch(/hunter|hush-hush/);
   expect(output.stdout).toContain("… 14 more: idp users list");
-  expect(output.stdout).toContain("# OIDC_CLIENT_SECRET: idp clients show web --show-secrets");
+  expect(output.stdout).toContain("# To show OIDC_CLIENT_SECRET: idp clients show web --show-secrets");
   expect(output.stdout).toContain("idp.fixtures.json\n");
 });
 

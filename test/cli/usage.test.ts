@@ -18,6 +18,7 @@ test.each([
   ["wait --timeout 99999999999", /at least 0 and at most 9999999999/, "See: idp wait --help"],
   ["users lst", "unknown command 'lst'", "Did you mean list? See: idp users --help"],
   ["users list --jsno", "unknown option '--jsno'", "Did you mean --json? See: idp users list --help"],
+  ["env --write", "option '--write <file>' argument missing", "Write: idp env --write .env.local"],
   ["users list extra", "too many arguments for 'list'. Expected 0 arguments but got 1.", "See: idp users list --help"],
   ["users create erin", "unknown command 'create'", "Did you mean idp users add? See: idp users --help"],
   ["users unban bob", "unknown command 'unban'", "Did you mean idp users restore? See: idp users --help"],

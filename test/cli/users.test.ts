@@ -113,3 +113,15 @@ test("roles that are set as a field of the user are a mistake that names claims.
   expect(code).toBe(2);
   expect(stderr).toMatch(/^Error: --set roles: unknown key\. Put it in the claims of the user: claims\.roles\n/);
 });
+
+test("a field of --set is named as it was typed, even where a flag sets nearly the same", async () => {
+  const run = await seeded();
+  await run("clients add app --redirect-uri http://localhost:3000/callback");
+  const { code, stderr } = await run("clients edit app --set redirect_uri=x");
+  expect({ code, stderr }).toEqual({
+    code: 2,
+    stderr: expect.stringMatching(/^Error: --set redirect_uri: unknown key\. Did you mean redirect_uris\?\n/),
+  });
+  expect((await run("clients edit app --set redirect_uris=x")).stderr).toContain("--set redirect_uris: must be a");
+  expect((await run("clients edit app --redirect-uri x")).stderr).toContain('Error: --redirect-uri: "x" is');
+});

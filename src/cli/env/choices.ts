@@ -1,4 +1,7 @@
-/** What `idp env` can print. This file is read before a command is loaded, so it imports nothing. */
+/** What `idp env` can print, and where to. This file is read before a command is loaded, so it imports nothing. */
+
+/** The file of variables that frameworks read in development. It is in no repository. */
+export const envFile = ".env.local";
 
 export const formats = ["dotenv", "shell", "github", "json"] as const;
 export type Format = (typeof formats)[number];

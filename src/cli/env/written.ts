@@ -1,12 +1,10 @@
 import { parseEnv } from "node:util";
 import type { Hint } from "../../core/hint.ts";
 import { usualNames, type AppValues, type OwnNames } from "./app-variables.ts";
+import { envFile } from "./choices.ts";
 import { blockIn, readTextFile } from "./file.ts";
 
 /** What `idp env --write` and `idp init` wrote into an app's file before. */
-
-/** The file of variables that frameworks read in development. It is in no repository. */
-export const envFile = ".env.local";
 
 type Written = Readonly<Partial<Record<keyof AppValues, readonly [name: string, value: string]>>>;
 

@@ -3,7 +3,7 @@ import { confirmed, grantOr, notConfirmed } from "../input/ask.ts";
 import { commandOn } from "../../core/hint.ts";
 import type { Invocation } from "../invocation.ts";
 import { answer, type Outcome } from "../output/print.ts";
-import { findTarget } from "../target/target.ts";
+import { findTarget, type Target } from "../target/target.ts";
 import { count } from "../output/words.ts";
 
 export interface RevokeFlags {
@@ -29,6 +29,7 @@ export async function revoke(
     if (!(await confirmed(cli, `Revoke the grants of ${whose}?`))) throw notConfirmed("nothing was revoked");
   }
   const result = await target.call("revoke", selection);
+  const others = result.revoked.length > 0 || user === undefined ? [] : await granted(target, user);
   return answer(
     result,
     ({ revoked }) =>
@@ -41,13 +42,20 @@ export async function revoke(
     {
       notes:
         result.revoked.length === 0
-          ? []
+          ? others
           : [
               "Their tokens get 403 from now on. Users must consent again at the next sign-in. Sessions are kept.",
               target.where,
             ],
     },
   );
+}
+
+/** The clients to which a user did grant something, where the one that was named is not among them. */
+async function granted(target: Target, user: string): Promise<readonly string[]> {
+  const grants = await target.call("grants.list", { user });
+  const clients = grants.filter(({ status }) => status === "active").map(({ client }) => client);
+  return clients.length === 0 ? [] : [`${user} has grants for ${clients.join(", ")}.`];
 }
 
 function checkArguments(grant: string | undefined, named: boolean): void {

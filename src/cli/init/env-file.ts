@@ -1,5 +1,5 @@
 import { readTextFile, setIn, withoutBlock, writeBlock } from "../env/file.ts";
-import { envFile } from "../env/written.ts";
+import { envFile } from "../env/choices.ts";
 import { formatted, type Variables } from "../env/format.ts";
 
 /**

@@ -14,7 +14,7 @@ import { pairs } from "../output/table.ts";
 import { findServer, startCommand } from "../target/target.ts";
 import { appOf } from "./app.ts";
 import { connectionOf, type CodePiece, type Connection } from "./connect.ts";
-import { envFile } from "../env/written.ts";
+import { envFile } from "../env/choices.ts";
 import { addToEnvFile } from "./env-file.ts";
 import { fixtureText, type NewApp } from "./fixtures.ts";
 import type { InitFlags } from "./flags.ts";

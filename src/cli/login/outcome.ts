@@ -19,13 +19,13 @@ import type { Hint } from "../../core/hint.ts";
 export function outcomeOf(
   cli: Invocation,
   flags: LoginFlags,
-  { issuer, client }: LoginPlace,
+  { issuer, client, tokenMissing }: LoginPlace,
   checks: readonly Check[],
   { tokens, claims, userinfo, refusal }: Result,
 ): Outcome {
   const valid = checks.every(({ ok }) => ok);
   const document = { valid, issuer, client: client.id, flow: flags.flow, checks, tokens, claims, userinfo };
-  const failure = valid ? null : failureOf(failureFor(checks, refusal));
+  const failure = valid ? null : failureOf(failureFor(checks, refusal, tokenMissing));
   if (flags.print !== undefined && !cli.json) return printed(cli, flags.print, document, failure);
   return answer(
     document,
@@ -58,13 +58,21 @@ type Document = Pick<Result, "tokens" | "claims" | "userinfo"> & {
   readonly checks: readonly Check[];
 };
 
-function failureFor(checks: readonly Check[], refusal: Json | null): OperationError {
+const forToken: Hint = {
+  text: "Without IDP_ADMIN_TOKEN, this command cannot ask that server about its clients. Set it, or name a client and its secret",
+  command: ["idp", "login", "--client", "CLIENT_ID", "--secret-stdin"],
+};
+
+function failureFor(checks: readonly Check[], refusal: Json | null, tokenMissing: boolean): OperationError {
   if (refusal?.["error"] === "access_denied") {
     const { error_description: why } = refusal;
     return new OperationError("refused", `login denied${typeof why === "string" ? `: ${why.slice(0, 400)}` : ""}`);
   }
   const failed = checks.filter(({ ok }) => !ok).length;
-  return new OperationError("refused", `login failed: ${failed} of ${count(checks.length, "check")} failed`);
+  const isOfClient = checks.some(({ ok, detail }) => !ok && detail.includes("invalid_client"));
+  return new OperationError("refused", `login failed: ${failed} of ${count(checks.length, "check")} failed`, {
+    ...(tokenMissing && isOfClient && { hint: forToken }),
+  });
 }
 
 /** Who signed in, and for what. */

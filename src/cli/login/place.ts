@@ -15,6 +15,8 @@ export interface LoginPlace {
   readonly issuer: string;
   /** Its control API; null if it is not an idp server, or its admin token is not known. */
   readonly server: Server | null;
+  /** It is an idp server that was named by its address, and its admin token is not known. */
+  readonly tokenMissing: boolean;
   readonly client: OAuthClient;
   /** What is registered; null if that is not known. */
   readonly registered: { readonly redirectUris: readonly string[]; readonly isPublic: boolean } | null;
@@ -28,12 +30,14 @@ export async function findPlace(cli: Invocation, flags: LoginFlags): Promise<Log
   const secret = (await readSecret(cli, flags.secretStdin, "secret")) ?? null;
   const { issuer, server } = await findIssuer(cli, flags.issuer);
   const given = { id: flags.client, secret, method: null };
-  if (server === null) return { issuer, server, client: given, registered: null };
+  const tokenMissing = server === null && flags.issuer === undefined;
+  if (server === null) return { issuer, server, tokenMissing, client: given, registered: null };
   const view = await clientOn(server, flags.client);
   const { token_endpoint_auth_method: method, client_secret: known } = view;
   return {
     issuer,
     server,
+    tokenMissing,
     client: {
       id: view.client_id,
       secret: secret ?? (typeof known === "string" && !view.public ? known : null),

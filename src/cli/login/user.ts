@@ -83,11 +83,10 @@ async function visitInBrowser(
 ): Promise<URLSearchParams> {
   if (!cli.quiet) tell(cli, browser ? "Sign in at this address (your browser opens it):" : "Sign in at this address:");
   if (!cli.quiet || !browser) tell(cli, `  ${address}`);
-  if (life !== null && life < timeout) say(cli, `Open it within ${duration(life)}.`);
-  say(
-    cli,
-    `Waiting at ${listener.redirectUri} for ${duration(timeout)}. Ctrl+C stops${withServer === true ? " the server too" : ""}.`,
-  );
+  const limit =
+    life !== null && life < timeout ? `. Open the address within ${duration(life)}` : ` for ${duration(timeout)}`;
+  const stops = `Ctrl+C stops${withServer === true ? " the server too" : ""}.`;
+  say(cli, `Waiting at ${listener.redirectUri}${limit}. ${stops}`);
   if (!cli.quiet) tell(cli, "");
   // Not awaited: the response may come before the opener is done.
   if (browser) void openBrowser(cli, address, "No browser could be opened: open the address above yourself.");

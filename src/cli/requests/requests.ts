@@ -11,6 +11,7 @@ import { answer, type Outcome } from "../output/print.ts";
 import type { Style } from "../output/style.ts";
 import { cells, pairs, table, wrap } from "../output/table.ts";
 import { timeOfDay } from "../start/request-log.ts";
+import { belowUrl } from "../target/issuer-flag.ts";
 import { findTarget } from "../target/target.ts";
 
 /** The flags that select requests, as commander reads them. */
@@ -26,24 +27,49 @@ const paint = ({ status, error }: Pick<RequestRecord, "status" | "error">, style
 /** `idp requests list` */
 export async function listRequests(cli: Invocation, flags: FilterFlags): Promise<Outcome> {
   const records = await (await findTarget(cli)).call("requests.list", filterOf(flags));
-  return answer(records, (shown, style) =>
-    shown.length === 0
-      ? "No requests."
-      : table(
-          [
-            { title: "ID", value: (one) => one.id },
-            { title: "TIME", value: (one) => timeOfDay(new Date(one.time)) },
-            { title: "FLOW", value: (one) => one.flow ?? "" },
-            { title: "REQUEST", value: (one) => `${one.method} ${one.endpoint}` },
-            { title: "STATUS", value: (one) => String(one.status), color: (text, one) => paint(one, style)(text) },
-            { title: "WHO", value: (one) => [one.client, one.user].filter((part) => part !== null).join(" ") },
-            { title: "WHAT", value: what, shrinks: true },
-          ],
-          shown,
-          style,
-          cli.width,
-        ),
+  const notes = records.length === 0 ? await elsewhere(cli, flags) : [];
+  return answer(
+    records,
+    (shown, style) =>
+      shown.length === 0
+        ? "No requests."
+        : table(
+            [
+              { title: "ID", value: (one) => one.id },
+              { title: "TIME", value: (one) => timeOfDay(new Date(one.time)) },
+              { title: "FLOW", value: (one) => one.flow ?? "" },
+              { title: "REQUEST", value: (one) => `${one.method} ${one.endpoint}` },
+              { title: "STATUS", value: (one) => String(one.status), color: (text, one) => paint(one, style)(text) },
+              { title: "WHO", value: (one) => [one.client, one.user].filter((part) => part !== null).join(" ") },
+              { title: "WHAT", value: what, shrinks: true },
+            ],
+            shown,
+            style,
+            cli.width,
+          ),
+    { notes },
   );
+}
+
+/** The other issuers of the server that have such requests, where this one has none. An admin token may be for this one alone. */
+async function elsewhere(cli: Invocation, flags: FilterFlags): Promise<readonly string[]> {
+  const url = cli.url?.replace(/\/i\/[\w-]+\/?$/, "") ?? null;
+  const here = cli.issuer ?? /\/i\/([\w-]+)\/?$/.exec(cli.url ?? "")?.[1] ?? null;
+  const at = (issuer: string | null) =>
+    findTarget({ ...cli, issuer, url: url === null ? null : belowUrl(url, issuer) });
+  try {
+    const issuers = await (await at(null)).call("issuers.list", {});
+    const names = [null, ...issuers.map(({ name }) => name)].filter((name) => name !== here);
+    const counts = await Promise.all(
+      names.map(async (name) => (await (await at(name)).call("requests.list", filterOf(flags))).length),
+    );
+    const found = names.flatMap((name, index) =>
+      counts[index] === 0 ? [] : [`${name ?? "the first one"} has ${counts[index]}`],
+    );
+    return found.length === 0 ? [] : [`Other issuers have requests: ${found.join(", ")}. Name one with --issuer NAME.`];
+  } catch {
+    return [];
+  }
 }
 
 /** `idp requests show` */

@@ -1,7 +1,7 @@
 import { baseOf } from "../../core/endpoints.ts";
 import { commandOn, plainCommandLine, type CommandLine } from "../../core/hint.ts";
 import { quoteWord } from "../../text/shell-word.ts";
-import { envFile } from "../env/written.ts";
+import { envFile } from "../env/choices.ts";
 import type { Style } from "../output/style.ts";
 import { columnWidths, rowLines } from "../output/table.ts";
 
@@ -105,7 +105,7 @@ function environment({ issuer, app }: Screen, line: CommandLine): readonly strin
   const { id, isPublic, hasSecret, secret, redirectUris } = app;
   const secretLine =
     secret === null
-      ? `# OIDC_CLIENT_SECRET: ${line(commandOn(["idp", "clients", "show"], id, ["--show-secrets"]))}`
+      ? `# To show OIDC_CLIENT_SECRET: ${line(commandOn(["idp", "clients", "show"], id, ["--show-secrets"]))}`
       : `OIDC_CLIENT_SECRET=${quoteWord(secret)}`;
   return [
     `OIDC_ISSUER=${issuer}`,
