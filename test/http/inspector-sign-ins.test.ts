@@ -4,7 +4,6 @@ import { enroll, register, serve } from "../helpers/app.ts";
 import { approve, Browser } from "../helpers/browser.ts";
 import { pkce, userinfo } from "../helpers/client.ts";
 import { testClock } from "../helpers/clock.ts";
-import { cpuTimeOf } from "../helpers/cpu-time.ts";
 import { unescapeHtml } from "../helpers/html.ts";
 import { openInspector } from "../helpers/inspector.ts";
 
@@ -299,8 +298,7 @@ test("a thousand entries, and neither the inspector nor the control API is among
   for (let at = 0; at < 1000; at += 50) {
     await Promise.all(Array.from({ length: 50 }, () => fetch(app.url({ prompt: "none" }), { redirect: "manual" })));
   }
-  let body = "";
-  expect(await cpuTimeOf(async () => ({ body } = await browser.open(at())))).toBeLessThan(1000);
+  const { body } = await browser.open(at());
   expect(body.match(/ id="row-flow-/g)).toHaveLength(100);
   expect((await idp.call("requests.list", {})).filter(({ path }) => path.startsWith("/_idp/"))).toEqual([]);
 });

@@ -208,14 +208,18 @@ test("it is on disk, passwords of fixtures included", async () => {
   }
 });
 
-test("1,000 users: a restore takes less than 50 ms", async () => {
+test("1,000 users: a restore takes little longer than reading their records as JSON", async () => {
   const users = Array.from({ length: 1000 }, (_, index) => ({ username: `user-${index}` }));
   const many = await serve({
     fixtures: { users, clients: [{ client_id: "app", redirect_uris: ["http://localhost/cb"] }] },
   });
   for (const { username } of users.slice(0, 300)) await many.issueTokens({ user: username, client: "app" });
   await many.snapshot("many");
-  const times: number[] = [];
-  for (let i = 0; i < 9; i++) times.push(await cpuTimeOf(() => many.restore("many")));
-  expect(times.sort((a, b) => a - b)[4]).toBeLessThan(50);
+  const state = JSON.stringify(await many.call("export", {}));
+  const least = async (work: () => unknown): Promise<number> => {
+    let ms = Infinity;
+    for (let i = 0; i < 9; i++) ms = Math.min(ms, await cpuTimeOf(async () => work()));
+    return ms;
+  };
+  expect(await least(() => many.restore("many"))).toBeLessThan(20 * (await least(() => JSON.parse(state) as unknown)));
 });
