@@ -30,14 +30,17 @@ const maxLength = 500;
 const maxItems = 100;
 const maxJwtLength = 16_384;
 
-const shortened = (text: string): string => cut(redacted(text), maxLength);
+function shortened(text: string): string {
+  const clean = redacted(text);
+  return clean.length > maxLength ? ownText(cut(clean, maxLength)) : clean;
+}
 
 /** The sender of a token chooses how deep its claims are nested. Deeper ones are cut off. */
 const deepest = 8;
 
 /** A value as it is recorded: shortened, and without what may be a secret. */
 export function copied(value: unknown, text = shortened, depth = 0): unknown {
-  if (typeof value === "string") return ownText(text(value));
+  if (typeof value === "string") return text(value);
   if (typeof value !== "object" || value === null) return value;
   if (depth === deepest) return "…";
   if (Array.isArray(value)) return value.slice(0, maxItems).map((one) => copied(one, text, depth + 1));
@@ -141,7 +144,7 @@ export function createRedactor(key: string): Redactor {
     if (typeof value === "string") {
       if (!isOpen(name)) return never.test(name) ? { fingerprint: null } : redactedValue(value);
       const text = shown(name, value);
-      return text === null ? redactedValue(value) : copied(text);
+      return text === null ? redactedValue(value) : shortened(ownText(text));
     }
     // No parameter has an object as its value, so it may hold anything.
     return isOpen(name) && (typeof value !== "object" || value === null) ? value : { fingerprint: null };

@@ -202,7 +202,10 @@ function flowOf(
   const redirect = answer !== undefined && "location" in answer ? answer : null;
   const form = redirect?.parameters;
   return flows.of({
-    ...{ endpoint, url, sent: values, bearer },
+    endpoint,
+    url,
+    sent: values,
+    bearer,
     location: redirect?.location ?? null,
     answer: form === undefined ? (json ?? {}) : byName(form),
   });
