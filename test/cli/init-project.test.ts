@@ -87,6 +87,13 @@ test("unknown project: a web app with a secret, with a note", async () => {
   );
 });
 
+test("a framework without a known library: it says so", async () => {
+  const { stderr } = await idpIn(project({ nuxt: "4" }), ["init"]);
+  expect(stderr).toContain(
+    "No library that signs users in is known in this nuxt 4 app. To print the code for one, add --for LIBRARY\n",
+  );
+});
+
 test("next-auth: a file for the router and the language of the project", async () => {
   const next = { next: "16" };
   const where = async (cwd: string): Promise<readonly string[]> => (await made(cwd)).pieces.map((piece) => piece.where);

@@ -1,7 +1,21 @@
-import { ExpressAuth } from "@auth/express";
-import { expect, test } from "vitest";
+import { ExpressAuth, type ExpressAuthConfig } from "@auth/express";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { afterAll, expect, test } from "vitest";
 import { approve, Browser, type Visit } from "../helpers/browser.ts";
+import { idp as command, newFolder } from "../helpers/cli.ts";
+import { blocks } from "../helpers/readme.ts";
 import { relyingPartySecret, startIdpFor, startRelyingParty } from "../helpers/relying-party.ts";
+
+/** The callbacks of the guide. */
+const [callbacks = ""] = blocks("The session of Auth.js lacks roles", "js");
+const folder = newFolder(afterAll);
+const file = join(folder, "config.mjs");
+writeFileSync(file, `export default {\n${callbacks}\n};`);
+const { default: ofGuide } = (await import(pathToFileURL(file).href)) as {
+  readonly default: Pick<ExpressAuthConfig, "callbacks">;
+};
 
 /** Auth.js, unmodified, with an OpenID Connect provider that is described by its issuer alone. */
 
@@ -13,6 +27,7 @@ app.use(
   ExpressAuth({
     secret: "a long secret of the application's own",
     trustHost: true,
+    ...ofGuide,
     logger: { error: () => undefined },
     providers: [
       { id: "idp", name: "idp", type: "oidc", issuer: idp.issuer, clientId: "app", clientSecret: relyingPartySecret },
@@ -38,4 +53,12 @@ test("a user who denies is not signed in", async () => {
   const consent = await browser.press(await signIn(browser), "login-as-bob");
   await browser.press(consent, "consent-deny");
   expect(JSON.parse((await browser.open(`${url}/auth/session`)).body)).toBeNull();
+});
+
+test("roles are in the session, with the callbacks of docs/cookbook.md", async () => {
+  const edited = await command(["users", "edit", "alice", "--add-claim", 'roles=["admin"]'], { cwd: idp.cwd });
+  expect(edited.code, edited.stderr).toBe(0);
+  const browser = new Browser(idp.issuer, url);
+  const session = await approve(browser, await signIn(browser));
+  expect(JSON.parse(session.body)).toMatchObject({ user: { name: "Alice Adams", roles: ["admin"] } });
 });

@@ -69,6 +69,19 @@ test("commands", async () => {
   expect(await idp.ended).toEqual({ code: 0, signal: null });
 });
 
+test("logout", async () => {
+  const { cwd, env } = newProject();
+  const port = await freePort();
+  await startIdp([], { cwd, env });
+  const scripts = headingsOf("docs/logout.md").flatMap((heading) => blocks(heading, "sh"));
+  expect(scripts).toHaveLength(3);
+  for (const script of scripts) {
+    const ended = await shell(`set -e\n${script.replaceAll("3999", port)}`, { cwd, env });
+    expect(ended, script + ended.stderr).toMatchObject({ code: 0 });
+    if (script.includes("decode")) expect(ended.stdout).toContain("http://schemas.openid.net/event/backchannel-logout");
+  }
+});
+
 test("check a provider", async () => {
   const { cwd, env } = newProject();
   const port = await freePort();

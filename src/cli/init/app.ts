@@ -43,6 +43,14 @@ interface Kind {
 const generic =
   "No framework is known here: this is for a web app with a secret. Another: --type TYPE or --for LIBRARY";
 
+/** Without a known library there is no code to print. */
+const unknownLibrary = ({ frameworkTitle }: Project): readonly string[] =>
+  frameworkTitle === null
+    ? []
+    : [
+        `No library that signs users in is known in this ${frameworkTitle} app. To print the code for one, add --for LIBRARY`,
+      ];
+
 /** What kind of app it is, and which library signs its users in. */
 async function kindOf(cli: Invocation, flags: InitFlags, project: Project): Promise<Kind> {
   const { type: wanted, for: library } = flags;
@@ -62,7 +70,7 @@ async function kindOf(cli: Invocation, flags: InitFlags, project: Project): Prom
     return { type, found: await askLibrary(cli, project, type), notes: [] };
   }
   const type = wanted ?? project.framework?.type;
-  return { type: type ?? "confidential", found: null, notes: type === undefined ? [generic] : [] };
+  return { type: type ?? "confidential", found: null, notes: type === undefined ? [generic] : unknownLibrary(project) };
 }
 
 const clientIdProblem = (text: string): string | null =>
