@@ -8,7 +8,13 @@ import { samples } from "../helpers/sample-views.ts";
 const only = process.argv.slice(2);
 const wanted = samples.filter(({ name }) => only.length === 0 || only.some((part) => name.includes(part)));
 const languages = ["en", "tr"];
-const servers = await Promise.all(languages.map((lang) => startPageServer((view) => ({ ...view, lang }))));
+/** The account page offers the language that it is in. */
+const inLanguage = (view: object, lang: string): object => ({
+  ...view,
+  lang,
+  ...("language" in view && { language: lang }),
+});
+const servers = await Promise.all(languages.map((lang) => startPageServer((view) => inLanguage(view, lang))));
 const { chromium: found, remove } = prepareChromium();
 if (found === null) throw new Error("there is no Chromium here: name one by CHROMIUM_PATH");
 const browser = await chromium.launch({

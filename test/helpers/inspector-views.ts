@@ -60,8 +60,8 @@ const row = (
   })),
 });
 
-const done = (kind: ChangeName, target: string, command: string): UsersView["done"] => ({
-  text: { key: `inspector.done-${kind}`, values: { target, value: "" } },
+const done = (kind: ChangeName, target: string, command: string, value = ""): UsersView["done"] => ({
+  text: { key: `inspector.done-${kind}`, values: { target, value } },
   command: `npx dev-idp ${command}`,
 });
 
@@ -340,9 +340,9 @@ const testing: TestingView = {
   isOpen: false,
   groups: faultFormWith(null, []),
 };
-const doneHere = (kind: ChangeName, target: string, command: string): TestingView => ({
+const doneHere = (kind: ChangeName, target: string, command: string, value?: string): TestingView => ({
   ...testing,
-  done: done(kind, target, command),
+  done: done(kind, target, command, value),
 });
 
 export const testingViews = {
@@ -357,7 +357,7 @@ export const testingViews = {
     refused: { message: "the fault is not valid", problems: ["header: is not a header"], fix: null },
   },
   "inspector-testing-expired": doneHere("expire", "all", "expire --all"),
-  "inspector-testing-saved": doneHere("save-snapshot", "new", "snapshots save NAME"),
+  "inspector-testing-saved": doneHere("save-snapshot", "new", "snapshots save before", "before"),
   "inspector-testing-restored": doneHere("restore-snapshot", "signed-in", "snapshots restore signed-in"),
   "inspector-testing-reset-all": doneHere("reset", "all", "reset --yes"),
   "inspector-testing": testing,
@@ -372,15 +372,23 @@ export const testingViews = {
         endpoint: "token",
         effect: "503 temporarily_unavailable",
         filter: "demo-app, refresh_token",
-        left: "7 times",
+        left: 7,
         remove: change("remove-fault", "f17", "faults remove f17"),
+      },
+      {
+        ...{ id: "f18", endpoint: "userinfo", effect: "delay 5s", filter: "", left: 1 },
+        remove: change("remove-fault", "f18", "faults remove f18"),
+      },
+      {
+        ...{ id: "f19", endpoint: "jwks", effect: "keys-empty", filter: "", left: null },
+        remove: change("remove-fault", "f19", "faults remove f19"),
       },
     ],
     clear: change("clear-faults", "faults", "faults clear"),
   },
   "inspector-testing-behind": { ...testing, clock: { ...testing.clock, offset: -7200 } },
-  "inspector-testing-advance": doneHere("advance", "clock", "clock advance 31m"),
-  "inspector-testing-set": doneHere("set-clock", "clock", "clock set 2027-01-01T00:00:00Z"),
+  "inspector-testing-advance": doneHere("advance", "clock", "clock advance 31m", "31m"),
+  "inspector-testing-set": doneHere("set-clock", "clock", "clock set 2027-01-01T00:00:00Z", "2027-01-01T00:00:00Z"),
   "inspector-testing-freeze": doneHere("freeze", "clock", "clock freeze"),
   "inspector-testing-reset": doneHere("reset-clock", "clock", "clock reset"),
   "inspector-testing-add": doneHere("add-fault", "faults", "faults add token --status 503"),

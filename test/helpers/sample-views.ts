@@ -214,6 +214,7 @@ const social = {
 const orders = {
   name: "orders:read",
   title: "See your orders",
+  titleLang: "en",
   locked: false,
   declined: false,
   values: [{ name: "roles", value: '["admin"]' }],

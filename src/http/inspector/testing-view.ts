@@ -1,6 +1,6 @@
 import type { Page } from "../pages/page-writer.ts";
 import type { Renderer } from "../pages/templates/render.ts";
-import { formatTime, timeZoneHere } from "../pages/templates/texts.ts";
+import { formatNumber, formatTime, timeZoneHere } from "../pages/templates/texts.ts";
 import { clockWords } from "./banner.ts";
 import type { FaultFieldGroup, FaultPresetView } from "./fault-form.ts";
 import { tabPage, type ChangeView, type TabView } from "./views.ts";
@@ -21,13 +21,14 @@ export interface TestingView extends TabView {
   readonly freeze: ChangeView | null;
   /** Null: nobody has moved it. */
   readonly reset: ChangeView | null;
-  /** Effect, filter and what is left are English. */
+  /** Effect and filter are English. */
   readonly faults: readonly {
     readonly id: string;
     readonly endpoint: string;
     readonly effect: string;
     readonly filter: string;
-    readonly left: string;
+    /** For how many requests; null: until it is removed. */
+    readonly left: number | null;
     readonly remove: ChangeView;
   }[];
   readonly clear: ChangeView | null;
@@ -52,7 +53,7 @@ export interface TestingView extends TabView {
 
 export const renderTesting = (renderer: Renderer, view: TestingView): Page =>
   tabPage(renderer, view, "testing", (writer) => {
-    const { lang, say } = writer;
+    const { lang, say, plain } = writer;
     const { now, offset, frozen } = view.clock;
     return {
       nowWords: formatTime(now, lang, timeZoneHere()),
@@ -60,6 +61,16 @@ export const renderTesting = (renderer: Renderer, view: TestingView): Page =>
       clockName: say("inspector.clock"),
       faultsName: say("inspector.faults"),
       resetName: say("inspector.reset"),
+      faults: view.faults.map(({ left, ...fault }) => ({
+        ...fault,
+        leftWords:
+          left === null
+            ? say("inspector.left-always")
+            : plain({
+                key: left === 1 ? "inspector.left-once" : "inspector.left-times",
+                values: { count: formatNumber(left, lang) },
+              }),
+      })),
       snapshots: view.snapshots.map((one) => ({ ...one, savedWords: formatTime(one.savedAt, lang, timeZoneHere()) })),
       moved: frozen || offset !== 0,
     };

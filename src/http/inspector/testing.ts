@@ -1,5 +1,5 @@
 import { operations } from "../../core/operations/table.ts";
-import { effectOf, timesInWords, type Fault } from "../../core/testing/faults/faults.ts";
+import { effectOf, type Fault } from "../../core/testing/faults/faults.ts";
 import { expirable } from "../../core/testing/expire.ts";
 import { bodyParameters, single } from "../input/params.ts";
 import { sendPage } from "../pages/page-writer.ts";
@@ -33,7 +33,7 @@ export const showTesting: ShowTab = async (web, req, res, refusal) => {
       ...{ id: fault.id, endpoint: fault.endpoint },
       effect: effectOf(fault) + (fault.after ? ", after the work" : ""),
       filter: filterOf(fault),
-      left: timesInWords(fault),
+      left: fault.remaining,
       remove: changeView(web, "remove-fault", fault.id),
     })),
     clear: faults.length > 0 ? changeView(web, "clear-faults", "faults") : null,
