@@ -138,7 +138,7 @@ test.each([
   [["--as", "gitlab"], "--token-variable NAME=AUDIENCE"],
   [["--as", "gitlab", "--token-variable", "1=a"], "must be NAME=AUDIENCE"],
   [["--workload", "deplyo"], 'no workload "deplyo" in the fixtures'],
-  [["--as", "github-actions", "--claim", "aud=x"], 'claim "aud" cannot be set'],
+  [["--as", "github-actions", "--claim", "aud=x"], '"aud" cannot be set in the token of a workload'],
   [["--as", "github-actions", "--expired", "--missing-expiry"], "excludes"],
 ])("exec %j is refused before the command runs", async (flags, said) => {
   const cwd = newFolder();

@@ -20,17 +20,13 @@ export const workloadOperations = {
       summary: "Issue a token of a workload, as the place where it runs would, or bad on purpose",
       input: async (zod) => {
         const { tenYears } = await import("../time.ts");
-        const { whole } = await import("./schemas/given.ts");
-        const reserved = (await kinds()).reservedInWorkloads.join("|");
-        const claim = zod.string().regex(new RegExp(`^(?!(?:${reserved})$)`), {
-          error: (issue) => `claim "${String(issue.input)}" cannot be set in the token of a workload`,
-        });
+        const { ownWorkloadClaims, whole } = await import("./schemas/given.ts");
         return zod
           .strictObject({
             name: zod.string(),
             audience: zod.string().optional(),
             expires_in: whole(1, tenYears).optional().describe("Seconds"),
-            claims: zod.record(claim, (await import("../fields.ts")).jsonValue).optional(),
+            claims: ownWorkloadClaims.optional(),
             ...tokenFlawFields(zod),
           })
           .superRefine((input, issues) => {

@@ -11,6 +11,8 @@ interface ClaimRow {
   readonly setBy: "server" | "sign-in" | "userinfo" | "user";
   /** The flag of `idp token issue` that sets it. */
   readonly flag?: string;
+  /** The issuer of a workload sets it, too, in the tokens of `idp token issue --workload`. */
+  readonly inWorkloads?: true;
   /** The scope that releases it (OpenID Connect Core 5.4). */
   readonly scope?: string;
 }
@@ -19,14 +21,15 @@ const rows = (setBy: ClaimRow["setBy"], names: string, scope?: string): readonly
   names.split(" ").map((name) => ({ name, setBy, ...(scope !== undefined && { scope }) }));
 
 const claimTable: readonly ClaimRow[] = [
-  { name: "iss", setBy: "server", flag: "wrong-issuer" },
+  { name: "iss", setBy: "server", flag: "wrong-issuer", inWorkloads: true },
   { name: "sub", setBy: "server", flag: "user" },
-  { name: "aud", setBy: "server", flag: "audience" },
-  { name: "exp", setBy: "server", flag: "expires-in" },
+  { name: "aud", setBy: "server", flag: "audience", inWorkloads: true },
+  { name: "exp", setBy: "server", flag: "expires-in", inWorkloads: true },
   { name: "nbf", setBy: "server", flag: "not-yet-valid" },
   { name: "client_id", setBy: "server", flag: "client" },
   { name: "scope", setBy: "server", flag: "scope" },
-  ...rows("server", "iat jti cnf act may_act events"),
+  { name: "iat", setBy: "server", inWorkloads: true },
+  ...rows("server", "jti cnf act may_act events"),
   ...rows("server", "grant epoch era client_epoch exchanged_from family generation claims"),
   ...rows("sign-in", "nonce auth_time acr amr azp sid at_hash c_hash s_hash typ"),
   ...rows("userinfo", "id user language theme createdAt"),
@@ -47,6 +50,9 @@ export const reservedClaims = namesOf(({ setBy }) => setBy !== "user");
 export const reservedInTokens: ReadonlyMap<string, string | undefined> = new Map(
   claimTable.flatMap(({ name, setBy, flag }) => (setBy === "server" ? [[name, flag]] : [])),
 );
+
+/** The names that the claims of a workload cannot have. */
+export const reservedInWorkloads = namesOf(({ inWorkloads = false }) => inWorkloads);
 
 /** OpenID Connect Core 5.4. */
 export const standardByScope: ReadonlyMap<string, readonly string[]> = new Map(

@@ -12,9 +12,6 @@ export interface WorkloadSetting {
   readonly claims?: Claims | undefined;
 }
 
-/** Claims that only the issuer of a workload sets. */
-export const reservedInWorkloads: readonly string[] = ["iss", "aud", "exp", "iat"];
-
 interface Kind {
   /** Seconds that a token lives, unless asked otherwise. */
   readonly life: number;

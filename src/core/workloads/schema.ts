@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { issuerName } from "../issuers/issuer-view.ts";
-import { reservedInWorkloads, workloadKinds } from "./kinds.ts";
+import { reservedInWorkloads } from "../scopes/claim-table.ts";
+import { workloadKinds } from "./kinds.ts";
 import { jsonValue } from "../fields.ts";
 
 /** What fixtures may say of workloads. */

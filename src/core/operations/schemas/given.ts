@@ -9,7 +9,7 @@ import { userSchema } from "../../users/schema.ts";
 import { notKeepable } from "../../fixtures/read/source.ts";
 import { clientExtras, recordSchemas } from "../../state/transfer/schema.ts";
 import { stateFormat, stateVersion } from "../../state/state.ts";
-import { reservedInTokens } from "../../scopes/claim-table.ts";
+import { reservedInTokens, reservedInWorkloads } from "../../scopes/claim-table.ts";
 
 /** What operations take beyond plain fields: users, clients, faults and documents. The rules are those of fixtures. */
 
@@ -171,14 +171,22 @@ export const importInput = z.union(
   { error: "must be an export, or { source: { name, text } }, not both" },
 );
 
-/** What `token.issue` may put into a token. */
-const ownClaim = z.string().regex(new RegExp(`^(?!(?:${[...reservedInTokens.keys()].join("|")})$)`), {
-  error: ({ input }) => reserved(String(input)),
-});
+/** Claims to put into a token, but for those with a reserved name. @param why a reserved one cannot be set, as the end of a sentence */
+const claimsBut = (reserved: readonly string[], why: string) =>
+  z
+    .record(
+      z.string().regex(new RegExp(`^(?!(?:${reserved.join("|")})$)`), {
+        error: ({ input }) => {
+          const flag = reservedInTokens.get(String(input));
+          return `"${String(input)}" cannot be set${why}${flag === undefined ? "" : `. There is a flag for it: --${flag}`}`;
+        },
+      }),
+      jsonValue,
+    )
+    .superRefine(refuseUnkeepable);
 
-function reserved(name: string): string {
-  const flag = reservedInTokens.get(name);
-  const why = `"${name}" cannot be set: this server uses it to decide what the token may do`;
-  return flag === undefined ? why : `${why}. There is a flag for it: --${flag}`;
-}
-export const ownTokenClaims = z.record(ownClaim, jsonValue).superRefine(refuseUnkeepable);
+export const ownTokenClaims = claimsBut(
+  [...reservedInTokens.keys()],
+  ": this server uses it to decide what the token may do",
+);
+export const ownWorkloadClaims = claimsBut(reservedInWorkloads, " in the token of a workload");
