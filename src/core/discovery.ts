@@ -1,3 +1,4 @@
+import { createPublicKey } from "node:crypto";
 import { everyAssertionAlgorithm } from "./clients/assertion-algorithms.ts";
 import { proofAlgorithms } from "./tokens/dpop.ts";
 import { baseOf } from "./endpoints.ts";
@@ -72,5 +73,19 @@ export function metadata(
     request_parameter_supported: false,
     // Absent it would mean true (OpenID Connect Discovery 3).
     request_uri_parameter_supported: false,
+  };
+}
+
+/** How Keycloak describes a realm at the issuer: its clients read the public key there. */
+export async function realm(ctx: Context): Promise<Readonly<Record<string, unknown>>> {
+  const { keys } = await ctx.keys.jwks();
+  const key = keys.find(({ alg }) => alg === "RS256") ?? {};
+  const spki = createPublicKey({ key: { ...key }, format: "jwk" }).export({ type: "spki", format: "der" });
+  return {
+    realm: ctx.layout.name,
+    public_key: spki.toString("base64"),
+    "token-service": `${ctx.issuer}/protocol/openid-connect`,
+    "account-service": `${baseOf(ctx.address)}/account`,
+    "tokens-not-before": 0,
   };
 }

@@ -2,6 +2,7 @@ import { avatarPicture } from "../core/scopes/avatar.ts";
 import { HttpError } from "./answer/http-error.ts";
 import type { RequestHandler } from "express";
 import { baseOf, discoveryPath } from "../core/endpoints.ts";
+import { realm } from "../core/discovery.ts";
 import { checkReadable } from "../core/status.ts";
 import { asksForHtml, sendJson, sendText } from "./answer/answer.ts";
 import { apiHeaders, assetHeaders, iconHeaders } from "./answer/security-headers.ts";
@@ -29,16 +30,14 @@ export const health =
 /** The address of the issuer. A browser gets the start page; a program that waits for the server gets the other addresses. */
 export const root =
   (web: Web): RequestHandler =>
-  (req, res) => {
-    const { issuer, address } = web.ctx;
-    if (asksForHtml(req)) sendHome(web, req, res);
-    else
-      sendJson(
-        res,
-        200,
-        { issuer, discovery: baseOf(issuer) + discoveryPath, account: `${baseOf(address)}/account` },
-        apiHeaders,
-      );
+  async (req, res) => {
+    const { issuer, address, layout } = web.ctx;
+    if (asksForHtml(req)) {
+      sendHome(web, req, res);
+      return;
+    }
+    const own = { issuer, discovery: baseOf(issuer) + discoveryPath, account: `${baseOf(address)}/account` };
+    sendJson(res, 200, layout.realm === true ? { ...own, ...(await realm(web.ctx)) } : own, apiHeaders);
   };
 
 /** Browsers and tools ask for it by themselves. */

@@ -55,11 +55,11 @@ export async function composeContext(options: ContextOptions): Promise<Context> 
   function serve(tx: ReadTx, before: Served | undefined): Served {
     const settings = effectiveSettings(storedSettings(tx), options.settings);
     // The routes are made for these layouts, so they are only replaced if the endpoints changed.
+    const remembered = rememberedIssuer(tx);
     const layouts =
       before !== undefined && sameJson(before.settings.endpoints, settings.endpoints)
         ? before.layouts
-        : layoutsOf(settings.endpoints, options.name);
-    const remembered = rememberedIssuer(tx);
+        : layoutsOf(settings.endpoints, options.name, options.address(remembered));
     const chosen = before?.address ?? addressBefore(options.address(remembered), layouts[0]);
     const isMoved = before !== undefined && remembered !== before.remembered;
     const address = isMoved ? movedAddress(chosen, remembered, layouts[0]) : chosen;

@@ -25,7 +25,7 @@ import { checkChallenge } from "../tokens/pkce.ts";
 import { RedirectedError, type ResponseTarget } from "../sign-in/response.ts";
 import { checkCodeLength } from "../sign-in/request-length.ts";
 import { checkResources } from "../scopes/resources.ts";
-import { resolveScopes, splitScope } from "../scopes/scopes.ts";
+import { impliedScope, resolveScopes, splitScope } from "../scopes/scopes.ts";
 
 /** An authorization request, parsed once into single values and checked. */
 export interface AuthorizationRequest extends ResponseTarget {
@@ -79,11 +79,11 @@ export function checkAuthorizationRequest(
     if (!pushed) refuseUnpushed(client);
     checkResponseType(raw, client);
     checkResponseMode(ctx, raw);
-    const { scopes, ignored } = resolveScopes(tx, client, single(raw, "scope"));
+    const { scopes, ignored } = resolveScopes(tx, client, impliedScope(ctx, client, single(raw, "scope")));
     const claims = readClaimsParameter(tx, ctx, client, single(raw, "claims"), scopes);
     if (claims.acr?.essential === true) checkEssentialAcr(ctx, claims.acr.values);
     const nonce = single(raw, "nonce") ?? null;
-    const resources = checkResources([raw["resource"] ?? [], raw["audience"] ?? []].flat());
+    const resources = checkResources(ctx, [raw["resource"] ?? [], raw["audience"] ?? []].flat());
     checkCodeLength([nonce ?? "", ...claims.claims.userinfo, ...claims.claims.id_token, ...resources]);
     return {
       issuerPath: ctx.layout.issuer,

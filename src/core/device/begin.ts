@@ -6,7 +6,7 @@ import type { Context } from "../context.ts";
 import { baseOf, devicePath } from "../endpoints.ts";
 import { OAuthError } from "../errors.ts";
 import { singleFactor } from "../factors/rules/names.ts";
-import { resolveScopes, splitScope } from "../scopes/scopes.ts";
+import { impliedScope, resolveScopes, splitScope } from "../scopes/scopes.ts";
 import { deviceGrantType } from "../tokens/grant-types/device-code.ts";
 import { hashOf } from "../secrets.ts";
 
@@ -68,9 +68,9 @@ export function beginDevice(
     );
   }
   checkLength([request.scope, request.acr_values, ...request.resource]);
-  const resources = checkResources(request.resource);
+  const resources = checkResources(ctx, request.resource);
   return ctx.store.transaction((tx) => {
-    const { scopes } = resolveScopes(tx, client, request.scope);
+    const { scopes } = resolveScopes(tx, client, impliedScope(ctx, client, request.scope));
     const deviceCode = ctx.random(32);
     let userCode = drawUserCode(ctx);
     while (tx.find("deviceRequests", "userCode", userCode) !== undefined) userCode = drawUserCode(ctx);

@@ -9,10 +9,9 @@ import { presets, type Preset, type PresetName } from "./presets.ts";
 export type EndpointsSetting = PresetName | Readonly<Partial<Record<EndpointName, string>>>;
 
 /** The paths of an issuer. */
-export interface Layout extends Pick<
-  Preset,
-  "returnParameter" | "grantTypes" | "messages" | "frames" | "deviceMessage"
-> {
+export interface Layout extends Omit<Preset, "also" | "firstName" | "sharesFirstName" | "paths" | "settings"> {
+  /** The realm, tenant or server in its paths; "" where there is none. */
+  readonly name: string;
   /** That of the issuer itself, below the address that everything is served under: "", "/" or "/realms/idp". */
   readonly issuer: string;
   /** Below that address. */
@@ -21,14 +20,28 @@ export interface Layout extends Pick<
 
 /**
  * The layouts of an issuer: one, or two for a vendor that has two issuers on the same data.
- * @param name of the issuer; null: it is the first one
+ * @param name of the issuer; null: it is the first one @param given the issuer or its address, as it was given
  */
-export function layoutsOf(setting: EndpointsSetting, name: string | null): readonly [Layout, ...Layout[]] {
-  if (typeof setting !== "string") return [{ issuer: "", paths: { ...endpoints, ...setting } }];
+export function layoutsOf(
+  setting: EndpointsSetting,
+  name: string | null,
+  given: string,
+): readonly [Layout, ...Layout[]] {
+  if (typeof setting !== "string") return [{ issuer: "", name: "", paths: { ...endpoints, ...setting } }];
   const preset: Preset = presets[setting];
-  const { also, firstName } = preset;
-  const own = name ?? firstName;
+  const { also, firstName, sharesFirstName = false } = preset;
+  const own = name === null ? (nameIn(given, preset) ?? firstName) : sharesFirstName ? firstName : name;
   return [layout(preset, own), ...(also === undefined ? [] : [layout({ ...preset, ...also }, own)])];
+}
+
+/** The name in an issuer that ends with the vendor's path: `shop` in `http://localhost:4370/realms/shop`. */
+function nameIn(issuer: string, preset: Preset): string | undefined {
+  const [before = "", after] = preset.issuer.split("NAME");
+  if (after === undefined) return undefined;
+  const form = new RegExp(
+    `^https?://[^/]+(?:/.*)?${before}([A-Za-z0-9_-][A-Za-z0-9._-]*)${after.replace(".", "\\.")}$`,
+  );
+  return form.exec(baseOf(issuer))?.[1];
 }
 
 function layout(preset: Preset, name: string): Layout {
@@ -37,6 +50,7 @@ function layout(preset: Preset, name: string): Layout {
   const frames = Object.entries(preset.frames ?? {}).map(([path, message]) => [named(path), message] as const);
   return {
     ...preset,
+    name,
     issuer: named(preset.issuer),
     paths: { ...endpoints, ...Object.fromEntries(paths) },
     frames: Object.fromEntries(frames),

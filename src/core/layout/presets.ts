@@ -12,8 +12,10 @@ export interface Preset {
   readonly issuer: string;
   /** A second issuer of the same data, where the vendor has two. */
   readonly also?: Pick<Preset, "issuer" | "paths">;
-  /** What `NAME` is for the first issuer. */
+  /** What `NAME` is for the first issuer, unless the given issuer says otherwise. */
   readonly firstName: string;
+  /** Other issuers of the process have the first name as well: their own name is before the vendor's path. */
+  readonly sharesFirstName?: true;
   /** Below the base. Endpoints that the vendor does not have stay where they are. */
   readonly paths: Readonly<Partial<Record<EndpointName, string>>>;
   /** What the vendor calls `post_logout_redirect_uri`. */
@@ -26,6 +28,20 @@ export interface Preset {
   readonly deviceMessage?: true;
   /** Grant types under the names that the vendor's SDK sends. */
   readonly grantTypes?: Readonly<Record<string, string>>;
+  /** `audience` is any text, not only a URI (RFC 8707 2). */
+  readonly anyAudience?: true;
+  /** Scopes that a request for `openid` alone asks for as well, within the client's own. */
+  readonly impliedScopes?: readonly string[];
+  /** The claim `typ` of each kind of token. */
+  readonly payloadTypes?: { readonly access: string; readonly id: string; readonly refresh: string };
+  /** A GET of the issuer describes it, and a POST of a refresh token to the logout endpoint signs out. */
+  readonly realm?: true;
+  /** A token of a client that speaks for itself is for the resource of its scope: `RESOURCE/.default`. */
+  readonly defaultScope?: true;
+  /** Tokens have `tid`, `oid` and `ver`. */
+  readonly tenant?: true;
+  /** A logout without a hint returns to an address that exactly one client registered. */
+  readonly logoutByUri?: true;
   /** What applies where neither fixtures nor flags say otherwise: tokens and UserInfo as the vendor has them. */
   readonly settings: {
     readonly access_token_alg: "RS256";
@@ -73,12 +89,14 @@ export const presets = {
     },
     returnParameter: "returnTo",
     messages: { mode: "web_message", type: "authorization_response" },
+    anyAudience: true,
   },
   okta: {
     settings: usual,
-    issuer: "/oauth2/default",
-    firstName: "",
-    paths: ofOkta("/oauth2/default/v1"),
+    issuer: "/oauth2/NAME",
+    firstName: "default",
+    sharesFirstName: true,
+    paths: ofOkta("/oauth2/NAME/v1"),
     also: { issuer: "", paths: ofOkta("/oauth2/v1") },
     messages: { mode: "okta_post_message" },
   },
@@ -100,6 +118,9 @@ export const presets = {
     },
     // Its SDK asks whether it may watch the session in a frame. There is no such frame here.
     frames: { [`${protocol}/3p-cookies/step1.html`]: "unsupported" },
+    impliedScopes: ["profile", "email"],
+    payloadTypes: { access: "Bearer", id: "ID", refresh: "Refresh" },
+    realm: true,
   },
   cognito: {
     settings: usual,
@@ -128,6 +149,9 @@ export const presets = {
       device_authorization: "/NAME/oauth2/v2.0/devicecode",
     },
     deviceMessage: true,
+    defaultScope: true,
+    tenant: true,
+    logoutByUri: true,
     grantTypes: { device_code: "urn:ietf:params:oauth:grant-type:device_code" },
   },
 } as const satisfies Readonly<Record<string, Preset>>;

@@ -71,13 +71,14 @@ export async function beginLogout(
   const named = hint?.clientId ?? request.clientId;
   const document = postLogoutRedirectUri === undefined ? undefined : await documentClient(ctx, named, browser);
   const outcome = await ctx.store.transaction((tx) => {
-    const client = clientOf(tx, request, hint, document);
+    const client = clientOf(tx, request, hint, document) ?? onlyClientOf(tx, ctx, request);
     const location = returnAddress(ctx, client, request);
     const session = liveSession(tx, browser.session);
     const why = hint === null ? "no-hint" : "other-user";
     const clientId = client?.client_id ?? null;
     const record: LogoutRecord = { kind: "logout", why, clientId, document, postLogoutRedirectUri, state, uiLocales };
-    if (session !== null && hint?.sub !== session.user.id) {
+    const isGuessed = client !== null && hint === null && request.clientId === undefined;
+    if (isGuessed || (session !== null && hint?.sub !== session.user.id)) {
       const interaction = newInteraction(ctx, record, browser);
       tx.insert("interactions", interaction);
       return { kind: "ask", uid: interaction.uid } as const;
@@ -100,6 +101,13 @@ function clientOf(tx: ReadTx, request: LogoutRequest, hint: IdTokenHint | null, 
   const clientId = hint?.clientId ?? request.clientId;
   if (clientId === undefined) return null;
   return document === undefined ? findClient(tx, clientId) : presentClient(tx, document);
+}
+
+/** With the endpoints of Entra, the one client that registered exactly this address. The person is asked first. */
+function onlyClientOf(tx: ReadTx, { layout }: Context, { postLogoutRedirectUri: uri }: LogoutRequest): Client | null {
+  if (layout.logoutByUri !== true || uri === undefined) return null;
+  const clients = tx.findAll("clients", "postLogoutUri", uri);
+  return clients.length === 1 ? (clients[0] ?? null) : null;
 }
 
 /** Compares as redirect URIs are compared. */

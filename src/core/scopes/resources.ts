@@ -1,3 +1,4 @@
+import type { Context } from "../context.ts";
 import { OAuthError } from "../errors.ts";
 import { isAbsoluteUri } from "../uri.ts";
 
@@ -6,8 +7,8 @@ import { isAbsoluteUri } from "../uri.ts";
 /** The most values of a request. They are kept with each code, and many short strings take ten times the memory of their characters. */
 const maxResources = 20;
 
-/** The targets of a request. @throws {OAuthError} invalid_target */
-export function checkResources(sent: readonly string[]): readonly string[] {
+/** The targets of a request. With the endpoints of a vendor they may be any text. @throws {OAuthError} invalid_target */
+export function checkResources({ layout }: Pick<Context, "layout">, sent: readonly string[]): readonly string[] {
   // A parameter without a value counts as not sent (RFC 6749 3.1).
   const values = sent.filter((value) => value !== "");
   if (values.length > maxResources) {
@@ -16,7 +17,7 @@ export function checkResources(sent: readonly string[]): readonly string[] {
       `resource and audience have ${values.length} values; at most ${maxResources} are accepted`,
     );
   }
-  for (const value of values) {
+  for (const value of layout.anyAudience === true ? [] : values) {
     if (!isAbsoluteUri(value) || value.includes("#")) {
       throw new OAuthError(
         "invalid_target",
@@ -31,8 +32,12 @@ export function checkResources(sent: readonly string[]): readonly string[] {
  * The resources of a token request, which may narrow those that were granted (RFC 8707 2.2).
  * @throws {OAuthError} invalid_target
  */
-export function narrowResources(granted: readonly string[], values: readonly string[]): readonly string[] {
-  const asked = checkResources(values);
+export function narrowResources(
+  ctx: Pick<Context, "layout">,
+  granted: readonly string[],
+  values: readonly string[],
+): readonly string[] {
+  const asked = checkResources(ctx, values);
   if (asked.length === 0) return granted;
   // If the authorization request named none, the token request may still choose.
   const foreign = granted.length === 0 ? [] : asked.filter((value) => !granted.includes(value));

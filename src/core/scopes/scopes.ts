@@ -124,6 +124,16 @@ export function resolveScopes(
   return { scopes, ignored };
 }
 
+/** The scope that a request asks for: some vendors take `openid` alone for more, within the client's own. */
+export function impliedScope(
+  { layout: { impliedScopes } }: Pick<Context, "layout">,
+  client: Client,
+  requested: string | undefined,
+): string | undefined {
+  if (impliedScopes === undefined || (requested ?? "openid").trim() !== "openid") return requested;
+  return ["openid", ...impliedScopes.filter((name) => mayAsk(client, name))].join(" ");
+}
+
 /** The refusal of scopes that are not the client's own. */
 export function foreignScopes(client: Client, foreign: readonly string[]): OAuthError {
   const fix = addScopes(client, foreign);

@@ -16,6 +16,18 @@ function withClaims(claims: Record<string, unknown>, more: Readonly<Record<strin
   return claims;
 }
 
+/** What a vendor's tokens say of themselves beside the standard claims; the claims of the user win. */
+function vendorClaims(
+  { layout: { payloadTypes, tenant, name } }: Context,
+  kind: "access" | "id" | "refresh",
+  subject: string,
+): Record<string, unknown> {
+  return {
+    ...(payloadTypes !== undefined && { typ: payloadTypes[kind] }),
+    ...(tenant === true && kind !== "refresh" && { tid: name, oid: subject, ver: "2.0" }),
+  };
+}
+
 /** Seconds that an access token signed now will live. */
 export const accessTokenLife = (ctx: Context, { exchanged }: AccessTokenSubject): number =>
   Math.min(ctx.settings.access_token_ttl, (exchanged?.expiresAt ?? Infinity) - seconds(ctx));
@@ -56,7 +68,11 @@ export async function accessToken(
     auth_time: authentication?.authTime,
     ...(user !== null && { email: emailOf(user) }),
   };
-  return { typ: ctx.settings.access_token_typ, signer, claims: withClaims(claims, custom) };
+  return {
+    typ: ctx.settings.access_token_typ,
+    signer,
+    claims: withClaims(withClaims(claims, custom), vendorClaims(ctx, "access", claims.sub)),
+  };
 }
 
 export const signAccessToken = async (...of: Parameters<typeof accessToken>): Promise<string> =>
@@ -97,7 +113,11 @@ export function refreshToken(
     // A client that authenticates may change its key. For a public client, the key is the only proof (RFC 9449 5).
     cnf: subject.jkt === null || !isPublic(subject.client) ? undefined : { jkt: subject.jkt },
   };
-  return { typ: tokenTypes.refresh, signer: ctx.keys.secret, claims };
+  return {
+    typ: tokenTypes.refresh,
+    signer: ctx.keys.secret,
+    claims: { ...claims, ...vendorClaims(ctx, "refresh", claims.sub) },
+  };
 }
 
 /** OpenID Connect Core 3.1.3.6: the left half of the hash of the access token; Ed25519 goes with SHA-512 (RFC 8032 5.1). */
@@ -145,7 +165,11 @@ export async function idToken(
     jti: jtiOfIdToken(ctx.random(16), subject),
     nonce: content.nonce ?? undefined,
   };
-  return { typ: tokenTypes.id, signer, claims: withClaims(claims, content.claims) };
+  return {
+    typ: tokenTypes.id,
+    signer,
+    claims: withClaims(withClaims(claims, content.claims), vendorClaims(ctx, "id", user.id)),
+  };
 }
 
 /** Seconds: an ID-JAG is used at once. */

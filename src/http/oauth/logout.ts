@@ -1,5 +1,9 @@
 import type { Request, Response } from "express";
 import type { RawParameters } from "../../core/authorize/parameters.ts";
+import { authenticateClient } from "../../core/clients/authentication.ts";
+import { logoutByRefreshToken } from "../../core/logout/refresh-token.ts";
+import { clientCredentials } from "../input/credentials.ts";
+import { privateApiHeaders } from "../answer/security-headers.ts";
 import { answerLogout, beginLogout, showLogout, type SignedOut } from "../../core/logout/logout.ts";
 import { redirect } from "../answer/answer.ts";
 import { asGet, tooLongForGet } from "./authorize.ts";
@@ -20,6 +24,15 @@ export const getLogout = (web: Web) => (req: Request, res: Response) => logout(w
 /** A POST from the client's page comes without the session cookie (SameSite), as at the authorization endpoint. */
 export const postLogout = (web: Web) => async (req: Request, res: Response) => {
   const parameters = bodyParameters(req);
+  const refreshToken = web.ctx.layout.realm === true ? single(parameters, "refresh_token") : undefined;
+  if (refreshToken !== undefined) {
+    const client = await authenticateClient(web.ctx, clientCredentials(web, req, parameters));
+    note(res, { client: client.client_id });
+    await logoutByRefreshToken(web.ctx, client, refreshToken);
+    note(res, { outcome: "signed out by refresh token" });
+    res.status(204).set(privateApiHeaders).end();
+    return;
+  }
   if (readBrowser(web, req).session !== null) {
     await logout(web, req, res, parameters);
     return;

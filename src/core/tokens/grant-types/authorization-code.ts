@@ -61,7 +61,7 @@ export async function redeemCode(
     checkRedirectUri(request, redirectUri);
     checkVerifier(request.codeChallenge, verifier);
     checkBinding("code", request.dpopJkt, jkt);
-    const resources = narrowResources(request.resources, exchange.resource);
+    const resources = narrowResources(ctx, request.resources, exchange.resource);
     // After this, only a replay reads the record, and it needs only the family.
     tx.put("codes", { ...record, request: null, usedAt: ctx.now() });
     const authentication = { authTime: record.authTime, amr: record.amr, acr: record.acr, sid: record.sid };

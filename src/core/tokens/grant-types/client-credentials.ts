@@ -14,13 +14,26 @@ export const clientCredentials = grantType({
   parameters: { scope: "open", resource: "list" },
   needs: { what: "authentication", rule: "RFC 6749 4.4" },
   grant: (ctx, authenticated, request, jkt) => {
-    const resources = checkResources(request.resource);
+    const { scope, resource } = ofDefaultScope(ctx, request);
+    const resources = checkResources(ctx, resource);
     return settleAccessToken(ctx, authenticated, (tx, client) => ({
-      subject: planForClient(tx, ctx, client, { scope: request.scope, resources, jkt }),
+      subject: planForClient(tx, ctx, client, { scope, resources, jkt }),
       authentication: null,
     }));
   },
 });
+
+interface Asked {
+  readonly scope?: string | undefined;
+  readonly resource: readonly string[];
+}
+
+/** Entra's `RESOURCE/.default` stands for all that the client registered, at that resource. */
+function ofDefaultScope({ layout }: Context, { scope, resource }: Asked): Asked {
+  const [, named] = /^(\S+)\/\.default$/.exec(scope ?? "") ?? [];
+  if (layout.defaultScope !== true || named === undefined) return { scope, resource };
+  return { resource: [...resource, named] };
+}
 
 /**
  * Plans the token of a client that speaks for itself.

@@ -95,7 +95,7 @@ function redeem(
   poll: DevicePoll,
   jkt: string | null,
 ): TokenPlan {
-  const resources = narrowResources(request.resources, poll.resource);
+  const resources = narrowResources(ctx, request.resources, poll.resource);
   tx.put("deviceRequests", { ...request, status: "used" });
   const authentication = { authTime: request.authTime, amr: request.amr, acr: request.acr, sid: request.sid };
   const { scopes, resources: refreshResources } = request;

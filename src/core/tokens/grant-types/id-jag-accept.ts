@@ -72,7 +72,7 @@ export async function acceptIdJag(
   const idJag = await verifyIdJag(ctx, authenticated, trusted, request).catch((error: unknown) => {
     throw refuse(error instanceof Error ? error.message : "it is not valid", error);
   });
-  const resources = narrow(idJag.resources, request.resource);
+  const resources = narrow(ctx, idJag.resources, request.resource);
   return settleAccessToken(ctx, authenticated, (tx, client) => {
     useOnce(tx, ctx, idJag);
     const user = findUser(tx, trusted, idJag);
@@ -126,14 +126,14 @@ async function verifyIdJag(
   const targets = [resource].flat();
   if (!targets.every(isText)) throw new Error('"resource" must be a URI, or a list of them');
   return {
-    ...{ iss, sub, jti, exp, scopes: splitScope(scope), resources: checkResources(targets) },
+    ...{ iss, sub, jti, exp, scopes: splitScope(scope), resources: checkResources(ctx, targets) },
     email: payload["email_verified"] === true && isText(email) ? email : null,
   };
 }
 
 /** The targets of the token: those of the assertion, or fewer. @throws {OAuthError} invalid_target */
-function narrow(held: readonly string[], sent: readonly string[]): readonly string[] {
-  const asked = checkResources(sent);
+function narrow(ctx: Context, held: readonly string[], sent: readonly string[]): readonly string[] {
+  const asked = checkResources(ctx, sent);
   const foreign = asked.filter((value) => !held.includes(value));
   if (foreign.length === 0) return asked.length === 0 ? held : asked;
   const known = held.length === 0 ? "it names none" : `it names ${held.join(" ")}`;

@@ -54,7 +54,7 @@ export async function issueIdJag(
   if (request.actor_token !== undefined)
     throw new OAuthError("invalid_request", "actor_token is not supported for an ID-JAG: leave it out");
   const { audience, clientId } = await audienceOf(ctx, authenticated, request.audience);
-  const resources = checkResources(request.resource);
+  const resources = checkResources(ctx, request.resource);
   const scopes = scopesOf(request.scope);
   const claims = readSubject(ctx, authenticated, request);
   // A missing key is made first: the transaction cannot wait for it.

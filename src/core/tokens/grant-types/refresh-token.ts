@@ -75,7 +75,7 @@ function renew(
     "a refresh cannot add scopes (RFC 6749 6)",
   );
   const refreshResources = claims.resource ?? [];
-  const resources = narrowResources(refreshResources, request.resource);
+  const resources = narrowResources(ctx, refreshResources, request.resource);
   const rotates = ctx.settings.refresh_rotation === "on";
   const family = tx.get("families", claims.family);
   const current = family?.generation ?? 0;

@@ -58,7 +58,7 @@ async function exchangeToken(
   const subjectClaims = readToken(ctx, "subject_token", request.subject_token, jkt);
   const actorClaims =
     request.actor_token === undefined ? null : readToken(ctx, "actor_token", request.actor_token, jkt);
-  const resources = checkResources(request.resource);
+  const resources = checkResources(ctx, request.resource);
   const { response, username } = await settleAccessToken(ctx, authenticated, (tx, client): AccessTokenPlan => {
     const alive = requireAlive(tx, "subject_token", subjectClaims);
     const { user, grant } = alive;

@@ -1,0 +1,194 @@
+import { describe, expect, test } from "vitest";
+import type { FixtureClient } from "../../src/core/clients/metadata/schema.ts";
+import { register, serve } from "../helpers/app.ts";
+import { Browser, formsOf } from "../helpers/browser.ts";
+import { callback, jwtPart, type Body } from "../helpers/client.ts";
+import type { Idp } from "../../src/index.ts";
+
+/** What the endpoints of a vendor do beside being elsewhere. */
+
+type Vendor = "auth0" | "okta" | "keycloak" | "cognito" | "entra";
+const start = (endpoints: Vendor, issuer?: string) =>
+  serve({ settings: { endpoints }, ...(issuer !== undefined && { issuer }) });
+
+async function discoveryOf({ issuer }: Idp, at = issuer): Promise<Record<string, string>> {
+  const response = await fetch(`${at.replace(/\/$/, "")}/.well-known/openid-configuration`);
+  return (await response.json()) as Record<string, string>;
+}
+
+/** A client at a vendor's endpoints, which discovery names. */
+async function appAt(idp: Idp, metadata: Partial<FixtureClient> = {}) {
+  const at = await discoveryOf(idp);
+  const { credentials } = await register(idp, metadata);
+  const post = async (endpoint: string, parameters: Record<string, string>) => {
+    const sent = { client_id: credentials.client_id, client_secret: credentials.client_secret ?? "", ...parameters };
+    const response = await fetch(at[endpoint] ?? "", { method: "POST", body: new URLSearchParams(sent) });
+    const text = await response.text();
+    return {
+      status: response.status,
+      json: (text.startsWith("{") ? JSON.parse(text) : {}) as Body & Record<string, unknown>,
+    };
+  };
+  const signIn = async (change: Record<string, string> = {}) => {
+    const query = {
+      response_type: "code",
+      client_id: credentials.client_id,
+      redirect_uri: callback,
+      scope: "openid",
+      ...change,
+    };
+    const browser = new Browser(idp.issuer);
+    const login = await browser.open(`${at["authorization_endpoint"] ?? ""}?${new URLSearchParams(query).toString()}`);
+    const consent = await browser.press(login, "login-as-alice");
+    const { left } = await browser.press(consent, "consent-allow");
+    const code = left?.searchParams.get("code") ?? "";
+    const tokens = await post("token_endpoint", { grant_type: "authorization_code", code, redirect_uri: callback });
+    return { browser, consent, ...tokens };
+  };
+  return { ...credentials, at, post, signIn };
+}
+
+describe.each<[Vendor, string]>([
+  ["auth0", "JWT"],
+  ["okta", "at+jwt"],
+  ["keycloak", "JWT"],
+  ["cognito", "at+jwt"],
+  ["entra", "JWT"],
+])("%s", (vendor, typ) => {
+  test("access tokens are signed with the published key, and UserInfo has the claims alone", async () => {
+    const idp = await start(vendor);
+    const app = await appAt(idp);
+    const { json } = await app.signIn({ scope: "openid profile email" });
+    expect(jwtPart(json.access_token, 0)).toMatchObject({ alg: "RS256", typ });
+    const headers = { authorization: `Bearer ${json.access_token}` };
+    const info = (await (await fetch(app.at["userinfo_endpoint"] ?? "", { headers })).json()) as object;
+    expect(info).toMatchObject({ name: "Alice Adams", email: "alice@example.test" });
+    expect(info).not.toHaveProperty("user");
+  });
+
+  test("a setting wins over the vendor", async () => {
+    const idp = await serve({
+      settings: { endpoints: vendor, access_token_alg: "HS256", userinfo_format: "combined" },
+    });
+    const { json } = await (await appAt(idp)).signIn();
+    expect(jwtPart(json.access_token, 0)["alg"]).toBe("HS256");
+  });
+});
+
+test.each<[Vendor, path: string, kept: string]>([
+  ["keycloak", "/realms/shop", "/realms/shop"],
+  ["keycloak", "/auth/realms/shop", "/auth/realms/shop"],
+  ["keycloak", "/base", "/base/realms/idp"],
+  ["entra", "/contoso.onmicrosoft.com/v2.0", "/contoso.onmicrosoft.com/v2.0"],
+  ["entra", "", "/common/v2.0"],
+  ["okta", "/oauth2/aus1", "/oauth2/aus1"],
+  ["okta", "", "/oauth2/default"],
+])("%s with the issuer …%s is …%s", async (vendor, path, kept) => {
+  const idp = await start(vendor, `http://localhost:4370${path}`);
+  expect(idp.issuer).toBe(`http://localhost:4370${kept}`);
+  const at = await discoveryOf(idp, `http://localhost:${idp.port}${kept}`);
+  expect(at["issuer"]).toBe(idp.issuer);
+  expect(at["token_endpoint"]).toContain(kept.replace(/\/v2\.0$/, ""));
+});
+
+describe("keycloak", () => {
+  test("openid alone asks for profile and email too, within the client's scope; the consent page and the response say so", async () => {
+    const idp = await start("keycloak");
+    const { json, consent } = await (await appAt(idp)).signIn();
+    expect(json.scope).toBe("openid profile email");
+    expect(consent.body).toContain("consent-scope-email");
+    expect((await (await appAt(idp, { scope: "openid email" })).signIn()).json.scope).toBe("openid email");
+    expect((await (await appAt(idp)).signIn({ scope: "openid phone" })).json.scope).toBe("openid phone");
+    expect((await (await appAt(await start("cognito"))).signIn()).json.scope).toBe("openid");
+  });
+
+  test("payloads have typ, and the realm describes itself", async () => {
+    const idp = await start("keycloak");
+    const { json } = await (await appAt(idp)).signIn();
+    const types = [json.access_token, json.id_token, json.refresh_token].map((token) => jwtPart(token, 1)["typ"]);
+    expect(types).toEqual(["Bearer", "ID", "Refresh"]);
+    const realm = (await (await fetch(idp.issuer)).json()) as object;
+    expect(realm).toMatchObject({
+      realm: "idp",
+      public_key: expect.stringMatching(/^MII[A-Za-z0-9+/]+=*$/) as string,
+      "token-service": `${idp.issuer}/protocol/openid-connect`,
+    });
+  });
+
+  test("a refresh token, posted by its client, signs out: the session and its tokens", async () => {
+    const idp = await start("keycloak");
+    const app = await appAt(idp);
+    const { json, browser } = await app.signIn();
+    const foreign = await (await appAt(idp)).post("end_session_endpoint", { refresh_token: json.refresh_token });
+    expect(foreign.status).toBe(400);
+    expect(
+      (await app.post("end_session_endpoint", { refresh_token: json.refresh_token, client_secret: "x" })).status,
+    ).toBeGreaterThanOrEqual(400);
+    expect((await app.post("end_session_endpoint", { refresh_token: `${json.refresh_token}x` })).status).toBe(400);
+    expect((await browser.open("/account")).page).toBe("account");
+    expect((await app.post("end_session_endpoint", { refresh_token: json.refresh_token })).status).toBe(204);
+    expect((await browser.open("/account")).page).toBe("login");
+    const again = await app.post("token_endpoint", { grant_type: "refresh_token", refresh_token: json.refresh_token });
+    expect(again.json.error).toBe("invalid_grant");
+    expect((await app.post("introspection_endpoint", { token: json.access_token })).json["active"]).toBe(false);
+  });
+});
+
+describe("entra", () => {
+  test("client credentials with RESOURCE/.default: all scopes of the client, for that resource", async () => {
+    const idp = await start("entra");
+    const app = await appAt(idp, { grant_types: ["client_credentials"], redirect_uris: [], scope: "openid phone" });
+    const { json } = await app.post("token_endpoint", {
+      grant_type: "client_credentials",
+      scope: "api://orders/.default",
+    });
+    expect(json.scope).toBe("openid phone");
+    const claims = jwtPart(json.access_token, 1);
+    expect(claims).toMatchObject({ aud: "api://orders", tid: "common", oid: app.client_id, ver: "2.0" });
+    const other = await app.post("token_endpoint", { grant_type: "client_credentials", scope: "not a uri/.default" });
+    expect(other.status).toBe(400);
+  });
+
+  test("tokens of a user have tid, oid and ver; claims of the user win", async () => {
+    const idp = await start("entra");
+    await idp.call("seed", { users: [{ username: "alice", claims: { tid: "own" } }] });
+    const { json } = await (await appAt(idp)).signIn();
+    for (const token of [json.access_token, json.id_token])
+      expect(jwtPart(token, 1)).toMatchObject({ tid: "own", oid: jwtPart(token, 1)["sub"], ver: "2.0" });
+  });
+
+  test("a logout without a hint returns to an address of exactly one client, after a page that names it", async () => {
+    const idp = await start("entra");
+    const [one, both] = ["http://localhost:3000/one", "http://localhost:3000/both"];
+    const app = await appAt(idp, { client_name: "The shop", post_logout_redirect_uris: [one, both] });
+    await appAt(idp, { post_logout_redirect_uris: [both] });
+    const { browser } = await app.signIn();
+    const logout = (uri: string) =>
+      browser.open(
+        `${app.at["end_session_endpoint"] ?? ""}?${new URLSearchParams({ post_logout_redirect_uri: uri }).toString()}`,
+      );
+    for (const uri of [both, "http://localhost:3000/nobody"]) {
+      const page = await logout(uri);
+      expect(page.left).toBeNull();
+      expect(page.body).not.toContain("The shop");
+    }
+    const page = await logout(one);
+    expect([page.page, page.left]).toEqual(["logout", null]);
+    expect(page.body).toContain("The shop");
+    expect(formsOf(page.body)).not.toEqual([]);
+    expect((await browser.press(page, "logout-confirm")).left?.href).toBe(one);
+  });
+});
+
+test("auth0: audience takes any string, at other endpoints only a URI", async () => {
+  const app = await appAt(await start("auth0"));
+  const { json } = await app.signIn({ audience: "my-api" });
+  expect(jwtPart(json.access_token, 1)["aud"]).toBe("my-api");
+  const own = await appAt(await start("auth0"), { grant_types: ["client_credentials"], redirect_uris: [] });
+  const made = await own.post("token_endpoint", { grant_type: "client_credentials", audience: "my-api" });
+  expect(jwtPart(made.json.access_token, 1)["aud"]).toBe("my-api");
+  const other = await appAt(await start("okta"), { grant_types: ["client_credentials"], redirect_uris: [] });
+  expect(
+    (await other.post("token_endpoint", { grant_type: "client_credentials", audience: "my-api" })).json.error,
+  ).toBe("invalid_target");
+});
