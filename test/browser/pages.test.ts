@@ -1,9 +1,11 @@
 import axe from "axe-core";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { serve } from "../helpers/app.ts";
 import { launchChromium } from "../helpers/chromium.ts";
 import { elementsOf } from "../helpers/html.ts";
 import { startPageServer } from "../helpers/page-server.ts";
+import { dataUrl, pictures } from "../helpers/pictures.ts";
 import { oneOfEachKind } from "../helpers/sample-views.ts";
 
 /**
@@ -29,6 +31,10 @@ beforeAll(async () => {
   await window.addInitScript({ content: axe.source });
   window.on("request", (request) => requests.push(request.url()));
   window.on("console", (message) => complaints.push(message.text()));
+  window.on("dialog", (dialog) => {
+    complaints.push(dialog.message());
+    void dialog.dismiss();
+  });
   window.on("pageerror", (error) => complaints.push(error.message));
 });
 
@@ -95,6 +101,35 @@ describe.each(oneOfEachKind.filter(({ name }) => name !== "form-post"))("$name",
   test("has no axe violations there either", async () => {
     expect(await violations()).toEqual([]);
   });
+});
+
+test("a brand is loaded and shown, has no axe violations in either theme, and a script in its logo does not run", async () => {
+  complaints.length = 0;
+  await window.setViewportSize({ width: 1280, height: 720 });
+  const shown = `({
+    accent: getComputedStyle(document.querySelector("a.skip")).color,
+    logo: document.querySelector(".mark img")?.naturalWidth > 0,
+  })`;
+  const looks: unknown[] = [];
+  for (const logo of [pictures.svg, pictures.scriptedSvg]) {
+    const brand = { name: "Acme", color: "#ffcc00", logo: dataUrl("image/svg+xml", logo) };
+    const idp = await serve({ fixtures: [{ settings: { brand, try_it: true }, users: [{ username: "alice" }] }] });
+    for (const theme of ["light", "dark"]) {
+      for (const path of ["/", "/account"]) {
+        await window.goto(`${idp.issuer}${path}?theme=${theme}`);
+        expect(await violations()).toEqual([]);
+      }
+      looks.push(await window.evaluate(shown));
+    }
+    await window.goto(`${idp.issuer}/_idp/assets/logo`);
+  }
+  const [light, dark] = ["rgb(135, 108, 0)", "rgb(255, 204, 0)"];
+  expect(looks).toMatchObject([light, dark, light, dark].map((accent) => ({ accent, logo: true })));
+  // What the browser says of the logo with scripts, opened by itself.
+  expect(complaints.filter((text) => !text.includes("sandboxed") && !text.includes("Content Security Policy"))).toEqual(
+    [],
+  );
+  expect(complaints).not.toEqual([]);
 });
 
 /** Opens a page in a new window, does something there, and closes it. */
