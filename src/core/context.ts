@@ -3,7 +3,7 @@
  *
  * Every function takes a `Context` (store, keys, settings, clock, randomness) and typed input. It returns a result or throws: `OAuthError` for
  * the protocol, `OperationError` for an operator (errors.ts), each with the next step (hint.ts, fix-commands.ts). src/http and src/cli turn
- * both into responses.
+ * both into responses. The type `Context` is here; src/serve/context.ts composes one.
  *
  * era.ts ends many tokens by one number, attempts.ts slows guessing, outbound.ts makes this server's own requests to clients, derived.ts keeps values
  * that are made from records.

@@ -7,8 +7,8 @@ import { NestingError, parseJson } from "../text/json-depth.ts";
 import { OAuthError } from "./errors.ts";
 
 /**
- * What this server sends to its clients: for their keys (`jwks_uri`), for their metadata documents where those are on, and that a session ended
- * (`backchannel_logout_uri`). Never through a redirect, and never where it must not reach (OWASP SSRF; RFC 7591 5).
+ * Every request that this server sends: for keys of clients and of trusted issuers (`jwks_uri`), for metadata documents where those are on, and to
+ * say that a session ended (`backchannel_logout_uri`). Never through a redirect, and never where it must not reach (OWASP SSRF; RFC 7591 5).
  */
 
 /** Milliseconds for the whole request. */

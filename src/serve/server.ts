@@ -1,6 +1,7 @@
 /*
- * serve: opens issuers and serves them. issuer.ts opens one (store, keys, settings, fixtures), registry.ts has those of a process, server.ts
- * listens and mounts the app, options.ts checks what the caller passes.
+ * serve: opens issuers and serves them. context.ts composes the context of one, issuer.ts opens it (store, keys, settings, fixtures), registry.ts
+ * has those of a process, server.ts listens and mounts the app, options.ts checks what the caller passes. fixture-files.ts finds fixture files,
+ * and fixture-logos.ts reads the logos that they name.
  */
 import type { RequestListener } from "node:http";
 import type { RequestHandler } from "express";

@@ -126,7 +126,7 @@ test("nothing in a request acts on the terminal", () => {
   );
 });
 
-/** Each kind of line, as it was before only what is printed was made safe. */
+/** Each kind of line. */
 const kinds: Readonly<Record<string, Partial<RequestEvent>>> = {
   refused: {
     status: 400,

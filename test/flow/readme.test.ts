@@ -108,7 +108,7 @@ test("reset, export, import, watch", async () => {
 test("in CI", { tags: ["curl"] }, async () => {
   const { cwd, env } = newProject();
   const port = await freePort();
-  const [exec = "", script = ""] = blocks("In CI", "sh");
+  const [exec = "", script = ""] = blocks("Run your tests", "sh");
   const scripts = {
     test: `node -e "fetch(process.env.OIDC_ISSUER + '/_idp/health').then(({ status }) => process.exit(status))"`,
   };
@@ -124,7 +124,7 @@ test("in CI, as a GitHub Actions job", async () => {
     readonly uses?: string;
     readonly run?: string;
   }
-  const [text = ""] = blocks("In CI", "yaml");
+  const [text = ""] = blocks("Run your tests", "yaml");
   const workflow = load(text) as { on: string[]; jobs: Record<string, { "runs-on": string; steps: readonly Step[] }> };
   expect(workflow.on).toEqual(["push", "pull_request"]);
   const [job] = Object.values(workflow.jobs);

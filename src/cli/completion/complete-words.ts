@@ -12,7 +12,7 @@ import { invocationOf, type GlobalFlags, type Invocation, type Terminal } from "
 /** How long to look for names, in milliseconds. */
 const timeoutMs = 1000;
 
-/** Names that need no quoting in any shell. Others are not suggested: each of the three shells quotes differently. */
+/** Names that need no quoting in any shell. Others are not suggested: each shell quotes differently. */
 const harmless = /^[\p{L}\p{N}\p{M}_.,@+:/=-]+$/u;
 
 /** Writes the answer to stdout. */

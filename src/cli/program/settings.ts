@@ -63,11 +63,10 @@ export const withSettings = (command: Command): Command =>
       new Option("--dpop-nonce <how>", "required: DPoP proofs need a nonce of the server").choices(["off", "required"]),
     )
     .addOption(
-      new Option("--userinfo-format <form>", "the UserInfo format of clients that set none (default: native)").choices([
-        "native",
-        "standard",
-        "combined",
-      ]),
+      new Option(
+        "--userinfo-format <form>",
+        "the UserInfo format of clients that set none (default: combined)",
+      ).choices(["native", "standard", "combined"]),
     )
     .addOption(
       new Option("--id-token-claims <set>", "the claims in ID tokens of clients that set none (default: all)").choices([

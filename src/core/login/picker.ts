@@ -2,7 +2,7 @@ import type { ReadTx, User } from "../../store/store.ts";
 import { badgesOf, groupsOf } from "../users/roles.ts";
 import type { Context } from "../context.ts";
 
-/** One page of the users to pick from. */
+/** One page of the users to pick from. It reads the store each time, so it follows every change. */
 
 export interface UserPage {
   readonly users: readonly User[];
@@ -37,7 +37,7 @@ function namedExactly(tx: ReadTx, name: string, max: number): readonly User[] {
   return [...new Set([...(byName === undefined ? [] : [byName]), ...byEmail])];
 }
 
-/** The users who match, up to `most` of them, `leading` first. */
+/** The users who match, up to `max` of them, `leading` first. */
 function matching(tx: ReadTx, leading: readonly User[], wanted: string, max: number): User[] {
   const found = [...leading];
   let looked = 0;

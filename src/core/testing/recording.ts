@@ -7,7 +7,7 @@ import { byName, parametersOf, type Flows } from "./flows.ts";
 import { copied, type Redactor, type Token } from "./recorded-values.ts";
 import type { Exchange, RequestEvent, RequestRecord } from "./record.ts";
 
-/** Makes the record of a request. Everything that was sent goes through `recorded-values.ts`. */
+/** Makes the record of a request. Parameters, tokens and bodies go through `recorded-values.ts`, other texts through `core/redaction`. */
 
 type Values = Readonly<Record<string, unknown>>;
 
