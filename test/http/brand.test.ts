@@ -136,10 +136,18 @@ test("the guide begins with an example that works", async () => {
   expect(notes).toEqual([]);
 });
 
-test("a start with a color that is hard to read says which one the pages use", async () => {
+test("a start with a color that is hard to read says which one the pages use; so do changed fixtures", async () => {
   const notes: string[] = [];
-  await serve({ fixtures: [{ settings: { brand: { color: "#ffcc00" } } }], log: (note) => notes.push(note) });
-  expect(notes).toEqual([expect.stringMatching(/^brand\.color #ffcc00 has a contrast of 1\.3:1 .* so they use #/)]);
+  const branded = (color: string) => ({ value: { settings: { brand: { color } } } });
+  const idp = await serve({ fixtures: [branded("#ffcc00")], log: (note) => notes.push(note) });
+  // Each instance says it.
+  expect([...new Set(notes.splice(0))]).toEqual([
+    expect.stringMatching(/^brand\.color #ffcc00 has a contrast of 1\.3:1 .* so they use #/),
+  ]);
+  await idp.changeFixtures([branded("#0f766e")]);
+  expect(notes).toEqual([]);
+  await idp.changeFixtures([branded("#8ab4f8")]);
+  expect(notes).toEqual([expect.stringMatching(/^brand\.color #8ab4f8 has a contrast of 1\.8:1 /)]);
 });
 
 test("a fixture file names the picture by a path beside it, and a reset reads it again", async () => {
