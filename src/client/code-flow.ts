@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
+import type { JsonObject } from "../text/json-object.ts";
 import { attempt, Problem, shown, type Report } from "./check.ts";
 import { clientForm } from "./client.ts";
-import { refusalOf, send, successOf, textIn, type Json } from "./http.ts";
+import { refusalOf, send, successOf, textIn } from "./http.ts";
 import { requireEndpoint, type Provider } from "./provider.ts";
 import { finish, nothing, type Result } from "./result.ts";
 import { requestTokens, type SignIn } from "./tokens.ts";
@@ -93,7 +94,7 @@ interface ReadResponse {
   /** Null without a code that may be used. */
   readonly code: string | null;
   /** The refusal of the provider, if there is one. */
-  readonly refusal: Json | null;
+  readonly refusal: JsonObject | null;
 }
 
 /** Checks the authorization response. A code is used only if the response provably belongs to this request and this provider. */

@@ -1,6 +1,7 @@
+import type { JsonObject } from "../text/json-object.ts";
 import { attempt, Problem, shown } from "./check.ts";
 import { clientForm } from "./client.ts";
-import { jsonOf, refusalOf, send, successOf, textIn, type Json } from "./http.ts";
+import { jsonOf, refusalOf, send, successOf, textIn } from "./http.ts";
 import { requireEndpoint } from "./provider.ts";
 import { finish, nothing, type Result } from "./result.ts";
 import { checkTokens, type SignIn } from "./tokens.ts";
@@ -56,7 +57,7 @@ export async function deviceFlow(
 }
 
 /** @throws {Problem} if a member is missing or wrong (RFC 8628 3.2) */
-function readBegun({ now }: SignIn, begun: Json, timeout: number): Waiting & { readonly prompt: DevicePrompt } {
+function readBegun({ now }: SignIn, begun: JsonObject, timeout: number): Waiting & { readonly prompt: DevicePrompt } {
   const where = "the answer";
   const { expires_in: life, interval = usualInterval, verification_uri_complete: complete } = begun;
   if (typeof life !== "number" || typeof interval !== "number") {

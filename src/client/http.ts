@@ -1,6 +1,7 @@
 import { request as httpRequest, type IncomingHttpHeaders, type IncomingMessage } from "node:http";
 import { request as httpsRequest } from "node:https";
 import type { LookupFunction } from "node:net";
+import type { JsonObject } from "../text/json-object.ts";
 import { parseExact } from "../text/json-digits.ts";
 import { Problem, shown } from "./check.ts";
 import { isLoopbackUrl } from "../net/address.ts";
@@ -111,14 +112,12 @@ function failureOf(host: string, { code = "", message }: NodeJS.ErrnoException):
 }
 
 /** A JSON object as it was sent, with all digits of its numbers. */
-export type Json = Readonly<Record<string, unknown>>;
-
 const mediaType = ({ headers }: Reply): string => (headers["content-type"] ?? "").split(";")[0]?.trim() ?? "";
 
 export const isJwt = (reply: Reply): boolean => mediaType(reply).toLowerCase() === "application/jwt";
 
 /** The object in an answer, whatever its status. @throws {Problem} if it is not one, or its type is not JSON */
-export function jsonOf(reply: Reply): Json {
+export function jsonOf(reply: Reply): JsonObject {
   const { url, status, text } = reply;
   const type = mediaType(reply);
   if (status >= 300 && status < 400) {
@@ -136,24 +135,24 @@ export function jsonOf(reply: Reply): Json {
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
     throw new Problem(`${url} answers ${status} with JSON that is not an object`);
   }
-  return value as Json;
+  return value as JsonObject;
 }
 
 /** The object in a successful answer. @throws {Problem} with the words of the provider, if it says what is wrong */
-export function successOf(reply: Reply, status = 200): Json {
+export function successOf(reply: Reply, status = 200): JsonObject {
   const json = jsonOf(reply);
   if (reply.status === status) return json;
   throw new Problem(`${reply.url} answers ${reply.status}${refusalOf(json)}`);
 }
 
 /** ` invalid_grant: the code has expired` (RFC 6749 5.2); empty if the answer does not say why. */
-export function refusalOf({ error, error_description: description }: Json): string {
+export function refusalOf({ error, error_description: description }: JsonObject): string {
   if (typeof error !== "string") return "";
   return ` ${error.slice(0, 100)}${typeof description === "string" ? `: ${description.slice(0, 400)}` : ""}`;
 }
 
 /** A member that has to be text. @throws {Problem} */
-export function textIn(json: Json, name: string, where: string): string {
+export function textIn(json: JsonObject, name: string, where: string): string {
   const value = json[name];
   if (typeof value === "string" && value !== "") return value;
   throw new Problem(`${where} has ${value === undefined ? "no" : "a wrong"} ${name}: ${shown(value)}`);

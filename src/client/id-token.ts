@@ -1,8 +1,9 @@
 import { createHash } from "node:crypto";
 import { compactVerify, createLocalJWKSet, decodeJwt, decodeProtectedHeader, errors, type JSONWebKeySet } from "jose";
+import type { JsonObject } from "../text/json-object.ts";
 import { asNumber, parseExact } from "../text/json-digits.ts";
 import { attempt, Problem, shown } from "./check.ts";
-import { send, successOf, type Json } from "./http.ts";
+import { send, successOf } from "./http.ts";
 import { requireEndpoint } from "./provider.ts";
 import type { SignIn } from "./tokens.ts";
 
@@ -25,7 +26,7 @@ const known = /^(RS|PS|ES)(256|384|512)$|^EdDSA$|^Ed25519$/;
 const symmetric = /^HS(256|384|512)$/;
 
 /** The claims, whatever the checks found; null if the token cannot be read. */
-export async function checkIdToken(run: SignIn, token: unknown, expected: Expected): Promise<Json | null> {
+export async function checkIdToken(run: SignIn, token: unknown, expected: Expected): Promise<JsonObject | null> {
   const { report } = run;
   const read = await attempt(report, "id_token", () => readIdToken(token));
   if (read === null) return null;
@@ -38,7 +39,11 @@ export async function checkIdToken(run: SignIn, token: unknown, expected: Expect
   return claims;
 }
 
-function readIdToken(token: unknown): { readonly text: string; readonly header: Json; readonly claims: Json } {
+function readIdToken(token: unknown): {
+  readonly text: string;
+  readonly header: JsonObject;
+  readonly claims: JsonObject;
+} {
   if (typeof token !== "string") throw new Problem("the token response has no id_token, although scope has openid");
   if (token.split(".").length === 5) throw new Problem("the ID token is encrypted, and this client has no key for it");
   try {
@@ -49,19 +54,19 @@ function readIdToken(token: unknown): { readonly text: string; readonly header: 
 }
 
 /** The claims of a JWT, with all digits of its numbers. @throws if it is not a JWT */
-export function jwtClaims(token: string): Json {
+export function jwtClaims(token: string): JsonObject {
   decodeJwt(token);
-  return parseExact(Buffer.from(token.split(".")[1] ?? "", "base64url").toString("utf8")) as Json;
+  return parseExact(Buffer.from(token.split(".")[1] ?? "", "base64url").toString("utf8")) as JsonObject;
 }
 
 /** A time, which may be a number that JavaScript rounds: "never", as Java writes it. */
-const timeIn = (claims: Json, name: string): unknown => asNumber(claims[name]) ?? claims[name];
+const timeIn = (claims: JsonObject, name: string): unknown => asNumber(claims[name]) ?? claims[name];
 
 /** @returns what it was verified with @throws {Problem} */
 export async function verifySignature(
   { provider, client }: SignIn,
   token: string,
-  header: Json,
+  header: JsonObject,
   algs: readonly string[] = provider.idTokenAlgs,
 ): Promise<string> {
   const { alg, kid } = header;
@@ -82,7 +87,7 @@ export async function verifySignature(
 
 type Keys = ReturnType<typeof createLocalJWKSet>;
 
-function keySet(keys: Json, url: string): Keys {
+function keySet(keys: JsonObject, url: string): Keys {
   try {
     return createLocalJWKSet(keys as unknown as JSONWebKeySet);
   } catch {
@@ -124,7 +129,7 @@ async function verifyWithAny(token: string, alg: string, keys: errors.JWKSMultip
 const isTime = (value: unknown): value is number => typeof value === "number" && Number.isFinite(value);
 
 /** Checks what every ID token has: issuer, audience and times. */
-function checkClaims({ provider, client, report, now }: SignIn, claims: Json): void {
+function checkClaims({ provider, client, report, now }: SignIn, claims: JsonObject): void {
   const check = (name: string, ok: boolean, detail: string): void => {
     report.check(`id_token.${name}`, ok, detail);
   };
@@ -153,7 +158,7 @@ function checkClaims({ provider, client, report, now }: SignIn, claims: Json): v
 }
 
 /** Checks what binds the token to this request and its access token. */
-function checkBinding({ report, now }: SignIn, claims: Json, alg: string, expected: Expected): void {
+function checkBinding({ report, now }: SignIn, claims: JsonObject, alg: string, expected: Expected): void {
   const check = (name: string, ok: boolean, detail: string): void => {
     report.check(`id_token.${name}`, ok, detail);
   };

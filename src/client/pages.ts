@@ -1,5 +1,6 @@
+import type { JsonObject } from "../text/json-object.ts";
 import { Problem, shown } from "./check.ts";
-import { jsonOf, refusalOf, type Json, type Reply } from "./http.ts";
+import { jsonOf, refusalOf, type Reply } from "./http.ts";
 
 /** The pages of an idp server as data (`Accept: application/json`), answered for a user. */
 
@@ -12,7 +13,7 @@ export interface Decider {
 }
 
 /** @throws {Problem} if it is an error instead of a page */
-export function pageOf(reply: Reply): Json {
+export function pageOf(reply: Reply): JsonObject {
   const json = jsonOf(reply);
   if (typeof json["page"] === "string" && Array.isArray(json["actions"])) return json;
   throw new Problem(`the server refuses:${refusalOf(json)}`);
@@ -25,7 +26,7 @@ export function parametersAt(location: string, redirectUri: string): URLSearchPa
 }
 
 /** The parameters that a browser would post (`response_mode=form_post`); null for another page. */
-export function postedParameters(page: Json, redirectUri: string): URLSearchParams | null {
+export function postedParameters(page: JsonObject, redirectUri: string): URLSearchParams | null {
   if (page["page"] !== "form-post" || page["action"] !== redirectUri || !Array.isArray(page["parameters"])) return null;
   const parameters = page["parameters"] as readonly Readonly<Record<"name" | "value", unknown>>[];
   return new URLSearchParams(parameters.map(({ name, value }): [string, string] => [String(name), String(value)]));
@@ -39,7 +40,7 @@ interface Action {
 
 /** Presses the button that leads on. @throws {Problem} if there is none */
 export async function answerPage(
-  page: Json,
+  page: JsonObject,
   decider: Decider,
   request: (address: string, form: URLSearchParams) => Promise<Reply>,
 ): Promise<Reply> {
@@ -60,7 +61,7 @@ export async function answerPage(
 
 /** Gives the second step: the code, or the button that stands in for a passkey. @throws {Problem} if neither can be given */
 async function answerFactor(
-  page: Json,
+  page: JsonObject,
   { user, code }: Decider,
   request: (address: string, form: URLSearchParams) => Promise<Reply>,
 ): Promise<Reply> {
@@ -80,7 +81,7 @@ async function answerFactor(
 }
 
 /** Why nobody is signed in, in the words of the login page. */
-function refusedBy(page: Json, user: string): Problem {
+function refusedBy(page: JsonObject, user: string): Problem {
   if (page["state"] === "reauth") {
     return new Problem(`the request needs the password of ${user}, and this command picks the user from a list`);
   }
@@ -89,7 +90,7 @@ function refusedBy(page: Json, user: string): Problem {
       "the login page takes passwords only, and this command picks the user from a list: start the server with --login picker",
     );
   }
-  const { text, fix } = Object(page["message"]) as Json;
+  const { text, fix } = Object(page["message"]) as JsonObject;
   const next = typeof fix === "string" ? ` How to fix it: ${fix}` : "";
   return new Problem(`${typeof text === "string" ? text : `the login page refuses ${user}.`}${next}`);
 }

@@ -1,5 +1,6 @@
+import type { JsonObject } from "../text/json-object.ts";
 import { Problem, shown } from "./check.ts";
-import { send, successOf, type Json, type Reply } from "./http.ts";
+import { send, successOf, type Reply } from "./http.ts";
 import { isLoopbackUrl } from "../net/address.ts";
 
 /** What a provider says about itself (OpenID Connect Discovery 4, RFC 8414 3). */
@@ -71,7 +72,7 @@ function providerOf(issuer: string, reply: Reply): Provider {
   };
 }
 
-function textsIn(metadata: Json, name: string, otherwise: readonly string[]): readonly string[] {
+function textsIn(metadata: JsonObject, name: string, otherwise: readonly string[]): readonly string[] {
   const value = metadata[name];
   if (value === undefined) return otherwise;
   if (Array.isArray(value) && value.every((item) => typeof item === "string")) return value;
@@ -79,7 +80,7 @@ function textsIn(metadata: Json, name: string, otherwise: readonly string[]): re
 }
 
 /** An address that may be called, or opened in a browser: only http and https. */
-function endpointOf(issuer: string, metadata: Json, name: string): string {
+function endpointOf(issuer: string, metadata: JsonObject, name: string): string {
   const value = metadata[name];
   if (typeof value !== "string" || !/^https?:\/\//i.test(value) || !URL.canParse(value)) {
     throw new Problem(`${name} in the metadata is not an address: ${shown(value)}`);

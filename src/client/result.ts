@@ -1,4 +1,4 @@
-import type { Json } from "./http.ts";
+import type { JsonObject } from "../text/json-object.ts";
 import { checkIdToken } from "./id-token.ts";
 import type { SignIn } from "./tokens.ts";
 import { checkUserInfo } from "./userinfo.ts";
@@ -6,12 +6,12 @@ import { checkUserInfo } from "./userinfo.ts";
 /** The result of a sign-in, beside its checks. */
 export interface Result {
   /** The token response. */
-  readonly tokens: Json | null;
+  readonly tokens: JsonObject | null;
   /** The claims of the ID token. */
-  readonly claims: Json | null;
-  readonly userinfo: Json | null;
+  readonly claims: JsonObject | null;
+  readonly userinfo: JsonObject | null;
   /** `error` and `error_description` of the provider, if it refused. */
-  readonly refusal: Json | null;
+  readonly refusal: JsonObject | null;
 }
 
 export const nothing: Result = { tokens: null, claims: null, userinfo: null, refusal: null };
@@ -26,7 +26,7 @@ export interface TokensOfUser {
 }
 
 /** Checks what says who signed in: the ID token and UserInfo. */
-export async function finish(run: SignIn, tokens: Json | null, expected: TokensOfUser): Promise<Result> {
+export async function finish(run: SignIn, tokens: JsonObject | null, expected: TokensOfUser): Promise<Result> {
   if (tokens === null) return nothing;
   const accessToken = String(tokens["access_token"]);
   const idToken = tokens["id_token"];

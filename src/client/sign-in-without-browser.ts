@@ -1,7 +1,8 @@
 import { setTimeout as delay } from "node:timers/promises";
+import type { JsonObject } from "../text/json-object.ts";
 import { CookieJar } from "./app-check/cookie-jar.ts";
 import { Problem, shown } from "./check.ts";
-import { jsonOf, send, type Json, type Outgoing, type Reply } from "./http.ts";
+import { jsonOf, send, type Outgoing, type Reply } from "./http.ts";
 import { answerPage, pageOf, postedParameters } from "./pages.ts";
 
 /** Signs a user in at an app, in a program: redirects, cookies, and the pages of idp. For tests that need no browser. */
@@ -60,7 +61,7 @@ export async function signInWithoutBrowser(
   }
 
   /** The page, once it shows a one-time code that was not used yet. */
-  async function withCode(page: Json, address: string): Promise<Json> {
+  async function withCode(page: JsonObject, address: string): Promise<JsonObject> {
     let latest = page;
     for (let waits = 0; latest["page"] === "factor" && latest["code"] === null && waits < maxWaits; waits += 1) {
       await delay(1000);

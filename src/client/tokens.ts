@@ -1,7 +1,8 @@
+import type { JsonObject } from "../text/json-object.ts";
 import { asNumber } from "../text/json-digits.ts";
 import { attempt, Problem, shown, type Report } from "./check.ts";
 import { authMethodOf, clientForm, type OAuthClient } from "./client.ts";
-import { send, successOf, textIn, type Json } from "./http.ts";
+import { send, successOf, textIn } from "./http.ts";
 import { requireEndpoint, type Provider } from "./provider.ts";
 
 /** What every step of a sign-in needs. */
@@ -17,7 +18,7 @@ export interface SignIn {
 }
 
 /** Checks a successful answer of the token endpoint. @throws {Problem} if a member is missing or wrong (RFC 6749 5.1) */
-export function checkTokens(tokens: Json): Json {
+export function checkTokens(tokens: JsonObject): JsonObject {
   textIn(tokens, "access_token", "the token response");
   const type = textIn(tokens, "token_type", "the token response");
   if (type.toLowerCase() !== "bearer") throw new Problem(`the token_type is ${shown(type)}; Bearer was expected`);
@@ -37,7 +38,7 @@ export function requestTokens(
   { provider, client, report }: SignIn,
   parameters: Readonly<Record<string, string>>,
   what: string,
-): Promise<Json | null> {
+): Promise<JsonObject | null> {
   return attempt(report, "token", async () => {
     const url = requireEndpoint(provider, "token_endpoint");
     const tokens = checkTokens(successOf(await send(clientForm(url, parameters, client, provider))));

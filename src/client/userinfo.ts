@@ -1,6 +1,7 @@
 import { decodeProtectedHeader } from "jose";
+import type { JsonObject } from "../text/json-object.ts";
 import { attempt, Problem, shown } from "./check.ts";
-import { isJwt, jsonOf, refusalOf, send, successOf, type Json, type Reply } from "./http.ts";
+import { isJwt, jsonOf, refusalOf, send, successOf, type Reply } from "./http.ts";
 import { jwtClaims, verifySignature } from "./id-token.ts";
 import type { SignIn } from "./tokens.ts";
 
@@ -9,7 +10,7 @@ import type { SignIn } from "./tokens.ts";
  * @param subject `sub` of the ID token
  * @returns null without a usable answer, or if the provider has no such endpoint
  */
-export async function checkUserInfo(run: SignIn, accessToken: string, subject: unknown): Promise<Json | null> {
+export async function checkUserInfo(run: SignIn, accessToken: string, subject: unknown): Promise<JsonObject | null> {
   const { provider, report } = run;
   const url = provider.endpoints["userinfo_endpoint"];
   if (url === undefined) return null;
@@ -28,7 +29,7 @@ export async function checkUserInfo(run: SignIn, accessToken: string, subject: u
 }
 
 /** A refusal may say the reason only in its challenge (RFC 6750 3). */
-function successOrChallenge(reply: Reply): Json {
+function successOrChallenge(reply: Reply): JsonObject {
   const challenge = reply.headers["www-authenticate"];
   if (reply.status < 400 || challenge === undefined) return successOf(reply);
   let why = "";
@@ -40,9 +41,9 @@ function successOrChallenge(reply: Reply): Json {
   throw new Problem(`${reply.url} answers ${reply.status}${why === "" ? ` ${challenge.slice(0, 300)}` : why}`);
 }
 
-async function signedClaims(run: SignIn, { url, text }: Reply): Promise<Json> {
-  let header: Json;
-  let claims: Json;
+async function signedClaims(run: SignIn, { url, text }: Reply): Promise<JsonObject> {
+  let header: JsonObject;
+  let claims: JsonObject;
   try {
     header = { ...decodeProtectedHeader(text) };
     claims = jwtClaims(text);

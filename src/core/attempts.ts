@@ -51,8 +51,8 @@ function remember<V>(map: Map<string, V>, key: string, value: V): void {
   if (oldest !== undefined) map.delete(oldest);
 }
 
-/** An allowance, under the name that it is remembered by. */
-interface Asked {
+/** A limit, under the name that its allowance is remembered by. */
+interface NamedLimit {
   readonly id: string;
   readonly limit: Limit;
 }
@@ -76,9 +76,9 @@ export function createAttempts(now: () => number): Attempts {
     else grownBackAt.delete(id);
   };
 
-  const idsOf = (limits: readonly Limit[]): readonly Asked[] =>
+  const idsOf = (limits: readonly Limit[]): readonly NamedLimit[] =>
     limits.map((limit) => ({ id: hashOf(limit.key), limit }));
-  const refuseUsedUp = (what: string, asked: readonly Asked[]): void => {
+  const refuseUsedUp = (what: string, asked: readonly NamedLimit[]): void => {
     const waits = asked.map(({ id, limit }) => taken(id, limit) - (limit.guesses - 1) * limit.every * 1000);
     const wait = Math.ceil(Math.max(0, ...waits) / 1000);
     if (wait > 0) {

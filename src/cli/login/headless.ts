@@ -1,5 +1,6 @@
+import type { JsonObject } from "../../text/json-object.ts";
 import { Problem } from "../../client/check.ts";
-import { send, type Json, type Reply } from "../../client/http.ts";
+import { send, type Reply } from "../../client/http.ts";
 import { answerPage, pageOf, parametersAt, postedParameters, type Decider } from "../../client/pages.ts";
 
 /** Signs a user in on the pages of an idp server, and keeps its cookies. */
@@ -69,5 +70,5 @@ export function pagesOf(issuer: string, decider: Decider): Pages {
 
 interface Step {
   readonly location: string | null;
-  readonly page: Json | null;
+  readonly page: JsonObject | null;
 }

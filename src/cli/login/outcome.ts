@@ -1,5 +1,5 @@
+import type { JsonObject } from "../../text/json-object.ts";
 import type { Check } from "../../client/check.ts";
-import type { Json } from "../../client/http.ts";
 import type { Result } from "../../client/result.ts";
 import { OperationError } from "../../core/errors.ts";
 import { duration } from "../../core/time-words.ts";
@@ -63,7 +63,7 @@ const forToken: Hint = {
   command: ["idp", "login", "--client", "CLIENT_ID", "--secret-stdin"],
 };
 
-function failureFor(checks: readonly Check[], refusal: Json | null, tokenMissing: boolean): OperationError {
+function failureFor(checks: readonly Check[], refusal: JsonObject | null, tokenMissing: boolean): OperationError {
   if (refusal?.["error"] === "access_denied") {
     const { error_description: why } = refusal;
     return new OperationError("refused", `login denied${typeof why === "string" ? `: ${why.slice(0, 400)}` : ""}`);
@@ -76,7 +76,7 @@ function failureFor(checks: readonly Check[], refusal: Json | null, tokenMissing
 }
 
 /** Who signed in, and for what. */
-function summary({ client, claims, userinfo, checks: _checks }: Document, tokens: Json, style: Style): string {
+function summary({ client, claims, userinfo, checks: _checks }: Document, tokens: JsonObject, style: Style): string {
   const life = tokens["expires_in"];
   const kinds = ["access_token", "id_token", "refresh_token"].filter((name) => tokens[name] !== undefined);
   const named = kinds.map((name) =>
@@ -93,7 +93,7 @@ function summary({ client, claims, userinfo, checks: _checks }: Document, tokens
 }
 
 /** "alice (Alice Adams)" if that is known, else the subject. */
-function nameOf(claims: Json, userinfo: Json): string {
+function nameOf(claims: JsonObject, userinfo: JsonObject): string {
   const text = (name: string): string | null => {
     const value = claims[name] ?? userinfo[name];
     return typeof value === "string" && value !== "" ? value : null;

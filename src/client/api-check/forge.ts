@@ -1,15 +1,14 @@
+import type { JsonObject } from "../../text/json-object.ts";
 import { createHmac, createPublicKey, generateKeyPairSync, sign } from "node:crypto";
 
 /** Tokens that anybody can make from a good one and the published keys. */
 
-type Json = Readonly<Record<string, unknown>>;
-
 const encoded = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString("base64url");
-const decoded = (part: string | undefined): Json =>
-  JSON.parse(Buffer.from(part ?? "", "base64url").toString("utf8")) as Json;
+const decoded = (part: string | undefined): JsonObject =>
+  JSON.parse(Buffer.from(part ?? "", "base64url").toString("utf8")) as JsonObject;
 
-export const headerOf = (token: string): Json => decoded(token.split(".")[0]);
-export const claimsOf = (token: string): Json => decoded(token.split(".")[1]);
+export const headerOf = (token: string): JsonObject => decoded(token.split(".")[0]);
+export const claimsOf = (token: string): JsonObject => decoded(token.split(".")[1]);
 
 /** Another user, in the text of the claims. */
 export function withOtherPayload(token: string): string {
@@ -29,7 +28,7 @@ export function unsigned(token: string, alg: string): readonly string[] {
 }
 
 /** HS256 with the text of a public key as the secret (RFC 8725 2.1), with and without its last newline. */
-export function confused(token: string, keys: readonly Json[]): readonly string[] {
+export function confused(token: string, keys: readonly JsonObject[]): readonly string[] {
   const { typ, kid } = headerOf(token);
   const jwk = keys.find((key) => key["kid"] === kid) ?? keys[0];
   if (jwk === undefined) return [];

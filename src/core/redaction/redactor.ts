@@ -11,7 +11,7 @@
  * What the ledger keeps of parameters and tokens is in core/testing/recorded-values.ts, by the same rules.
  */
 import { parse } from "node:querystring";
-import { isObject } from "../../text/json-object.ts";
+import { isObject, type JsonObject } from "../../text/json-object.ts";
 import { redacted } from "../../text/redacted.ts";
 import { isList, isOpen, isParameterName } from "./places.ts";
 import { hiddenIn, hiddenInPath, minPartLength, textsIn, without, type IsRegistered } from "./values.ts";
@@ -24,12 +24,10 @@ export interface Sent {
   readonly authorization: string | undefined;
 }
 
-type Values = Readonly<Record<string, unknown>>;
-
 const maxParameters = 100;
 
 /** The parameters of query and body together. */
-export function valuesIn({ url, body }: Pick<Sent, "url" | "body">): Values {
+export function valuesIn({ url, body }: Pick<Sent, "url" | "body">): JsonObject {
   const at = url.indexOf("?");
   const query = at < 0 ? {} : parse(url.slice(at + 1), "&", "=", { maxKeys: maxParameters });
   if (!isObject(body)) return query;

@@ -1,4 +1,4 @@
-import { isObject } from "../../text/json-object.ts";
+import { isObject, type JsonObject } from "../../text/json-object.ts";
 import { cut, redacted } from "../../text/redacted.ts";
 import { isList, isProven } from "../redaction/places.ts";
 import { redactorOf, valuesIn } from "../redaction/redactor.ts";
@@ -8,8 +8,6 @@ import { copied, type Redactor, type Token } from "./recorded-values.ts";
 import type { Exchange, RequestEvent, RequestRecord } from "./record.ts";
 
 /** Makes the record of a request. Parameters, tokens and bodies go through `recorded-values.ts`, other texts through `core/redaction`. */
-
-type Values = Readonly<Record<string, unknown>>;
 
 const maxLength = 500;
 
@@ -34,7 +32,7 @@ const named = ["username", "client_id"];
 
 /** The value of a parameter as it may be shown; null: not at all. */
 const shownIn =
-  (exchange: Exchange, values: Values, isRegistered: IsRegistered) =>
+  (exchange: Exchange, values: JsonObject, isRegistered: IsRegistered) =>
   (name: string, value: string): string | null => {
     if (isAccepted(exchange) && isProven(exchange.endpoint, name, values["grant_type"])) return value;
     return named.includes(name) && !isRegistered(value) ? null : shownValue(value, isRegistered, isList(name));
@@ -142,7 +140,7 @@ export function recordOf(
   };
 }
 
-const textOf = (values: Values, name: string): string | null => {
+const textOf = (values: JsonObject, name: string): string | null => {
   const value = values[name];
   return typeof value === "string" ? value : null;
 };
@@ -150,7 +148,7 @@ const textOf = (values: Values, name: string): string | null => {
 const schemeOf = (authorization: string): string =>
   /^(?:basic|bearer|dpop)(?= |$)/i.exec(authorization)?.[0] ?? "another";
 
-const headerOf = (redactor: Redactor, authorization: string, bearer: Token | null): Values => ({
+const headerOf = (redactor: Redactor, authorization: string, bearer: Token | null): JsonObject => ({
   scheme: schemeOf(authorization),
   ...(bearer === null ? { fingerprint: null } : redactor.redactedToken(bearer)),
 });
@@ -161,7 +159,7 @@ const holdsClaims = ["userinfo", "introspect"];
 const documents = ["discovery", "jwks"];
 
 /** The response as a JSON object; null for anything else, because a fault can send any text. */
-function jsonOf({ notes: { answer } }: Exchange): Values | null {
+function jsonOf({ notes: { answer } }: Exchange): JsonObject | null {
   if (answer === undefined || !("json" in answer)) return null;
   try {
     const json: unknown = JSON.parse(answer.json);
@@ -174,8 +172,8 @@ function jsonOf({ notes: { answer } }: Exchange): Values | null {
 function responseOf(
   redactor: Redactor,
   { endpoint, status, notes: { answer } }: Exchange,
-  json: Values | null,
-): Values | null {
+  json: JsonObject | null,
+): JsonObject | null {
   if (answer === undefined || documents.includes(endpoint)) return null;
   if ("location" in answer) {
     const { location, parameters } = answer;
@@ -196,7 +194,11 @@ export const flowOfRequest = (flows: Flows, request: Pick<Exchange, "endpoint" |
 function flowOf(
   flows: Flows,
   { endpoint, url, notes: { answer, flow } }: Exchange,
-  { values, json, bearer }: { readonly values: Values; readonly json: Values | null; readonly bearer: Token | null },
+  {
+    values,
+    json,
+    bearer,
+  }: { readonly values: JsonObject; readonly json: JsonObject | null; readonly bearer: Token | null },
 ): string | null {
   if (flow !== undefined) return flow;
   const redirect = answer !== undefined && "location" in answer ? answer : null;

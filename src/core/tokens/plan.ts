@@ -32,7 +32,7 @@ interface AccessAsked {
 }
 
 /** What the tokens of a user are to be good for. */
-interface Asked extends AccessAsked {
+interface TokensAsked extends AccessAsked {
   /** Absent: what is granted of `scopes`. */
   readonly refreshScopes?: readonly string[];
   readonly refreshResources: readonly string[];
@@ -69,7 +69,7 @@ export function planTokens(
   ctx: Context,
   client: Client,
   { authentication, ...approved }: Approved,
-  asked: Asked,
+  asked: TokensAsked,
 ): TokenPlan {
   const { user, grant } = "approval" in approved ? requireApproval(tx, approved.approval, approved.what) : approved;
   const { family = `f_${ctx.random(12)}`, generation = 0, keptRefreshToken = null, nonce = null } = asked;

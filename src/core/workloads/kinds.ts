@@ -1,24 +1,23 @@
+import type { JsonObject } from "../../text/json-object.ts";
 /** What GitHub, GitLab and Kubernetes say of a workload in its token, as they document it. */
 
 export const workloadKinds = ["github-actions", "gitlab", "kubernetes"] as const;
 export type WorkloadKind = (typeof workloadKinds)[number];
 
-type Claims = Readonly<Record<string, unknown>>;
-
 /** A workload of the fixtures. */
 export interface WorkloadSetting {
   readonly as: WorkloadKind;
   /** In place of the usual ones; `sub` may be among them. */
-  readonly claims?: Claims | undefined;
+  readonly claims?: JsonObject | undefined;
 }
 
 interface Kind {
   /** Seconds that a token lives, unless asked otherwise. */
   readonly life: number;
   /** Claims without iss, aud, exp, iat, nbf and jti. Those that follow from others follow from the given ones, too. */
-  claims(given: Claims): Claims;
+  claims(given: JsonObject): JsonObject;
   /** The `aud` of a token for which none was asked. */
-  audience(claims: Claims): string;
+  audience(claims: JsonObject): string;
 }
 
 const text = (value: unknown): string => String(value);

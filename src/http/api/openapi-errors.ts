@@ -1,8 +1,7 @@
+import type { JsonObject } from "../../text/json-object.ts";
 import type { Operation } from "../../core/operations/operation.ts";
 
 /** The refusals in the OpenAPI document: which an operation may answer with, and what they look like. */
-
-type Json = Readonly<Record<string, unknown>>;
 
 export const errors: Readonly<Record<string, string>> = {
   400: "The body cannot be read as JSON, or the path as a URL",
@@ -28,7 +27,7 @@ export function errorsOf({ method, refuses, changes }: Operation, takes: boolean
   ].sort();
 }
 
-export const errorSchema: Json = {
+export const errorSchema: JsonObject = {
   type: "object",
   properties: {
     error: { type: "string", description: "A stable word" },

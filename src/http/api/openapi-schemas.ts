@@ -1,4 +1,5 @@
 import * as z from "zod";
+import type { JsonObject } from "../../text/json-object.ts";
 import { clientSchema } from "../../core/clients/metadata/schema.ts";
 import {
   addedClientRules,
@@ -26,8 +27,6 @@ import {
 
 /** The JSON Schemas of the OpenAPI document, with names for those that are used in more than one place. */
 
-type Json = Readonly<Record<string, unknown>>;
-
 /** Schemas that are used in more than one place, by their names in the document. */
 const named: Readonly<Record<string, z.ZodType>> = {
   User: user,
@@ -53,10 +52,10 @@ const clients = new Map<unknown, ClientRules>([
   [clientRecord, { rules: fixtureClientRules, or: [] }],
 ]);
 
-export const refTo = (name: string): Json => ({ $ref: `#/components/schemas/${name}` });
+export const refTo = (name: string): JsonObject => ({ $ref: `#/components/schemas/${name}` });
 
 /** The JSON Schemas of `named`, and of the others by their names, which refer to those. */
-export function jsonSchemas(others: ReadonlyMap<string, z.ZodType>): ReadonlyMap<string, Json> {
+export function jsonSchemas(others: ReadonlyMap<string, z.ZodType>): ReadonlyMap<string, JsonObject> {
   const registry = z.registry<{ id?: string }>();
   for (const [id, schema] of Object.entries(named)) registry.add(schema, { id });
   for (const [id, schema] of others) if (!registry.has(schema)) registry.add(schema, { id });
@@ -74,9 +73,9 @@ export function jsonSchemas(others: ReadonlyMap<string, z.ZodType>): ReadonlyMap
       if (content !== undefined) Object.assign(at.jsonSchema, refTo(registry.get(content)?.id ?? ""));
     },
   });
-  const plain = ({ $schema: _, $id: __, ...schema }: Json): Json => schema;
-  const made = new Map(Object.entries(schemas as Readonly<Record<string, Json>>));
-  const schemaAt = (schema: z.ZodType): Json => {
+  const plain = ({ $schema: _, $id: __, ...schema }: JsonObject): JsonObject => schema;
+  const made = new Map(Object.entries(schemas as Readonly<Record<string, JsonObject>>));
+  const schemaAt = (schema: z.ZodType): JsonObject => {
     const id = registry.get(schema)?.id ?? "";
     return inDocument(id) ? refTo(id) : plain(made.get(id) ?? {});
   };

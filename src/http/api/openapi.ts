@@ -1,4 +1,5 @@
 import * as z from "zod";
+import type { JsonObject } from "../../text/json-object.ts";
 import { jsonValueSchema } from "../../core/fixtures/schema/json-schema.ts";
 import { schemaOf } from "../../core/operations/schemas/input.ts";
 import { pathNames, renamed, type Operation } from "../../core/operations/operation.ts";
@@ -10,27 +11,25 @@ import { fitsEmpty, inDocument, jsonSchemas, refTo } from "./openapi-schemas.ts"
 
 /** The OpenAPI document of the control API, made from the table of operations: it lists what is mounted, and nothing else. */
 
-type Json = Readonly<Record<string, unknown>>;
-
 /** What an operation takes and returns. */
 interface Schemas {
-  readonly input: Json;
-  readonly answer: Json;
+  readonly input: JsonObject;
+  readonly answer: JsonObject;
   readonly bodyRequired: boolean;
 }
 
-const json = (schema: Json): Json => ({ content: { "application/json": { schema } } });
+const json = (schema: JsonObject): JsonObject => ({ content: { "application/json": { schema } } });
 
-const errorAnswers = (statuses: readonly string[]): Json =>
+const errorAnswers = (statuses: readonly string[]): JsonObject =>
   Object.fromEntries(statuses.map((status) => [status, { $ref: `#/components/responses/${status}` }]));
 
-const propertiesOf = ({ properties = {} }: Json): Readonly<Record<string, Json>> =>
-  properties as Readonly<Record<string, Json>>;
-const requiredOf = ({ required = [] }: Json): readonly string[] => required as readonly string[];
+const propertiesOf = ({ properties = {} }: JsonObject): Readonly<Record<string, JsonObject>> =>
+  properties as Readonly<Record<string, JsonObject>>;
+const requiredOf = ({ required = [] }: JsonObject): readonly string[] => required as readonly string[];
 
 const hasQuery = ({ method }: Operation): boolean => method === "GET" || method === "DELETE";
 
-function parametersOf(operation: Operation, input: Json): readonly Json[] {
+function parametersOf(operation: Operation, input: JsonObject): readonly JsonObject[] {
   const inPath = pathNames(operation.path);
   return Object.entries(propertiesOf(input)).flatMap(([name, schema]) => {
     if (inPath.includes(name)) return [{ name, in: "path", required: true, schema }];
@@ -39,7 +38,7 @@ function parametersOf(operation: Operation, input: Json): readonly Json[] {
 }
 
 /** The input without what is in the path. The field that renames has the plain name there. */
-function bodyOf(operation: Operation, { input, bodyRequired: required }: Schemas): Json | null {
+function bodyOf(operation: Operation, { input, bodyRequired: required }: Schemas): JsonObject | null {
   if (hasQuery(operation)) return null;
   const inPath = pathNames(operation.path);
   if (inPath.length === 0) return isEmpty(input) ? null : { required, ...json(input) };
@@ -54,7 +53,7 @@ function bodyOf(operation: Operation, { input, bodyRequired: required }: Schemas
   return isEmpty(body) ? null : { required, ...json(body) };
 }
 
-const isEmpty = (schema: Json): boolean =>
+const isEmpty = (schema: JsonObject): boolean =>
   schema["type"] === "object" &&
   Object.keys(propertiesOf(schema)).length === 0 &&
   schema["patternProperties"] === undefined;
@@ -65,7 +64,7 @@ const success: Readonly<Record<number, string>> = {
   204: "Done; the response has no content",
 };
 
-function describe(name: OperationName, schemas: Schemas): Json {
+function describe(name: OperationName, schemas: Schemas): JsonObject {
   const { input, answer } = schemas;
   const operation = operations[name] as unknown as Operation;
   const { status, path, summary, note } = operation;
@@ -100,7 +99,7 @@ export async function openApiDocument({
 }: {
   readonly address: string;
   readonly version: string;
-}): Promise<Json> {
+}): Promise<JsonObject> {
   const names = Object.keys(operations) as OperationName[];
   const all = new Map<string, z.ZodType>();
   for (const name of names) {
@@ -113,7 +112,7 @@ export async function openApiDocument({
     answer: schemas.get(`${name} answer`) ?? {},
     bodyRequired: !fitsEmpty(all.get(`${name} input`) ?? z.never(), operations[name].path),
   });
-  const paths: Record<string, Record<string, Json>> = {
+  const paths: Record<string, Record<string, JsonObject>> = {
     "/openapi.json": {
       get: {
         operationId: "openapi",

@@ -8,6 +8,9 @@ import { OAuthError } from "../../core/errors.ts";
 import { isObject } from "../../text/json-object.ts";
 import { isUtf8Encoded } from "./utf8.ts";
 
+/** A request of a page of a sign-in, which its path names. */
+export type UidRequest = Request<{ uid: string }>;
+
 /** The parameters of the query. One that was sent twice is a list. */
 export function queryParameters(req: Request): RawParameters {
   const at = req.url.indexOf("?");

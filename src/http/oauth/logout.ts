@@ -11,13 +11,11 @@ import { clearSessionCookie, knownBrowser, readBrowser, setBrowserCookie } from 
 import { requireOwnOrigin } from "../input/form-origin.ts";
 import { renderLogout, renderSignedOut } from "../pages/pages.ts";
 import { sendPage } from "../pages/page-writer.ts";
-import { bodyParameters, clientQuery, single } from "../input/params.ts";
+import { bodyParameters, clientQuery, single, type UidRequest } from "../input/params.ts";
 import { viewFor } from "../pages/reader.ts";
 import { note, type Web } from "../web.ts";
 
 /** OpenID Connect RP-Initiated Logout 1.0: the endpoint, and the page that asks the user. */
-
-type UidRequest = Request<{ uid: string }>;
 
 export const getLogout = (web: Web) => (req: Request, res: Response) => logout(web, req, res, clientQuery(req));
 

@@ -1,4 +1,4 @@
-import type { Request, Response } from "express";
+import type { Response } from "express";
 import { clientLinks, clientName } from "../../core/clients/clients.ts";
 import { consent, showConsent, type ScopeRow } from "../../core/consent/consent.ts";
 import { OAuthError } from "../../core/errors.ts";
@@ -10,15 +10,13 @@ import { requireOwnOrigin } from "../input/form-origin.ts";
 import { hostOf } from "./login.ts";
 import { renderConsent } from "./pages.ts";
 import { sendPage } from "./page-writer.ts";
-import { bodyParameters, every, single } from "../input/params.ts";
+import { bodyParameters, every, single, type UidRequest } from "../input/params.ts";
 import { requestView, scopeIn } from "./scope-words.ts";
 import type { ScopeRowView } from "./views.ts";
 import { viewFor } from "./reader.ts";
 import { note, type Web } from "../web.ts";
 
 /** The consent page. */
-
-type UidRequest = Request<{ uid: string }>;
 
 export const getConsent = (web: Web) => async (req: UidRequest, res: Response) => {
   const { renderer, ctx } = web;

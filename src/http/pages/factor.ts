@@ -1,10 +1,10 @@
-import type { Request, Response } from "express";
+import type { Response } from "express";
 import { giveFactor, showFactor } from "../../core/factors/factor.ts";
 import { goOn } from "../../core/sign-in/next-step.ts";
 import { takeStep } from "../oauth/authorize.ts";
 import { knownBrowser, readBrowser } from "../input/cookies.ts";
 import { requireOwnOrigin } from "../input/form-origin.ts";
-import { bodyParameters, queryParameters, single } from "../input/params.ts";
+import { bodyParameters, queryParameters, single, type UidRequest } from "../input/params.ts";
 import { note, type Web } from "../web.ts";
 import { sendPage } from "./page-writer.ts";
 import { renderFactor } from "./factor-view.ts";
@@ -13,8 +13,6 @@ import { viewFor } from "./reader.ts";
 import { requestView } from "./scope-words.ts";
 
 /** The page that asks for a one-time code or a passkey. */
-
-type UidRequest = Request<{ uid: string }>;
 
 export const getFactor = (web: Web) => async (req: UidRequest, res: Response) => {
   await sendFactor(web, req, res, null, single(queryParameters(req), "instead"));

@@ -1,4 +1,4 @@
-import type { Request, Response } from "express";
+import type { Response } from "express";
 import type { User } from "../../store/store.ts";
 import { devicePath } from "../../core/endpoints.ts";
 import { addUnknownUser, restoreUser } from "../../core/fix-commands.ts";
@@ -12,7 +12,7 @@ import { knownBrowser, readBrowser } from "../input/cookies.ts";
 import { requireOwnOrigin } from "../input/form-origin.ts";
 import { renderLogin } from "./pages.ts";
 import { sendPage } from "./page-writer.ts";
-import { bodyParameters, queryParameters, single } from "../input/params.ts";
+import { bodyParameters, queryParameters, single, type UidRequest } from "../input/params.ts";
 import type { RawParameters } from "../../core/authorize/parameters.ts";
 import { requestView } from "./scope-words.ts";
 import { pickerPageSize, type LoginView, type PickerView } from "./views.ts";
@@ -20,8 +20,6 @@ import { viewFor } from "./reader.ts";
 import { note, type Web } from "../web.ts";
 
 /** The login page. */
-
-type UidRequest = Request<{ uid: string }>;
 
 export const getLogin = (web: Web) => async (req: UidRequest, res: Response) => {
   await sendLogin(web, req, res, null, queryParameters(req));

@@ -1,5 +1,6 @@
+import type { JsonObject } from "../../../text/json-object.ts";
 import { Problem } from "../../check.ts";
-import { jsonOf, type Json } from "../../http.ts";
+import { jsonOf } from "../../http.ts";
 import { noticed, notReached, unnoticed, type Case, type Finding } from "../../verdicts/case.ts";
 import type { Attempt } from "../attempt.ts";
 import { challengesOf } from "../judge.ts";
@@ -7,7 +8,7 @@ import { challengesOf } from "../judge.ts";
 /** Only with `--mcp`: the metadata of a protected resource (RFC 9728), which MCP clients read first. */
 
 /** The document that the challenge names; a finding where there is none. */
-async function documentOf(attempt: Attempt): Promise<{ readonly at: string; readonly json: Json } | Finding> {
+async function documentOf(attempt: Attempt): Promise<{ readonly at: string; readonly json: JsonObject } | Finding> {
   const reply = await attempt.send(null);
   const at = challengesOf(reply).flatMap(({ parameters }) => parameters.get("resource_metadata") ?? [])[0];
   if (at === undefined) return unnoticed("sent no resource_metadata in WWW-Authenticate");

@@ -5,7 +5,7 @@ import { whyNotSignedIn } from "../standing.ts";
 
 /** Whether a signed-in app asks idp again, once something has ended there. */
 
-interface Asked {
+interface AskedAgain {
   /** The requests of this case that idp has refused since. */
   readonly refused: readonly Recorded[];
   readonly standing: AppStanding;
@@ -25,7 +25,7 @@ export async function askAgain(
   attempt: Attempt,
   end: () => Promise<void>,
   isMeant: (record: Recorded) => boolean,
-): Promise<Asked | Finding> {
+): Promise<AskedAgain | Finding> {
   const lives = attempt.control.isOwn ? [null, shortLife] : [null];
   for (const life of lives) {
     const found = await withLife(attempt, life, () => once(attempt, end, isMeant, life));
@@ -49,7 +49,7 @@ async function once(
   end: () => Promise<void>,
   isMeant: (record: Recorded) => boolean,
   life: number | null,
-): Promise<Asked | Finding> {
+): Promise<AskedAgain | Finding> {
   const browser = await attempt.newBrowser();
   const visit = await attempt.signIn(browser);
   // With a life this short, the app may refresh as soon as --signed-in is opened.

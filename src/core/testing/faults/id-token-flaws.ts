@@ -8,17 +8,15 @@ import type { FlawName } from "./flaw-list.ts";
 
 /** ID tokens that are signed again with one claim changed, or with something wrong about the signature. */
 
-type Claims = JsonObject;
-
-const without = (claims: Claims, name: string): Claims | null => {
+const without = (claims: JsonObject, name: string): JsonObject | null => {
   const { [name]: left, ...rest } = claims;
   return left === undefined ? null : rest;
 };
-const changed = (claims: Claims, name: string, value: unknown): Claims | null =>
+const changed = (claims: JsonObject, name: string, value: unknown): JsonObject | null =>
   claims[name] === undefined ? null : { ...claims, [name]: value };
 
 /** Null: the ID token cannot have the flaw. Times are relative to the token's own, because clients may have another clock. */
-const claimFlaws: Readonly<Partial<Record<FlawName, (claims: Claims) => Claims | null>>> = {
+const claimFlaws: Readonly<Partial<Record<FlawName, (claims: JsonObject) => JsonObject | null>>> = {
   "iss-wrong": (claims) => changed(claims, "iss", elsewhere.issuer),
   "aud-wrong": (claims) => changed(claims, "aud", elsewhere.audience),
   "aud-extra": (claims) => changed(claims, "aud", [claims["aud"], elsewhere.audience]),
@@ -50,7 +48,7 @@ async function signAgain(
   ctx: Context,
   flaw: FlawName,
   clientId: string,
-  claims: Claims,
+  claims: JsonObject,
   signer: Sign,
 ): Promise<string> {
   const client = await ctx.store.read((tx) => tx.get("clients", clientId));

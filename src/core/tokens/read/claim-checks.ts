@@ -1,3 +1,4 @@
+import type { JsonObject } from "../../../text/json-object.ts";
 import { decodeToken, type DecodedToken } from "./decode.ts";
 import { OperationError } from "../../errors.ts";
 import { asNumber, exactJson } from "../../../text/json-digits.ts";
@@ -54,8 +55,6 @@ export function decodeOrFail(token: string, now: number): DecodedToken | Verific
   }
 }
 
-type Claims = Readonly<Record<string, unknown>>;
-
 /** A value as the token has it. */
 export const shown = (value: unknown): string => (value === undefined ? "none" : exactJson(value, 0));
 
@@ -64,7 +63,7 @@ export const moment = (time: number, now: number): string =>
   `${relative(time - now)} (${utcTime(time) ?? "not a date"})`;
 
 /** The claims `iss`, `aud`, `exp`, `nbf` and `iat` (RFC 7519 4.1). */
-export function checkClaims(claims: Claims, { issuer, audience, leeway, now: milliseconds }: Expected): Check[] {
+export function checkClaims(claims: JsonObject, { issuer, audience, leeway, now: milliseconds }: Expected): Check[] {
   const now = milliseconds / 1000;
   const { iss, aud, exp, nbf, iat } = claims;
   const checks: Check[] = [];

@@ -1,3 +1,4 @@
+import type { JsonObject } from "../../../text/json-object.ts";
 import { signatureProblem } from "../accept.ts";
 import type { Context } from "../../context.ts";
 import {
@@ -21,8 +22,6 @@ import {
 import { flawOf } from "../flawed.ts";
 
 /** Verifies a token of this server with its own keys and its records of revocations. */
-
-type Claims = Readonly<Record<string, unknown>>;
 
 export interface VerifyInput {
   readonly token: string;
@@ -72,7 +71,7 @@ export async function verifyToken(ctx: Context, input: VerifyInput): Promise<Ver
 }
 
 /** The claims without which this server accepts no token of the kind, and the form of `sub` (OpenID Connect Core 2). */
-function checkRequired(kind: TokenKind, payload: Claims): Check {
+function checkRequired(kind: TokenKind, payload: JsonObject): Check {
   const name = "claims";
   const missing = requiredClaims[kind].filter((one) => !Object.hasOwn(payload, one));
   if (missing.length > 0) return { name, ok: false, detail: `${kindInWords[kind]} needs ${missing.join(", ")}` };
@@ -83,7 +82,7 @@ function checkRequired(kind: TokenKind, payload: Claims): Check {
 }
 
 /** What this server knows of an ID token that it signed: a flaw on purpose, its user, and the clients it is for. */
-async function checkIdToken(ctx: Context, payload: Claims): Promise<Check> {
+async function checkIdToken(ctx: Context, payload: JsonObject): Promise<Check> {
   const { sub, azp, jti } = payload;
   const audience = [payload["aud"]].flat();
   const problem = await ctx.store.read((tx) => {
@@ -101,13 +100,13 @@ async function checkIdToken(ctx: Context, payload: Claims): Promise<Check> {
 }
 
 /** Whether an ID-JAG that this server signed was made to be refused. */
-async function checkIdJag(ctx: Context, { jti }: Claims): Promise<Check> {
+async function checkIdJag(ctx: Context, { jti }: JsonObject): Promise<Check> {
   const flaw = await ctx.store.read((tx) => flawOf(tx, jti));
   return { name: "state", ok: flaw === undefined, detail: flaw?.reason ?? "as this server issues them" };
 }
 
 /** Whether a token that this server signed was revoked. */
-async function checkState(ctx: Context, payload: Claims): Promise<Check> {
+async function checkState(ctx: Context, payload: JsonObject): Promise<Check> {
   const state = await ctx.store.read((tx) => {
     const found = tokenState(tx, payload as unknown as TokenClaims);
     if (isDead(found) || payload["generation"] === undefined) return found;

@@ -1,4 +1,4 @@
-import { isObject } from "../../../text/json-object.ts";
+import { isObject, type JsonObject } from "../../../text/json-object.ts";
 import type { RequestRecord } from "../../../core/testing/record.ts";
 import type { CheckView } from "./sign-in-views.ts";
 
@@ -7,9 +7,7 @@ import type { CheckView } from "./sign-in-views.ts";
  * says which one failed. These checks show a person what the app did.
  */
 
-type Values = Readonly<Record<string, unknown>>;
-
-const valuesIn = (value: unknown): Values => (isObject(value) ? value : {});
+const valuesIn = (value: unknown): JsonObject => (isObject(value) ? value : {});
 
 /** A value that can be compared: itself, or its fingerprint. */
 function mark(value: unknown): string | null {
@@ -18,8 +16,8 @@ function mark(value: unknown): string | null {
   return typeof fingerprint === "string" ? fingerprint : null;
 }
 
-const sentBack = ({ response }: RequestRecord): Values => valuesIn(response?.["parameters"]);
-const issued = ({ response }: RequestRecord): Values => valuesIn(response?.["body"]);
+const sentBack = ({ response }: RequestRecord): JsonObject => valuesIn(response?.["parameters"]);
+const issued = ({ response }: RequestRecord): JsonObject => valuesIn(response?.["body"]);
 
 /** Compares two values, if both are there. `same` and `differs` are what the check says. */
 const compared = (name: string, one: unknown, other: unknown, same: string, differs: string): readonly CheckView[] => {
@@ -28,7 +26,7 @@ const compared = (name: string, one: unknown, other: unknown, same: string, diff
   return [{ name, ok: left === right, detail: left === right ? same : differs }];
 };
 
-function ofRedirect(asked: Values, record: RequestRecord): readonly CheckView[] {
+function ofRedirect(asked: JsonObject, record: RequestRecord): readonly CheckView[] {
   const answer = sentBack(record);
   const location = record.response?.["location"];
   if (typeof location !== "string" || location.startsWith("/")) return [];
@@ -46,7 +44,7 @@ function ofRedirect(asked: Values, record: RequestRecord): readonly CheckView[] 
 }
 
 /** RFC 7636. A sign-in without PKCE has nothing to compare. */
-function ofPkce(asked: Values, { parameters, error }: RequestRecord): readonly CheckView[] {
+function ofPkce(asked: JsonObject, { parameters, error }: RequestRecord): readonly CheckView[] {
   const hasChallenge = mark(asked["code_challenge"]) !== null;
   const hasVerifier = mark(parameters["code_verifier"]) !== null;
   if (!hasChallenge && !hasVerifier) return [];
@@ -63,7 +61,7 @@ const ofClient = ({ error }: RequestRecord): readonly CheckView[] =>
     ? [{ name: "client", ok: false, detail: "its secret or assertion was refused" }]
     : [];
 
-function ofCode(asked: Values, code: unknown, record: RequestRecord): readonly CheckView[] {
+function ofCode(asked: JsonObject, code: unknown, record: RequestRecord): readonly CheckView[] {
   const { parameters } = record;
   // Status 0: the app did not get the response.
   const idToken = record.status === 0 ? {} : valuesIn(valuesIn(issued(record)["id_token"])["claims"]);
@@ -86,7 +84,7 @@ function ofCode(asked: Values, code: unknown, record: RequestRecord): readonly C
  * The parameters of an authorization request as the server used them: those of a pushed request are the ones that were pushed (RFC 9126 4).
  * @param earlier the requests of the sign-in before it
  */
-function askedBy({ parameters }: RequestRecord, earlier: readonly RequestRecord[]): Values {
+function askedBy({ parameters }: RequestRecord, earlier: readonly RequestRecord[]): JsonObject {
   if (parameters["request_uri"] === undefined) return parameters;
   return earlier.findLast(({ endpoint, status }) => endpoint === "par" && status < 400)?.parameters ?? parameters;
 }
