@@ -10,7 +10,7 @@ import { newFolder } from "../helpers/cli.ts";
 import { pick, userinfo } from "../helpers/client.ts";
 import { testClock } from "../helpers/clock.ts";
 import { elementsOf, hooked, wordsOf } from "../helpers/html.ts";
-import { accountViews } from "../helpers/sample-views.ts";
+import { accountViews } from "../helpers/views/account.ts";
 
 const renderer = createRenderer();
 

@@ -3,7 +3,7 @@ import { renderConsent } from "../../src/http/pages/pages.ts";
 import { createRenderer } from "../../src/http/pages/templates/render.ts";
 import type { ConsentView } from "../../src/http/pages/views.ts";
 import { elementsOf, hooked, wordsOf, type Element } from "../helpers/html.ts";
-import { consentViews } from "../helpers/sample-views.ts";
+import { consentViews } from "../helpers/views/consent.ts";
 
 const renderer = createRenderer();
 

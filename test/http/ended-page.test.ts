@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { renderEnded } from "../../src/http/pages/pages.ts";
 import { createRenderer } from "../../src/http/pages/templates/render.ts";
 import type { EndedView } from "../../src/http/pages/error-views.ts";
-import { endedViews } from "../helpers/sample-views.ts";
+import { endedViews } from "../helpers/views/login.ts";
 import { register, serve } from "../helpers/app.ts";
 import { Browser } from "../helpers/browser.ts";
 import { authorizeUrl } from "../helpers/client.ts";

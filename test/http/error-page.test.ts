@@ -6,7 +6,7 @@ import { Browser } from "../helpers/browser.ts";
 import { authorizeUrl } from "../helpers/client.ts";
 import { unescapeHtml, wordsOf } from "../helpers/html.ts";
 import { serve } from "../helpers/app.ts";
-import { errorViews } from "../helpers/sample-views.ts";
+import { errorViews } from "../helpers/views/error.ts";
 
 const renderer = createRenderer();
 

@@ -6,7 +6,7 @@ import { Browser } from "../helpers/browser.ts";
 import { authorizeUrl, signIn } from "../helpers/client.ts";
 import { elementsOf, hooked, unescapeHtml, wordsOf } from "../helpers/html.ts";
 import { register, serve } from "../helpers/app.ts";
-import { loginViews } from "../helpers/sample-views.ts";
+import { loginViews } from "../helpers/views/login.ts";
 
 const renderer = createRenderer();
 

@@ -3,7 +3,9 @@ import { expect, test } from "vitest";
 import { renderAccount, renderLogin } from "../../src/http/pages/pages.ts";
 import { createRenderer } from "../../src/http/pages/templates/render.ts";
 import { elementsOf, unescapeHtml, wordsOf } from "../helpers/html.ts";
-import { accountViews, loginViews, samples, type Sample } from "../helpers/sample-views.ts";
+import { accountViews } from "../helpers/views/account.ts";
+import { loginViews } from "../helpers/views/login.ts";
+import { samples, type Sample } from "../helpers/sample-views.ts";
 import { templatesFolder } from "../helpers/templates-folder.ts";
 
 const textsOf = (language: string): Record<string, string> =>

@@ -4,7 +4,7 @@ import { personOf } from "../../src/http/pages/person.ts";
 import { createRenderer } from "../../src/http/pages/templates/render.ts";
 import type { LoginView } from "../../src/http/pages/views.ts";
 import { elementsOf } from "../helpers/html.ts";
-import { loginViews } from "../helpers/sample-views.ts";
+import { loginViews } from "../helpers/views/login.ts";
 
 const renderer = createRenderer();
 

@@ -5,7 +5,8 @@ import { renderError, renderLogin } from "../../src/http/pages/pages.ts";
 import { sendPage, type Page } from "../../src/http/pages/page-writer.ts";
 import { createRenderer } from "../../src/http/pages/templates/render.ts";
 import { apiHeaders, privateApiHeaders, assetHeaders } from "../../src/http/answer/security-headers.ts";
-import { errorViews, loginViews } from "../helpers/sample-views.ts";
+import { errorViews } from "../helpers/views/error.ts";
+import { loginViews } from "../helpers/views/login.ts";
 
 const renderer = createRenderer();
 

@@ -9,7 +9,8 @@ import { serve } from "../helpers/app.ts";
 import { renderLogin, renderSignedOut } from "../../src/http/pages/pages.ts";
 import { createRenderer } from "../../src/http/pages/templates/render.ts";
 import type { LoginView } from "../../src/http/pages/views.ts";
-import { loginViews, signedOutViews } from "../helpers/sample-views.ts";
+import { loginViews } from "../helpers/views/login.ts";
+import { signedOutViews } from "../helpers/views/signed-out.ts";
 import { templatesFolder } from "../helpers/templates-folder.ts";
 
 const renderer = createRenderer();

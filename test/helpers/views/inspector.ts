@@ -1,10 +1,9 @@
-import type { RequestRecord } from "../../src/core/testing/record.ts";
-import { unbranded } from "../../src/http/pages/views.ts";
-import { failureOf, flowsOf, rowOf } from "../../src/http/inspector/sign-ins/flows.ts";
-import { faultFormWith, faultPresets } from "../../src/http/inspector/fault-form.ts";
-import type { SignInsView, SignInView } from "../../src/http/inspector/sign-ins/sign-in-views.ts";
-import { stepsOf } from "../../src/http/inspector/sign-ins/steps.ts";
-import { otherRecords, passedRecords, refusedRecords } from "./sample-flows.ts";
+import type { RequestRecord } from "../../../src/core/testing/record.ts";
+import { failureOf, flowsOf, rowOf } from "../../../src/http/inspector/sign-ins/flows.ts";
+import { faultFormWith, faultPresets } from "../../../src/http/inspector/fault-form.ts";
+import type { SignInsView, SignInView } from "../../../src/http/inspector/sign-ins/sign-in-views.ts";
+import { stepsOf } from "../../../src/http/inspector/sign-ins/steps.ts";
+import { otherRecords, passedRecords, refusedRecords } from "../sample-flows.ts";
 import type {
   ClientsView,
   ClosedView,
@@ -12,14 +11,13 @@ import type {
   GrantsView,
   TokensView,
   UsersView,
-} from "../../src/http/inspector/views.ts";
+} from "../../../src/http/inspector/views.ts";
 
-import type { TestingView } from "../../src/http/inspector/testing-view.ts";
-import type { ChangeName } from "../../src/http/inspector/changes.ts";
+import type { TestingView } from "../../../src/http/inspector/testing-view.ts";
+import type { ChangeName } from "../../../src/http/inspector/changes.ts";
+import { common } from "./shared.ts";
 
 /** A view of every tab of the inspector, in every state. */
-
-const common = { lang: "en", theme: "system", base: "", brand: unbranded, keptQuery: "" } as const;
 
 const tab = {
   ...common,
