@@ -12,7 +12,7 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 const images = join(root, "docs", "images");
 const folder = mkdtempSync(join(tmpdir(), "idp-shots-"));
 const bin = join(root, "bin", "idp.js");
-const port = "4370";
+const port = process.env["SHOTS_PORT"] ?? "4370";
 /** As npx runs it, so that the screen shows commands for npx. */
 const env = { ...process.env, npm_command: "exec" };
 const place = { cwd: folder, env, encoding: "utf8" } as const;
@@ -81,9 +81,12 @@ try {
   await page.goto(`http://localhost:${port}/api/v2/oauth/authorize?${query.toString()}`);
   await page.getByTestId("login-as-alice").click();
   await page.screenshot({ path: join(images, "consent.png"), clip: { x: 390, y: 0, width: 500, height: 800 } });
+  const login = run("login", "--user", "alice", "--approve");
+  await page.goto(run("open"));
+  await page.locator("[id^=row-flow-] a").first().click();
+  await page.screenshot({ path: join(images, "inspector.png"), clip: { x: 0, y: 0, width: 1280, height: 800 } });
   await browser.close();
   remove();
-  const login = run("login", "--user", "alice", "--approve");
   const lines = [
     "$ npx dev-idp start",
     ...banner.split("\n"),

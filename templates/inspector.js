@@ -1,23 +1,10 @@
-// Keeps a page of the inspector up to date, and copies commands. Without it, a link loads the page again.
+// Keeps a page of the inspector up to date. Without it, a link loads the page again.
 "use strict";
 
 const live = document.getElementById("inspector-live");
 const pause = document.getElementById("inspector-pause");
 const refresh = document.getElementById("inspector-refresh");
 const stale = document.getElementById("inspector-stale");
-
-/** Copies what an element shows. */
-function offerCopies() {
-  for (const button of document.querySelectorAll("[data-copy]")) {
-    button.hidden = false;
-    button.addEventListener("click", async () => {
-      const words = button.textContent;
-      await navigator.clipboard.writeText(document.getElementById(button.dataset.copy).textContent);
-      button.textContent = button.dataset.copied;
-      setTimeout(() => (button.textContent = words), 1500);
-    });
-  }
-}
 
 /** Replaces the part of the page that changes. Open details stay open, and the focus stays where it is. */
 function replace(html) {
@@ -35,7 +22,6 @@ function replace(html) {
     const again = document.getElementById(focused);
     (again?.matches("a, button, summary, pre") ? again : again?.querySelector("a, summary"))?.focus();
   }
-  offerCopies();
   return true;
 }
 
@@ -94,5 +80,4 @@ document.addEventListener("visibilitychange", () => {
     load();
   }
 });
-offerCopies();
 if (!document.hidden) connect();

@@ -40,9 +40,9 @@ import { notFound } from "./not-found.ts";
 import { observe, type Observers } from "./observe.ts";
 import { postPar } from "./oauth/par.ts";
 import { deleteRegistration, getRegistration, postRegister, putRegistration } from "./oauth/register.ts";
-import { passkeyScriptPath, stylesheetPath } from "./pages/templates/render.ts";
+import { copyScriptPath, passkeyScriptPath, stylesheetPath } from "./pages/templates/render.ts";
 import { postRevoke } from "./oauth/revoke.ts";
-import { avatar, favicon, health, passkeyScriptFile, root, stylesheet } from "./root.ts";
+import { avatar, copyScriptFile, favicon, health, passkeyScriptFile, root, stylesheet } from "./root.ts";
 import { enter, mount, type Route } from "./route.ts";
 import { getTryItCallback, postTryIt, postTryItUserInfo } from "./pages/try-it.ts";
 import { postToken } from "./oauth/token.ts";
@@ -143,6 +143,7 @@ function pageRoutes(web: Web): readonly Route[] {
     { ...document, name: "workload", path: workloadPaths.discovery, get: workloadDiscovery(web) },
     { ...document, name: "workload", path: workloadPaths.jwks, get: workloadKeys(web) },
     { kind: "public", name: "root", path: "/", get: root(web) },
+    { kind: "public", name: "stylesheet", path: copyScriptPath, get: copyScriptFile(web) },
     { kind: "public", name: "stylesheet", path: "/favicon.ico", get: favicon },
     { kind: "public", name: "stylesheet", path: `${avatarPath}/:file`, get: avatar },
     { kind: "api", name: "health", path: "/_idp/health", get: health(web) },

@@ -52,6 +52,12 @@ export const avatar: RequestHandler<{ file: string }> = (req, res) => {
   sendText(res, 200, iconHeaders, "image/svg+xml", picture);
 };
 
+export const copyScriptFile =
+  ({ renderer }: Web): RequestHandler =>
+  (_req, res) => {
+    sendText(res, 200, assetHeaders, "text/javascript; charset=utf-8", renderer.script("copy").text);
+  };
+
 export const passkeyScriptFile =
   ({ renderer }: Web): RequestHandler =>
   (_req, res) => {

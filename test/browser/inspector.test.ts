@@ -184,3 +184,24 @@ test("the button of a refused sign-in adds the redirect URI and restores the use
   await page.getByTestId("login-as-carol").click();
   await page.getByTestId("consent-allow").waitFor();
 });
+
+test("the fix of an error page is copied by a button, which is there only where scripts run", async () => {
+  for (const scripts of [true, false]) {
+    const { idp, page, app, complaints } = await inspect(scripts);
+    await page.goto(app.url({ redirect_uri: "http://localhost:3999/cb" }));
+    const button = page.locator("[data-copy=error-fix]");
+    expect(await button.isVisible()).toBe(scripts);
+    if (!scripts) continue;
+    await button.click();
+    await page.locator("[data-copy]", { hasText: "Copied" }).waitFor();
+    const copied = await page.evaluate("navigator.clipboard.readText()");
+    expect(copied).toBe("idp clients edit live --add-redirect-uri http://localhost:3999/cb");
+    await page.goto(app.url());
+    await page.getByTestId("login-as-carol").click();
+    await page.locator("[data-copy=login-fix]").click();
+    await page.locator("[data-copy]", { hasText: "Copied" }).waitFor();
+    expect(await page.evaluate("navigator.clipboard.readText()")).toBe("idp users restore carol");
+    expect(complaints.filter((line) => !line.includes("status of"))).toEqual([]);
+    await idp.close();
+  }
+});

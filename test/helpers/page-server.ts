@@ -3,6 +3,7 @@ import type { AddressInfo } from "node:net";
 import express from "express";
 import { sendPage } from "../../src/http/pages/page-writer.ts";
 import {
+  copyScriptPath,
   createRenderer,
   passkeyScriptPath,
   scriptPath,
@@ -23,6 +24,9 @@ export async function startPageServer(
   const app = express();
   app.get(stylesheetPath, (_request, response) => {
     response.set(assetHeaders).type("text/css").send(renderer.stylesheet().text);
+  });
+  app.get(copyScriptPath, (_request, response) => {
+    response.type("text/javascript").send(renderer.script("copy").text);
   });
   app.get(scriptPath, (_request, response) => {
     response.type("text/javascript").send(renderer.script().text);

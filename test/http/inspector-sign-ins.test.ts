@@ -162,7 +162,7 @@ test("a wrong password before the right one is not a failure", async () => {
   const visitor = new Browser(idp.issuer);
   const wrong = await visitor.press(await visitor.open(app.url()), "login-submit", { username: "bob", password: "no" });
   await visitor.press(wrong, "login-as-bob");
-  expect((await newest()).row).toMatch(/bob Not finished the user did not finish the consent page/);
+  expect((await newest()).row).toMatch(/bob Not finished The user did not finish the consent page/);
 });
 
 test("a pushed request is compared with what was pushed: no check fails", async () => {
@@ -188,11 +188,11 @@ test("a pushed request is compared with what was pushed: no check fails", async 
 test("a sign-in that was left says where, instead of OK", async () => {
   const visitor = new Browser(idp.issuer);
   const login = await visitor.open(app.url({ prompt: "login consent" }));
-  expect((await newest()).row).toMatch(/shop Not finished the user did not finish the login page/);
+  expect((await newest()).row).toMatch(/shop Not finished The user did not finish the login page/);
   const consent = await visitor.press(login, "login-as-alice");
-  expect((await newest()).row).toMatch(/shop alice Not finished the user did not finish the consent page/);
+  expect((await newest()).row).toMatch(/shop alice Not finished The user did not finish the consent page/);
   await visitor.press(consent, "consent-allow");
-  expect((await newest()).row).toMatch(/shop alice Not finished the app did not redeem the code/);
+  expect((await newest()).row).toMatch(/shop alice Not finished The app did not redeem the code/);
 });
 
 test("what an operator did stands between the requests, however it was done", async () => {

@@ -112,7 +112,7 @@ test("an unknown user in the hint: the page names the command that adds them", a
   const fixFor = async (hint: string): Promise<string | undefined> => {
     const { body, state } = await new Browser(idp.issuer).open(authorizeUrl(idp, { login_hint: hint }));
     expect(state).toBe("hint");
-    return unescapeHtml(/id="login-notice"[^]*?<code>([^<]*)<\/code>/.exec(body)?.[1] ?? "none");
+    return unescapeHtml(/id="login-notice"[^]*?<code[^>]*>([^<]*)<\/code>/.exec(body)?.[1] ?? "none");
   };
   expect(await fixFor("erin@example.test")).toBe("idp users add erin --email erin@example.test");
   expect(await fixFor("erin")).toBe("idp users add erin");

@@ -29,6 +29,15 @@ export const liveFormPageHeaders = pageHeaders("same-origin", liveScripts);
 /** For a page that may ask the browser for a passkey. Its script comes from this server. */
 export const passkeyPageHeaders = pageHeaders("same-origin", " script-src 'self';");
 
+/** The same, for a page whose script is a file of this server. */
+export const withOwnScript = (headers: Headers): Headers => ({
+  ...headers,
+  "Content-Security-Policy": (headers["Content-Security-Policy"] ?? "").replace(
+    " img-src",
+    " script-src 'self'; img-src",
+  ),
+});
+
 /** For a page without a form. */
 export const plainPageHeaders = pageHeaders("no-referrer");
 

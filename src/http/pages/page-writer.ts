@@ -4,7 +4,7 @@ import { jsonType, prefersHtml, sendText } from "../answer/answer.ts";
 import { contentOf, type PageContent } from "./templates/page-content.ts";
 import type { PageFrame, Renderer } from "./templates/render.ts";
 import { wordsOf } from "./templates/field-words.ts";
-import { formPageHeaders, privateApiHeaders } from "../answer/security-headers.ts";
+import { formPageHeaders, privateApiHeaders, withOwnScript } from "../answer/security-headers.ts";
 import { directionOf, nameOfLanguage, type Text, type Texts } from "./templates/texts.ts";
 import { themes, type FieldView, type ScopeView, type View } from "./views.ts";
 
@@ -33,6 +33,8 @@ interface Heading {
   readonly name?: string;
   /** Something was refused. */
   readonly failed?: boolean;
+  /** It has a command with a button that copies it. */
+  readonly copies?: boolean;
 }
 
 /** The links in the footer to the same page in another language or theme. */
@@ -88,6 +90,7 @@ export function writerOf(renderer: Renderer, view: View) {
       const frame = {
         name: heading.name ?? template,
         failed: heading.failed ?? false,
+        copies: heading.copies ?? false,
         state: heading.state,
         title: heading.title,
         lang,
@@ -99,7 +102,7 @@ export function writerOf(renderer: Renderer, view: View) {
       };
       return {
         html: renderer.render(template, frame, data),
-        headers,
+        headers: frame.copies ? withOwnScript(headers) : headers,
         content: () => ({ page: frame.name, ...heading, lang, ...contentOf(template, data) }),
       };
     },

@@ -71,7 +71,7 @@ export function renderLogin(renderer: Renderer, view: LoginView): Page {
   const first = picker === null ? 0 : (picker.page - 1) * pickerPageSize + 1;
   return page(
     "login",
-    { state, title, failed },
+    { state, title, failed, copies: view.message !== null && view.message.fix !== null },
     {
       wrong,
       // After a wrong password, the person is about to use that form.
@@ -103,7 +103,7 @@ export function renderEnded(renderer: Renderer, view: EndedView): Page {
   const words = client === null ? "" : plain({ key: toApp, values: { client: client.name } });
   return page(
     "ended",
-    { name: step, state, title: say(key), failed: state !== "finished" },
+    { name: step, state, title: say(key), failed: state !== "finished", copies: view.fix !== null },
     {
       ...view,
       error: "invalid_request",
@@ -221,7 +221,12 @@ export function renderError(renderer: Renderer, view: ErrorView): Page {
   const fixWords = view.fix?.split(" ").map((text) => ({ text, isOption: text.startsWith("--") })) ?? [];
   return page(
     "error",
-    { state: view.kind, title: plain({ key, values: { user: view.otherUser?.username ?? "" } }), failed: true },
+    {
+      state: view.kind,
+      title: plain({ key, values: { user: view.otherUser?.username ?? "" } }),
+      failed: true,
+      copies: view.fix !== null,
+    },
     { ...view, sentence: say(`${key}.sentence`), comparison, fixWords },
     plainPageHeaders,
   );

@@ -2,7 +2,7 @@ import { STATUS_CODES } from "node:http";
 import { isObject } from "../../../text/json-object.ts";
 import { tryItPaths } from "../../../core/try-it/try-it.ts";
 import type { RequestRecord } from "../../../core/testing/record.ts";
-import type { FlowRow } from "./sign-in-views.ts";
+import type { FlowRow, Stop } from "./sign-in-views.ts";
 
 /** Groups the requests of the ledger by sign-in, with the outcome of each. */
 
@@ -72,31 +72,30 @@ const locationOf = ({ response }: RequestRecord): string => {
 };
 const isRedirectToApp = (record: RequestRecord): boolean => /^[^/]/.test(locationOf(record));
 
-/** Where a sign-in stopped, in words; null: it came to its end. */
-function unfinished(records: readonly RequestRecord[]): string | null {
+/** Where a sign-in stopped; null: it came to its end. */
+function stopOf(records: readonly RequestRecord[]): Stop | null {
   const has = (endpoint: string): boolean => records.some((record) => record.endpoint === endpoint);
   if (has("token") || has("logout")) return null;
-  if (has("device_authorization")) return "the device did not get its tokens";
-  if (!has("authorize")) return has("par") ? "no authorization request used the pushed request" : null;
+  if (has("device_authorization")) return "device";
+  if (!has("authorize")) return has("par") ? "pushed" : null;
   const back = records.findLast(isRedirectToApp);
   if (back !== undefined) {
     // The built-in app redeems its code without a request.
     if (locationOf(back).endsWith(tryItPaths.callback)) return null;
     return back.error === null && isObject(back.response?.["parameters"]) && "code" in back.response["parameters"]
-      ? "the app did not redeem the code"
+      ? "code"
       : null;
   }
-  const page = records.findLast(
-    ({ endpoint }) => endpoint === "login" || endpoint === "consent" || endpoint === "factor",
-  );
-  return page === undefined ? null : `the user did not finish the ${page.endpoint} page`;
+  const pages: readonly Stop[] = ["login", "consent", "factor"];
+  const last = records.findLast(({ endpoint }) => pages.some((page) => page === endpoint));
+  return pages.find((page) => page === last?.endpoint) ?? null;
 }
 
 /** @param href the path of the sign-ins */
 export function rowOf(flow: Flow, href: string): FlowRow {
   const { id, records } = flow;
   const failure = failureOf(flow);
-  const stopped = failure === null ? unfinished(records) : null;
+  const stopped = failure === null ? stopOf(records) : null;
   const client = lastOf(records.map((record) => record.client));
   return {
     id,
@@ -108,6 +107,7 @@ export function rowOf(flow: Flow, href: string): FlowRow {
     requests: records.length,
     state:
       failure === null ? (stopped === null ? "passed" : "unfinished") : failure.fault === null ? "refused" : "fault",
-    outcome: failure === null ? (stopped ?? successOf(records)) : outcomeOf(failure),
+    stopped,
+    outcome: failure === null ? successOf(records) : outcomeOf(failure),
   };
 }

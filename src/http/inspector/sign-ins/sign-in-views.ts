@@ -1,7 +1,7 @@
 import { liveFormPageHeaders, livePageHeaders } from "../../answer/security-headers.ts";
 import { writerOf, type Page } from "../../pages/page-writer.ts";
 import { scriptPath, type Renderer } from "../../pages/templates/render.ts";
-import { formatNumber, formatSecond, formatTime, timeZoneHere } from "../../pages/templates/texts.ts";
+import { formatMoment, formatNumber, formatSecond, formatTime, timeZoneHere } from "../../pages/templates/texts.ts";
 import { clockWords } from "../banner.ts";
 import { moreWords, tabData, type ChangeView, type ListView, type TabView } from "../views.ts";
 
@@ -23,9 +23,14 @@ export interface FlowRow {
   /** Of a request to an unknown path, which has no client; else null. */
   readonly path: string | null;
   readonly state: "passed" | "unfinished" | "refused" | "fault";
+  /** Where it stopped; null: it came to its end, or was refused. */
+  readonly stopped: Stop | null;
   /** The outcome. English. */
   readonly outcome: string;
 }
+
+/** The page that the user left, or what an app or a device did not do. */
+export type Stop = "login" | "consent" | "factor" | "device" | "pushed" | "code";
 
 export interface SignInsView extends ListView, LiveView {
   readonly flows: readonly FlowRow[];
@@ -111,6 +116,12 @@ const headersFor = ({ issuers }: TabView, fix: FixView | null): typeof livePageH
 const script = (renderer: Renderer, view: TabView): string =>
   `${view.base}${scriptPath}?v=${renderer.script().version}`;
 
+const stoppedWords = ({ say }: ReturnType<typeof writerOf>, { stopped }: FlowRow): string | null =>
+  stopped && say(`inspector.stopped-${stopped}`);
+
+/** The endpoints that are pages for people, which have names in each language. */
+const pages = ["login", "consent", "factor", "device", "account", "sign-out"];
+
 export function renderSignIns(renderer: Renderer, view: SignInsView): Page {
   const writer = writerOf(renderer, view);
   const { lang, say } = writer;
@@ -122,7 +133,11 @@ export function renderSignIns(renderer: Renderer, view: SignInsView): Page {
       ...tabData(writer, view, "sign-ins"),
       script: script(renderer, view),
       moreWords: moreWords(view, lang),
-      flows: view.flows.map((flow) => ({ ...flow, atWords: formatSecond(flow.at, lang, timeZoneHere()) })),
+      flows: view.flows.map((flow) => ({
+        ...flow,
+        atWords: formatMoment(flow.at, lang, timeZoneHere()),
+        stoppedWords: stoppedWords(writer, flow),
+      })),
     },
     headersFor(view, null),
   );
@@ -139,13 +154,18 @@ export function renderSignIn(renderer: Renderer, view: SignInView): Page {
     {
       ...tabData(writer, view, "sign-ins"),
       script: script(renderer, view),
-      flow: { ...view.flow, atWords: formatTime(view.flow.at, lang, timeZoneHere()) },
+      flow: {
+        ...view.flow,
+        stoppedWords: stoppedWords(writer, view.flow),
+        atWords: formatTime(view.flow.at, lang, timeZoneHere()),
+      },
       failed: view.failed && { ...view.failed, clockWords: moved(view.failed.clock) },
       steps: view.steps.map((step) => ({
         ...step,
         acts: view.acts.filter(({ before }) => before === step.id).map((act) => ({ ...act, atWords: second(act.at) })),
         atWords: second(step.at),
         msWords: formatNumber(step.ms, lang),
+        endpointWords: pages.includes(step.endpoint) ? say(`inspector.page-${step.endpoint}`) : step.endpoint,
         clockWords: moved(step.clock),
       })),
     },

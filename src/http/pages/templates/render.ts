@@ -33,6 +33,8 @@ export interface PageFrame {
   };
   /** Something was refused: the title says so first. */
   readonly failed: boolean;
+  /** Whether it has a command with a button that copies it. */
+  readonly copies: boolean;
 }
 
 /** A file of the templates folder that pages load. */
@@ -48,8 +50,8 @@ export interface Renderer {
   /** Reads the folders again. If they have a mistake, nothing changes. @throws {OperationError} invalid */
   reload(): void;
   stylesheet(): Asset;
-  /** The script of the live pages of the inspector, or of the pages that ask for a passkey. */
-  script(name?: "inspector" | "passkey"): Asset;
+  /** The script of the live pages of the inspector, of the pages that ask for a passkey, or of those with a command to copy. */
+  script(name?: "inspector" | "passkey" | "copy"): Asset;
   /** The HTML of `<template>.eta` in the layout. */
   render(template: string, frame: PageFrame, data: object): string;
 }
@@ -58,6 +60,8 @@ const builtInRoot = fileURLToPath(packageFile("templates/"));
 
 /** Below the path of the issuer. */
 export const stylesheetPath = "/_idp/assets/style.css";
+/** Below the path of the issuer. */
+export const copyScriptPath = "/_idp/assets/copy.js";
 /** Below the path of the issuer. */
 export const scriptPath = "/_idp/assets/inspector.js";
 /** Below the path of the issuer. */
@@ -123,6 +127,7 @@ export function createRenderer(
     return made;
   }
   const stylesheet = (): Asset => asset("style.css");
+  const script: Renderer["script"] = (name = "inspector") => asset(`${name}.js`);
 
   return {
     get texts() {
@@ -132,11 +137,15 @@ export function createRenderer(
       loaded = load();
     },
     stylesheet,
-    script: (name = "inspector") => asset(`${name}.js`),
+    script,
     render(template, frame, data) {
       const { texts, eta } = loaded;
       const { base, brand, lang } = frame;
-      const page = { stylesheet: `${base}${stylesheetPath}?v=${stylesheet().version}`, ...frame };
+      const page = {
+        stylesheet: `${base}${stylesheetPath}?v=${stylesheet().version}`,
+        copyScript: `${base}${copyScriptPath}?v=${script("copy").version}`,
+        ...frame,
+      };
       const t = (key: string, values: TextValues = {}): string => texts.plain(lang, { key, values });
       const html = (key: string, values: TextValues = {}, hook?: string): string => texts.html(lang, key, values, hook);
       // For loops: Eta's `include` copies every value of the page each time.

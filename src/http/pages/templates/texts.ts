@@ -179,6 +179,7 @@ const kinds = {
   time: { year: "numeric", month: "short", day: "numeric", ...clock },
   clock,
   second: { hour: "2-digit", minute: "2-digit", second: "2-digit" },
+  moment: { month: "short", day: "numeric", hour: "2-digit", minute: "2-digit", second: "2-digit" },
   date: { dateStyle: "long" },
 } as const;
 
@@ -209,6 +210,10 @@ export const formatClock = (iso: string, language: string, timeZone: string): st
 /** The time of day to the second: "20:26:31". */
 export const formatSecond = (iso: string, language: string, timeZone: string): string =>
   format("second", iso, language, timeZone);
+
+/** The day and the time to the second: "20 Nov, 20:26:31". */
+export const formatMoment = (iso: string, language: string, timeZone: string): string =>
+  format("moment", iso, language, timeZone);
 
 /** A length of time in its largest whole unit: "2 hours". */
 export function formatDuration(seconds: number, language: string): string {
