@@ -1,7 +1,7 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { newFolder } from "../helpers/cli.ts";
+import { idp, newFolder } from "../helpers/cli.ts";
 import { idpIn } from "../helpers/command.ts";
 import { down, enter, onTerminal } from "../helpers/terminal.ts";
 
@@ -251,6 +251,8 @@ test("a browser app gets a file of its own, and one line for its first script", 
     /signinRedirect\(\);\n\nPaste this at the top of src\/main\.jsx:\n\nimport "\.\/auth\.js";\n\n$/,
   );
   const { pieces } = await made(cwd, "--yes", "--force");
+  // Code that is there as it is needed is not printed again.
+  expect((await made(cwd, "--force")).pieces).toEqual([pieces[1]]);
   expect(pieces.map(({ where }) => where)).toEqual(["into src/auth.js", "at the top of src/main.jsx"]);
   expect(pieces[1]?.text).toBe('import "./auth.js";');
 });
@@ -281,6 +283,10 @@ test("--port is the port of the app, everywhere", async () => {
   const cwd = project({ next: "16", "next-auth": "4" });
   const { client } = await made(cwd, "--port", "5401");
   expect(client["redirect_uris"]).toEqual(["http://localhost:5401/api/auth/callback/idp"]);
+  // The code reads the address, so it suits every port.
+  const spa = project({ vite: "8", "oidc-client-ts": "3" });
+  const [code] = (await made(spa)).pieces;
+  expect((await made(spa, "--force", "--port", "5401")).pieces).toEqual([code]);
   const written = readFileSync(join(cwd, "idp.fixtures.yaml"), "utf8") + readFileSync(join(cwd, ".env.local"), "utf8");
   expect(written).toContain("NEXTAUTH_URL=http://localhost:5401\n");
   expect(written).not.toContain("localhost:3000");
@@ -292,4 +298,20 @@ test("--port is the port of the app, everywhere", async () => {
     const refused = await idpIn(newFolder(), ["init", "--port", "5401", ...more]);
     expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining("port") });
   }
+});
+
+test("a clone of a browser app without .env.local: exec gives the names that its code reads, and env --write writes them", async () => {
+  const cwd = project({ vite: "8", "oidc-client-ts": "3" });
+  await made(cwd);
+  rmSync(join(cwd, ".env.local"));
+  const child =
+    "console.log(process.env.VITE_OIDC_CLIENT_ID, process.env.OIDC_CLIENT_ID, process.env.VITE_OIDC_ISSUER)";
+  const { stdout } = await idp(["exec", "--quiet", "--", process.execPath, "-e", child], { cwd });
+  expect(stdout).toMatch(/^my-app my-app http:\/\/localhost:\d+\n$/);
+  const { code, stderr } = await idpIn(cwd, ["env", "--write", ".env.local"]);
+  expect(code, stderr).toBe(0);
+  const text = readFileSync(join(cwd, ".env.local"), "utf8");
+  expect(text).toContain("VITE_OIDC_CLIENT_ID=my-app\n");
+  expect(text).not.toMatch(/^OIDC_/m);
+  expect((await idpIn(cwd, ["env"])).stdout).toMatch(/^OIDC_ISSUER=/);
 });

@@ -7,6 +7,7 @@ import { appsAmong, likelyClient, namedIn, ownEnvOf, valuesOf } from "./app-clie
 import { commandOn, type Hint } from "../../core/hint.ts";
 import { variablesOf, type AppValues, type NameFlags } from "./app-variables.ts";
 import { clientOr, confirmed, notConfirmed } from "../input/ask.ts";
+import { browserPrefix } from "./frameworks.ts";
 import { readTextFile, setIn, withoutBlock, writeBlock } from "./file.ts";
 import type { Served } from "./libraries/form.ts";
 import type { Format, Library } from "./choices.ts";
@@ -93,7 +94,7 @@ export async function env(cli: Invocation, flags: EnvFlags): Promise<Outcome> {
   const text = flags.write === undefined ? null : await readTextFile(flags.write);
   const set = setIn(withoutBlock(text ?? ""));
   const variables = [
-    ...[...variablesOf(values, namesFor(flags, text))].flatMap(([name, value]) =>
+    ...[...variablesOf(values, namesFor(flags, text, client))].flatMap(([name, value]) =>
       value === null ? [] : [[name, value] as const],
     ),
     // What the app has already wins: in its environment, or elsewhere in the file.
@@ -116,11 +117,15 @@ export async function env(cli: Invocation, flags: EnvFlags): Promise<Outcome> {
   );
 }
 
-/** The names that were asked for, or those that the file has. */
-const namesFor = ({ prefix, name }: EnvFlags, text: string | null): NameFlags =>
-  prefix !== undefined || name !== undefined
-    ? { ...(prefix !== undefined && { prefix }), ...(name !== undefined && { name }) }
-    : { name: namesIn(text ?? "") };
+/** The names that were asked for, or those that the file has, or in a new block those that the code in this folder can read. */
+function namesFor({ prefix, name, write }: EnvFlags, text: string | null, client: ClientView): NameFlags {
+  if (prefix !== undefined || name !== undefined) {
+    return { ...(prefix !== undefined && { prefix }), ...(name !== undefined && { name }) };
+  }
+  const before = namesIn(text ?? "");
+  const usual = write === undefined || before.issuer !== undefined ? null : browserPrefix(process.cwd(), client);
+  return usual === null ? { name: before } : { prefix: usual };
+}
 
 /** How long to wait for an answer, in milliseconds. */
 const timeoutMs = 1000;

@@ -139,16 +139,16 @@ export interface AppCode extends Code {
   readonly variables: Variables | null;
 }
 
-/** @returns file: the one that can be written because it does not exist; null for none */
+/** @returns file: the one that can be written because it does not exist; there: the one that does; null for none */
 function placed(piece: Piece, { exists }: Code) {
   const text = piece.lines.join("\n");
-  if (!("file" in piece)) return { where: piece.where, file: null, text };
+  if (!("file" in piece)) return { where: piece.where, file: null, there: null, text };
   const { file } = piece;
   // A project with TypeScript may have it in JavaScript.
   const there = [file, file.replace(/\.ts$/, ".js")].find(exists);
   return there === undefined
-    ? { where: `into ${file}, a new file`, file, text }
-    : { where: `into ${there}, which exists already`, file: null, text };
+    ? { where: `into ${file}, a new file`, file, there: null, text }
+    : { where: `into ${there}, which exists already`, file: null, there, text };
 }
 
 /**

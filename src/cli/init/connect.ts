@@ -16,6 +16,8 @@ export interface CodePiece {
   readonly where: string;
   /** The file of which it is the whole text, and which does not exist yet; null for none. */
   readonly file: string | null;
+  /** The file that has its place already; null for none. */
+  readonly there: string | null;
   readonly text: string;
 }
 

@@ -2,6 +2,7 @@
  * cli/init: `idp init` makes a fixture file, the app's variables and the code that signs users in, from the app's folder. project.ts says what
  * is in the folder, app.ts asks for the rest, connect.ts makes variables and code, place.ts and env-file.ts write.
  */
+import { readFileSync } from "node:fs";
 import { OperationError } from "../../core/errors.ts";
 import { checkFixtures } from "../../core/fixtures/apply/seed.ts";
 import type { Hint } from "../../core/hint.ts";
@@ -77,7 +78,7 @@ export async function init(cli: Invocation, files: readonly string[], flags: Ini
     });
   }
   // Before the fixtures, so that the command can be repeated where a file cannot be written.
-  const pieces = await writeCode(cli, connection.pieces);
+  const pieces = await writeCode(cli, connection.pieces.filter(isMissing));
   writeFixtures(place, whole);
   const { added, different } = own === null ? { added: [], different: [] } : await addToEnvFile(own, env);
   const titles = [project.frameworkTitle, found?.title ?? null].filter((title) => title !== null);
@@ -95,6 +96,10 @@ export async function init(cli: Invocation, files: readonly string[], flags: Ini
 }
 
 const newSecrets = "Each run makes new secrets: idp init will write others";
+
+/** Whether the app does not have the code yet, from an earlier run. */
+const isMissing = ({ there, text }: CodePiece): boolean =>
+  there === null || readFileSync(there, "utf8").trim() !== text.trim();
 
 /** Writes the files that do not exist yet, if the person says so, or `--yes` does. */
 async function writeCode(cli: Invocation, pieces: readonly CodePiece[]) {

@@ -2,40 +2,11 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Library } from "../env/choices.ts";
 import { forms } from "../env/libraries.ts";
-import type { Variables } from "../env/libraries/expressions.ts";
+import { frameworkAmong, type Framework } from "../env/frameworks.ts";
 import type { Code } from "../env/libraries/form.ts";
 import { dependenciesOf, installedMajor, manifestOf } from "../env/manifest.ts";
-import type { AppType } from "../program/app-types.ts";
 
 /** What a project's files say about the app. It is only used for proposals. The libraries themselves are in cli/env/libraries.ts. */
-
-/** What serves the app in development. */
-interface Framework {
-  readonly type: Extract<AppType, "public" | "confidential">;
-  readonly origin: string;
-  /** How code in the browser reads a variable of `.env.local`; absent if it cannot. */
-  readonly inBrowser?: Omit<Variables, "load" | "after">;
-  /** Its server reads `.env.local`. */
-  readonly readsFile?: true;
-}
-
-const server = (port: number): Framework => ({ type: "confidential", origin: `http://localhost:${port}` });
-const browser = (port: number): Framework => ({ type: "public", origin: `http://localhost:${port}` });
-const vite = { from: "import.meta.env.", prefix: "VITE_" };
-
-/** By npm package. The first one found counts. */
-const frameworks: Readonly<Record<string, Framework>> = {
-  next: { ...server(3000), inBrowser: { from: "process.env.", prefix: "NEXT_PUBLIC_" }, readsFile: true },
-  nuxt: server(3000),
-  "@sveltejs/kit": { ...server(5173), inBrowser: vite },
-  astro: { ...server(4321), inBrowser: { from: "import.meta.env.", prefix: "PUBLIC_" } },
-  express: server(3000),
-  fastify: server(3000),
-  "@angular/core": browser(4200),
-  "react-scripts": { ...browser(3000), inBrowser: { from: "process.env.", prefix: "REACT_APP_" } },
-  "@vue/cli-service": { ...browser(8080), inBrowser: { from: "process.env.", prefix: "VUE_APP_" } },
-  vite: { ...browser(5173), inBrowser: vite },
-};
 
 /** Files in which projects in other languages name their dependencies. */
 const otherManifests = [
@@ -70,7 +41,7 @@ export function projectOf(folder: string): Project {
   const packages = dependenciesOf(manifest);
   const has = (name: string): boolean => Object.hasOwn(packages, name);
   const titled = (name: string): string => [name, installedMajor(folder, name) ?? ""].join(" ").trim();
-  const [name, framework] = Object.entries(frameworks).find(([dependency]) => has(dependency)) ?? [];
+  const [name, framework] = frameworkAmong(packages) ?? [];
   const exists = (path: string): boolean => existsSync(join(folder, path));
   const isTypeScript = exists("tsconfig.json");
   const isBundled = name !== undefined && !["express", "fastify"].includes(name);

@@ -8,6 +8,7 @@ import { findFixtures } from "../../serve/fixture-files.ts";
 import { createIdp, type FaultInput, type Idp } from "../../index.ts";
 import { likelyClient, ownEnvOf, valuesOf } from "../env/app-client.ts";
 import { variablesOf, type NameFlags } from "../env/app-variables.ts";
+import { browserPrefix } from "../env/frameworks.ts";
 import { failureOf, type Failure } from "../failure.ts";
 import type { Invocation } from "../invocation.ts";
 import { withFixtures } from "../input/foreign-fixtures.ts";
@@ -72,8 +73,12 @@ export async function environmentOf(
           flags.client,
           clients.map(({ client_id }) => client_id),
         );
+  const values = valuesOf(idp.issuer, client);
+  // The code of idp init for a browser reads the names that its framework lets through.
+  const prefix = flags.prefix === undefined && flags.name === undefined ? browserPrefix(process.cwd(), client) : null;
   const variables = new Map([
-    ...variablesOf(valuesOf(idp.issuer, client), flags),
+    ...variablesOf(values, flags),
+    ...(prefix === null ? [] : variablesOf(values, { prefix })),
     ["IDP_URL", idp.issuer] as const,
     ["IDP_ADMIN_TOKEN", idp.adminToken] as const,
     ...ownEnvOf(client, (name) => cli.env[name] !== undefined),

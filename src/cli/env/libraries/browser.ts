@@ -9,7 +9,7 @@ const oidcClientTsFields = ({ js, postLogoutRedirectUri, scopes }: Parts): reado
   `  authority: ${js.issuer},`,
   `  client_id: ${js.clientId},`,
   `  redirect_uri: ${js.redirectUri},`,
-  ...(postLogoutRedirectUri === null ? [] : [`  post_logout_redirect_uri: ${q(postLogoutRedirectUri)},`]),
+  ...(postLogoutRedirectUri === null ? [] : [`  post_logout_redirect_uri: ${js.inApp(postLogoutRedirectUri)},`]),
   `  scope: ${q(scopes.join(" "))},`,
 ];
 

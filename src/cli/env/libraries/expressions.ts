@@ -25,12 +25,14 @@ export const asTexts = ({ issuer, clientId, secret, redirectUri }: Values): Expr
   secret: q(secret ?? ""),
   redirectUri: q(redirectUri),
   origin: q(new URL(redirectUri).origin),
+  inApp: q,
   cookieSecret: () => q(cookieSecret()),
   load: [],
 });
 
 /** As variables, with the names of `idp env`. */
-export function asVariables({ issuer }: Values, { from, prefix, after, load }: Variables): Expressions {
+export function asVariables({ issuer, redirectUri }: Values, { from, prefix, after, load }: Variables): Expressions {
+  const appOrigin = new URL(redirectUri).origin;
   const named = (name: string): string => `${from}${prefix}${name}${after}`;
   return {
     issuer: named("OIDC_ISSUER"),
@@ -41,6 +43,10 @@ export function asVariables({ issuer }: Values, { from, prefix, after, load }: V
     clientId: named("OIDC_CLIENT_ID"),
     secret: named("OIDC_CLIENT_SECRET"),
     redirectUri: named("OIDC_REDIRECT_URI"),
+    inApp: (address) =>
+      address.startsWith(`${appOrigin}/`)
+        ? `\`\${new URL(${named("OIDC_REDIRECT_URI")}).origin}${address.slice(appOrigin.length)}\``
+        : q(address),
     origin: `new URL(${named("OIDC_REDIRECT_URI")}).origin`,
     cookieSecret: (variable) => `${from}${variable}`,
     // A clone of the repository has no such file: there idp exec sets the variables.

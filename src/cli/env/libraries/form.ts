@@ -40,6 +40,8 @@ export interface Expressions {
   readonly redirectUri: string;
   /** The address of the app. */
   readonly origin: string;
+  /** An address of the app, mostly its front page. */
+  readonly inApp: (address: string) => string;
   /** The key of the app's own cookies. @param variable its name in `.env.local` */
   readonly cookieSecret: (variable: string) => string;
   /** What has to run first. */
