@@ -54,9 +54,7 @@ function seconds([duration, place]: Carried): Carried {
 
 function readUser(draft: Draft, user: Entry, name: Carried): void {
   const { carry } = user;
-  const [disabled, disabledAt] = carry("disabled");
   const [email = carry("email")] = user.each("email");
-  const extra = user.below("extra");
   const isE164 = /^\+[1-9]\d{1,14}$/.test(user.text("phone_number") ?? "");
   addUser(draft, {
     place: user.place,
@@ -66,7 +64,7 @@ function readUser(draft: Draft, user: Entry, name: Carried): void {
       email,
       // To Authelia, every address of its users is verified.
       emailVerified: [email[0] === undefined ? undefined : true, email[1]],
-      status: [disabled === true ? "suspended" : undefined, disabledAt],
+      status: user.when("disabled", true, "suspended"),
       website: carry("website"),
       ...(isE164 && { phone: carry("phone_number") }),
     },
@@ -75,7 +73,7 @@ function readUser(draft: Draft, user: Entry, name: Carried): void {
         "groups given_name middle_name family_name nickname gender birthdate profile picture zoneinfo locale",
       ),
       ...user.pick("address phone_extension"),
-      ...extra.pick(Object.keys(extra.value).join(" ")),
+      ...user.below("extra").pickAll(),
     },
     password: carry("password"),
   });
@@ -84,16 +82,15 @@ function readUser(draft: Draft, user: Entry, name: Carried): void {
 
 function readClient(draft: Draft, client: Entry): void {
   const { carry, each, place } = client;
-  const [given, at] = carry(client.has("client_secret") ? "client_secret" : "secret");
   const isPublic = client.get("public") === true || client.get("token_endpoint_auth_method") === "none";
   const scopes = each("scopes");
-  const [pkce, pkceAt] = carry("require_pkce");
-  const [consent, consentAt] = carry("consent_mode");
   addClient(draft, {
     place,
     id: carry(client.has("client_id") ? "client_id" : "id"),
     isPublic,
-    secret: [typeof given === "string" ? given.replace(/^\$plaintext\$/, "") : given, at],
+    secret: client.as(client.has("client_secret") ? "client_secret" : "secret", (given) =>
+      typeof given === "string" ? given.replace(/^\$plaintext\$/, "") : given,
+    ),
     redirectUris: each("redirect_uris"),
     grantTypes: grantsOf(draft, each("grant_types"), ["authorization_code"]),
     scopes: scopes.length === 0 ? ["openid", "groups", "profile", "email"].map((one): Carried => [one, place]) : scopes,
@@ -103,9 +100,9 @@ function readClient(draft: Draft, client: Entry): void {
         "token_endpoint_auth_method token_endpoint_auth_signing_alg sector_identifier_uri audience jwks_uri",
       ),
       ...client.pick("id_token_signed_response_alg require_pushed_authorization_requests"),
-      require_pkce: [pkce === true && !isPublic ? true : undefined, pkceAt],
+      require_pkce: client.as("require_pkce", (pkce) => (pkce === true && !isPublic ? true : undefined)),
       // Every other mode asks, some of them only from time to time.
-      skip_consent: [consent === "implicit" ? true : undefined, consentAt],
+      skip_consent: client.when("consent_mode", "implicit", true),
     },
   });
   leaveResponseTypes(draft, each("response_types"));

@@ -42,12 +42,11 @@ function groupsOf(service: Entry): (id: unknown) => readonly unknown[] {
 function readUser(user: Entry, groups: (id: unknown) => readonly unknown[]): void {
   const { carry, place } = user;
   const [email = carry("email")] = user.each("email_addresses");
-  const whole = ["first_name", "last_name"].flatMap((name) => user.text(name) ?? []).join(" ");
-  const [name = [whole, place] as Carried] = ["display_name", "real_name", "name"].filter(user.has).map(carry);
+  const [name = [user.joined("first_name last_name"), place] as Carried] = ["display_name", "real_name", "name"]
+    .filter(user.has)
+    .map(carry);
   const inGroups = groups(user.get("okta_id"));
-  const [status, statusAt] = carry("status");
-  const isOut = ["SUSPENDED", "DEPROVISIONED", "LOCKED_OUT"].includes(String(status));
-  const [verified, verifiedAt] = carry("email_verified");
+  const isOut = ["SUSPENDED", "DEPROVISIONED", "LOCKED_OUT"].includes(user.text("status") ?? "");
   addUser(user.draft, {
     place,
     names: [carry("username"), carry("login"), email, carry("name")],
@@ -56,8 +55,8 @@ function readUser(user: Entry, groups: (id: unknown) => readonly unknown[]): voi
       displayName: name,
       email,
       // The services have checked the addresses of their users.
-      emailVerified: [verified ?? true, verifiedAt],
-      status: [isOut ? "suspended" : undefined, statusAt],
+      emailVerified: user.as("email_verified", (verified) => verified ?? true),
+      status: user.as("status", () => (isOut ? "suspended" : undefined)),
       about: carry("bio"),
       location: carry("location"),
       website: carry("blog"),

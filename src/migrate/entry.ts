@@ -9,8 +9,16 @@ export interface Entry {
   readonly get: (name: string) => unknown;
   readonly text: (name: string) => string | undefined;
   readonly carry: (name: string) => Carried;
+  /** What is made of the value of a field, with the field's place. */
+  readonly as: (name: string, to: (value: unknown) => unknown) => Carried;
+  /** `then`, with the place of a field, if the field is `is`. */
+  readonly when: (name: string, is: unknown, then: unknown) => Carried;
+  readonly unless: (name: string, is: unknown, then: unknown) => Carried;
   /** Several fields, by their names. */
   readonly pick: (names: string) => Readonly<Record<string, Carried>>;
+  readonly pickAll: () => Readonly<Record<string, Carried>>;
+  /** The texts of several fields, with a space between them. */
+  readonly joined: (names: string) => string;
   readonly has: (name: string) => boolean;
   /** The texts of a list, or one text. */
   readonly each: (name: string) => readonly Carried[];
@@ -23,6 +31,7 @@ export interface Entry {
   readonly lose: (name: string, message?: string) => void;
   /** Reads fields that mean nothing here. */
   readonly ignore: (names: string) => void;
+  readonly ignoreAll: () => void;
   readonly leaveOthers: () => void;
 }
 
@@ -41,6 +50,7 @@ export function entryOf(draft: Draft, place: SourcePlace, given: unknown, anyCas
     const own = named(name);
     return Object.hasOwn(value, own) ? value[own] : undefined;
   };
+  const text = (name: string): string | undefined => textOf(get(name));
   const at = (name: string): SourcePlace => [...place, named(name)];
   const carry = (name: string): Carried => [get(name), at(name)];
   const lose = (name: string, message = "is not carried over"): void => {
@@ -51,9 +61,18 @@ export function entryOf(draft: Draft, place: SourcePlace, given: unknown, anyCas
     value,
     draft,
     get,
-    text: (name) => textOf(get(name)),
+    text,
     carry,
+    as: (name, to) => [to(get(name)), at(name)],
+    when: (name, is, then) => [get(name) === is ? then : undefined, at(name)],
+    unless: (name, is, then) => [get(name) === is ? undefined : then, at(name)],
     pick: (all) => Object.fromEntries(all.split(" ").map((name) => [name, carry(name)])),
+    pickAll: () => Object.fromEntries(Object.keys(value).map((name) => [name, carry(name)])),
+    joined: (all) =>
+      all
+        .split(" ")
+        .flatMap((name) => text(name) ?? [])
+        .join(" "),
     has: (name) => !isEmpty(get(name)),
     each: (name) => {
       const found = get(name);
@@ -82,6 +101,9 @@ export function entryOf(draft: Draft, place: SourcePlace, given: unknown, anyCas
     lose,
     ignore: (all) => {
       for (const name of all.split(" ")) named(name);
+    },
+    ignoreAll: () => {
+      for (const name of Object.keys(value)) named(name);
     },
     leaveOthers: () => {
       for (const name of Object.keys(value)) if (!read.has(name)) lose(name);

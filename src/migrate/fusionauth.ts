@@ -23,7 +23,7 @@ export function readFusionAuth(draft: Draft, root: unknown, place: SourcePlace):
     const [, kind, id] = /^\/api\/(application|user\/registration|user)(?:\/([^/]+))?\/?$/.exec(url) ?? [];
     if (kind === undefined) {
       request.leave(`${url} is not carried over`);
-      request.ignore(Object.keys(request.value).join(" "));
+      request.ignoreAll();
       continue;
     }
     const body = request.below("body");
@@ -74,8 +74,10 @@ function readApplication(draft: Draft, body: Entry, idInUrl: string | undefined)
   const isPublic = policy === undefined ? oauth.get("requireClientAuthentication") === false : policy === "NotRequired";
   const jwt = app.below("jwtConfiguration");
   if (jwt.get("enabled") !== false) addSetting(draft, "access_token_ttl", jwt.carry("timeToLiveInSeconds"));
-  const [minutes, minutesAt] = jwt.carry("refreshTokenTimeToLiveInMinutes");
-  if (typeof minutes === "number") addSetting(draft, "refresh_token_ttl", [minutes * 60, minutesAt]);
+  const refreshLife = jwt.as("refreshTokenTimeToLiveInMinutes", (minutes) =>
+    typeof minutes === "number" ? minutes * 60 : undefined,
+  );
+  addSetting(draft, "refresh_token_ttl", refreshLife);
   const isPkce = String(oauth.get("proofKeyForCodeExchangePolicy")) === "Required";
   addClient(draft, {
     place: app.place,
@@ -100,10 +102,7 @@ function readApplication(draft: Draft, body: Entry, idInUrl: string | undefined)
 
 function readUser(draft: Draft, user: Entry, first: string | undefined, registrations: readonly Entry[]): void {
   const { carry, place } = user;
-  const whole = ["firstName", "lastName"].flatMap((name) => user.text(name) ?? []).join(" ");
   const roles = registrations.flatMap((one) => textsOf(one.get("roles")));
-  const [active, activeAt] = carry("active");
-  const data = user.below("data");
   for (const registration of registrations) {
     registration.ignore("applicationId id verified username");
     registration.leaveOthers();
@@ -115,12 +114,14 @@ function readUser(draft: Draft, user: Entry, first: string | undefined, registra
       id: user.has("id")
         ? carry("id")
         : [first === user.get("email") || first === user.get("username") ? undefined : first, place],
-      displayName: user.has("fullName") ? carry("fullName") : [whole, carry("firstName")[1]],
+      displayName: user.has("fullName")
+        ? carry("fullName")
+        : user.as("firstName", () => user.joined("firstName lastName")),
       email: carry("email"),
       emailVerified: [user.has("email") ? (user.get("verified") ?? true) : undefined, place],
       birthDate: carry("birthDate"),
       phone: carry(user.has("phoneNumber") ? "phoneNumber" : "mobilePhone"),
-      status: [active === false ? "suspended" : undefined, activeAt],
+      status: user.when("active", false, "suspended"),
     },
     claims: {
       given_name: carry("firstName"),
@@ -129,7 +130,7 @@ function readUser(draft: Draft, user: Entry, first: string | undefined, registra
       picture: carry("imageUrl"),
       zoneinfo: carry("timezone"),
       ...(roles.length > 0 && { roles: [roles, registrations[0]?.place ?? place] as const }),
-      ...data.pick(Object.keys(data.value).join(" ")),
+      ...user.below("data").pickAll(),
     },
     password: carry("password"),
   });
