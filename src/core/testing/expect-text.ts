@@ -7,15 +7,15 @@ import type { RequestRecord } from "./record.ts";
 const requestInWords = ({ id, method, endpoint, status, client, user, grant_type }: RequestRecord): string =>
   [id, `${method} ${endpoint}`, status, grant_type, client, user].filter((part) => part !== null).join("  ");
 
-const held = (count: number): string => (count === 0 ? "none" : String(count));
+const counted = (count: number): string => (count === 0 ? "none" : String(count));
 
 /** The lines of a result. */
 export function expectLines({ met, count, expected, dropped, nearest }: ExpectResult): readonly string[] {
   const isTooMany = nearest[0]?.differs.length === 0;
   return [
     met
-      ? `Met: ${expected}. The ledger holds ${held(count)}.`
-      : `Not met: ${expected}. The ledger holds ${held(count)}.`,
+      ? `Met: ${expected}. The ledger holds ${counted(count)}.`
+      : `Not met: ${expected}. The ledger holds ${counted(count)}.`,
     ...(dropped && !met
       ? [
           "It has dropped older requests that could match, so it cannot tell. Before the test: idp requests clear. To hold more: the setting ledger.",

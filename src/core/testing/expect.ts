@@ -50,10 +50,10 @@ function boundsOf({ times, at_least, never }: Expectation): readonly [least: num
 /** The parameters in which a request differs. */
 const paramDifferences = (ledger: Ledger, { param = {} }: Expectation, record: RequestRecord): readonly Difference[] =>
   Object.entries(param).flatMap(([name, wanted]) => {
-    const kept = record.parameters[name];
-    return [kept].flat().some((one) => ledger.isSame(wanted, one))
+    const recorded = record.parameters[name];
+    return [recorded].flat().some((one) => ledger.isSame(wanted, one))
       ? []
-      : [{ name, wanted: ledger.shown(name, wanted), got: kept === undefined ? null : shownAs(kept) }];
+      : [{ name, wanted: ledger.shown(name, wanted), got: recorded === undefined ? null : shownAs(recorded) }];
   });
 
 const sentence = ({ name, wanted, got }: Difference): string => `${name} is ${got ?? "missing"}, not ${wanted}`;

@@ -15,7 +15,7 @@ export interface Fix {
   readonly uri: string | null;
 }
 
-/** A parameter as it was sent; null where the ledger kept less than all of it. */
+/** A parameter as it was sent; null where the ledger recorded less than all of it. */
 function sent({ parameters }: RequestRecord, name: string): string | null {
   const value = parameters[name];
   return typeof value === "string" && !value.includes("…") ? value : null;

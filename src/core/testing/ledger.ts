@@ -18,8 +18,8 @@ export interface Ledger {
   hasDropped(endpoint: string | null, after: number): boolean;
   /** Calls the listener for each new request. @returns a function that ends this */
   subscribe(listener: (record: RequestRecord) => void): () => void;
-  /** Whether a value is the one that was kept. */
-  readonly isSame: (wanted: string, kept: unknown) => boolean;
+  /** Whether a value is the one that was recorded. */
+  readonly isSame: (wanted: string, recorded: unknown) => boolean;
   /** The value of a parameter in words: a fingerprint, where it may be a secret. */
   readonly shown: (name: string, value: string) => string;
   /** Ends every wait for requests. */

@@ -1,6 +1,6 @@
 import type { Mismatch } from "../errors.ts";
 
-/** A request as `http` saw it, and as the ledger keeps it. `recording.ts` converts one into the other. */
+/** A request as `http` saw it, and as the ledger records it. `recording.ts` converts one into the other. */
 
 /** A request and its outcome. It holds no usable secret. */
 export interface RequestRecord {

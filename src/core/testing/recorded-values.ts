@@ -6,21 +6,21 @@ import { cut, redacted } from "../../text/redacted.ts";
 import { isList, isOpen, isParameterName, openNames } from "../redaction/places.ts";
 import { shownValue } from "../redaction/values.ts";
 
-/** What the ledger keeps of the values of a request: never a usable secret. */
+/** What the ledger records of the values of a request: never a usable secret. */
 
 /** Replaces a value that may be a secret. */
 export interface Fingerprint {
-  /** Equal values have equal fingerprints. Null: nothing of it is kept. */
+  /** Equal values have equal fingerprints. Null: nothing of it is recorded. */
   readonly fingerprint: string | null;
   /** Of a JWT, without its signature. */
   readonly header?: Readonly<Record<string, unknown>>;
   readonly claims?: Readonly<Record<string, unknown>>;
 }
 
-/** Of these, not even a fingerprint is kept: people choose them, and a fingerprint would let others check guesses. */
+/** Of these, not even a fingerprint is recorded: people choose them, and a fingerprint would let others check guesses. */
 const never = /passw|secret|csrf|passphrase|registration_access_token/i;
 
-/** The name of a parameter of which something is kept. A JSON Schema has no flag to ignore the case. */
+/** The name of a parameter of which something is recorded. A JSON Schema has no flag to ignore the case. */
 export const recordedName = new RegExp(
   `^(?:${[...openNames].join("|")})$|^(?![\\s\\S]*(?:${never.source.replace(/[a-z]/g, (letter) => `[${letter}${letter.toUpperCase()}]`)}))`,
 );
@@ -77,11 +77,11 @@ export function partsOfJwt(text: string): Parts | null {
   return header === null || claims === null ? null : { header, claims };
 }
 
-/** Whether a kept value is a fingerprint. */
+/** Whether a recorded value is a fingerprint. */
 const isFingerprint = (recorded: unknown): recorded is Fingerprint =>
   isObject(recorded) && Object.hasOwn(recorded, "fingerprint");
 
-/** Whether a value may be the one that was kept, with "…" in place of what is not shown. */
+/** Whether a value may be the one that was recorded, with "…" in place of what is not shown. */
 function fits(recorded: string, wanted: string): boolean {
   const [first = "", ...rest] = recorded.split("…");
   const last = rest.pop();
@@ -97,7 +97,7 @@ function fits(recorded: string, wanted: string): boolean {
   return at < end;
 }
 
-/** A kept value in words. */
+/** A recorded value in words. */
 export const shownAs = (recorded: unknown): string =>
   isFingerprint(recorded)
     ? recorded.fingerprint === null
@@ -113,16 +113,16 @@ export interface Redactor {
   /** A fingerprint that nobody can compute without the key. */
   readonly fingerprint: (value: string) => string;
   readonly read: (value: string) => Token;
-  /** What is kept of a value that may be a secret: its fingerprint and, for a JWT, its claims. */
+  /** What is recorded of a value that may be a secret: its fingerprint and, for a JWT, its claims. */
   readonly redactedToken: (token: Token) => Fingerprint;
   /**
-   * What is kept of parameters.
+   * What is recorded of parameters.
    * @param shown the value of one that is not meant to hold a secret, as it may be shown; null: not at all
    */
   readonly parameters: (sent: Readonly<Record<string, unknown>>, shown?: Shown) => Record<string, unknown>;
   readonly isSame: (wanted: string, recorded: unknown) => boolean;
   readonly shown: (name: string, value: string) => string;
-  /** What is kept of a response that holds claims but no secrets. */
+  /** What is recorded of a response that holds claims but no secrets. */
   readonly whole: (value: unknown) => unknown;
 }
 
@@ -134,7 +134,7 @@ export function createRedactor(key: string): Redactor {
   const redactedToken = ({ fingerprint, parts }: Token): Fingerprint => {
     if (parts === null) return { fingerprint };
     const { header, claims } = copied(parts) as Parts;
-    // As the parameter of the authorization request is kept, so that both can be compared.
+    // As the parameter of the authorization request is recorded, so that both can be compared.
     const { nonce } = parts.claims;
     const isHidden = typeof nonce === "string" && shownValue(nonce, () => false) === null;
     return { fingerprint, header, claims: isHidden ? { ...claims, nonce: redactedToken(read(nonce)) } : claims };
