@@ -290,6 +290,10 @@ test("--port is the port of the app, everywhere", async () => {
   const written = readFileSync(join(cwd, "idp.fixtures.yaml"), "utf8") + readFileSync(join(cwd, ".env.local"), "utf8");
   expect(written).toContain("NEXTAUTH_URL=http://localhost:5401\n");
   expect(written).not.toContain("localhost:3000");
+  await made(cwd, "--port", "5402", "--force");
+  const after = readFileSync(join(cwd, "idp.fixtures.yaml"), "utf8") + readFileSync(join(cwd, ".env.local"), "utf8");
+  expect(after).toContain("NEXTAUTH_URL=http://localhost:5402\n");
+  expect(after).not.toContain("localhost:5401");
   for (const more of [
     ["--redirect-uri", "http://localhost:1/cb"],
     ["--type", "service"],

@@ -70,7 +70,8 @@ export async function init(cli: Invocation, files: readonly string[], flags: Ini
   await checkText(text);
   const connection = await connectionOf(cli, text, { clientId: app.clientId, project, found });
   const { own, more } = connection;
-  const env = more.map(([name, value]) => [name, kept.env[name] ?? value] as const);
+  // Secrets stay. An address, such as NEXTAUTH_URL, follows the redirect URI.
+  const env = more.map(([name, value]) => [name, URL.canParse(value) ? value : (kept.env[name] ?? value)] as const);
   const whole = fixtureText({ ...app, env });
   if (flags.stdout === true) {
     return answer({ ...documentOf(app), file: null, text: whole }, () => whole.trimEnd(), {
