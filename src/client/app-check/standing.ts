@@ -24,4 +24,6 @@ export function whyNotSignedIn(visit: Visit, standing: AppStanding): string | nu
 }
 
 /** The finding where `--signed-in` is broken. */
-export const standingUnknown = notReached("--signed-in fails, so it is unknown whether a user is signed in");
+export const standingUnknown = notReached(
+  "--signed-in answers 5xx, or not at all, so it is unknown whether a user is signed in",
+);
