@@ -1,10 +1,10 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { newFolder, startIdp, type Ended } from "../helpers/cli.ts";
 import { idpIn } from "../helpers/command.ts";
 
-/** One table of cases, run with the server running and with it stopped: the answers are the same. */
+/** What commands answer. `every-command.test.ts` proves that the answer is the same without a running server. */
 
 const fixtures = {
   users: [
@@ -233,235 +233,217 @@ function check({ code, json }: Case, ended: Ended): void {
   expect(documentOf(ended.stderr)).toEqual(json);
 }
 
-for (const mode of ["running", "stopped"] as const) {
-  describe(`with the server ${mode}`, () => {
-    const cwd = newFolder(afterAll);
-    let issuer: string;
-    const cleaning: (() => Promise<void> | void)[] = [];
-    afterAll(async () => {
-      for (const clean of cleaning.reverse()) await clean();
-    });
+const cwd = newFolder(afterAll);
+let issuer: string;
+let server: Awaited<ReturnType<typeof startIdp>>;
+const cleaning: (() => Promise<void> | void)[] = [];
+afterAll(async () => {
+  for (const clean of cleaning.reverse()) await clean();
+});
 
-    beforeAll(async () => {
-      writeFileSync(join(cwd, "idp.fixtures.json"), JSON.stringify(fixtures));
-      const server = await startIdp([], { cwd }, (clean) => cleaning.push(clean));
-      ({ issuer } = server);
-      if (mode === "running") return;
-      server.child.kill("SIGTERM");
-      expect(await server.ended).toEqual({ code: 0, signal: null });
-    });
+beforeAll(async () => {
+  writeFileSync(join(cwd, "idp.fixtures.json"), JSON.stringify(fixtures));
+  server = await startIdp([], { cwd }, (clean) => cleaning.push(clean));
+  ({ issuer } = server);
+});
 
-    test.each(cases)("idp $words ends with $code", async (one) => {
-      const typed = one.words.replace("FILE", join(cwd, "idp.fixtures.json"));
-      const ended = await idpIn(cwd, [...typed.split(" "), "--json"], one.input);
-      check(one, ended);
-    });
+test.each(cases)("idp $words ends with $code", async (one) => {
+  const typed = one.words.replace("FILE", join(cwd, "idp.fixtures.json"));
+  const ended = await idpIn(cwd, [...typed.split(" "), "--json"], one.input);
+  check(one, ended);
+});
 
-    test.each(["users", "clients", "grants", "sessions", "keys", "snapshots", "issuers"])(
-      "idp %s lists, as with the word list",
-      async (group) => {
-        const listed = await idpIn(cwd, [group, "list"]);
-        expect(listed.code).toBe(0);
-        expect(await idpIn(cwd, [group])).toEqual(listed);
-      },
-    );
+test.each(["users", "clients", "grants", "sessions", "keys", "snapshots", "issuers"])(
+  "idp %s lists, as with the word list",
+  async (group) => {
+    const listed = await idpIn(cwd, [group, "list"]);
+    expect(listed.code).toBe(0);
+    expect(await idpIn(cwd, [group])).toEqual(listed);
+  },
+);
 
-    test("a key is removed once it no longer signs", async () => {
-      const keys = async (words: readonly string[]) =>
-        JSON.parse((await idpIn(cwd, [...words, "--json"])).stdout) as { kid: string; status: string }[];
-      const [first] = await keys(["keys"]);
-      const kid = first?.kid ?? "";
-      expect(await idpIn(cwd, ["keys", "remove", kid, "--yes"])).toMatchObject({
-        code: 4,
-        stderr: expect.stringContaining("still signs, so it cannot be removed"),
-      });
-      await keys(["keys", "rotate"]);
-      expect(await idpIn(cwd, ["keys", "remove", kid, "--yes"])).toMatchObject({
-        code: 0,
-        stdout: `Removed key ${kid}.\n`,
-      });
-      expect((await keys(["keys"])).map((key) => key.kid)).not.toContain(kid);
-    });
-
-    test("revoke --all revokes every grant", async () => {
-      for (const user of ["alice", "bob"]) await idpIn(cwd, ["issue", "grant", "--user", user, "--client", "app"]);
-      expect(await idpIn(cwd, words("revoke --user alice --client other"))).toMatchObject({
-        stdout: "Nothing to revoke: no active grant.\n",
-        stderr: "alice has grants for app.\n",
-      });
-      expect(await idpIn(cwd, ["revoke", "--all", "--user", "alice", "--yes"])).toMatchObject({ code: 2 });
-      const { stdout } = await idpIn(cwd, ["revoke", "--all", "--yes", "--json"]);
-      expect(JSON.parse(stdout)).toEqual({
-        revoked: [grant("alice", "app", "revoked"), grant("bob", "app", "revoked")],
-      });
-    });
-
-    test("a change says on stderr where it was made", async () => {
-      const { code, stderr } = await idpIn(cwd, ["users", "restore", "bob"]);
-      expect(code).toBe(0);
-      expect(stderr).toMatch(
-        mode === "running" ? /^via the running server http:\/\/localhost:\d+$/m : /^in \.idp\/data\.json$/m,
-      );
-    });
-
-    test("a token that was issued verifies, and no longer once its grant is revoked", async () => {
-      const { stdout } = await idpIn(cwd, ["token", "issue", "--user", "alice", "--client", "app"]);
-      expect(stdout).toMatch(/^ey\S+\n$/);
-      const good = await idpIn(cwd, ["token", "verify", "-"], stdout);
-      expect(good).toMatchObject({ code: 0 });
-      expect((await idpIn(cwd, ["revoke", "--user", "alice", "--client", "app"])).code).toBe(0);
-      const bad = await idpIn(cwd, ["token", "verify", "-", "--json"], stdout);
-      expect(bad.code).toBe(6);
-      expect(JSON.parse(bad.stdout)).toMatchObject({ valid: false });
-      expect(JSON.parse(bad.stderr)).toEqual(refused("refused", "not valid: 1 of 7 checks failed"));
-    });
-
-    test("text that is not a token fails the only check", async () => {
-      for (const more of [[], ["--secret-stdin"]]) {
-        const none = await idpIn(cwd, ["token", "verify", "nonsense", "--json", ...more], "secret");
-        const detail = expect.stringMatching(/^this is not a JWT \(no dots\)\. It may be/) as string;
-        expect(JSON.parse(none.stdout)).toEqual({
-          valid: false,
-          checks: [{ name: "form", ok: false, detail }],
-          notes: [],
-        });
-        expect(none.code).toBe(6);
-      }
-    });
-
-    test("introspection says what a token is good for, and of a dead one why", async () => {
-      const issued = await idpIn(cwd, words("token issue --user alice --client app --scope openid"));
-      const introspect = () => idpIn(cwd, words("token introspect - --json"), issued.stdout);
-      const good = await introspect();
-      expect({ code: good.code, stderr: good.stderr }).toEqual({ code: 0, stderr: "" });
-      expect(documentOf(good.stdout)).toMatchObject({
-        active: true,
-        token_type: "Bearer",
-        iss: issuer,
-        client_id: "app",
-        scope: "openid",
-        username: "alice",
-      });
-      await idpIn(cwd, words("revoke --user alice --client app"));
-      const dead = await introspect();
-      expect(dead.code).toBe(6);
-      expect(documentOf(dead.stdout)).toEqual({
-        active: false,
-        reason: 'the grant of user "alice" for client "app" was revoked by the operator',
-        since: expect.stringMatching(/^\d{4}-\d\d-\d\dT/),
-      });
-      expect(documentOf(dead.stderr)).toEqual(
-        refused("refused", expect.stringMatching(/was revoked by the operator, .+ \(\d{4}-.+ UTC\)$/)),
-      );
-      const foreign = await idpIn(cwd, words("token introspect a.b.c"));
-      expect(foreign).toMatchObject({
-        code: 6,
-        stdout: "inactive\n",
-        stderr: expect.stringContaining("of this server"),
-      });
-    });
-
-    test("tokens carry the issuer of the server, or the one that the data was last served under", async () => {
-      const issuerOf = async (more: string): Promise<unknown> => {
-        const words = `token issue --user alice --client app ${more}`.trim().split(" ");
-        const { stdout } = await idpIn(cwd, words);
-        const decoded = await idpIn(cwd, ["token", "decode", "--json"], stdout);
-        return (JSON.parse(decoded.stdout) as { payload: { iss: string } }).payload.iss;
-      };
-      expect(await issuerOf("")).toBe(issuer);
-      const other = "http://idp.test";
-      if (mode === "stopped") expect(await issuerOf(`--as-issuer ${other}`)).toBe(other);
-      else expect(await issuerOf(`--as-issuer ${issuer}`)).toBe(issuer);
-    });
-
-    test("one token is revoked alone, and a refresh token with its family", async () => {
-      const { stdout } = await idpIn(cwd, ["issue", "tokens", "--user", "alice", "--client", "app", "--json"]);
-      const tokens = JSON.parse(stdout) as Readonly<Record<"access_token" | "refresh_token", string>>;
-      const revoke = (input: string) => idpIn(cwd, ["token", "revoke", "-", "--json"], input);
-      const verify = async (input: string) => (await idpIn(cwd, ["token", "verify", "-"], input)).code;
-      expect(JSON.parse((await revoke(tokens.access_token)).stdout)).toEqual({
-        revoked: "access_token",
-        client: "app",
-      });
-      expect([await verify(tokens.access_token), await verify(tokens.refresh_token)]).toEqual([6, 0]);
-      // A whole token response names its refresh token.
-      expect(JSON.parse((await revoke(stdout)).stdout)).toEqual({ revoked: "refresh_token", client: "app" });
-      expect(await verify(tokens.refresh_token)).toBe(6);
-    });
-
-    test("text from the data does not act on the terminal", async () => {
-      for (const words of ["users list", "users show bob", "users list --json"]) {
-        const { stdout } = await idpIn(cwd, words.split(" "));
-        expect(stdout).toContain("\\u001b[2J");
-        expect(stdout).not.toContain("\u001b");
-      }
-    });
-
-    test("status", async () => {
-      const { code, stdout, stderr } = await idpIn(cwd, ["status", "--json"]);
-      const { running, users, clients, snapshots, requests, data } = JSON.parse(stdout);
-      expect({ code, running, users, clients, snapshots, requests, data }).toEqual({
-        code: mode === "running" ? 0 : 5,
-        running: mode === "running",
-        users: 4,
-        clients: 3,
-        snapshots: 0,
-        requests: 0,
-        data: expect.stringMatching(/\.idp\/data\.json$/),
-      });
-      if (mode === "stopped") expect(JSON.parse(stderr)).toEqual(refused("no_server", expect.any(String)));
-    });
-
-    test("an undefined scope is named to the person who typed it", async () => {
-      const cases = [
-        ["issue grant --user alice --client app --scope", "openid emial", "Did you mean email?"],
-        ["issue tokens --user alice --client app --scope", "openid emial", "Did you mean email?"],
-        ["token issue --user alice --client app --scope", "openid shoes", "Define it under"],
-        ["clients add scoped --redirect-uri http://localhost:3000/cb --scope", "openid orders reports", null],
-        ["clients edit scoped --scope", "openid shoes", "Define it under"],
-        ...(mode === "running"
-          ? [["issue code --user alice --client app --scope", "openid shoes", "Define it"] as const]
-          : []),
-      ] as const;
-      for (const [words = "", scope = "", next] of cases) {
-        const { code, stderr } = await idpIn(cwd, [...words.split(" "), scope]);
-        expect(code, stderr).toBe(0);
-        const name = scope.split(" ").at(-1) ?? "";
-        if (next === null) expect(stderr).not.toContain("not defined");
-        else expect(stderr).toContain(`Scope "${name}" is not defined, so it is ignored. ${next}`);
-      }
-      await idpIn(cwd, ["clients", "remove", "scoped"]);
-    });
-
-    test("issue code for a public client names the flag that it needs", async () => {
-      if (mode === "stopped") return;
-      const { code, stderr } = await idpIn(cwd, "issue code --user alice --client other --json".split(" "));
-      expect(code).toBe(6);
-      expect(JSON.parse(stderr)).toEqual({
-        error: {
-          code: "refused",
-          message: 'client "other" must use PKCE (RFC 7636 4.3)',
-          hint: expect.stringContaining("--code-challenge"),
-        },
-      });
-    });
-
-    test("issue code", async () => {
-      const words = "issue code --user alice --client app --state s --json";
-      const { code, stdout, stderr } = await idpIn(cwd, words.split(" "));
-      if (mode === "stopped") {
-        expect(code).toBe(5);
-        expect(JSON.parse(stderr)).toEqual(refused("no_server", expect.any(String)));
-        return;
-      }
-      expect(code).toBe(0);
-      const issued = JSON.parse(stdout);
-      expect(issued).toEqual({
-        code: expect.any(String),
-        redirect_uri: "http://localhost:3000/callback",
-        url: expect.stringContaining("http://localhost:3000/callback?code="),
-        expires_in: 60,
-      });
-    });
+test("a key is removed once it no longer signs", async () => {
+  const keys = async (words: readonly string[]) =>
+    JSON.parse((await idpIn(cwd, [...words, "--json"])).stdout) as { kid: string; status: string }[];
+  const [first] = await keys(["keys"]);
+  const kid = first?.kid ?? "";
+  expect(await idpIn(cwd, ["keys", "remove", kid, "--yes"])).toMatchObject({
+    code: 4,
+    stderr: expect.stringContaining("still signs, so it cannot be removed"),
   });
+  await keys(["keys", "rotate"]);
+  expect(await idpIn(cwd, ["keys", "remove", kid, "--yes"])).toMatchObject({
+    code: 0,
+    stdout: `Removed key ${kid}.\n`,
+  });
+  expect((await keys(["keys"])).map((key) => key.kid)).not.toContain(kid);
+});
+
+test("revoke --all revokes every grant", async () => {
+  for (const user of ["alice", "bob"]) await idpIn(cwd, ["issue", "grant", "--user", user, "--client", "app"]);
+  expect(await idpIn(cwd, words("revoke --user alice --client other"))).toMatchObject({
+    stdout: "Nothing to revoke: no active grant.\n",
+    stderr: "alice has grants for app.\n",
+  });
+  expect(await idpIn(cwd, ["revoke", "--all", "--user", "alice", "--yes"])).toMatchObject({ code: 2 });
+  const { stdout } = await idpIn(cwd, ["revoke", "--all", "--yes", "--json"]);
+  expect(JSON.parse(stdout)).toEqual({
+    revoked: [grant("alice", "app", "revoked"), grant("bob", "app", "revoked")],
+  });
+});
+
+test("a change says on stderr where it was made", async () => {
+  const { code, stderr } = await idpIn(cwd, ["users", "restore", "bob"]);
+  expect(code).toBe(0);
+  expect(stderr).toMatch(/^via the running server http:\/\/localhost:\d+$/m);
+});
+
+test("a token that was issued verifies, and no longer once its grant is revoked", async () => {
+  const { stdout } = await idpIn(cwd, ["token", "issue", "--user", "alice", "--client", "app"]);
+  expect(stdout).toMatch(/^ey\S+\n$/);
+  const good = await idpIn(cwd, ["token", "verify", "-"], stdout);
+  expect(good).toMatchObject({ code: 0 });
+  expect((await idpIn(cwd, ["revoke", "--user", "alice", "--client", "app"])).code).toBe(0);
+  const bad = await idpIn(cwd, ["token", "verify", "-", "--json"], stdout);
+  expect(bad.code).toBe(6);
+  expect(JSON.parse(bad.stdout)).toMatchObject({ valid: false });
+  expect(JSON.parse(bad.stderr)).toEqual(refused("refused", "not valid: 1 of 7 checks failed"));
+});
+
+test("text that is not a token fails the only check", async () => {
+  for (const more of [[], ["--secret-stdin"]]) {
+    const none = await idpIn(cwd, ["token", "verify", "nonsense", "--json", ...more], "secret");
+    const detail = expect.stringMatching(/^this is not a JWT \(no dots\)\. It may be/) as string;
+    expect(JSON.parse(none.stdout)).toEqual({
+      valid: false,
+      checks: [{ name: "form", ok: false, detail }],
+      notes: [],
+    });
+    expect(none.code).toBe(6);
+  }
+});
+
+test("introspection says what a token is good for, and of a dead one why", async () => {
+  const issued = await idpIn(cwd, words("token issue --user alice --client app --scope openid"));
+  const introspect = () => idpIn(cwd, words("token introspect - --json"), issued.stdout);
+  const good = await introspect();
+  expect({ code: good.code, stderr: good.stderr }).toEqual({ code: 0, stderr: "" });
+  expect(documentOf(good.stdout)).toMatchObject({
+    active: true,
+    token_type: "Bearer",
+    iss: issuer,
+    client_id: "app",
+    scope: "openid",
+    username: "alice",
+  });
+  await idpIn(cwd, words("revoke --user alice --client app"));
+  const dead = await introspect();
+  expect(dead.code).toBe(6);
+  expect(documentOf(dead.stdout)).toEqual({
+    active: false,
+    reason: 'the grant of user "alice" for client "app" was revoked by the operator',
+    since: expect.stringMatching(/^\d{4}-\d\d-\d\dT/),
+  });
+  expect(documentOf(dead.stderr)).toEqual(
+    refused("refused", expect.stringMatching(/was revoked by the operator, .+ \(\d{4}-.+ UTC\)$/)),
+  );
+  const foreign = await idpIn(cwd, words("token introspect a.b.c"));
+  expect(foreign).toMatchObject({
+    code: 6,
+    stdout: "inactive\n",
+    stderr: expect.stringContaining("of this server"),
+  });
+});
+
+test("one token is revoked alone, and a refresh token with its family", async () => {
+  const { stdout } = await idpIn(cwd, ["issue", "tokens", "--user", "alice", "--client", "app", "--json"]);
+  const tokens = JSON.parse(stdout) as Readonly<Record<"access_token" | "refresh_token", string>>;
+  const revoke = (input: string) => idpIn(cwd, ["token", "revoke", "-", "--json"], input);
+  const verify = async (input: string) => (await idpIn(cwd, ["token", "verify", "-"], input)).code;
+  expect(JSON.parse((await revoke(tokens.access_token)).stdout)).toEqual({
+    revoked: "access_token",
+    client: "app",
+  });
+  expect([await verify(tokens.access_token), await verify(tokens.refresh_token)]).toEqual([6, 0]);
+  // A whole token response names its refresh token.
+  expect(JSON.parse((await revoke(stdout)).stdout)).toEqual({ revoked: "refresh_token", client: "app" });
+  expect(await verify(tokens.refresh_token)).toBe(6);
+});
+
+test("text from the data does not act on the terminal", async () => {
+  for (const words of ["users list", "users show bob", "users list --json"]) {
+    const { stdout } = await idpIn(cwd, words.split(" "));
+    expect(stdout).toContain("\\u001b[2J");
+    expect(stdout).not.toContain("\u001b");
+  }
+});
+
+test("an undefined scope is named to the person who typed it", async () => {
+  const cases = [
+    ["issue grant --user alice --client app --scope", "openid emial", "Did you mean email?"],
+    ["issue tokens --user alice --client app --scope", "openid emial", "Did you mean email?"],
+    ["token issue --user alice --client app --scope", "openid shoes", "Define it under"],
+    ["clients add scoped --redirect-uri http://localhost:3000/cb --scope", "openid orders reports", null],
+    ["clients edit scoped --scope", "openid shoes", "Define it under"],
+    ["issue code --user alice --client app --scope", "openid shoes", "Define it"],
+  ] as const;
+  for (const [words = "", scope = "", next] of cases) {
+    const { code, stderr } = await idpIn(cwd, [...words.split(" "), scope]);
+    expect(code, stderr).toBe(0);
+    const name = scope.split(" ").at(-1) ?? "";
+    if (next === null) expect(stderr).not.toContain("not defined");
+    else expect(stderr).toContain(`Scope "${name}" is not defined, so it is ignored. ${next}`);
+  }
+  await idpIn(cwd, ["clients", "remove", "scoped"]);
+});
+
+test("issue code for a public client names the flag that it needs", async () => {
+  const { code, stderr } = await idpIn(cwd, "issue code --user alice --client other --json".split(" "));
+  expect(code).toBe(6);
+  expect(JSON.parse(stderr)).toEqual({
+    error: {
+      code: "refused",
+      message: 'client "other" must use PKCE (RFC 7636 4.3)',
+      hint: expect.stringContaining("--code-challenge"),
+    },
+  });
+});
+
+test("issue code", async () => {
+  const words = "issue code --user alice --client app --state s --json";
+  const { code, stdout } = await idpIn(cwd, words.split(" "));
+  expect(code).toBe(0);
+  const issued = JSON.parse(stdout);
+  expect(issued).toEqual({
+    code: expect.any(String),
+    redirect_uri: "http://localhost:3000/callback",
+    url: expect.stringContaining("http://localhost:3000/callback?code="),
+    expires_in: 60,
+  });
+});
+
+/** The issuer of a token that is issued now. */
+async function issuerOfToken(...more: readonly string[]): Promise<unknown> {
+  const { stdout } = await idpIn(cwd, [...words("token issue --user alice --client app"), ...more]);
+  const decoded = await idpIn(cwd, ["token", "decode", "--json"], stdout);
+  return (JSON.parse(decoded.stdout) as { payload: { iss: string } }).payload.iss;
 }
+
+const place = { users: 4, clients: 3, snapshots: 0, requests: 0, data: expect.stringMatching(/\.idp\/data\.json$/) };
+
+test("status and the issuer of tokens, with the server running", async () => {
+  const { code, stdout } = await idpIn(cwd, ["status", "--json"]);
+  expect([code, JSON.parse(stdout)]).toEqual([0, expect.objectContaining({ ...place, running: true })]);
+  expect([await issuerOfToken(), await issuerOfToken("--as-issuer", issuer)]).toEqual([issuer, issuer]);
+});
+
+test("the same on the data alone: the issuer is the one that it was last served under", async () => {
+  server.child.kill("SIGTERM");
+  expect(await server.ended).toEqual({ code: 0, signal: null });
+  const { code, stdout, stderr } = await idpIn(cwd, ["status", "--json"]);
+  expect([code, JSON.parse(stdout)]).toEqual([5, expect.objectContaining({ ...place, running: false })]);
+  expect(JSON.parse(stderr)).toEqual(refused("no_server", expect.any(String)));
+  const other = "http://idp.test";
+  expect([await issuerOfToken(), await issuerOfToken("--as-issuer", other)]).toEqual([issuer, other]);
+  expect((await idpIn(cwd, ["users", "restore", "bob"])).stderr).toMatch(/^in \.idp\/data\.json$/m);
+});
