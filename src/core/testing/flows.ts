@@ -1,4 +1,4 @@
-import { partsOfJwt, type Redactor, type Token } from "./recorded-values.ts";
+import type { Redactor, Token } from "./recorded-values.ts";
 
 /** Groups requests into sign-ins, by the codes, tokens and page addresses that one request returns and a later one sends. */
 
@@ -10,6 +10,7 @@ interface HandedOn {
   readonly sent: Readonly<Record<string, unknown>>;
   /** The access token of the Authorization header. */
   readonly bearer: Token | null;
+  readonly read: Redactor["read"];
   readonly location: string | null;
   readonly answer: Readonly<Record<string, unknown>>;
 }
@@ -34,7 +35,7 @@ export interface Flows {
 let last = 0;
 
 /** @param size how many requests the ledger holds */
-export function createFlows(redactor: Redactor, size: () => number): Flows {
+export function createFlows(fingerprint: (value: string) => string, size: () => number): Flows {
   /** The flow of each code, token and address, the oldest first. */
   const flows = new Map<string, string>();
 
@@ -47,47 +48,47 @@ export function createFlows(redactor: Redactor, size: () => number): Flows {
   };
 
   /** Every token of one authorization has the same family. */
-  const tokenName = ({ fingerprint, parts }: Token): string => {
-    const family = parts?.claims["family"];
-    return typeof family === "string" && family.length < 100 ? `family ${family}` : fingerprint;
+  const tokenName = (token: Token): string => {
+    const family = token.parts?.claims["family"];
+    return typeof family === "string" && family.length < 100 ? `family ${family}` : token.fingerprint;
   };
-  const nameOf = (key: string, value: string): string => {
-    if (tokens.includes(key)) return tokenName(redactor.read(value));
+  const nameOf = (read: HandedOn["read"], key: string, value: string): string => {
+    if (tokens.includes(key)) return tokenName(read(value));
     // People type user codes in upper or lower case, with or without the hyphen.
-    return redactor.fingerprint(key === "user_code" ? value.toUpperCase().replaceAll(/[^A-Z0-9]/g, "") : value);
+    return fingerprint(key === "user_code" ? value.toUpperCase().replaceAll(/[^A-Z0-9]/g, "") : value);
   };
-  const sessionName = (token: unknown): readonly string[] => {
-    const { sid, aud } = (typeof token === "string" ? partsOfJwt(token)?.claims : undefined) ?? {};
-    return typeof sid === "string" && typeof aud === "string" ? [redactor.fingerprint(`session ${sid} ${aud}`)] : [];
+  const sessionName = (read: HandedOn["read"], token: unknown): readonly string[] => {
+    const { sid, aud } = (typeof token === "string" ? read(token).parts?.claims : undefined) ?? {};
+    return typeof sid === "string" && typeof aud === "string" ? [fingerprint(`session ${sid} ${aud}`)] : [];
   };
-  const namesIn = (values: Readonly<Record<string, unknown>>, keys: readonly string[]): readonly string[] =>
+  const namesIn = (read: HandedOn["read"], values: HandedOn["sent"], keys: readonly string[]): readonly string[] =>
     keys
       .filter((key) => values[key] !== undefined)
       .flatMap((key) =>
         [values[key]]
           .flat()
-          .flatMap((value) => (typeof value === "string" && value !== "" ? [nameOf(key, value)] : [])),
+          .flatMap((value) => (typeof value === "string" && value !== "" ? [nameOf(read, key, value)] : [])),
       );
   const pageName = (url: string): readonly string[] => {
     const uid = /^[^?#]*\/interaction\/([\w-]{1,100})\//.exec(url)?.[1];
     return uid === undefined ? [] : [`page ${uid}`];
   };
-  const again = (url: string): string => `again ${redactor.fingerprint(url)}`;
+  const again = (url: string): string => `again ${fingerprint(url)}`;
 
   return {
-    of({ endpoint, url, sent, bearer, location, answer }) {
+    of({ endpoint, url, sent, bearer, read, location, answer }) {
       // A logout token belongs to the sign-in whose ID token has its session and client.
-      const began = sessionName(answer["id_token"]);
-      const ended = sessionName(sent["logout_token"]);
+      const began = sessionName(read, answer["id_token"]);
+      const ended = sessionName(read, sent["logout_token"]);
       if (outside.includes(endpoint)) return null;
       // An id_token_hint comes from an earlier sign-in.
       const isNew = endpoint === "authorize" || endpoint === "par";
       const names = [
         ...pageName(url),
-        ...namesIn(sent, isNew ? codes : [...codes, ...tokens]),
+        ...namesIn(read, sent, isNew ? codes : [...codes, ...tokens]),
         ...(bearer === null ? [] : [tokenName(bearer)]),
-        ...(location === null ? [] : [...pageName(location), ...namesIn(parametersOf(location), codes)]),
-        ...namesIn(answer, [...codes, ...tokens]),
+        ...(location === null ? [] : [...pageName(location), ...namesIn(read, parametersOf(location), codes)]),
+        ...namesIn(read, answer, [...codes, ...tokens]),
       ];
       const here = again(url);
       const known = [here, ...names, ...ended].find((name) => flows.has(name));

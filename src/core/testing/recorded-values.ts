@@ -44,9 +44,14 @@ export function copied(value: unknown, text = shortened, depth = 0): unknown {
   if (typeof value !== "object" || value === null) return value;
   if (depth === deepest) return "…";
   if (Array.isArray(value)) return value.slice(0, maxItems).map((one) => copied(one, text, depth + 1));
-  const entries = Object.entries(value).slice(0, maxItems);
-  for (const entry of entries) entry[1] = copied(entry[1], text, depth + 1);
-  return Object.fromEntries(entries);
+  const copy: Record<string, unknown> = {};
+  for (const [name, one] of Object.entries(value).slice(0, maxItems)) {
+    const own = copied(one, text, depth + 1);
+    // An assignment would set the prototype.
+    if (name === "__proto__") Object.defineProperty(copy, name, { value: own, enumerable: true });
+    else copy[name] = own;
+  }
+  return copy;
 }
 
 function jsonOf(part: string | undefined): Readonly<Record<string, unknown>> | null {
@@ -69,7 +74,7 @@ export interface Token {
   readonly parts: Parts | null;
 }
 
-export function partsOfJwt(text: string): Parts | null {
+function partsOfJwt(text: string): Parts | null {
   if (!text.startsWith("ey") || text.length > maxJwtLength) return null;
   const [first, second, , ...more] = text.split(".");
   const header = more.length === 0 ? jsonOf(first) : null;
@@ -110,8 +115,6 @@ export const shownAs = (recorded: unknown): string =>
 type Shown = (name: string, value: string) => string | null;
 
 export interface Redactor {
-  /** A fingerprint that nobody can compute without the key. */
-  readonly fingerprint: (value: string) => string;
   readonly read: (value: string) => Token;
   /** What is recorded of a value that may be a secret: its fingerprint and, for a JWT, its claims. */
   readonly redactedToken: (token: Token) => Fingerprint;
@@ -126,11 +129,23 @@ export interface Redactor {
   readonly whole: (value: unknown) => unknown;
 }
 
-/** @param key random for each process, so that nobody can find a value by trying */
-export function createRedactor(key: string): Redactor {
-  // Cut, the hash says nothing about that of a longer value.
-  const fingerprint = (value: string): string => hash("sha256", key + value, "base64url").slice(0, 10);
-  const read = (value: string): Token => ({ fingerprint: fingerprint(value), parts: partsOfJwt(value) });
+/** Makes fingerprints. @param key random for each process, so that nobody can find a value by trying */
+export const fingerprintsBy =
+  (key: string) =>
+  (value: string): string =>
+    // Cut, the hash says nothing about that of a longer value.
+    hash("sha256", key + value, "base64url").slice(0, 10);
+
+/** For one request: it reads each token of it once. @param fingerprint of {@link fingerprintsBy} */
+export function createRedactor(fingerprint: (value: string) => string): Redactor {
+  const tokens = new Map<string, Token>();
+  const read = (value: string): Token => {
+    const known = tokens.get(value);
+    if (known !== undefined) return known;
+    const token = { fingerprint: fingerprint(value), parts: partsOfJwt(value) };
+    tokens.set(value, token);
+    return token;
+  };
   const redactedToken = ({ fingerprint, parts }: Token): Fingerprint => {
     if (parts === null) return { fingerprint };
     const { header, claims } = copied(parts) as Parts;
@@ -150,7 +165,6 @@ export function createRedactor(key: string): Redactor {
     return isOpen(name) && (typeof value !== "object" || value === null) ? value : { fingerprint: null };
   };
   return {
-    fingerprint,
     read,
     redactedToken,
     parameters(sent, shown = (_name, value) => value) {

@@ -118,7 +118,7 @@ export function recordOf(
   return {
     id,
     time,
-    flow: flowOf(flows, exchange, { values, json, bearer }),
+    flow: flowOf(flows, exchange, { sent: values, bearer, read: redactor.read, json }),
     endpoint,
     method,
     path,
@@ -188,26 +188,27 @@ function responseOf(
 }
 
 /** The flow of a request that is not answered yet. */
-export const flowOfRequest = (flows: Flows, request: Pick<Exchange, "endpoint" | "url" | "body">): string | null =>
-  flows.of({ ...request, sent: valuesIn(request), bearer: null, location: null, answer: {} });
+export const flowOfRequest = (
+  flows: Flows,
+  { read }: Redactor,
+  request: Pick<Exchange, "endpoint" | "url" | "body">,
+): string | null => flows.of({ ...request, read, sent: valuesIn(request), bearer: null, location: null, answer: {} });
 
 function flowOf(
   flows: Flows,
   { endpoint, url, notes: { answer, flow } }: Exchange,
-  {
-    values,
-    json,
-    bearer,
-  }: { readonly values: JsonObject; readonly json: JsonObject | null; readonly bearer: Token | null },
+  seen: Pick<Parameters<Flows["of"]>[0], "sent" | "bearer" | "read"> & { readonly json: JsonObject | null },
 ): string | null {
   if (flow !== undefined) return flow;
+  const { sent, bearer, read, json } = seen;
   const redirect = answer !== undefined && "location" in answer ? answer : null;
   const form = redirect?.parameters;
   return flows.of({
     endpoint,
     url,
-    sent: values,
+    sent,
     bearer,
+    read,
     location: redirect?.location ?? null,
     answer: form === undefined ? (json ?? {}) : byName(form),
   });

@@ -12,7 +12,7 @@
 import { setMaxListeners } from "node:events";
 import type { IsRegistered } from "../redaction/values.ts";
 import { createFlows } from "./flows.ts";
-import { createRedactor } from "./recorded-values.ts";
+import { createRedactor, fingerprintsBy } from "./recorded-values.ts";
 import type { Act, Ledger } from "./ledger.ts";
 import type { RequestRecord } from "./record.ts";
 import { eventOf, flowOfRequest, recordOf } from "./recording.ts";
@@ -33,8 +33,8 @@ interface LedgerEntry {
  * @param isScope whether a scope of this name is defined
  */
 export function createLedger(size: () => number, key: string, isScope: IsRegistered): Ledger {
-  const redactor = createRedactor(key);
-  const flows = createFlows(redactor, size);
+  const fingerprint = fingerprintsBy(key);
+  const flows = createFlows(fingerprint, size);
   const entries: LedgerEntry[] = [];
   const acts: Act[] = [];
   /** The place of the last request to each endpoint that was dropped. */
@@ -48,7 +48,7 @@ export function createLedger(size: () => number, key: string, isScope: IsRegiste
     add(exchange, log) {
       const place = (last += 1);
       const event = eventOf(exchange, `r${place}`, isScope);
-      const record = recordOf({ redactor, flows, isScope }, event, exchange);
+      const record = recordOf({ redactor: createRedactor(fingerprint), flows, isScope }, event, exchange);
       entries.push({ place, record });
       log?.(event);
       for (const listener of listeners) listener(record);
@@ -59,7 +59,7 @@ export function createLedger(size: () => number, key: string, isScope: IsRegiste
     },
     list: () => entries.map(({ record }) => record),
     find: (id) => entries.find(({ record }) => record.id === id)?.record,
-    flowOf: (request) => flowOfRequest(flows, request),
+    flowOf: (request) => flowOfRequest(flows, createRedactor(fingerprint), request),
     act(act) {
       acts.push({ ...act, after: last });
       if (acts.length > maxActs) acts.shift();
@@ -76,8 +76,8 @@ export function createLedger(size: () => number, key: string, isScope: IsRegiste
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
-    isSame: redactor.isSame,
-    shown: redactor.shown,
+    isSame: (wanted, recorded) => createRedactor(fingerprint).isSame(wanted, recorded),
+    shown: (name, value) => createRedactor(fingerprint).shown(name, value),
     close() {
       closing.abort();
     },
