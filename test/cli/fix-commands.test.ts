@@ -16,7 +16,7 @@ test("the fix that a page shows fixes the request", async () => {
   const browser = new Browser(idp.issuer);
   const fixOf = ({ body }: Visit): string =>
     unescapeHtml(
-      (/id="(?:error-fix|login-notice|login-error)"[^]*?<code>(.*?)<\/code>/.exec(body)?.[1] ?? "").replaceAll(
+      (/id="(?:error-fix|login-notice|login-error)"[^]*?<code[^>]*>(.*?)<\/code>/.exec(body)?.[1] ?? "").replaceAll(
         /<[^>]*>/g,
         "",
       ),

@@ -78,7 +78,7 @@ describe.each(statuses)("a %s user", (status, bar, error) => {
       password: "right",
     });
     expect([page.status, page.state]).toEqual([403, `error-${status}`]);
-    expect(page.body).toContain(`<code>idp users restore ${user}</code>`);
+    expect(page.body).toContain(`>idp users restore ${user}</code>`);
   });
 
   test("with a wrong password the page does not show the status of the account", async () => {

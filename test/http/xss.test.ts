@@ -28,7 +28,7 @@ const app: App = await register(idp, { client_id: "shop", client_name: `Shop ${p
 function isHarmless(visit: Visit, says: readonly string[] = [payload]): void {
   const elements = elementsOf(visit.body);
   expect(elements.filter(({ tag }) => tag === "img" || tag === "iframe")).toEqual([]);
-  const hasScript = visit.page === "form-post" || visit.body.includes("data-options=");
+  const hasScript = visit.page === "form-post" || / data-(?:options|copy)="/.test(visit.body);
   expect(elements.filter(({ tag }) => tag === "script").length).toBe(hasScript ? 1 : 0);
   const names = elements.flatMap(({ attributes }) => Object.keys(attributes));
   expect(names.filter((name) => name.startsWith("on") || name === "style")).toEqual([]);

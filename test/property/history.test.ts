@@ -9,7 +9,7 @@ import { createModel, type Issued, type Model } from "./model.ts";
 
 /** Three instances on one PostgreSQL, asked at the same time about the credentials of one user, answer as one server would. */
 
-const runs = longRuns(40);
+const runs = longRuns(25);
 const store = await newDatabase();
 const client = "demo-app";
 const scopes = ["openid", "email"];

@@ -6,7 +6,7 @@ import { createWalker } from "./walk.ts";
 
 /** After any sequence of events, each token is worth what the contract says. */
 
-const runs = longRuns(60);
+const runs = longRuns(40);
 const walker = createWalker();
 afterAll(() => walker.close());
 
