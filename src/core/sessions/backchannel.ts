@@ -19,8 +19,8 @@ export interface LogoutNotice {
 const wantsLogoutTokens = (client: Client): boolean => client.backchannel_logout_uri !== undefined;
 
 /**
- * Records that a client got an ID token in this session, so that the client gets a logout token when the session ends (Back-Channel Logout
- * 2.3). A client without a logout URI is recorded too, so that the log can say why it was not notified.
+ * Adds a client that gets an ID token to its session. When the session ends, the client gets a logout token (Back-Channel Logout 2.3).
+ * A client without a logout URI is added too, so that the log can say why it was not notified.
  */
 export function rememberClient(tx: Tx, client: Client, sid: string | null): void {
   const session = sid === null ? undefined : tx.find("sessions", "sid", sid);
