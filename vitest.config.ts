@@ -17,8 +17,8 @@ export default defineConfig({
     testTimeout: 120_000,
     hookTimeout: 120_000,
     expect: { poll: { timeout: 30_000 } },
-    // Four processes at a time: two cores are idle while tests wait for servers and browsers.
-    maxWorkers: 4,
+    // More processes than cores: many tests wait for servers and browsers.
+    maxWorkers: 5,
     // Not threads: a child process that one of them is forking has all that the other has open, until it runs its own program; so a
     // port that was closed a moment ago would still be taken.
     pool: "forks",

@@ -1,4 +1,5 @@
 import fc from "fast-check";
+import "./authorities.ts";
 import { putKeysBack } from "./quick-crypto.ts";
 
 /** What runs before each file of tests. */

@@ -10,6 +10,7 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { ofMachine } from "../helpers/authorities.ts";
 import { newFolder } from "../helpers/cli.ts";
 import { repository } from "../helpers/readme.ts";
 import { endShell, shell, startShell } from "../helpers/shell.ts";
@@ -31,7 +32,7 @@ beforeAll(async () => {
   [packed = packed] = JSON.parse(pack.stdout) as readonly Packed[];
   writeFileSync(join(folder, "package.json"), JSON.stringify({ name: "an-app", private: true, type: "module" }));
   const flags = "--prefer-offline --no-audit --no-fund --ignore-scripts";
-  const install = await shell(`npm install ${flags} ./${packed.filename}`, place);
+  const install = await shell(`npm install ${flags} ./${packed.filename}`, { ...place, env: ofMachine });
   expect(install.code, install.stderr).toBe(0);
 });
 
