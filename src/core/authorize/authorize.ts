@@ -26,7 +26,8 @@ import { liveSession } from "../sessions/sessions.ts";
  * The path of a sign-in:
  *
  *   authorize ──▶ nextStep ──▶ login page ──▶ login  (records who signed in) ────┐
- *                 ▲ │   └────▶ consent page ▶ consent (records what was decided) │
+ *                 ▲ │   ├────▶ factor page ─▶ factor (records what was proved)   │
+ *                 │ │   └────▶ consent page ▶ consent (records what was decided) │
  *                 │ │                                                            │
  *                 └─┼────────────────────────────────────────────────────────────┘
  *                   └────▶ return: ends the interaction, and as its purpose says sends the browser to the client, with a code or with

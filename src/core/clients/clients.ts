@@ -11,7 +11,7 @@ import { addUnknownClient } from "../fix-commands.ts";
 import type { OpenPorts } from "./redirect-uri.ts";
 import { nearest } from "../nearest.ts";
 
-/** What applies to a client whose metadata says nothing. */
+/** What a client is and may do, also where its metadata says nothing. */
 
 /** Some metadata of a client, of its record or as a fixture writes it. */
 type Stated<Name extends "client_secret" | "federated_credentials" | "grant_types" | "token_endpoint_auth_method"> = {
@@ -57,7 +57,7 @@ const defaultGrantTypes: readonly string[] = ["authorization_code", "refresh_tok
 export const grantTypesOf = (client: Stated<"grant_types">): readonly string[] =>
   client.grant_types ?? defaultGrantTypes;
 
-/** Whether the client may use this grant type. */
+/** Whether the client may use this grant type. Each endpoint that begins one asks; `metadata/rules.ts` says what a client may register. */
 export const mayUse = (client: Client, grantType: string): boolean => grantTypesOf(client).includes(grantType);
 
 /** PKCE is mandatory for public clients (RFC 9700 2.1.1) and where the client says so. */

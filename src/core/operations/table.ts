@@ -1,8 +1,8 @@
 /*
  * core/operations: every operation of the control API, once, for the API, the command line and the library.
  *
- * table.ts lists them, with a file for each noun; operation.ts is their type, input.ts checks what is given. given.ts, times.ts and shown.ts
- * are the schemas that have a name: what operations take, and what they return.
+ * table.ts lists them, with a file for each noun; operation.ts is their type. acts.ts says which of them the inspector shows between the
+ * requests. In schemas/, input.ts checks what is given; given.ts, times.ts and shown.ts have the schemas of what operations take and return.
  */
 import type { ZodType } from "zod";
 import type { Context } from "../context.ts";

@@ -1,4 +1,4 @@
-/** Each claim that the server knows: who sets it, and what may set another value. */
+/** The claims of the standards and of our own tokens: who sets each, and what may set another value. Layouts of vendors add theirs in `tokens/sign.ts`. */
 
 interface ClaimRow {
   readonly name: string;

@@ -23,7 +23,7 @@ export const claimScope = (name: string): string => claimPrefix + name;
 export const singleClaim = (scope: string): string | null =>
   scope.startsWith(claimPrefix) ? scope.slice(claimPrefix.length) : null;
 
-/** What discovery lists as `claims_supported`. */
+/** The claims that every issuer has; discovery adds those of scopes in fixtures. */
 export const standardClaimNames: readonly string[] = ["sub", ...standardNames];
 
 const protocolNames = new Set(reservedClaims);
@@ -195,7 +195,7 @@ function nativeUserInfo(user: User, scopes: readonly string[]): Record<string, u
   };
 }
 
-/** Everything that clients may receive about a user: native UserInfo with every scope, and the user's own claims. */
+/** What the record of a user says: native UserInfo with every scope, and the user's own claims. */
 export const everythingOf = (ctx: Defaults, user: User): Record<string, unknown> => ({
   ...nativeUserInfo(withPicture(ctx, user), ["email", "details", "phone", "social"]),
   ...user.claims,

@@ -2,7 +2,8 @@
  * core/sign-in: one sign-in, from the request that begins it to the redirect that ends it.
  *
  * interactions.ts stores the sign-ins and sign-outs that wait for the person at the browser. purpose.ts says what a sign-in needs and
- * how it ends, needs.ts what of it is missing. next-step.ts is the only place that knows the order: login, then consent, then return.
+ * how it ends, needs.ts what of it is missing. next-step.ts is the only place that knows the order: login, then a missing
+ * factor, then consent, then return.
  */
 import type { Interaction, ReadTx, Tx, User } from "../../store/store.ts";
 import { notifyClients, type EndedSessions } from "../sessions/backchannel.ts";

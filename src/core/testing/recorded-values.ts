@@ -125,7 +125,7 @@ export interface Redactor {
   readonly parameters: (sent: Readonly<Record<string, unknown>>, shown?: Shown) => Record<string, unknown>;
   readonly isSame: (wanted: string, recorded: unknown) => boolean;
   readonly shown: (name: string, value: string) => string;
-  /** What is recorded of a response that holds claims but no secrets. */
+  /** What is recorded of JSON that holds no secrets: claims in a response, a metadata document. */
   readonly whole: (value: unknown) => unknown;
 }
 

@@ -6,7 +6,7 @@
  * which requests belong to one sign-in. filter.ts selects requests, expect.ts compares them with what a test expects, and fix.ts says what
  * repairs a refused one.
  *
- * clock.ts is the clock, and move-clock.ts moves it. expire.ts lets tokens, sessions and codes expire. snapshots.ts saves the state and goes
+ * move-clock.ts moves the clock (core/clock.ts). expire.ts lets tokens, sessions and codes expire. snapshots.ts saves the state and goes
  * back to it. faults/ makes responses wrong on purpose.
  */
 import { setMaxListeners } from "node:events";

@@ -23,10 +23,10 @@ export async function cleanerFor(
 ): Promise<(text: string) => string> {
   const { originalUrl: url, headers } = req;
   const sent = { url, body: req.body as unknown, authorization: headers.authorization };
-  // Where the records cannot be read, nothing counts as registered.
   // The address of a metadata document is public.
   const { client_id: id } = valuesIn(sent);
   const open = typeof id === "string" && isDocumentUrl(id, ctx) ? [id] : [];
+  // Where the records cannot be read, nothing counts as registered.
   const registered =
     error instanceof StorageError
       ? new Set<string>()
