@@ -1,19 +1,40 @@
 /** Times in words. All numbers are seconds. */
 
-const units = [
-  { name: "s", seconds: 1, until: 90 },
-  { name: "min", seconds: 60, until: 90 * 60 },
-  { name: "h", seconds: 3600, until: 36 * 3600 },
-  { name: "days", seconds: 86_400, until: 730 * 86_400 },
-  { name: "years", seconds: 31_557_600, until: Infinity },
+type Unit = "second" | "minute" | "hour" | "day" | "year";
+
+/** Shorter than `until`, a length of time is counted in `unit` and the rest of it in the smaller unit before, to the nearest one. */
+const scales = [
+  { unit: "second", rest: null, until: 90 },
+  { unit: "minute", rest: null, until: 3600 - 30 },
+  { unit: "hour", rest: "minute", until: 36 * 3600 },
+  { unit: "day", rest: "hour", until: 7 * 86_400 },
+  { unit: "day", rest: null, until: 730 * 86_400 },
+  { unit: "year", rest: null, until: Infinity },
 ] as const;
 
-/** A length of time in its largest fitting unit: "45 s", "12 min", "3 days". */
-export function duration(seconds: number): string {
+const lengths = { second: 1, minute: 60, hour: 3600, day: 86_400, year: 31_557_600 } as const;
+
+/** A length of time in words: 9,000 s are 2 hours and 30 minutes, 9,010 s too. */
+export function durationParts(seconds: number): readonly { readonly count: number; readonly unit: Unit }[] {
   const length = Math.abs(seconds);
-  const unit = units.find((candidate) => length < candidate.until) ?? units[0];
-  return `${Math.round(length / unit.seconds)} ${unit.name}`;
+  const { unit, rest } = scales.find(({ until }) => length < until) ?? scales[0];
+  if (rest === null) return [{ count: Math.round(length / lengths[unit]), unit }];
+  const smaller = Math.round(length / lengths[rest]);
+  const perUnit = lengths[unit] / lengths[rest];
+  const parts = [
+    { count: Math.floor(smaller / perUnit), unit },
+    { count: smaller % perUnit, unit: rest },
+  ];
+  return parts.filter(({ count }) => count > 0);
 }
+
+const short = { second: "s", minute: "min", hour: "h", day: "days", year: "years" } as const;
+
+/** A length of time: "45 s", "12 min", "2 h 30 min", "7 days". */
+export const duration = (seconds: number): string =>
+  durationParts(seconds)
+    .map(({ count, unit }) => `${count} ${count === 1 && unit === "day" ? "day" : short[unit]}`)
+    .join(" ");
 
 /** `2023-11-14 22:13:20 UTC`; null if the number is beyond the range of dates. */
 export function utcTime(seconds: number): string | null {

@@ -42,7 +42,22 @@ test.each([
 test("impossible dates are null, and durations use the unit that fits", () => {
   expect(utcTime(1_700_000_000)).toBe("2023-11-14 22:13:20 UTC");
   expect(utcTime(1e300)).toBeNull();
-  expect([duration(1800), duration(604_800), duration(-5)]).toEqual(["30 min", "7 days", "5 s"]);
+  const words = [1800, 604_800, -5, 89, 3569, 3570, 5400, 9000, 93_600, 129_600, 2_592_000].map(duration);
+  expect(words).toEqual([
+    ...[
+      "30 min",
+      "7 days",
+      "5 s",
+      "89 s",
+      "59 min",
+      "1 h",
+      "1 h 30 min",
+      "2 h 30 min",
+      "26 h",
+      "1 day 12 h",
+      "30 days",
+    ],
+  ]);
 });
 
 /** What a progress bar writes for 300 entries, one every `step` milliseconds. */

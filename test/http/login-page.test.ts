@@ -88,7 +88,7 @@ test("says when the user has to sign in again, and fixes the user name", () => {
     isFixed: true,
     reauth: { signedInAgo: 7300, maxAge: 300 },
   });
-  expect(html).toContain("You signed in 2 hours ago. The app requires a sign-in within the last 5 minutes.");
+  expect(html).toContain("You signed in 2 hours 2 minutes ago. The app requires a sign-in within the last 5 minutes.");
   expect(hooked(html, "login-username").attributes).toHaveProperty("readonly");
   expect(html).toContain("Confirm it is you");
 });

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { OperationError } from "../../../core/errors.ts";
+import { durationParts } from "../../../core/time-words.ts";
 
 /** Values for the `{names}` of a text. */
 export type TextValues = Readonly<Record<string, string | number>>;
@@ -215,15 +216,10 @@ export const formatSecond = (iso: string, language: string, timeZone: string): s
 export const formatMoment = (iso: string, language: string, timeZone: string): string =>
   format("moment", iso, language, timeZone);
 
-/** A length of time in its largest whole unit: "2 hours". */
-export function formatDuration(seconds: number, language: string): string {
-  const units = [
-    ["day", 86_400],
-    ["hour", 3_600],
-    ["minute", 60],
-  ] as const;
-  const [unit, length] = units.find(([, length]) => seconds >= length) ?? (["second", 1] as const);
-  return new Intl.NumberFormat(language, { style: "unit", unit, unitDisplay: "long" }).format(
-    Math.floor(seconds / length),
-  );
-}
+/** A length of time: "2 hours 30 minutes". */
+export const formatDuration = (seconds: number, language: string): string =>
+  durationParts(seconds)
+    .map(({ count, unit }) =>
+      new Intl.NumberFormat(language, { style: "unit", unit, unitDisplay: "long" }).format(count),
+    )
+    .join(" ");
