@@ -4,6 +4,7 @@ import { addressOf } from "./core/issuers/issuer-view.ts";
 import { requestOf } from "./core/operations/operation.ts";
 import { operations, type OperationInput, type OperationName, type OperationOutput } from "./core/operations/table.ts";
 import { ledgerText } from "./core/testing/expect-text.ts";
+import { placeOf } from "./core/testing/ledger.ts";
 import { issuerMethods, type IssuerMethods } from "./issuer-methods.ts";
 
 /** The part of Playwright's `TestInfo` that is used. */
@@ -79,10 +80,12 @@ export const idpFixtures = (server: ServerOfTests): PlaywrightFixtures => {
     ],
     idpRequests: [
       async ({ idp }, use, testInfo) => {
-        await idp.requests.clear();
+        // Other workers may be in the middle of a test: what they asked stays.
+        const before = perWorker ? null : await lastPlace(idp);
+        if (perWorker) await idp.requests.clear();
         await use(undefined);
         if (testInfo.status !== testInfo.expectedStatus) {
-          const body = await asked(idp, perWorker);
+          const body = await asked(idp, before);
           console.error(body);
           await testInfo.attach?.("idp requests", { body, contentType: "text/plain" });
         }
@@ -93,12 +96,24 @@ export const idpFixtures = (server: ServerOfTests): PlaywrightFixtures => {
   };
 };
 
-/** The requests to the issuer. The app of a test may use another one. */
-async function asked({ issuer, requests }: RemoteIssuer, perWorker: boolean): Promise<string> {
+/** The place of the newest request; 0: there is none. */
+async function lastPlace({ requests }: RemoteIssuer): Promise<number> {
+  return placeOf((await requests.list()).at(-1)?.id ?? "r0") ?? 0;
+}
+
+/**
+ * The requests to the issuer. The app of a test may use another one.
+ * @param after all workers share the issuer, and the test began after this place; null: it belongs to this worker
+ */
+async function asked({ issuer, requests }: RemoteIssuer, after: number | null): Promise<string> {
   const records = await requests.list();
-  if (records.length > 0 || !perWorker) return ledgerText(records);
+  if (after !== null) {
+    const text = ledgerText(records.filter(({ id }) => (placeOf(id) ?? 0) > after));
+    return `${text}\nAll workers share this issuer: requests of tests that ran at the same time are among these.`;
+  }
+  if (records.length > 0) return ledgerText(records);
   return (
-    `This worker has the issuer ${issuer}, which got no requests. Start the app of the tests with this issuer; ` +
+    `This worker has the issuer ${issuer}, which got no requests. If the test has an app, start the app with this issuer; ` +
     "or let all workers share the first one: perWorker: false"
   );
 }
@@ -136,8 +151,9 @@ async function call<N extends OperationName>(
   if (response.status === 204) return null as OperationOutput<N>;
   if (response.ok) return (await response.json()) as OperationOutput<N>;
   if (response.status === 401) {
-    throw new OperationError("usage", `${issuer} refuses the admin token (status 401)`, {
-      hint: "Start the server with the variable IDP_ADMIN_TOKEN, and give its value to idpFixtures",
+    const what = adminToken === "" ? "no admin token was given to idpFixtures" : `${issuer} refuses the admin token`;
+    throw new OperationError("usage", `${what} (status 401)`, {
+      hint: "Start the server with the variable IDP_ADMIN_TOKEN (idp exec sets it), and give its value to idpFixtures",
     });
   }
   const refusal = (await response.json()) as { readonly error: OperationErrorCode; readonly error_description: string };

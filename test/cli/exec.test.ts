@@ -259,5 +259,22 @@ test("a command that fails leaves the refused requests on stderr, and --log all 
   const lines = readFileSync(join(cwd, "requests.ndjson"), "utf8").trim().split("\n");
   expect(lines.map((line) => (JSON.parse(line) as { endpoint: string }).endpoint)).toEqual(["discovery", "token"]);
   expect((await exec(cwd, [], app(0))).stderr).not.toContain("refused");
-  expect((await exec(cwd, ["--log", "no/such/folder"], app(0))).code).not.toBe(0);
+  expect((await exec(cwd, ["--log", "no/such/folder"], app(0))).code).toBe(125);
+  expect((await exec(cwd, [], node("process.exit(2)"))).stderr).toContain("idp was asked nothing.");
+});
+
+test("what tests clear is still evidence, and so is what they asked of other issuers", async () => {
+  const cwd = newFolder();
+  const app = node(`const { IDP_URL, IDP_ADMIN_TOKEN } = process.env;
+    const api = (path, body) => fetch(IDP_URL + "/_idp/api/" + path, { method: body ? "POST" : "DELETE",
+      headers: { authorization: "Bearer " + IDP_ADMIN_TOKEN, "content-type": "application/json" }, body });
+    await api("issuers", JSON.stringify({ name: "w1" }));
+    await fetch(IDP_URL + "/i/w1/api/v2/oauth/userinfo");
+    await fetch(IDP_URL + "/api/v2/oauth/userinfo");
+    await api("requests");
+    await api("issuers/w1");
+    process.exit(3);`);
+  const { stderr } = await exec(cwd, ["--log", "requests.ndjson"], app);
+  expect(stderr).toContain("2 of 2 requests refused");
+  expect(readFileSync(join(cwd, "requests.ndjson"), "utf8").match(/"userinfo"/g)).toHaveLength(2);
 });

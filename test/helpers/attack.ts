@@ -18,9 +18,9 @@ export async function underAttack(options: IdpOptions = {}): Promise<Idp> {
       noted.push(line);
       options.log?.(line);
     },
-    onRequest: (event) => {
+    onRequest: (event, record) => {
       statuses.push(event.status);
-      options.onRequest?.(event);
+      options.onRequest?.(event, record);
     },
   });
   afterEach(async () => {

@@ -11,6 +11,8 @@ test.each([
   const printed = vi.spyOn(console, "error").mockImplementation(() => undefined);
   const idp = await createIdp();
   const { issuer, adminToken } = idp;
+  // Of a test in another worker, which still needs it.
+  await fetch(`${issuer}/api/v2/oauth/userinfo`);
   const [work] = idpFixtures({ issuer, adminToken, perWorker: false }).idpRequests;
   const attached: string[] = [];
   const use = async (): Promise<void> => {
@@ -23,7 +25,12 @@ test.each([
   const remote = { ...idp, reset: () => idp.reset() } as never;
   await work({ idp: remote }, use, { status, expectedStatus: "passed", attach });
   expect(attached).toHaveLength(times);
-  if (times === 1) expect(attached[0]).toMatch(/^idp requests: .*token/s);
+  if (times === 1) {
+    expect(attached[0]).toMatch(/^idp requests: .*token/s);
+    expect(attached[0]).toContain("All workers share this issuer");
+    expect(attached[0]).not.toContain("userinfo");
+  }
+  expect((await idp.requests.list()).map(({ endpoint }) => endpoint)).toEqual(["userinfo", "token"]);
   printed.mockRestore();
   await idp.close();
 });

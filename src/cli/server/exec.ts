@@ -3,7 +3,6 @@ import { constants } from "node:os";
 import { setTimeout as delay } from "node:timers/promises";
 import { OperationError } from "../../core/errors.ts";
 import { unknownHere } from "../../core/nearest.ts";
-import { ledgerText } from "../../core/testing/expect-text.ts";
 import { findFixtures } from "../../serve/fixture-files.ts";
 import { createIdp, type FaultInput, type Idp } from "../../index.ts";
 import { likelyClient, ownEnvOf, valuesOf } from "../env/app-client.ts";
@@ -14,11 +13,10 @@ import type { Invocation } from "../invocation.ts";
 import { withFixtures } from "../input/foreign-fixtures.ts";
 import { foreignCommand, type TypedCommand } from "../input/foreign-command.ts";
 import { endWithShellOfNpm } from "../start/npm-shell.ts";
-import { escapeText, printableJson } from "../output/escape.ts";
 import { printFailure, say } from "../output/print.ts";
-import { cannotBeWritten, putFile } from "../output/put-file.ts";
 import { fixturePaths, settingsOf, withStdin, type SettingsFlags } from "../program/server-flags.ts";
 import { count } from "../output/words.ts";
+import { collectEvidence, type Evidence } from "./evidence.ts";
 import { startWorkload, type Identity, type WorkloadFlags } from "./workload.ts";
 
 /** The flags of `idp exec`, as commander reads them. */
@@ -138,11 +136,12 @@ function faultOf(text: string): FaultInput {
 async function startServer(
   cli: Invocation,
   flags: ExecFlags,
-): Promise<{ idp: Idp; env: NodeJS.ProcessEnv; identity: Identity | null }> {
+): Promise<{ idp: Idp; env: NodeJS.ProcessEnv; identity: Identity | null; evidence: Evidence }> {
   const { sources } = findFixtures(await withStdin(cli, fixturePaths(cli, flags)), process.cwd());
   const settings = settingsOf(flags);
+  const evidence = await collectEvidence(flags.log);
   const idp = await withFixtures(sources, () =>
-    createIdp({ port: 0, fixtures: sources, settings, log: (note) => say(cli, note) }),
+    createIdp({ port: 0, fixtures: sources, settings, log: (note) => say(cli, note), onRequest: evidence.take }),
   );
   try {
     for (const fault of flags.fault ?? []) await idp.faults.add(faultOf(fault));
@@ -151,30 +150,11 @@ async function startServer(
     // The last one, so that nothing of it is left behind by an error of the others.
     const identity = await startWorkload(idp, flags);
     say(cli, `idp: ${idp.issuer} in memory, ${count(users, "user")}, ${count(clients, "client")}`);
-    return { idp, env: { ...env, ...identity?.variables }, identity };
+    return { idp, env: { ...env, ...identity?.variables }, identity, evidence };
   } catch (error) {
     await idp.close();
     throw error;
   }
-}
-
-/** After a command that failed: what its server refused. With `--log`: every request in a file, a line of JSON each. */
-async function leaveEvidence(
-  cli: Invocation,
-  idp: Idp,
-  { code, file }: { readonly code: number; readonly file: string | undefined },
-): Promise<void> {
-  const records = await idp.requests.list();
-  if (file !== undefined) {
-    const lines = records.map((record) => `${printableJson(record, 0)}\n`).join("");
-    await putFile(file, Buffer.from(lines), 0o600).catch((error: unknown) => {
-      throw cannotBeWritten(file, error);
-    });
-  }
-  const refused = records.filter(({ status, error }) => status >= 400 || error !== null);
-  if (code === 0 || refused.length === 0 || cli.quiet) return;
-  cli.stderr.write(`idp: ${refused.length} of ${count(records.length, "request")} refused\n`);
-  cli.stderr.write(`${escapeText(ledgerText(refused))}\n`);
 }
 
 /** `idp exec`: runs a command with its own server in memory. */
@@ -189,11 +169,11 @@ export async function exec(cli: Invocation, typed: TypedCommand, flags: ExecFlag
     printFailure(cli, started, null);
     return ownFailure;
   }
-  const { idp, env, identity } = started;
+  const { idp, env, identity, evidence } = started;
   try {
     if (interrupted > 0) return interrupted;
     const code = await runChild(cli, program, args, env);
-    await leaveEvidence(cli, idp, { code, file: flags.log });
+    await evidence.leave(cli, code);
     say(cli, `idp: stopped. ${program} ended with ${code}.`);
     return code;
   } catch (error) {

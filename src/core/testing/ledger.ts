@@ -2,8 +2,8 @@ import type { Exchange, RequestEvent, RequestRecord } from "./record.ts";
 
 /** The record of the requests that an issuer received. */
 export interface Ledger {
-  /** Records a request. @param log receives its log line */
-  add(exchange: Exchange, log?: (event: RequestEvent) => void): void;
+  /** Records a request. @param log receives its log line and its record */
+  add(exchange: Exchange, log?: (event: RequestEvent, record: RequestRecord) => void): void;
   /** The oldest first. */
   list(): readonly RequestRecord[];
   find(id: string): RequestRecord | undefined;

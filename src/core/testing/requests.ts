@@ -50,7 +50,7 @@ export function createLedger(size: () => number, key: string, isScope: IsRegiste
       const event = eventOf(exchange, `r${place}`, isScope);
       const record = recordOf({ redactor: createRedactor(fingerprint), flows, isScope }, event, exchange);
       entries.push({ place, record });
-      log?.(event);
+      log?.(event, record);
       for (const listener of listeners) listener(record);
       while (entries.length > size()) {
         const dropped = entries.shift();
