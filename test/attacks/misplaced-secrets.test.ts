@@ -212,3 +212,20 @@ test("each kind of secret in each parameter of each endpoint, and in its path", 
   });
   expect(leaks.slice(0, 20)).toEqual([]);
 }, 180_000);
+
+const known = "authorization_code, refresh_token, client_credentials, urn:";
+test.each([
+  [{ ...own, grant_type: "client_credential" }, known, /client_credential(?!s)/],
+  [{ ...own, grant_type: "client_credentials-of-the-shop-77" }, known, /-of-the-shop/],
+  [{ ...own, grant_type: "xclient_credentials-authorization_code" }, known, /xclient|s-auth/],
+  [{ ...own, grant_type: "x", code: "credential" }, known, /\bcredential\b/],
+  [{ client_id: "client_credential" }, 'client_id "…"', /client_credential/],
+  [{ client_id: "the-authorization_cod" }, 'client_id "…"', /the-auth/],
+])("known names stay whole beside a part of one that was sent: %j", async (body, whole, hidden) => {
+  await idp.requests.clear();
+  told.splice(0);
+  await form(paths.token, body);
+  const texts = [...told, ledgerText(await idp.requests.list())];
+  expect(texts.join("\n").replaceAll("\\", "")).toContain(whole);
+  expect(texts.join("\n")).not.toMatch(hidden);
+});

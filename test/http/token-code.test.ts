@@ -164,6 +164,18 @@ describe("grant_type", () => {
   test.each([
     [null, "invalid_request", /grant_type is missing; send one of: authorization_code, refresh_token/],
     ["password", "unsupported_grant_type", /'password' is not supported/],
+    [
+      "refresh",
+      "unsupported_grant_type",
+      /'refresh' is not supported. Did you mean refresh_token\? Use one of: authoriz/,
+    ],
+    ["authorisation_code", "unsupported_grant_type", /^grant_type '...' .* Did you mean authorization_code\?/],
+    ["authorization-code", "unsupported_grant_type", /^grant_type '...' .* Did you mean authorization_code\?/],
+    [
+      "client_credential",
+      "unsupported_grant_type",
+      /Did you mean client_credentials\? .*refresh_token, client_credentials, /,
+    ],
     ["constructor", "unsupported_grant_type", /'constructor' is not supported/],
     [
       "client_credentials",

@@ -1,4 +1,5 @@
 import { deepest, parseJson } from "../../text/json-depth.ts";
+import { grantTypeNames } from "../tokens/grant-types/list.ts";
 import { isOpenInAddress } from "./places.ts";
 
 /** Whether a text is the value of something public that is registered here: a client ID, a username, a scope, part of a redirect URI. */
@@ -15,6 +16,9 @@ const words = new Set([
   ...["phone_number_verified", "client_secret_basic", "client_secret_post", "client_secret_jwt"],
   ...["okta_post_message", "device_authorization", "openid-configuration", "oauth-authorization-server", "interaction"],
 ]);
+
+/** A text that may not be shown can be part of one of these: that of "client_credential" is no secret in "client_credentials". */
+const constants = [...words, ...grantTypeNames];
 
 const isShown = (text: string, isRegistered: IsRegistered): boolean =>
   text.length < minHiddenLength || words.has(text) || isRegistered(text);
@@ -106,7 +110,19 @@ export function without(hidden: readonly string[]): (text: string) => string {
     JSON.stringify(one).slice(1, -1),
   ]);
   const texts = [...new Set(spelled)].filter((one) => one !== "").sort((a, b) => b.length - a.length);
-  return (text) => texts.reduce((left, one) => left.replaceAll(one, "…"), text);
+  return (text) => texts.reduce(withoutOne, text);
+}
+
+/** Replaces a text, but not where it is part of a longer constant that stands alone. */
+function withoutOne(text: string, one: string): string {
+  const around = constants.filter((constant) => constant !== one && constant.includes(one));
+  if (around.length === 0) return text.replaceAll(one, "…");
+  const whole = new RegExp(`(?<![\\w-])(?:${around.join("|")})(?![\\w-])`, "g");
+  const kept = text.match(whole) ?? [];
+  return text
+    .split(whole)
+    .map((part, index) => part.replaceAll(one, "…") + (kept[index] ?? ""))
+    .join("");
 }
 
 /** A value as it may be shown; null: nothing of it may. */

@@ -18,7 +18,7 @@ import { provenKey, type Proof } from "./dpop.ts";
 import { OAuthError } from "../errors.ts";
 import { authorizationCode } from "./grant-types/authorization-code.ts";
 import { deviceCode } from "./grant-types/device-code.ts";
-import { grantTypeNames, grantTypes } from "./grant-types/list.ts";
+import { grantTypeMeant, grantTypeNames, grantTypes } from "./grant-types/list.ts";
 import type { Values } from "./grant-types/grant-type.ts";
 import type { AnyTokenResponse, TokenResult } from "./response.ts";
 import { hashOf } from "../secrets.ts";
@@ -43,9 +43,11 @@ export async function token(ctx: Context, request: TokenRequest): Promise<TokenR
   }
   const grantType = grantTypes.find((one) => one.name === name);
   if (grantType === undefined) {
+    const meant = grantTypeMeant(name);
+    const next = meant === undefined ? "; use" : `. Did you mean ${meant}? Use`;
     throw new OAuthError(
       "unsupported_grant_type",
-      `grant_type "${name}" is not supported; use one of: ${grantTypeNames.join(", ")}`,
+      `grant_type "${name}" is not supported${next} one of: ${grantTypeNames.join(", ")}`,
     );
   }
   if (!mayUse(client, name)) {

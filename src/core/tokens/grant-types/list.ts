@@ -4,6 +4,7 @@
  * discovery, the rules for clients, the schemas, and what the ledger and messages may show. id-jag-accept.ts is part of `jwt-bearer`, and
  * id-jag-issue.ts of `token-exchange`: an ID-JAG is no token of ours, so that file takes its two steps itself.
  */
+import { nearest } from "../../nearest.ts";
 import { authorizationCode } from "./authorization-code.ts";
 import { clientCredentials } from "./client-credentials.ts";
 import { deviceCode } from "./device-code.ts";
@@ -18,6 +19,13 @@ export const grantTypes: readonly GrantType[] = all;
 
 /** The values of `grant_type`. */
 export const grantTypeNames = all.map(({ name }) => name);
+
+/** The grant type that somebody who sent this meant; undefined if none is near. "refresh" is refresh_token, "device_code" ends its URN. */
+export const grantTypeMeant = (given: string): string | undefined =>
+  given === ""
+    ? undefined
+    : (nearest(given, grantTypeNames) ??
+      grantTypeNames.find((name) => name.startsWith(`${given}_`) || name.endsWith(`:${given}`)));
 
 /** The grant types that need this of a client. */
 export const grantTypesThatNeed = (what: NonNullable<GrantType["needs"]>["what"]): readonly GrantType[] =>
