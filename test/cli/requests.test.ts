@@ -186,6 +186,9 @@ test.each([
   [["--since", "2999-01-01", "--never"], 0],
   [["--times", "x"], 2],
   [["--times", "1", "--never"], 2],
+  [["--grant-type", "refresh", "--never"], 2],
+  [["--grant-type", "password", "--never"], 0],
+  [["--client", "demo-ap", "--never"], 0],
   [["--param", "scope"], 2],
   [["--param", "client_secret=x"], 2],
   [["--status", "many"], 2],
@@ -193,6 +196,19 @@ test.each([
 ])("expect token %j exits %i", async (words, code) => {
   await refuse();
   expect((await here("expect", "token", ...words)).code).toBe(code);
+});
+
+test.each([
+  [
+    "expect token --client demo-ap --never",
+    'There is no client "demo-ap". Did you mean demo-app? All clients: idp clients list',
+  ],
+  ["expect userinfo --user alise --never", 'There is no user "alise". Did you mean alice? All users: idp users list'],
+  ["requests --client demo-ap --user alice", 'There is no client "demo-ap". Did you mean demo-app?'],
+])("idp %s says that there is no such name", async (words, note) => {
+  const { code, stderr } = await here(...words.split(" "));
+  expect(code).toBe(0);
+  expect(stderr.replaceAll(/\s+/g, " ")).toContain(note);
 });
 
 test("without a server they exit 5", async () => {

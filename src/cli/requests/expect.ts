@@ -6,7 +6,7 @@ import type { Invocation } from "../invocation.ts";
 import { answer, type Outcome } from "../output/print.ts";
 import { wrap } from "../output/table.ts";
 import { findTarget } from "../target/target.ts";
-import { filterOf, type FilterFlags } from "./requests.ts";
+import { filterOf, unknownNames, type FilterFlags } from "./requests.ts";
 
 /** The flags of `idp expect`, as commander reads them. */
 export interface ExpectFlags extends FilterFlags {
@@ -25,6 +25,7 @@ export async function expectRequests(cli: Invocation, endpoint: ExpectEndpoint, 
     ...filterOf(filters),
     ...{ endpoint, param, times, at_least: atLeast, never, within },
   });
+  const notes = result.count === 0 ? await unknownNames(target, filters) : [];
   return answer(
     result,
     (shown, style) =>
@@ -32,6 +33,6 @@ export async function expectRequests(cli: Invocation, endpoint: ExpectEndpoint, 
         .map((line, index) => (index === 0 ? (shown.met ? style.green : style.red)(line) : line))
         .map((line) => (line.startsWith(" ") ? line : wrap(line, cli.width, "  ").trimStart()))
         .join("\n"),
-    { failure: result.met ? null : failureOf(new OperationError("refused", "the expectation is not met")) },
+    { notes, failure: result.met ? null : failureOf(new OperationError("refused", "the expectation is not met")) },
   );
 }

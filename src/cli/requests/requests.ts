@@ -5,14 +5,16 @@
 import { shownAs } from "../../core/testing/recorded-values.ts";
 import type { RequestFilter } from "../../core/testing/filter.ts";
 import type { RequestRecord } from "../../core/testing/record.ts";
+import type { Hint } from "../../core/hint.ts";
 import { isObject } from "../../text/json-object.ts";
+import { failureOf } from "../failure.ts";
 import type { Invocation } from "../invocation.ts";
 import { answer, type Outcome } from "../output/print.ts";
 import type { Style } from "../output/style.ts";
 import { cells, pairs, table, wrap } from "../output/table.ts";
 import { timeOfDay } from "../start/request-log.ts";
 import { belowUrl } from "../target/issuer-flag.ts";
-import { findTarget } from "../target/target.ts";
+import { findTarget, type Target } from "../target/target.ts";
 
 /** The flags that select requests, as commander reads them. */
 export interface FilterFlags extends Omit<RequestFilter, "grant_type"> {
@@ -26,8 +28,9 @@ const paint = ({ status, error }: Pick<RequestRecord, "status" | "error">, style
 
 /** `idp requests list` */
 export async function listRequests(cli: Invocation, flags: FilterFlags): Promise<Outcome> {
-  const records = await (await findTarget(cli)).call("requests.list", filterOf(flags));
-  const notes = records.length === 0 ? await elsewhere(cli, flags) : [];
+  const target = await findTarget(cli);
+  const records = await target.call("requests.list", filterOf(flags));
+  const notes = records.length === 0 ? [...(await unknownNames(target, flags)), ...(await elsewhere(cli, flags))] : [];
   return answer(
     records,
     (shown, style) =>
@@ -49,6 +52,20 @@ export async function listRequests(cli: Invocation, flags: FilterFlags): Promise
           ),
     { notes },
   );
+}
+
+/** A note on each client and user of a filter that there is not: a test may expect that it asks nothing, but it may be a typo too. */
+export async function unknownNames(target: Target, { client, user }: FilterFlags): Promise<readonly Hint[]> {
+  const asked = [
+    ...(client === undefined ? [] : [target.call("clients.show", { client_id: client })]),
+    ...(user === undefined ? [] : [target.call("users.show", { username: user })]),
+  ];
+  return (await Promise.allSettled(asked)).flatMap((result) => {
+    const unknown = result.status === "rejected" ? failureOf(result.reason) : null;
+    if (unknown?.code !== "not_found") return [];
+    const { text = "", command } = unknown.hint ?? {};
+    return [{ text: `There is ${unknown.message}. ${text}`, ...(command !== undefined && { command }) }];
+  });
 }
 
 /** The other issuers of the server that have such requests, where this one has none. An admin token may be for this one alone. */

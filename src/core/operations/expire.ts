@@ -20,7 +20,8 @@ export const expireOperations = {
           codes: flag,
         })
         .refine(({ user, client, all }) => (user ?? client) !== undefined || all === true, {
-          error: "needs a user, a client or all",
+          error: "needs user, client or all",
+          params: { fields: ["user", "client", "all"] },
         })
         .refine(({ user, client, all }) => all !== true || (user ?? client) === undefined, {
           error: "is given beside user or client; leave one of them out",

@@ -14,13 +14,14 @@ const notStatus = { error: "must be a status such as 400, or a class such as 4xx
 const filters = async (zod: Zod) => {
   const text = zod.string().optional();
   const { statusForm } = await filter();
+  const { grantTypeText } = await import("../testing/grant-type-field.ts");
   const { requestEndpoints } = await import("../testing/request-endpoints.ts");
   const { requestOrTime } = await import("./schemas/times.ts");
   return {
     endpoint: zod.enum(requestEndpoints).optional(),
     client: text,
     user: text,
-    grant_type: text,
+    grant_type: grantTypeText.optional(),
     method: text,
     status: zod
       .union(
@@ -96,7 +97,11 @@ export const requestOperations = {
           .refine(
             ({ times, at_least, never }) =>
               [times, at_least, never === true || undefined].filter((given) => given !== undefined).length <= 1,
-            { error: "only one of times, at_least and never can be meant", path: ["times"] },
+            {
+              error: "give only one of times, at_least and never",
+              path: ["times"],
+              params: { fields: ["times", "at_least", "never"] },
+            },
           )
           .meta({
             allOf: [
