@@ -56,7 +56,11 @@ export interface Mismatch {
  * The form in which descriptions go to clients, in JSON, redirects and challenges (RFC 6749 4.1.2.1, 5.2; RFC 6750 3): printable ASCII without
  * `"` and `\`, whatever was sent.
  */
-export const inQuotes = (text: string): string => text.replaceAll("…", "...").replaceAll(/[^\x20-\x7e]/gu, "?").replaceAll(/["\\]/g, "'");
+export const inQuotes = (text: string): string =>
+  text
+    .replaceAll("…", "...")
+    .replaceAll(/[^\x20-\x7e]/gu, "?")
+    .replaceAll(/["\\]/g, "'");
 
 /** The longest description, in characters. It may repeat a value of any length, and Node.js allows 16 kB for a redirect's headers. */
 const maxLength = 2000;
