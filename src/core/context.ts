@@ -128,11 +128,13 @@ export interface FixturesInUse {
   /**
    * Records, in the transaction that applies them, that these fixtures are in use: the latest ones, or others in their place.
    * @param prepared `documents`: the sources as they were read; `key`: of their digests
+   * @param areOfStart the files that the server was started with, as they are now
    */
   use(
     tx: Tx,
     sources: readonly AnyFixtures[],
     prepared: { readonly documents: readonly FixtureDocument[]; readonly key: string },
+    areOfStart?: boolean,
   ): void;
   /** Runs changes of the fixtures one after the other, so that the latest one wins. */
   readonly inTurn: Turns;

@@ -90,8 +90,8 @@ export async function fixturesInUse(
     sources: () => instead() ?? ofStart(),
     latest: async () =>
       (latest = instead() ?? (await withLogosRead(typeof given === "function" ? sourcesOf(given) : ofStart()))),
-    use(tx, sources, prepared) {
-      if (sources !== latest || instead() !== undefined) {
+    use(tx, sources, prepared, areOfStart = false) {
+      if (!areOfStart && (sources !== latest || instead() !== undefined)) {
         put(tx, sources, prepared);
         return;
       }

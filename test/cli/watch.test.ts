@@ -90,3 +90,21 @@ test("on a terminal it is on, unless --no-watch or a variable says otherwise", {
   }
   expect(off.screen() + offToo.screen()).not.toContain("1 added, 1 same");
 });
+
+test("after a watched change, a reset still reads the files again", async () => {
+  const cwd = newFolder();
+  const write = (text: string): void => writeFileSync(join(cwd, "a.yaml"), text);
+  write("users: [{ username: alice }]");
+  const server = await startIdp(["--watch", "--fixtures", "a.yaml"], { cwd });
+  write("users: [{ username: alice }, { username: bob }]");
+  await server.printed("a.yaml: users 1 added, 1 same");
+  write("usrs: [{ username: eve }]");
+  const refused = await idp(["reset", "--yes"], { cwd });
+  expect(refused).toMatchObject({ code: 7, stdout: "" });
+  expect(refused.stderr).toContain("a.yaml:1:1 usrs");
+  write("users: [{ username: eve }]");
+  expect(await idp(["reset", "--yes"], { cwd })).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining("Reset to a.yaml: 1 user,"),
+  });
+});

@@ -7,7 +7,7 @@ import { OperationError } from "../../core/errors.ts";
 import { isServiceLink } from "../program/variables.ts";
 import type { RequestEvent } from "../../core/testing/record.ts";
 import { idpOf } from "../../idp-of-server.ts";
-import type { Idp, IdpOptions } from "../../index.ts";
+import type { IdpOptions } from "../../index.ts";
 import { startServer, type Server } from "../../serve/server.ts";
 import { explained } from "../../serve/uncaught.ts";
 import { readFixtures } from "../../serve/fixture-logos.ts";
@@ -193,7 +193,7 @@ export async function start(cli: Invocation, flags: StartFlags, words: readonly 
     // A person at a terminal changes fixtures; a pipeline does not.
     const watches = flags.watch ?? (cli.interactive && cli.stdout.isTTY);
     const watching = watches
-      ? await watch(cli, idp, { named, found: fixtures, asked: flags.watch === true, templates: flags.templates })
+      ? await watch(cli, server, { named, found: fixtures, asked: flags.watch === true, templates: flags.templates })
       : null;
     stopKeys = listenForKeys(cli, idp, stop);
     await Promise.race([stopped, idp.closed]);
@@ -206,10 +206,10 @@ export async function start(cli: Invocation, flags: StartFlags, words: readonly 
   return null;
 }
 
-async function watch(cli: Invocation, idp: Idp, { asked, ...what }: Watched & { readonly asked: boolean }) {
+async function watch(cli: Invocation, server: Server, { asked, ...what }: Watched & { readonly asked: boolean }) {
   const { watchFixtures } = await import("./watch.ts");
   try {
-    return watchFixtures(cli, idp, { ...what, read: () => readFixtures(what.named, process.cwd()) });
+    return watchFixtures(cli, server, { ...what, read: () => readFixtures(what.named, process.cwd()) });
   } catch (error) {
     // Whoever did not ask for it can go on without.
     if (asked) throw error;

@@ -1,7 +1,8 @@
 import { readdirSync, realpathSync, statSync, watch as watchFolder, type FSWatcher } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { isFixtureName, isPath, usualNames, type FoundFixtures, type NamedFixture } from "../../serve/fixture-files.ts";
-import type { Idp } from "../../index.ts";
+import type { Server } from "../../serve/server.ts";
+import { changeFixtures } from "../../core/fixtures/apply/change.ts";
 import { printableJson } from "../output/escape.ts";
 import { failureOf, type Failure } from "../failure.ts";
 import type { Invocation } from "../invocation.ts";
@@ -78,7 +79,7 @@ const foldersBelow = (folder: string): readonly string[] =>
  */
 export function watchFixtures(
   cli: Invocation,
-  idp: Idp,
+  server: Server,
   { named, found, read, templates }: Watched & { readonly read: () => Promise<FoundFixtures> },
 ): { readonly close: () => Promise<void> } {
   let watchers: readonly FSWatcher[] = [];
@@ -131,7 +132,7 @@ export function watchFixtures(
       rewatch();
       if (arePagesNew && templates !== undefined) {
         arePagesNew = false;
-        idp.reloadPages();
+        server.reloadPages();
         tell({ applied: true, files: [templates] }, `${templates}: pages read again`);
       }
       const now = await read();
@@ -145,7 +146,7 @@ export function watchFixtures(
         tell({ applied: false, files: [] }, "The fixture file is gone. Its records stay until idp reset.");
         return;
       }
-      const { vanished, ...seeded } = await idp.changeFixtures(now.sources);
+      const { vanished, ...seeded } = await changeFixtures(server.issuer.ctx, now.sources, true);
       const stays = vanished.length === 0 ? "" : `\n  no longer in them, but kept until idp reset: ${few(vanished)}`;
       const line = `${now.names.join(", ")}: ${seedSummary(seeded)}${stays}`;
       tell({ applied: true, files: now.names, ...seeded, vanished }, line);
