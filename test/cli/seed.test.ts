@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { newFolder, startIdp } from "../helpers/cli.ts";
@@ -105,6 +105,38 @@ test("--check applies nothing and needs no data", async () => {
     stdout: "idp.fixtures.yaml: no problem found\n",
   });
   expect(existsSync(join(cwd, ".idp"))).toBe(false);
+});
+
+test("without a file, the fixtures of the running server are checked and applied, never the demo", async () => {
+  const cwd = newFolder();
+  mkdirSync(join(cwd, "team"));
+  write(cwd, "team/a.yaml", "users: [{ username: erin }]");
+  await startIdp(["--fixtures", "team"], { cwd });
+  expect((await idpIn(cwd, ["seed"])).stdout).toBe("team/a.yaml: users 1 same\n");
+  write(cwd, "team/a.yaml", "users: [{ username: erin }, { username: fay }]");
+  expect((await idpIn(cwd, ["seed", "--check"])).stdout).toBe("team/a.yaml: no problem found\n");
+  expect((await idpIn(cwd, ["seed"])).stdout).toBe("team/a.yaml: users 1 added, 1 same\n");
+  expect((await idpIn(cwd, ["users", "list", "--json"])).stdout).not.toContain('"alice"');
+  write(cwd, "team/a.yaml", "usrs: []");
+  for (const flags of [["--check"], []]) {
+    const { code, stderr } = await idpIn(cwd, ["seed", ...flags]);
+    expect(code).toBe(7);
+    expect(stderr).toContain("team/a.yaml:1:1 usrs");
+  }
+  const doctor = await idpIn(cwd, ["doctor"]);
+  expect(doctor.code).toBe(6);
+  expect(doctor.stdout.replaceAll(/\s+/g, " ")).toContain("team/a.yaml:1:1 usrs");
+});
+
+test("without a file and a server, --check says that it checked the demo; a server with the demo applies it", async () => {
+  const cwd = newFolder();
+  expect(await idpIn(cwd, ["seed", "--check"])).toEqual({
+    code: 0,
+    stdout: "built-in demo: no problem found\n",
+    stderr: "No fixture file is here, so this is about the demo. To check a file: idp seed --check FILE\n",
+  });
+  await startIdp([], { cwd });
+  expect((await idpIn(cwd, ["seed"])).stdout).toMatch(/^the server's fixtures: users 4 /);
 });
 
 test("a file that is not there: exit 7", async () => {

@@ -22,7 +22,7 @@ export async function doctor(cli: Invocation): Promise<Outcome> {
   const found = await served(cli);
   const checks: readonly Finding[] = [
     nodeFinding(),
-    ...(cli.url === null ? await dataFindings(cli) : []),
+    ...(cli.url === null ? await dataFindings(cli, found.answers !== null) : []),
     ...(await networkFindings(cli, found)),
     ...(await envFindings(found)),
   ];
@@ -38,9 +38,9 @@ export async function doctor(cli: Invocation): Promise<Outcome> {
   });
 }
 
-const dataFindings = async (cli: Invocation): Promise<readonly Finding[]> =>
+const dataFindings = async (cli: Invocation, answers: boolean): Promise<readonly Finding[]> =>
   cli.store === null
-    ? folderFindings(cli)
+    ? folderFindings(cli, answers)
     : (await import("./shared-store.ts")).storeFindings({ ...cli, store: cli.store });
 
 /** What the app in this folder is told, and is no longer true. Without a server, `idp env` says it of the fixtures. */

@@ -9,7 +9,7 @@ import { readLock } from "../../store/json/lock-file.ts";
 import { peek, type Peek } from "../../store/json/peek.ts";
 import { folderOf, namesIn } from "../../store/json/issuer-stores.ts";
 import { maxClockDifference, ok, timeoutMs, problem, warning, type Finding } from "./finding.ts";
-import { failureOf, fixAndRetry } from "../failure.ts";
+import { failureOf, fixAndRetry, RemoteError } from "../failure.ts";
 import { withFixtures } from "../input/foreign-fixtures.ts";
 import type { Invocation } from "../invocation.ts";
 import { issuerAt } from "../target/remote.ts";
@@ -32,14 +32,15 @@ export function nodeFinding(): Finding {
     : problem("node", `${node} is too old`, `Install Node.js ${requiredNode} or newer.`);
 }
 
-export async function folderFindings(cli: Invocation): Promise<readonly Finding[]> {
+/** @param answers whether the server of the folder answers */
+export async function folderFindings(cli: Invocation, answers: boolean): Promise<readonly Finding[]> {
   return [
     ...(await dataFindings(cli).catch((error: unknown) => [unreadable("data")(error)])),
     await lockFinding(cli).catch(unreadable("lock")),
     ...diskFindings(cli),
     // The findings above report what is wrong with the lock or the folder.
     ...(await issuerFindings(cli).catch(() => [])),
-    await fixtureFinding(cli),
+    await fixtureFinding(cli, answers),
   ];
 }
 
@@ -197,16 +198,24 @@ function diskFindings(cli: Invocation): readonly Finding[] {
   }
 }
 
-export async function fixtureFinding(cli: Invocation): Promise<Finding> {
+/** The fixtures of this folder; if it has none, those of its server. */
+export async function fixtureFinding(cli: Invocation, answers: boolean): Promise<Finding> {
   const named = fixturePaths(cli, {});
   try {
     const { sources, names } = await readFixtures(named, process.cwd());
+    if (names.length === 0 && answers) {
+      const { files } = await (await findTarget(cli)).call("fixtures.check", {});
+      return ok(
+        "fixtures",
+        `of the server: ${files.length === 0 ? "no files" : `${files.join(", ")}: no problem found`}`,
+      );
+    }
     if (names.length === 0) return ok("fixtures", "no file of your own here: the built-in demo");
     const { checkFixtures } = await import("../../core/fixtures/apply/seed.ts");
     await withFixtures(sources, () => checkFixtures(sources));
     return ok("fixtures", `${names.join(", ")}: no problem found`);
   } catch (error) {
-    if (!(error instanceof OperationError)) throw error;
+    if (!(error instanceof OperationError || error instanceof RemoteError)) throw error;
     const [first] = error.problems;
     const where = first === undefined ? "" : `: ${problemText(first)}`;
     return problem("fixtures", `${error.message}${where}`, { text: "", command: ["idp", "seed", "--check", ...named] });

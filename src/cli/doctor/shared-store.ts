@@ -13,7 +13,7 @@ const maxSeconds = 5;
 export async function storeFindings(cli: Invocation & { readonly store: string }): Promise<readonly Finding[]> {
   return [
     ...(await databaseFindings(cli).catch((error: unknown) => [unreadable("store")(error)])),
-    await fixtureFinding(cli),
+    await fixtureFinding(cli, false),
   ];
 }
 

@@ -14,7 +14,8 @@ import type { Style } from "../output/style.ts";
 import { answer, type Outcome } from "../output/print.ts";
 import { showProgress } from "../output/progress.ts";
 import { seedSummary } from "../start/seed-summary.ts";
-import { findTarget } from "../target/target.ts";
+import type { Hint } from "../../core/hint.ts";
+import { findTarget, type Target } from "../target/target.ts";
 
 export interface SeedFlags {
   readonly check?: true;
@@ -36,11 +37,15 @@ export async function seed(cli: Invocation, paths: readonly string[], flags: See
     return answer(fieldsOfFixtures(), (sections, style) => fieldLines(sections, style));
   }
   const { sources, names } = await readFixtures(await withStdin(cli, paths), process.cwd(), ["idp", "seed"]);
+  if (names.length === 0) {
+    const target = await findTarget(cli);
+    if (target.server !== null) return seedInUse(cli, target, flags);
+  }
   if (flags.check === true) {
     const { checkFixtures } = await import("../../core/fixtures/apply/seed.ts");
     await withFixtures(sources, () => checkFixtures(sources));
     return answer({ valid: true, files: names }, () => `${namesOf(names)}: no problem found`, {
-      notes: await notesOn(sources),
+      notes: [...(names.length === 0 ? [demoChecked] : []), ...(await notesOn(sources))],
     });
   }
   const target = await findTarget(cli);
@@ -55,6 +60,31 @@ export async function seed(cli: Invocation, paths: readonly string[], flags: See
     progress.end();
   }
 }
+
+const demoChecked: Hint = {
+  text: "No fixture file is here, so this is about the demo. To check a file",
+  command: ["idp", "seed", "--check", "FILE"],
+};
+
+/** Without a file, a running server checks or applies its own fixtures, so that the demo is not added to them. */
+async function seedInUse(cli: Invocation, target: Target, { check }: SeedFlags): Promise<Outcome> {
+  if (check === true) {
+    const { files } = await target.call("fixtures.check", {});
+    return answer({ valid: true, files }, () => `${ofServer(files)}: no problem found`, { notes: [target.where] });
+  }
+  const files = (await target.call("fixtures.list", {})).map(({ file }) => file);
+  const progress = showProgress(cli, "Applying fixtures");
+  try {
+    const result = await target.call("fixtures.apply", {}, progress.update);
+    return answer(result, (shown) => `${ofServer(files)}: ${seedSummary(shown)}`, { notes: [target.where] });
+  } finally {
+    progress.end();
+  }
+}
+
+/** The names of its files; none for the demo, and for the objects of a program. */
+const ofServer = (files: readonly string[]): string =>
+  files.length === 0 ? "the server's fixtures" : files.join(", ");
 
 /** What an operator should know of fixtures without a problem. */
 const notesOn = async (sources: readonly FixtureSource[]): Promise<readonly string[]> => [

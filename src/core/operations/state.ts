@@ -122,4 +122,19 @@ export const stateOperations = {
       zod.array(zod.object({ file: zod.string().describe("As it was named"), clients: zod.array(zod.string()) })),
     run: async (ctx) => (await import("../fixtures/apply/in-use.ts")).listFixtureFiles(ctx),
   }),
+  "fixtures.check": reads("/fixtures/check", {
+    summary: "Read the fixtures in use again and check them; nothing is applied",
+    note: "A file that cannot be read, or has a problem: 422.",
+    input: nothing,
+    answer: (zod) => zod.object({ files: zod.array(zod.string()).describe("As they were named") }),
+    run: async (ctx) => (await import("../fixtures/apply/in-use.ts")).checkFixturesInUse(ctx),
+  }),
+  "fixtures.apply": changes("/fixtures/apply", {
+    summary: "Read the fixtures in use again and apply them: all or nothing",
+    note: "A file that cannot be read, or has a problem: 422.",
+    input: nothing,
+    answer: async () => (await shown()).seedOutcome,
+    run: async (ctx, _input, { progress }) =>
+      (await import("../fixtures/apply/in-use.ts")).applyFixturesInUse(ctx, progress),
+  }),
 };

@@ -1,6 +1,6 @@
 import type { Context } from "../../core/context.ts";
 import { OperationError, problemText } from "../../core/errors.ts";
-import { checkFixtures } from "../../core/fixtures/apply/seed.ts";
+import { checkFixturesInUse } from "../../core/fixtures/apply/in-use.ts";
 import { sendPage } from "../pages/page-writer.ts";
 import { statusFor, tabView, type ShowTab } from "./tab.ts";
 import { renderFixtures } from "./views.ts";
@@ -8,9 +8,9 @@ import { renderFixtures } from "./views.ts";
 /** The fixtures in use, and the problems of their files as they are now. */
 
 /** Reads the files again, because they may have changed since the start. */
-async function problemsIn({ fixtures, settings }: Context): Promise<readonly string[]> {
+async function problemsIn(ctx: Context): Promise<readonly string[]> {
   try {
-    await fixtures.inTurn(async () => checkFixtures(await fixtures.latest(), settings));
+    await checkFixturesInUse(ctx);
     return [];
   } catch (error) {
     if (!(error instanceof OperationError)) throw error;
