@@ -113,7 +113,7 @@ export async function run(
         if (!cli.json) stderr.write(`${help}\n`);
         error.message = `${typed.path.join(" ")} needs one of its commands`;
       }
-      const failure = usageFailure(error, program, typed);
+      const failure = await usageFailure(error, program, typed);
       printFailure(cli, failure, null);
       return failure.exit;
     }

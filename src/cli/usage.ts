@@ -87,8 +87,29 @@ function refusedChoice({ code, message }: CommanderError, program: Command, { co
 /** commander's own suggestion, for a flag: `(Did you mean --json?)`. */
 const suggestion = (line: string | undefined): string | undefined => line?.replace(/^\((.*)\)$/, "$1");
 
+/** `--set note=x` in place of `--note x`, where a user or a client has that field. Secrets are not set so. */
+async function fieldMeant({ message }: CommanderError, program: Command, typed: Typed): Promise<Hint | undefined> {
+  const { words, command, path } = typed;
+  const [, flag = ""] = /^error: unknown option '--([\w-]+)/.exec(message) ?? [];
+  if (flag === "" || !command.options.some(({ long }) => long === "--set")) return undefined;
+  const { shape } =
+    path[1] === "users"
+      ? (await import("../core/users/schema.ts")).userSchema
+      : (await import("../core/clients/metadata/schema.ts")).clientSchema;
+  const plain = (name: string): string => name.replaceAll(/[_-]/g, "").toLowerCase();
+  const field = Object.keys(shape).find((name) => plain(name) === plain(flag));
+  if (field === undefined || ["password", "client_secret"].includes(field)) return undefined;
+  const at = words.findIndex((word) => word.startsWith(`--${flag}`));
+  const value = words[at]?.split("=")[1] ?? words[at + 1] ?? "VALUE";
+  const name = program.parseOptions(words.slice(0, at)).operands[path.length - 1];
+  return {
+    text: "Set the field",
+    command: [...path, ...(name === undefined ? [] : [name]), "--set", `${field}=${value}`],
+  };
+}
+
 /** The refusal of what was typed: commander's message without its prefix, and the next step. */
-export function usageFailure(error: CommanderError, program: Command, typed: Typed): Failure {
+export async function usageFailure(error: CommanderError, program: Command, typed: Typed): Promise<Failure> {
   const { words, command, path } = typed;
   const [message = "", similar] = error.message.replace(/^error: /, "").split("\n");
   const help: Hint =
@@ -119,5 +140,6 @@ export function usageFailure(error: CommanderError, program: Command, typed: Typ
     const meant = nearest(refused.given, refused.choices);
     return refusal(message, meant === undefined ? undefined : `Did you mean ${meant}?`);
   }
-  return refusal(message, suggestion(similar));
+  const field = similar === undefined ? await fieldMeant(error, program, typed) : undefined;
+  return field === undefined ? refusal(message, suggestion(similar)) : { ...refusal(message, undefined), hint: field };
 }

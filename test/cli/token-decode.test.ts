@@ -19,7 +19,7 @@ test("an expired token from standard input, with no server and no data folder", 
   expect(stdout).toMatch(
     /^ID token\nHeader\n {2}alg {2}RS256\n {2}kid {2}k1\n {2}typ {2}JWT\nClaims\n {2}sub {4}1\n {2}nonce {2}n\n {2}exp {4}1700000000 {2}2023-11-14 22:13:20 UTC {2}expired \d+ (days|years) ago\n$/,
   );
-  expect(stderr).toBe("Signature not checked. To check it: idp token verify\n");
+  expect(stderr).toBe("Signature not checked. To check it, pipe the token into: idp token verify -\n");
 });
 
 test("one token is one object", async () => {

@@ -69,6 +69,8 @@ describe("with keys that are public", () => {
     expect(await failed("--bad-signature")).toEqual(["signature"]);
     expect(await failed("--unknown-kid")).toEqual(["signature"]);
     expect(await failed("--alg-none")).toEqual(["signature"]);
+    const unsigned = await idpIn(cwd, ["token", "issue", "--user", "alice", "--client", "demo-app", "--alg-none"]);
+    expect((await verify(["-"], unsigned.stdout)).stdout).toContain('the token is not signed: its alg is \\"none\\"');
   });
 });
 

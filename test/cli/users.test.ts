@@ -107,11 +107,18 @@ test("users edit --add-claim sets one claim and keeps the others", async () => {
   });
 });
 
-test("roles that are set as a field of the user are a mistake that names claims.roles", async () => {
+test.each([
+  ["users edit alice --set roles=admin", "idp users edit alice --add-claim roles=admin"],
+  ["users edit alice --set claims.team=[1]", "idp users edit alice --add-claim 'team=[1]'"],
+  ['users add gina --set roles=["admin"]', `idp users add gina --set 'claims={"roles":["admin"]}'`],
+  ["users add gina --set claims.a.b=x", `idp users add gina --set 'claims={"a.b":"x"}'`],
+])("idp %s: claims are not fields, and the hint sets the claim", async (words, command) => {
   const run = await seeded();
-  const { code, stderr } = await run("users edit alice --set roles=admin");
+  const { code, stderr } = await run(words);
   expect(code).toBe(2);
-  expect(stderr).toMatch(/^Error: --set roles: unknown key\. Put it in the claims of the user: claims\.roles\n/);
+  expect(stderr).toMatch(/^Error: --set \S+: unknown key\. Put it in the claims of the user\n/);
+  expect(stderr).toContain(`Set the claim: ${command}\n`);
+  expect((await run(command.slice("idp ".length).replaceAll("'", ""))).code).toBe(0);
 });
 
 test("a field of --set is named as it was typed, even where a flag sets nearly the same", async () => {

@@ -14,7 +14,7 @@ import { readText } from "./input.ts";
  * `access_token`, `id_token` and `refresh_token` for a token response, and an array for several lines.
  */
 export async function tokenDecode(cli: Invocation, argument: string | undefined): Promise<Outcome> {
-  const decoded = findTokens(await readText(cli, argument)).map(({ name, token }) => ({
+  const decoded = findTokens(await readText(cli, "decode", argument)).map(({ name, token }) => ({
     name,
     said: decodeToken(token, cli.now()),
   }));
@@ -24,7 +24,9 @@ export async function tokenDecode(cli: Invocation, argument: string | undefined)
     : decoded.length === 1
       ? decoded[0]?.said
       : decoded.map(({ said }) => said);
-  const notes = [{ text: "Signature not checked. To check it", command: ["idp", "token", "verify"] }];
+  const notes = [
+    { text: "Signature not checked. To check it, pipe the token into", command: ["idp", "token", "verify", "-"] },
+  ];
   const shown = decoded.map(({ name, said }) => ({
     title: name === null ? kindOf(said) : `${name}  ${kindOf(said)}`,
     said,

@@ -15,7 +15,7 @@ export async function tokenIntrospect(
   argument: string | undefined,
   { asIssuer }: { readonly asIssuer?: string },
 ): Promise<Outcome> {
-  const { token } = await readToken(cli, argument);
+  const { token } = await readToken(cli, "introspect", argument);
   const target = await findTarget(cli, asIssuer);
   const result = await target.call("token.introspect", { token });
   return answer(result, (shown, style) => describe(shown, style, cli.now()), {

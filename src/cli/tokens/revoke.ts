@@ -5,7 +5,7 @@ import { readToken } from "./input.ts";
 
 /** `idp token revoke`: revokes a token of any client, as the operator (by RFC 7009 a client can revoke only its own). */
 export async function tokenRevoke(cli: Invocation, argument: string | undefined): Promise<Outcome> {
-  const { token } = await readToken(cli, argument, "refresh_token");
+  const { token } = await readToken(cli, "revoke", argument, "refresh_token");
   const target = await findTarget(cli);
   const result = await target.call("token.revoke", { token });
   const reason = result.revoked === null ? (await target.call("token.introspect", { token })).reason : undefined;

@@ -24,7 +24,7 @@ export async function tokenVerify(cli: Invocation, argument: string | undefined,
       },
     });
   }
-  const { token } = await readToken(cli, argument);
+  const { token } = await readToken(cli, "verify", argument);
   const result = await verify(cli, token, flags);
   const failed = result.checks.filter(({ ok }) => !ok).length;
   const message = `not valid: ${failed} of ${count(result.checks.length, "check")} failed`;

@@ -1,4 +1,5 @@
 import { OperationError } from "../../core/errors.ts";
+import { rights } from "../../core/fixtures/read/explain.ts";
 import { changesText } from "../output/changes.ts";
 import { confirmed, notConfirmed, userOr, usersOr } from "../input/ask.ts";
 import { escapeLine } from "../output/escape.ts";
@@ -22,6 +23,8 @@ export interface UserEditFlags extends UserFlags {
   readonly addClaim?: SetFields;
 }
 
+const valueText = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value));
+
 const entryOf = async (cli: Invocation, flags: UserFlags): Promise<SetFields> =>
   given({
     ...flags.set,
@@ -33,9 +36,21 @@ const entryOf = async (cli: Invocation, flags: UserFlags): Promise<SetFields> =>
     }),
   });
 
+/** Rights and `claims.NAME` are not fields: claims are set in one. @param command what sets a claim, in the form of this command */
+function refuseClaims(set: SetFields = {}, command: (name: string, value: unknown) => readonly string[]): void {
+  const field = Object.keys(set).find((name) => rights.includes(name) || name.startsWith("claims."));
+  if (field === undefined) return;
+  throw new OperationError("usage", `--set ${field}: unknown key. Put it in the claims of the user`, {
+    hint: { text: "Set the claim", command: command(field.replace(/^claims\./, ""), set[field]) },
+  });
+}
+
 /** `idp users add` */
 export async function addUser(cli: Invocation, name: string | undefined, flags: UserFlags): Promise<Outcome> {
   refuseName(flags.set, "username");
+  refuseClaims(flags.set, (claim, value) =>
+    commandOn(["idp", "users", "add"], name ?? "alice", ["--set", `claims=${JSON.stringify({ [claim]: value })}`]),
+  );
   const username = await nameOr(cli, name, "username", ["idp", "users", "add", "alice"]);
   const entry = { ...(await entryOf(cli, flags)), username };
   const target = await findTarget(cli);
@@ -50,6 +65,9 @@ export async function editUser(cli: Invocation, name: string | undefined, flags:
   if (addClaim !== undefined && flags.set?.["claims"] !== undefined) {
     throw new OperationError("usage", "give --add-claim or --set claims, not both");
   }
+  refuseClaims(flags.set, (claim, value) =>
+    commandOn(["idp", "users", "edit"], name ?? "alice", ["--add-claim", `${claim}=${valueText(value)}`]),
+  );
   const fields = await entryOf(cli, flags);
   requireChange(
     { ...fields, ...addClaim },

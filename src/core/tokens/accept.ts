@@ -72,6 +72,8 @@ const read = (token: string): Jws | null => checked.get(token)?.jws ?? readJws(t
 function parse(token: string, algorithms: readonly string[]): Jws {
   const jws = read(token);
   if (jws === null) throw new TokenProblem("the value is not a token of this server");
+  if (String(jws.header["alg"]).toLowerCase() === "none")
+    throw new TokenProblem('the token is not signed: its alg is "none" (RFC 7519 6)');
   if (!algorithms.some((alg) => alg === jws.header["alg"]))
     throw new TokenProblem("the token is signed with an algorithm that is not used for it here");
   return jws;

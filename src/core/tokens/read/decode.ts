@@ -38,7 +38,8 @@ const unwrap = (text: string): string =>
     .replace(/^(bearer|dpop)\s+/i, "")
     .trim();
 
-const hasParts = (text: string): boolean => /^[^.\s]+\.[^.\s]+\.[^.\s]*$/.test(text);
+/** Whether a text has the form of a token in three parts. */
+export const hasParts = (text: string): boolean => /^[^.\s]+\.[^.\s]+\.[^.\s]*$/.test(text);
 
 /**
  * The tokens in a text: one token in any wrapping, a whole token response (its members that are tokens), or a token a line.

@@ -65,7 +65,7 @@ export async function verifyToken(ctx: Context, input: VerifyInput): Promise<Ver
   } else if (problem === null && typeof payload["jti"] === "string" && typeof payload["client_id"] === "string") {
     checks.push(await checkState(ctx, payload));
   } else {
-    notes.push("Revocation was not checked: the signature is wrong, so the claims prove nothing.");
+    notes.push("Revocation was not checked: no signature of this server is on the token, so its claims prove nothing.");
   }
   return verification(checks, notes);
 }
