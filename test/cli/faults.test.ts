@@ -119,7 +119,9 @@ describe("on a running server", () => {
     ["add token", 2, "faults add does nothing; give it one of --status, --error, --delay"],
     ["add token --user alise --drop", 2, "Did you mean alice?"],
     ["add token --status 99", 2, "must be at least 200"],
-    ["add token --delay 3h", 2, '"3h" must be seconds'],
+    ["add token --status 200", 2, "--status: is below 400, so it needs --error or --body too"],
+    ["add token --delay 500ms", 2, '"500ms" must be seconds, or a time such as 0.5s, 3s or 2m'],
+    ["add token --grant-type refresh --drop", 2, '"refresh" is not a grant type. Did you mean refresh_token?'],
     ["add token --status 503 --header x", 2, "It must be a name and a value"],
   ])("%s: exit %i", async (words, code, message) => {
     const refused = await faults(...words.split(" "));
