@@ -154,6 +154,29 @@ test("--fields prints every field with type, default and example; --json as data
   expect(Object.keys(data)).toEqual(["users", "clients", "scopes", "grants", "settings"]);
 });
 
+test("--fields SECTION prints only that section", async () => {
+  const { stdout } = await idpIn(newFolder(), ["seed", "--fields", "settings"]);
+  expect(stdout).toMatch(/^settings\n {2}code_ttl {2}/);
+  expect(stdout).not.toContain("  username");
+  const { code, stderr } = await idpIn(newFolder(), ["seed", "--fields", "setings"]);
+  expect(code).toBe(2);
+  expect(stderr).toContain('there is no section "setings"; there are users, clients, scopes, grants, settings');
+  expect(stderr).toContain("Did you mean settings?");
+});
+
+test("a scope of a client that is not defined is a note, unless the data defines it", async () => {
+  const cwd = newFolder();
+  const client = { client_id: "shop", redirect_uris: ["http://localhost/cb"], scope: "openid ordrs:read" };
+  write(cwd, "idp.fixtures.json", { clients: [client], scopes: { "orders:read": {} } });
+  const note = 'Scope "ordrs:read" of client shop is not defined, so it is ignored. Did you mean orders:read?';
+  for (const words of [["seed", "--check"], ["seed"]]) {
+    expect(await idpIn(cwd, words)).toMatchObject({ code: 0, stderr: expect.stringContaining(note) });
+  }
+  write(cwd, "scopes.json", { scopes: { "ordrs:read": {} } });
+  expect((await idpIn(cwd, ["seed", "scopes.json"])).code).toBe(0);
+  expect((await idpIn(cwd, ["seed"])).stderr).not.toContain("is not defined");
+});
+
 test("durations, an x- key and a user without an e-mail address; seed says who has none", async () => {
   const cwd = newFolder();
   const text = `x-defaults: &d { password: test }

@@ -1,24 +1,51 @@
 import { nearest } from "../../core/nearest.ts";
+import { readSource, type FixtureSource } from "../../core/fixtures/read/source.ts";
+import type { FixtureFile } from "../../core/fixtures/schema/schema.ts";
 import { standardByScope } from "../../core/scopes/claim-table.ts";
 import { builtInScopes, splitScope } from "../../core/scopes/scopes.ts";
 import type { Target } from "../target/target.ts";
+
+const builtIn: readonly string[] = builtInScopes;
+
+/** @param of whose scope it is, in words */
+function undefinedScope(name: string, defined: readonly string[], of = ""): string {
+  const meant = nearest(name, defined);
+  const next = meant === undefined ? 'Define it under "scopes" in a fixture file.' : `Did you mean ${meant}?`;
+  return `Scope "${name}"${of} is not defined, so it is ignored. ${next}`;
+}
 
 /**
  * Notes on scopes that are not defined. Requests ignore them and the server's log says so, but the person who typed one looks here.
  * @param scope as it was given; other types were refused
  */
 export async function scopeNotes(target: Target, scope: unknown): Promise<readonly string[]> {
-  const builtIn: readonly string[] = builtInScopes;
   const others = splitScope(typeof scope === "string" ? scope : "").filter((name) => !builtIn.includes(name));
   if (others.length === 0) return [];
   const defined = (await target.call("scopes.list", {})).map(({ name }) => name);
+  return others.filter((name) => !defined.includes(name)).map((name) => undefinedScope(name, defined));
+}
+
+/**
+ * The same for the scopes that the clients of fixtures list.
+ * @param sources checked ones
+ * @param target where they are applied, which may define more scopes; null if they are only checked
+ */
+export async function clientScopeNotes(
+  sources: readonly FixtureSource[],
+  target: Target | null,
+): Promise<readonly string[]> {
+  const files = (await Promise.all(sources.map(readSource))).map(({ value }) => value as FixtureFile);
+  const own = files.flatMap(({ scopes = {} }) => Object.keys(scopes));
+  const others = files.flatMap(({ clients = [] }) =>
+    clients.flatMap(({ client_id: client, scope = "" }) =>
+      splitScope(scope).flatMap((name) => (builtIn.includes(name) || own.includes(name) ? [] : [{ client, name }])),
+    ),
+  );
+  if (others.length === 0) return [];
+  const defined = target === null ? own : (await target.call("scopes.list", {})).map(({ name }) => name);
   return others
-    .filter((name) => !defined.includes(name))
-    .map((name) => {
-      const meant = nearest(name, defined);
-      const next = meant === undefined ? 'Define it under "scopes" in a fixture file.' : `Did you mean ${meant}?`;
-      return `Scope "${name}" is not defined, so it is ignored. ${next}`;
-    });
+    .filter(({ name }) => !defined.includes(name))
+    .map(({ client, name }) => undefinedScope(name, [...builtIn, ...defined], ` of client ${client}`));
 }
 
 /** Names that many apps read, beside the standard ones. */

@@ -107,11 +107,17 @@ export function declareServer(program: Command, act: Act, typed: Typed): void {
   program
     .command("seed")
     .description("apply fixture files: create missing records, update changed ones")
-    .argument("[path...]", "files or folders, or - for stdin (default: idp.fixtures.json, .yaml or .yml here)")
+    .argument(
+      "[path...]",
+      "files or folders, or - for stdin (default: idp.fixtures.json, .yaml or .yml here, or those of the server)",
+    )
     .option("--check", "check the files without applying them; exit 7 if there are problems")
-    .option("--fields", "print every field of fixture files, with its type, default and an example")
+    .option(
+      "--fields",
+      "print every field of fixture files with type, default and example, or of a section: users, settings, …",
+    )
     .option("--print-schema", "print the JSON Schema of fixture files")
-    .addHelpText("after", examples("idp seed", "idp seed --check fixtures/", "idp seed --fields | less"))
+    .addHelpText("after", examples("idp seed", "idp seed --check fixtures/", "idp seed --fields settings"))
     .action(
       act(async (cli, paths: string[], flags: SeedFlags) => (await import("../state/seed.ts")).seed(cli, paths, flags)),
     );

@@ -4,6 +4,8 @@
 import { colorNote } from "../../core/brand/brand.ts";
 import { brandsIn } from "../../core/fixtures/read/logos.ts";
 import { filesIn, readSource, usersWithoutEmail, type FixtureSource } from "../../core/fixtures/read/source.ts";
+import { OperationError } from "../../core/errors.ts";
+import { didYouMean } from "../../core/nearest.ts";
 import type { OperationInput } from "../../core/operations/table.ts";
 import { readFixtures } from "../../serve/fixture-logos.ts";
 import type { Invocation } from "../invocation.ts";
@@ -12,6 +14,7 @@ import { withStdin } from "../program/server-flags.ts";
 import type { FieldsOfFixtures } from "../../core/fixtures/schema/fields.ts";
 import type { Style } from "../output/style.ts";
 import { answer, type Outcome } from "../output/print.ts";
+import { clientScopeNotes } from "../output/scope-notes.ts";
 import { showProgress } from "../output/progress.ts";
 import { seedSummary } from "../start/seed-summary.ts";
 import type { Hint } from "../../core/hint.ts";
@@ -34,7 +37,7 @@ export async function seed(cli: Invocation, paths: readonly string[], flags: See
   }
   if (flags.fields === true) {
     const { fieldsOfFixtures } = await import("../../core/fixtures/schema/fields.ts");
-    return answer(fieldsOfFixtures(), (sections, style) => fieldLines(sections, style));
+    return answer(named(fieldsOfFixtures(), paths), (sections, style) => fieldLines(sections, style));
   }
   const { sources, names } = await readFixtures(await withStdin(cli, paths), process.cwd(), ["idp", "seed"]);
   if (names.length === 0) {
@@ -45,7 +48,7 @@ export async function seed(cli: Invocation, paths: readonly string[], flags: See
     const { checkFixtures } = await import("../../core/fixtures/apply/seed.ts");
     await withFixtures(sources, () => checkFixtures(sources));
     return answer({ valid: true, files: names }, () => `${namesOf(names)}: no problem found`, {
-      notes: [...(names.length === 0 ? [demoChecked] : []), ...(await notesOn(sources))],
+      notes: [...(names.length === 0 ? [demoChecked] : []), ...(await notesOn(sources, null))],
     });
   }
   const target = await findTarget(cli);
@@ -54,7 +57,7 @@ export async function seed(cli: Invocation, paths: readonly string[], flags: See
     const result = await withFixtures(sources, () => target.call("seed", inputOf(sources), progress.update));
     progress.end();
     return answer(result, (shown) => `${namesOf(names)}: ${seedSummary(shown)}`, {
-      notes: [...(await notesOn(sources)), target.where],
+      notes: [...(await notesOn(sources, target)), target.where],
     });
   } finally {
     progress.end();
@@ -87,9 +90,10 @@ const ofServer = (files: readonly string[]): string =>
   files.length === 0 ? "the server's fixtures" : files.join(", ");
 
 /** What an operator should know of fixtures without a problem. */
-const notesOn = async (sources: readonly FixtureSource[]): Promise<readonly string[]> => [
+const notesOn = async (sources: readonly FixtureSource[], target: Target | null): Promise<readonly string[]> => [
   ...(await adjustedColors(sources)),
   ...(await withoutEmail(sources)),
+  ...(await clientScopeNotes(sources, target)),
 ];
 
 async function adjustedColors(sources: readonly FixtureSource[]): Promise<readonly string[]> {
@@ -102,6 +106,18 @@ async function withoutEmail(sources: readonly FixtureSource[]): Promise<readonly
   const names = await usersWithoutEmail(sources);
   if (names.length === 0) return [];
   return [`Without an e-mail address: ${names.join(", ")}. The service itself always has one.`];
+}
+
+/** The named sections; all of them without a name. @throws {OperationError} usage for an unknown name */
+function named(sections: FieldsOfFixtures, names: readonly string[]): FieldsOfFixtures {
+  const known = Object.keys(sections);
+  const unknown = names.find((name) => !known.includes(name));
+  if (unknown !== undefined) {
+    throw new OperationError("usage", `there is no section "${unknown}"; there are ${known.join(", ")}`, {
+      hint: didYouMean(unknown, known, { text: "Every field", command: ["idp", "seed", "--fields"] }),
+    });
+  }
+  return Object.fromEntries(Object.entries(sections).filter(([name]) => names.length === 0 || names.includes(name)));
 }
 
 /** The fields, each in a line with its type and default, and its description below. */
