@@ -25,6 +25,15 @@ export async function listSessions(cli: Invocation, flags: { readonly user?: str
   );
 }
 
+/** Each user once, with how many sessions it had. */
+function usersOf(ended: readonly { readonly user: string }[]): string {
+  const users = ended.map(({ user }) => user);
+  return [...new Set(users)]
+    .map((name) => [name, users.filter((user) => user === name).length] as const)
+    .map(([name, many]) => (many === 1 ? name : `${name} (${many})`))
+    .join(", ");
+}
+
 /** `idp sessions end` */
 export async function endSessions(
   cli: Invocation,
@@ -40,7 +49,7 @@ export async function endSessions(
       [
         ended.length === 0
           ? "Nothing to end: no session."
-          : `Ended ${count(ended.length, "session")}: ${ended.map(({ user }) => user).join(", ")}`,
+          : `Ended ${count(ended.length, "session")}: ${usersOf(ended)}`,
         ...notices.map(({ client, ok, detail }) => `  ${ok ? "notified" : "could not notify"} ${client}: ${detail}`),
       ].join("\n"),
     {

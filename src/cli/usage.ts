@@ -81,7 +81,7 @@ function refusedChoice({ code, message }: CommanderError, program: Command, { co
     flags === undefined
       ? command.registeredArguments.filter((one) => one.name() === argument)
       : [...command.options, ...program.options].filter((one) => one.flags === flags);
-  return { given: value ?? word ?? "", choices: all.flatMap(({ argChoices }) => argChoices ?? []) };
+  return { argument, given: value ?? word ?? "", choices: all.flatMap(({ argChoices }) => argChoices ?? []) };
 }
 
 /** commander's own suggestion, for a flag: `(Did you mean --json?)`. */
@@ -138,7 +138,12 @@ export async function usageFailure(error: CommanderError, program: Command, type
   const refused = refusedChoice(error, program, typed);
   if (refused !== null) {
     const meant = nearest(refused.given, refused.choices);
-    return refusal(message, meant === undefined ? undefined : `Did you mean ${meant}?`);
+    const { argument, choices, given } = refused;
+    const isWord = argument !== undefined && choices.length > 0;
+    return refusal(
+      isWord ? `${argument} must be one of ${choices.join(", ")}, not '${given}'` : message,
+      meant === undefined ? undefined : `Did you mean ${meant}?`,
+    );
   }
   const field = similar === undefined ? await fieldMeant(error, program, typed) : undefined;
   return field === undefined ? refusal(message, suggestion(similar)) : { ...refusal(message, undefined), hint: field };

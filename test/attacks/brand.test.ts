@@ -144,7 +144,7 @@ describe("a fixture file names a picture in its own folder only", () => {
     ["https://cdn.example.test/logo.txt", "must be a PNG, JPEG, WebP or SVG file"],
     ["file:///etc/passwd", "must be a PNG, JPEG, WebP or SVG file"],
     ["large.png", "has more than 100 kB"],
-    ["other.png", "is called image/png, but its content is not PNG"],
+    ["other.png", "has the type image/png, but its content is not PNG"],
     ["logo.svg\0.png", "cannot be read"],
   ])("%j is not", async (logo, problem) => {
     const [line = "", ...others] = await problemOf(logo);

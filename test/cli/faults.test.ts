@@ -105,7 +105,7 @@ describe("on a running server", () => {
   });
 
   test.each([
-    ["add login --drop", 2, "is invalid for argument 'endpoint'"],
+    ["add login --drop", 2, "endpoint must be one of"],
     ["add token", 2, "does nothing"],
     ["add token --flaw nope", 2, "It must be a name that idp faults flaws lists."],
     ["add userinfo --flaw nonce-wrong", 2, '"nonce-wrong" is a flaw of token, not of userinfo'],

@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { printFailure, say } from "../../src/cli/output/print.ts";
 import { styleOf } from "../../src/cli/output/style.ts";
 import { idp, newFolder, startIdp } from "../helpers/cli.ts";
@@ -55,6 +55,59 @@ describe("the issuer of tokens", () => {
     expect(refused).toMatchObject({ code: 2 });
     expect(refused.stderr).toContain("There is a flag for it: --wrong-issuer");
     expect(await idpIn(cwd, ["token", "issue", ...whom, "--wrong-issuer"])).toMatchObject({ code: 0 });
+  });
+});
+
+describe("on a running server", () => {
+  const cwd = newFolder(afterAll);
+  beforeAll(async () => {
+    const ends: (() => Promise<void> | void)[] = [];
+    await startIdp([], { cwd }, (end) => void ends.push(end));
+    await idpIn(cwd, ["snapshots", "save", "before"]);
+    writeFileSync(join(cwd, "exported.json"), JSON.stringify({ users: [{ username: "gina" }] }));
+    return async () => {
+      for (const end of ends) await end();
+    };
+  });
+  const uri = "http://localhost:9/cb";
+
+  test.each([
+    ["snapshots restore befor", 'no snapshot "befor"', "Did you mean before? All snapshots: idp snapshots list"],
+    ["snapshots remove nothere", 'no snapshot "nothere"', "All snapshots: idp snapshots list"],
+    ["requests show f1", 'no request "f1"', "To list the requests of a sign-in: idp requests --flow f1"],
+    [
+      `issue code --client demo-app --user alice --redirect-uri ${uri}`,
+      'is not registered for client "demo-app"; registered: http://localhost:3000/callback',
+      `idp clients edit demo-app --add-redirect-uri ${uri}`,
+    ],
+    ["issue tokens --client demo-app --user alice --scope opnid", "did you mean openid?", "define it under"],
+    ["import exported.json --yes", "is not an export", "idp seed exported.json"],
+    ["expire", "expire needs --user, --client or --all", "See: idp expire --help"],
+    ["expect token --times 1 --never", "--times: give only one of --times, --at-least and --never", "See"],
+    ["clock advance 5mins", '31m, 2h30m or -5m, not "5mins"', "See"],
+    ["expect token --within 2x", 'a duration such as 5s, at most 100 s, not "2x"', "See"],
+    ["snapshots save my.snap", 'such as before-logout, not "my.snap"', "See"],
+    ["issuers add a.b", 'such as tenant-a, not "a.b"', "See"],
+    ["faults remove x99", 'no fault "x99"', "idp faults list"],
+    ["faults add token --client demo-ap --drop", 'there is no client "demo-ap". Did you mean demo-app?', "See"],
+  ])("idp %s", async (words, message, hint) => {
+    const ended = await idpIn(cwd, [...words.split(" "), "--json"]);
+    expect(ended.stdout).toBe("");
+    const { error } = JSON.parse(ended.stderr) as { error: { message: string } };
+    expect(error.message).toContain(message);
+    expect(hintOf(ended)).toContain(hint);
+    const command = /idp (?:snapshots|requests|clients edit|seed|faults).*$/.exec(hint)?.[0].split(" ").slice(1);
+    if (command !== undefined) expect(await idpIn(cwd, command)).toMatchObject({ code: 0 });
+  });
+
+  test("sessions that end are counted by user", async () => {
+    const login = ["login", "--user", "alice", "--approve", "--no-browser"];
+    for (const user of ["alice", "alice", "bob"]) await idpIn(cwd, login.with(2, user));
+    for (const [user, ended] of [
+      ["alice", "Ended 2 sessions: alice (2)\n"],
+      ["bob", "Ended 1 session: bob\n"],
+    ] as const)
+      expect((await idpIn(cwd, ["sessions", "end", "--user", user])).stdout).toContain(ended);
   });
 });
 

@@ -64,7 +64,7 @@ test("export and import into an empty folder are the identity: tokens live and a
 test.each([
   ["no JSON", '{"format":', /^state\.json:1:\d+ /m],
   ["something else", '{"a":1}', /is not an export of idp; nothing was imported\n {2}Make one: idp export/],
-  ["a fixture file", '{"users":[]}', /It looks like a fixture file\. To apply it: idp seed FILE/],
+  ["a fixture file", '{"users":[]}', /It looks like a fixture file\. To apply it: idp seed state.json/],
   ["a data file", '{"schemaVersion":1,"generation":"x"}', /It is the data file of a folder/],
   ["a newer export", '{"format":"idp-state","schemaVersion":2}', /A newer idp made it \(version 2; this one knows 1\)/],
 ])("%s is refused with what to do, and nothing is lost", async (_what, text, said) => {

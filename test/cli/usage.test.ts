@@ -28,7 +28,11 @@ test.each([
   ["sessions kill", "unknown command 'kill'", "idp sessions has list, end. See: idp sessions --help"],
   ["client list", "unknown command 'client'", "Did you mean clients? See: idp --help"],
   ["unban bob", "unknown command 'unban'", "Did you mean idp users restore? See: idp --help"],
-  ["faults add tokn", /argument 'endpoint'/, "Did you mean token? See: idp faults add --help"],
+  [
+    "faults add tokn",
+    /^endpoint must be one of authorize, token, .*, any, not 'tokn'$/,
+    "Did you mean token? See: idp faults add --help",
+  ],
   ["faults add token --method PSOT", /--method/, "Did you mean POST? See: idp faults add --help"],
   ["faults add token --flaw nonce-wrng", /lists. Did you mean nonce-wrong\?$/, "See: idp faults add --help"],
   ["faults add token --flaw banana", /lists.$/, "See: idp faults add --help"],

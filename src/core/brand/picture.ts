@@ -82,5 +82,5 @@ export function readPicture(url: string): Picture | string {
   if (typeof bytes === "string") return bytes;
   const problem = sizeProblem(bytes.length);
   if (problem !== null) return problem;
-  return kind.is(bytes) ? { type, bytes } : `is called ${type}, but its content is not ${kind.name}`;
+  return kind.is(bytes) ? { type, bytes } : `has the type ${type}, but its content is not ${kind.name}`;
 }

@@ -20,7 +20,9 @@ export const issuerOperations = {
       note: "Without fixtures it has those of the first issuer. What fixtures name must exist, and their settings must allow it: 422.",
       input: async (zod) => {
         const { fixtureFields, oneOfThem } = await import("./schemas/given.ts");
-        const name = zod.string().regex(issuerName, { error: "must be 1 to 64 letters, digits, _ and -" });
+        const { ruleAndValue } = await import("../fields.ts");
+        const rule = "must be 1 to 64 letters, digits, _ and -, such as tenant-a";
+        const name = zod.string().regex(issuerName, ruleAndValue(rule));
         return zod
           .strictObject({ name, ...fixtureFields })
           .refine(...oneOfThem)

@@ -18,9 +18,9 @@ export const snapshotOperations = {
       summary: "Save all of the state under a name, in place of an earlier one",
       input: async (zod) => {
         const { snapshotName } = await snapshots();
-        return zod.strictObject({
-          name: zod.string().regex(snapshotName, { error: "must be 1 to 64 letters, digits, - and _" }),
-        });
+        const { ruleAndValue } = await import("../fields.ts");
+        const rule = "must be 1 to 64 letters, digits, - and _, such as before-logout";
+        return zod.strictObject({ name: zod.string().regex(snapshotName, ruleAndValue(rule)) });
       },
       answer: snapshot,
       run: async (ctx, input) => (await snapshots()).saveSnapshot(ctx, input),

@@ -7,6 +7,7 @@ import type { Context } from "../context.ts";
 import { OAuthError } from "../errors.ts";
 import { standardByScope } from "./claim-table.ts";
 import { releasingScopes, type Defaults } from "./claims.ts";
+import { nearest } from "../nearest.ts";
 import { addScopes } from "../fix-commands.ts";
 
 /**
@@ -115,7 +116,10 @@ export function resolveScopes(
   const scopes = names.filter((name) => isDefined(tx, name));
   const ignored = names.filter((name) => !isDefined(tx, name));
   if (scopes.length === 0) {
-    throw new OAuthError("invalid_scope", `no scope in "${names.join(" ")}" is defined here`, {
+    const defined = [...builtInScopes, ...Array.from(tx.all("scopes"), ({ name }) => name)];
+    const meant = names.length === 1 ? nearest(names[0] ?? "", defined) : undefined;
+    const question = meant === undefined ? "" : `; did you mean ${meant}?`;
+    throw new OAuthError("invalid_scope", `no scope in "${names.join(" ")}" is defined here${question}`, {
       fix: `define it under "scopes" in a fixture file, or ask for some of: ${builtInScopes.join(" ")}`,
     });
   }

@@ -65,7 +65,9 @@ export function showRequest(ledger: Ledger, id: string): RequestRecord {
   const found = ledger.find(id);
   if (found !== undefined) return found;
   throw new OperationError("not_found", `the ledger holds no request "${id}"`, {
-    hint: { text: "It holds only the latest requests", command: ["idp", "requests"] },
+    hint: id.startsWith("f")
+      ? { text: "To list the requests of a sign-in", command: ["idp", "requests", "--flow", id] }
+      : { text: "It holds only the latest requests", command: ["idp", "requests"] },
   });
 }
 

@@ -3,7 +3,7 @@ import type { Context } from "../context.ts";
 import { restoreEras, saveEras, type ErasThen } from "../era.ts";
 import { OperationError } from "../errors.ts";
 import { removeAllBut, stateCollections } from "../state/state.ts";
-import { commandOn } from "../hint.ts";
+import { didYouMean } from "../nearest.ts";
 import { showClock } from "../clock.ts";
 
 /**
@@ -72,7 +72,11 @@ function requireSnapshot(tx: ReadTx, name: string): Snapshot {
   const snapshot = tx.get("snapshots", name);
   if (snapshot !== undefined) return snapshot;
   throw new OperationError("not_found", `no snapshot "${name}"`, {
-    hint: { text: "To save one", command: commandOn(["idp", "snapshots", "save"], name) },
+    hint: didYouMean(
+      name,
+      Array.from(tx.all("snapshots"), (one) => one.name),
+      { text: "All snapshots", command: ["idp", "snapshots", "list"] },
+    ),
   });
 }
 

@@ -7,7 +7,7 @@ import { OAuthError, OperationError } from "../errors.ts";
 import { requireClient } from "../clients/admin.ts";
 import { viewGrant, type GrantView } from "../grants/admin.ts";
 import { recordGrant } from "../grants/grants.ts";
-import { restoreUser } from "../fix-commands.ts";
+import { addRedirectUri, restoreUser } from "../fix-commands.ts";
 import { requireUser } from "../users/users.ts";
 import { settleTokens, type TokenResponse } from "./response.ts";
 import type { Standing } from "../factors/rules/acr.ts";
@@ -138,9 +138,12 @@ function chooseRedirectUri(ctx: Context, client: Client, asked: string | undefin
     });
   }
   if (!client.redirect_uris.some((uri) => matchRedirectUri(uri, chosen, openPortsOf(ctx, client)))) {
-    throw new OperationError("refused", `redirect_uri "${chosen}" is not registered for client "${client.client_id}"`, {
-      hint: `Registered: ${client.redirect_uris.join("  ")}`,
-    });
+    const registered = client.redirect_uris.join("  ");
+    throw new OperationError(
+      "refused",
+      `redirect_uri "${chosen}" is not registered for client "${client.client_id}"; registered: ${registered}`,
+      { hint: addRedirectUri(client, chosen, ctx.settings) },
+    );
   }
   return chosen;
 }

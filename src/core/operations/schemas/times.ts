@@ -1,12 +1,12 @@
 import * as z from "zod";
-import { timeText } from "../../fields.ts";
+import { ruleAndValue, timeText } from "../../fields.ts";
 import { durationForm } from "../../time.ts";
 
 /** Times and lengths of time, as operations take them. */
 
 const duration = durationForm.source.slice(1, -1);
 
-const notMove = { error: "must be a whole number of seconds, or a duration such as 30s, 31m, 2h30m or -5m" };
+const notMove = ruleAndValue("must be a whole number of seconds, or a duration such as 30s, 31m, 2h30m or -5m");
 
 /** By how much to move the clock. */
 export const signedDuration = z
@@ -19,7 +19,7 @@ const years =
 export const clockTime = timeText.regex(years, { error: "is not in the years from 1970 to 9979" });
 
 /** Each part of a union says what is wrong, since zod reports the part that comes nearest. */
-const notWait = { error: "must be seconds, or a duration such as 5s, at most 100 s" };
+const notWait = ruleAndValue("must be seconds, or a duration such as 5s, at most 100 s");
 
 /** How long to wait. The caller of the API waits with it, so it is at most 100 seconds. */
 export const wait = z

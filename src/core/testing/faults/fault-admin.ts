@@ -2,7 +2,7 @@ import type { Context } from "../../context.ts";
 import { listed, OperationError, type Problem } from "../../errors.ts";
 import { readSource, type AnyFixtures } from "../../fixtures/read/source.ts";
 import { isObject, type JsonObject } from "../../../text/json-object.ts";
-import { didYouMean } from "../../nearest.ts";
+import { nearest } from "../../nearest.ts";
 import { faultInWords, type Fault, type FaultInput } from "./faults.ts";
 import { flawList } from "./flaw-list.ts";
 
@@ -24,10 +24,10 @@ export async function addFault(ctx: Context, input: FaultInput): Promise<Fault> 
 
 const unknownNames = ({ store }: Context, { client, user }: FaultInput): Promise<readonly Problem[]> =>
   store.read((tx) => {
-    const missing = (path: string, name: string, names: readonly string[]): Problem => ({
-      path,
-      message: didYouMean(name, names, `There is no ${path} "${name}"`).text,
-    });
+    const missing = (path: string, name: string, names: readonly string[]): Problem => {
+      const meant = nearest(name, names);
+      return { path, message: `there is no ${path} "${name}"${meant === undefined ? "" : `. Did you mean ${meant}?`}` };
+    };
     const problems: Problem[] = [];
     if (client !== undefined && tx.get("clients", client) === undefined) {
       problems.push(
@@ -53,8 +53,8 @@ const unknownNames = ({ store }: Context, { client, user }: FaultInput): Promise
 /** @throws {OperationError} not_found */
 export async function removeFault(ctx: Context, { id }: { readonly id: string }): Promise<null> {
   if (await ctx.faults.remove(id)) return null;
-  throw new OperationError("not_found", `there is no fault "${id}": it was removed or used up`, {
-    hint: { text: "Active faults", command: ["idp", "faults", "list"] },
+  throw new OperationError("not_found", `no fault "${id}"`, {
+    hint: { text: "A fault ends when it is used up. Those left", command: ["idp", "faults", "list"] },
   });
 }
 
