@@ -99,8 +99,9 @@ async function fieldMeant({ message }: CommanderError, program: Command, typed: 
   const plain = (name: string): string => name.replaceAll(/[_-]/g, "").toLowerCase();
   const field = Object.keys(shape).find((name) => plain(name) === plain(flag));
   if (field === undefined || ["password", "client_secret"].includes(field)) return undefined;
-  const at = words.findIndex((word) => word.startsWith(`--${flag}`));
-  const value = words[at]?.split("=")[1] ?? words[at + 1] ?? "VALUE";
+  const at = words.findIndex((word) => word === `--${flag}` || word.startsWith(`--${flag}=`));
+  const [word = "", next = "-"] = words.slice(at);
+  const value = word.includes("=") ? word.slice(flag.length + 3) : next.startsWith("-") ? "VALUE" : next;
   const name = program.parseOptions(words.slice(0, at)).operands[path.length - 1];
   return {
     text: "Set the field",
