@@ -1,4 +1,5 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test, vi } from "vitest";
@@ -152,6 +153,17 @@ test("an app that never listens, hangs, or ends at once: exit 5, with what it pr
   expect(ended.code).toBe(5);
   expect(ended.stderr).toContain("the app ended with exit code 2");
   expect(ended.stderr).toContain("no configuration");
+});
+
+test("an app that finds its port taken by another: exit 5, and the other is not checked", async () => {
+  const { cwd, url } = await appFolder();
+  const other = createServer((_req, res) => res.end("an older one")).listen(Number(new URL(url).port));
+  onTestFinished(() => void other.close());
+  const late = [process.execPath, "-e", "setTimeout(() => process.exit(1), 300)"];
+  expect(await idp(["check", "client", "--start", url, "--signed-in", url, "--", ...late], { cwd })).toMatchObject({
+    code: 5,
+    stderr: expect.stringContaining(`the app ended with exit code 1, and something else answers at ${url}`),
+  });
 });
 
 test("a command that cannot be run: exit 5", async () => {

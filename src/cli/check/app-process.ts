@@ -44,12 +44,21 @@ const maxLines = 20;
 /** Answers of a proxy whose app is not up yet. */
 const notYet = [502, 503, 504];
 
+/** How many milliseconds a program may take to find its port taken. */
+const takenMs = 3000;
+
+const ask = ({ address, lookup }: Start): Promise<{ readonly status: number }> =>
+  send({ method: "GET", url: address, headers: { accept: "text/html" }, ...(lookup !== undefined && { lookup }) });
+
+/** Whether something answers there before the app is started. */
+const isTaken = (start: Start): Promise<boolean> =>
+  Promise.race([ask(start).then(({ status }) => !notYet.includes(status)), delay(takenMs, true, { ref: false })]).catch(
+    () => false,
+  );
+
 /** Waits until something answers. @param ended says why nothing will, or null @returns why nothing did, or null */
-export async function waitForAnswer(
-  { it }: Subject,
-  { address, timeout, lookup }: Start,
-  ended: () => string | null,
-): Promise<string | null> {
+export async function waitForAnswer({ it }: Subject, start: Start, ended: () => string | null): Promise<string | null> {
+  const { address, timeout } = start;
   const until = Date.now() + timeout * 1000;
   let last: string;
   do {
@@ -57,12 +66,7 @@ export async function waitForAnswer(
     if (why !== null) return why;
     try {
       const { status } = await Promise.race([
-        send({
-          method: "GET",
-          url: address,
-          headers: { accept: "text/html" },
-          ...(lookup !== undefined && { lookup }),
-        }),
+        ask(start),
         delay(Math.max(0, until - Date.now()), null, { ref: false }).then(() => {
           throw new Problem(`${address} sent no response`);
         }),
@@ -99,6 +103,8 @@ export function appProcess(
   let ended: string | null = null;
   let lines: readonly string[] = [];
 
+  const howEnded = (): string | null => ended;
+
   const collect = (chunk: Buffer): void => {
     const [unfinished = "", ...more] = chunk.toString().split("\n");
     lines = [...lines.slice(0, -1), `${lines.at(-1) ?? ""}${unfinished}`, ...more].slice(-maxLines);
@@ -120,6 +126,7 @@ export function appProcess(
 
   return {
     async start() {
+      const taken = await isTaken(start);
       const started = spawn(program, args, { stdio: ["ignore", "pipe", "pipe"], env, detached: true });
       child = started;
       ended = null;
@@ -134,13 +141,18 @@ export function appProcess(
       started.on("exit", (code, signal) => {
         ended = `${subject.it} ended ${signal === null ? `with exit code ${code}` : `by ${signal}`}`;
       });
-      return Promise.race([failed, waitForAnswer(subject, start, () => ended)]);
+      const why = await Promise.race([failed, waitForAnswer(subject, start, howEnded)]);
+      if (why !== null || !taken) return why;
+      // What was there may be a proxy before the app; or else the app finds its port taken, and ends.
+      for (let waited = 0; waited < takenMs && howEnded() === null; waited += pause) await delay(pause);
+      const end = howEnded();
+      return end === null ? null : `${end}, and something else answers at ${start.address}: end it first`;
     },
     stop,
     async settle() {
       for (let waited = 0; waited < settling && ended === null; waited += pause) await delay(pause);
     },
-    ended: () => ended,
+    ended: howEnded,
     output: () => lines.map(escapeLine).filter((line) => line.trim() !== ""),
   };
 }
