@@ -73,7 +73,9 @@ test("an app that does not: a line for each case, what to change, exit 6, and th
   const { code, stdout, stderr, app } = await check([...report, "report.xml"], "careful", "nonce");
   expect({ code, stderr }).toEqual({
     code: 6,
-    stderr: expect.stringContaining("Error: the app did not notice 1 wrong response of 4 cases\n"),
+    stderr: expect.stringMatching(
+      /^Error: the app did not notice 1 wrong response of 4 cases\n[^]*idp\.check\.yaml:\n +client:\n +accept:\n +id-token\.nonce-wrong: why\n/m,
+    ),
   });
   expect(stdout).toMatch(/^✓ works {9}control/m);
   expect(stdout).toMatch(/^✗ unnoticed {5}id-token.nonce-wrong {10}signed the user in$/m);

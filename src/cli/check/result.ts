@@ -92,6 +92,15 @@ const capital = (text: string): string => text.charAt(0).toUpperCase() + text.sl
 export const lastWords = ({ it }: Subject, output: readonly string[]): string | null =>
   output.length === 0 ? null : [`${capital(it)} printed last:`, ...output.map((line) => `  ${line}`)].join("\n");
 
+/** What a team writes down to leave these cases as they are. */
+const acceptable = ({ command }: Subject, open: readonly CaseResult[]): string =>
+  [
+    "To accept what stays as it is, write your reasons into idp.check.yaml:",
+    `  ${command.replace("check ", "")}:`,
+    "    accept:",
+    ...open.map(({ name }) => `      ${name}: why`),
+  ].join("\n");
+
 /** @param app the app or API that the command started */
 export function outcomeOf(cli: Invocation, subject: Subject, result: RunResult, app: AppProcess | null): Outcome {
   const { passed, cases, stale } = result;
@@ -101,7 +110,7 @@ export function outcomeOf(cli: Invocation, subject: Subject, result: RunResult, 
     failed === undefined
       ? `${subject.it} did not notice ${count(open.length, subject.wrong)} of ${count(cases.length, "case")}`
       : [`${subject.notWorking}, so its cases say nothing: `, failed.did, ...endingOf(app)].join("");
-  const hint = failed === undefined ? null : lastWords(subject, app?.output() ?? []);
+  const hint = failed === undefined ? acceptable(subject, open) : lastWords(subject, app?.output() ?? []);
   const error = new OperationError("refused", message, hint === null ? {} : { hint });
   const document = {
     passed,
