@@ -229,6 +229,7 @@ describe("with a database", () => {
     const { output } = await startIdp(["--issuer", team.issuer], { cwd: newFolder(), env });
     expect(output.stdout).toMatch(/Fixtures +those that the store has: 1 user, 0 clients\n/);
     expect(output.stdout).not.toMatch(/from before|idp reset/);
+    expect(output.stdout).toContain(`idp open --url ${team.issuer}`);
   });
 
   test("a newer schema: 7, and nothing is changed", async () => {

@@ -46,7 +46,7 @@ const webUris = (client: ClientView): readonly string[] =>
 function refusalOf(library: Library, client: ClientView): string | null {
   const form = forms[library];
   const method = client["token_endpoint_auth_method"];
-  if (webUris(client).length === 0) return "it has no redirect URI, so it signs nobody in";
+  if (webUris(client).length === 0) return "it has no redirect URI with a fixed port on the web, which this needs";
   if (assertions.includes(method)) {
     return `it has to authenticate with ${String(method)}, which this prints no configuration for`;
   }

@@ -174,8 +174,10 @@ export async function start(cli: Invocation, flags: StartFlags, words: readonly 
   let issuer: string | null = null;
   // A command finds this server by its data folder, or, if it is in memory, only by its address.
   const line: CommandLine = (words, of) => {
-    const inMemory = issuer === null ? [] : ["--url", issuer];
-    return commandLine({ env: cli.env, target: flags.memory === true ? inMemory : cli.target })(words, of);
+    const here = issuer === null ? [] : ["--url", issuer];
+    // A shared store does not say which of its servers is meant.
+    const target = flags.memory === true || (cli.store !== null && words[1] === "open") ? here : cli.target;
+    return commandLine({ env: cli.env, target })(words, of);
   };
   const options = optionsOf(cli, flags, { named, found: fixtures }, { progress, log, commandLine: line });
   const server = await withFixtures(fixtures.sources, () => explained(() => startServer(options)))

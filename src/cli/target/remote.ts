@@ -26,7 +26,8 @@ export interface Server {
   readonly state?: "alive" | "elsewhere";
 }
 
-const tokenHint = "Give it with IDP_ADMIN_TOKEN or --admin-token-file FILE; lock.json in its data folder works too.";
+const tokenHint =
+  "Give it with IDP_ADMIN_TOKEN or --admin-token-file FILE; lock.json in its data folder works too. A server in memory has none: start it with IDP_ADMIN_TOKEN.";
 
 /** Milliseconds. A seed of 64 MB may take this long; nothing else takes a second. */
 const timeoutMs = 120_000;
