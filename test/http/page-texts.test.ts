@@ -60,7 +60,7 @@ test("times and lengths of time are Turkish in Turkish", () => {
   const { html } = renderAccount(renderer, { ...accountViews["account-one"], lang: "tr" }, "UTC");
   expect(html).toContain(">20 Kas 2026 12:04 UTC</time>");
   const reauth = renderLogin(renderer, { ...loginViews["login-reauth-max-age"], lang: "tr" });
-  expect(reauth.html).toContain("2 saat önce giriş yaptınız. Uygulama son 5 dakika içinde");
+  expect(reauth.html).toContain("2 saat 2 dakika önce giriş yaptınız. Uygulama son 5 dakika içinde");
 });
 
 test("no text is in a template: in another language no English word is left", () => {
