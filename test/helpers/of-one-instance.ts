@@ -33,6 +33,12 @@ export const ofOneInstance: readonly Left[] = [
     name: "wrong codes count as guesses",
   },
   { file: "test/http/inspector-sign-ins.test.ts", why: ledger },
+  { file: "test/http/error-actions.test.ts", why: ledger },
+  {
+    ...{ file: "test/http/backchannel-logout.test.ts", why: ledger },
+    name: "each call is in the ledger and in the sign-in of its app, and can be expected",
+  },
+  { file: "test/http/templates-check.test.ts", why: "each instance reads its own templates" },
   ...[
     "expired access token mid-session: it refreshes, and repeats the call",
     "refresh refused once: the user has to sign in again, and another refresh would pass",
@@ -42,7 +48,17 @@ export const ofOneInstance: readonly Left[] = [
   ...["disk", "one-folder", "clock-back"].map((file) => ({
     ...{ file: `test/flow/${file}.test.ts`, why: "it is about the data folder" },
   })),
-  { file: "test/flow/readme.test.ts", why: byFolder },
+  ...["readme", "mcp-guide", "step-up-guide", "upgrade-guide"].map((name) => ({
+    ...{ file: `test/flow/${name}.test.ts`, why: byFolder },
+  })),
+  {
+    ...{ file: "test/flow/ci.test.ts", why: byFolder },
+    name: "Tokens of workloads: the token of one takes the place of the client's secret",
+  },
+  {
+    ...{ file: "test/flow/cross-app-guide.test.ts", why: byFolder },
+    name: "a company and a tool: the agent acts for its user at the tool, and a flawed ID-JAG is refused",
+  },
   { file: "test/flow/issuers-guide.test.ts", name: "the fixture file of the guide", why: byFolder },
   { file: "test/flow/resource-server.test.ts", why: "it ends one server, and starts it again" },
   {
