@@ -24,7 +24,7 @@ export interface OneWorkerInfo {
 export interface ServerOfTests {
   readonly issuer: string;
   readonly adminToken: string | undefined;
-  /** False if the app knows only the first issuer. Then all workers share it, and nothing is reset. Default: true. */
+  /** False if the app knows only the first issuer. Then all workers share it, and nothing is reset or cleared. Default: true. */
   readonly perWorker?: boolean;
 }
 
@@ -62,8 +62,8 @@ interface PlaywrightFixtures {
 }
 
 /**
- * Fixtures for `test.extend` of Playwright: `idp` is the issuer of the worker, which is made if the server does not have it. Each test
- * begins with the fixtures of the issuer and without recorded requests. The requests of a failed test are printed, and attached to it.
+ * Fixtures for `test.extend` of Playwright: `idp` is the issuer of the worker, which is made if the server does not have it. With an
+ * issuer for each worker, each test begins with its fixtures and without recorded requests. The requests of a failed test are printed, and attached to it.
  * `const test = base.extend(idpFixtures({ issuer, adminToken }))`.
  * @throws {OperationError} in the test, if the server does not answer or refuses the token
  */
