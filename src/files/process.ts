@@ -1,6 +1,30 @@
-/** Whether the process named in a lock file is still running. */
+/** Whether the process that a file names is still running. */
 import { readFileSync, readlinkSync } from "node:fs";
+import { hostname } from "node:os";
 import { codeOf } from "./fault.ts";
+
+/** What identifies a process in a file that others read. */
+export interface ProcessIdentity {
+  readonly pid: number;
+  readonly host: string;
+  /** Distinguishes the process from a later one with the same pid; null if the system does not say. */
+  readonly processStart: string | null;
+  /** The pid namespace (each container has its own); null if the system has none. */
+  readonly pidNamespace: string | null;
+  /** When the process began; ISO 8601. */
+  readonly startedAt: string;
+}
+
+export const thisProcess = (): ProcessIdentity => ({
+  pid: process.pid,
+  host: hostname(),
+  processStart: startOfProcess(process.pid),
+  pidNamespace: pidNamespace(),
+  startedAt: new Date(Date.now() - process.uptime() * 1000).toISOString(),
+});
+
+export const isOfOtherContainer = (of: ProcessIdentity): boolean =>
+  of.host === hostname() && of.pidNamespace !== pidNamespace();
 
 /** Fields of `/proc/<pid>/stat` from the third on (proc(5)): the second, the program's name, may hold anything. */
 function statOf(pid: number): readonly string[] | null {
@@ -13,7 +37,7 @@ function statOf(pid: number): readonly string[] | null {
 }
 
 /** When a process began, as text that no other process of that pid has; null if the system does not say (other than Linux). */
-export function startOfProcess(pid: number): string | null {
+function startOfProcess(pid: number): string | null {
   const started = statOf(pid)?.[19];
   if (started === undefined) return null;
   try {

@@ -4,7 +4,7 @@ import { hostname } from "node:os";
 import { join } from "node:path";
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { pidNamespace } from "../../src/files/process.ts";
-import { readLock, type Lock } from "../../src/store/json/lock-file.ts";
+import { readLock, type Lock } from "../../src/store/json/lock.ts";
 import { program, startChild } from "./child.ts";
 import { newFolder, openAt } from "./folder.ts";
 

@@ -5,7 +5,7 @@ import { dirname, join, resolve } from "node:path";
 import { OperationError, problemText } from "../../core/errors.ts";
 import { describeFault } from "../../files/fault.ts";
 import { readFixtures } from "../../serve/fixture-logos.ts";
-import { readLock } from "../../store/json/lock-file.ts";
+import { readLock } from "../../store/json/lock.ts";
 import { peek, type Peek } from "../../store/json/peek.ts";
 import { folderOf, namesIn } from "../../store/json/issuer-stores.ts";
 import { maxClockDifference, ok, timeoutMs, problem, warning, type Finding } from "./finding.ts";

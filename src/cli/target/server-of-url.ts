@@ -3,7 +3,7 @@ import { OperationError } from "../../core/errors.ts";
 import { readNamedFile } from "../input/named-file.ts";
 import type { Invocation } from "../invocation.ts";
 import { isWebUrl } from "../program/flag-values.ts";
-import { readLock } from "../../store/json/lock-file.ts";
+import { readLock } from "../../store/json/lock.ts";
 import type { Server } from "./remote.ts";
 
 /** The server that `--url` names, and its admin token. */

@@ -14,7 +14,7 @@ import {
   type OperationOutput,
 } from "../../core/operations/table.ts";
 import { folderOf } from "../../store/json/issuer-stores.ts";
-import { readLock } from "../../store/json/lock-file.ts";
+import { readLock } from "../../store/json/lock.ts";
 import { LockedError } from "../../store/store.ts";
 import type { Invocation } from "../invocation.ts";
 import { unknownIssuer } from "../../core/issuers/issuer.ts";
