@@ -10,6 +10,8 @@ export interface Failure {
   readonly message: string;
   /** The next step. */
   readonly hint: Hint | null;
+  /** A command that does what was meant, above the next step. */
+  readonly example?: Hint | null;
   readonly problems: readonly Problem[];
   readonly exit: number;
 }

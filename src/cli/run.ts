@@ -14,7 +14,8 @@ import { invocationOf, type GlobalFlags, type Invocation, type Terminal } from "
 import { print, printFailure } from "./output/print.ts";
 import { buildProgram } from "./program.ts";
 import { durationOf } from "../core/time.ts";
-import { typedCommand, usageFailure } from "./usage.ts";
+import { typedCommand } from "./typed.ts";
+import { usageFailure } from "./usage.ts";
 
 /** `-5m` is a length of time, and not a flag: in seconds, as commander reads numbers below zero. */
 function withLengths(words: readonly string[]): string[] {
@@ -113,7 +114,7 @@ export async function run(
         if (!cli.json) stderr.write(`${help}\n`);
         error.message = `${typed.path.join(" ")} needs one of its commands`;
       }
-      const failure = await usageFailure(error, program, typed);
+      const failure = await usageFailure(error, program, typed, cli);
       printFailure(cli, failure, null);
       return failure.exit;
     }

@@ -1,30 +1,12 @@
 import type { Argument, Command, CommanderError, Option } from "commander";
 import { nearest } from "../core/nearest.ts";
 import type { Hint } from "../core/hint.ts";
-import { envFile } from "./env/choices.ts";
 import type { Failure } from "./failure.ts";
+import type { Invocation } from "./invocation.ts";
+import { missingIn } from "./missing.ts";
+import type { Typed } from "./typed.ts";
 
 /** What a person is told who typed a command, a flag or a value that there is not. */
-
-/** The command or group that the words name, as far as they name one. */
-export interface Typed {
-  readonly words: readonly string[];
-  readonly command: Command;
-  /** `["idp", "users", "list"]` */
-  readonly path: readonly string[];
-}
-
-export function typedCommand(program: Command, words: readonly string[]): Typed {
-  let command = program;
-  const path = [program.name()];
-  for (const word of words) {
-    const next = command.commands.find((candidate) => candidate.name() === word);
-    if (next === undefined) continue;
-    command = next;
-    path.push(word);
-  }
-  return { words, command, path };
-}
 
 /** Names of other tools for our commands. The first one that a group has is meant. */
 const synonyms: Readonly<Record<string, readonly string[]>> = {
@@ -110,7 +92,12 @@ async function fieldMeant({ message }: CommanderError, program: Command, typed: 
 }
 
 /** The refusal of what was typed: commander's message without its prefix, and the next step. */
-export async function usageFailure(error: CommanderError, program: Command, typed: Typed): Promise<Failure> {
+export async function usageFailure(
+  error: CommanderError,
+  program: Command,
+  typed: Typed,
+  cli: Invocation,
+): Promise<Failure> {
   const { words, command, path } = typed;
   const [message = "", similar] = error.message.replace(/^error: /, "").split("\n");
   const help: Hint =
@@ -118,18 +105,17 @@ export async function usageFailure(error: CommanderError, program: Command, type
       ? { text: "See", command: [...path, "--help"] }
       : // The flags may be those of the command that `exec` was to run.
         { text: "Put -- before the command", command: ["idp", "exec", "--", "npm", "test"] };
-  // Where to write variables is a choice that most apps share.
-  const example: Hint | null =
-    error.code === "commander.optionMissingArgument" && message.includes("--write <file>")
-      ? { text: "Write", command: [...path, "--write", envFile] }
-      : null;
   const refusal = (text: string, sentence: string | undefined): Failure => ({
     code: "usage",
     message: text,
-    hint: example ?? (sentence === undefined ? help : { ...help, text: `${sentence} ${help.text}` }),
+    hint: sentence === undefined ? help : { ...help, text: `${sentence} ${help.text}` },
     problems: [],
     exit: 2,
   });
+  const missing = await missingIn(error, program, typed, cli);
+  if (missing !== null) {
+    return { ...refusal(missing.message, undefined), ...missing, hint: { text: "See", command: [...path, "--help"] } };
+  }
   const word = unknownCommand(error, program, typed);
   if (word !== null) {
     const meant = commandsMeant(program, typed, word);

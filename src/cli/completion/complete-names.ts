@@ -1,3 +1,4 @@
+import { setTimeout as delay } from "node:timers/promises";
 import { builtInScopes } from "../../core/scopes/scopes.ts";
 import { effectOf } from "../../core/testing/faults/faults.ts";
 import type { ReadTx } from "../../store/store.ts";
@@ -10,6 +11,9 @@ import { findTarget, type Target } from "../target/target.ts";
 
 /** How many users are read at most; a shell shows a few hundred. */
 const enough = 1000;
+
+/** How long to look for names, in milliseconds. */
+const timeoutMs = 1000;
 
 /** How many of the last requests are offered. */
 const maxRequests = 50;
@@ -27,6 +31,11 @@ const fromTarget: Record<NameKind, (target: Target) => Promise<readonly Candidat
       .map(({ id, user, client, scope }) => ({ value: id, description: `${user} ${client}: ${scope}` })),
   session_id: async (target) =>
     (await target.call("sessions.list", {})).map(({ id, user }) => ({ value: id, description: user })),
+  // A key that signs cannot be removed.
+  kid: async (target) =>
+    (await target.call("keys.list", {}))
+      .filter(({ status }) => status === "retired")
+      .map(({ kid, alg }) => ({ value: kid, description: alg })),
   fault_id: async (target) =>
     (await target.call("faults.list", {})).map((fault) => ({ value: fault.id, description: effectOf(fault) })),
   request_id: async (target) =>
@@ -51,6 +60,10 @@ const fromRecords: Record<Exclude<NameKind, "issuer">, (tx: ReadTx) => Candidate
       })),
   session_id: (tx) =>
     [...tx.all("sessions")].map(({ sid, userId }) => ({ value: sid, description: nameOf(tx, userId) })),
+  kid: (tx) =>
+    [...tx.all("keys")]
+      .filter(({ retiredAt }) => retiredAt !== null)
+      .map(({ kid, alg }) => ({ value: kid, description: alg })),
   // Only the memory of a server has them.
   fault_id: () => [],
   request_id: () => [],
@@ -72,8 +85,11 @@ const clientCandidate = (client: { readonly client_id: string; readonly client_n
 
 const nameOf = (tx: ReadTx, userId: string): string => tx.get("users", userId)?.username ?? userId;
 
-/** The names of a kind. It may reject, for example without a server. */
-export async function namesOf(cli: Invocation, kind: NameKind): Promise<readonly Candidate[]> {
+/** The names of a kind; none where they cannot be read within a second. */
+export const namesOf = (cli: Invocation, kind: NameKind): Promise<readonly Candidate[]> =>
+  Promise.race([readNames(cli, kind).catch(() => []), delay(timeoutMs, [], { ref: false })]);
+
+async function readNames(cli: Invocation, kind: NameKind): Promise<readonly Candidate[]> {
   const target = await findTarget(cli);
   if (target.server !== null || cli.store !== null) return fromTarget[kind](target);
   if (kind === "issuer") return namesIn(cli.data).map((name) => ({ value: name, description: "" }));

@@ -1,6 +1,5 @@
-import { setTimeout as delay } from "node:timers/promises";
 import type { Command } from "commander";
-import { complete, placeOf, type Candidate } from "./complete.ts";
+import { complete, placeOf, type Candidate, type NameKind } from "./complete.ts";
 import { invocationOf, type GlobalFlags, type Invocation, type Terminal } from "../invocation.ts";
 
 /**
@@ -8,9 +7,6 @@ import { invocationOf, type GlobalFlags, type Invocation, type Terminal } from "
  * answer has a line for each candidate, with a tab before its description; or it is `:files`. This is not a command of the program: it
  * takes unfinished words as they are, and is silent whatever goes wrong.
  */
-
-/** How long to look for names, in milliseconds. */
-const timeoutMs = 1000;
 
 /** Names that need no quoting in any shell. Others are not suggested: each shell quotes differently. */
 const harmless = /^[\p{L}\p{N}\p{M}_.,@+:/=-]+$/u;
@@ -68,11 +64,5 @@ function typedInvocation(
   );
 }
 
-async function names(
-  cli: Invocation,
-  kind: Parameters<typeof import("./complete-names.ts").namesOf>[1],
-): Promise<readonly Candidate[]> {
-  const { namesOf } = await import("./complete-names.ts");
-  const found = namesOf(cli, kind).catch(() => []);
-  return Promise.race([found, delay(timeoutMs, [], { ref: false })]);
-}
+const names = async (cli: Invocation, kind: NameKind): Promise<readonly Candidate[]> =>
+  (await import("./complete-names.ts")).namesOf(cli, kind);

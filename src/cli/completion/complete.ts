@@ -22,11 +22,11 @@ export type Completion =
   | { readonly kind: "files" };
 
 const names = [
-  ...(["username", "client_id", "grant_id", "session_id"] as const),
+  ...(["username", "client_id", "grant_id", "session_id", "kid"] as const),
   ...(["fault_id", "request_id", "snapshot", "scopes", "issuer"] as const),
 ] as const;
 const nameKinds: readonly string[] = names;
-const isNameKind = (name: string): name is NameKind => nameKinds.includes(name);
+export const isNameKind = (name: string): name is NameKind => nameKinds.includes(name);
 const nothing: Completion = { kind: "candidates", candidates: [] };
 
 const visibleCommands = (command: Command): readonly Command[] => command.createHelp().visibleCommands(command);

@@ -78,14 +78,17 @@ export function say(cli: Stderr & Pick<Invocation, "quiet">, note: string | Hint
 
 /** Writes an error: message and next step; under `--json` one object. `cause`: for `--verbose`. */
 export function printFailure(cli: Stderr & Pick<Invocation, "json">, failure: Failure, cause: string | null): void {
-  const { code, problems, hint } = failure;
+  const { code, problems, hint, example = null } = failure;
+  const steps = [example, hint].filter((step) => step !== null);
   // What was typed may be a secret in the wrong place, which must not get into the log of a pipeline.
   const message = redacted(failure.message);
   if (cli.json) {
     const error = {
       code,
       message,
-      ...(hint === null ? {} : { hint: redacted(hintText(hint, commandLine(cli))) }),
+      ...(steps.length === 0
+        ? {}
+        : { hint: redacted(steps.map((step) => hintText(step, commandLine(cli))).join("\n")) }),
       ...(problems.length === 0 ? {} : { problems }),
       ...(cause === null ? {} : { cause }),
     };
@@ -97,6 +100,6 @@ export function printFailure(cli: Stderr & Pick<Invocation, "json">, failure: Fa
   const [first = "", ...more] = escapeText(`Error: ${message}`).split("\n");
   const lines = [wrap(first, width, "  ").trimStart(), ...more];
   cli.stderr.write(`${cli.err.red("Error:")}${lines.join("\n").slice("Error:".length)}\n`);
-  if (hint !== null) cli.stderr.write(`${hintLines(cli, hint, "  ")}\n`);
+  for (const step of steps) cli.stderr.write(`${hintLines(cli, step, "  ")}\n`);
   if (cause !== null) cli.stderr.write(`${wrap(escapeLine(`Cause: ${cause}`), width, "  ")}\n`);
 }
