@@ -10,6 +10,7 @@ import { baseOf, discoveryPath, metadataPath, devicePath } from "../core/endpoin
 import { tryItPaths } from "../core/try-it/try-it.ts";
 import {
   getAccount,
+  accountPath,
   getRemoveApp,
   postEndSession,
   postPreferences,
@@ -28,6 +29,7 @@ import { anyOrigin, registeredOrigins } from "./input/cors.ts";
 import { getDevice, postDevice } from "./pages/device.ts";
 import { postDeviceAuthorization } from "./oauth/device-authorization.ts";
 import { discovery, jwks } from "./oauth/discovery.ts";
+import { leadTo } from "./answer/answer.ts";
 import { errorHandler } from "./answer/errors.ts";
 import { hostCheck } from "./input/host-check.ts";
 import { postIntrospect } from "./oauth/introspect.ts";
@@ -122,15 +124,15 @@ function registrationRoutes(web: Web): readonly Route[] {
 }
 
 function pageRoutes(web: Web): readonly Route[] {
-  const account = { ...page, name: "account" } as const;
-  const tryIt = { ...page, name: "try-it" } as const;
+  const account = { ...page, name: "account", get: leadTo(web.base + accountPath) } as const;
+  const tryIt = { ...page, name: "try-it", get: leadTo(`${web.base}/`) } as const;
   return [
     { ...page, name: "login", path: "/interaction/:uid/login", get: getLogin(web), post: postLogin(web) },
     { ...page, name: "factor", path: "/interaction/:uid/factor", get: getFactor(web), post: postFactor(web) },
     { ...page, name: "consent", path: "/interaction/:uid/consent", get: getConsent(web), post: postConsent(web) },
     { ...page, name: "sign-out", path: "/interaction/:uid/logout", get: getLogoutPage(web), post: postLogoutPage(web) },
     { ...page, name: "device", path: devicePath, get: getDevice(web), post: postDevice(web) },
-    { ...account, path: "/account", get: getAccount(web) },
+    { ...account, path: accountPath, get: getAccount(web) },
     { ...account, path: "/account/apps/:clientId/remove", get: getRemoveApp(web), post: postRemoveApp(web) },
     { ...account, path: "/account/preferences", post: postPreferences(web) },
     { ...account, path: "/account/passkeys", post: postAddPasskey(web) },

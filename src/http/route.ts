@@ -50,7 +50,7 @@ export const methods = ["get", "post", "put", "patch", "delete"] as const;
 /** The handler of each method. */
 export type Handlers = Readonly<Partial<Record<(typeof methods)[number], Handler>>>;
 
-export interface Route extends RouteRecord, Handlers {
+interface RouteParts extends RouteRecord, Handlers {
   /** Below the issuer. */
   readonly path: string;
   /** Runs before everything that can fail, so that error responses carry its headers too. */
@@ -60,6 +60,10 @@ export interface Route extends RouteRecord, Handlers {
   /** Reads the body of POST, PUT and PATCH. */
   readonly body?: RequestHandler;
 }
+
+/** A page answers GET, also where it takes a form: a person opens the address of a form again after it was refused. */
+export type Route = RouteParts &
+  ({ readonly kind: "page"; readonly get: Handler } | { readonly kind: "api" | "public" });
 
 /** Stores the route record in `res.locals`, for handlers and the error handler. */
 export const enter =

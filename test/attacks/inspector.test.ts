@@ -296,11 +296,12 @@ describe("a change", () => {
     await untouched();
   });
 
-  test("is refused as GET and as JSON", async () => {
+  test("does nothing as GET, which leads to its tab, and is refused as JSON", async () => {
     const { browser } = await openInspector(idp);
     const csrf = csrfOf(await browser.open(at("users")));
     const query = new URLSearchParams({ csrf, change: "ban", target: "bob" }).toString();
-    expect((await browser.request(at(`change?${query}`), { headers: { origin } })).status).toBe(405);
+    const opened = await browser.request(at(`change?${query}`), { headers: { origin } });
+    expect([opened.status, opened.headers.get("location")]).toEqual([303, at("users")]);
     const headers = { origin, "content-type": "application/json" };
     const body = JSON.stringify({ csrf, change: "ban", target: "bob" });
     expect((await browser.request(at("change"), { method: "POST", headers, body })).status).toBe(415);

@@ -1,5 +1,5 @@
 import type { ServerResponse } from "node:http";
-import type { Request, Response } from "express";
+import type { Request, RequestHandler, Response } from "express";
 import { note } from "../web.ts";
 import { privateApiHeaders } from "./security-headers.ts";
 
@@ -31,6 +31,13 @@ export function redirect(res: Response, location: string): void {
   res.writeHead(303, { Location: location, "Content-Length": 0, ...privateApiHeaders });
   res.end();
 }
+
+/** A GET of an address that only takes a form: a person opens it again after the form was refused. Leads to the page that has the form. */
+export const leadTo =
+  (page: string): RequestHandler =>
+  (_req, res) => {
+    redirect(res, page);
+  };
 
 /** Sends JSON, which by default no cache may keep. */
 export function sendJson(res: Response, status: number, value: unknown, headers = privateApiHeaders): void {

@@ -7,17 +7,18 @@
  * for each tab makes its view (views.ts). issuers.ts leads to the other issuers of the process.
  */
 import type { Request, Response } from "express";
+import { leadTo } from "../answer/answer.ts";
 import { formBody } from "../input/bodies.ts";
 import { scriptPath } from "../pages/templates/render.ts";
 import type { Route } from "../route.ts";
 import type { Web } from "../web.ts";
-import { insidersOnly, signInPath, takeKey } from "./access.ts";
+import { insidersOnly, inspectorHref, signInPath, takeKey } from "./access.ts";
 import { showClients } from "./clients.ts";
 import { issuerPath, postIssuer } from "./issuers.ts";
 import { showFixtures } from "./fixtures.ts";
 import { showGrants } from "./grants.ts";
 import { getScript, getSignIn, getStream, showSignIns, streamPath } from "./sign-ins/sign-ins.ts";
-import { changePath, postChange, type ShowTab } from "./tab.ts";
+import { changePath, getChange, postChange, type ShowTab } from "./tab.ts";
 import { showTesting } from "./testing.ts";
 import { postTokens, showTokens } from "./tokens.ts";
 import { showUsers } from "./users.ts";
@@ -52,7 +53,7 @@ export function inspectorRoutes(web: Web): readonly Route[] {
     { ...tab("tokens"), post: postTokens(web) },
     tab("testing"),
     tab("fixtures"),
-    { ...page, path: at(changePath), post: postChange(web, shows) },
-    { ...page, path: at(issuerPath), post: postIssuer(web) },
+    { ...page, path: at(changePath), get: getChange(web), post: postChange(web, shows) },
+    { ...page, path: at(issuerPath), get: leadTo(inspectorHref(web)), post: postIssuer(web) },
   ];
 }

@@ -43,7 +43,6 @@ export function tabView(web: Web, req: Request, res: Response, refusal: Operatio
     keptQuery: refusal === null ? view.keptQuery : null,
     csrf: csrfOf(web, req),
     href: inspectorHref(web),
-    changeAction: inspectorHref(web, changePath),
     issuer: web.ctx.issuer,
     issuers: issuersView(web),
     done: refusal === null ? doneIn(web, req) : null,
@@ -71,6 +70,7 @@ export const matches = (query: string, ...values: readonly string[]): boolean =>
 
 export const changeView = (web: Web, name: ChangeName, target: string, value?: string): ChangeView => ({
   kind: name,
+  action: `${inspectorHref(web, changePath)}?change=${name}`,
   target,
   command: web.commandLine(commandFor(name, target, value)),
 });
@@ -91,6 +91,12 @@ function doneIn(web: Web, req: Request): TabView["done"] {
     command: web.commandLine(change.command(target, value)),
   };
 }
+
+/** Leads to the tab that has the form of a change. */
+export const getChange = (web: Web) => (req: Request, res: Response) => {
+  const change = changeNamed(single(queryParameters(req), "change") ?? "");
+  redirect(res, inspectorHref(web, tabs[change?.tab ?? "sign-ins"]));
+};
 
 /** Makes the change of a form, and redirects back to its tab, or to the sign-in whose fix it is. @param shows each tab, with the refusal */
 export const postChange = (web: Web, shows: Readonly<Record<Tab, ShowTab>>) => async (req: Request, res: Response) => {

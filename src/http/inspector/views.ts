@@ -35,8 +35,6 @@ export interface TabView extends View {
   readonly csrf: string;
   /** The path of the inspector. */
   readonly href: string;
-  /** Where the forms that change something are posted to. */
-  readonly changeAction: string;
   readonly issuer: string;
   readonly issuers: {
     /** Of this one; null: the first one. */
@@ -64,6 +62,8 @@ export interface TabView extends View {
 /** A form with one button. */
 export interface ChangeView {
   readonly kind: ChangeName;
+  /** Where it is posted to. */
+  readonly action: string;
   /** What it changes: a username, a client id. */
   readonly target: string;
   readonly command: string;

@@ -23,7 +23,6 @@ const tab = {
   ...common,
   csrf: "c5rf",
   href: "/_idp/",
-  changeAction: "/_idp/change",
   issuer: "http://localhost:4370",
   issuers: { name: null, action: "/_idp/issuer", others: [] },
   banner: null,
@@ -48,11 +47,17 @@ const row = (
   ...{ username, displayName, email: `${username}@example.test`, status, roles },
   rolesText: roles.join(", "),
   claims: '{\n  "tenant": "acme"\n}',
-  edit: { kind: "edit-claims", target: username, command: `npx dev-idp users edit ${username} --set 'claims={}'` },
+  edit: {
+    kind: "edit-claims",
+    action: "/_idp/change?change=edit-claims",
+    target: username,
+    command: `npx dev-idp users edit ${username} --set 'claims={}'`,
+  },
   signInHref: `http://localhost:4370/?login_hint=${username}`,
   signInCommand: `npx dev-idp login --user ${username} --approve`,
   changes: (status === "active" ? (["suspend", "ban"] as const) : (["restore"] as const)).map((kind) => ({
     kind,
+    action: `/_idp/change?change=${kind}`,
     target: username,
     command: `npx dev-idp users ${kind} ${username}`,
   })),
@@ -65,7 +70,12 @@ const done = (kind: ChangeName, target: string, command: string, value = ""): Us
 
 const users: UsersView = {
   ...tab,
-  add: { kind: "add-user", target: "new", command: "npx dev-idp users add erin" },
+  add: {
+    kind: "add-user",
+    action: "/_idp/change?change=add-user",
+    target: "new",
+    command: "npx dev-idp users add erin",
+  },
   query: "",
   more: 0,
   users: [
@@ -113,6 +123,7 @@ const client = (
   metadata: JSON.stringify({ client_id: id, client_name: name, redirect_uris: redirectUris }, null, 2),
   add: {
     kind: "add-redirect-uri",
+    action: "/_idp/change?change=add-redirect-uri",
     target: id,
     command: `npx dev-idp clients edit ${id} --add-redirect-uri URI`,
   },
@@ -158,7 +169,15 @@ export const clientsViews = {
 const grant = (id: string, user: string, status: "active" | "revoked"): GrantsView["grants"][number] => ({
   ...{ id, user, client: "demo-app", scope: "openid profile email offline_access", status },
   at: "2026-11-20T12:04:31.000Z",
-  revoke: status === "revoked" ? null : { kind: "revoke", target: id, command: `npx dev-idp grants revoke ${id}` },
+  revoke:
+    status === "revoked"
+      ? null
+      : {
+          kind: "revoke",
+          action: "/_idp/change?change=revoke",
+          target: id,
+          command: `npx dev-idp grants revoke ${id}`,
+        },
 });
 
 const grants: GrantsView = {
@@ -172,7 +191,12 @@ const grants: GrantsView = {
       user: "alice",
       signedInAt: "2026-11-20T12:04:31.000Z",
       expiresAt: "2026-11-21T12:04:31.000Z",
-      end: { kind: "end-session", target: "s_7yQ2mXk0aLw3", command: "npx dev-idp sessions end s_7yQ2mXk0aLw3" },
+      end: {
+        kind: "end-session",
+        action: "/_idp/change?change=end-session",
+        target: "s_7yQ2mXk0aLw3",
+        command: "npx dev-idp sessions end s_7yQ2mXk0aLw3",
+      },
     },
   ],
 };
@@ -276,6 +300,7 @@ export const signInViews = {
     fix: {
       change: {
         kind: "add-redirect-uri",
+        action: "/_idp/change?change=add-redirect-uri",
         target: "demo-app",
         command: "npx dev-idp clients edit demo-app --add-redirect-uri http://localhost:3001/callback",
       },
@@ -288,6 +313,7 @@ export const signInViews = {
     fix: {
       change: {
         kind: "create-client",
+        action: "/_idp/change?change=create-client",
         target: "shop",
         command: "npx dev-idp clients add shop --public --redirect-uri http://localhost:3001/callback",
       },
@@ -307,6 +333,7 @@ export const signInViews = {
 
 const change = (kind: ChangeName, target: string, command: string) => ({
   kind,
+  action: `/_idp/change?change=${kind}`,
   target,
   command: `npx dev-idp ${command}`,
 });
