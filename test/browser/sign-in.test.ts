@@ -1,116 +1,15 @@
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
-import type { Browser, BrowserContext, Page } from "playwright-core";
-import { afterAll, beforeAll, beforeEach, afterEach, expect, test } from "vitest";
-import { createIdp, type Idp } from "../../src/index.ts";
-import { launchChromium } from "../helpers/chromium.ts";
+import { expect, test } from "vitest";
+import { peopleInChromium } from "../helpers/person-in-chromium.ts";
 
 /**
  * A person in front of a real browser, scripts off: from the app to the login page, to consent, and back.
  * @module-tag browser
  */
 
-let browser: Browser;
-let app: { readonly callback: string; readonly close: () => void };
-let idp: Idp;
-let context: BrowserContext;
-let page: Page;
-/** Of all tabs of a test. */
-const requests: string[] = [];
-const complaints: string[] = [];
-
-/** The client: a page that says that the user came back. */
-async function startApp(): Promise<typeof app> {
-  const server = createServer((_req, res) => {
-    res.setHeader("Content-Type", "text/html").end("<title>App</title><h1>Back in the app</h1>");
-  });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  return {
-    callback: `http://127.0.0.1:${(server.address() as AddressInfo).port}/callback`,
-    close: () => {
-      server.closeAllConnections();
-      server.close();
-    },
-  };
-}
-
-beforeAll(async () => {
-  [browser, app] = await Promise.all([launchChromium(), startApp()]);
-});
-
-afterAll(async () => {
-  await browser.close();
-  app.close();
-});
-
-beforeEach(async () => {
-  idp = await createIdp({
-    port: 0,
-    fixtures: {
-      users: [
-        { username: "alice", displayName: "Alice Adams", email: "alice@example.test", password: "alice-secret" },
-        { username: "bob", displayName: "Bob Brown", email: "bob@example.test" },
-        { username: "carol", displayName: "Carol Çelik", email: "carol@example.test", status: "suspended" },
-      ],
-      clients: [
-        { client_id: "web", client_secret: "web-secret", client_name: "Web App", redirect_uris: [app.callback] },
-        { client_id: "tv", grant_types: ["urn:ietf:params:oauth:grant-type:device_code"] },
-      ],
-    },
-  });
-  context = await browser.newContext({ javaScriptEnabled: false });
-  context.on("request", (request) => requests.push(request.url()));
-  context.on("console", (message) => complaints.push(message.text()));
-  page = await context.newPage();
-});
-
-afterEach(async () => {
-  const elsewhere = requests.splice(0).filter((url) => !/^(http:\/\/(localhost|127\.0\.0\.1):|data:)/.test(url));
-  // A refusal that a test asks for is one to the browser too.
-  const complained = complaints.splice(0).filter((text) => !/responded with a status of 4\d\d/.test(text));
-  await context.close();
-  await idp.close();
-  expect([elsewhere, complained], "what left the machine, and what the browser complained of").toEqual([[], []]);
-});
-
-function authorizationUrl(parameters: Readonly<Record<string, string>> = {}): string {
-  const query = new URLSearchParams({
-    response_type: "code",
-    client_id: "web",
-    redirect_uri: app.callback,
-    scope: "openid profile email phone",
-    state: "s1",
-    ...parameters,
-  });
-  return `${idp.issuer}/api/v2/oauth/authorize?${query.toString()}`;
-}
-
-/** The page the browser is on: `login default`, or `app`. */
-async function place(on: Page = page): Promise<string> {
-  if (on.url().startsWith(app.callback)) return "app";
-  const html = on.locator("html");
-  return `${(await html.getAttribute("data-page")) ?? ""} ${(await html.getAttribute("data-state")) ?? ""}`;
-}
-
-const answer = (on: Page = page): URLSearchParams => new URL(on.url()).searchParams;
-
-/** Presses Tab until this element has the focus. */
-async function tabTo(hook: string): Promise<void> {
-  for (let presses = 0; presses < 30; presses += 1) {
-    await page.keyboard.press("Tab");
-    if ((await page.locator(":focus").getAttribute("id")) === hook) return;
-  }
-  throw new Error(`the Tab key does not reach ${hook}`);
-}
-
-/** Presses Enter and waits for the page that comes of it. */
-async function enter(): Promise<void> {
-  const loaded = page.waitForEvent("load");
-  await page.keyboard.press("Enter");
-  await loaded;
-}
+const newPerson = peopleInChromium();
 
 test("by keyboard alone: pick a user, untick a scope, allow, and be back with a code", async () => {
+  const { idp, page, authorizationUrl, place, answer, tabTo, enter } = await newPerson();
   await page.goto(authorizationUrl());
   expect(await place()).toBe("login default");
   await tabTo("login-as-alice");
@@ -131,6 +30,7 @@ test("by keyboard alone: pick a user, untick a scope, allow, and be back with a 
 });
 
 test("by keyboard alone: a wrong password shows an error, the right one signs in", async () => {
+  const { page, authorizationUrl, place, tabTo, enter } = await newPerson();
   await page.goto(authorizationUrl());
   await page.getByText("Sign in with a password").focus();
   await page.keyboard.press("Enter");
@@ -151,6 +51,7 @@ test("by keyboard alone: a wrong password shows an error, the right one signs in
 });
 
 test("by keyboard alone: deny, and by the back button there is nothing left to decide", async () => {
+  const { idp, page, authorizationUrl, place, answer, tabTo, enter } = await newPerson();
   await page.goto(authorizationUrl());
   await tabTo("login-as-bob");
   await enter();
@@ -163,33 +64,8 @@ test("by keyboard alone: deny, and by the back button there is nothing left to d
   expect(await idp.call("grants.list", {})).toEqual([]);
 });
 
-test("by keyboard alone: an app's access is removed, a session ended, and the person signs out", async () => {
-  await idp.issueGrant({ user: "alice", client: "web", scope: "openid" });
-  const elsewhere = await browser.newContext({ javaScriptEnabled: false });
-  const other = await elsewhere.newPage();
-  await other.goto(`${idp.issuer}/account`);
-  await other.getByTestId("login-as-alice").click();
-  await page.goto(`${idp.issuer}/account`);
-  await tabTo("login-as-alice");
-  await enter();
-  expect(await place()).toBe("account one");
-  await tabTo("account-revoke-web");
-  await enter();
-  await tabTo("account-revoke-confirm");
-  await enter();
-  expect(await place()).toBe("account removed");
-  await tabTo("account-session-end-2");
-  await enter();
-  expect(await place()).toBe("account ended");
-  await other.reload();
-  expect(await place(other)).toBe("login default");
-  await elsewhere.close();
-  await tabTo("account-signout");
-  await enter();
-  expect(await place()).toBe("signed-out done");
-});
-
 test("deny and cancel both return to the app with access_denied", async () => {
+  const { idp, page, authorizationUrl, place, answer } = await newPerson();
   await page.goto(authorizationUrl());
   await page.getByTestId("login-cancel").click();
   expect(answer().get("error")).toBe("access_denied");
@@ -206,6 +82,7 @@ test("deny and cancel both return to the app with access_denied", async () => {
 });
 
 test("a suspended user sees why, and another one can be picked", async () => {
+  const { page, authorizationUrl, place } = await newPerson();
   await page.goto(authorizationUrl());
   await page.getByTestId("login-as-carol").click();
   expect(await place()).toBe("login error-suspended");
@@ -215,6 +92,7 @@ test("a suspended user sees why, and another one can be picked", async () => {
 });
 
 test("another user switches the account, and consent is asked of that user", async () => {
+  const { page, authorizationUrl, place } = await newPerson();
   await page.goto(authorizationUrl());
   await page.getByTestId("login-as-alice").click();
   await page.getByTestId("consent-switch-user").click();
@@ -224,6 +102,7 @@ test("another user switches the account, and consent is asked of that user", asy
 });
 
 test("a decision counts once: by the back button there is nothing left to decide", async () => {
+  const { page, authorizationUrl, place, callback } = await newPerson();
   await page.goto(authorizationUrl());
   await page.getByTestId("login-as-alice").click();
   await page.getByTestId("consent-allow").click();
@@ -231,11 +110,12 @@ test("a decision counts once: by the back button there is nothing left to decide
   await page.waitForLoadState();
   await page.goBack();
   expect(await place()).toBe("consent finished");
-  expect(await page.getByTestId("consent-again").getAttribute("href")).toBe(`${new URL(app.callback).origin}/`);
+  expect(await page.getByTestId("consent-again").getAttribute("href")).toBe(`${new URL(callback).origin}/`);
   expect(await page.getByTestId("consent-allow").count()).toBe(0);
 });
 
 test("two tabs sign in at once, each for its own request", async () => {
+  const { context, page, authorizationUrl, place, answer } = await newPerson();
   const other = await context.newPage();
   await page.goto(authorizationUrl({ state: "one" }));
   await other.goto(authorizationUrl({ state: "two" }));
@@ -248,37 +128,8 @@ test("two tabs sign in at once, each for its own request", async () => {
   expect(answer(other).get("code")).not.toBe(answer().get("code"));
 });
 
-test("access is taken back on the account page, after a page that asks; then consent is asked again", async () => {
-  await page.goto(authorizationUrl());
-  await page.getByTestId("login-as-alice").click();
-  await page.getByTestId("consent-allow").click();
-  await page.goto(authorizationUrl());
-  expect(await place()).toBe("app");
-
-  await page.goto(`${idp.issuer}/account`);
-  expect(await place()).toBe("account one");
-  await page.getByTestId("account-revoke-web").click();
-  expect(await place()).toBe("account revoke");
-  await page.getByTestId("account-revoke-confirm").click();
-  expect(await place()).toBe("account removed");
-  expect(await page.getByTestId("account-status").textContent()).toBe("Web App can no longer use your account.");
-
-  await page.goto(authorizationUrl());
-  expect(await place()).toBe("consent default");
-});
-
-test("the account page asks to sign in first, comes back, and signs out", async () => {
-  await page.goto(`${idp.issuer}/account`);
-  expect(await place()).toBe("login default");
-  await page.getByTestId("login-as-bob").click();
-  expect(await place()).toBe("account none");
-  await page.getByTestId("account-signout").click();
-  expect(await place()).toBe("signed-out done");
-  await page.goto(`${idp.issuer}/account`);
-  expect(await place()).toBe("login default");
-});
-
 test("under another name of this machine the cookie is missing, and the page leads back to the right one", async () => {
+  const { page, authorizationUrl, place } = await newPerson();
   await page.goto(authorizationUrl());
   await page.goto(page.url().replace("localhost", "127.0.0.1"));
   expect(await place()).toBe("login no-cookie");
@@ -289,6 +140,7 @@ test("under another name of this machine the cookie is missing, and the page lea
 });
 
 test("in Turkish and dark by the links of the footer, from the login page to the signed-out page", async () => {
+  const { idp, page, authorizationUrl, place } = await newPerson();
   await page.goto(authorizationUrl());
   await page.getByRole("link", { name: "Türkçe" }).click();
   await page.getByRole("link", { name: "Koyu" }).click();
@@ -309,10 +161,11 @@ test("in Turkish and dark by the links of the footer, from the login page to the
 });
 
 test("text of clients, users and requests runs no script in a browser", async () => {
+  const { idp, authorizationUrl, place, browser, callback } = await newPerson();
   const payload = `"'><img src=x onerror=alert(1)><script>alert(1)</script>{{ 7 | plus: 1 }}`;
   await idp.call("seed", {
     users: [{ username: "mallory", displayName: `Mallory ${payload}`, about: payload, claims: { roles: [payload] } }],
-    clients: [{ client_id: "evil", client_secret: "evil-secret", client_name: payload, redirect_uris: [app.callback] }],
+    clients: [{ client_id: "evil", client_secret: "evil-secret", client_name: payload, redirect_uris: [callback] }],
     scopes: { orders: { description: { en: payload }, claims: ["roles"] } },
   });
   const scripted = await browser.newContext();
@@ -338,7 +191,7 @@ test("text of clients, users and requests runs no script in a browser", async ()
   expect(await shown()).toEqual(["account one", 0, true]);
   await tab.getByTestId("account-revoke-evil").click();
   expect(await shown()).toEqual(["account revoke", 0, true]);
-  await tab.goto(authorizationUrl({ ...request, redirect_uri: `${app.callback}${payload}` }));
+  await tab.goto(authorizationUrl({ ...request, redirect_uri: `${callback}${payload}` }));
   expect(await shown()).toEqual(["error redirect-uri", 0, false]);
   await tab.goto(authorizationUrl({ client_id: payload }));
   expect(await shown()).toEqual(["error client", 0, false]);
@@ -347,6 +200,7 @@ test("text of clients, users and requests runs no script in a browser", async ()
 });
 
 test("a double click on Allow is one decision", async () => {
+  const { idp, page, authorizationUrl, place, answer } = await newPerson();
   await page.goto(authorizationUrl());
   await page.getByTestId("login-as-alice").dblclick();
   await page.waitForSelector("[data-page=consent]");
@@ -360,30 +214,4 @@ test("a double click on Allow is one decision", async () => {
   if (decisions.includes(400)) expect(await place()).toBe("consent finished");
   else expect(answer().get("code")).toMatch(/.{40,}/);
   expect(await idp.call("grants.list", {})).toHaveLength(1);
-});
-
-test("by keyboard alone: a device is connected, then the person signs out", async () => {
-  const answer = await fetch(`${idp.issuer}/api/v2/oauth/device_authorization`, {
-    method: "POST",
-    body: new URLSearchParams({ client_id: "tv", scope: "openid email" }),
-  });
-  const { user_code } = (await answer.json()) as { user_code: string };
-  await page.goto(`${idp.issuer}/device`);
-  await tabTo("login-as-bob");
-  await enter();
-  await tabTo("device-code");
-  await page.keyboard.type(user_code.toLowerCase().replace("-", " "));
-  await enter();
-  expect(await place()).toBe("device confirm");
-  expect(await page.getByTestId("device-shown-code").textContent()).toBe(user_code);
-  await tabTo("device-allow");
-  await enter();
-  expect(await place()).toBe("device done");
-  expect(await idp.call("grants.list", {})).toMatchObject([{ user: "bob", client: "tv", scope: "openid email" }]);
-
-  await page.goto(`${idp.issuer}/api/v2/oauth/logout`);
-  expect(await place()).toBe("logout default");
-  await tabTo("logout-confirm");
-  await enter();
-  expect(await place()).toBe("signed-out done");
 });
