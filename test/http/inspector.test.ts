@@ -4,6 +4,7 @@ import { approve, Browser } from "../helpers/browser.ts";
 import { userinfo } from "../helpers/client.ts";
 import { unescapeHtml } from "../helpers/html.ts";
 import { openInspector } from "../helpers/inspector.ts";
+import type { FixtureSource } from "../../src/index.ts";
 
 /** The inspector: what a person with its cookie sees and does. test/attacks/inspector.test.ts has the requests without one. */
 
@@ -66,6 +67,25 @@ describe("users", () => {
     expect(list.body.match(/ id="row-user-/g)).toHaveLength(100);
     expect(textOf(list)).toMatch(/50 +more/);
   });
+});
+
+test.each<[name: string, fixtures: FixtureSource[], later: string]>([
+  ["the built-in demo", [], "A reset undoes this change."],
+  ["text without a file", [{ name: "inline", text: "{}" }], "A reset undoes this change."],
+  ["one file", [{ name: "team.yaml", text: "{}" }], "This change is not in team.yaml yet, and a reset undoes it."],
+  [
+    "two files",
+    ["a.yaml", "b.json"].map((name) => ({ name, text: "{}" })),
+    "This change is not in a.yaml, b.json yet, and a reset undoes it.",
+  ],
+])("with %s, the page of a new user says what a reset does", async (_name, fixtures, later) => {
+  const served = await serve({ ...(fixtures.length > 0 && { fixtures }) });
+  const inside = await openInspector(served);
+  const users = await inside.browser.open(inside.at("users"));
+  const added = await inside.browser.press(users, "add-user-new", { username: "erin" });
+  expect(textOf(added)).toContain(`The user is added. ${later}`);
+  const suspended = await inside.browser.press(added, "suspend-erin");
+  expect(textOf(suspended)).not.toContain("A reset");
 });
 
 describe("clients", () => {

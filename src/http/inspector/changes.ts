@@ -16,6 +16,8 @@ interface Change {
   readonly command: (target: string, value: string) => readonly string[];
   /** Whether the sign-ins under way may feel it, so that the inspector shows it between their requests. */
   readonly isAct?: true;
+  /** Whether fixtures say it too, so that a reset goes back to what they say. */
+  readonly isOfFixtures?: true;
   /** The value of a form with several fields. */
   readonly read?: (body: RawParameters) => string;
 }
@@ -37,6 +39,7 @@ const table = {
   ban: ofUser("ban"),
   restore: ofUser("restore"),
   "add-redirect-uri": {
+    isOfFixtures: true,
     tab: "clients",
     async run(ctx, client_id, uri) {
       const { redirect_uris } = await operations["clients.show"].run(ctx, { client_id }, runner);
@@ -46,6 +49,7 @@ const table = {
     command: (clientId, uri) => commandOn(["idp", "clients", "edit"], clientId, ["--add-redirect-uri", uri]),
   },
   "create-client": {
+    isOfFixtures: true,
     tab: "clients",
     // A public client has to use PKCE (RFC 9700 2.1.1).
     run: (ctx, client_id, uri) =>
@@ -57,12 +61,14 @@ const table = {
     command: (clientId, uri) => commandOn(["idp", "clients", "add"], clientId, ["--public", "--redirect-uri", uri]),
   },
   "add-user": {
+    isOfFixtures: true,
     tab: "users",
     read: newUserIn,
     run: (ctx, _, user) => operations["users.add"].run(ctx, objectIn(user) as OperationInput<"users.add">, runner),
     command: (_, user) => addUserCommand(objectIn(user)),
   },
   "edit-claims": {
+    isOfFixtures: true,
     tab: "users",
     read: claimsIn,
     run: (ctx, username, claims) => operations["users.edit"].run(ctx, { username, claims: objectIn(claims) }, runner),

@@ -1,6 +1,7 @@
 import type { Request, Response } from "express";
 import type { RawParameters } from "../../core/authorize/parameters.ts";
 import { OperationError, problemText } from "../../core/errors.ts";
+import { fixtureFiles } from "../../core/fixtures/apply/in-use.ts";
 import { hintText } from "../../core/hint.ts";
 import { hashOf, sameSecret } from "../../core/secrets.ts";
 import { showClock } from "../../core/clock.ts";
@@ -9,6 +10,7 @@ import { answerTo } from "../answer/error-answers.ts";
 import { redirect } from "../answer/answer.ts";
 import { queryParameters, single } from "../input/params.ts";
 import { viewFor } from "../pages/reader.ts";
+import type { Text } from "../pages/templates/texts.ts";
 import type { Web } from "../web.ts";
 import { changeOf, csrfOf, inspectorHref, signInPath } from "./access.ts";
 import { changeNamed, commandFor, type ChangeName } from "./changes.ts";
@@ -78,6 +80,14 @@ export const changeView = (web: Web, name: ChangeName, target: string, value?: s
 /** A proof for one session. Without it, anybody could write an address that claims that something was done. */
 const proofOf = (csrf: string, ...done: readonly string[]): string => hashOf([csrf, ...done].join("\n"));
 
+/** What is left to do for a change that fixtures could make too. */
+function laterFor({ ctx }: Web): Text {
+  const files = fixtureFiles(ctx);
+  return files.length === 0
+    ? { key: "inspector.until-reset", values: {} }
+    : { key: "inspector.not-in-file", values: { files: files.join(", ") } };
+}
+
 /** What the last form did, according to the address. */
 function doneIn(web: Web, req: Request): TabView["done"] {
   const query = queryParameters(req);
@@ -88,6 +98,7 @@ function doneIn(web: Web, req: Request): TabView["done"] {
   if (change === null || !sameSecret(proof, proofOf(csrfOf(web, req), done, target, value))) return null;
   return {
     text: { key: `inspector.done-${done}`, values: { target, value } },
+    later: change.isOfFixtures === true ? laterFor(web) : null,
     command: web.commandLine(change.command(target, value)),
   };
 }

@@ -50,7 +50,12 @@ export interface TabView extends View {
     }[];
   };
   /** What the last form did, and the command that does the same; null: nothing was done just now. */
-  readonly done: { readonly text: Text; readonly command: string } | null;
+  readonly done: {
+    readonly text: Text;
+    /** What a reset does with it; null: nothing. */
+    readonly later: Text | null;
+    readonly command: string;
+  } | null;
   /** Why it was refused. English. */
   readonly refused: {
     readonly message: string;
@@ -162,7 +167,7 @@ export const tabData = (writer: ReturnType<typeof writerOf>, view: TabView, tab:
   ...view,
   banner: bannerOf(writer, view.banner),
   tabs: Object.entries(tabs).map(([name, path]) => ({ name, href: view.href + path, current: name === tab })),
-  doneText: view.done && writer.plain(view.done.text),
+  doneText: view.done && [view.done.text, view.done.later ?? []].flat().map(writer.plain).join(" "),
 });
 
 /** @param content data for the template, besides the view */

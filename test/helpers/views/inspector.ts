@@ -63,8 +63,14 @@ const row = (
   })),
 });
 
-const done = (kind: ChangeName, target: string, command: string, value = ""): UsersView["done"] => ({
+const done = (
+  kind: ChangeName,
+  target: string,
+  command: string,
+  { value = "", later = null }: { value?: string; later?: NonNullable<UsersView["done"]>["later"] } = {},
+): UsersView["done"] => ({
   text: { key: `inspector.done-${kind}`, values: { target, value } },
+  later,
   command: `npx dev-idp ${command}`,
 });
 
@@ -97,8 +103,18 @@ export const usersViews = {
   },
   "inspector-users-banned": { ...users, done: done("ban", "dave", "users ban dave") },
   "inspector-users-restored": { ...users, done: done("restore", "alice", "users restore alice") },
-  "inspector-users-added": { ...users, done: done("add-user", "new", "users add erin") },
-  "inspector-users-claims": { ...users, done: done("edit-claims", "alice", "users edit alice --set 'claims={}'") },
+  "inspector-users-added": {
+    ...users,
+    done: done("add-user", "new", "users add erin", {
+      later: { key: "inspector.not-in-file", values: { files: "idp.fixtures.json, team.yaml" } },
+    }),
+  },
+  "inspector-users-claims": {
+    ...users,
+    done: done("edit-claims", "alice", "users edit alice --set 'claims={}'", {
+      later: { key: "inspector.until-reset", values: {} },
+    }),
+  },
   "inspector-users-no-match": { ...users, query: "nobody", users: [] },
   "inspector-users-issuers": {
     ...users,
@@ -150,6 +166,7 @@ export const clientsViews = {
         key: "inspector.done-add-redirect-uri",
         values: { target: "demo-app", value: "http://localhost:3001/callback" },
       },
+      later: { key: "inspector.not-in-file", values: { files: "idp.fixtures.yaml" } },
       command: "npx dev-idp clients edit demo-app --add-redirect-uri http://localhost:3001/callback",
     },
   },
@@ -365,9 +382,9 @@ const testing: TestingView = {
   isOpen: false,
   groups: faultFormWith(null, []),
 };
-const doneHere = (kind: ChangeName, target: string, command: string, value?: string): TestingView => ({
+const doneHere = (kind: ChangeName, target: string, command: string, value = ""): TestingView => ({
   ...testing,
-  done: done(kind, target, command, value),
+  done: done(kind, target, command, { value }),
 });
 
 export const testingViews = {
