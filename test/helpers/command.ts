@@ -1,5 +1,6 @@
 import { PassThrough, Readable } from "node:stream";
 import type { Command } from "commander";
+import { expect } from "vitest";
 import type { Terminal } from "../../src/cli/invocation.ts";
 import { buildProgram } from "../../src/cli/program.ts";
 import { run } from "../../src/cli/run.ts";
@@ -85,6 +86,12 @@ export function idpIn(
     });
   }
   return idpHere(words, input, env);
+}
+
+/** The single JSON document of a stream. */
+export function documentOf(stream: string): unknown {
+  expect(stream.endsWith("\n")).toBe(true);
+  return JSON.parse(stream);
 }
 
 /** Every command by its words: "", "users", "users list", … Taken from the program, so that none is forgotten. */
