@@ -16,6 +16,7 @@ import {
 } from "../core/testing/faults/faults.ts";
 import type { FlawName } from "../core/testing/faults/flaw-list.ts";
 import { spoilAuthorization, spoilJson } from "../core/testing/faults/spoil.ts";
+import { noteRegistered } from "./answer/cleaned.ts";
 import { privateApiHeaders } from "./answer/security-headers.ts";
 import { holdResponse, sendMade, type MadeResponse } from "./hold.ts";
 import { readBrowser } from "./input/cookies.ts";
@@ -131,9 +132,10 @@ async function after(exchange: Exchange, made: MadeResponse): Promise<void> {
 }
 
 /** Records that the request took the fault. Waits, and closes the connection, if the fault says so. @returns whether to go on */
-async function begin({ req, res, taken }: Exchange, fault: Fault): Promise<boolean> {
+async function begin({ web, req, res, taken }: Exchange, fault: Fault): Promise<boolean> {
   taken.push(`${fault.id}: ${effectOf(fault)}`);
   note(res, { fault: taken.join("; ") });
+  await noteRegistered(web, req, res);
   const gone = new AbortController();
   res.once("close", () => {
     gone.abort();

@@ -143,6 +143,28 @@ test("a refusal of an unknown client: built-in scopes are recorded as they were 
   expect((await list()).at(-1)).toMatchObject({ parameters: { scope: "openid profile email" } });
 });
 
+test.each([
+  ["before the work", { status: 503 }],
+  ["after it", { status: 503, after: true }],
+  ["by a closed connection", { drop: true }],
+] as const)(
+  "a fault %s: a registered client ID is recorded as it was sent, any other text is not",
+  async (_, fault) => {
+    const { credentials } = await register(idp, { grant_types: ["client_credentials"], redirect_uris: [] });
+    const sent = { grant_type: "client_credentials", ...credentials };
+    for (const [client_id, recorded] of [
+      [credentials.client_id, credentials.client_id],
+      ["a-secret-in-the-wrong-field", { fingerprint }],
+    ] as const) {
+      await idp.call("faults.add", { endpoint: "token", times: 1, ...fault });
+      await post(idp, paths.token, { ...sent, client_id }).catch(() => null);
+      await idp.call("faults.clear", {});
+      const record = (await list("?endpoint=token")).at(-1);
+      expect(record).toMatchObject({ fault: expect.any(String) as unknown, parameters: { client_id: recorded } });
+    }
+  },
+);
+
 test("a refused sign-in: an existing user name is recorded, any other text is not", async () => {
   const own = await serve({ settings: { login: "password" } });
   const browser = new Browser(own.issuer);

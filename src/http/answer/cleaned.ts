@@ -1,7 +1,7 @@
 import type { Request, Response } from "express";
 import { listClients } from "../../core/fix-commands.ts";
 import { isDocumentUrl } from "../../core/clients/documents.ts";
-import { redactorOf, valuesIn } from "../../core/redaction/redactor.ts";
+import { redactorOf, valuesIn, type Sent } from "../../core/redaction/redactor.ts";
 import { registeredIn } from "../../core/redaction/registered.ts";
 import { StorageError } from "../../store/store.ts";
 import { routeOf } from "../route.ts";
@@ -11,29 +11,37 @@ import type { Answer } from "./error-answers.ts";
 /** Whether only the operator gets the answers of a route, who has the admin token or the key of the inspector. */
 const isOperators = (name: string): boolean => name === "api" || name.startsWith("inspector");
 
-/**
- * What cleans the texts about a refused request. It also notes what of the request is registered, for the log and the ledger.
- * @returns for a route of the operator, what leaves texts as they are
- */
-export async function cleanerFor(
-  { ctx }: Web,
-  req: Request,
-  res: Response,
-  error: unknown,
-): Promise<(text: string) => string> {
-  const { originalUrl: url, headers } = req;
-  const sent = { url, body: req.body as unknown, authorization: headers.authorization };
+/** Records which texts of a request are registered, so that the log and the ledger may show them. */
+export async function noteRegistered({ ctx }: Web, req: Request, res: Response): Promise<ReadonlySet<string>> {
+  const sent = sentIn(req);
   // The address of a metadata document is public.
   const { client_id: id } = valuesIn(sent);
   const open = typeof id === "string" && isDocumentUrl(id, ctx) ? [id] : [];
   // Where the records cannot be read, nothing counts as registered.
-  const registered =
-    error instanceof StorageError
-      ? new Set<string>()
-      : await registeredIn(ctx, sent, open).catch(() => new Set<string>());
+  const registered = await registeredIn(ctx, sent, open).catch(() => new Set<string>());
   note(res, { registered });
-  return isOperators(routeOf(res).name) ? (text) => text : redactorOf(sent, (text) => registered.has(text));
+  return registered;
 }
+
+/**
+ * What cleans the texts about a refused request.
+ * @returns for a route of the operator, what leaves texts as they are
+ */
+export async function cleanerFor(
+  web: Web,
+  req: Request,
+  res: Response,
+  error: unknown,
+): Promise<(text: string) => string> {
+  const registered = error instanceof StorageError ? new Set<string>() : await noteRegistered(web, req, res);
+  return isOperators(routeOf(res).name) ? (text) => text : redactorOf(sentIn(req), (text) => registered.has(text));
+}
+
+const sentIn = ({ originalUrl: url, body, headers }: Request): Sent => ({
+  url,
+  body: body as unknown,
+  authorization: headers.authorization,
+});
 
 /** A refusal without what must not be repeated. A command that would contain it gives way to one that shows what is registered. */
 export function cleaned(answer: Answer, clean: (text: string) => string): Answer {
