@@ -151,6 +151,6 @@ async function userOf(server: Server, wanted: string | undefined): Promise<strin
   const active = users.find(({ status }) => status === "active");
   if (active !== undefined) return active.username;
   throw new OperationError("not_found", "there is no active user who could sign in", {
-    hint: { text: "Add one", command: ["idp", "users", "add", "alice"] },
+    hint: { text: "Add one", command: ["idp", "users", "add", "erin"] },
   });
 }

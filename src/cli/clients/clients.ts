@@ -50,7 +50,7 @@ export async function showClient(
   { showSecrets }: SecretFlags,
 ): Promise<Outcome> {
   const target = await findTarget(cli);
-  const client_id = await clientOr(cli, target, given, ["idp", "clients", "show", "demo-app"]);
+  const client_id = await clientOr(cli, target, given, ["idp", "clients", "show", "CLIENT_ID"]);
   const client = await target.call("clients.show", { client_id, secrets: showSecrets });
   return answer(client, describeClient);
 }

@@ -128,7 +128,7 @@ function redirectUrisOf(flags: ClientEditFlags, before: ClientView): readonly st
 /** `idp clients edit`: `--public` removes the secret; a secret makes a public client confidential. */
 export async function editClient(cli: Invocation, name: string | undefined, flags: ClientEditFlags): Promise<Outcome> {
   const { addRedirectUri, removeRedirectUri } = flags;
-  const example = ["idp", "clients", "edit", "demo-app", "--redirect-uri", "http://localhost:3000/cb"];
+  const example = ["idp", "clients", "edit", "CLIENT_ID", "--redirect-uri", "http://localhost:3000/cb"];
   refuseBoth(flags);
   const entry = await entryOf(cli, flags);
   if (entry["redirect_uris"] !== undefined && (addRedirectUri ?? removeRedirectUri) !== undefined) {
@@ -136,9 +136,10 @@ export async function editClient(cli: Invocation, name: string | undefined, flag
       hint: "--redirect-uri replaces the whole list",
     });
   }
-  requireChange(
+  await requireChange(
+    cli,
     { ...entry, ...given({ addRedirectUri, removeRedirectUri }) },
-    commandOn(["idp", "clients", "edit"], name ?? "demo-app", ["--name", "Another name"]),
+    commandOn(["idp", "clients", "edit"], name ?? "CLIENT_ID", ["--name", "Another name"]),
   );
   const target = await findTarget(cli);
   const client_id = await clientOr(cli, target, name, example);
@@ -169,7 +170,7 @@ export async function rotateSecret(
 ): Promise<Outcome> {
   const client_secret = await readSecret(cli, flags.secretStdin, "secret");
   const target = await findTarget(cli);
-  const client_id = await clientOr(cli, target, name, ["idp", "clients", "rotate-secret", "demo-app"]);
+  const client_id = await clientOr(cli, target, name, ["idp", "clients", "rotate-secret", "CLIENT_ID"]);
   if (!(await confirmed(cli, `Rotate the secret of ${client_id}? The old one stops working at once.`))) {
     throw notConfirmed("the secret stays");
   }
@@ -181,7 +182,7 @@ export async function rotateSecret(
 /** `idp clients remove` */
 export async function removeClient(cli: Invocation, name: string | undefined): Promise<Outcome> {
   const target = await findTarget(cli);
-  const client_id = await clientOr(cli, target, name, ["idp", "clients", "remove", "demo-app"]);
+  const client_id = await clientOr(cli, target, name, ["idp", "clients", "remove", "CLIENT_ID"]);
   if (!(await confirmed(cli, `Remove ${client_id}, with its grants?`)))
     throw notConfirmed(`${client_id} is not removed`);
   const before = await target.call("clients.show", { client_id });

@@ -17,7 +17,7 @@ export async function revoke(
   cli: Invocation,
   given: string | undefined,
   flags: RevokeFlags,
-  example: readonly string[] = ["idp", "revoke", "--user", "alice", "--client", "demo-app"],
+  example: readonly string[] = ["idp", "revoke", "--user", "USERNAME", "--client", "CLIENT_ID"],
 ): Promise<Outcome> {
   const { user, client, all } = flags;
   const named = user !== undefined || client !== undefined || all === true;

@@ -8,6 +8,7 @@ import type { Invocation } from "../invocation.ts";
 import type { Target } from "../target/target.ts";
 import type { Hint } from "../../core/hint.ts";
 import { commandLine } from "../output/command-line.ts";
+import { withNames } from "./example.ts";
 
 /** Questions to the person at the terminal. If nobody can be asked, the error names the flag that answers instead. */
 
@@ -25,7 +26,7 @@ async function prompts(cli: Invocation): Promise<ReturnType<typeof import("inqui
   return createPromptModule({ input: cli.stdin, output: cli.stderr });
 }
 
-/** Asks for one of some values. @param example what to type next time: `["--user", "alice"]` */
+/** Asks for one of some values. @param example what to type next time: `["--user", "USERNAME"]` */
 export async function choose(
   cli: Invocation,
   message: string,
@@ -55,7 +56,9 @@ export async function choose(
 export const needed = (what: string, hint: string | Hint): OperationError =>
   new OperationError("usage", `${what} is missing, and there is no terminal to ask for it`, { hint });
 
-const giveIt = (command: readonly string[]): Hint => ({ text: "Give it", command });
+/** The refusal if nobody can be asked, with a command that names a record of the data. @param example with USERNAME, CLIENT_ID, … for the name */
+export const neededName = async (cli: Invocation, what: string, example: readonly string[]): Promise<OperationError> =>
+  needed(what, { text: "Give it", command: await withNames(cli, example) });
 
 /** How many cells the names of a list take. A long name does not make the column wider. */
 const nameWidth = (names: readonly string[]): number => Math.min(20, Math.max(0, ...names.map((name) => name.length)));
@@ -65,10 +68,10 @@ export async function userOr(
   cli: Invocation,
   target: Target,
   given: string | undefined,
-  example: readonly string[] = ["--user", "alice"],
+  example: readonly string[] = ["--user", "USERNAME"],
 ): Promise<string> {
   if (given !== undefined) return given;
-  if (!cli.interactive) throw needed("the user", giveIt(example));
+  if (!cli.interactive) throw await neededName(cli, "the user", example);
   const users = await target.call("users.list", {});
   const width = nameWidth(users.map(({ username }) => username));
   return choose(
@@ -103,10 +106,10 @@ export async function clientOr(
   cli: Invocation,
   target: Target,
   given: string | undefined,
-  example: readonly string[] = ["--client", "demo-app"],
+  example: readonly string[] = ["--client", "CLIENT_ID"],
 ): Promise<string> {
   if (given !== undefined) return given;
-  if (!cli.interactive) throw needed("the client", giveIt(example));
+  if (!cli.interactive) throw await neededName(cli, "the client", example);
   const clients = await target.call("clients.list", {});
   const width = nameWidth(clients.map(({ client_id }) => client_id));
   return choose(
@@ -129,7 +132,7 @@ export async function grantOr(
   only: "active" | "all",
 ): Promise<string> {
   if (given !== undefined) return given;
-  if (!cli.interactive) throw needed("the grant", giveIt(example));
+  if (!cli.interactive) throw await neededName(cli, "the grant", example);
   const grants = (await target.call("grants.list", {})).filter(({ status }) => only === "all" || status === "active");
   if (grants.length === 0) {
     throw new OperationError("not_found", only === "all" ? "no grants yet" : "no active grants", {
@@ -147,8 +150,8 @@ export async function grantOr(
 /** The given session id, or else the one that the person picks. */
 export async function sessionOr(cli: Invocation, target: Target, given: string | undefined): Promise<string> {
   if (given !== undefined) return given;
-  const example = ["idp", "sessions", "end", "--user", "alice"];
-  if (!cli.interactive) throw needed("the session", giveIt(example));
+  const example = ["idp", "sessions", "end", "--user", "USERNAME"];
+  if (!cli.interactive) throw await neededName(cli, "the session", example);
   const sessions = await target.call("sessions.list", {});
   if (sessions.length === 0) throw new OperationError("not_found", "no sessions: nobody is signed in");
   return choose(

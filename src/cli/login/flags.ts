@@ -1,5 +1,6 @@
 import { OperationError } from "../../core/errors.ts";
 import type { Hint } from "../../core/hint.ts";
+import { withNames } from "../input/example.ts";
 import type { Invocation } from "../invocation.ts";
 
 /** The flags of `idp login`, as commander reads them. */
@@ -35,7 +36,7 @@ export const decisionOf = ({ approve, deny }: LoginFlags): "allow" | "deny" | nu
 const usage = (message: string, hint: string | Hint): OperationError => new OperationError("usage", message, { hint });
 
 /** Refuses flags that do not go together. @throws {OperationError} usage */
-export function checkFlags(cli: Invocation, flags: LoginFlags): void {
+export async function checkFlags(cli: Invocation, flags: LoginFlags): Promise<void> {
   const { flow, user, approve, deny, print } = flags;
   if (cli.json && print !== undefined) {
     throw usage("give --json or --print, not both", {
@@ -54,7 +55,7 @@ export function checkFlags(cli: Invocation, flags: LoginFlags): void {
   if (user === undefined && decided) {
     throw usage(`--${deny === true ? "deny" : "approve"} needs --user`, {
       text: "For example",
-      command: ["idp", "login", "--user", "alice", "--approve"],
+      command: await withNames(cli, ["idp", "login", "--user", "USERNAME", `--${deny === true ? "deny" : "approve"}`]),
     });
   }
   if (flow === "client-credentials" && decided) {

@@ -25,7 +25,7 @@ export type { LoginFlags };
 
 /** `idp login`: a whole sign-in as a client, which reports every check. */
 export async function login(cli: Invocation, flags: LoginFlags): Promise<Outcome> {
-  checkFlags(cli, flags);
+  await checkFlags(cli, flags);
   const place = await findPlace(cli, flags);
   const report = newReport();
   const result = await signIn(cli, flags, place, report);

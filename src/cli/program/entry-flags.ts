@@ -1,5 +1,6 @@
 import { OperationError } from "../../core/errors.ts";
 import { askSecret, askText, needed } from "../input/ask.ts";
+import { withNames } from "../input/example.ts";
 import { renamed } from "../../core/operations/operation.ts";
 import type { Invocation } from "../invocation.ts";
 import type { SetFields } from "./set-field.ts";
@@ -40,10 +41,12 @@ export async function nameOr(
   throw needed(`the ${what}`, { text: "Give it", command: example });
 }
 
-/** Refuses an edit that changes nothing. @throws {OperationError} usage */
-export function requireChange(entry: SetFields, example: readonly string[]): void {
+/** Refuses an edit that changes nothing. @param example with USERNAME or CLIENT_ID for a name that was not given @throws {OperationError} usage */
+export async function requireChange(cli: Invocation, entry: SetFields, example: readonly string[]): Promise<void> {
   if (Object.keys(entry).length > 0) return;
-  throw new OperationError("usage", "there is nothing to change", { hint: { text: "For example", command: example } });
+  throw new OperationError("usage", "there is nothing to change", {
+    hint: { text: "For example", command: await withNames(cli, example) },
+  });
 }
 
 /** Refuses `--set` for the name, which is the argument. @throws {OperationError} usage */

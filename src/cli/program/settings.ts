@@ -15,7 +15,7 @@ function login(value: string): string {
     throw notListed(
       value,
       ["picker", "password"],
-      "It must be picker, password, or auto: and a username, as in auto:alice.",
+      "It must be picker, password, or auto: and a username, as in auto:USERNAME.",
     );
   }
   return value;

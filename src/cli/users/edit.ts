@@ -2,6 +2,7 @@ import { OperationError } from "../../core/errors.ts";
 import { rights } from "../../core/fixtures/read/explain.ts";
 import { changesText } from "../output/changes.ts";
 import { confirmed, notConfirmed, userOr, usersOr } from "../input/ask.ts";
+import { withNames } from "../input/example.ts";
 import { escapeLine } from "../output/escape.ts";
 import { given, nameOr, readSecret, refuseName, renaming, requireChange } from "../program/entry-flags.ts";
 import type { Invocation } from "../invocation.ts";
@@ -37,21 +38,25 @@ const entryOf = async (cli: Invocation, flags: UserFlags): Promise<SetFields> =>
   });
 
 /** Rights and `claims.NAME` are not fields: claims are set in one. @param command what sets a claim, in the form of this command */
-function refuseClaims(set: SetFields = {}, command: (name: string, value: unknown) => readonly string[]): void {
+async function refuseClaims(
+  cli: Invocation,
+  set: SetFields = {},
+  command: (name: string, value: unknown) => readonly string[],
+): Promise<void> {
   const field = Object.keys(set).find((name) => rights.includes(name) || name.startsWith("claims."));
   if (field === undefined) return;
   throw new OperationError("usage", `--set ${field}: unknown key. Put it in the claims of the user`, {
-    hint: { text: "Set the claim", command: command(field.replace(/^claims\./, ""), set[field]) },
+    hint: { text: "Set the claim", command: await withNames(cli, command(field.replace(/^claims\./, ""), set[field])) },
   });
 }
 
 /** `idp users add` */
 export async function addUser(cli: Invocation, name: string | undefined, flags: UserFlags): Promise<Outcome> {
   refuseName(flags.set, "username");
-  refuseClaims(flags.set, (claim, value) =>
-    commandOn(["idp", "users", "add"], name ?? "alice", ["--set", `claims=${JSON.stringify({ [claim]: value })}`]),
+  await refuseClaims(cli, flags.set, (claim, value) =>
+    commandOn(["idp", "users", "add"], name ?? "erin", ["--set", `claims=${JSON.stringify({ [claim]: value })}`]),
   );
-  const username = await nameOr(cli, name, "username", ["idp", "users", "add", "alice"]);
+  const username = await nameOr(cli, name, "username", ["idp", "users", "add", "erin"]);
   const entry = { ...(await entryOf(cli, flags)), username };
   const target = await findTarget(cli);
   const user = await target.call("users.add", entry);
@@ -60,18 +65,19 @@ export async function addUser(cli: Invocation, name: string | undefined, flags: 
 
 /** `idp users edit` */
 export async function editUser(cli: Invocation, name: string | undefined, flags: UserEditFlags): Promise<Outcome> {
-  const example = ["idp", "users", "edit", "alice", "--email", "alice@example.test"];
+  const example = ["idp", "users", "edit", "USERNAME", "--display-name", "Another name"];
   const { addClaim } = flags;
   if (addClaim !== undefined && flags.set?.["claims"] !== undefined) {
     throw new OperationError("usage", "give --add-claim or --set claims, not both");
   }
-  refuseClaims(flags.set, (claim, value) =>
-    commandOn(["idp", "users", "edit"], name ?? "alice", ["--add-claim", `${claim}=${valueText(value)}`]),
+  await refuseClaims(cli, flags.set, (claim, value) =>
+    commandOn(["idp", "users", "edit"], name ?? "USERNAME", ["--add-claim", `${claim}=${valueText(value)}`]),
   );
   const fields = await entryOf(cli, flags);
-  requireChange(
+  await requireChange(
+    cli,
     { ...fields, ...addClaim },
-    commandOn(["idp", "users", "edit"], name ?? "alice", ["--display-name", "Another name"]),
+    commandOn(["idp", "users", "edit"], name ?? "USERNAME", ["--display-name", "Another name"]),
   );
   const target = await findTarget(cli);
   const username = await userOr(cli, target, name, example);
@@ -87,7 +93,7 @@ export async function editUser(cli: Invocation, name: string | undefined, flags:
 /** `idp users remove`. The document has the name for one name, and a list for several. */
 export async function removeUsers(cli: Invocation, given: readonly string[]): Promise<Outcome> {
   const target = await findTarget(cli);
-  const usernames = await usersOr(cli, target, given, ["idp", "users", "remove", "alice"]);
+  const usernames = await usersOr(cli, target, given, ["idp", "users", "remove", "USERNAME"]);
   const who = usernames.join(", ");
   if (!(await confirmed(cli, `Remove ${who}, with their grants and sessions?`))) {
     throw notConfirmed(`${who} ${usernames.length === 1 ? "is" : "are"} not removed`);

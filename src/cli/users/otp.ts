@@ -8,7 +8,7 @@ import { findTarget } from "../target/target.ts";
 /** `idp users otp` prints the one-time code that can be typed now; exit 6 if all current ones are used. */
 export async function showCode(cli: Invocation, username: string | undefined): Promise<Outcome> {
   const target = await findTarget(cli);
-  const user = await userOr(cli, target, username);
+  const user = await userOr(cli, target, username, ["idp", "users", "otp", "USERNAME"]);
   const shown = await target.call("users.otp", { username: user });
   const { code, expiresIn, availableIn } = shown;
   const failure =

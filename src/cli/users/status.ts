@@ -20,7 +20,7 @@ export async function changeStatus(
   given: readonly string[],
 ): Promise<Outcome> {
   const target = await findTarget(cli);
-  const usernames = await usersOr(cli, target, given, ["idp", "users", change, "alice"]);
+  const usernames = await usersOr(cli, target, given, ["idp", "users", change, "USERNAME"]);
   const question = questions[change];
   const who = usernames.join(", ");
   if (question !== null && !(await confirmed(cli, `Ban ${who}? ${question}`))) {

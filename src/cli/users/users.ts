@@ -25,7 +25,7 @@ export interface ListFlags {
 /** The sentence for an empty list. */
 function noUsers(cli: Invocation, { role, group }: ListFlags, all: readonly UserView[]): string {
   if (all.length === 0) {
-    return hintText({ text: "No users yet. Add one", command: ["idp", "users", "add", "alice"] }, commandLine(cli));
+    return hintText({ text: "No users yet. Add one", command: ["idp", "users", "add", "erin"] }, commandLine(cli));
   }
   for (const [kind, wanted, of] of [
     ["role", role, rolesOf],
@@ -81,7 +81,7 @@ export async function listUsers(cli: Invocation, flags: ListFlags): Promise<Outc
 export async function showUser(cli: Invocation, username: string | undefined): Promise<Outcome> {
   const target = await findTarget(cli);
   const user = await target.call("users.show", {
-    username: await userOr(cli, target, username, ["idp", "users", "show", "alice"]),
+    username: await userOr(cli, target, username, ["idp", "users", "show", "USERNAME"]),
   });
   return answer(user, (_shown, style) => describeUser(user, style));
 }

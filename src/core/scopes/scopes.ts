@@ -120,7 +120,7 @@ export function resolveScopes(
     const meant = names.length === 1 ? nearest(names[0] ?? "", defined) : undefined;
     const question = meant === undefined ? "" : `; did you mean ${meant}?`;
     throw new OAuthError("invalid_scope", `no scope in "${names.join(" ")}" is defined here${question}`, {
-      fix: `define it under "scopes" in a fixture file, or ask for some of: ${builtInScopes.join(" ")}`,
+      fix: `define it under "scopes" in a fixture file, or ask for some of: ${defined.filter((name) => mayAsk(client, name)).join(" ")}`,
     });
   }
   const foreign = scopes.filter((name) => !mayAsk(client, name));

@@ -124,7 +124,7 @@ async function ofClient(ctx: Context, { client: id, scope, dpop_jkt }: IssueToke
     const client = requireClient(tx, id);
     if (isPublic(client) || !mayUse(client, "client_credentials")) {
       throw new OperationError("refused", `client "${id}" may not use client_credentials, so a user is needed`, {
-        hint: "Name one: --user alice",
+        hint: "Name a user: --user USERNAME",
       });
     }
     return asOperation(() => planForClient(tx, ctx, client, { scope, resources: [], jkt: dpop_jkt ?? null }));

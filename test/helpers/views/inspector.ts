@@ -365,7 +365,7 @@ const testing: TestingView = {
   faults: [],
   clear: null,
   add: change("add-fault", "faults", "faults add token --status 503"),
-  expire: change("expire", "all", "expire --user alice"),
+  expire: change("expire", "all", "expire --user USERNAME"),
   expirable: ["access", "refresh", "sessions", "codes"],
   snapshots: [
     {
