@@ -9,7 +9,7 @@
  * that are made from records.
  *
  * A feature imports only from those before it (`npm run check:cycles`). What two of them need from each other goes below both, or is handed in.
- * Order of the features:
+ * Order of the features, which scripts/check-order.js reads up to the end of this comment:
  *   brand scopes layout keys fixtures/read clients users factors/rules inspector issuers sessions grants sign-in factors tokens clients/metadata
  *   redaction login authorize state testing workloads trust logout fixtures/schema edit state/transfer fixtures/apply register consent account
  *   device try-it operations
@@ -57,7 +57,7 @@ export interface Settings {
   readonly consent: "ask" | "skip";
   /** Values of `acr`, and the factors that meet each. */
   readonly acr: Readonly<Record<string, readonly Factor[]>>;
-  /** What the user of `login: auto:` proves; none: as if picked from the list. */
+  /** What the user of `login: auto:` proves; empty: as after a click in the picker. */
   readonly factors: readonly Factor[];
   /** Hosts beyond loopback that clients may have on plain http: names of a container network. */
   readonly http_redirect_hosts: readonly string[];
@@ -83,7 +83,7 @@ export interface Settings {
   readonly workloads: Readonly<Record<string, WorkloadSetting>>;
   /** The issuers whose tokens count here. */
   readonly trusted_issuers: readonly TrustedIssuerSetting[];
-  /** Whether an ID-JAG passes again until it expires, for clients that submit it again. */
+  /** Whether an ID-JAG may be used more than once before it expires. */
   readonly id_jag_reuse: "on" | "off";
 }
 
@@ -127,7 +127,7 @@ export interface FixturesInUse {
   latest(): Promise<readonly AnyFixtures[]>;
   /**
    * Records, in the transaction that applies them, that these fixtures are in use: the latest ones, or others in their place.
-   * @param prepared `documents`: the sources as they were read; `key`: of their digests
+   * @param prepared `documents`: the sources as they were read; `key`: what their digests are made with
    * @param areOfStart the files that the server was started with, as they are now
    */
   use(

@@ -9,7 +9,7 @@ export interface ProcessIdentity {
   readonly host: string;
   /** Distinguishes the process from a later one with the same pid; null if the system does not say. */
   readonly processStart: string | null;
-  /** The pid namespace (each container has its own); null if the system has none. */
+  /** The pid namespace (each container has its own); null if the system does not say. */
   readonly pidNamespace: string | null;
   /** When the process began; ISO 8601. */
   readonly startedAt: string;
@@ -49,7 +49,7 @@ function startOfProcess(pid: number): string | null {
 
 /**
  * The pid namespace of this process (pid_namespaces(7)). Each container has its own, and a pid of another namespace means nothing here.
- * Null if the system has only one (other than Linux), or does not say.
+ * Null if the system does not say (other than Linux).
  */
 export function pidNamespace(): string | null {
   try {

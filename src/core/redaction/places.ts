@@ -1,8 +1,6 @@
 import { grantTypes, tokenParameters } from "../tokens/grant-types/list.ts";
 
-/**
- * The parameters that are not meant to hold a secret. Every other one is: a parameter that nobody thought of is never shown.
- */
+/** The parameters that are not meant to hold a secret. Any other counts as secret, so one that nobody thought of is never shown. */
 const open = new Set(
   [
     // Requests (RFC 6749, 7009, 7662, 8628, 8693, 8707, 9449; OpenID Connect Core 3.1.2.1, RP-Initiated Logout 2).

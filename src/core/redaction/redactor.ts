@@ -4,7 +4,8 @@
  * It is decided by place and form, and never by comparing a value with the records of secrets, so no output tells whether a guess was right:
  *
  * - A parameter that is meant to hold a secret is never shown (places.ts; those of a token request are declared by its grant type).
- * - In any other parameter, path or message, a value is shown if it is registered or shorter than 16 characters (values.ts).
+ * - In any other parameter, path or message, a value is shown if it is registered or shorter than 16 characters (values.ts). Inside a
+ *   URI, passwords and parameters that are not open are hidden from 4 characters on.
  * - Everything in the form of our own tokens is replaced wherever it stands (src/text/redacted.ts).
  *
  * redactor.ts applies all three to the texts about one request; registered.ts looks up which of its values are registered.
@@ -46,7 +47,7 @@ export function basicIn(authorization: string | undefined): { readonly id: strin
   return { id, secret };
 }
 
-/** No text repeats what stands in a place for secrets; it is searched for in case that it stands elsewhere too. A short one may be a common word. */
+/** Our texts never quote a secret parameter. It is searched for in case the sender put it elsewhere too; a short one may be a common word. */
 const secret = (text: string): readonly string[] => (text.length < 8 ? [] : [text]);
 
 /** The texts of a request that may not be repeated. */
@@ -67,7 +68,7 @@ function hiddenOf({ url, body, authorization }: Sent, isRegistered: IsRegistered
   ].filter(({ length }) => length >= minPartLength);
 }
 
-/** More texts are not searched for one by one, because their sender chooses how many there are. */
+/** With more hidden texts the whole text is hidden, because the sender chooses how many there are. */
 const maxTexts = 1000;
 
 /** Makes what cleans the texts about a request: of its answer, its log line and its record. */

@@ -10,14 +10,14 @@ const minHiddenLength = 16;
 /** Shorter parts of values may be parts of common words, so they are not searched for in texts. */
 export const minPartLength = 4;
 
-/** Words of that length that standards fix, and of our own paths. */
+/** Always shown: words of standards, and of our own paths. */
 const words = new Set([
   ...["authorization_code", "client_credentials", "client-assertion-type", "preferred_username"],
   ...["phone_number_verified", "client_secret_basic", "client_secret_post", "client_secret_jwt"],
   ...["okta_post_message", "device_authorization", "openid-configuration", "oauth-authorization-server", "interaction"],
 ]);
 
-/** A text that may not be shown can be part of one of these: that of "client_credential" is no secret in "client_credentials". */
+/** Stay whole where a hidden text is part of one: "client_credential" may be hidden, "client_credentials" is not. */
 const constants = [...words, ...grantTypeNames];
 
 const isShown = (text: string, isRegistered: IsRegistered): boolean =>
@@ -70,7 +70,7 @@ function jsonIn(text: string): unknown {
   }
 }
 
-/** The sender chooses of how many parts a value is made. One of more parts is not shown at all. */
+/** A value with more hidden parts is hidden whole, because the sender chooses how many there are. */
 const maxParts = 100;
 
 /**

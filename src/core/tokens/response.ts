@@ -147,7 +147,7 @@ async function addedBefore(
 }
 
 /**
- * The same for an access token alone.
+ * As {@link settleTokens}, for an access token alone. A refusal of `settle` changes nothing.
  * @throws {OAuthError} of `settle`; invalid_client if the client is gone @throws {StorageError}
  */
 export async function settleAccessToken(

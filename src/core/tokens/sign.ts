@@ -10,7 +10,7 @@ import { jtiOfIdToken, type AccessTokenSubject, type TokenSubject } from "./clai
 
 /** What tokens say. The types of their claims are in `claims.ts`; `keys/signer.ts` signs them; `accept.ts` verifies them. */
 
-/** Adds the claims of the user that the token does not have yet. */
+/** Adds claims without replacing any: those of the protocol come first. */
 function withClaims(claims: Record<string, unknown>, more: Readonly<Record<string, unknown>>): Record<string, unknown> {
   for (const name of Object.keys(more)) if (!Object.hasOwn(claims, name)) claims[name] = more[name];
   return claims;
@@ -63,7 +63,7 @@ export async function accessToken(
     act: exchanged?.act ?? undefined,
     exchanged_from: exchanged?.origins,
     claims: subject.claims.userinfo.length === 0 ? undefined : { userinfo: subject.claims.userinfo },
-    // RFC 9470 6.2.
+    // RFC 9470 6.1.
     acr: authentication?.acr,
     auth_time: authentication?.authTime,
     ...(user !== null && { email: emailOf(user) }),

@@ -5,8 +5,8 @@
  * The file appears whole or not at all: it is written under another name and linked, and a link fails where the name is
  * taken. To replace the lock of a dead process takes a guard file named after that lock, so that one of many wins.
  *
- * Containers may share the host name and the folder without seeing each other's processes. So an owner touches its lock
- * every two seconds, and the lock of another container is dead once it is left alone for ten.
+ * Containers that share the host name and the folder cannot see each other's processes. So an owner touches its lock every
+ * two seconds, and the lock of such a container is dead once it is left alone for ten. One of another host never is.
  */
 import { randomBytes } from "node:crypto";
 import { linkSync, readFileSync, renameSync, rmSync, statSync, utimes, writeFileSync } from "node:fs";
@@ -36,7 +36,7 @@ export interface HeldLock {
   /** Adds the server's address and admin token to the lock file. */
   readonly update: (server: { readonly url: string; readonly adminToken: string }) => void;
   readonly release: () => void;
-  /** Whether the folder is still this owner's: false where it was deleted, or where another process took it since. */
+  /** Whether the folder is still this owner's: false where it was deleted, another process took it, or it cannot be read. */
   readonly isHeld: () => boolean;
 }
 
@@ -44,7 +44,7 @@ interface LockOptions {
   readonly dir: string;
   readonly kind: Lock["kind"];
   readonly version: string;
-  /** How long to wait for another command. */
+  /** How long to wait for another command of this machine; for another container, until its lock is touched or dead. */
   readonly waitMs: number;
   readonly log: (note: string) => void;
 }
@@ -91,7 +91,7 @@ function stateOf(lock: Lock, path: string): "alive" | "dead" | "elsewhere" {
 
 /**
  * The lock of a data folder, without opening the data.
- * @returns null if nobody holds it (or there is no such folder) @throws {DataFileError} the file is not a lock
+ * @returns null if there is no lock file; a lock of a process that ended has the state `dead` @throws {DataFileError} the file is not a lock
  */
 export function readLock(dir: string): (Lock & { readonly state: ReturnType<typeof stateOf> }) | null {
   const lock = readLockFile(lockFile(dir));
@@ -175,7 +175,7 @@ export async function takeLock(options: LockOptions): Promise<HeldLock> {
     const whose = dead.id === "nobody" ? "that nobody holds" : `of process ${dead.pid}, which was killed or crashed`;
     options.log(`took over the lock ${whose}: everything that it answered is in ${options.dir}`);
   }
-  // Where it cannot be touched, the folder cannot be written: another process could not take it over either.
+  // Where it cannot be touched, it is gone, or nobody can write here, so another process could not take it over either.
   const touch = () => utimes(path, Date.now() / 1000, Date.now() / 1000, () => undefined);
   const touching = setInterval(touch, touchEvery).unref();
   const isHeld = (): boolean => {

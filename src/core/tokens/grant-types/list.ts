@@ -2,7 +2,8 @@
  * core/tokens/grant-types: one grant type per file, which declares its parameters and what a client needs for it. Each takes the client and
  * the request, and ends in `plan.ts`, which takes the steps that all of them owe. A line here adds one to everything: the token endpoint,
  * discovery, the rules for clients, the schemas, and what the ledger and messages may show. id-jag-accept.ts is part of `jwt-bearer`, and
- * id-jag-issue.ts of `token-exchange`: an ID-JAG is no token of ours, so that file takes its two steps itself.
+ * id-jag-issue.ts of `token-exchange`: an ID-JAG is no token of ours, so that file calls `recordUse` and
+ * `noteLife` itself.
  */
 import { nearest } from "../../nearest.ts";
 import { authorizationCode } from "./authorization-code.ts";
