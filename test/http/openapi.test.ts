@@ -3,7 +3,7 @@ import { Validator } from "@seriousme/openapi-schema-validator";
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { operations } from "../../src/core/operations/table.ts";
-import { createIdp, type Idp } from "../../src/index.ts";
+import { createIdp, type Idp, type IdpOptions } from "../../src/index.ts";
 
 /** `/_idp/api/openapi.json` is what the control API does: each path is there, and answers as it is described. */
 
@@ -15,26 +15,26 @@ interface Described {
     Record<string, { readonly content?: { readonly "application/json": { readonly schema: Json } } }>
   >;
 }
+type FixtureObject = Exclude<IdpOptions["fixtures"], (() => unknown) | undefined>;
+
 interface Document {
   readonly servers: readonly { readonly url: string }[];
   readonly paths: Readonly<Record<string, Readonly<Record<string, Described>>>>;
   readonly components: { readonly schemas: Readonly<Record<string, Json>> } & Json;
 }
 
+const client = { client_secret: "a-secret", redirect_uris: ["http://localhost:3000/callback"] };
+let fixtures: FixtureObject = {
+  users: [{ username: "alice" }, { username: "bob" }, { username: "carol" }],
+  clients: [
+    { client_id: "app", ...client },
+    { client_id: "gone", ...client },
+  ],
+};
 let idp: Idp;
 let document: Document;
 beforeAll(async () => {
-  const client = { client_secret: "a-secret", redirect_uris: ["http://localhost:3000/callback"] };
-  idp = await createIdp({
-    port: 0,
-    fixtures: {
-      users: [{ username: "alice" }, { username: "bob" }, { username: "carol" }],
-      clients: [
-        { client_id: "app", ...client },
-        { client_id: "gone", ...client },
-      ],
-    },
-  });
+  idp = await createIdp({ port: 0, fixtures: () => fixtures });
   document = (await call("GET", "/openapi.json")).body as never;
 });
 afterAll(() => idp.close());
@@ -252,6 +252,10 @@ describe("refusals", () => {
         .end(body);
     });
 
+  beforeAll(() => {
+    fixtures = { clients: [{ client_id: "without-redirect-uris" }] };
+  });
+
   const json = { "content-type": "application/json" };
   test.each<[number, string, string, string, Readonly<Record<string, string>>, string?]>([
     [400, "issue.tokens", "POST", "/issue/tokens", json, "{"],
@@ -269,6 +273,8 @@ describe("refusals", () => {
     [415, "revoke", "POST", "/revoke", { ...json, "content-encoding": "compress" }, "{}"],
     [421, "users.list", "GET", "/users", { host: "evil.example" }],
     [422, "users.list", "GET", "/users?limit=few", {}],
+    [422, "fixtures.check", "GET", "/fixtures/check", {}],
+    [422, "fixtures.apply", "POST", "/fixtures/apply", json, "{}"],
     [422, "users.add", "POST", "/users", json, '{"username":"x","email":"nonsense"}'],
     [422, "clients.edit", "PATCH", "/clients/app", json, '{"redirect_uris":["nonsense"]}'],
   ])("%i of %s is described, and JSON also for a browser", async (status, name, method, path, headers, body) => {

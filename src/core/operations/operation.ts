@@ -31,8 +31,8 @@ interface Declared<S extends ZodType, O> {
   readonly input: Later<S>;
   /** What it returns; the compiler compares it with what `run` returns. */
   readonly answer: Later<ZodType<NoInfer<O>>>;
-  /** The refusals beside those that every operation has: a name that is unknown, a state that does not allow it. */
-  readonly refuses?: readonly (404 | 409)[];
+  /** The refusals beside those that every operation has: a name that is unknown, a state that does not allow it, fixtures with a problem. */
+  readonly refuses?: readonly (404 | 409 | 422)[];
   readonly run: (ctx: Context, input: Input<S>, runner: Runner) => Promise<O>;
 }
 
@@ -58,7 +58,7 @@ export interface Operation<S extends ZodType = ZodType, O = unknown> extends Spe
   readonly note: string | null;
   readonly input: Later<S>;
   readonly answer: Later<ZodType>;
-  readonly refuses: readonly (404 | 409)[];
+  readonly refuses: readonly (404 | 409 | 422)[];
   /** Checks the input, whoever calls. @throws {OperationError | OAuthError} usage for a wrong input; what the operation refuses */
   run(ctx: Context, input: Input<S>, runner: Runner): Promise<O>;
 }

@@ -127,6 +127,7 @@ export const stateOperations = {
     note: "A file that cannot be read, or has a problem: 422.",
     input: nothing,
     answer: (zod) => zod.object({ files: zod.array(zod.string()).describe("As they were named") }),
+    refuses: [422],
     run: async (ctx) => (await import("../fixtures/apply/in-use.ts")).checkFixturesInUse(ctx),
   }),
   "fixtures.apply": changes("/fixtures/apply", {

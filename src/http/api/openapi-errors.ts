@@ -12,7 +12,7 @@ export const errors: Readonly<Record<string, string>> = {
   413: "The body is too large",
   415: "The body is not application/json",
   421: "The Host is not a name of this server",
-  422: "The input is not valid; `problems` lists everything that is wrong",
+  422: "The input is not valid, or the fixtures are not; `problems` lists everything that is wrong",
   503: "The change could not be written: it was not made, or only in part, as the description says",
 };
 
