@@ -81,6 +81,7 @@ describe("passwords", () => {
     expect(refused).toMatchObject({ page: "error", state: "too-many" });
     expect(refused.headers.get("retry-after")).toBe("10");
     expect(refused.body).toContain("try again in 10 s");
+    expect(refused.body).toContain("Wait 10 seconds, then go back and try again.");
 
     // Slowed: the right one is not taken either, nor in a browser that forgot its cookies, nor by her other name.
     const { browser, page } = await loginPage();

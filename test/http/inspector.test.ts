@@ -113,6 +113,23 @@ describe("clients", () => {
   });
 });
 
+test("a list that is empty names the next step, and a search that finds nothing does not", async () => {
+  const empty = await serve({ fixtures: [{}] });
+  const inside = await openInspector(empty);
+  const shown = async (path: string): Promise<string> => textOf(await inside.browser.open(inside.at(path)));
+  for (const [tab, command] of [
+    ["users", "idp users add alice"],
+    ["clients", "idp clients add shop --redirect-uri http://localhost:3000/callback"],
+    ["grants", "idp login"],
+  ] as const) {
+    expect(await shown(tab)).toContain(command);
+    const searched = await shown(`${tab}?q=nothing`);
+    expect(searched).not.toContain(command);
+    expect(searched).toMatch(/“\s*nothing\s*”/);
+    expect(searched).not.toContain("nobody is signed in");
+  }
+});
+
 test("grants are revoked and sessions ended", async () => {
   const app = await register(idp);
   const user = await enroll(idp);
@@ -160,6 +177,7 @@ describe("clock and faults", () => {
     const page = await browser.open(at("testing"));
     const ahead = await browser.press(page, "advance-clock", { value: "31m" });
     expect(textOf(ahead)).toMatch(/31 minutes ahead.*idp clock reset/s);
+    expect(textOf(ahead)).toContain("The clock was moved by 31 minutes.");
     expect(textOf(ahead)).toContain("idp clock advance 31m");
     const frozen = await browser.press(ahead, "freeze-clock");
     expect(await idp.call("clock.show", {})).toMatchObject({ offset: 1860, frozen: true });
@@ -167,6 +185,7 @@ describe("clock and faults", () => {
     expect(await idp.call("clock.show", {})).toMatchObject({ offset: 0, frozen: false });
     const set = await browser.press(page, "set-clock-clock", { value: "2035-01-01T00:00:00Z" });
     expect(textOf(set)).toContain("idp clock set 2035-01-01T00:00:00Z");
+    expect(textOf(set)).toMatch(/The clock was set to (1 Jan 2035|31 Dec 2034), \d\d:\d\d \S+\./);
     expect((await idp.clock.show()).now).toMatch(/^2035-01-01T00:00:/);
     await browser.press(set, "reset-clock-clock");
     const refused = await browser.press(page, "advance-clock", { value: "soon" });

@@ -129,6 +129,7 @@ function errorView(web: Web, req: Request, res: Response, error: unknown, answer
     rule: answer.rule ?? null,
     mismatch: answer.mismatch ?? null,
     status: answer.status,
+    retryAfter: answer.retryAfter ?? null,
     otherUser: error instanceof OtherUserError ? { username: error.username, href: formPage } : null,
   };
 }

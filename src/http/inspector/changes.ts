@@ -1,7 +1,9 @@
 import type { RawParameters } from "../../core/authorize/parameters.ts";
 import type { Context } from "../../core/context.ts";
 import { commandOn } from "../../core/hint.ts";
+import { durationOf } from "../../core/time.ts";
 import { operations, type OperationInput } from "../../core/operations/table.ts";
+import { formatDuration, formatTime, timeZoneHere } from "../pages/templates/texts.ts";
 import { faultCommand, faultIn, faultOf } from "./fault-form.ts";
 import { addUserCommand, claimsIn, expireCommand, expiryIn, newUserIn, objectIn } from "./forms.ts";
 import type { Tab } from "./tabs.ts";
@@ -18,6 +20,8 @@ interface Change {
   readonly isAct?: true;
   /** Whether fixtures say it too, so that a reset goes back to what they say. */
   readonly isOfFixtures?: true;
+  /** The value in words, for the sentence that says what was done. */
+  readonly words?: (value: string, lang: string) => string;
   /** The value of a form with several fields. */
   readonly read?: (body: RawParameters) => string;
 }
@@ -114,12 +118,14 @@ const table = {
     ...act,
     tab: "testing",
     run: (ctx, _, by) => operations["clock.advance"].run(ctx, { by }, runner),
+    words: (by, lang) => (by.startsWith("-") ? "-" : "") + formatDuration(durationOf(by), lang),
     command: (_, by) => ["idp", "clock", "advance", by],
   },
   "set-clock": {
     ...act,
     tab: "testing",
     run: (ctx, _, to) => operations["clock.set"].run(ctx, { to }, runner),
+    words: (to, lang) => formatTime(to, lang, timeZoneHere()),
     command: (_, to) => ["idp", "clock", "set", to],
   },
   freeze: {

@@ -15,6 +15,7 @@ export const showClients: ShowTab = async (web, req, res, refusal) => {
   const page = renderClients(web.renderer, {
     ...tabView(web, req, res, refusal),
     query,
+    addCommand: web.commandLine(["idp", "clients", "add", "shop", "--redirect-uri", "http://localhost:3000/callback"]),
     more: Math.max(0, found.length - shownRows),
     clients: found.slice(0, shownRows).map((client) => ({
       id: client.client_id,

@@ -21,6 +21,7 @@ export const showGrants: ShowTab = async (web, req, res, refusal) => {
   const page = renderGrants(web.renderer, {
     ...tabView(web, req, res, refusal),
     query,
+    signInCommand: web.commandLine(["idp", "login"]),
     more: Math.max(0, grants.length - shownRows) + Math.max(0, sessions.length - shownRows),
     grants: grants.slice(0, shownRows).map((grant) => ({
       ...{ id: grant.id, user: grant.user, client: grant.client, scope: grant.scope, status: grant.status },

@@ -47,7 +47,7 @@ export function tabView(web: Web, req: Request, res: Response, refusal: Operatio
     href: inspectorHref(web),
     issuer: web.ctx.issuer,
     issuers: issuersView(web),
-    done: refusal === null ? doneIn(web, req) : null,
+    done: refusal === null ? doneIn(web, req, view.lang) : null,
     refused: refusal && {
       message: refusal.summary,
       problems: refusal.problems.map(problemText),
@@ -89,7 +89,7 @@ function laterFor({ ctx }: Web): Text {
 }
 
 /** What the last form did, according to the address. */
-function doneIn(web: Web, req: Request): TabView["done"] {
+function doneIn(web: Web, req: Request, lang: string): TabView["done"] {
   const query = queryParameters(req);
   const [done = "", target = "", value = "", proof = ""] = ["done", "target", "value", "proof"].map((name) =>
     single(query, name),
@@ -97,7 +97,7 @@ function doneIn(web: Web, req: Request): TabView["done"] {
   const change = changeNamed(done);
   if (change === null || !sameSecret(proof, proofOf(csrfOf(web, req), done, target, value))) return null;
   return {
-    text: { key: `inspector.done-${done}`, values: { target, value } },
+    text: { key: `inspector.done-${done}`, values: { target, value: change.words?.(value, lang) ?? value } },
     later: change.isOfFixtures === true ? laterFor(web) : null,
     command: web.commandLine(change.command(target, value)),
   };

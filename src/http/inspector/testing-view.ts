@@ -34,6 +34,8 @@ export interface TestingView extends TabView {
   readonly clear: ChangeView | null;
   readonly add: ChangeView;
   readonly expire: ChangeView;
+  /** The command that the hint at the clock names. */
+  readonly expireTokens: string;
   readonly expirable: readonly string[];
   readonly snapshots: readonly {
     readonly name: string;

@@ -39,6 +39,7 @@ export const showTesting: ShowTab = async (web, req, res, refusal) => {
     clear: faults.length > 0 ? changeView(web, "clear-faults", "faults") : null,
     add: changeView(web, "add-fault", "faults", '{"endpoint":"token","status":503}'),
     expire: changeView(web, "expire", "all", '{"user":"USERNAME"}'),
+    expireTokens: web.commandLine(["idp", "expire"]),
     expirable,
     snapshots: snapshots.map(({ name, savedAt }) => ({
       ...{ name, savedAt },

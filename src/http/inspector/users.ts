@@ -3,6 +3,7 @@ import { pageOfUsers } from "../../core/login/picker.ts";
 import { rolesOf } from "../../core/users/roles.ts";
 import type { User } from "../../store/store.ts";
 import { bodyParameters } from "../input/params.ts";
+import { addUser } from "../pages/login.ts";
 import { sendPage } from "../pages/page-writer.ts";
 import type { Web } from "../web.ts";
 import type { ChangeName } from "./changes.ts";
@@ -41,6 +42,7 @@ export const showUsers: ShowTab = async (web, req, res, refusal) => {
   const page = renderUsers(web.renderer, {
     ...tabView(web, req, res, refusal),
     query,
+    addCommand: addUser(web),
     add: changeView(web, "add-user", "new", '{"username":"erin"}'),
     more: total - users.length,
     users: users.map((user) => rowOf(web, user)),

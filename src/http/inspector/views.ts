@@ -82,6 +82,8 @@ export interface ListView extends TabView {
 }
 
 export interface UsersView extends ListView {
+  /** The next step if there is no user. */
+  readonly addCommand: string;
   readonly add: ChangeView;
   readonly users: readonly {
     readonly username: string;
@@ -102,6 +104,8 @@ export interface UsersView extends ListView {
 }
 
 export interface ClientsView extends ListView {
+  /** The next step if there is no client. */
+  readonly addCommand: string;
   readonly clients: readonly {
     readonly id: string;
     readonly name: string;
@@ -115,6 +119,8 @@ export interface ClientsView extends ListView {
 }
 
 export interface GrantsView extends ListView {
+  /** The next step if there is no grant. */
+  readonly signInCommand: string;
   readonly grants: readonly {
     readonly id: string;
     readonly user: string;

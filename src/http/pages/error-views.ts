@@ -50,6 +50,8 @@ export interface ErrorView extends View {
   readonly mismatch: Mismatch | null;
   /** HTTP status. */
   readonly status: number;
+  /** Seconds until it may be tried again; null: not known. */
+  readonly retryAfter: number | null;
   /** Who signed in since the form was shown, and where the page of the form is. */
   readonly otherUser: { readonly username: string; readonly href: string } | null;
 }

@@ -83,7 +83,7 @@ async function sendLogin(
       !page.picker || (page.passwordNeeded && !isSwitching)
         ? null
         : reauth !== null
-          ? pickerOf(path, reauth)
+          ? pickerOf(web, path, reauth)
           : await pickerView(web, path, query, page.likely?.id ?? null),
     username: refusal?.username ?? reauth?.username ?? page.loginHint ?? "",
     onlyUser: refusal === null ? (reauth?.username ?? null) : null,
@@ -125,11 +125,13 @@ async function pickerView(
   const found = await pageOfUsers(web.ctx, { query, page, size: pickerPageSize, first });
   const { users, total, pages, everybody } = found;
   const beyond = everybody > lookedThrough ? { looked: lookedThrough, everybody } : null;
-  return { href, query, users: users.map(personOf), total, page: found.page, pages, beyond };
+  return { href, query, users: users.map(personOf), total, page: found.page, pages, beyond, addCommand: addUser(web) };
 }
 
+export const addUser = ({ commandLine }: Web): string => commandLine(["idp", "users", "add", "alice"]);
+
 /** The user who is asked to sign in again. */
-const pickerOf = (href: string, user: User): PickerView => ({
+const pickerOf = (web: Web, href: string, user: User): PickerView => ({
   href,
   users: [personOf(user)],
   total: 1,
@@ -137,6 +139,7 @@ const pickerOf = (href: string, user: User): PickerView => ({
   page: 1,
   pages: 1,
   beyond: null,
+  addCommand: addUser(web),
 });
 
 /** Details beyond the sentence of the state. */

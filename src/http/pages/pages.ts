@@ -214,8 +214,9 @@ export function renderFormPost(renderer: Renderer, view: FormPostView): Page {
 }
 
 export function renderError(renderer: Renderer, view: ErrorView): Page {
-  const { page, say, plain } = writerOf(renderer, view);
+  const { page, plain, lang } = writerOf(renderer, view);
   const key = `error.${view.kind}`;
+  const sentence = plain({ key: `${key}.sentence`, values: { wait: formatDuration(view.retryAfter ?? 0, lang) } });
   const comparison = view.mismatch && compare(view.mismatch, plain);
   // An option is not broken at its hyphens.
   const fixWords = view.fix?.split(" ").map((text) => ({ text, isOption: text.startsWith("--") })) ?? [];
@@ -227,7 +228,7 @@ export function renderError(renderer: Renderer, view: ErrorView): Page {
       failed: true,
       copies: view.fix !== null,
     },
-    { ...view, sentence: say(`${key}.sentence`), comparison, fixWords },
+    { ...view, sentence, comparison, fixWords },
     plainPageHeaders,
   );
 }

@@ -107,6 +107,8 @@ export interface PickerView {
   readonly pages: number;
   /** How many users were searched and how many there are; null if all were searched. */
   readonly beyond: { readonly looked: number; readonly everybody: number } | null;
+  /** The next step if there is no user. */
+  readonly addCommand: string;
 }
 
 /** How many users the picker shows at a time. */

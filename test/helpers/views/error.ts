@@ -19,6 +19,7 @@ const error: ErrorView = {
     rule: "RFC 6749 3.1.2.3",
   },
   status: 400,
+  retryAfter: null,
   otherUser: null,
 };
 
@@ -126,6 +127,7 @@ export const errorViews = {
     message: 'too many wrong passwords for "alice" from here: try again in 9 s',
     rule: "RFC 6585 4",
     status: 429,
+    retryAfter: 9,
   },
   "error-host": {
     ...error,

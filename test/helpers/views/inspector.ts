@@ -76,6 +76,7 @@ const done = (
 
 const users: UsersView = {
   ...tab,
+  addCommand: "npx dev-idp users add alice",
   add: {
     kind: "add-user",
     action: "/_idp/change?change=add-user",
@@ -147,6 +148,7 @@ const client = (
 
 const clients: ClientsView = {
   ...tab,
+  addCommand: "npx dev-idp clients add shop --redirect-uri http://localhost:3000/callback",
   query: "",
   more: 0,
   clients: [
@@ -199,6 +201,7 @@ const grant = (id: string, user: string, status: "active" | "revoked"): GrantsVi
 
 const grants: GrantsView = {
   ...tab,
+  signInCommand: "npx dev-idp login",
   query: "",
   more: 12,
   grants: [grant("g_8fK2aQxYz01b", "alice", "active"), grant("g_7yQ2mXk0aLw3", "bob", "revoked")],
@@ -366,6 +369,7 @@ const testing: TestingView = {
   clear: null,
   add: change("add-fault", "faults", "faults add token --status 503"),
   expire: change("expire", "all", "expire --user USERNAME"),
+  expireTokens: "npx dev-idp expire",
   expirable: ["access", "refresh", "sessions", "codes"],
   snapshots: [
     {
@@ -429,8 +433,8 @@ export const testingViews = {
     clear: change("clear-faults", "faults", "faults clear"),
   },
   "inspector-testing-behind": { ...testing, clock: { ...testing.clock, offset: -7200 } },
-  "inspector-testing-advance": doneHere("advance", "clock", "clock advance 31m", "31m"),
-  "inspector-testing-set": doneHere("set-clock", "clock", "clock set 2027-01-01T00:00:00Z", "2027-01-01T00:00:00Z"),
+  "inspector-testing-advance": doneHere("advance", "clock", "clock advance 31m", "31 minutes"),
+  "inspector-testing-set": doneHere("set-clock", "clock", "clock set 2027-01-01T00:00:00Z", "1 Jan 2027, 00:00 UTC"),
   "inspector-testing-freeze": doneHere("freeze", "clock", "clock freeze"),
   "inspector-testing-reset": doneHere("reset-clock", "clock", "clock reset"),
   "inspector-testing-add": doneHere("add-fault", "faults", "faults add token --status 503"),

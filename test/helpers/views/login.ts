@@ -12,6 +12,7 @@ const fewUsers: PickerView = {
   page: 1,
   pages: 1,
   beyond: null,
+  addCommand: "npx dev-idp users add alice",
 };
 
 const manyUsers: PickerView = {
