@@ -1,6 +1,6 @@
 import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { idp, newFolder, startIdp } from "../helpers/cli.ts";
 import { pictures } from "../helpers/pictures.ts";
 import { controlC, onTerminal } from "../helpers/terminal.ts";
@@ -107,4 +107,28 @@ test("after a watched change, a reset still reads the files again", async () => 
     code: 0,
     stdout: expect.stringContaining("Reset to a.yaml: 1 user,"),
   });
+});
+
+test("pages with a mistake: the error and what still holds, and nothing about fixtures; then they are read again", async () => {
+  const cwd = newFolder();
+  const write = (text: string): void => writeFileSync(join(cwd, "pages", "home.eta"), text);
+  mkdirSync(join(cwd, "pages"));
+  write("<p>one</p>");
+  const server = await startIdp(["--watch", "--memory", "--templates", "pages"], { cwd });
+  // A change before the folder is watched is not noticed, so it is made again.
+  await vi.waitFor(
+    () => {
+      write("<p>two <% if (");
+      expect(server.output.stderr).toMatch(
+        /home\.eta:1:8 unclosed tag: %> is missing\nError: the templates have mistakes\n {2}The server still uses what/,
+      );
+    },
+    { timeout: 20_000, interval: 500 },
+  );
+  const page = async () => (await fetch(server.issuer, { headers: { accept: "text/html" } })).text();
+  expect(await page()).toContain("one");
+  write("<p>three</p>");
+  await server.printed("pages: pages read again");
+  expect(await page()).toContain("three");
+  expect(server.output.stdout).not.toContain("fixture file is gone");
 });

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { onTestFinished } from "vitest";
 
 /** A folder whose files go before the built-in templates; it is removed when the test ends. */
-export function templatesFolder(files: Readonly<Record<string, string>>): string {
+export function templatesFolder(files: Readonly<Record<string, string | Uint8Array>>): string {
   const folder = mkdtempSync(join(tmpdir(), "idp-templates-"));
   onTestFinished(() => {
     rmSync(folder, { recursive: true });

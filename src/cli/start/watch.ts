@@ -127,6 +127,7 @@ export function watchFixtures(
 
   async function refresh(): Promise<void> {
     if (closed) return;
+    let isOfFixtures = false;
     try {
       // The folder may be another one of the same name by now. This comes before the files are read, so that no change is missed.
       rewatch();
@@ -135,6 +136,7 @@ export function watchFixtures(
         server.reloadPages();
         tell({ applied: true, files: [templates] }, `${templates}: pages read again`);
       }
+      isOfFixtures = true;
       const now = await read();
       const text = JSON.stringify(now.sources);
       if (text === last) return;
@@ -151,7 +153,8 @@ export function watchFixtures(
       const line = `${now.names.join(", ")}: ${seedSummary(seeded)}${stays}`;
       tell({ applied: true, files: now.names, ...seeded, vanished }, line);
     } catch (error) {
-      last = "";
+      // Once they are right again, it says so.
+      if (isOfFixtures) last = "";
       const failure = failureOf(error);
       if (cli.json) tell({ applied: false, error: { ...failure, hint: shownHint(failure) } }, "");
       else

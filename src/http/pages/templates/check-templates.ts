@@ -1,32 +1,15 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Script } from "node:vm";
 import { Eta } from "eta";
 import { OperationError, type Problem } from "../../../core/errors.ts";
 import { nearest } from "../../../core/nearest.ts";
+import { syntaxMistake } from "./locale-syntax.ts";
+import { filesIn, positionOf, problemOfFile, readPage, type Mistake } from "./page-file.ts";
 
 /** Checks a folder of templates before anybody asks for a page: a page with a mistake would be an error 500 without a file name. */
 
-/** The folders that have files of pages. Whatever else is beside them, such as the data, is somebody else's. */
-const folders = ["", "inspector/", "locales/", "partials/"];
-const ofPages = /\.(eta|json|css|js)$/;
-
-const filesIn = (root: string): readonly string[] =>
-  folders.flatMap((folder) =>
-    (existsSync(join(root, folder)) ? readdirSync(join(root, folder)) : [])
-      .filter((name) => ofPages.test(name) && (folder !== "" || !name.endsWith(".json")))
-      .sort()
-      .map((name) => folder + name),
-  );
-
-/** Line and column of a place in a text, from 1. */
-function positionOf(text: string, offset: number): string {
-  const before = text.slice(0, offset).split("\n");
-  return `${before.length}:${(before.at(-1)?.length ?? 0) + 1}`;
-}
-
 /** What is wrong with the JSON of a locale; null: nothing. */
-function problemOfLocale(text: string): { readonly position: string; readonly message: string } | null {
+function problemOfLocale(text: string): Mistake | null {
   try {
     const value: unknown = JSON.parse(text);
     if (typeof value !== "object" || value === null || Array.isArray(value)) {
@@ -37,17 +20,13 @@ function problemOfLocale(text: string): { readonly position: string; readonly me
     const offset = Math.max(0, text.indexOf(JSON.stringify(wrong[0])));
     return { position: positionOf(text, offset), message: `"${wrong[0]}" must be a text` };
   } catch (error) {
-    const { message } = error as Error;
-    const at = /at position (\d+)/.exec(message)?.[1];
-    return {
-      position: positionOf(text, at === undefined ? text.length : Number(at)),
-      message: `is not JSON: ${message}`,
-    };
+    const { offset, message } = syntaxMistake(text) ?? { offset: 0, message: (error as Error).message };
+    return { position: positionOf(text, offset), message: `is not JSON: ${message}` };
   }
 }
 
 /** What is wrong with the syntax of a template; null: nothing. */
-function problemOfTemplate(text: string): { readonly position: string; readonly message: string } | null {
+function problemOfTemplate(text: string): Mistake | null {
   const eta = new Eta({ debug: true });
   let code: string;
   try {
@@ -55,7 +34,7 @@ function problemOfTemplate(text: string): { readonly position: string; readonly 
   } catch (error) {
     const { message } = error as Error;
     const [, what = message, line = "1", column = "1"] = /^(.*) at line (\d+) col (\d+)/s.exec(message) ?? [];
-    return { position: `${line}:${column}`, message: what };
+    return { position: `${line}:${column}`, message: what === "unclosed tag" ? `${what}: %> is missing` : what };
   }
   try {
     new Script(`(function(){${code}\n})`, { filename: "template" });
@@ -70,7 +49,7 @@ function problemOfTemplate(text: string): { readonly position: string; readonly 
         .match(/__eta\.line=\d+/g)
         ?.at(-1)
         ?.slice("__eta.line=".length) ?? "1";
-    return { position: `${line}:1`, message };
+    return { position: `${line}:1`, message: `the JavaScript in the tags is not valid: ${message}` };
   }
 }
 
@@ -82,6 +61,34 @@ const meant = (given: string, known: readonly string[]): string => {
   return found === undefined ? "" : ` Did you mean ${found}?`;
 };
 
+/** Where a template has the tags of another engine, which are shown as they are. */
+function foreignTags(text: string): readonly string[] {
+  const at = text.search(/\{[{%]/);
+  if (at === -1) return [];
+  return [`:${positionOf(text, at)} ${text.slice(at, at + 2)} is shown as it is: the tags of templates are <%= … %>`];
+}
+
+/** The values that a text takes: `{app}`. */
+const valuesIn = (text: string): readonly string[] => [...text.matchAll(/\{(\w+)\}/g)].map(([, name = ""]) => name);
+
+/** What has no effect in the texts of a locale, or no value on a page. @param known the built-in texts in English */
+function oddTexts(texts: Readonly<Record<string, string>>, known: Readonly<Record<string, string>>): readonly string[] {
+  return Object.entries(texts).flatMap(([key, text]) => {
+    const original = known[key];
+    if (original === undefined) {
+      return ownKey.test(key) ? [] : [` "${key}" is no text of a page.${meant(key, Object.keys(known))}`];
+    }
+    const values = valuesIn(original);
+    return valuesIn(text)
+      .filter((name) => !values.includes(name))
+      .map((name) => ` "${key}" has {${name}}, which has no value there.${meant(name, values)}`);
+  });
+}
+
+/** @returns the built-in file to compare a file with */
+const originalOf = (builtIn: string, name: string, known: readonly string[]): string =>
+  join(builtIn, known.includes(name) ? name : "locales/en.json");
+
 /**
  * @param folder the user's own
  * @param builtIn the folder whose files it may replace
@@ -90,9 +97,10 @@ const meant = (given: string, known: readonly string[]): string => {
  */
 export function checkTemplates(folder: string, builtIn: string): readonly string[] {
   const known = filesIn(builtIn);
-  const keys = Object.keys(JSON.parse(readFileSync(join(builtIn, "locales/en.json"), "utf8")) as object);
+  const english = JSON.parse(readPage(join(builtIn, "locales/en.json"))) as Readonly<Record<string, string>>;
   const problems: Problem[] = [];
   const warnings: string[] = [];
+  let compare: readonly string[] = [];
   for (const name of filesIn(folder)) {
     const path = join(folder, name);
     const isLocale = /^locales\/[a-z]{2,3}\.json$/.test(name);
@@ -100,18 +108,27 @@ export function checkTemplates(folder: string, builtIn: string): readonly string
       warnings.push(`${path} replaces nothing.${meant(name, known)}`);
       continue;
     }
-    if (!isLocale && !name.endsWith(".eta")) continue;
-    const text = readFileSync(path, "utf8");
-    const wrong = isLocale ? problemOfLocale(text) : problemOfTemplate(text);
-    if (wrong !== null) problems.push({ path: "", message: `${path}:${wrong.position} ${wrong.message}` });
-    else if (isLocale) {
-      for (const key of Object.keys(JSON.parse(text) as object)) {
-        if (!keys.includes(key) && !ownKey.test(key))
-          warnings.push(`${path} "${key}" is no text of a page.${meant(key, keys)}`);
-      }
+    const isTemplate = name.endsWith(".eta");
+    const broken = problemOfFile(path);
+    const text = broken === null && (isLocale || isTemplate) ? readPage(path) : "";
+    const wrong = broken ?? (isLocale ? problemOfLocale(text) : isTemplate ? problemOfTemplate(text) : null);
+    if (wrong !== null) {
+      const place = wrong.position === null ? path : `${path}:${wrong.position}`;
+      problems.push({ path: "", message: `${place} ${wrong.message}` });
+      if (compare.length === 0 && wrong.position !== null) compare = ["diff", originalOf(builtIn, name, known), path];
+      continue;
     }
+    const odd = isLocale ? oddTexts(JSON.parse(text) as Readonly<Record<string, string>>, english) : foreignTags(text);
+    warnings.push(...odd.map((line) => path + line));
   }
   if (problems.length === 0) return warnings;
   const listed = problems.map(({ message }) => message).join("\n");
-  throw new OperationError("invalid", listed, { problems, summary: "the templates have mistakes" });
+  throw new OperationError("invalid", listed, {
+    problems,
+    summary: "the templates have mistakes",
+    hint:
+      compare.length === 0
+        ? "Fix that, or remove it: then the built-in file is used."
+        : { text: "To compare the file with the built-in one", command: compare },
+  });
 }

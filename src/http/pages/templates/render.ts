@@ -1,11 +1,12 @@
 import { createHash } from "node:crypto";
-import { existsSync, readFileSync, statSync } from "node:fs";
+import { statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Eta } from "eta";
 import { OperationError } from "../../../core/errors.ts";
 import { packageFile } from "../../../files/package.ts";
 import { checkTemplates } from "./check-templates.ts";
+import { readPages, type Pages } from "./page-file.ts";
 import { escapeHtml, loadTexts, type Texts, type TextValues } from "./texts.ts";
 import type { BrandView, Theme } from "../views.ts";
 
@@ -83,7 +84,7 @@ function shown(value: unknown): string {
 class TemplateError extends Error {}
 
 /** Eta compiles a template when it is first needed, and keeps the function. */
-function createEngine(roots: readonly string[]): Eta {
+function createEngine(roots: readonly string[], pages: Pages): Eta {
   const eta = new Eta({
     cache: true,
     // Makes errors say where they happened.
@@ -92,13 +93,14 @@ function createEngine(roots: readonly string[]): Eta {
     autoFilter: true,
     filterFunction: shown,
   });
+  eta.readFile = (path) => pages.get(path) ?? "";
   eta.RuntimeErr = (error, template, line, path) => {
     // An error of an included template already says where.
     if (error instanceof TemplateError) throw error;
     const source = template.split("\n")[line - 1]?.trim() ?? "";
     throw new TemplateError(`${path}:${line}: ${error.message}: ${source}`, { cause: error });
   };
-  eta.resolvePath = (name) => (eta.filepathCache[name] ??= firstFile(roots, `${name}.eta`));
+  eta.resolvePath = (name) => (eta.filepathCache[name] ??= firstFile(roots, pages, `${name}.eta`));
   return eta;
 }
 
@@ -114,14 +116,15 @@ export function createRenderer(
   const roots = [...overrides.map(folderOf), builtInRoot];
   function load() {
     for (const root of roots.slice(0, -1)) checkTemplates(root, builtInRoot).forEach(note);
-    return { texts: loadTexts(roots), eta: createEngine(roots), assets: new Map<string, Asset>() };
+    const pages = readPages(roots);
+    return { pages, texts: loadTexts(roots, pages), eta: createEngine(roots, pages), assets: new Map<string, Asset>() };
   }
   let loaded = load();
 
   function asset(name: string): Asset {
     const known = loaded.assets.get(name);
     if (known !== undefined) return known;
-    const text = readFileSync(firstFile(roots, name), "utf8");
+    const text = loaded.pages.get(firstFile(roots, loaded.pages, name)) ?? "";
     const made = { text, version: createHash("sha256").update(text).digest("base64url").slice(0, 16) };
     loaded.assets.set(name, made);
     return made;
@@ -167,8 +170,8 @@ function folderOf(path: string): string {
 }
 
 /** The path of a file in the first folder that has it. */
-function firstFile(roots: readonly string[], name: string): string {
-  const root = roots.find((folder) => existsSync(join(folder, name)));
-  if (root === undefined) throw new Error(`${name} is not in ${roots.join(", ")}`);
-  return join(root, name);
+function firstFile(roots: readonly string[], pages: Pages, name: string): string {
+  const path = roots.map((root) => join(root, name)).find((one) => pages.has(one));
+  if (path === undefined) throw new Error(`${name} is not in ${roots.join(", ")}`);
+  return path;
 }

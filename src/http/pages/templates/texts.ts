@@ -1,7 +1,8 @@
-import { readdirSync, readFileSync, statSync } from "node:fs";
+import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { OperationError } from "../../../core/errors.ts";
 import { durationParts } from "../../../core/time-words.ts";
+import type { Pages } from "./page-file.ts";
 
 /** Values for the `{names}` of a text. */
 export type TextValues = Readonly<Record<string, string | number>>;
@@ -103,9 +104,9 @@ function languagesIn(root: string): string[] {
 
 /**
  * The texts below these folders.
- * @param roots the first folder wins, text by text; a text that a language lacks is taken from English
+ * @param roots the folders of `pages`; the first one wins, text by text; a text that a language lacks is taken from English
  */
-export function loadTexts(roots: readonly string[]): Texts {
+export function loadTexts(roots: readonly string[], pages: Pages): Texts {
   const byRoot = roots.map((root) => ({ root, languages: languagesIn(root) }));
   const languages = new Set(byRoot.flatMap((entry) => entry.languages));
   const catalogs = new Map<string, Catalog>();
@@ -115,7 +116,7 @@ export function loadTexts(roots: readonly string[]): Texts {
     if (catalog === undefined) {
       const layers = byRoot
         .filter((entry) => entry.languages.includes(language))
-        .map(({ root }) => JSON.parse(readFileSync(join(root, "locales", `${language}.json`), "utf8")) as object)
+        .map(({ root }) => JSON.parse(pages.get(join(root, "locales", `${language}.json`)) ?? "{}") as object)
         .map((layer) => Object.entries(layer).map(([key, text]) => [key, cut(String(text))] as const))
         .reverse();
       const fallback = language === fallbackLanguage ? [] : catalogOf(fallbackLanguage);
