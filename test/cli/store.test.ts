@@ -181,6 +181,22 @@ describe("with a database", () => {
     expect(await idp(["stop"], place)).toMatchObject({ code: 5, stderr: expect.stringContaining("--url") });
   });
 
+  test("a command on the store says once what it did, and under --json nothing else", async () => {
+    const place = { cwd: newFolder(), env: (await newStore()).env };
+    expect(await idp(["seed"], place)).toMatchObject({ code: 0 });
+    for (const [line, once] of [
+      ["clock advance 2h", /\(2 h ahead\)/g],
+      ["clock freeze", /frozen/g],
+      ["clock reset", /T\d\d:/g],
+      ["faults add token --drop", /connection closed/g],
+    ] as const) {
+      const { code, stdout, stderr } = await idp(line.split(" "), place);
+      expect([line, code, (stdout + stderr).match(once)?.length]).toEqual([line, 0, 1]);
+      expect(stderr).not.toMatch(/the clock (is|shows)|^fault /m);
+    }
+    expect((await idp("clock advance 2h --json".split(" "), place)).stderr).not.toContain("the clock is");
+  });
+
   test("data moves from a folder into the store and back: tokens stay valid under the same issuer", async () => {
     const { env } = await newStore();
     const cwd = newFolder();

@@ -42,18 +42,21 @@ export async function runOnData<N extends OperationName>(
   },
 ): Promise<OperationOutput<N>> {
   const isShared = cli.store !== null;
+  // Under --json, stderr has only an error.
+  const tell = (note: string): void => {
+    if (!cli.json) say(cli, note);
+  };
+  // What a server logs of a change is the result of these commands.
+  const isResult = /^(clock|faults|sessions)\./.test(name);
   const stores = await openStores({
     data: isShared ? null : cli.data,
     postgres: cli.store ?? undefined,
     kind: "command",
     version,
-    // Under --json, stderr has only an error.
-    log: (note) => {
-      if (!cli.json) say(cli, note);
-    },
+    log: tell,
   });
   const issuers = createRegistry(stores, {
-    ...{ now: cli.now, random: randomText, log: (note) => say(cli, note) },
+    ...{ now: cli.now, random: randomText, log: isResult ? () => undefined : tell },
     // Those of the data apply.
     ...{ settings: {}, anyHost: false, isShared },
   });
