@@ -35,7 +35,7 @@ async function consentPage(
 test("openid shows what is always sent, each other scope what it adds", async () => {
   const shown = words(await consentPage({ scope: "openid profile email phone" }));
   expect(shown).toMatch(
-    /Know who you are Always: Alice Adams, alice, \d+ .* openid Id \d+ Name Alice Adams User name alice/,
+    /Know who you are Always: Alice Adams, alice, \d+ .* openid ID \d+ Name Alice Adams User name alice/,
   );
   expect(shown).toContain("E-mail name alice E-mail domain example.test Verified no");
   expect(shown).toContain("Phone +905551112233");
@@ -47,14 +47,14 @@ test("openid shows what is always sent, each other scope what it adds", async ()
 
 test("a client that takes standard claims is shown to get those", async () => {
   const shown = words(await consentPage({ scope: "openid email" }, { userinfo_format: "standard" }));
-  expect(shown).toMatch(/openid Id \(sub\) \d+/);
+  expect(shown).toMatch(/openid ID \(sub\) \d+/);
   expect(shown).toContain("E-mail alice@example.test Verified no");
   expect(shown).not.toContain("E-mail domain");
 });
 
 test("without openid, what is always sent is shown above the choice", async () => {
   const shown = words(await consentPage({ scope: "email" }));
-  expect(shown).toMatch(/It will always know Id \d+ Name Alice Adams/);
+  expect(shown).toMatch(/It will always know ID \d+ Name Alice Adams/);
 });
 
 test("the notes of a request say what it lacks, and which scopes were left out", async () => {

@@ -171,3 +171,10 @@ test("a decision that is neither allow nor deny: 400, and the page can still be 
   }
   expect((await browser.press(visit, button)).left).not.toBeNull();
 });
+
+test("a refused form has a button that leads to its page", async () => {
+  const { browser, visit, button } = await accountPage();
+  const refused = await browser.press(visit, button, { csrf: "wrong" });
+  const href = /id="error-reload"[^>]* href="([^"]+)"/.exec(refused.body)?.[1] ?? "";
+  expect(await browser.open(href)).toMatchObject({ status: 200, page: "account" });
+});

@@ -117,8 +117,8 @@ function sendAnswer(web: Web, req: Request, res: Response, error: unknown, answe
 }
 
 function errorView(web: Web, req: Request, res: Response, error: unknown, answer: Answer): ErrorView {
-  // The address of a form of the account page is not the address of the page.
-  const formPage = routeOf(res).name === "account" ? `${web.base}/account` : req.path;
+  // The address of a form leads to its page. In the inspector, the query names the form.
+  const formPage = routeOf(res).name === "inspector" ? req.url : req.path;
   return {
     ...viewFor(web, req, res),
     kind: answer.kind,
@@ -130,7 +130,8 @@ function errorView(web: Web, req: Request, res: Response, error: unknown, answer
     mismatch: answer.mismatch ?? null,
     status: answer.status,
     retryAfter: answer.retryAfter ?? null,
-    otherUser: error instanceof OtherUserError ? { username: error.username, href: formPage } : null,
+    otherUser: error instanceof OtherUserError ? { username: error.username } : null,
+    formHref: answer.kind === "form" || answer.kind === "other-user" ? formPage : null,
   };
 }
 

@@ -52,6 +52,8 @@ export interface ErrorView extends View {
   readonly status: number;
   /** Seconds until it may be tried again; null: not known. */
   readonly retryAfter: number | null;
-  /** Who signed in since the form was shown, and where the page of the form is. */
-  readonly otherUser: { readonly username: string; readonly href: string } | null;
+  /** Who signed in since the form was shown; null: nobody. */
+  readonly otherUser: { readonly username: string } | null;
+  /** The page of a form that was refused because it is old; null for other refusals. */
+  readonly formHref: string | null;
 }

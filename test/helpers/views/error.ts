@@ -21,6 +21,7 @@ const error: ErrorView = {
   status: 400,
   retryAfter: null,
   otherUser: null,
+  formHref: null,
 };
 
 const bareError = { mismatch: null, advice: null, fix: null, rule: null };
@@ -81,6 +82,7 @@ export const errorViews = {
     kind: "form",
     message: "the form did not come from this server's own page",
     rule: "RFC 6749 10.12",
+    formHref: "/account/preferences",
     status: 403,
   },
   "error-other-user": {
@@ -89,7 +91,8 @@ export const errorViews = {
     kind: "other-user",
     message: "bob signed in in another tab. Reload this page",
     status: 403,
-    otherUser: { username: "bob", href: "/account" },
+    otherUser: { username: "bob" },
+    formHref: "/account",
   },
   "error-not-found": {
     ...error,

@@ -301,6 +301,7 @@ function signInView(records: readonly RequestRecord[]): SignInView {
     ...tab,
     streamHref: "/_idp/stream",
     backHref: "/_idp/",
+    launcher: "npx dev-idp ",
     faultsHref: "/_idp/testing",
     flow: rowOf(flow, "/_idp/sign-ins/"),
     failed: failure && { id: failure.id, rule: failure.rule, fix: failure.fix, clock: failure.clock },

@@ -102,7 +102,7 @@ export function rowOf(flow: Flow, href: string): FlowRow {
     href: `${href}${id}`,
     at: records[0]?.time ?? "",
     client,
-    path: client === null && records[0]?.endpoint === "none" ? records[0].path : null,
+    path: client === null && records[0]?.endpoint !== "authorize" ? (records[0]?.path ?? null) : null,
     user: lastOf(records.map(({ user }) => user)),
     requests: records.length,
     state:

@@ -104,6 +104,8 @@ export interface SignInView extends TabView, LiveView {
     /** The id of the request that came next. */
     readonly before: string;
   }[];
+  /** What the commands of `idp` begin with here: "npx dev-idp ". */
+  readonly launcher: string;
   /** The tab where faults are removed. */
   readonly faultsHref: string;
   /** The list of all. */
@@ -143,6 +145,18 @@ export function renderSignIns(renderer: Renderer, view: SignInsView): Page {
   );
 }
 
+/** The command in a fix, and the words before it. */
+function fixParts(
+  fix: string | null,
+  launcher: string,
+): { readonly advice: string | null; readonly fix: string | null } {
+  const text = fix ?? "";
+  const starts = [launcher, "curl "].map((start) => (text.startsWith(start) ? 0 : text.indexOf(`: ${start}`) + 2));
+  const at = starts.find((start) => start !== 1);
+  if (at === undefined) return { advice: fix, fix: null };
+  return { advice: at === 0 ? null : text.slice(0, at).trim(), fix: text.slice(at) };
+}
+
 export function renderSignIn(renderer: Renderer, view: SignInView): Page {
   const writer = writerOf(renderer, view);
   const { lang, say } = writer;
@@ -159,9 +173,14 @@ export function renderSignIn(renderer: Renderer, view: SignInView): Page {
         stoppedWords: stoppedWords(writer, view.flow),
         atWords: formatTime(view.flow.at, lang, timeZoneHere()),
       },
-      failed: view.failed && { ...view.failed, clockWords: moved(view.failed.clock) },
+      failed: view.failed && {
+        ...view.failed,
+        ...fixParts(view.failed.fix, view.launcher),
+        clockWords: moved(view.failed.clock),
+      },
       steps: view.steps.map((step) => ({
         ...step,
+        ...fixParts(step.fix, view.launcher),
         acts: view.acts.filter(({ before }) => before === step.id).map((act) => ({ ...act, atWords: second(act.at) })),
         atWords: second(step.at),
         msWords: formatNumber(step.ms, lang),

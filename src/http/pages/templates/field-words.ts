@@ -10,6 +10,7 @@ const isDate = (text: string): boolean => /^\d{4}-\d{2}-\d{2}$/.test(text) && !N
 export function wordsOf({ name, value }: FieldView, lang: string, say: Say): string | null {
   if (typeof value === "boolean") return say(value ? "value.yes" : "value.no");
   if (value === null) return null;
+  if (value === "[]" || value === "{}") return "";
   const time = (iso: string): string => formatTime(iso, lang, timeZoneHere());
   if (name === "createdAt" && !Number.isNaN(Date.parse(value))) return time(value);
   // OpenID Connect Core 5.1: seconds since 1970.
