@@ -38,6 +38,10 @@ test("the export as fixtures is a file that starts a server with the same record
   });
   expect(await idpIn(cwd, ["seed", "--check", "exported.yaml"])).toMatchObject({ code: 0 });
   expect(load(readFileSync(join(cwd, "exported.yaml"), "utf8"))).toMatchObject({ users });
+  const printed = await idpIn(cwd, ["export", "--as", "fixtures"]);
+  expect(JSON.parse(printed.stdout)).toMatchObject({ users });
+  expect(printed.stderr).toMatch(/It is JSON\. For YAML: idp export --as fixtures --output exported\.yaml\n$/);
+  expect((await idpIn(cwd, ["export"])).stderr).not.toContain("YAML");
   expect(await idpIn(cwd, ["export", "--output", "state.yaml"])).toMatchObject({
     code: 2,
     stderr: expect.stringContaining("only fixtures are written as YAML"),

@@ -124,7 +124,10 @@ export function declareServer(program: Command, act: Act, typed: Typed): void {
   program
     .command("export")
     .description("export all data as one JSON document, including secrets")
-    .option("-o, --output <file>", "write to this file, readable only by you; fixtures also as .yaml (default: stdout)")
+    .option(
+      "-o, --output <file>",
+      "write to this file, readable only by you; fixtures in YAML if it ends in .yaml or .yml (default: stdout, JSON)",
+    )
     .addOption(
       new Option(
         "--as <form>",

@@ -24,7 +24,13 @@ export async function exportState(cli: Invocation, { output, as }: ExportFlags):
     as === "fixtures"
       ? "It has no passwords, since only hashes are stored: give the users new ones. It has the secrets of clients, but no clients that registered themselves."
       : "It contains private keys, client secrets and password hashes: keep it safe.";
-  if (output === undefined) return answer(document, () => textOf(document), { notes: [warning] });
+  // JSON fits a file of any name, because YAML includes it.
+  const asYaml = {
+    text: "It is JSON. For YAML",
+    command: ["idp", "export", "--as", "fixtures", "--output", "exported.yaml"],
+  };
+  const notes = as === "fixtures" ? [warning, asYaml] : [warning];
+  if (output === undefined) return answer(document, () => textOf(document), { notes });
   await writePrivate(output, isYaml ? await yamlOf(document) : `${textOf(document)}\n`);
   const { users, clients, grants } = document as Readonly<Record<string, readonly unknown[]>>;
   const counts = { users: users?.length ?? 0, clients: clients?.length ?? 0, grants: grants?.length ?? 0 };
