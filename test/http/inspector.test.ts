@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { enroll, register, serve } from "../helpers/app.ts";
-import { approve, Browser } from "../helpers/browser.ts";
+import { approve, Browser, type Visit } from "../helpers/browser.ts";
 import { userinfo } from "../helpers/client.ts";
 import { unescapeHtml } from "../helpers/html.ts";
 import { openInspector } from "../helpers/inspector.ts";
@@ -10,6 +10,11 @@ import type { FixtureSource } from "../../src/index.ts";
 
 const idp = await serve({ settings: { try_it: true } });
 const { browser, at } = await openInspector(idp);
+/** What a field holds. */
+const valueOf = ({ body }: Visit, id: string): string =>
+  unescapeHtml(
+    new RegExp(`id="${id}"[^>]*? value="([^"]*)"|id="${id}"[^>]*>([^<]*)<`).exec(body)?.slice(1).join("") ?? "",
+  );
 const textOf = ({ body }: { readonly body: string }): string => unescapeHtml(body.replace(/<[^>]*>/g, " "));
 
 test("a key leads to the first tab, by an address without it", async () => {
@@ -111,6 +116,29 @@ describe("clients", () => {
     expect(refused.body).not.toContain("row-client-demo-app");
     expect((await idp.call("clients.show", { client_id: id })).redirect_uris).toHaveLength(1);
   });
+});
+
+test("a refused form is open on the page that refuses it, with what was typed", async () => {
+  const users = await browser.open(at("users"));
+  const typed = { username: "erin", email: "erin <at>", displayName: "Erin", roles: "admin, ops" };
+  const added = await browser.press(users, "add-user-new", typed);
+  expect(added.body).toMatch(/id="inspector-add-user"[^>]* open/);
+  for (const [name, value] of Object.entries(typed)) {
+    expect(valueOf(added, `new-${name}`)).toBe(value);
+  }
+  const { client_id: id } = (await register(idp)).credentials;
+  const cases = [
+    ["users", "edit-claims-alice", { claims: '{"a": </textarea>' }, "claims-alice"],
+    ["clients", `add-redirect-uri-${id}`, { value: '/call"back' }, `add-redirect-uri-value-${id}`],
+    ["testing", "advance-clock", { value: "soon" }, "advance-value-clock"],
+    ["testing", "save-snapshot-new", { value: "a b" }, "save-snapshot-value-new"],
+  ] as const;
+  for (const [tab, button, change, field] of cases) {
+    const refused = await browser.press(await browser.open(at(tab)), button, change);
+    expect([button, refused.status]).toEqual([button, 422]);
+    expect([button, valueOf(refused, field)]).toEqual([button, Object.values(change)[0]]);
+  }
+  expect((await browser.open(at("users"))).body).not.toContain("Erin");
 });
 
 test("a list that is empty names the next step, and a search that finds nothing does not", async () => {

@@ -8,7 +8,7 @@ import { showClock } from "../../core/clock.ts";
 import { flowForm } from "../../core/testing/filter.ts";
 import { answerTo } from "../answer/error-answers.ts";
 import { redirect } from "../answer/answer.ts";
-import { queryParameters, single } from "../input/params.ts";
+import { bodyParameters, queryParameters, single } from "../input/params.ts";
 import { viewFor } from "../pages/reader.ts";
 import type { Text } from "../pages/templates/texts.ts";
 import type { Web } from "../web.ts";
@@ -35,6 +35,12 @@ function bannerFor({ ctx }: Web): TabView["banner"] {
   return offset === 0 && !frozen && faults === 0 ? null : { offset, frozen, faults };
 }
 
+/** What the forms of the tabs ask for, without the token that is verified. */
+const typedFields = ["change", "target", "value", "username", "email", "displayName", "roles", "claims"];
+
+const typedIn = (body: RawParameters): TabView["typed"] =>
+  Object.fromEntries(typedFields.map((name) => [name, single(body, name) ?? ""]));
+
 export function tabView(web: Web, req: Request, res: Response, refusal: OperationError | null): TabView {
   const view = viewFor(web, req, res);
   return {
@@ -48,6 +54,7 @@ export function tabView(web: Web, req: Request, res: Response, refusal: Operatio
     issuer: web.ctx.issuer,
     issuers: issuersView(web),
     done: refusal === null ? doneIn(web, req, view.lang) : null,
+    typed: refusal === null ? {} : typedIn(bodyParameters(req)),
     refused: refusal && {
       message: refusal.summary,
       problems: refusal.problems.map(problemText),

@@ -56,6 +56,8 @@ export interface TabView extends View {
     readonly later: Text | null;
     readonly command: string;
   } | null;
+  /** The fields of the form that was refused, as they were typed; empty if none was. */
+  readonly typed: Readonly<Record<string, string>>;
   /** Why it was refused. English. */
   readonly refused: {
     readonly message: string;

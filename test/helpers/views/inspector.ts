@@ -28,6 +28,7 @@ const tab = {
   banner: null,
   testingHref: "/_idp/testing",
   done: null,
+  typed: {},
   refused: null,
 };
 
@@ -116,6 +117,18 @@ export const usersViews = {
       later: { key: "inspector.until-reset", values: {} },
     }),
   },
+  "inspector-users-refused": {
+    ...users,
+    keptQuery: null,
+    typed: { change: "add-user", target: "", username: "erin", email: "erin", displayName: "Erin", roles: "admin" },
+    refused: { message: "the user is not valid", problems: ['email: "erin" is not an e-mail address'], fix: null },
+  },
+  "inspector-users-claims-refused": {
+    ...users,
+    keptQuery: null,
+    typed: { change: "edit-claims", target: "alice", roles: "admin", claims: "{tenant: acme" },
+    refused: { message: "the claims are not JSON: Expected property name", problems: [], fix: null },
+  },
   "inspector-users-no-match": { ...users, query: "nobody", users: [] },
   "inspector-users-issuers": {
     ...users,
@@ -175,6 +188,7 @@ export const clientsViews = {
   "inspector-clients-refused": {
     ...clients,
     keptQuery: null,
+    typed: { change: "add-redirect-uri", target: "demo-app", value: "/callback" },
     refused: {
       message: "the client is not valid",
       problems: ["redirect_uris[2]: must be an absolute URI, not “/callback”", "redirect_uris[3]: has a fragment"],
