@@ -2,7 +2,7 @@
  * cli/requests: commands on the ledger of a running server. requests.ts lists, shows and clears it, follow.ts prints new
  * requests, expect.ts checks expectations.
  */
-import { shownAs } from "../../core/testing/recorded-values.ts";
+import { shownAs } from "../../core/testing/redact-record.ts";
 import type { RequestFilter } from "../../core/testing/filter.ts";
 import type { RequestRecord } from "../../core/testing/record.ts";
 import type { Hint } from "../../core/hint.ts";

@@ -80,7 +80,7 @@ export const requestOperations = {
       note: "Without times, at_least and never it means at least once.",
       input: async (zod) => {
         const { expectEndpoints } = await import("../testing/request-endpoints.ts");
-        const { recordedName: keptName } = await import("../testing/recorded-values.ts");
+        const { recordedName: keptName } = await import("../testing/redact-record.ts");
         const { wait } = await import("./schemas/times.ts");
         const { whole } = await import("./schemas/given.ts");
         const name = zod.string().regex(keptName, { error: "is never kept, so no request can be found by it" });

@@ -1,6 +1,6 @@
 import { durationOf } from "../time.ts";
 import { differences, isAfter, type Difference, type RequestFilter } from "./filter.ts";
-import { shownAs } from "./recorded-values.ts";
+import { shownAs } from "./redact-record.ts";
 import type { ExpectEndpoint } from "./request-endpoints.ts";
 import type { RequestRecord } from "./record.ts";
 import { placeOf, type Ledger } from "./ledger.ts";

@@ -1,4 +1,4 @@
-import type { Redactor, Token } from "./recorded-values.ts";
+import type { Redactor, Token } from "./redact-record.ts";
 
 /** Groups requests into sign-ins, by the codes, tokens and page addresses that one request returns and a later one sends. */
 

@@ -25,7 +25,7 @@ export interface RequestRecord {
   readonly grant_type: string | null;
   /** What was granted, else what was asked for. */
   readonly scope: string | null;
-  /** Of query and body, and the headers `authorization` and `dpop`; see `recorded-values.ts`. */
+  /** Of query and body, and the headers `authorization` and `dpop`; see `redact-record.ts`. */
   readonly parameters: Readonly<Record<string, unknown>>;
   /** Where a redirect led, or the JSON of the response; null for a page. */
   readonly response: Readonly<Record<string, unknown>> | null;

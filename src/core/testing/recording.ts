@@ -4,10 +4,10 @@ import { isList, isProven } from "../redaction/places.ts";
 import { redactorOf, valuesIn } from "../redaction/redactor.ts";
 import { shownValue, type IsRegistered } from "../redaction/values.ts";
 import { byName, parametersOf, type Flows } from "./flows.ts";
-import { copied, type Redactor, type Token } from "./recorded-values.ts";
+import { copied, type Redactor, type Token } from "./redact-record.ts";
 import type { Exchange, RequestEvent, RequestRecord } from "./record.ts";
 
-/** Makes the record of a request. Parameters, tokens and bodies go through `recorded-values.ts`, other texts through `core/redaction`. */
+/** Makes the record of a request. Parameters, tokens and bodies go through `redact-record.ts`, other texts through `core/redaction`. */
 
 const maxLength = 500;
 

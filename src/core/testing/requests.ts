@@ -2,7 +2,7 @@
  * core/testing: what a tester controls and sees.
  *
  * requests.ts is the ledger (its type is in ledger.ts): the one record of the requests, for the request log, `idp requests`, `expect` and
- * the inspector. record.ts says what a record is, and recording.ts makes it. recorded-values.ts says what is recorded of a value, flows.ts
+ * the inspector. record.ts says what a record is, and recording.ts makes it. redact-record.ts says what is recorded of a value, flows.ts
  * which requests belong to one sign-in. filter.ts selects requests, expect.ts compares them with what a test expects, and fix.ts says what
  * repairs a refused one.
  *
@@ -12,7 +12,7 @@
 import { setMaxListeners } from "node:events";
 import type { IsRegistered } from "../redaction/values.ts";
 import { createFlows } from "./flows.ts";
-import { createRedactor, fingerprintsBy } from "./recorded-values.ts";
+import { createRedactor, fingerprintsBy } from "./redact-record.ts";
 import type { Act, Ledger } from "./ledger.ts";
 import type { RequestRecord } from "./record.ts";
 import { eventOf, flowOfRequest, recordOf } from "./recording.ts";

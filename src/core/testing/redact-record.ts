@@ -6,7 +6,7 @@ import { cut, redacted } from "../../text/redacted.ts";
 import { isList, isOpen, isParameterName, openNames } from "../redaction/places.ts";
 import { shownValue } from "../redaction/values.ts";
 
-/** What the ledger records of the values of a request: never a usable secret. */
+/** Takes the secrets out of a record: what the ledger records of the values of a request, never a usable secret. */
 
 /** Replaces a value that may be a secret. */
 export interface Fingerprint {
