@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { newFolder } from "../helpers/cli.ts";
+import { newFolder, startIdp } from "../helpers/cli.ts";
 import { idpIn } from "../helpers/command.ts";
 
 function folderWith(name: string, text: string): string {
@@ -90,4 +90,43 @@ test("nothing in a token acts on the terminal", async () => {
     expect(stdout).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/);
     expect(stdout.toLowerCase()).toContain("\\u009b31m\\u202e");
   }
+});
+
+test("a token of a server whose clock was moved is judged by that clock, and says so; another one by this machine's", async () => {
+  const cwd = newFolder();
+  const { issuer } = await startIdp(["--data", "d"], { cwd });
+  const run = async (words: string): Promise<string> =>
+    (await idpIn(cwd, [...words.split(" "), "--data", "d", "--quiet"])).stdout.trim();
+  await run("issuers add tenant");
+  const issue = "token issue --user alice --client demo-app";
+  const [old, ofTenant] = [await run(issue), await run(`${issue} --issuer tenant`)];
+  expect(await run(`token decode ${old}`)).toMatch(/ {2}expires in (30|29) min\b[^(]*$/m);
+  await run("clock advance 2h");
+  expect(await run(`token decode ${old}`)).toMatch(/expired 1 h 30 min ago \(by the issuer's clock, 2 h ahead\)$/m);
+  const fresh = await run(issue);
+  expect(await run(`token decode ${fresh}`)).toMatch(/expires in (30|29) min.* \(by the issuer's clock, 2 h ahead\)$/m);
+  expect(await run(`token decode ${fresh}`)).not.toContain("from now");
+  const said = JSON.parse(await run(`token decode --json ${fresh}`)) as { expiresIn: number; clock: object };
+  expect(said).toMatchObject({ clock: { offset: 7200, frozen: false } });
+  expect(said.expiresIn).toBeLessThanOrEqual(1800);
+  // Each issuer has its own clock, and a foreign one is not asked.
+  expect(await run(`token decode ${ofTenant}`)).not.toContain("clock");
+  const foreign = `${part({ alg: "none" })}.${part({ iss: `${issuer}.test`, exp: Math.floor(Date.now() / 1000) + 600 })}.`;
+  expect(await run(`token decode ${foreign}`)).not.toContain("clock");
+  await run("clock freeze --issuer tenant");
+  expect(await run(`token decode ${ofTenant}`)).toMatch(/\(by the issuer's clock, frozen at 20\S+Z\b.*\)$/m);
+  const ended = await idpIn(cwd, ["token", "introspect", old, "--data", "d"]);
+  expect(ended.stderr).toMatch(/it expired, 1 h 30 min ago .*\nTimes are by the issuer's clock, 2 h ahead\.\n$/);
+  expect(await run(`token introspect ${fresh}`)).toMatch(/^exp .* in (30|29) min/m);
+});
+
+test("a server that does not answer, or a lock that is left, does not delay a token", async () => {
+  const cwd = newFolder();
+  const { child } = await startIdp(["--data", "d"], { cwd });
+  const issued = await idpIn(cwd, "token issue --user alice --client demo-app --data d".split(" "));
+  child.kill("SIGSTOP");
+  const decoded = () => idpIn(cwd, ["token", "decode", issued.stdout.trim(), "--data", "d"]);
+  expect(await decoded()).toMatchObject({ code: 0, stdout: expect.stringContaining("expires in") });
+  child.kill("SIGKILL");
+  expect(await decoded()).toMatchObject({ code: 0, stdout: expect.stringContaining("expires in") });
 });

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
-import { decodeToken, findTokens, type DecodedToken } from "../../core/tokens/read/decode.ts";
+import type { ClockState } from "../../core/clock.ts";
+import { decodeToken, findTokens, type DecodedToken, type FoundToken } from "../../core/tokens/read/decode.ts";
 import { duration, relative, utcTime } from "../../core/time-words.ts";
 import { asNumber, exactJson } from "../../text/json-digits.ts";
 import { packageFile } from "../../files/package.ts";
@@ -8,16 +9,28 @@ import { answer, type Outcome } from "../output/print.ts";
 import type { Style } from "../output/style.ts";
 import { pairs } from "../output/table.ts";
 import { readText } from "./input.ts";
+import { byClock, issuerClock } from "./issuer-clock.ts";
+
+/** A token, and the moved clock of its issuer. */
+interface Said {
+  readonly name: string | null;
+  readonly said: DecodedToken & { readonly clock?: ClockState };
+}
+
+async function read(cli: Invocation, { name, token }: FoundToken): Promise<Said> {
+  const said = decodeToken(token, cli.now());
+  const clock = await issuerClock(cli, said.payload["iss"]);
+  return { name, said: clock === null ? said : { ...decodeToken(token, Date.parse(clock.now)), clock } };
+}
 
 /**
- * `idp token decode`: what a token says. It needs no server, no data and no key. The document is one object for one token, an object with
+ * `idp token decode`: what a token says. It needs no server, no data and no key. Where the issuer is within reach and its clock was moved,
+ * times are judged by that clock, which the document then has as `clock`. The document is one object for one token, an object with
  * `access_token`, `id_token` and `refresh_token` for a token response, and an array for several lines.
  */
 export async function tokenDecode(cli: Invocation, argument: string | undefined): Promise<Outcome> {
-  const decoded = findTokens(await readText(cli, "decode", argument)).map(({ name, token }) => ({
-    name,
-    said: decodeToken(token, cli.now()),
-  }));
+  const found = findTokens(await readText(cli, "decode", argument));
+  const decoded = await Promise.all(found.map((one) => read(cli, one)));
   const named = decoded.every(({ name }) => name !== null);
   const document: unknown = named
     ? Object.fromEntries(decoded.map(({ name, said }) => [name, said]))
@@ -34,7 +47,7 @@ export async function tokenDecode(cli: Invocation, argument: string | undefined)
   return {
     ...answer(
       shown,
-      (tokens, style) => tokens.map(({ title, said }) => describe(title, said, cli.now() / 1000, style)).join("\n\n"),
+      (tokens, style) => tokens.map(({ title, said }) => describe(title, said, cli.now(), style)).join("\n\n"),
       { notes },
     ),
     document,
@@ -60,8 +73,10 @@ function kindOf({ header, payload }: DecodedToken): string {
   return "token";
 }
 
-/** @param now seconds since 1970 */
-function describe(title: string, { header, payload }: DecodedToken, now: number, style: Style): string {
+/** @param machine the time of this machine, in milliseconds since 1970 */
+function describe(title: string, { header, payload, clock }: Said["said"], machine: number, style: Style): string {
+  const now = (clock === undefined ? machine : Date.parse(clock.now)) / 1000;
+  const by = clock === undefined ? "" : ` (${byClock(clock)})`;
   const rows = (members: DecodedToken["payload"], text: (name: string, value: unknown) => string): string =>
     pairs(
       Object.entries(members).map(([name, value]) => [name, text(name, value)] as const),
@@ -75,7 +90,9 @@ function describe(title: string, { header, payload }: DecodedToken, now: number,
     "Header",
     rows(header, (_name, value) => plain(value)),
     "Claims",
-    rows(payload, (name, value) => (times.has(name) ? timeText(name, value, now, style) : plain(value))),
+    rows(payload, (name, value) =>
+      times.has(name) ? timeText(name, value, now, style) + (name === "exp" ? by : "") : plain(value),
+    ),
     ...(scopes.length === 0
       ? []
       : [

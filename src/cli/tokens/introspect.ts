@@ -8,6 +8,7 @@ import type { Style } from "../output/style.ts";
 import { pairs } from "../output/table.ts";
 import { findTarget } from "../target/target.ts";
 import { readToken } from "./input.ts";
+import { byClock, movedClock } from "./issuer-clock.ts";
 
 /** `idp token introspect`: what a token is good for now (RFC 7662), or why it is not valid. */
 export async function tokenIntrospect(
@@ -18,10 +19,13 @@ export async function tokenIntrospect(
   const { token } = await readToken(cli, "introspect", argument);
   const target = await findTarget(cli, asIssuer);
   const result = await target.call("token.introspect", { token });
-  return answer(result, (shown, style) => describe(shown, style, cli.now()), {
+  const clock = await movedClock(cli, target);
+  const now = clock === null ? cli.now() : Date.parse(clock.now);
+  return answer(result, (shown, style) => describe(shown, style, now), {
     failure: result.active
       ? null
-      : failureOf(new OperationError("refused", `the token is not active: ${whyDead(result, cli.now())}`)),
+      : failureOf(new OperationError("refused", `the token is not active: ${whyDead(result, now)}`)),
+    notes: clock === null ? [] : [`Times are ${byClock(clock)}.`],
   });
 }
 
