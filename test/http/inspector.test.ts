@@ -196,6 +196,7 @@ describe("tokens", () => {
     expect(shown.body.match(/<section class="token">/g)).toHaveLength(3);
     const refused = await check("not.a.token");
     expect([refused.status, refused.state]).toEqual([409, "tokens"]);
+    expect(textOf(refused)).toContain("This can't be checked.");
     expect(refused.body).toContain('id="inspector-refused"');
   });
 });

@@ -175,6 +175,7 @@ export const tabData = (writer: ReturnType<typeof writerOf>, view: TabView, tab:
   ...view,
   banner: bannerOf(writer, view.banner),
   tabs: Object.entries(tabs).map(([name, path]) => ({ name, href: view.href + path, current: name === tab })),
+  refusedWords: writer.say(tab === "tokens" ? "inspector.not-checked" : "inspector.refused"),
   doneText: view.done && [view.done.text, view.done.later ?? []].flat().map(writer.plain).join(" "),
 });
 
