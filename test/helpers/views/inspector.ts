@@ -265,6 +265,11 @@ const tokens: TokensView = {
 };
 
 export const tokensViews = {
+  "inspector-tokens-refused": {
+    ...tokens,
+    keptQuery: null,
+    refused: { message: "this is not a JWT", problems: [], fix: "Copy it whole: three parts with a dot between them." },
+  },
   "inspector-tokens": tokens,
   "inspector-tokens-checked": {
     ...tokens,
