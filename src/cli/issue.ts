@@ -7,6 +7,7 @@ import type { Invocation } from "./invocation.ts";
 import { answer, type Outcome } from "./output/print.ts";
 import { scopeNotes } from "./output/scope-notes.ts";
 import type { Style } from "./output/style.ts";
+import { timeThere } from "./target/clock.ts";
 import { findTarget, type Target } from "./target/target.ts";
 
 /** Flags of everything that is issued for a user and a client. */
@@ -71,7 +72,8 @@ export async function issueGrant(cli: Invocation, flags: IssueFlags): Promise<Ou
   const target = await findTarget(cli);
   const asked = await forWhom(cli, target, flags);
   const grant = await target.call("issue.grant", asked);
-  return answer(grant, (shown, style) => describeGrant(shown, style, cli.now()), {
+  const now = await timeThere(cli, target);
+  return answer(grant, (shown, style) => describeGrant(shown, style, now), {
     notes: [...(await scopeNotes(target, asked.scope)), target.where],
   });
 }

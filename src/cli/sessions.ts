@@ -2,12 +2,15 @@ import { sessionOr } from "./input/ask.ts";
 import type { Invocation } from "./invocation.ts";
 import { answer, type Outcome } from "./output/print.ts";
 import { table } from "./output/table.ts";
+import { timeThere } from "./target/clock.ts";
 import { findTarget } from "./target/target.ts";
 import { count, since } from "./output/words.ts";
 
 /** `idp sessions list` */
 export async function listSessions(cli: Invocation, flags: { readonly user?: string }): Promise<Outcome> {
-  const sessions = await (await findTarget(cli)).call("sessions.list", { user: flags.user });
+  const target = await findTarget(cli);
+  const sessions = await target.call("sessions.list", { user: flags.user });
+  const now = await timeThere(cli, target);
   return answer(sessions, (shown, style) =>
     shown.length === 0
       ? "No sessions: nobody is signed in."
@@ -15,7 +18,7 @@ export async function listSessions(cli: Invocation, flags: { readonly user?: str
           [
             { title: "SESSION", value: (session) => session.id },
             { title: "USER", value: (session) => session.user },
-            { title: "SIGNED IN", value: (session) => since(session.signedInAt, cli.now()) },
+            { title: "SIGNED IN", value: (session) => since(session.signedInAt, now) },
             { title: "EXPIRES", value: (session) => session.expiresAt },
           ],
           shown,

@@ -118,6 +118,11 @@ test("a token of a server whose clock was moved is judged by that clock, and say
   const ended = await idpIn(cwd, ["token", "introspect", old, "--data", "d"]);
   expect(ended.stderr).toMatch(/it expired, 1 h 30 min ago .*\nTimes are by the issuer's clock, 2 h ahead\.\n$/);
   expect(await run(`token introspect ${fresh}`)).toMatch(/^exp .* in (30|29) min/m);
+  // What was done now was done now, also to a server that is ahead.
+  expect(await run("issue grant --user bob --client demo-app")).toMatch(/^created .* now$/m);
+  expect(await run("grants list --user bob")).toMatch(/ now .* openid$/m);
+  await run("login --user alice --approve --no-browser");
+  expect(await run("sessions list")).toMatch(/ alice +(now|\d s ago) /m);
 });
 
 test("a server that does not answer, or a lock that is left, does not delay a token", async () => {

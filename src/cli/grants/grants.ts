@@ -7,6 +7,7 @@ import type { Invocation } from "../invocation.ts";
 import { answer, type Outcome } from "../output/print.ts";
 import type { Style } from "../output/style.ts";
 import { pairs, table } from "../output/table.ts";
+import { timeThere } from "../target/clock.ts";
 import { findTarget } from "../target/target.ts";
 import { since } from "../output/words.ts";
 import { hintText } from "../../core/hint.ts";
@@ -17,7 +18,9 @@ export async function listGrants(
   cli: Invocation,
   flags: { readonly user?: string; readonly client?: string },
 ): Promise<Outcome> {
-  const grants = await (await findTarget(cli)).call("grants.list", { user: flags.user, client: flags.client });
+  const target = await findTarget(cli);
+  const grants = await target.call("grants.list", { user: flags.user, client: flags.client });
+  const now = await timeThere(cli, target);
   return answer(grants, (shown, style) =>
     shown.length === 0
       ? hintText(
@@ -33,7 +36,7 @@ export async function listGrants(
             { title: "USER", value: (grant) => grant.user },
             { title: "CLIENT", value: (grant) => grant.client },
             { title: "STATUS", value: (grant) => grant.status, color: (status, grant) => paint(grant, status, style) },
-            { title: "CHANGED", value: (grant) => since(grant.updatedAt, cli.now()) },
+            { title: "CHANGED", value: (grant) => since(grant.updatedAt, now) },
             { title: "SCOPE", value: (grant) => grant.scope },
           ],
           shown,
@@ -69,5 +72,6 @@ export async function showGrant(cli: Invocation, given: string | undefined): Pro
   const target = await findTarget(cli);
   const id = await grantOr(cli, target, given, ["idp", "grants", "show", "GRANT_ID"], "all");
   const grant = await target.call("grants.show", { id });
-  return answer(grant, (shown, style) => describeGrant(shown, style, cli.now()));
+  const now = await timeThere(cli, target);
+  return answer(grant, (shown, style) => describeGrant(shown, style, now));
 }

@@ -6,9 +6,10 @@ import type { Invocation } from "../invocation.ts";
 import { answer, type Outcome } from "../output/print.ts";
 import type { Style } from "../output/style.ts";
 import { pairs } from "../output/table.ts";
+import { movedClock } from "../target/clock.ts";
 import { findTarget } from "../target/target.ts";
 import { readToken } from "./input.ts";
-import { byClock, movedClock } from "./issuer-clock.ts";
+import { byClock } from "./issuer-clock.ts";
 
 /** `idp token introspect`: what a token is good for now (RFC 7662), or why it is not valid. */
 export async function tokenIntrospect(

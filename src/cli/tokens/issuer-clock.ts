@@ -4,18 +4,11 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { ClockState } from "../../core/clock.ts";
 import { duration } from "../../core/time-words.ts";
 import type { Invocation } from "../invocation.ts";
-import type { Target } from "../target/target.ts";
 
 /** The clock of the issuer of a token. Whoever moved it wants to see the times of its tokens as the issuer does. */
 
 /** How long to wait for the issuer, in milliseconds. */
 const timeoutMs = 1000;
-
-/** The moved clock of what a command works on; null if it shows the real time. Without a server or a shared store it always does. */
-export async function movedClock(cli: Invocation, target: Target): Promise<ClockState | null> {
-  if (target.server === null && cli.store === null) return null;
-  return (await target.call("status", {})).clock ?? null;
-}
 
 /** The clock of the issuer `iss` or of one below it, on the server or the store of this command. */
 async function clockOf(cli: Invocation, iss: string): Promise<ClockState | null> {
