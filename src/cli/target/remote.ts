@@ -169,9 +169,9 @@ export function usualPort({ IDP_PORT: port = String(defaultPort) }: NodeJS.Proce
   return /^\d{1,5}$/.test(port) && Number(port) > 0 ? Number(port) : null;
 }
 
-/** The issuer of the idp on a port of this machine; null if there is none, or it does not answer at once. */
+/** The issuer of the idp on a port of this machine; null if there is none, or it does not answer within 5 s, even on a busy machine. */
 export async function issuerOnPort(port: number): Promise<string | null> {
-  const asked = ["http", "https"].map((scheme) => issuerAt(`${scheme}://localhost:${port}`, 1000));
+  const asked = ["http", "https"].map((scheme) => issuerAt(`${scheme}://localhost:${port}`, 5000));
   return (await Promise.all(asked)).find((issuer) => issuer !== null) ?? null;
 }
 

@@ -193,7 +193,7 @@ export async function takeLock(options: LockOptions): Promise<HeldLock> {
     },
     release() {
       clearInterval(touching);
-      if (isHeld()) rmSync(path, { force: true });
+      if (readLockFile(path)?.id === lock.id) rmSync(path, { force: true });
     },
   };
 }
