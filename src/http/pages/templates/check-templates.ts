@@ -2,8 +2,8 @@ import { join } from "node:path";
 import { Script } from "node:vm";
 import { Eta } from "eta";
 import { OperationError, type Problem } from "../../../core/errors.ts";
+import { locateJson } from "../../../core/fixtures/read/json.ts";
 import { nearest } from "../../../core/nearest.ts";
-import { syntaxMistake } from "./locale-syntax.ts";
 import { filesIn, positionOf, problemOfFile, readPage, type Mistake } from "./page-file.ts";
 
 /** Checks a folder of templates before anybody asks for a page: a page with a mistake would be an error 500 without a file name. */
@@ -19,10 +19,17 @@ function problemOfLocale(text: string): Mistake | null {
     if (wrong === undefined) return null;
     const offset = Math.max(0, text.indexOf(JSON.stringify(wrong[0])));
     return { position: positionOf(text, offset), message: `"${wrong[0]}" must be a text` };
-  } catch (error) {
-    const { offset, message } = syntaxMistake(text) ?? { offset: 0, message: (error as Error).message };
+  } catch {
+    const { offset, message } = mistakeIn(text);
     return { position: positionOf(text, offset), message: `is not JSON: ${message}` };
   }
+}
+
+/** @param text one that is not JSON */
+function mistakeIn(text: string): { readonly offset: number; readonly message: string } {
+  if (text.trim() === "") return { offset: 0, message: "it is empty" };
+  const comment = Math.max(0, text.search(/\/[/*]/));
+  return locateJson(text).syntax ?? { offset: comment, message: "JSON has no comments: remove them" };
 }
 
 /** What is wrong with the syntax of a template; null: nothing. */
