@@ -45,7 +45,7 @@ export interface Idp extends IdpIssuer {
   /** Resolves once it is closed, whoever closed it. */
   readonly closed: Promise<void>;
   /** Reads the folder of `templates` again. If it has a mistake, the pages stay as they are. @throws {OperationError} invalid */
-  reloadPages(): void;
+  reloadPages(): Promise<void>;
   /** Answers the open requests, writes everything to disk, and leaves nothing open. From then on, every other method is refused. */
   close(): Promise<void>;
 }

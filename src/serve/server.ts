@@ -45,7 +45,7 @@ export interface Server {
   /** Resolves once it is closed, whoever closed it. */
   readonly closed: Promise<void>;
   /** Reads the folder of templates again. @throws {OperationError} invalid */
-  readonly reloadPages: () => void;
+  readonly reloadPages: () => Promise<void>;
   /** Answers the open requests, writes everything to disk, and leaves nothing open. */
   readonly close: () => Promise<void>;
 }
@@ -60,7 +60,17 @@ export async function startServer(options: IdpOptions): Promise<Server> {
   const settings = await checkSettings(options.settings);
   const { now = Date.now, random = randomText, log = () => undefined, host = defaultHost, onProgress } = options;
   const { adminToken = random(24), fixtures, templates } = options;
-  const renderer = createRenderer(templates === undefined ? [] : [templates], log);
+  const checkPages = async (): Promise<void> => {
+    if (templates === undefined) return;
+    const { checkTemplates } = await import("../http/pages/templates/check-templates.ts");
+    checkTemplates(templates).forEach(log);
+  };
+  await checkPages();
+  const renderer = createRenderer(templates === undefined ? [] : [templates]);
+  const reloadPages = async (): Promise<void> => {
+    await checkPages();
+    renderer.reload();
+  };
   const stores = await openStores({
     ...{ data: options.data ?? null, postgres: options.store },
     ...{ kind: "server", version, log },
@@ -106,7 +116,7 @@ export async function startServer(options: IdpOptions): Promise<Server> {
     stores.updateLock({ url: localUrl(scheme, host, port) + base, adminToken });
     listening.serve();
     issuers.startBackground();
-    return { issuer, issuers, port, app, adminToken, reloadPages: () => renderer.reload(), ...closing };
+    return { issuer, issuers, port, app, adminToken, reloadPages, ...closing };
   } catch (error) {
     await closing.close().catch((failure: unknown) => {
       log(`after a start that failed: ${String(failure)}`);

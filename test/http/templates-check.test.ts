@@ -107,9 +107,9 @@ test("the pages are read again; with a mistake, they stay", async () => {
   const shown = async () => (await fetch(idp.issuer, { headers: { accept: "text/html" } })).text();
   expect(await shown()).toContain("one");
   writeFileSync(join(templates, "home.eta"), "<p>two</p>");
-  idp.reloadPages();
+  await idp.reloadPages();
   expect(await shown()).toContain("two");
   writeFileSync(join(templates, "home.eta"), "<% if ( %>");
-  expect(() => idp.reloadPages()).toThrow("home.eta:1:1");
+  await expect(idp.reloadPages()).rejects.toThrow("home.eta:1:1");
   expect(await shown()).toContain("two");
 });

@@ -133,7 +133,7 @@ export function watchFixtures(
       rewatch();
       if (arePagesNew && templates !== undefined) {
         arePagesNew = false;
-        server.reloadPages();
+        await server.reloadPages();
         tell({ applied: true, files: [templates] }, `${templates}: pages read again`);
       }
       isOfFixtures = true;

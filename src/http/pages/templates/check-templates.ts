@@ -4,7 +4,7 @@ import { Eta } from "eta";
 import { OperationError, type Problem } from "../../../core/errors.ts";
 import { locateJson } from "../../../core/fixtures/read/json.ts";
 import { nearest } from "../../../core/nearest.ts";
-import { filesIn, positionOf, problemOfFile, readPage, type Mistake } from "./page-file.ts";
+import { builtInRoot, filesIn, folderOf, positionOf, problemOfFile, readPage, type Mistake } from "./page-file.ts";
 
 /** Checks a folder of templates before anybody asks for a page: a page with a mistake would be an error 500 without a file name. */
 
@@ -93,40 +93,40 @@ function oddTexts(texts: Readonly<Record<string, string>>, known: Readonly<Recor
 }
 
 /** @returns the built-in file to compare a file with */
-const originalOf = (builtIn: string, name: string, known: readonly string[]): string =>
-  join(builtIn, known.includes(name) ? name : "locales/en.json");
+const originalOf = (name: string, known: readonly string[]): string =>
+  join(builtInRoot, known.includes(name) ? name : "locales/en.json");
 
 /**
- * @param folder the user's own
- * @param builtIn the folder whose files it may replace
+ * @param path of the user's own folder
  * @returns what has no effect: unknown files and texts
- * @throws {OperationError} invalid, with `file:line:column` of each mistake
+ * @throws {OperationError} usage, where there is no such folder; invalid, with `file:line:column` of each mistake
  */
-export function checkTemplates(folder: string, builtIn: string): readonly string[] {
-  const known = filesIn(builtIn);
-  const english = JSON.parse(readPage(join(builtIn, "locales/en.json"))) as Readonly<Record<string, string>>;
+export function checkTemplates(path: string): readonly string[] {
+  const root = folderOf(path);
+  const known = filesIn(builtInRoot);
+  const english = JSON.parse(readPage(join(builtInRoot, "locales/en.json"))) as Readonly<Record<string, string>>;
   const problems: Problem[] = [];
   const warnings: string[] = [];
   let compare: readonly string[] = [];
-  for (const name of filesIn(folder)) {
-    const path = join(folder, name);
+  for (const name of filesIn(root)) {
+    const file = join(root, name);
     const isLocale = /^locales\/[a-z]{2,3}\.json$/.test(name);
     if (!isLocale && !known.includes(name)) {
-      warnings.push(`${path} replaces nothing.${meant(name, known)}`);
+      warnings.push(`${file} replaces nothing.${meant(name, known)}`);
       continue;
     }
     const isTemplate = name.endsWith(".eta");
-    const broken = problemOfFile(path);
-    const text = broken === null && (isLocale || isTemplate) ? readPage(path) : "";
+    const broken = problemOfFile(file);
+    const text = broken === null && (isLocale || isTemplate) ? readPage(file) : "";
     const wrong = broken ?? (isLocale ? problemOfLocale(text) : isTemplate ? problemOfTemplate(text) : null);
     if (wrong !== null) {
-      const place = wrong.position === null ? path : `${path}:${wrong.position}`;
+      const place = wrong.position === null ? file : `${file}:${wrong.position}`;
       problems.push({ path: "", message: `${place} ${wrong.message}` });
-      if (compare.length === 0 && wrong.position !== null) compare = ["diff", originalOf(builtIn, name, known), path];
+      if (compare.length === 0 && wrong.position !== null) compare = ["diff", originalOf(name, known), file];
       continue;
     }
     const odd = isLocale ? oddTexts(JSON.parse(text) as Readonly<Record<string, string>>, english) : foreignTags(text);
-    warnings.push(...odd.map((line) => path + line));
+    warnings.push(...odd.map((line) => file + line));
   }
   if (problems.length === 0) return warnings;
   const listed = problems.map(({ message }) => message).join("\n");

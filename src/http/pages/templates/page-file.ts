@@ -1,9 +1,25 @@
 import { isUtf8 } from "node:buffer";
-import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { OperationError } from "../../../core/errors.ts";
+import { packageFile } from "../../../files/package.ts";
 
 /** The text of a file of pages, without the byte order mark that editors on Windows put first. */
 export const readPage = (path: string): string => readFileSync(path, "utf8").replace(/^\ufeff/, "");
+
+/** The folder of the built-in pages. */
+export const builtInRoot = fileURLToPath(packageFile("templates/"));
+
+/** @throws {OperationError} usage */
+export function folderOf(path: string): string {
+  if (!statSync(path, { throwIfNoEntry: false })?.isDirectory()) {
+    throw new OperationError("usage", `templates ${path} is not a folder`, {
+      hint: "It holds files such as login.eta, style.css or locales/en.json: those that you want to replace",
+    });
+  }
+  return resolve(path);
+}
 
 /** The folders that have files of pages. Whatever else is beside them, such as the data, is somebody else's. */
 const folders = ["", "inspector/", "locales/", "partials/"];

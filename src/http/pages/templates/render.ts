@@ -1,12 +1,7 @@
 import { createHash } from "node:crypto";
-import { statSync } from "node:fs";
-import { join, resolve } from "node:path";
-import { fileURLToPath } from "node:url";
+import { join } from "node:path";
 import { Eta } from "eta";
-import { OperationError } from "../../../core/errors.ts";
-import { packageFile } from "../../../files/package.ts";
-import { checkTemplates } from "./check-templates.ts";
-import { readPages, type Pages } from "./page-file.ts";
+import { builtInRoot, folderOf, readPages, type Pages } from "./page-file.ts";
 import { escapeHtml, loadTexts, type Texts, type TextValues } from "./texts.ts";
 import type { BrandView, Theme } from "../views.ts";
 
@@ -48,7 +43,7 @@ interface Asset {
 /** Renders pages from templates and data. One serves all requests. */
 export interface Renderer {
   readonly texts: Texts;
-  /** Reads the folders again. If they have a mistake, nothing changes. @throws {OperationError} invalid */
+  /** Reads the folders again, after `checkTemplates`. */
   reload(): void;
   stylesheet(): Asset;
   /** The script of the live pages of the inspector, of the pages that ask for a passkey, or of those with a command to copy. */
@@ -56,8 +51,6 @@ export interface Renderer {
   /** The HTML of `<template>.eta` in the layout. */
   render(template: string, frame: PageFrame, data: object): string;
 }
-
-const builtInRoot = fileURLToPath(packageFile("templates/"));
 
 /** Below the path of the issuer. */
 export const stylesheetPath = "/_idp/assets/style.css";
@@ -106,16 +99,11 @@ function createEngine(roots: readonly string[], pages: Pages): Eta {
 
 /**
  * @param overrides folders whose files (templates, `style.css`, `locales/*.json`) replace the built-in ones, file by file; the first wins
- * @param note receives what has no effect in them
- * @throws {OperationError} usage, for a path that is not a folder; invalid, for a mistake in a file
+ * @throws {OperationError} usage, for a path that is not a folder
  */
-export function createRenderer(
-  overrides: readonly string[] = [],
-  note: (line: string) => void = () => undefined,
-): Renderer {
+export function createRenderer(overrides: readonly string[] = []): Renderer {
   const roots = [...overrides.map(folderOf), builtInRoot];
   function load() {
-    for (const root of roots.slice(0, -1)) checkTemplates(root, builtInRoot).forEach(note);
     const pages = readPages(roots);
     return { pages, texts: loadTexts(roots, pages), eta: createEngine(roots, pages), assets: new Map<string, Asset>() };
   }
@@ -157,16 +145,6 @@ export function createRenderer(
       return eta.render(template, { page, brand, t, html, partial, ...data });
     },
   };
-}
-
-/** @throws {OperationError} usage */
-function folderOf(path: string): string {
-  if (!statSync(path, { throwIfNoEntry: false })?.isDirectory()) {
-    throw new OperationError("usage", `templates ${path} is not a folder`, {
-      hint: "It holds files such as login.eta, style.css or locales/en.json: those that you want to replace",
-    });
-  }
-  return resolve(path);
 }
 
 /** The path of a file in the first folder that has it. */
