@@ -7,7 +7,8 @@ const problems = [];
 
 const core = join(root, "core");
 const contextFile = join(core, "context.ts");
-const [, listed = ""] = /Order of the features,[^\n]*:\n([\s\S]*?)\n \*\//.exec(readFileSync(contextFile, "utf8")) ?? [];
+const [, listed = ""] =
+  /Order of the features,[^\n]*:\n([\s\S]*?)\n \*\//.exec(readFileSync(contextFile, "utf8")) ?? [];
 const order = listed.replaceAll(" * ", " ").split(/\s+/).filter(Boolean);
 
 /** The feature of a file: its folder, or the nearest one above that is listed; null for a file of core itself, and outside of core. */
