@@ -34,7 +34,7 @@ beforeAll(async () => {
   const flags = "--prefer-offline --no-audit --no-fund --ignore-scripts";
   const install = await shell(`npm install ${flags} ./${packed.filename}`, { ...place, env: ofMachine });
   expect(install.code, install.stderr).toBe(0);
-}, 300_000);
+});
 
 test("npm has no script to warn of when it installs it", () => {
   const { scripts } = JSON.parse(readFileSync(join(folder, "node_modules/dev-idp/package.json"), "utf8")) as {
