@@ -40,16 +40,22 @@ export interface Timeouts {
   readonly headersTimeout: number;
   /** Until all of a request has come. */
   readonly requestTimeout: number;
+  /** For how long a connection stays open between two requests. */
+  readonly keepAliveTimeout: number;
   /** How often Node.js checks each connection. */
   readonly connectionsCheckingInterval: number;
   /** For how long a client may read nothing of a response. */
   readonly stallTimeout: number;
 }
 
-/** Enough for a seed of 64 MB on a slow disk. A client that sends one byte per minute is disconnected. */
+/**
+ * Enough for a seed of 64 MB on a slow disk. A client that sends one byte per minute is disconnected. Connections stay open for longer than
+ * the 60 s of common proxies: an app that is busy for the 5 s of Node.js would send its next request on a connection that is just closed.
+ */
 export const defaultTimeouts: Timeouts = {
   headersTimeout: 20_000,
   requestTimeout: 60_000,
+  keepAliveTimeout: 65_000,
   connectionsCheckingInterval: 5000,
   stallTimeout: 60_000,
 };

@@ -7,7 +7,10 @@ import { defaultTimeouts } from "../../src/http/node-server.ts";
 
 /** A client that sends a request byte by byte gets a 408 and is disconnected. The server waits for milliseconds here instead of seconds. */
 
-const timeouts = { headersTimeout: 40, requestTimeout: 80, connectionsCheckingInterval: 10, stallTimeout: 60_000 };
+const timeouts = {
+  ...defaultTimeouts,
+  ...{ headersTimeout: 40, requestTimeout: 80, connectionsCheckingInterval: 10 },
+};
 
 test.each([
   ["headers that never end", "POST /x HTTP/1.1\r\nHost: localhost\r\n", "X: y\r\n"],
@@ -25,7 +28,7 @@ test.each([
 ])("%s", async (_name, start, more) => {
   const app = express();
   app.use(express.text({ type: "*/*" }), (_req, res) => void res.send("got all of it"));
-  const server = await listen(app, "localhost", 0, { timeouts: timeouts });
+  const server = await listen(app, "localhost", 0, { timeouts });
   server.serve();
   const socket = connect(server.port, "127.0.0.1");
   const drip = setInterval(() => socket.write(more), 5);
@@ -39,6 +42,14 @@ test.each([
   socket.on("error", () => undefined).write(start);
   await new Promise((resolve) => socket.on("close", resolve));
   expect(answer).toMatch(/^HTTP\/1\.1 408 /);
+});
+
+test("an idle connection stays open for longer than the minute of common proxies, and says so", async () => {
+  const server = await listen(express(), "localhost", 0);
+  server.serve();
+  onTestFinished(() => server.close());
+  const { headers } = await fetch(`http://localhost:${server.port}/`);
+  expect(headers.get("keep-alive")).toBe("timeout=65");
 });
 
 test("the default timeouts are shorter than those of Node.js, and long enough for 64 MB", () => {

@@ -46,7 +46,8 @@ test(
 
     let idp = await start();
     for (let round = 0; round < rounds; round++) {
-      await useUntilKilled(idp, people, Math.floor(Math.random() * 60));
+      // A random moment, early in the first rounds and late in the last ones: so each run has much to lose.
+      await useUntilKilled(idp, people, Math.floor(((round + Math.random()) / rounds) * 120));
       const data = JSON.parse(readFileSync(join(cwd, "data", "data.json"), "utf8")) as Readonly<
         Record<string, unknown>
       >;

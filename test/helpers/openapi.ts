@@ -40,12 +40,10 @@ export const schemaOf = (name: OperationName): ValidateFunction =>
   compiled(bodyOf(name).content["application/json"].schema);
 
 export async function call(idp: Idp, method: string, path: string, body?: unknown) {
-  // Compiling a schema can block this process for 5 s on a busy machine. The server then closes an idle connection as it is used again.
-  const connection = "close";
   // An operation changes the issuer.
   const response = await fetch(`http://localhost:${idp.port}/_idp/api${path}`, {
     method,
-    headers: { authorization: `Bearer ${idp.adminToken}`, "content-type": "application/json", connection },
+    headers: { authorization: `Bearer ${idp.adminToken}`, "content-type": "application/json" },
     ...(body !== undefined && { body: JSON.stringify(body) }),
   });
   const text = await response.text();
