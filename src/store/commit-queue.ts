@@ -27,6 +27,11 @@ const collectionsIn = (operations: readonly Operation[]): ReadonlySet<Collection
 /** Milliseconds. With more, a writer that has not lost would win each time, since it does not wait. */
 const maxWait = 2;
 
+/** How many times in a row a writer writes while others wait. It need not read first, so it would win each time. */
+const maxInARow = 4;
+/** Milliseconds after a loss, in which a writer assumes that others still write. */
+const contestedFor = 1000;
+
 /** A place that is in no journal: a reader there gets all records. */
 export const nowhere: JournalPlace = { seq: -1, id: "" };
 
@@ -70,6 +75,10 @@ export function createCommitQueue(
   const jobs: (() => Promise<void>)[] = [];
   let running = false;
   let open = true;
+  let writesInARow = 0;
+  let lostAt = -Infinity;
+  /** Milliseconds that the last write took. */
+  let writeTook = 0;
 
   /**
    * Where another writer was faster, waits at random, so that the losers do not all come back at once.
@@ -77,11 +86,16 @@ export function createCommitQueue(
    */
   async function append(operations: readonly Operation[]): Promise<Missed | null> {
     if (operations.length === 0) return null;
+    const startedAt = performance.now();
     try {
       place = await journal.append(place, operations);
+      writeTook = performance.now() - startedAt;
+      writesInARow += 1;
       return null;
     } catch (error) {
       if (!(error instanceof OvertakenError)) throw error;
+      lostAt = performance.now();
+      writesInARow = 0;
       await setTimeout(Math.random() * maxWait);
       return journal.since(place);
     }
@@ -165,10 +179,18 @@ export function createCommitQueue(
     batch.settle(outcome);
   }
 
+  /** Waits for as long as a writer that lost needs to wait, to read and to write. */
+  async function makeWay(): Promise<void> {
+    if (writesInARow < maxInARow || performance.now() - lostAt > contestedFor) return;
+    writesInARow = 0;
+    await setTimeout(maxWait + 2 * writeTook);
+  }
+
   async function run(): Promise<void> {
     while (waiting !== null || capture !== null || jobs.length > 0) {
       // Waits one turn, so that requests that arrive together share a write.
       await new Promise(setImmediate);
+      await makeWay();
       await (jobs.shift() ?? writeBatch)();
     }
     running = false;
