@@ -47,7 +47,7 @@ interface Served {
   readonly remembered: string | null;
 }
 
-/** Composes what operations on an issuer take. It is done only here, for a server and for a command that works on the data. */
+/** Composes what operations on an issuer take. Only this function does, for a server and for a command that works on the data. */
 export async function composeContext(options: ContextOptions): Promise<Context> {
   const { store, clock, random } = options;
   const { now } = clock;

@@ -8,7 +8,7 @@ import { repository } from "../helpers/readme.ts";
 
 /** What CONTRIBUTING promises of a new grant type: a file, and a line in the list. */
 
-const name = "urn:example:grant-type:ticket";
+const name = "urn:example:grant-type:ticket-for-a-concert";
 
 /** The file. */
 const declaration = `
@@ -53,13 +53,13 @@ const granted = await post(sent);
 const lacking = await post(gate);
 const refused = await post({ ...sent, client_id: "other", client_secret: "other" });
 const metadata = await (await fetch(idp.issuer + "/.well-known/openid-configuration")).json();
-const [{ parameters }] = await idp.call("requests.list", { endpoint: "token" });
+const [{ grant_type, parameters }] = await idp.call("requests.list", { endpoint: "token" });
 const unfit = await idp.call("clients.add", { ...known, client_id: "page", token_endpoint_auth_method: "none" }).catch((error) => error.message);
 const { active } = await idp.call("token.introspect", { token: granted.access_token });
 await idp.call("expire", { all: true });
 const later = await idp.call("token.introspect", { token: granted.access_token });
 await idp.close();
-console.log(JSON.stringify({ granted, lacking, refused, metadata, parameters, unfit, active, later }));
+console.log(JSON.stringify({ granted, lacking, refused, metadata, grant_type, parameters, unfit, active, later }));
 `;
 
 test("a grant type is a file and a line: it is served, described, registered, recorded, and its tokens end as others do", async () => {
@@ -82,12 +82,14 @@ test("a grant type is a file and a line: it is served, described, registered, re
     lacking: { status: 400, error: "invalid_request", error_description: "ticket is missing" },
     refused: { status: 400, error: "unauthorized_client" },
     metadata: { grant_types_supported: expect.arrayContaining([name]) as string[] },
-    // The ledger shows what is declared to be open, and no secret.
+    // The ledger shows its name, and what is declared to be open, and no secret.
+    grant_type: name,
     parameters: {
+      grant_type: name,
       event_name_of_the_ticket: "a-concert-in-the-park",
       ticket: { fingerprint: expect.any(String) as string },
     },
-    unfit: expect.stringContaining("ticket needs a client that can prove who it is") as string,
+    unfit: expect.stringContaining("ticket-for-a-concert needs a client that can prove who it is") as string,
     active: true,
     later: { active: false },
   });

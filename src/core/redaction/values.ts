@@ -10,15 +10,15 @@ const minHiddenLength = 16;
 /** Shorter parts of values may be parts of common words, so they are not searched for in texts. */
 export const minPartLength = 4;
 
-/** Always shown: words of standards, and of our own paths. */
-const words = new Set([
-  ...["authorization_code", "client_credentials", "client-assertion-type", "preferred_username"],
+/**
+ * Always shown: words of standards, and of our own paths. They stay whole where a hidden text is part of one: "client_credential" may be
+ * hidden, "client_credentials" is not.
+ */
+const words: ReadonlySet<string> = new Set([
+  ...[...grantTypeNames, "client-assertion-type", "preferred_username"],
   ...["phone_number_verified", "client_secret_basic", "client_secret_post", "client_secret_jwt"],
   ...["okta_post_message", "device_authorization", "openid-configuration", "oauth-authorization-server", "interaction"],
 ]);
-
-/** Stay whole where a hidden text is part of one: "client_credential" may be hidden, "client_credentials" is not. */
-const constants = [...words, ...grantTypeNames];
 
 const isShown = (text: string, isRegistered: IsRegistered): boolean =>
   text.length < minHiddenLength || words.has(text) || isRegistered(text);
@@ -115,7 +115,7 @@ export function without(hidden: readonly string[]): (text: string) => string {
 
 /** Replaces a text, but not where it is part of a longer constant that stands alone. */
 function withoutOne(text: string, one: string): string {
-  const around = constants.filter((constant) => constant !== one && constant.includes(one));
+  const around = [...words].filter((word) => word !== one && word.includes(one));
   if (around.length === 0) return text.replaceAll(one, "…");
   const whole = new RegExp(`(?<![\\w-])(?:${around.join("|")})(?![\\w-])`, "g");
   const kept = text.match(whole) ?? [];

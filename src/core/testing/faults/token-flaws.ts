@@ -31,7 +31,7 @@ export const elsewhere = { issuer: "https://wrong-issuer.invalid", audience: "ht
 /** As the name of a flag. */
 const shown = (flaw: TokenFlaw): string => flaw.replaceAll("_", "-");
 
-/** The time of issue of a token with these flaws. An expired token was issued so long ago that its lifetime is over. */
+/** The context, at the time of issue of a token with these flaws: an expired one was issued so long ago that its lifetime is over. */
 export const madeAt = (ctx: Context, flaws: readonly TokenFlaw[], life: number): Context =>
   flaws.includes("expired") ? { ...ctx, now: () => ctx.now() - (distance + life) * 1000 } : ctx;
 
