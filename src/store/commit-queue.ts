@@ -2,7 +2,7 @@
  * Group commit: transactions that end in one turn of the event loop, or while a write runs, go together into the next
  * write. So an answer waits for two writes at most, however many transactions end at the same time.
  */
-import { setTimeout } from "node:timers/promises";
+import { createContention } from "./contention.ts";
 import type { Durability } from "./durability.ts";
 import type { Engine } from "./engine.ts";
 import { OvertakenError, type Journal, type Missed, type Operation, type JournalPlace } from "./journal.ts";
@@ -23,14 +23,6 @@ interface Batch {
 
 const collectionsIn = (operations: readonly Operation[]): ReadonlySet<CollectionName> =>
   new Set(operations.map((operation) => ("put" in operation ? operation.put : operation.remove)));
-
-/** Milliseconds. With more, a writer that has not lost would win each time, since it does not wait. */
-const maxWait = 2;
-
-/** How many times in a row a writer writes while others wait. It need not read first, so it would win each time. */
-const maxInARow = 4;
-/** Milliseconds after a loss, in which a writer assumes that others still write. */
-const contestedFor = 1000;
 
 /** A place that is in no journal: a reader there gets all records. */
 export const nowhere: JournalPlace = { seq: -1, id: "" };
@@ -75,28 +67,21 @@ export function createCommitQueue(
   const jobs: (() => Promise<void>)[] = [];
   let running = false;
   let open = true;
-  let writesInARow = 0;
-  let lostAt = -Infinity;
-  /** Milliseconds that the last write took. */
-  let writeTook = 0;
+  const contention = createContention();
 
   /**
-   * Where another writer was faster, waits at random, so that the losers do not all come back at once.
-   * @returns null once it is written; else what memory lacks after the wait
+   * @returns null once it is written; where another writer was faster, what memory lacks
    */
   async function append(operations: readonly Operation[]): Promise<Missed | null> {
     if (operations.length === 0) return null;
     const startedAt = performance.now();
     try {
       place = await journal.append(place, operations);
-      writeTook = performance.now() - startedAt;
-      writesInARow += 1;
+      contention.wrote(performance.now() - startedAt);
       return null;
     } catch (error) {
       if (!(error instanceof OvertakenError)) throw error;
-      lostAt = performance.now();
-      writesInARow = 0;
-      await setTimeout(Math.random() * maxWait);
+      await contention.lost();
       return journal.since(place);
     }
   }
@@ -179,18 +164,11 @@ export function createCommitQueue(
     batch.settle(outcome);
   }
 
-  /** Waits for as long as a writer that lost needs to wait, to read and to write. */
-  async function makeWay(): Promise<void> {
-    if (writesInARow < maxInARow || performance.now() - lostAt > contestedFor) return;
-    writesInARow = 0;
-    await setTimeout(maxWait + 2 * writeTook);
-  }
-
   async function run(): Promise<void> {
     while (waiting !== null || capture !== null || jobs.length > 0) {
       // Waits one turn, so that requests that arrive together share a write.
       await new Promise(setImmediate);
-      await makeWay();
+      await contention.makeWay();
       await (jobs.shift() ?? writeBatch)();
     }
     running = false;
