@@ -1,13 +1,31 @@
-import { defineConfig } from "vitest/config";
+import { defineConfig, type TestProjectInlineConfiguration } from "vitest/config";
 import { leftOut } from "./test/helpers/of-one-instance.ts";
 import { programTags } from "./test/helpers/programs.ts";
 import { testInstances } from "./test/helpers/runs.ts";
 
-export default defineConfig({
+/**
+ * What `npm run test:whole` adds to `npm test`: tests that need browsers, packages, containers, guides, other programs or long waits. Of each
+ * kind, one file is left to `npm test` (of crashes it is store/crash).
+ */
+const whole = [
+  "test/browser/!(sign-in).test.ts",
+  "test/cli/{check-api,check-client,chromium,exec-workload,https,npm-shell,own-names,parallel,store,wait,watch}.test.ts",
+  "test/client/{api-neglect,neglect,neglect-logout}.test.ts",
+  "test/docs/migration.test.ts",
+  "test/flow/!(openid-client|step-up-guide).test.ts",
+  "test/flow/*/*.test.ts",
+  "test/library/{new-grant-type,vitest-failed,vitest-workers}.test.ts",
+  "test/package/!(package).test.ts",
+];
+
+const { exclude, ...filter } = testInstances > 1 ? leftOut : { exclude: [] };
+
+const project = (name: string, include: string[], others: readonly string[]): TestProjectInlineConfiguration => ({
   test: {
-    include: ["test/**/*.test.ts"],
-    ...(testInstances > 1 && leftOut),
-    globalSetup: ["test/helpers/left-behind.ts", "test/helpers/programs.ts", "test/helpers/find-chromium.ts"],
+    name,
+    include,
+    exclude: [...others, ...exclude],
+    ...filter,
     setupFiles: ["test/helpers/before-each-file.ts"],
     // Tests that need one of these programs are left out where it is missing.
     tags: programTags,
@@ -17,12 +35,20 @@ export default defineConfig({
     testTimeout: 120_000,
     hookTimeout: 120_000,
     expect: { poll: { timeout: 30_000 } },
-    // More processes than cores: many tests wait for servers and browsers.
-    maxWorkers: 5,
     // Not threads: a child process that one of them is forking has all that the other has open, until it runs its own program; so a
     // port that was closed a moment ago would still be taken.
     pool: "forks",
     // Each of these processes loads what is tested once, not again for each file: no test changes a module.
     isolate: false,
+  },
+});
+
+export default defineConfig({
+  test: {
+    projects: [project("fast", ["test/**/*.test.ts"], whole), project("whole", whole, [])],
+    // Here, so that they run once for both.
+    globalSetup: ["test/helpers/left-behind.ts", "test/helpers/programs.ts", "test/helpers/find-chromium.ts"],
+    // More processes than cores: many tests wait for servers and browsers.
+    maxWorkers: 5,
   },
 });
