@@ -2,8 +2,8 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { load } from "js-yaml";
 import { describe, expect, test, vi } from "vitest";
-import { idp, newFolder, startIdp } from "../helpers/cli.ts";
-import { idpIn } from "../helpers/command.ts";
+import { idp, newFolder } from "../helpers/cli.ts";
+import { idpIn, startHere } from "../helpers/command.ts";
 import { problemsOf } from "../helpers/fixtures.ts";
 
 /** What an app needs beside the variables of OpenID Connect: `env` of its client, and the block of `idp env --write`. */
@@ -135,7 +135,7 @@ describe("env --write", () => {
   ])("start and doctor say that the file names %s", async (_, block, says) => {
     const cwd = folderWith(withEnv({}));
     writeFileSync(join(cwd, ".env.local"), `# idp begin\n${block}\n# idp end\n`);
-    const server = await startIdp([], { cwd });
+    const server = await startHere([], { cwd });
     // stdout and stderr arrive in any order.
     await vi.waitFor(() => {
       expect(server.output.stderr).toMatch(says);

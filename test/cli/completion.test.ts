@@ -3,8 +3,8 @@ import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { bin, environment, newFolder, startIdp } from "../helpers/cli.ts";
-import { commandTree, idpHere, idpIn, leaves } from "../helpers/command.ts";
+import { bin, environment, newFolder } from "../helpers/cli.ts";
+import { commandTree, idpHere, idpIn, leaves, startHere } from "../helpers/command.ts";
 
 /** Completion: what is offered, and that three shells offer it. */
 
@@ -134,7 +134,7 @@ test("without data, and without a server at --url, nothing is offered and nothin
 
 test("names come from the running server", async () => {
   const folder = newFolder();
-  await startIdp([], { cwd: folder });
+  await startHere([], { cwd: folder });
   await idpIn(folder, ["users", "add", "erin"]);
   await idpIn(folder, ["snapshots", "save", "before"]);
   expect(await offered("--data", join(folder, ".idp"), "users", "show", "e")).toEqual(["erin"]);

@@ -5,7 +5,7 @@ import { hostname } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { newFolder, startIdp, type Ended } from "../helpers/cli.ts";
-import { idpIn } from "../helpers/command.ts";
+import { idpIn, startHere } from "../helpers/command.ts";
 import { freePort } from "../helpers/port.ts";
 
 /** What doctor finds: each problem is made once. */
@@ -245,6 +245,6 @@ test("the other issuers: readable ones and a broken one, with a server and witho
   writeFileSync(join(cwd, ".idp/issuers/two/data.json"), "{");
   const bad = { name: "issuers", status: "problem", detail: expect.stringMatching(/two/) };
   expect(named((await doctor(cwd)).checks, "issuers")).toMatchObject([bad, good]);
-  await startIdp([], { cwd });
+  await startHere([], { cwd });
   expect(named((await doctor(cwd)).checks, "issuers")).toMatchObject([bad, good]);
 });

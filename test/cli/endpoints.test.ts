@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { newFolder, startIdp } from "../helpers/cli.ts";
 import { jwtPart } from "../helpers/client.ts";
-import { idpIn } from "../helpers/command.ts";
+import { idpIn, startHere } from "../helpers/command.ts";
 
 /** The paths of vendors on the command line. */
 
@@ -12,7 +12,7 @@ const path = "/realms/idp/protocol/openid-connect";
 test("start --endpoints: a vendor; commands find the server by its issuer and by its folder", async () => {
   const cwd = newFolder();
   const env = { IDP_ADMIN_TOKEN: "an-admin-token-of-this-test" };
-  const { issuer } = await startIdp(["--endpoints", "keycloak"], { cwd, env });
+  const { issuer } = await startHere(["--endpoints", "keycloak"], { cwd, env });
   const { origin } = new URL(issuer);
   expect(issuer).toBe(`${origin}/realms/idp`);
   expect((await fetch(`${origin}${path}/certs`)).status).toBe(200);
@@ -30,7 +30,7 @@ test("start --endpoints: a vendor; commands find the server by its issuer and by
 });
 
 test("start --endpoints: paths as JSON", async () => {
-  const { issuer } = await startIdp(["--memory", "--endpoints", '{"jwks":"/keys.json"}'], { cwd: newFolder() });
+  const { issuer } = await startHere(["--memory", "--endpoints", '{"jwks":"/keys.json"}'], { cwd: newFolder() });
   expect((await fetch(`${issuer}/keys.json`)).status).toBe(200);
 });
 

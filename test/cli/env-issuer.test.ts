@@ -2,7 +2,7 @@ import { createServer } from "node:http";
 import { once } from "node:events";
 import { expect, onTestFinished, test } from "vitest";
 import { newFolder, startIdp } from "../helpers/cli.ts";
-import { idpIn } from "../helpers/command.ts";
+import { idpIn, startHere } from "../helpers/command.ts";
 
 /** `idp env` prints the issuer of its data, and says so if another server responds there. */
 
@@ -35,7 +35,7 @@ test("the port of the data's last server is taken by another one", async () => {
 test("the running server has been given the address of another one as its issuer", async () => {
   const cwd = newFolder();
   const other = await occupy(0, JSON.stringify({ status: "ok", issuer: "http://other.example.test" }));
-  await startIdp(["--issuer", other], { cwd });
+  await startHere(["--issuer", other], { cwd });
   expect(await idpIn(cwd, ["env"])).toMatchObject({
     code: 0,
     stderr: expect.stringContaining(`Another server answers at ${other}`),

@@ -3,8 +3,8 @@ import { existsSync, lstatSync, readFileSync, statSync, symlinkSync, writeFileSy
 import { join } from "node:path";
 import { load } from "js-yaml";
 import { expect, test } from "vitest";
-import { newFolder, startIdp } from "../helpers/cli.ts";
-import { idpHere, idpIn } from "../helpers/command.ts";
+import { newFolder } from "../helpers/cli.ts";
+import { idpHere, idpIn, startHere } from "../helpers/command.ts";
 import { controlC, enter, onTerminal } from "../helpers/terminal.ts";
 
 /** `idp env`: what an app needs to know. */
@@ -44,10 +44,9 @@ test("the first client that signs users in, its secret too; the same from a runn
     "",
   ].join("\n");
   expect(await env(data)).toBe(expected.replace("THE_ISSUER", issuer));
-  const running = await startIdp([], { cwd });
+  const running = await startHere([], { cwd });
   expect(await env(data)).toBe(expected.replace("THE_ISSUER", running.issuer));
-  running.child.kill("SIGTERM");
-  await running.ended;
+  await running.stop();
   expect(await env(data)).toBe(expected.replace("THE_ISSUER", running.issuer));
 });
 

@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { flawList } from "../../src/core/testing/faults/flaw-list.ts";
 import { createIdp, type Idp } from "../../src/index.ts";
-import { idp as run, newFolder, startIdp } from "../helpers/cli.ts";
-import { idpHere } from "../helpers/command.ts";
+import { idp as run, newFolder } from "../helpers/cli.ts";
+import { idpHere, startHere } from "../helpers/command.ts";
 
 /** `idp faults`, and where else faults come from and are shown: fixtures, exec, status, the first screen. */
 
@@ -144,7 +144,7 @@ test("without a server: exit 5", async () => {
 test("idp start says that faults are active, at once and when one is added", async () => {
   const cwd = newFolder();
   writeFileSync(join(cwd, "idp.fixtures.json"), JSON.stringify(fixtures));
-  const started = await startIdp([], { cwd });
+  const started = await startHere([], { cwd });
   expect(started.output.stdout).toContain("1 fault active: idp faults list");
   await fetch(`${started.issuer}/api/v2/oauth/jwks`);
   await started.printed("fault x1: 503 temporarily_unavailable");

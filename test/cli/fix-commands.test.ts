@@ -2,8 +2,8 @@ import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { Browser, type Visit } from "../helpers/browser.ts";
-import { startIdp } from "../helpers/cli.ts";
-import { idpIn } from "../helpers/command.ts";
+import {} from "../helpers/cli.ts";
+import { idpIn, startHere } from "../helpers/command.ts";
 import { authorizeUrl, pick, pkce } from "../helpers/client.ts";
 import { unescapeHtml } from "../helpers/html.ts";
 import { newProject, shell } from "../helpers/shell.ts";
@@ -12,7 +12,7 @@ import { newProject, shell } from "../helpers/shell.ts";
 
 test("the fix that a page shows fixes the request", async () => {
   const project = newProject();
-  const idp = await startIdp([], project);
+  const idp = await startHere([], project);
   const browser = new Browser(idp.issuer);
   const fixOf = ({ body }: Visit): string =>
     unescapeHtml(

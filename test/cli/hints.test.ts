@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, test, vi } from "vitest";
 import { failureOf } from "../../src/cli/failure.ts";
 import { idp, newFolder, startIdp } from "../helpers/cli.ts";
-import { idpIn } from "../helpers/command.ts";
+import { idpIn, startHere } from "../helpers/command.ts";
 
 /** What a command says to do next works where it is read, and has nothing that must not be logged. */
 
@@ -19,7 +19,7 @@ test("a hint's command is for the data or the server that was typed", async () =
   const tokenFile = join(cwd, "token");
   writeFileSync(tokenFile, "the-admin-token-of-this-test");
   const env = { IDP_ADMIN_TOKEN: "the-admin-token-of-this-test" };
-  const { issuer } = await startIdp(["--data", "other"], { cwd, env });
+  const { issuer } = await startHere(["--data", "other"], { cwd, env });
   expect(await said("users suspend bob --data other", cwd)).toContain("Undo: idp users restore bob --data other\n");
   expect(await said("users show nobody --data=other", cwd)).toContain("All users: idp users list --data other\n");
   const byUrl = `--url ${issuer} --admin-token-file ${tokenFile}`;
@@ -42,10 +42,10 @@ test("a command on a page of the server works where the server was started", asy
     const page = await (await fetch(`${issuer}/api/v2/oauth/authorize`, { headers: { accept: "text/html" } })).text();
     return (/id="error-fix"[^>]*>(.*?)<\/pre>/s.exec(page)?.[1] ?? "").replaceAll(/<[^>]*>/g, "");
   };
-  const other = await startIdp(["--data", "other"], { cwd, env: { npm_command: "exec" } });
+  const other = await startHere(["--data", "other"], { cwd, env: { npm_command: "exec" } });
   expect(await fixOn(other)).toBe("npx dev-idp clients list --data other");
   await vi.waitFor(() => expect(other.output.stdout).toContain("fix: npx dev-idp clients list --data other\n"));
-  const inMemory = await startIdp(["--memory"], { cwd });
+  const inMemory = await startHere(["--memory"], { cwd });
   expect(await fixOn(inMemory)).toBe(`idp clients list --url ${inMemory.issuer}`);
 });
 
@@ -91,7 +91,7 @@ test.each([
 
 test("a server that signs in another user than the one that was asked for fails the sign-in", async () => {
   const cwd = newFolder();
-  const server = await startIdp(["--data", "d", "--login", "auto:alice", "--consent", "skip"], { cwd });
+  const server = await startHere(["--data", "d", "--login", "auto:alice", "--consent", "skip"], { cwd });
   for (const flow of ["code", "device"]) {
     const words = `login --flow ${flow} --approve --no-browser --json --data d --user`.split(" ");
     const other = await idpIn(cwd, [...words, "bob"]);

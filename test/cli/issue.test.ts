@@ -3,12 +3,12 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { idp, newFolder, startIdp } from "../helpers/cli.ts";
-import { idpIn } from "../helpers/command.ts";
+import { idpIn, startHere } from "../helpers/command.ts";
 import { exchange, jwtPart } from "../helpers/client.ts";
 
 test("issue tokens and issue code: --nonce is in the ID token", async () => {
   const cwd = newFolder();
-  const { issuer } = await startIdp([], { cwd });
+  const { issuer } = await startHere([], { cwd });
   const issue = async (what: string, nonce: string): Promise<Record<string, string>> => {
     const words = `issue ${what} --user alice --client demo-app --nonce ${nonce} --json`.split(" ");
     return JSON.parse((await idp(words, { cwd })).stdout) as Record<string, string>;
@@ -24,7 +24,7 @@ test("issue tokens works for a client of the device grant, and issue code names 
   const device = "urn:ietf:params:oauth:grant-type:device_code";
   const clients = [{ client_id: "tv", grant_types: [device, "refresh_token"] }];
   writeFileSync(join(cwd, "idp.fixtures.json"), JSON.stringify({ users: [{ username: "alice" }], clients }));
-  await startIdp([], { cwd });
+  await startHere([], { cwd });
   const whom = ["--user", "alice", "--client", "tv", "--json"];
   const tokens = JSON.parse((await idpIn(cwd, ["issue", "tokens", ...whom])).stdout) as Record<string, string>;
   expect(jwtPart(tokens["access_token"] ?? "", 1)).toMatchObject({ client_id: "tv" });
@@ -60,7 +60,7 @@ test("an issuer that is not there is named with those that are, with a server an
 
 test("--url with the very address of the server of this folder needs no token; another address does", async () => {
   const cwd = newFolder();
-  const { issuer } = await startIdp([], { cwd });
+  const { issuer } = await startHere([], { cwd });
   expect(await idpIn(cwd, ["users", "list", "--url", issuer])).toMatchObject({ code: 0 });
   await idpIn(cwd, ["issuers", "add", "tenant-a"]);
   expect(await idpIn(cwd, ["users", "list", "--url", `${issuer}/i/tenant-a`])).toMatchObject({ code: 0 });
@@ -73,7 +73,7 @@ test("--url with the very address of the server of this folder needs no token; a
 
 test("a claim whose name is almost a standard one is added, and a note asks for the other", async () => {
   const cwd = newFolder();
-  await startIdp([], { cwd });
+  await startHere([], { cwd });
   const issue = ["token", "issue", "--user", "alice", "--client", "demo-app", "--claim"];
   for (const [claim, note] of [
     ["emial_verified=true", '"emial_verified" is not a standard claim. Did you mean email_verified?\n'],

@@ -1,8 +1,8 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { newFolder, startIdp } from "../helpers/cli.ts";
-import { commandTree, idpIn } from "../helpers/command.ts";
+import { newFolder } from "../helpers/cli.ts";
+import { commandTree, idpIn, startHere } from "../helpers/command.ts";
 
 /** Who leaves out an argument, a required flag or the value of a flag is told what belongs there, and a command that has it. */
 
@@ -66,7 +66,7 @@ test("the command names what the data has, for the data and the program that wer
     file,
     "users: [{ username: gulsen }]\nclients: [{ client_id: shop, redirect_uris: ['http://localhost:3000/cb'] }]\n",
   );
-  await startIdp(["--data", "d", "--fixtures", file], { cwd });
+  await startHere(["--data", "d", "--fixtures", file], { cwd });
   const done = (words: string) => idpIn(cwd, [...words.split(" "), "--data", "d", "--quiet"]);
   const example = async (words: string, env?: Record<string, string>) =>
     /^ {2}(?:For example|To list them): (.+)$/m.exec(

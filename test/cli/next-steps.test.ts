@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { printFailure, say } from "../../src/cli/output/print.ts";
 import { styleOf } from "../../src/cli/output/style.ts";
 import { idp, newFolder, startIdp } from "../helpers/cli.ts";
-import { idpIn } from "../helpers/command.ts";
+import { idpIn, startHere } from "../helpers/command.ts";
 import { newProject, shell } from "../helpers/shell.ts";
 
 /** What a refusal proposes is true, and works where it is followed. */
@@ -32,7 +32,7 @@ describe("the issuer of tokens", () => {
 
   test("beside a running server --as-issuer is refused where it is not that server's", async () => {
     const cwd = newFolder();
-    const { issuer } = await startIdp([], { cwd });
+    const { issuer } = await startHere([], { cwd });
     const whom = ["--user", "alice", "--client", "demo-app"];
     for (const command of [
       ["token", "issue", ...whom],

@@ -1,13 +1,13 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { newFolder, startIdp } from "../helpers/cli.ts";
-import { idpIn } from "../helpers/command.ts";
+import { newFolder } from "../helpers/cli.ts";
+import { idpIn, startHere } from "../helpers/command.ts";
 import { onTerminal } from "../helpers/terminal.ts";
 
 test("idp open prints the address of a page; off a terminal it opens nothing", async () => {
   const cwd = newFolder();
-  const { issuer } = await startIdp([], { cwd });
+  const { issuer } = await startHere([], { cwd });
   expect(await idpIn(cwd, ["open", "account"])).toEqual({ code: 0, stdout: `${issuer}/account\n`, stderr: "" });
   const { stdout } = await idpIn(cwd, ["open", "discovery", "--json"]);
   const { url } = JSON.parse(stdout) as { url: string };
@@ -19,7 +19,7 @@ test("idp open prints the address of a page; off a terminal it opens nothing", a
 
 test("idp open gives the inspector, each time with another key that opens it", async () => {
   const cwd = newFolder();
-  const { issuer } = await startIdp([], { cwd });
+  const { issuer } = await startHere([], { cwd });
   const first = (await idpIn(cwd, ["open"])).stdout.trim();
   const second = (await idpIn(cwd, ["open", "inspector"])).stdout.trim();
   expect(first).not.toBe(second);
@@ -35,7 +35,7 @@ test("idp open gives the inspector, each time with another key that opens it", a
 
 test("idp open FLOW leads to that sign-in; what the ledger does not hold: exit 3", async () => {
   const cwd = newFolder();
-  const { issuer } = await startIdp([], { cwd });
+  const { issuer } = await startHere([], { cwd });
   const refused = await fetch(`${issuer}/api/v2/oauth/authorize?client_id=nobody`, {
     headers: { accept: "text/html" },
   });
@@ -56,7 +56,7 @@ test("idp open FLOW leads to that sign-in; what the ledger does not hold: exit 3
 
 test("on a terminal too, an address that goes into a file opens no browser", { tags: ["script"] }, async () => {
   const cwd = newFolder();
-  const { issuer } = await startIdp([], { cwd });
+  const { issuer } = await startHere([], { cwd });
   const { ended, screen } = onTerminal("open discovery > address", cwd);
   expect(await ended).toBe(0);
   expect(screen()).toBe("");
@@ -65,7 +65,7 @@ test("on a terminal too, an address that goes into a file opens no browser", { t
 
 test("below an issuer that ends in a slash there is one slash", async () => {
   const cwd = newFolder();
-  const { output } = await startIdp(["--issuer", "http://localhost:4370/"], { cwd });
+  const { output } = await startHere(["--issuer", "http://localhost:4370/"], { cwd });
   expect(output.stdout).not.toContain("4370//");
   expect(output.stdout).toContain("http://localhost:4370/account\n");
   expect(await idpIn(cwd, ["open", "account"])).toMatchObject({ code: 0, stdout: "http://localhost:4370/account\n" });

@@ -1,8 +1,8 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { newFolder, startIdp } from "../helpers/cli.ts";
-import { idpIn, leaves } from "../helpers/command.ts";
+import { newFolder } from "../helpers/cli.ts";
+import { idpIn, leaves, startHere } from "../helpers/command.ts";
 
 /** No message sends the reader to a user, a client or a scope of the demo where the data is the reader's own. */
 
@@ -21,7 +21,7 @@ async function ownServer(): Promise<(words: string) => ReturnType<typeof idpIn>>
   const cwd = newFolder();
   const file = join(cwd, "own.yaml");
   writeFileSync(file, fixtures);
-  await startIdp(["--data", "d", "--fixtures", file], { cwd });
+  await startHere(["--data", "d", "--fixtures", file], { cwd });
   return (words) => idpIn(cwd, [...words.split(" "), "--data", "d", "--no-input"]);
 }
 

@@ -1,9 +1,9 @@
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { newFolder, startIdp } from "../helpers/cli.ts";
+import { newFolder } from "../helpers/cli.ts";
 import { dataUrl, pictures } from "../helpers/pictures.ts";
-import { idpIn } from "../helpers/command.ts";
+import { idpIn, startHere } from "../helpers/command.ts";
 
 const write = (cwd: string, name: string, value: unknown): void => {
   writeFileSync(join(cwd, name), typeof value === "string" ? value : JSON.stringify(value, null, 2));
@@ -27,7 +27,7 @@ test("the default file is applied, then its changes, and the output says so", as
 
 test("a running server is seeded where it runs, files and folders alike", async () => {
   const cwd = newFolder();
-  await startIdp([], { cwd });
+  await startHere([], { cwd });
   write(cwd, "more.yaml", "users: [{ username: eve }]\nsettings: { access_token_ttl: 77 }\n");
   const { code, stdout, stderr } = await idpIn(cwd, ["seed", "more.yaml", "--json"]);
   expect(code, stderr).toBe(0);
@@ -41,7 +41,7 @@ test("a running server is seeded where it runs, files and folders alike", async 
 
 test("a logo is read where the command runs; a color that is hard to read is adjusted, and the output says so", async () => {
   const cwd = newFolder();
-  await startIdp([], { cwd });
+  await startHere([], { cwd });
   writeFileSync(join(cwd, "logo.svg"), pictures.svg);
   write(cwd, "brand.yaml", 'settings:\n  brand:\n    color: "#fc0"\n    logo: logo.svg\n');
   const adjusted =
@@ -77,7 +77,7 @@ test.each(["running", "stopped"] as const)(
   "with the server %s every problem of a broken file is reported, and nothing is applied",
   async (mode) => {
     const cwd = newFolder();
-    if (mode === "running") await startIdp([], { cwd });
+    if (mode === "running") await startHere([], { cwd });
     else await idpIn(cwd, ["seed"]);
     write(cwd, "broken.yaml", broken);
     for (const flags of [[], ["--check"]]) {
@@ -111,7 +111,7 @@ test("without a file, the fixtures of the running server are checked and applied
   const cwd = newFolder();
   mkdirSync(join(cwd, "team"));
   write(cwd, "team/a.yaml", "users: [{ username: erin }]");
-  await startIdp(["--fixtures", "team"], { cwd });
+  await startHere(["--fixtures", "team"], { cwd });
   expect((await idpIn(cwd, ["seed"])).stdout).toBe("team/a.yaml: users 1 same\n");
   write(cwd, "team/a.yaml", "users: [{ username: erin }, { username: fay }]");
   expect((await idpIn(cwd, ["seed", "--check"])).stdout).toBe("team/a.yaml: no problem found\n");
@@ -135,7 +135,7 @@ test("without a file and a server, --check says that it checked the demo; a serv
     stdout: "built-in demo: no problem found\n",
     stderr: "No fixture file is here, so this is about the demo. To check a file: idp seed --check FILE\n",
   });
-  await startIdp([], { cwd });
+  await startHere([], { cwd });
   expect((await idpIn(cwd, ["seed"])).stdout).toMatch(/^the server's fixtures: users 4 /);
 });
 
@@ -228,7 +228,7 @@ test("the issuers that a file names get their fixtures, without a server and bes
   await seedShop({ username: "erin" });
   await seedShop({ username: "erin" }, { username: "fay", password: "of fay" });
   expect(await listed()).toContain('"fay"');
-  await startIdp([], { cwd });
+  await startHere([], { cwd });
   await seedShop({ username: "gus" });
   for (const name of ["erin", "fay", "gus"]) expect(await listed()).toContain(`"${name}"`);
 });

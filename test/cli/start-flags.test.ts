@@ -6,7 +6,7 @@ import { connect } from "node:net";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { bin, environment, idp, launch, newFolder, startIdp } from "../helpers/cli.ts";
-import { idpIn } from "../helpers/command.ts";
+import { idpIn, startHere } from "../helpers/command.ts";
 import { jwtPart, refresh, type Body } from "../helpers/client.ts";
 
 const issued = async (cwd: string): Promise<Body> => {
@@ -22,7 +22,7 @@ const lifeOf = (token: string): number => {
 
 test("--refresh-token-ttl is the life of a refresh token, and of those that follow it", async () => {
   const cwd = newFolder();
-  const server = await startIdp(["--refresh-token-ttl", "3600"], { cwd });
+  const server = await startHere(["--refresh-token-ttl", "3600"], { cwd });
   const { refresh_token: first } = await issued(cwd);
   expect(lifeOf(first)).toBe(3600);
   expect(lifeOf((await refresh(server, first)).json.refresh_token)).toBe(3600);
@@ -30,7 +30,7 @@ test("--refresh-token-ttl is the life of a refresh token, and of those that foll
 
 test("a life may have a unit", async () => {
   const cwd = newFolder();
-  await startIdp(["--code-ttl", "45s", "--access-token-ttl", "5m", "--refresh-token-ttl", "2d"], { cwd });
+  await startHere(["--code-ttl", "45s", "--access-token-ttl", "5m", "--refresh-token-ttl", "2d"], { cwd });
   const tokens = await issued(cwd);
   expect([lifeOf(tokens.access_token), lifeOf(tokens.refresh_token)]).toEqual([300, 2 * 86_400]);
   const code = await idpIn(cwd, "issue code --user alice --client demo-app --json".split(" "));
@@ -40,7 +40,7 @@ test("a life may have a unit", async () => {
 
 test("--refresh-rotation off: the same refresh token again and again", async () => {
   const cwd = newFolder();
-  const server = await startIdp(["--refresh-rotation", "off"], { cwd });
+  const server = await startHere(["--refresh-rotation", "off"], { cwd });
   const { refresh_token: token } = await issued(cwd);
   for (let time = 1; time <= 3; time += 1) {
     const { status, json } = await refresh(server, token);
@@ -53,7 +53,7 @@ test.each([
   ["60", 200],
 ])("--refresh-grace %s: a rotated refresh token is answered with %i", async (seconds, status) => {
   const cwd = newFolder();
-  const server = await startIdp(["--refresh-grace", seconds], { cwd });
+  const server = await startHere(["--refresh-grace", seconds], { cwd });
   const { refresh_token: token } = await issued(cwd);
   expect((await refresh(server, token)).status).toBe(200);
   expect((await refresh(server, token)).status).toBe(status);
@@ -61,7 +61,7 @@ test.each([
 
 test("--session-ttl is the life of a browser session", async () => {
   const cwd = newFolder();
-  await startIdp(["--session-ttl", "120"], { cwd });
+  await startHere(["--session-ttl", "120"], { cwd });
   const before = Date.now();
   expect((await idpIn(cwd, ["login", "--user", "alice", "--approve"])).code).toBe(0);
   const { stdout } = await idpIn(cwd, ["sessions", "list", "--json"]);
@@ -82,7 +82,7 @@ test("--host and IDP_HOST: that address and no other", async () => {
     [["--host", "127.0.0.1"], {}],
     [[], { IDP_HOST: "127.0.0.1" }],
   ] as const) {
-    const { issuer } = await startIdp(args, { cwd: newFolder(), env });
+    const { issuer } = await startHere(args, { cwd: newFolder(), env });
     const port = Number(new URL(issuer).port);
     expect(await isOpen("127.0.0.1", port)).toBe(true);
     expect(await isOpen("::1", port)).toBe(false);
@@ -92,7 +92,7 @@ test("--host and IDP_HOST: that address and no other", async () => {
 test("--templates: files of the folder replace built-in ones; a missing folder is refused", async () => {
   const cwd = newFolder();
   writeFileSync(join(cwd, "error.eta"), "<p>our own page</p>");
-  const { issuer } = await startIdp(["--templates", "."], { cwd });
+  const { issuer } = await startHere(["--templates", "."], { cwd });
   const page = async (path: string): Promise<string> =>
     (await fetch(issuer + path, { headers: { accept: "text/html" } })).text();
   expect(await page("/api/v2/oauth/authorize?client_id=nobody")).toContain("our own page");
@@ -155,7 +155,7 @@ test("--open without a browser prints the address instead", async () => {
 
 test("--userinfo-format and --id-token-claims are for clients that register none", async () => {
   const cwd = newFolder();
-  const server = await startIdp(["--userinfo-format", "standard", "--id-token-claims", "minimal"], { cwd });
+  const server = await startHere(["--userinfo-format", "standard", "--id-token-claims", "minimal"], { cwd });
   const tokens = await issued(cwd);
   const response = await fetch(`${server.issuer}/api/v2/oauth/userinfo`, {
     headers: { authorization: `Bearer ${tokens.access_token}` },
@@ -166,7 +166,7 @@ test("--userinfo-format and --id-token-claims are for clients that register none
 
 test("--access-token-typ JWT is the typ of access tokens", async () => {
   const cwd = newFolder();
-  await startIdp(["--access-token-alg", "RS256", "--access-token-typ", "JWT"], { cwd });
+  await startHere(["--access-token-alg", "RS256", "--access-token-typ", "JWT"], { cwd });
   const { access_token, refresh_token } = await issued(cwd);
   expect([access_token, refresh_token].map((token) => jwtPart(token, 0)["typ"])).toEqual(["JWT", "rt+jwt"]);
 });
@@ -177,7 +177,7 @@ test("settings' flags win over fixtures", async () => {
     join(cwd, "f.yaml"),
     "users: [{ username: eve }]\nclients: [{ client_id: app, client_secret: s, redirect_uris: [https://a.test/] }]\nsettings: { access_token_ttl: 100, code_ttl: 30 }\n",
   );
-  await startIdp(["--fixtures", "f.yaml", "--access-token-ttl", "200"], { cwd });
+  await startHere(["--fixtures", "f.yaml", "--access-token-ttl", "200"], { cwd });
   const tokens = await idpIn(cwd, "issue tokens --user eve --client app --json".split(" "));
   expect(JSON.parse(tokens.stdout)).toMatchObject({ expires_in: 200 });
   const code = await idpIn(cwd, "issue code --user eve --client app --json".split(" "));
@@ -221,7 +221,7 @@ test("fixtures with a mistake, and a port that is taken, leave no folder either"
   writeFileSync(join(cwd, "idp.fixtures.json"), '{"users": [{}]}');
   expect((await idp(["start", "--port", "auto"], { cwd })).code).toBe(7);
   const other = newFolder();
-  const { issuer } = await startIdp(["--memory"], { cwd: other });
+  const { issuer } = await startHere(["--memory"], { cwd: other });
   expect((await idp(["start", "--port", new URL(issuer).port], { cwd: other })).code).toBe(4);
   expect([...readdirSync(cwd), ...readdirSync(other)]).toEqual(["idp.fixtures.json"]);
 });

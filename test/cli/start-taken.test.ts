@@ -6,7 +6,7 @@ import { hostname } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { idp, newFolder, startIdp } from "../helpers/cli.ts";
-import { idpIn } from "../helpers/command.ts";
+import { idpIn, startHere } from "../helpers/command.ts";
 
 test("a second start on the same data names the one that runs", async () => {
   const cwd = newFolder();
@@ -21,13 +21,13 @@ test("a second start on the same data names the one that runs", async () => {
 
 test("a second start on data elsewhere: the commands that it names are about that data", async () => {
   const cwd = newFolder();
-  await startIdp(["--data", "my data"], { cwd });
+  await startHere(["--data", "my data"], { cwd });
   const given = await idpIn(cwd, ["start", "--data", "my data", "--port", "auto"]);
   expect(given.stderr).toContain(": idp stop --data 'my data'\n");
   const env = { IDP_DATA: "my data" };
   const inherited = await idp(["start", "--port", "auto"], { cwd, env });
   expect(inherited.stderr).toContain(": idp stop\n");
-  await startIdp([], { cwd });
+  await startHere([], { cwd });
   const usual = await idp(["start", "--data", ".idp", "--port", "auto"], { cwd, env });
   expect(usual.stderr).toContain(": idp stop --data .idp\n");
 });
@@ -93,7 +93,7 @@ test("a port that is taken: exit 4, and never another port", async () => {
 });
 
 test("a port that another idp holds: the error says whose it is", async () => {
-  const { issuer } = await startIdp(["--memory"], { cwd: newFolder() });
+  const { issuer } = await startHere(["--memory"], { cwd: newFolder() });
   const { port } = new URL(issuer);
   // On the port that was typed it would be refused again, and without the other flags it would be another server.
   const flags = ["--memory", "--login", "auto:alice", `--port=${port}`, "--data", "a b"];

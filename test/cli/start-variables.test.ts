@@ -3,8 +3,8 @@ import { join } from "node:path";
 import type { Option } from "commander";
 import { expect, test } from "vitest";
 import { takeVariables } from "../../src/cli/program/variables.ts";
-import { idp, newFolder, startIdp } from "../helpers/cli.ts";
-import { commandTree, idpIn } from "../helpers/command.ts";
+import { idp, newFolder } from "../helpers/cli.ts";
+import { commandTree, idpIn, startHere } from "../helpers/command.ts";
 
 /** `IDP_<FLAG>` sets each flag of `idp start`. */
 
@@ -51,7 +51,7 @@ test("the port of a Kubernetes service named idp is no port: it is ignored, and 
   const typed = startCommand();
   takeVariables(typed, { IDP_PORT: "tcp://10.96.0.12:4370", IDP_SERVICE_HOST: "10.96.0.12", IDP_SERVICE_PORT: "4370" });
   expect(typed.opts()).toEqual({});
-  const { output } = await startIdp(["--memory", "--port", "auto"], {
+  const { output } = await startHere(["--memory", "--port", "auto"], {
     cwd: newFolder(),
     env: { IDP_PORT: "tcp://10.96.0.12:4370" },
   });
@@ -97,7 +97,7 @@ test("the variables of the environment stand for their flags", async () => {
     IDP_FIXTURES: "more",
     IDP_ADMIN_TOKEN: "an-admin-token-of-mine",
   };
-  const { issuer, output } = await startIdp([], { cwd, env });
+  const { issuer, output } = await startHere([], { cwd, env });
   expect(issuer).toBe("http://idp.example.test");
   expect(output.stdout).toContain("users 1 added");
   expect(readFileSync(join(cwd, "kept", "lock.json"), "utf8")).toContain("an-admin-token-of-mine");
@@ -109,7 +109,7 @@ test("variables stand for the flags of start, since containers get nothing else"
   const cwd = newFolder();
   const admin = { IDP_ADMIN_TOKEN: "an-admin-token-of-mine" };
   const env = { ...admin, IDP_MEMORY: "1", IDP_ACCESS_TOKEN_TTL: "5m", IDP_READY_FILE: "ready.json" };
-  const { issuer } = await startIdp([], { cwd, env });
+  const { issuer } = await startHere([], { cwd, env });
   expect(readdirSync(cwd)).toEqual(["ready.json"]);
   const words = ["issue", "tokens", "--user", "alice", "--client", "demo-app", "--json", "--url", issuer];
   expect(JSON.parse((await idpIn(cwd, words, "", admin)).stdout)).toMatchObject({ expires_in: 300 });

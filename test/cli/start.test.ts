@@ -14,7 +14,7 @@ import {
 import { join } from "node:path";
 import { expect, test, vi } from "vitest";
 import { bin, launch, newFolder, startIdp } from "../helpers/cli.ts";
-import { idpIn } from "../helpers/command.ts";
+import { idpIn, startHere } from "../helpers/command.ts";
 
 const lines = (text: string): string[] => text.trimEnd().split("\n");
 
@@ -51,7 +51,7 @@ test("passwords and secrets are shown for the demo fixtures only", async () => {
   const users = Array.from({ length: 20 }, (_, at) => ({ username: `user${at}`, password: `hunter${at}` }));
   const clients = [{ client_id: "web", client_secret: "hush-hush", redirect_uris: ["https://web.example.test/cb"] }];
   writeFileSync(join(cwd, "idp.fixtures.json"), JSON.stringify({ users, clients }));
-  const { output } = await startIdp([], { cwd });
+  const { output } = await startHere([], { cwd });
   expect(output.stdout).not.toMatch(/hunter|hush-hush/);
   expect(output.stdout).toContain("… 14 more: idp users list");
   expect(output.stdout).toContain("# To show OIDC_CLIENT_SECRET: idp clients show web --show-secrets");
@@ -88,7 +88,7 @@ test("--json: the ready event, then one line a request, and nothing else", async
 });
 
 test("for a person a refusal has its reason below it, and no token or code is in the log", async () => {
-  const { output, issuer, printed } = await startIdp([], { cwd: newFolder() });
+  const { output, issuer, printed } = await startHere([], { cwd: newFolder() });
   const query = new URLSearchParams({
     response_type: "code",
     client_id: "demo-app",
@@ -186,7 +186,7 @@ test("idp stop ends it as Ctrl+C would, and waits until it is gone", async () =>
 
 test("a running server sees at once what a command revoked", async () => {
   const cwd = newFolder();
-  const { issuer } = await startIdp([], { cwd });
+  const { issuer } = await startHere([], { cwd });
   const words = "issue tokens --user alice --client demo-app --json".split(" ");
   const { access_token: token } = JSON.parse((await idpIn(cwd, words)).stdout) as { access_token: string };
   const userinfo = () => fetch(`${issuer}/api/v2/oauth/userinfo`, { headers: { authorization: `Bearer ${token}` } });
@@ -217,14 +217,13 @@ test("a reader that closes the output early is not an error", async () => {
 
 test("your own fixtures beside data that has the demo: the app is from the fixtures, and the rest is listed", async () => {
   const cwd = newFolder();
-  const first = await startIdp([], { cwd });
-  first.child.kill("SIGTERM");
-  await first.ended;
+  const first = await startHere([], { cwd });
+  await first.stop();
   writeFileSync(
     join(cwd, "idp.fixtures.yaml"),
     "# Not demo-app.\nclients: [{ client_id: my-demo-app, redirect_uris: ['http://localhost:3000/cb'] }]",
   );
-  const { output } = await startIdp([], { cwd });
+  const { output } = await startHere([], { cwd });
   expect(output.stdout).toContain("OIDC_CLIENT_ID=my-demo-app\n");
   expect(output.stdout).toContain("also 4 users and 4 clients from before: idp reset removes them");
   expect((await idpIn(cwd, ["env"])).stdout).toContain("OIDC_CLIENT_ID=my-demo-app\n");
@@ -236,10 +235,10 @@ test("a server that no command finds by its folder is named in the commands of i
     join(cwd, "idp.fixtures.yaml"),
     "clients: [{ client_id: shop, client_secret: shop-secret, redirect_uris: ['http://localhost:3000/cb'] }]",
   );
-  const { issuer, output } = await startIdp(["--memory"], { cwd });
+  const { issuer, output } = await startHere(["--memory"], { cwd });
   const [, command = ""] = /OIDC_CLIENT_SECRET: idp (.*)/.exec(output.stdout) ?? [];
   expect(command).toBe(`clients show shop --show-secrets --url ${issuer}`);
   expect(output.stdout).not.toContain("Listens on");
-  const moved = await startIdp(["--memory", "--issuer", "http://idp.test:9"], { cwd });
+  const moved = await startHere(["--memory", "--issuer", "http://idp.test:9"], { cwd });
   expect(moved.output.stdout).toMatch(/Listens on {2}port [1-9]\d+\n/);
 });

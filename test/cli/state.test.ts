@@ -3,7 +3,7 @@ import { lstatSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileS
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { launch, newFolder, startIdp } from "../helpers/cli.ts";
-import { idpIn } from "../helpers/command.ts";
+import { idpIn, startHere } from "../helpers/command.ts";
 
 /** `idp export`, `idp import` and `idp reset`: the state of a folder or a running server, taken along or put back. */
 
@@ -133,7 +133,7 @@ test("--as fixtures is a fixture file that a server starts on", async () => {
   expect(stdout).not.toMatch(/scrypt|"jwk"/);
   const other = newFolder();
   writeFileSync(join(other, "idp.fixtures.json"), stdout);
-  await startIdp([], { cwd: other });
+  await startHere([], { cwd: other });
   const { stdout: users } = await idpIn(other, words("users list --json"));
   expect(users).toBe(
     (await idpIn(cwd, words("users list --json"))).stdout.replaceAll('"hasPassword":true', '"hasPassword":false'),
@@ -142,7 +142,7 @@ test("--as fixtures is a fixture file that a server starts on", async () => {
 
 test("a reset goes back to the fixtures as they are now, also to a file that took the demo's place; a broken one changes nothing", async () => {
   const cwd = newFolder();
-  await startIdp([], { cwd });
+  await startHere([], { cwd });
   const write = (text: string): void => writeFileSync(join(cwd, "idp.fixtures.yaml"), text);
   const names = async (): Promise<string[]> => {
     const { stdout } = await idpIn(cwd, ["users", "list", "--json"]);

@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { newFolder, startIdp } from "../helpers/cli.ts";
-import { idpIn } from "../helpers/command.ts";
+import { idpIn, startHere } from "../helpers/command.ts";
 
 function folderWith(name: string, text: string): string {
   const folder = newFolder();
@@ -94,7 +94,7 @@ test("nothing in a token acts on the terminal", async () => {
 
 test("a token of a server whose clock was moved is judged by that clock, and says so; another one by this machine's", async () => {
   const cwd = newFolder();
-  const { issuer } = await startIdp(["--data", "d"], { cwd });
+  const { issuer } = await startHere(["--data", "d"], { cwd });
   const run = async (words: string): Promise<string> =>
     (await idpIn(cwd, [...words.split(" "), "--data", "d", "--quiet"])).stdout.trim();
   await run("issuers add tenant");

@@ -1,8 +1,8 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
-import { newFolder, startIdp } from "../helpers/cli.ts";
-import { documentOf, idpIn } from "../helpers/command.ts";
+import { newFolder } from "../helpers/cli.ts";
+import { documentOf, idpIn, startHere } from "../helpers/command.ts";
 
 /** What becomes of tokens and codes that commands issued: they verify, are introspected and are revoked. */
 
@@ -15,7 +15,7 @@ const fixtures = {
 };
 const cwd = newFolder(afterAll);
 writeFileSync(join(cwd, "idp.fixtures.json"), JSON.stringify(fixtures));
-const { issuer } = await startIdp([], { cwd }, afterAll);
+const { issuer } = await startHere([], { cwd });
 
 const words = (line: string): readonly string[] => line.split(" ");
 const refused = (message: unknown): unknown => ({

@@ -5,12 +5,12 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { idp, newFolder, startIdp } from "../helpers/cli.ts";
-import { idpHere, idpIn } from "../helpers/command.ts";
+import { idp, newFolder } from "../helpers/cli.ts";
+import { idpHere, idpIn, startHere } from "../helpers/command.ts";
 
 test("--url reaches a server from anywhere, with its admin token and no other", async () => {
   const cwd = newFolder();
-  const { issuer } = await startIdp([], { cwd });
+  const { issuer } = await startHere([], { cwd });
   const elsewhere = newFolder();
   const token = ["--admin-token-file", join(cwd, ".idp", "lock.json")];
   const good = await idpIn(elsewhere, ["users", "list", "--json", "--url", issuer, ...token]);
@@ -33,7 +33,7 @@ test("--url reaches a server from anywhere, with its admin token and no other", 
 
 test("IDP_ADMIN_TOKEN may end in a line break, as secrets of CI do; a character that cannot be sent is refused", async () => {
   const secret = "an-admin-token-of-mine";
-  const { issuer } = await startIdp([], { cwd: newFolder(), env: { IDP_ADMIN_TOKEN: `${secret}\n` } });
+  const { issuer } = await startHere([], { cwd: newFolder(), env: { IDP_ADMIN_TOKEN: `${secret}\n` } });
   const list = (token: string) => idpHere(["users", "list", "--url", issuer], "", { IDP_ADMIN_TOKEN: token });
   for (const token of [secret, `${secret}\n`, `${secret}\r\n`]) expect(await list(token)).toMatchObject({ code: 0 });
   for (const token of [`${secret}\n${secret}`, "şifre-of-the-server"]) {
@@ -67,7 +67,7 @@ test("--url: a refusal in a form other than idp's own is reported as far as it c
 
 test("if a server runs on the default port but not on this data, the hint says how to reach it", async () => {
   const admin = { IDP_ADMIN_TOKEN: "an-admin-token-of-mine" };
-  const { issuer } = await startIdp(["--memory"], { cwd: newFolder(), env: admin });
+  const { issuer } = await startHere(["--memory"], { cwd: newFolder(), env: admin });
   const [cwd, env] = [newFolder(), { ...admin, IDP_PORT: new URL(issuer).port }];
   for (const [words, code] of [
     ["users list", 3],

@@ -5,29 +5,33 @@ import type { Terminal } from "../../src/cli/invocation.ts";
 import { buildProgram } from "../../src/cli/program.ts";
 import { run } from "../../src/cli/run.ts";
 import { atEnd } from "./at-end.ts";
-import type { Ended } from "./cli.ts";
+import { environment, type Ended, type Place, type RunningIdp } from "./cli.ts";
 import { repository } from "./readme.ts";
 
 /** The command line in this process, from the sources: a tenth of the time that a child process takes. Nothing is a terminal. */
 
 interface Pipes {
   readonly terminal: Terminal;
-  readonly said: () => Pick<Ended, "stdout" | "stderr">;
-  /** Is called after each write to stderr. */
-  readonly onStderr: (look: () => void) => void;
+  /** What was printed so far. */
+  readonly output: Pick<Ended, "stdout" | "stderr">;
+  /** Is called after each write. */
+  readonly onWrite: (look: () => void) => void;
 }
 
 /** Streams as pipes have them. */
-function pipes(input: string, env: Readonly<Record<string, string>> = {}): Pipes {
+function pipes(input: string, env: NodeJS.ProcessEnv = {}): Pipes {
   const [stdout, stderr] = [new PassThrough(), new PassThrough()];
-  const texts = { stdout: "", stderr: "" };
-  stdout.setEncoding("utf8").on("data", (text: string) => (texts.stdout += text));
-  stderr.setEncoding("utf8").on("data", (text: string) => (texts.stderr += text));
+  const output = { stdout: "", stderr: "" };
+  stdout.setEncoding("utf8").on("data", (text: string) => (output.stdout += text));
+  stderr.setEncoding("utf8").on("data", (text: string) => (output.stderr += text));
   const stdin = Readable.from(input === "" ? [] : [Buffer.from(input)]);
   return {
     terminal: { stdin, stdout, stderr, env } as unknown as Terminal,
-    said: () => ({ ...texts }),
-    onStderr: (look) => stderr.on("data", look),
+    output,
+    onWrite: (look) => {
+      stdout.on("data", look);
+      stderr.on("data", look);
+    },
   };
 }
 
@@ -40,20 +44,20 @@ export interface Begun {
 
 /** Begins a command, off a terminal. */
 export function beginHere(words: readonly string[], input = "", env: Readonly<Record<string, string>> = {}): Begun {
-  const { terminal, said, onStderr } = pipes(input, env);
+  const { terminal, output, onWrite } = pipes(input, env);
   const ended = run(words, terminal, { now: Date.now, takeSignals: () => undefined }).then((code) => ({
     code,
-    ...said(),
+    ...output,
   }));
   return {
     ended,
     told: (pattern) =>
       new Promise((resolve, reject) => {
         const look = (): void => {
-          const match = pattern.exec(said().stderr);
+          const match = pattern.exec(output.stderr);
           if (match !== null) resolve(match);
         };
-        onStderr(look);
+        onWrite(look);
         look();
         void ended.then(({ stdout, stderr }) => {
           reject(new Error(`it ended without telling ${String(pattern)}: ${stdout}${stderr}`));
@@ -69,6 +73,14 @@ export const idpHere = (
   env: Readonly<Record<string, string>> = {},
 ): Promise<Ended> => beginHere(words, input, env).ended;
 
+function workIn(cwd: string): void {
+  if (process.cwd() === cwd) return;
+  process.chdir(cwd);
+  atEnd(() => {
+    process.chdir(repository);
+  });
+}
+
 /**
  * Runs a command to its end in this folder. Until the test ends, this process works there: two folders cannot be used at once.
  * @param env what commands read themselves; the variables that stand for flags are those of the test runner
@@ -79,13 +91,55 @@ export function idpIn(
   input = "",
   env: Readonly<Record<string, string>> = {},
 ): Promise<Ended> {
-  if (process.cwd() !== cwd) {
-    process.chdir(cwd);
-    atEnd(() => {
-      process.chdir(repository);
-    });
-  }
+  workIn(cwd);
   return idpHere(words, input, env);
+}
+
+/** A server of `idp start` in this process. */
+export interface Started extends Pick<RunningIdp, "issuer" | "output" | "printed"> {
+  /** Ends it as a signal does. */
+  readonly stop: () => Promise<number>;
+}
+
+/** `startIdp` in this process: for everything but signals, the lock of another process, and standard input. It is stopped at the end. */
+export async function startHere(args: readonly string[], { cwd, env = {} }: Place): Promise<Started> {
+  workIn(cwd);
+  // commander reads the variables that stand for flags from the process itself.
+  const before = Object.fromEntries(Object.keys(env).map((name) => [name, process.env[name]]));
+  Object.assign(process.env, env);
+  const { terminal, output, onWrite } = pipes("", environment(env));
+  let interrupt = (): void => undefined;
+  const takeSignals = (handle: (signal: NodeJS.Signals) => void): void => {
+    interrupt = () => {
+      handle("SIGTERM");
+    };
+  };
+  const ended = run(["start", "--port", "auto", ...args], terminal, { now: Date.now, takeSignals });
+  const stop = (): Promise<number> => {
+    interrupt();
+    return ended;
+  };
+  atEnd(stop);
+  const printed = (text: string): Promise<void> =>
+    new Promise((resolve, reject) => {
+      const look = (): void => {
+        if (output.stdout.includes(text)) resolve();
+      };
+      onWrite(look);
+      look();
+      void ended.then(() => {
+        reject(new Error(`idp ended before it printed "${text}": ${output.stdout}${output.stderr}`));
+      }, reject);
+    });
+  const isJson = args.includes("--json");
+  await printed(isJson ? '"event":"ready"' : "idp ready ").finally(() => {
+    for (const [name, value] of Object.entries(before)) {
+      if (value === undefined) Reflect.deleteProperty(process.env, name);
+      else process.env[name] = value;
+    }
+  });
+  const issuer = (isJson ? /"issuer":"([^"]+)"/ : /idp ready (\S+) pid/).exec(output.stdout)?.[1] ?? "";
+  return { issuer, output, printed, stop };
 }
 
 /** The single JSON document of a stream. */
