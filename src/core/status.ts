@@ -37,6 +37,6 @@ export const status = async (ctx: Context): Promise<Status> => ({
     snapshots: tx.count("snapshots"),
     faults: activeFaults(tx).length,
   }))),
-  requests: ctx.ledger.list().length,
+  requests: ctx.ledger.size(),
   ...(ctx.clock.isMoved() && { clock: showClock(ctx) }),
 });

@@ -1,15 +1,15 @@
 import type { RequestHandler } from "express";
 import { catchUp } from "../core/derived.ts";
 import { showClock } from "../core/clock.ts";
-import type { Exchange, RequestEvent, RequestRecord } from "../core/testing/record.ts";
+import type { OnRequest } from "../core/testing/ledger.ts";
+import type { Exchange } from "../core/testing/record.ts";
 import { eventOf } from "../core/testing/recording.ts";
 import { setClockHeader } from "./answer/clock-header.ts";
 import { routeOf } from "./route.ts";
 import { isBehindScenes, isObserved, takeNotes, type Web } from "./web.ts";
 
 export interface Observers {
-  /** Receives the line of the log of each request, and what the ledger records of it. */
-  readonly onRequest: ((event: RequestEvent, record: RequestRecord | null) => void) | undefined;
+  readonly onRequest: OnRequest | undefined;
   /** Receives every unexpected error. The response says nothing about it. */
   readonly onUnexpected: (error: unknown) => void;
 }
@@ -60,7 +60,7 @@ export const observe =
         if (isBehindScenes(web, path))
           onRequest?.(
             eventOf(withoutPlace(exchange), null, () => false),
-            null,
+            () => null,
           );
         else ctx.ledger.add(exchange, onRequest);
       } catch (error) {

@@ -10,7 +10,7 @@ import type { SeedOptions } from "../core/fixtures/apply/seed.ts";
 import { isAllowable } from "../http/input/host-check.ts";
 import type { Tls } from "../http/node-server.ts";
 import { problemOfAddress } from "../store/postgres/address.ts";
-import type { RequestEvent, RequestRecord } from "../core/testing/record.ts";
+import type { OnRequest } from "../core/testing/ledger.ts";
 
 /** What a fixture file contains, the path of a file or folder, or the text of a file. */
 export type OneFixture = FixtureFile | string | FixtureSource;
@@ -68,8 +68,8 @@ export interface IdpOptions {
    * throws, the response is 500, nothing is issued or changed, and the ledger names it.
    */
   readonly onToken?: OnToken;
-  /** Called for each request when it is answered, with its record; null: the ledger does not record it, such as a call of the control API. */
-  readonly onRequest?: (event: RequestEvent, record: RequestRecord | null) => void;
+  /** Called for each request when it is answered, with what makes its record; null: the ledger does not hold it, such as a call of the control API. */
+  readonly onRequest?: OnRequest;
   /** Called with what an operator may want to know. */
   readonly log?: (note: string) => void;
 }

@@ -1,7 +1,8 @@
 import { once } from "node:events";
 import { createWriteStream, type WriteStream } from "node:fs";
 import { ledgerText } from "../../core/testing/expect-text.ts";
-import type { RequestEvent, RequestRecord } from "../../core/testing/record.ts";
+import type { OnRequest } from "../../core/testing/ledger.ts";
+import type { RequestRecord } from "../../core/testing/record.ts";
 import type { Invocation } from "../invocation.ts";
 import { escapeText, printableJson } from "../output/escape.ts";
 import { cannotBeWritten } from "../output/put-file.ts";
@@ -12,7 +13,7 @@ import { count } from "../output/words.ts";
  * issuers.
  */
 export interface Evidence {
-  readonly take: (event: RequestEvent, record: RequestRecord | null) => void;
+  readonly take: OnRequest;
   /** Ends the file and, after a command that failed, prints what was refused. */
   readonly leave: (cli: Invocation, exitCode: number) => Promise<void>;
 }
@@ -41,13 +42,15 @@ export async function collectEvidence(file: string | undefined): Promise<Evidenc
   let total = 0;
   let refusals = 0;
   return {
-    take(_event, record) {
-      if (record === null) return;
+    take({ id, status, error }, read) {
+      if (id === null) return;
       total += 1;
-      if (record.status >= 400 || record.error !== null) {
-        refusals += 1;
-        if (refused.length < maxRefused) refused.push(record);
-      }
+      const isRefused = status >= 400 || error !== null;
+      if (isRefused) refusals += 1;
+      const isKept = isRefused && refused.length < maxRefused;
+      const record = isKept || log !== null ? read() : null;
+      if (record === null) return;
+      if (isKept) refused.push(record);
       log?.write(`${printableJson(record, 0)}\n`);
     },
     async leave(cli, exitCode) {

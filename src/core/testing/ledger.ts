@@ -1,9 +1,14 @@
 import type { Exchange, RequestEvent, RequestRecord } from "./record.ts";
 
-/** The record of the requests that an issuer received. */
+/** Receives the log line of a request, and what makes its record; null: the ledger does not hold it. */
+export type OnRequest = (event: RequestEvent, read: () => RequestRecord | null) => void;
+
+/** The record of the requests that an issuer received. A request becomes a record, without its secrets, when somebody reads it. */
 export interface Ledger {
-  /** Records a request. @param log receives its log line and its record */
-  add(exchange: Exchange, log?: (event: RequestEvent, record: RequestRecord) => void): void;
+  /** Takes a request as it came. */
+  add(exchange: Exchange, onRequest?: OnRequest): void;
+  /** How many requests it holds. */
+  size(): number;
   /** The oldest first. */
   list(): readonly RequestRecord[];
   find(id: string): RequestRecord | undefined;

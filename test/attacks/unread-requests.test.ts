@@ -1,0 +1,96 @@
+import { expect, test } from "vitest";
+import type { Exchange, RequestRecord } from "../../src/core/testing/record.ts";
+import { createLedger } from "../../src/core/testing/requests.ts";
+import { heapInUse } from "../helpers/heap.ts";
+
+/** Requests wait in memory, secrets included, until somebody reads them: they must stay few, and lose their secrets whenever that is. */
+
+const size = 1000;
+const newLedger = (): ReturnType<typeof createLedger> =>
+  createLedger(
+    () => size,
+    "key",
+    () => false,
+  );
+
+const exchange = (endpoint: string, more: Partial<Exchange>): Exchange => ({
+  ...{ endpoint, method: "POST", path: `/${endpoint}`, url: `/${endpoint}`, time: 0, clock: null, ms: 1 },
+  ...{ status: 200, isSent: true, body: undefined, authorization: undefined, dpop: undefined, notes: {} },
+  ...more,
+});
+
+test("10,000 requests of 50 kB that nobody reads hold less than 10 MB", () => {
+  const ledger = newLedger();
+  const before = heapInUse();
+  for (let at = 0; at < 10_000; at += 1) {
+    const long = Buffer.alloc(50_000, `${at} `).toString("latin1");
+    ledger.add(exchange("token", { body: { grant_type: "password", password: long } }));
+  }
+  expect(heapInUse() - before).toBeLessThan(10_000_000);
+  expect(ledger.size()).toBe(size);
+  expect(ledger.list()).toHaveLength(size);
+});
+
+const secrets = ["the-password", "the-csrf", "the-code", "the-client-secret", "dGhlLXNlY3JldA==", "the-access-token"];
+const signIn: readonly Exchange[] = [
+  exchange("login", {
+    ...{ url: "/interaction/abc/login", status: 303 },
+    body: { username: "alice", password: "the-password", csrf: "the-csrf" },
+    notes: { user: "alice", answer: { location: "https://app.test/cb?code=the-code" } },
+  }),
+  exchange("token", {
+    authorization: "Basic dGhlLXNlY3JldA==",
+    body: { grant_type: "authorization_code", code: "the-code", client_secret: "the-client-secret" },
+    notes: { client: "app", answer: { json: '{"access_token":"the-access-token","token_type":"Bearer"}' } },
+  }),
+  exchange("token", {
+    status: 400,
+    body: { grant_type: "authorization_code", code: "the-code", client_secret: "the-client-secret" },
+    notes: { error: "invalid_grant: code the-code was already used" },
+  }),
+  exchange("userinfo", { authorization: "Bearer the-access-token" }),
+];
+
+test("a record that is made a thousand requests later is the one that is made at once, and has no secret", () => {
+  const bare = (records: readonly RequestRecord[]): readonly unknown[] =>
+    records.map((record) => ({ ...record, id: null, flow: record.flow === records[0]?.flow }));
+  const atOnce = newLedger();
+  for (const each of signIn) {
+    atOnce.add(each);
+    atOnce.list();
+  }
+  const later = newLedger();
+  for (const each of signIn) later.add(each);
+  for (let at = signIn.length; at < size; at += 1) later.add(exchange("discovery", {}));
+  const records = later.list().slice(0, signIn.length);
+  expect(bare(records)).toEqual(bare(atOnce.list()));
+  expect(new Set(records.map(({ flow }) => flow)).size).toBe(1);
+  const text = JSON.stringify([atOnce.list(), records]);
+  expect(secrets.filter((secret) => text.includes(secret))).toEqual([]);
+});
+
+test("a request that gives up its place unread is counted as dropped", () => {
+  const ledger = createLedger(
+    () => 2,
+    "key",
+    () => false,
+  );
+  for (const each of signIn) ledger.add(each);
+  expect(ledger.hasDropped("login", 0)).toBe(true);
+  expect(ledger.hasDropped("userinfo", 0)).toBe(false);
+  expect(ledger.list().map(({ endpoint, status }) => [endpoint, status])).toEqual([
+    ["token", 400],
+    ["userinfo", 200],
+  ]);
+});
+
+test("who is told of a request can have its record, and it has the flow of those before it", () => {
+  const ledger = newLedger();
+  for (const each of signIn.slice(0, 2)) ledger.add(each);
+  const read: (RequestRecord | null)[] = [];
+  for (const each of signIn.slice(2, 3)) ledger.add(each, (_event, record) => read.push(record()));
+  expect(read.map((record) => record?.flow)).toEqual([ledger.list()[0]?.flow]);
+  ledger.clear();
+  for (const each of signIn.slice(3)) ledger.add(each);
+  expect(ledger.list().map(({ flow }) => flow)).toEqual(read.map((record) => record?.flow));
+});
