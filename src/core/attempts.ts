@@ -83,6 +83,8 @@ export function createAttempts(now: () => number): Attempts {
     const wait = Math.ceil(Math.max(0, ...waits) / 1000);
     if (wait > 0) {
       throw new OAuthError("too_many_requests", `too many ${what} from here: try again in ${wait} s`, {
+        rule: "RFC 6585 4",
+        fix: `wait ${wait} s, or restart the server: it counts guesses in memory`,
         retryAfter: wait,
       });
     }

@@ -1,5 +1,6 @@
 import type { ReadTx } from "../store/store.ts";
 import type { Derived } from "./derived.ts";
+import type { Hint } from "./hint.ts";
 import { duration } from "./time-words.ts";
 
 /** How far a tester moved the clock. It is a record, so all processes on the same records share it. */
@@ -74,6 +75,21 @@ export const showClock = ({ clock }: { readonly clock: Clock }): ClockState => (
   offset: Math.round((clock.now() - clock.unmoved()) / 1000) || 0,
   frozen: clock.isFrozen(),
 });
+
+/** For a refusal by time: how far the clock is off, and what to do about that; null: nobody moved it. */
+export function movedClock(ctx: { readonly clock: Clock }): { readonly note: string; readonly fix: Hint } | null {
+  if (!ctx.clock.isMoved()) return null;
+  const { offset, frozen } = showClock(ctx);
+  const off = offset === 0 ? "is frozen" : `is ${duration(offset)} ${offset > 0 ? "ahead" : "behind"}`;
+  const also = frozen && offset !== 0 ? " and frozen" : "";
+  return {
+    note: `the clock of this server ${off}${also}: idp clock reset sets it right, and idp expire ends tokens without moving it`,
+    fix: {
+      text: "To set the clock right (idp expire ends tokens without moving it)",
+      command: ["idp", "clock", "reset"],
+    },
+  };
+}
 
 /** The clock in words, for the log. */
 export function clockInWords({ now, offset, frozen }: ClockState): string {

@@ -48,8 +48,17 @@ export interface Mismatch {
   readonly parameter: string;
   readonly sent: string;
   readonly registered: readonly string[];
-  /** The paragraph of the standard that requires it. */
-  readonly rule: string;
+}
+
+/** A paragraph of a standard: "RFC 6749 4.1.3". */
+export type Paragraph = `${"RFC" | "OpenID Connect" | "Client ID Metadata Document" | "ID-JAG"} ${string}`;
+
+/** What each refusal says beside its message. Neither may be left out: where there is none, it is null, and a comment says why. */
+export interface Guidance {
+  /** The paragraph that requires the refusal; null: no standard does, only this server. */
+  readonly rule: Paragraph | null;
+  /** What the person at the terminal can do: a command, or a sentence; null: nothing. No JSON response carries it. */
+  readonly fix: string | Hint | null;
 }
 
 /**
@@ -83,7 +92,8 @@ export class OAuthError extends Error {
   override readonly name = "OAuthError";
   readonly code: OAuthErrorCode;
   readonly status: number;
-  /** What the person at the terminal may see and can do: for the log and the error page; no JSON response carries it. */
+  readonly rule: Paragraph | null;
+  /** For the log and the error page. */
   readonly fix: Hint | null;
   /** What was sent beside what is registered, for the page that marks the difference. */
   readonly mismatch: Mismatch | null;
@@ -93,25 +103,24 @@ export class OAuthError extends Error {
   /**
    * @param code stable code of the standard
    * @param description the rule that failed and what to change; goes to the client as `error_description`
-   * @param options `fix`: a command or a sentence, for the log and the error page; `cause`: for the operator only;
-   *   `status`: where it is not the usual one of the code; `mismatch`: where a value is not the registered one; `retryAfter`: seconds; `about`: whose token it is
+   * @param options `rule` and `fix`: see {@link Guidance}; `cause`: for the operator only; `status`: where it is not the usual one of the code; `mismatch`: where a value is not the registered one; `retryAfter`: seconds; `about`: whose token it is
    */
   constructor(
     code: OAuthErrorCode,
     description: string,
-    options: {
-      fix?: string | Hint;
-      cause?: unknown;
-      status?: number;
-      mismatch?: Mismatch;
-      retryAfter?: number;
-      about?: About;
-    } = {},
+    options: Guidance & {
+      readonly cause?: unknown;
+      readonly status?: number;
+      readonly mismatch?: Mismatch;
+      readonly retryAfter?: number;
+      readonly about?: About;
+    },
   ) {
     super(cut(redacted(description), maxLength), "cause" in options ? { cause: options.cause } : undefined);
     this.code = code;
     this.status = options.status ?? statuses[code];
-    this.fix = options.fix === undefined ? null : redactedHint(hintOf(options.fix));
+    this.rule = options.rule;
+    this.fix = options.fix === null ? null : redactedHint(hintOf(options.fix));
     this.mismatch =
       options.mismatch === undefined ? null : { ...options.mismatch, sent: redacted(options.mismatch.sent) };
     this.retryAfter = options.retryAfter ?? null;

@@ -76,10 +76,18 @@ export function addPostLogoutUri(client: Client, uri: string, settings: UriSetti
 export const showClient = (client: Client): Hint => fix(commandOn(["idp", "clients", "show"], client.client_id));
 
 /** Lets a client ask for more scopes. */
-export const addScopes = (client: Client, scopes: readonly string[]): Hint | undefined =>
+export const addScopes = (client: Client, scopes: readonly string[]): Hint =>
   client.fromDocument === true
     ? inDocument(client)
-    : editClient(client.client_id, ["--scope", [client.scope ?? "", ...scopes].join(" ").trim()]);
+    : (editClient(client.client_id, ["--scope", [client.scope ?? "", ...scopes].join(" ").trim()]) ??
+      showClient(client));
+
+/** Lets a client use one more grant type. @param present those that it may use */
+export const addGrantType = (client: Client, present: readonly string[], name: string): Hint =>
+  client.fromDocument === true
+    ? inDocument(client)
+    : (editClient(client.client_id, ["--set", `grant_types=${JSON.stringify([...present, name])}`]) ??
+      showClient(client));
 
 export const listClients: Hint = fix(["idp", "clients", "list"]);
 
@@ -106,6 +114,15 @@ export function addUnknownUser(name: string): Hint | undefined {
   return printable(["idp", "users", "add", local, ...(domain === undefined ? [] : ["--email", name])]);
 }
 
+/** Grants beforehand what a consent page would ask for. */
+export const allowBeforehand = (
+  { username }: Pick<User, "username">,
+  { clientId, scopes }: { readonly clientId: string; readonly scopes: readonly string[] },
+): Hint => ({
+  text: "Send the request again without prompt=none; to allow it without the page",
+  command: ["idp", "issue", "grant", "--user", username, "--client", clientId, "--scope", scopes.join(" ")],
+});
+
 /** Lets a server answer under one more host name. */
 export const allowHost = (host: string): Hint | undefined => printable(["idp", "start", "--allow-host", host]);
 
@@ -114,6 +131,12 @@ export const acceptRetries: Hint = {
   text: "If the app refreshes in parallel, set refresh_grace: the seconds that a rotated token still works",
   command: ["idp", "start", "--refresh-grace", "10"],
 };
+
+/** Gives a user another password. */
+export const setPassword = ({ username }: Pick<User, "username">): Hint => ({
+  text: "To set a password",
+  command: ["idp", "users", "edit", username, "--password-stdin"],
+});
 
 /** Makes a suspended or banned user active again. */
 export const restoreUser = ({ username }: Pick<User, "username">): Hint => fix(["idp", "users", "restore", username]);

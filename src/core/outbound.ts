@@ -175,7 +175,11 @@ export const fetchJson = (ctx: Pick<Context, "settings">, url: string, client: C
 /** A JSON document. @throws {OAuthError} invalid_client if it cannot be fetched */
 export async function readJson(url: string, reach: Reach): Promise<unknown> {
   const refuse = (reason: string, cause?: unknown): OAuthError =>
-    new OAuthError("invalid_client", `${url} gave no usable document: ${reason}`, { cause });
+    new OAuthError("invalid_client", `${url} gave no usable document: ${reason}`, {
+      rule: "RFC 7517 5",
+      fix: "serve the keys of the client there, as JSON with status 200, where this server can reach it",
+      cause,
+    });
   const { status, text } = await send(url, { reach }).catch((error: unknown) => {
     throw refuse((error as Error).message, error);
   });

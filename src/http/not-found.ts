@@ -26,7 +26,9 @@ export function notFound(web: Web): RequestHandler {
     const fix = { text: "", command: ["curl", baseOf(ctx.issuer) + discoveryPath] };
     const issuer = name === null ? issuerOfPath(base, path) : null;
     if (issuer !== null) {
-      const help = issuerName.test(issuer) ? { fix: { text: "", command: ["idp", "issuers", "add", issuer] } } : {};
+      const help = issuerName.test(issuer)
+        ? { fix: { text: "", command: ["idp", "issuers", "add", issuer] } }
+        : { fix };
       throw new HttpError(404, `there is no issuer "${issuer}", and nothing at ${path}`, help);
     }
     const meant = byName.get(nearest(lastName(path), byName.keys()) ?? "");

@@ -18,7 +18,12 @@ export interface Observers {
 function withoutPlace(exchange: Exchange): Exchange {
   const hidden = (text: string): string => text.replaceAll(/\/_idp\/[\w-]{22}(?![\w-])/g, "/_idp/…");
   const { path, notes } = exchange;
-  return { ...exchange, path: hidden(path), notes: { ...notes, ...(notes.error && { error: hidden(notes.error) }) } };
+  const { refusal } = notes;
+  return {
+    ...exchange,
+    path: hidden(path),
+    notes: { ...notes, ...(refusal && { refusal: { ...refusal, error: hidden(refusal.error) } }) },
+  };
 }
 
 /**

@@ -48,7 +48,7 @@ export const favicon: RequestHandler = (_req, res) => {
 /** The picture of a user who has none. */
 export const avatar: RequestHandler<{ file: string }> = (req, res) => {
   const picture = avatarPicture(req.params.file);
-  if (picture === null) throw new HttpError(404, "there is no such picture");
+  if (picture === null) throw new HttpError(404, "there is no such picture", { fix: null });
   sendText(res, 200, iconHeaders, "image/svg+xml", picture);
 };
 

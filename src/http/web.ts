@@ -1,8 +1,9 @@
 import type { Response } from "express";
 import type { Context } from "../core/context.ts";
 import { baseOf } from "../core/endpoints.ts";
+import type { Guidance } from "../core/errors.ts";
 import type { RequestNotes } from "../core/testing/record.ts";
-import type { CommandLine } from "../core/hint.ts";
+import { hintOf, hintText, type CommandLine } from "../core/hint.ts";
 import type { Renderer } from "./pages/templates/render.ts";
 
 /** What the routes of an issuer share, or those of one of its layouts. */
@@ -56,4 +57,9 @@ export const isObserved = (res: Response): boolean => res.locals["notes"] !== un
 export function note(res: Response, notes: RequestNotes): void {
   const taken = res.locals["notes"] as RequestNotes | undefined;
   if (taken !== undefined) Object.assign(taken, notes);
+}
+
+/** Says in the ledger and in the log why a request was refused. @param error a code and a sentence, or a sentence */
+export function noteRefusal({ commandLine }: Web, res: Response, error: string, { rule, fix }: Guidance): void {
+  note(res, { refusal: { error, rule, fix: fix === null ? null : hintText(hintOf(fix), commandLine) } });
 }

@@ -144,7 +144,6 @@ const kinds: Readonly<Record<string, Partial<RequestEvent>>> = {
       parameter: "redirect_uri",
       sent: "http://localhost:3000/cb/\u001b[2J",
       registered: ["http://localhost:3000/cb"],
-      rule: "RFC 6749 3.1.2.3",
     },
   },
   faulty: { status: 503, fault: "f1 answers 503", outcome: null, clock: 1860 },

@@ -13,7 +13,7 @@ const renderer = createRenderer();
 const error = (changes: Partial<ErrorView>): string =>
   renderError(renderer, { ...errorViews["error-redirect-uri"], ...changes }).html;
 const compared = (sent: string, ...registered: string[]): string =>
-  error({ mismatch: { parameter: "redirect_uri", sent, registered, rule: "RFC 6749 3.1.2.3" } });
+  error({ mismatch: { parameter: "redirect_uri", sent, registered } });
 const fixIn = (html: string): string =>
   unescapeHtml((/id="error-fix"[^>]*>(.*?)<\/pre>/.exec(html)?.[1] ?? "none").replaceAll(/<[^>]*>/g, ""));
 const adviceIn = (html: string): string => /id="error-advice"[^>]*>(.*?)<\/p>/.exec(html)?.[1] ?? "none";

@@ -74,6 +74,7 @@ async function hintedUser(ctx: Context, request: AuthorizationRequest): Promise<
     request,
     "login_required",
     "id_token_hint and the claims parameter name two users (OpenID Connect Core 5.5.1)",
+    { rule: "OpenID Connect Core 5.5.1", fix: "send only one of them, or the same user in both" },
   );
 }
 

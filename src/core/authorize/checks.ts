@@ -2,6 +2,8 @@ import type { Client } from "../../store/store.ts";
 import { askedMode } from "./target.ts";
 import { grantTypesOf, mayUse } from "../clients/clients.ts";
 import { OAuthError } from "../errors.ts";
+import { addGrantType } from "../fix-commands.ts";
+import { commandOn } from "../hint.ts";
 import { single, type RawParameters } from "./parameters.ts";
 import { checkLength } from "../sign-in/request-length.ts";
 import type { Context } from "../context.ts";
@@ -18,7 +20,11 @@ export function checkParameters(raw: RawParameters): void {
   for (const [name, value] of Object.entries(raw)) {
     if (typeof value !== "object") texts.push(name, value);
     else if (name === "resource" || name === "audience") texts.push(name, ...value);
-    else throw new OAuthError("invalid_request", `${name} was sent ${value.length} times; send it once (RFC 6749 3.1)`);
+    else
+      throw new OAuthError("invalid_request", `${name} was sent ${value.length} times; send it once (RFC 6749 3.1)`, {
+        rule: "RFC 6749 3.1",
+        fix: `send ${name} once`,
+      });
   }
   checkLength(texts);
 }
@@ -26,12 +32,16 @@ export function checkParameters(raw: RawParameters): void {
 /** Nothing external is fetched for a request, and no request object is obeyed (OpenID Connect Core 6). */
 export function refuseRequestObjects(raw: RawParameters): void {
   if (single(raw, "request") !== undefined) {
-    throw new OAuthError("request_not_supported", "request objects are not supported; send plain parameters");
+    throw new OAuthError("request_not_supported", "request objects are not supported; send plain parameters", {
+      rule: "OpenID Connect Core 6.1",
+      fix: "leave request out and send its members as parameters, or push them to the PAR endpoint",
+    });
   }
   if (single(raw, "request_uri") !== undefined) {
     throw new OAuthError(
       "request_uri_not_supported",
       "request_uri is taken from the pushed authorization request endpoint only (RFC 9126); send plain parameters or push them",
+      { rule: "RFC 9126 4", fix: "push the request to the PAR endpoint, and send the request_uri of its response" },
     );
   }
 }
@@ -42,15 +52,32 @@ export function refuseUnpushed(client: Client): void {
     throw new OAuthError(
       "invalid_request",
       `client "${client.client_id}" has to push its requests: POST them to the pushed authorization request endpoint first (RFC 9126)`,
+      {
+        rule: "RFC 9126 6",
+        fix: {
+          text: "Push the request; to let the client send it without that",
+          command: commandOn(["idp", "clients", "edit"], client.client_id, [
+            "--set",
+            "require_pushed_authorization_requests=false",
+          ]),
+        },
+      },
     );
   }
 }
 
 export function checkResponseType(raw: RawParameters, client: Client): void {
   const responseType = single(raw, "response_type");
-  if (responseType === undefined) throw new OAuthError("invalid_request", 'response_type is missing; send "code"');
+  if (responseType === undefined)
+    throw new OAuthError("invalid_request", 'response_type is missing; send "code"', {
+      rule: "RFC 6749 4.1.1",
+      fix: "send response_type=code",
+    });
   if (responseType !== "code") {
-    throw new OAuthError("unsupported_response_type", `response_type "${responseType}" is not supported; send "code"`);
+    throw new OAuthError("unsupported_response_type", `response_type "${responseType}" is not supported; send "code"`, {
+      rule: "RFC 9700 2.1.2",
+      fix: "send response_type=code, and exchange the code for tokens",
+    });
   }
   requireCodes(client);
 }
@@ -60,6 +87,13 @@ export function requireCodes(client: Client): void {
     throw new OAuthError(
       "unauthorized_client",
       `client "${client.client_id}" may not use authorization_code: its grant_types are "${grantTypesOf(client).join(" ")}"`,
+      {
+        rule: "RFC 6749 4.1.2.1",
+        fix:
+          client.redirect_uris.length === 0
+            ? "give the client a redirect URI and the grant type authorization_code"
+            : addGrantType(client, grantTypesOf(client), "authorization_code"),
+      },
     );
   }
 }
@@ -70,6 +104,7 @@ export function checkResponseMode(ctx: Pick<Context, "layout">, raw: RawParamete
     throw new OAuthError(
       "invalid_request",
       `response_mode "${mode}" is not supported; use ${responseModesOf(ctx).join(" or ")}`,
+      { rule: "RFC 6749 4.1.2.1", fix: `leave response_mode out, or use ${responseModesOf(ctx).join(" or ")}` },
     );
   }
 }
@@ -82,10 +117,14 @@ export function checkPrompt(value: string | undefined): readonly Prompt[] {
     throw new OAuthError(
       "invalid_request",
       `prompt "${unknown.join(" ")}" is not supported; use ${prompts.join(", ")}`,
+      { rule: "OpenID Connect Core 3.1.2.1", fix: `leave prompt out, or use ${prompts.join(", ")}` },
     );
   }
   if (names.includes("none") && names.length > 1) {
-    throw new OAuthError("invalid_request", `prompt "none" cannot be joined with another: "${names.join(" ")}"`);
+    throw new OAuthError("invalid_request", `prompt "none" cannot be joined with another: "${names.join(" ")}"`, {
+      rule: "OpenID Connect Core 3.1.2.1",
+      fix: "send prompt=none alone, or without none",
+    });
   }
   return names as Prompt[];
 }
@@ -93,7 +132,10 @@ export function checkPrompt(value: string | undefined): readonly Prompt[] {
 export function checkMaxAge(value: string | undefined): number | null {
   if (value === undefined) return null;
   if (!/^\d{1,9}$/.test(value)) {
-    throw new OAuthError("invalid_request", `max_age "${value}" is not a whole number of seconds below 1,000,000,000`);
+    throw new OAuthError("invalid_request", `max_age "${value}" is not a whole number of seconds below 1,000,000,000`, {
+      rule: "OpenID Connect Core 3.1.2.1",
+      fix: "send a number of seconds, such as max_age=300",
+    });
   }
   return Number(value);
 }

@@ -26,7 +26,10 @@ export interface ClaimsRequest {
 }
 
 const refuse = (what: string): OAuthError =>
-  new OAuthError("invalid_request", `claims ${what} (OpenID Connect Core 5.5)`);
+  new OAuthError("invalid_request", `claims ${what} (OpenID Connect Core 5.5)`, {
+    rule: "OpenID Connect Core 5.5",
+    fix: 'send a JSON object such as {"id_token":{"email":null}}',
+  });
 
 function parse(text: string): Readonly<Record<"userinfo" | "id_token", Record<string, unknown>>> {
   let value: unknown;

@@ -39,7 +39,10 @@ export async function pushRequest(
   proof: Proof | null,
 ): Promise<PushedAnswer> {
   if (isSent(sent, "request_uri")) {
-    throw new OAuthError("invalid_request", "request_uri cannot be pushed (RFC 9126 2.1)");
+    throw new OAuthError("invalid_request", "request_uri cannot be pushed (RFC 9126 2.1)", {
+      rule: "RFC 9126 2.1",
+      fix: "push the parameters themselves",
+    });
   }
   const { client_secret: _, client_assertion: __, client_assertion_type: ___, ...rest } = sent;
   const parameters = { ...rest, ...(await boundTo(ctx, rest, proof)), client_id: client.client_id };
@@ -78,6 +81,7 @@ async function boundTo(ctx: Context, sent: RawParameters, proof: Proof | null): 
     throw new OAuthError(
       "invalid_dpop_proof",
       "dpop_jkt names another key than the one of the DPoP proof (RFC 9449 10.1)",
+      { rule: "RFC 9449 10.1", fix: "leave dpop_jkt out: the proof says the key" },
     );
   }
   return { dpop_jkt: jkt };
@@ -105,6 +109,7 @@ export async function takePushed(
     const error = new OAuthError(
       "invalid_request_uri",
       `request_uri was used before, expired (it lives ${pushedRequestTtl} s), or was pushed by another client: push the request again (RFC 9126 4)`,
+      { rule: "RFC 9126 4", fix: "push the request again, and use each request_uri once" },
     );
     const named = await namingIssuer(
       ctx,

@@ -3,7 +3,7 @@ import { checkStillAllowed, type AuthorizationRequest } from "./request.ts";
 import { clientOf } from "../clients/documents.ts";
 import { drawCode } from "../tokens/codes.ts";
 import type { Context } from "../context.ts";
-import { OAuthError } from "../errors.ts";
+import { OAuthError, type Guidance } from "../errors.ts";
 import { grantFor } from "../grants/granted-scopes.ts";
 import { recordGrant } from "../grants/grants.ts";
 import type { AuthorizationRecord } from "../sign-in/interactions.ts";
@@ -24,7 +24,7 @@ export function authorizationPurpose(record: AuthorizationRecord): Purpose {
       summary: () => summarize(request),
     },
     check: (tx, ctx) => void checkStillAllowed(tx, ctx, request),
-    refuse: (code, description) => refuse(request, code, description),
+    refuse: (code, description, guidance) => refuse(request, code, description, guidance),
     finish: (tx, ctx, outcome) => finish(tx, ctx, request, outcome),
   };
 }
@@ -74,7 +74,10 @@ function settleGrant(
 
 const refused = (request: AuthorizationRequest, description: string): Ending => ({
   kind: "refused",
-  error: refuse(request, "access_denied", description),
+  error: refuse(request, "access_denied", description, {
+    rule: "RFC 6749 4.1.2.1",
+    fix: "send the person back to the page that they came from, where they can sign in again",
+  }),
 });
 
 /** A refusal that is sent to the client. */
@@ -82,4 +85,5 @@ export const refuse = (
   request: AuthorizationRequest,
   code: Parameters<Purpose["refuse"]>[0] | "access_denied",
   description: string,
-): RedirectedError => new RedirectedError(new OAuthError(code, description), request);
+  guidance: Guidance,
+): RedirectedError => new RedirectedError(new OAuthError(code, description, guidance), request);

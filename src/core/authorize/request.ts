@@ -19,6 +19,7 @@ import type { Context } from "../context.ts";
 import { checkThumbprint } from "../tokens/dpop.ts";
 import { checkEssentialAcr } from "../factors/rules/acr.ts";
 import { OAuthError } from "../errors.ts";
+import { addScopes } from "../fix-commands.ts";
 import { mayStillAsk } from "../grants/granted-scopes.ts";
 import { single, type RawParameters } from "./parameters.ts";
 import { checkChallenge } from "../tokens/pkce.ts";
@@ -141,7 +142,14 @@ export function checkStillAllowed(
     const gone = scopes.filter((scope) => !mayStillAsk(tx, ctx, client, scope));
     if (gone.length > 0) {
       const now = `its registered scope is "${client.scope ?? ""}" by now`;
-      throw new OAuthError("invalid_scope", `client "${client.client_id}" may not ask for "${gone.join(" ")}": ${now}`);
+      throw new OAuthError(
+        "invalid_scope",
+        `client "${client.client_id}" may not ask for "${gone.join(" ")}": ${now}`,
+        {
+          rule: "RFC 6749 3.3",
+          fix: addScopes(client, gone),
+        },
+      );
     }
     return client;
   } catch (error) {

@@ -33,13 +33,16 @@ function namedClient(tx: ReadTx, raw: RawParameters, document?: Client): Client 
       throw new OAuthError(
         "invalid_request",
         `${name} was sent ${raw[name].length} times; send it once (RFC 6749 3.1)`,
-        { fix: listClients },
+        { rule: "RFC 6749 3.1", fix: listClients },
       );
     }
   }
   const clientId = single(raw, "client_id");
   if (clientId === undefined) {
-    throw new OAuthError("invalid_request", "client_id is missing (RFC 6749 4.1.1)", { fix: listClients });
+    throw new OAuthError("invalid_request", "client_id is missing (RFC 6749 4.1.1)", {
+      rule: "RFC 6749 4.1.1",
+      fix: listClients,
+    });
   }
   return clientOf(tx, { clientId, document }, single(raw, "redirect_uri"));
 }
@@ -60,7 +63,7 @@ export function settleClient(
     throw new OAuthError(
       "invalid_request",
       `redirect_uri is missing; client "${client.client_id}" has registered: ${client.redirect_uris.join("  ") || "none"} (RFC 6749 3.1.2.3)`,
-      { fix: showClient(client) },
+      { rule: "RFC 6749 3.1.2.3", fix: showClient(client) },
     );
   }
   requireRegistered(ctx, client, redirectUri);
@@ -75,12 +78,12 @@ export function requireRegistered(ctx: Pick<Context, "settings">, client: Client
       "invalid_request",
       `redirect_uri "${redirectUri}" is not registered for client "${client.client_id}"; registered: ${registered}`,
       {
+        rule: "RFC 6749 3.1.2.3, RFC 9700 2.1",
         fix: addRedirectUri(client, redirectUri, ctx.settings),
         mismatch: {
           parameter: "redirect_uri",
           sent: redirectUri,
           registered: client.redirect_uris,
-          rule: "RFC 6749 3.1.2.3, RFC 9700 2.1",
         },
       },
     );

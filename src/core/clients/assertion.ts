@@ -6,8 +6,9 @@ import type { Context } from "../context.ts";
 import type { ClientCredentials } from "./client-credentials.ts";
 import { baseOf, type EndpointName } from "../endpoints.ts";
 import { mayBeForgotten } from "../era.ts";
-import { OAuthError } from "../errors.ts";
+import { OAuthError, type Guidance } from "../errors.ts";
 import { fetchJson } from "../outbound.ts";
+import { expired, problemOf, timeProblem, type JwtProblem } from "../keys/foreign-jwt.ts";
 import { readJws } from "../keys/jws.ts";
 import { hashOf } from "../secrets.ts";
 
@@ -23,8 +24,17 @@ const maxLife = 3600;
 /** Seconds that the clock of a client may be ahead: what it makes now is not "not valid yet" (RFC 7523 3). */
 const clockSkew = 10;
 
-const refuse = (reason: string, cause?: unknown): OAuthError =>
-  new OAuthError("invalid_client", `client_assertion is not accepted: ${reason}`, { cause });
+/** @param guidance RFC 7523 3 is the rule unless another one is more exact */
+const refuse = (reason: string, guidance: Pick<Guidance, "fix"> & Partial<Guidance>, cause?: unknown): OAuthError =>
+  new OAuthError("invalid_client", `client_assertion is not accepted: ${reason}`, {
+    rule: "RFC 7523 3",
+    ...guidance,
+    cause,
+  });
+
+const makeNew = { fix: "make a new assertion for each request" };
+
+const refuseFor = ({ message, guidance, cause }: JwtProblem): OAuthError => refuse(message, guidance, cause);
 
 /**
  * The client that an assertion names; this proves nothing.
@@ -32,10 +42,14 @@ const refuse = (reason: string, cause?: unknown): OAuthError =>
  */
 export function assertedClientId(assertion: string): string {
   const jws = readJws(assertion);
-  if (jws === null) throw refuse("it is not a signed JWT, or one with an extension that is not known here");
+  if (jws === null)
+    throw refuse("it is not a signed JWT, or one with an extension that is not known here", {
+      rule: "RFC 7515 4.1.11",
+      fix: "send a JWT that the client signed",
+    });
   const { sub } = jws.payload;
   if (typeof sub === "string") return sub;
-  throw refuse('it has no "sub" claim (RFC 7523 3)');
+  throw refuse('it has no "sub" claim (RFC 7523 3)', { fix: "set iss and sub to the client_id" });
 }
 
 /** The client's own metadata decides the kind of key: an algorithm never does (RFC 8725 3.1). */
@@ -43,12 +57,23 @@ async function keyOf(ctx: Context, client: Client, method: AssertionMethod): Pro
   if (method === "client_secret_jwt") return createSecretKey(client.client_secret ?? "", "utf8");
   const jwks =
     client.jwks ?? (client.jwks_uri === undefined ? undefined : await fetchJson(ctx, client.jwks_uri, client));
-  if (jwks === undefined) throw refuse(`client "${client.client_id}" has neither jwks nor jwks_uri`);
+  if (jwks === undefined)
+    throw refuse(`client "${client.client_id}" has neither jwks nor jwks_uri`, {
+      rule: "RFC 7591 2",
+      fix: "give the client jwks or jwks_uri, with its public key",
+    });
   const { createLocalJWKSet } = await import("jose");
   try {
     return createLocalJWKSet(jwks as JSONWebKeySet);
   } catch (error) {
-    throw refuse(`the keys of client "${client.client_id}" are not a JWK Set (RFC 7517 5)`, error);
+    throw refuse(
+      `the keys of client "${client.client_id}" are not a JWK Set (RFC 7517 5)`,
+      {
+        rule: "RFC 7517 5",
+        fix: 'give the client a key set such as {"keys":[…]}',
+      },
+      error,
+    );
   }
 }
 
@@ -84,23 +109,31 @@ export async function verifyAssertion(
     ).payload;
   } catch (error) {
     const { claim, payload } = Object(error) as { readonly claim?: unknown; readonly payload?: JWTPayload };
-    if (claim === "aud") throw refuse(`it is for ${JSON.stringify(payload?.aud)}; this is ${ctx.issuer}`, error);
-    throw refuse(error instanceof Error ? error.message : "it cannot be verified", error);
+    if (claim === "aud") {
+      throw refuse(
+        `it is for ${JSON.stringify(payload?.aud)}; this is ${ctx.issuer}`,
+        { fix: `set aud to ${ctx.issuer}` },
+        error,
+      );
+    }
+    throw refuseFor(problemOf(ctx, error));
   }
   const { jti = "", exp = 0 } = claims;
   // Its jti is remembered until exp, so the clock tolerance does not apply here.
-  if (exp * 1000 <= ctx.now()) throw refuse('it has expired ("exp")');
-  if (exp * 1000 - ctx.now() > maxLife * 1000) throw refuse(`it lives for more than ${maxLife} s`);
+  if (exp * 1000 <= ctx.now()) throw refuseFor(expired(ctx, exp));
+  if (exp * 1000 - ctx.now() > maxLife * 1000) {
+    throw refuseFor(timeProblem(ctx, `it lives for more than ${maxLife} s`, "RFC 7523 3"));
+  }
   const id = hashOf(`${client.client_id} ${jti}`);
   const isNew = await ctx.store.transaction((tx) => {
     // Fetching its keys may take long: the client may have been changed in the meantime. A document counts as it was read.
     if (client.fromDocument !== true && tx.version("clients", client.client_id) !== version) {
-      throw refuse(`client "${client.client_id}" was changed while it was checked; try again`);
+      throw refuse(`client "${client.client_id}" was changed while it was checked; try again`, makeNew);
     }
-    if (mayBeForgotten(tx, exp * 1000)) throw refuse("it was made before the clock was set back");
+    if (mayBeForgotten(tx, exp * 1000)) throw refuse("it was made before the clock was set back", makeNew);
     if (tx.get("usedAssertions", id) !== undefined) return false;
     tx.insert("usedAssertions", { id, expiresAt: exp * 1000 });
     return true;
   });
-  if (!isNew) throw refuse('its "jti" was used before; make a new assertion for each request (RFC 7523 3)');
+  if (!isNew) throw refuse('its "jti" was used before; make a new assertion for each request (RFC 7523 3)', makeNew);
 }

@@ -7,6 +7,7 @@ import type { Context } from "../context.ts";
 import { clientOf, documentClient } from "./documents.ts";
 import { isOfAnotherIssuer, verifyFederated } from "./federated.ts";
 import { OAuthError } from "../errors.ts";
+import { listClients } from "../fix-commands.ts";
 import { commandOn } from "../hint.ts";
 import { sameSecret } from "../secrets.ts";
 
@@ -32,12 +33,14 @@ function refuseTwoMethods({ basic, id, secret, assertion }: ClientCredentials): 
     throw new OAuthError(
       "invalid_request",
       `two ways of client authentication at once: send ${used.join(" or ")}, not both (RFC 6749 2.3)`,
+      { rule: "RFC 6749 2.3", fix: `send ${used.join(" or ")}` },
     );
   }
   if (basic !== null && id !== undefined && id !== basic.id) {
     throw new OAuthError(
       "invalid_request",
       `client_id "${id}" of the body is not the "${basic.id}" of the Authorization header`,
+      { rule: "RFC 6749 2.3.1", fix: "leave client_id out of the body: the header names the client" },
     );
   }
 }
@@ -49,12 +52,18 @@ type Lists = (clientId: string) => boolean;
 function claimedId({ basic, id, assertion, assertionType: type }: ClientCredentials, lists: Lists): string {
   if (assertion !== undefined) {
     if (type !== assertionType) {
-      throw new OAuthError("invalid_request", `client_assertion_type has to be "${assertionType}" (RFC 7523 2.2)`);
+      throw new OAuthError("invalid_request", `client_assertion_type has to be "${assertionType}" (RFC 7523 2.2)`, {
+        rule: "RFC 7523 2.2",
+        fix: `send client_assertion_type=${assertionType}`,
+      });
     }
     if (id !== undefined && lists(id) && isOfAnotherIssuer(assertion, id)) return id;
     const asserted = assertedClientId(assertion);
     if (id !== undefined && id !== asserted) {
-      throw new OAuthError("invalid_client", `client_id "${id}" is not the "sub" of client_assertion, "${asserted}"`);
+      throw new OAuthError("invalid_client", `client_id "${id}" is not the "sub" of client_assertion, "${asserted}"`, {
+        rule: "RFC 7523 3",
+        fix: "leave client_id out, or set iss and sub of the assertion to it",
+      });
     }
     return asserted;
   }
@@ -63,6 +72,7 @@ function claimedId({ basic, id, assertion, assertionType: type }: ClientCredenti
     throw new OAuthError(
       "invalid_client",
       "client_id is missing: send it in the body, or authenticate with a Basic header",
+      { rule: "RFC 6749 2.3.1", fix: listClients },
     );
   }
   return clientId;
@@ -78,6 +88,7 @@ function refuseSwapped(tx: ReadTx, clientId: string, { basic, secret }: ClientCr
   throw new SwappedCredentialsError(
     "invalid_client",
     "client_id and client_secret are swapped: client_secret holds the id of a client",
+    { rule: "RFC 6749 2.3.1", fix: "send the id as client_id and the secret as client_secret" },
   );
 }
 
@@ -129,6 +140,10 @@ export async function authenticateClient(
     throw new OAuthError(
       "invalid_client",
       `client "${clientId}" has to authenticate with ${wanted}; the request used ${used.join(" or ")}${more}`,
+      {
+        rule: "RFC 6749 2.3",
+        fix: { text: "To see the client", command: commandOn(["idp", "clients", "show"], clientId) },
+      },
     );
   }
   if (method === "none") return client;
@@ -159,6 +174,7 @@ function notItsSecret({ client_id: id }: Client, { basic }: ClientCredentials): 
       ? ""
       : '; in the Basic header both are form-encoded: send "+" as %2B and "%" as %25, or use client_secret_post (RFC 6749 2.3.1)';
   return new OAuthError("invalid_client", `client_secret is wrong for client "${id}"${unencoded}`, {
+    rule: unencoded === "" ? "RFC 6749 5.2" : "RFC 6749 2.3.1",
     fix: { text: "", command: commandOn(["idp", "clients", "show"], id, ["--show-secrets"]) },
   });
 }

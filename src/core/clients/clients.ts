@@ -7,7 +7,7 @@
 import type { Client, ReadTx } from "../../store/store.ts";
 import type { Context } from "../context.ts";
 import { OAuthError } from "../errors.ts";
-import { addUnknownClient } from "../fix-commands.ts";
+import { addUnknownClient, listClients } from "../fix-commands.ts";
 import type { OpenPorts } from "./redirect-uri.ts";
 import { nearest } from "../nearest.ts";
 
@@ -117,7 +117,10 @@ export function presentClient(tx: ReadTx, known: Client): Client {
   const client = tx.get("clients", id);
   if (client?.epoch === epoch && client.fromDocument === known.fromDocument)
     return known.fromDocument === true ? known : client;
-  throw new OAuthError("invalid_client", `client "${id}" was removed while this request was handled`);
+  throw new OAuthError("invalid_client", `client "${id}" was removed while this request was handled`, {
+    rule: "RFC 6749 5.2",
+    fix: listClients,
+  });
 }
 
 /** Whether pages of this origin are a client's: of its redirect URIs, or of `allowed_origins`. */
@@ -143,9 +146,10 @@ function unknownClient(tx: ReadTx, clientId: string, redirectUri?: string): OAut
     "invalid_client",
     `client_id "${clientId}" is not registered here${meant === undefined ? "" : `; did you mean "${meant}"?`} (RFC 6749 2.2)`,
     {
+      rule: "RFC 6749 2.2",
       fix: addUnknownClient(clientId, redirectUri, meant === undefined ? [] : [meant]),
       ...(meant !== undefined && {
-        mismatch: { parameter: "client_id", sent: clientId, registered: [meant], rule: "RFC 6749 2.2" },
+        mismatch: { parameter: "client_id", sent: clientId, registered: [meant] },
       }),
     },
   );

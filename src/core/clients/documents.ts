@@ -2,7 +2,7 @@ import type { Client, ReadTx } from "../../store/store.ts";
 import { findClient, presentClient } from "./clients.ts";
 import type { Context } from "../context.ts";
 import type { Named, Peer } from "./document-types.ts";
-import { OAuthError } from "../errors.ts";
+import { OAuthError, type Guidance } from "../errors.ts";
 import { isLoopbackUrl } from "../../net/address.ts";
 
 /**
@@ -12,8 +12,8 @@ import { isLoopbackUrl } from "../../net/address.ts";
 
 /** The refusal of a client for what its `client_id` or its document says. */
 export class DocumentError extends OAuthError {
-  constructor(message: string) {
-    super("invalid_client", message);
+  constructor(message: string, rule: Guidance["rule"]) {
+    super("invalid_client", message, { rule, fix: "correct the document at the address that is the client_id" });
   }
 }
 
@@ -54,12 +54,15 @@ export async function documentClient(ctx: Context, clientId: unknown, peer: Peer
     throw new OAuthError(
       "invalid_client",
       `client_id "${clientId}" is not registered here, and metadata documents are off (RFC 6749 2.2)`,
-      { fix: { text: "To read them", command: ["idp", "start", "--client-metadata-documents"] } },
+      { rule: "RFC 6749 2.2", fix: { text: "To read them", command: ["idp", "start", "--client-metadata-documents"] } },
     );
   }
   const problem = documentUrlProblem(clientId, ctx.settings);
   if (problem !== null) {
-    throw new DocumentError(`client_id "${clientId}" ${problem} (Client ID Metadata Document 3)`);
+    throw new DocumentError(
+      `client_id "${clientId}" ${problem} (Client ID Metadata Document 3)`,
+      "Client ID Metadata Document 3",
+    );
   }
   return ctx.documents.read(clientId, peer);
 }

@@ -2,7 +2,9 @@ import type { JWTPayload } from "jose";
 import type { Client } from "../../store/store.ts";
 import { assertionAlgorithms } from "./assertion-algorithms.ts";
 import type { Context } from "../context.ts";
-import { OAuthError } from "../errors.ts";
+import { OAuthError, type Guidance } from "../errors.ts";
+import { commandOn } from "../hint.ts";
+import { expired, JwtProblem, problemOf } from "../keys/foreign-jwt.ts";
 import { readJws } from "../keys/jws.ts";
 import type { JwkSet } from "../keys/keys.ts";
 
@@ -14,8 +16,8 @@ import type { JwkSet } from "../keys/keys.ts";
 /** Seconds that the clock of an issuer may be ahead. */
 const clockSkew = 10;
 
-const refuse = (reason: string, cause?: unknown): OAuthError =>
-  new OAuthError("invalid_client", `client_assertion is not accepted: ${reason}`, { cause });
+const refuse = (reason: string, guidance: Guidance, cause?: unknown): OAuthError =>
+  new OAuthError("invalid_client", `client_assertion is not accepted: ${reason}`, { ...guidance, cause });
 
 /** Whether an assertion is of another issuer than the client itself (RFC 7523 3). */
 export const isOfAnotherIssuer = (assertion: string, clientId: string): boolean =>
@@ -40,27 +42,35 @@ export async function verifyFederated(
   );
   if (entry === undefined) {
     const given = JSON.stringify({ issuer: iss, subject: sub, audience: aud });
-    throw refuse(`no entry of federated_credentials of client "${client.client_id}" equals its ${given}`);
+    throw refuse(`no entry of federated_credentials of client "${client.client_id}" equals its ${given}`, {
+      rule: "RFC 7523 3",
+      fix: { text: "To see its entries", command: commandOn(["idp", "clients", "show"], client.client_id) },
+    });
   }
   const trusted = await ctx.trusted.find(entry.issuer, "workload");
   if (trusted === null) {
     throw refuse(
       `the keys of ${entry.issuer} are not known: it is not in the setting trusted_issuers with accepts: workload`,
+      { rule: "RFC 7523 3", fix: `add ${entry.issuer} to trusted_issuers in the settings of a fixture file` },
     );
   }
   try {
     await verifyWorkloadToken(ctx, assertion, trusted.keys, entry);
   } catch (error) {
-    throw refuse(error instanceof Error ? error.message : "it cannot be verified", error);
+    const { message, guidance } = problemOf(ctx, error);
+    throw refuse(message, guidance, error);
   }
   // Fetching the keys may take long: the client may have been changed in the meantime.
   if ((await ctx.store.read((tx) => tx.version("clients", client.client_id))) !== version)
-    throw refuse(`client "${client.client_id}" was changed while it was checked; try again`);
+    throw refuse(`client "${client.client_id}" was changed while it was checked; try again`, {
+      rule: "RFC 7523 3",
+      fix: "send the request again",
+    });
 }
 
 /**
  * Verifies signature, type and times of a token of a workload.
- * @throws {Error} with the rule that failed
+ * @throws {JwtProblem} and the errors of jose, which {@link problemOf} reads
  */
 export async function verifyWorkloadToken(
   ctx: Context,
@@ -80,9 +90,16 @@ export async function verifyWorkloadToken(
   });
   // RFC 8725 3.11: a token of another kind, such as an ID-JAG, does not stand in for this one.
   const { typ = "JWT" } = protectedHeader;
-  if (typ.toUpperCase() !== "JWT") throw new Error(`its typ is "${typ}", which is another kind of token`);
-  if (Number(payload.exp) * 1000 <= ctx.now()) throw new Error('it has expired ("exp")');
+  if (typ.toUpperCase() !== "JWT")
+    throw new JwtProblem(`its typ is "${typ}", which is another kind of token`, {
+      rule: "RFC 8725 3.11",
+      fix: "send the token that the workload got, with the typ JWT or none",
+    });
+  if (Number(payload.exp) * 1000 <= ctx.now()) throw expired(ctx, Number(payload.exp));
   if (only(payload.aud) !== audience)
-    throw new Error(`it is for ${JSON.stringify(payload.aud)}, not for ${audience} alone`);
+    throw new JwtProblem(`it is for ${JSON.stringify(payload.aud)}, not for ${audience} alone`, {
+      rule: "RFC 7523 3",
+      fix: `ask the issuer of the workload for a token whose only audience is ${audience}`,
+    });
   return payload;
 }

@@ -1,10 +1,11 @@
 import type { Client } from "../../store/store.ts";
 import { checkLength } from "../sign-in/request-length.ts";
 import { checkResources } from "../scopes/resources.ts";
-import { mayUse } from "../clients/clients.ts";
+import { grantTypesOf, mayUse } from "../clients/clients.ts";
 import type { Context } from "../context.ts";
 import { baseOf, devicePath } from "../endpoints.ts";
 import { OAuthError } from "../errors.ts";
+import { addGrantType } from "../fix-commands.ts";
 import { singleFactor } from "../factors/rules/names.ts";
 import { impliedScope, resolveScopes, splitScope } from "../scopes/scopes.ts";
 import { deviceGrantType } from "../tokens/grant-types/device-code.ts";
@@ -65,6 +66,7 @@ export function beginDevice(
     throw new OAuthError(
       "unauthorized_client",
       `client "${client.client_id}" may not use the device flow: its grant_types lack "${deviceGrantType}"`,
+      { rule: "RFC 8628 3.2", fix: addGrantType(client, grantTypesOf(client), deviceGrantType) },
     );
   }
   checkLength([request.scope, request.acr_values, ...request.resource]);

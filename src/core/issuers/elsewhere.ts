@@ -3,6 +3,12 @@ import type { Context } from "../context.ts";
 import { OAuthError, type OAuthErrorCode } from "../errors.ts";
 import { issuerOf } from "../layout/layout.ts";
 
+const ofOther = (ctx: Pick<Context, "issuer">, code: OAuthErrorCode, what: string, issuer: string): OAuthError =>
+  new OAuthError(code, `${what} is one of the issuer ${issuer}; this is ${ctx.issuer}`, {
+    rule: code === "invalid_request_uri" ? "RFC 9126 4" : "RFC 6749 5.2",
+    fix: `send it to the issuer that it belongs to, ${issuer}`,
+  });
+
 /**
  * Two issuers of a vendor have the same data. A code, pushed request or device code belongs to the one whose endpoint it came by.
  * @param what it is, as in "code" @returns the refusal at the other one; null: it belongs to this one
@@ -15,7 +21,7 @@ export function refuseOfOther(
 ): OAuthError | null {
   if (issuerPath === ctx.layout.issuer) return null;
   const issuer = issuerOf(ctx.address, { issuer: issuerPath });
-  return new OAuthError(code, `${what} is one of the issuer ${issuer}; this is ${ctx.issuer}`);
+  return ofOther(ctx, code, what, issuer);
 }
 
 /**
@@ -35,7 +41,7 @@ export async function namingIssuer<E>(
     ctx: { issuer, store },
   } of ctx.issuers.open()) {
     if (store === ctx.store || !(await store.read(has))) continue;
-    return new OAuthError(refusal.code, `${what} is one of the issuer ${issuer}; this is ${ctx.issuer}`);
+    return ofOther(ctx, refusal.code, what, issuer);
   }
   return refusal;
 }

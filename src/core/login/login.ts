@@ -6,6 +6,9 @@ import type { ReadTx, User } from "../../store/store.ts";
 import { passwordLimits } from "../attempts.ts";
 import { clientLinks, clientName, type ClientName } from "../clients/clients.ts";
 import type { Context } from "../context.ts";
+import type { Guidance } from "../errors.ts";
+import { restoreUser, setPassword } from "../fix-commands.ts";
+import type { Hint } from "../hint.ts";
 import { findForForm, findInteraction, recordFact, type AskingApp, type Browser } from "../sign-in/interactions.ts";
 import { advance, purposeOf, settle, signIn, type Advance, type StepResult } from "../sign-in/next-step.ts";
 import { verifyPassword } from "./verify-password.ts";
@@ -124,6 +127,7 @@ interface Refused {
   readonly username: string | null;
   /** What was wrong, for the log: the page must not tell which users exist. */
   readonly why: string;
+  readonly guidance: Guidance;
 }
 
 /** The next step, or why the sign-in was refused. */
@@ -133,15 +137,20 @@ export type LoginResult = (StepResult & { readonly kind: "step" }) | Refused;
 export const barredState = ({ status }: User): "error-suspended" | "error-banned" =>
   status === "banned" ? "error-banned" : "error-suspended";
 
-const wrong = (user: User | undefined, why: string): Refused => ({
+const wrong = (user: User | undefined, why: string, fix: Guidance["fix"]): Refused => ({
   kind: "refused",
   state: "error-credentials",
   barred: null,
   username: user?.username ?? null,
   why,
+  guidance: { rule: authenticates, fix },
 });
 
+/** The server has to authenticate the user; how is its own affair. */
+const authenticates = "OpenID Connect Core 3.1.2.3";
+
 const nobody = "there is no user of this name";
+const listUsers: Hint = { text: "To see who there is", command: ["idp", "users", "list"] };
 
 /** Why a password did not sign in. @param sharing how many users have the address that was typed */
 function whyWrong(user: User | undefined, sharing: number): string {
@@ -169,7 +178,9 @@ const tryPick = (ctx: Context, uid: string, browser: Browser, form: LoginForm): 
   ctx.store.transaction((tx) => {
     const interaction = findForForm(tx, ctx, uid, browser, form.csrf);
     const user = ctx.offersPicker ? tx.find("users", "username", form.username) : undefined;
-    return user === undefined ? wrong(user, nobody) : signInActive(tx, ctx, interaction, user, ["user"], browser);
+    return user === undefined
+      ? wrong(user, nobody, listUsers)
+      : signInActive(tx, ctx, interaction, user, ["user"], browser);
   });
 
 /** @returns null if the user was changed while the password was checked: the password may have been changed too */
@@ -181,7 +192,7 @@ async function tryPassword(ctx: Context, uid: string, browser: Browser, form: Lo
     return { user, version: user && tx.version("users", user.id), sharing };
   });
   if (!(await checkPassword(ctx, user, browser, form)) || user === undefined) {
-    return wrong(user, whyWrong(user, sharing));
+    return wrong(user, whyWrong(user, sharing), user === undefined ? listUsers : setPassword(user));
   }
   return ctx.store.transaction((tx) => {
     const interaction = findForForm(tx, ctx, uid, browser, form.csrf);
@@ -198,6 +209,7 @@ const signInActive = (...[tx, ctx, interaction, user, amr, browser]: Parameters<
         barred: user,
         username: user.username,
         why: `${user.username} is ${user.status}`,
+        guidance: { rule: authenticates, fix: restoreUser(user) },
       };
 
 /** @throws {OAuthError} too_many_requests */

@@ -96,6 +96,7 @@ function clientOf(tx: ReadTx, request: LogoutRequest, hint: IdTokenHint | null, 
     throw new OAuthError(
       "invalid_request",
       `client_id "${request.clientId}" is not the client of id_token_hint, "${hint.clientId}"`,
+      { rule: "OpenID Connect RP-Initiated Logout 2", fix: "leave client_id out: id_token_hint names the client" },
     );
   }
   const clientId = hint?.clientId ?? request.clientId;
@@ -130,12 +131,12 @@ function returnAddress(
       "invalid_request",
       `post_logout_redirect_uri "${uri}" is not registered for client "${client.client_id}"; registered: ${registered.join("  ") || "none"}`,
       {
+        rule: "OpenID Connect RP-Initiated Logout 3",
         fix: addPostLogoutUri(client, uri, ctx.settings),
         mismatch: {
           parameter: "post_logout_redirect_uri",
           sent: uri,
           registered,
-          rule: "OpenID Connect RP-Initiated Logout 1.0, 3",
         },
       },
     );

@@ -2,8 +2,9 @@ import type { Client } from "../../store/store.ts";
 import type { Context } from "../context.ts";
 import { OAuthError } from "../errors.ts";
 import { endSessions } from "../sessions/sessions.ts";
-import { TokenProblem, verifyRefreshToken } from "../tokens/accept.ts";
-import { isDead, killFamily, tokenState } from "../tokens/state.ts";
+import { verifyRefreshToken } from "../tokens/accept.ts";
+import { TokenProblem } from "../tokens/token-problem.ts";
+import { fixOf, isDead, killFamily, tokenState } from "../tokens/state.ts";
 import { notifyClients, type LogoutNotice } from "../sessions/backchannel.ts";
 
 /**
@@ -18,14 +19,26 @@ export async function logoutByRefreshToken(
 ): Promise<readonly LogoutNotice[]> {
   const claims = verifyRefreshToken(ctx, token);
   if (claims instanceof TokenProblem) {
-    throw new OAuthError("invalid_grant", `refresh_token is not accepted: ${claims.message}`, { cause: claims });
+    throw new OAuthError("invalid_grant", `refresh_token is not accepted: ${claims.message}`, {
+      rule: claims.rule,
+      fix: claims.fix,
+      cause: claims,
+    });
   }
   if (claims.client_id !== client.client_id) {
-    throw new OAuthError("invalid_grant", `refresh_token was issued to a client other than "${client.client_id}"`);
+    throw new OAuthError("invalid_grant", `refresh_token was issued to a client other than "${client.client_id}"`, {
+      rule: "RFC 6749 5.2",
+      fix: "send it as the client that received it",
+    });
   }
   const ended = await ctx.store.transaction((tx) => {
     const state = tokenState(tx, claims);
-    if (isDead(state)) return new OAuthError("invalid_grant", `refresh_token is not accepted: ${state.message}`);
+    if (isDead(state)) {
+      return new OAuthError("invalid_grant", `refresh_token is not accepted: ${state.message}`, {
+        rule: "RFC 6749 5.2",
+        ...fixOf(state),
+      });
+    }
     killFamily(tx, ctx, claims.family, "its session was signed out");
     const sessions = claims.sid === undefined ? [] : tx.everything("sessions", "sid", claims.sid);
     return endSessions(

@@ -2,7 +2,7 @@ import type { Client } from "../../store/store.ts";
 import type { ClientDocuments, Peer } from "../clients/document-types.ts";
 import { DocumentError } from "../clients/documents.ts";
 import type { Context } from "../context.ts";
-import { OAuthError } from "../errors.ts";
+import { OAuthError, type Guidance, type Paragraph } from "../errors.ts";
 import { isObject, sameJson } from "../../text/json-object.ts";
 import { privateMembers } from "../keys/keys.ts";
 import { metadataOf } from "../clients/admin.ts";
@@ -23,7 +23,17 @@ const refusalFresh = 60_000;
 const maxRemembered = 1000;
 
 /** The rule that a document breaks. */
-class BrokenRule extends Error {}
+class BrokenRule extends Error {
+  readonly rule: Guidance["rule"];
+  /** @param rule of the draft, in which section 4 describes the document */
+  constructor(message: string, rule: Guidance["rule"] = "Client ID Metadata Document 4", options?: ErrorOptions) {
+    super(message, options);
+    this.rule = rule;
+  }
+}
+
+const section41: Paragraph = "Client ID Metadata Document 4.1";
+const section5: Paragraph = "Client ID Metadata Document 5";
 
 /** What came of reading a document. */
 interface DocumentOutcome {
@@ -72,7 +82,7 @@ export function createClientDocuments(context: () => Context, reads: PeerReads):
       const { client, shown } = await outcomeOf(context(), url, peer);
       if (shown !== undefined) peer.sawDocument?.(shown);
       // A new error for each request: its stack and its cause are those of the request.
-      if (client instanceof DocumentError) throw new DocumentError(client.message);
+      if (client instanceof DocumentError) throw new DocumentError(client.message, client.rule);
       return client;
     },
     forget() {
@@ -100,7 +110,7 @@ async function readDocument(ctx: Context, url: string): Promise<DocumentOutcome>
   } catch (error) {
     if (!(error instanceof BrokenRule)) throw error;
     const message = `the metadata document of client "${url}" is not accepted: ${error.message}`;
-    return { readAt, reach, freshUntil: readAt + refusalFresh, client: new DocumentError(message), shown };
+    return { readAt, reach, freshUntil: readAt + refusalFresh, client: new DocumentError(message, error.rule), shown };
   }
 }
 
@@ -111,14 +121,17 @@ async function fetchDocument(ctx: Context, url: string): Promise<{ readonly text
     "and only public addresses may have one; for one on this machine: --client-metadata-loopback (Client ID Metadata Document 8.6)";
   const answer = await send(url, { reach: reachOfDocuments(settings), rule, timeLimit, sizeLimit }).catch(
     (error: unknown) => {
-      throw new BrokenRule((error as Error).message);
+      throw new BrokenRule((error as Error).message, section5);
     },
   );
   const { status, headers, text } = answer;
   if (status >= 300 && status < 400) {
-    throw new BrokenRule(`it answered ${status}, and redirects are not followed (Client ID Metadata Document 5)`);
+    throw new BrokenRule(
+      `it answered ${status}, and redirects are not followed (Client ID Metadata Document 5)`,
+      section5,
+    );
   }
-  if (status !== 200) throw new BrokenRule(`it answered ${status}, not 200 (Client ID Metadata Document 5)`);
+  if (status !== 200) throw new BrokenRule(`it answered ${status}, not 200 (Client ID Metadata Document 5)`, section5);
   const type = headers["content-type"];
   if (type !== undefined && !/^application\/(?:[\w.-]+\+)?json *(?:;|$)/i.test(type)) {
     throw new BrokenRule(`its Content-Type is "${type}", not application/json (Client ID Metadata Document 4)`);
@@ -142,7 +155,7 @@ function jsonIn(text: string): unknown {
   try {
     return parseJson(text);
   } catch (error) {
-    throw new BrokenRule("it is not JSON (Client ID Metadata Document 4)", { cause: error });
+    throw new BrokenRule("it is not JSON (Client ID Metadata Document 4)", undefined, { cause: error });
   }
 }
 
@@ -156,11 +169,13 @@ async function clientIn(ctx: Context, url: string, document: unknown): Promise<C
   if (!Array.isArray(uris) || uris.length === 0) throw new BrokenRule("it has no redirect_uris");
   const secret = secretIn(document);
   if (secret !== null)
-    throw new BrokenRule(`it contains ${secret}, and anybody can read it (Client ID Metadata Document 4.1)`);
-  if (Object.hasOwn(document, "jwks_uri")) throw new BrokenRule("it has a jwks_uri; put the public keys into jwks");
+    throw new BrokenRule(`it contains ${secret}, and anybody can read it (Client ID Metadata Document 4.1)`, section41);
+  if (Object.hasOwn(document, "jwks_uri"))
+    throw new BrokenRule("it has a jwks_uri; put the public keys into jwks", section41);
   if (method !== undefined && method !== "none" && method !== "private_key_jwt") {
     throw new BrokenRule(
       `its token_endpoint_auth_method is ${JSON.stringify(method)}; use none, or private_key_jwt with jwks (Client ID Metadata Document 4.1)`,
+      section41,
     );
   }
   // Nothing is sent to what a stranger wrote.
@@ -168,7 +183,7 @@ async function clientIn(ctx: Context, url: string, document: unknown): Promise<C
   try {
     return await checkMetadata(ctx, metadata, { client_id: url, token_endpoint_auth_method: method ?? "none" });
   } catch (error) {
-    if (error instanceof OAuthError) throw new BrokenRule(error.message);
+    if (error instanceof OAuthError) throw new BrokenRule(error.message, error.rule);
     throw error;
   }
 }

@@ -29,7 +29,11 @@ export function createPeerReads(now: () => number): PeerReads {
       if (recent.length >= readsOfPeer) {
         const wait = Math.max(1, Math.ceil((first + minute - now()) / 1000));
         const message = `${readsOfPeer} metadata documents were read for this address in the last minute: try again in ${wait} s, or serve the documents with Cache-Control: max-age=60`;
-        throw new OAuthError("too_many_requests", message, { retryAfter: wait });
+        throw new OAuthError("too_many_requests", message, {
+          rule: "RFC 6585 4",
+          fix: "serve the documents with Cache-Control: max-age=60, so that they are read less often",
+          retryAfter: wait,
+        });
       }
       readsBy.delete(peer);
       readsBy.set(peer, [...recent, now()]);

@@ -27,7 +27,10 @@ function refuse(problems: readonly Problem[]): OAuthError {
     .map(({ path, message }) => `${path.replace(/^clients\[0\]\.?/, "")} ${message}`.trim())
     .join("; ");
   const aboutRedirect = problems.every(({ path }) => path.startsWith("clients[0].redirect_uris"));
-  return new OAuthError(aboutRedirect ? "invalid_redirect_uri" : "invalid_client_metadata", said);
+  return new OAuthError(aboutRedirect ? "invalid_redirect_uri" : "invalid_client_metadata", said, {
+    rule: "RFC 7591 3.2.2",
+    fix: "change these members, and register again",
+  });
 }
 
 /** Characters for one client: anybody who may register could fill the disk. */
@@ -53,7 +56,14 @@ function addressProblems(client: Metadata, settings: Settings): Problem[] {
  */
 export async function checkMetadata({ settings }: Context, sent: unknown, given: Metadata): Promise<Client> {
   if (!isObject(sent)) {
-    throw new OAuthError("invalid_client_metadata", "the body must be a JSON object of client metadata (RFC 7591 3.1)");
+    throw new OAuthError(
+      "invalid_client_metadata",
+      "the body must be a JSON object of client metadata (RFC 7591 3.1)",
+      {
+        rule: "RFC 7591 3.1",
+        fix: 'send {"redirect_uris":["http://localhost:3000/callback"]} as application/json',
+      },
+    );
   }
   const { registrableMetadata } = await import("../clients/metadata/schema.ts");
   const { checkFixtures } = await import("../fixtures/apply/seed.ts");
@@ -77,7 +87,10 @@ export async function checkMetadata({ settings }: Context, sent: unknown, given:
   const { length } = JSON.stringify(client);
   if (length > maxMetadataLength) {
     const message = `the metadata is ${length} characters long; at most ${maxMetadataLength} are accepted`;
-    throw new OAuthError("invalid_client_metadata", message);
+    throw new OAuthError("invalid_client_metadata", message, {
+      rule: "RFC 7591 3.2.2",
+      fix: `leave members out until ${maxMetadataLength} characters are enough`,
+    });
   }
   return normalizeClient(client as unknown as Parameters<typeof normalizeClient>[0], null, { at: "", epoch: "" });
 }
@@ -89,6 +102,7 @@ function needsSecret(sent: unknown): boolean {
     throw new OAuthError(
       "invalid_client_metadata",
       'id_token_signed_response_alg is "HS256", whose key is the client_secret, but token_endpoint_auth_method is "none": ask for RS256, or for a method with a secret',
+      { rule: "OpenID Connect Core 10.1", fix: "leave id_token_signed_response_alg out" },
     );
   }
   return (method !== "none" && method !== "private_key_jwt") || alg === "HS256";
@@ -145,10 +159,14 @@ function requireAccess(client: Client | undefined, token: string | undefined): C
     throw new OAuthError(
       "missing_token",
       "no registration access token: send it as Authorization: Bearer (RFC 7592 2)",
+      { rule: "RFC 7592 2", fix: "send the registration_access_token of the registration" },
     );
   }
   if (client?.registrationTokenHash === undefined || !sameSecret(hashOf(token), client.registrationTokenHash)) {
-    throw new OAuthError("invalid_token", "the registration access token is not the one of this client (RFC 7592 2)");
+    throw new OAuthError("invalid_token", "the registration access token is not the one of this client (RFC 7592 2)", {
+      rule: "RFC 7592 2",
+      fix: "send the registration_access_token of this client, to its registration_client_uri",
+    });
   }
   return client;
 }
@@ -178,12 +196,16 @@ async function tryUpdate(ctx: Context, access: RegistrationAccess, sent: unknown
   }));
   const { client_id: id, client_secret: secret } = (sent ?? {}) as Metadata;
   if (id !== before.client_id) {
-    throw new OAuthError("invalid_client_metadata", `client_id has to be "${before.client_id}" (RFC 7592 2.2)`);
+    throw new OAuthError("invalid_client_metadata", `client_id has to be "${before.client_id}" (RFC 7592 2.2)`, {
+      rule: "RFC 7592 2.2",
+      fix: `send client_id "${before.client_id}" with the new metadata`,
+    });
   }
   if (secret !== undefined && secret !== before.client_secret) {
     throw new OAuthError(
       "invalid_client_metadata",
       "client_secret is not the one of this client, and it cannot be chosen (RFC 7592 2.2)",
+      { rule: "RFC 7592 2.2", fix: "leave client_secret out, or send the one of the registration" },
     );
   }
   const kept = needsSecret(sent) ? { client_secret: before.client_secret ?? ctx.random(32) } : {};

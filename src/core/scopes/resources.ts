@@ -15,6 +15,8 @@ export function checkResources({ layout }: Pick<Context, "layout">, sent: readon
     throw new OAuthError(
       "invalid_target",
       `resource and audience have ${values.length} values; at most ${maxResources} are accepted`,
+      // A limit of this server.
+      { rule: null, fix: `ask for at most ${maxResources} in one request` },
     );
   }
   for (const value of layout.anyAudience === true ? [] : values) {
@@ -22,6 +24,7 @@ export function checkResources({ layout }: Pick<Context, "layout">, sent: readon
       throw new OAuthError(
         "invalid_target",
         `resource "${value}" must be an absolute URI without a fragment, also when it is sent as audience (RFC 8707 2)`,
+        { rule: "RFC 8707 2", fix: "send the URI of the API, such as https://api.example.com" },
       );
     }
   }
@@ -45,6 +48,7 @@ export function narrowResources(
     throw new OAuthError(
       "invalid_target",
       `resource "${foreign.join(" ")}" is not one of the authorization request: ${granted.join(" ")} (RFC 8707 2.2)`,
+      { rule: "RFC 8707 2.2", fix: "send it in the authorization request too, or leave it out" },
     );
   }
   return asked;

@@ -4,7 +4,7 @@
  */
 import type { Client, ReadTx } from "../../store/store.ts";
 import type { Context } from "../context.ts";
-import { OAuthError } from "../errors.ts";
+import { OAuthError, type Paragraph } from "../errors.ts";
 import { standardByScope } from "./claim-table.ts";
 import { releasingScopes, type Defaults } from "./claims.ts";
 import { nearest } from "../nearest.ts";
@@ -120,6 +120,7 @@ export function resolveScopes(
     const meant = names.length === 1 ? nearest(names[0] ?? "", defined) : undefined;
     const question = meant === undefined ? "" : `; did you mean ${meant}?`;
     throw new OAuthError("invalid_scope", `no scope in "${names.join(" ")}" is defined here${question}`, {
+      rule: "RFC 6749 3.3",
       fix: `define it under "scopes" in a fixture file, or ask for some of: ${defined.filter((name) => mayAsk(client, name)).join(" ")}`,
     });
   }
@@ -140,29 +141,31 @@ export function impliedScope(
 
 /** The refusal of scopes that are not the client's own. */
 export function foreignScopes(client: Client, foreign: readonly string[]): OAuthError {
-  const fix = addScopes(client, foreign);
   return new OAuthError(
     "invalid_scope",
     `client "${client.client_id}" may not ask for "${foreign.join(" ")}": its registered scope is "${client.scope ?? ""}"`,
-    { ...(fix !== undefined && { fix }) },
+    { rule: "RFC 6749 3.3", fix: addScopes(client, foreign) },
   );
 }
 
 /**
  * The granted scopes that a request asks for; all of them if it names none.
- * @param whose the token that has them, for the message, as is `rule`
+ * @param whose the token that has them, and `why` no other scope is given, for the message
  * @throws {OAuthError} invalid_scope, for a scope that is not among them
  */
 export function narrowScope(
   granted: readonly string[],
   scope: string | undefined,
   whose: string,
-  rule: string,
+  { why, rule }: { readonly why: string; readonly rule: Paragraph },
 ): readonly string[] {
   const asked = splitScope(scope ?? "");
   if (asked.length === 0) return granted;
   const wider = asked.filter((name) => !granted.includes(name));
   if (wider.length === 0) return asked;
-  const message = `scope "${wider.join(" ")}" is not part of ${whose} "${granted.join(" ")}": ${rule}`;
-  throw new OAuthError("invalid_scope", message);
+  const message = `scope "${wider.join(" ")}" is not part of ${whose} "${granted.join(" ")}": ${why}`;
+  throw new OAuthError("invalid_scope", message, {
+    rule,
+    fix: `leave scope out, or ask for some of: ${granted.join(" ")}`,
+  });
 }

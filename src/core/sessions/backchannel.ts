@@ -121,7 +121,13 @@ async function notify(ctx: Context, { session, user }: EndedSession, client: Cli
     ...{ status, isSent: true, ms: ctx.now() - time },
     notes: {
       ...{ client: client.client_id, user, outcome: "logout token delivered" },
-      ...(!ok && { error: detail, rule: "OpenID Connect Back-Channel Logout 2.8" }),
+      ...(!ok && {
+        refusal: {
+          error: detail,
+          rule: "OpenID Connect Back-Channel Logout 2.8",
+          fix: "answer 200 at backchannel_logout_uri of the client, where this server can reach it",
+        },
+      }),
     },
   });
   return noted(ctx, client, ok, detail);

@@ -1,6 +1,8 @@
 import type { Client, Interaction, ReadTx, Tx } from "../../store/store.ts";
 import { clientName, type ClientName } from "../clients/clients.ts";
 import type { Context } from "../context.ts";
+import type { Guidance } from "../errors.ts";
+import { restoreUser } from "../fix-commands.ts";
 import type { Named, Peer } from "../clients/document-types.ts";
 import { hashOf, sameSecret } from "../secrets.ts";
 
@@ -74,6 +76,7 @@ export class InteractionError extends Error {
   readonly app: (AskingApp & { readonly name: ClientName; readonly initiateLoginUri: string | null }) | null;
   /** Who was suspended or banned. */
   readonly username: string | null;
+  readonly guidance: Guidance;
   constructor(
     reason: InteractionError["reason"],
     app: InteractionError["app"] = null,
@@ -89,8 +92,24 @@ export class InteractionError extends Error {
       }[reason],
     );
     this.reason = reason;
+    this.guidance = guidanceOf(reason, username);
     this.app = app;
     this.username = username;
+  }
+}
+
+/** A sign-in is an invention of this server, so no standard says how it ends; RFC 6749 10.12 is about forged requests. */
+function guidanceOf(reason: InteractionError["reason"], username: string | null): Guidance {
+  switch (reason) {
+    case "gone":
+    case "finished":
+      return { rule: null, fix: "begin the sign-in again in the app" };
+    case "suspended":
+      return { rule: null, fix: username === null ? "sign in as another user" : restoreUser({ username }) };
+    case "other-browser":
+      return { rule: "RFC 6749 10.12", fix: "begin the sign-in again in this browser, under the issuer's host name" };
+    case "csrf":
+      return { rule: "RFC 6749 10.12", fix: "reload the page, and send its form again" };
   }
 }
 

@@ -5,6 +5,7 @@ import { OAuthError } from "../errors.ts";
 import { ownPagePurpose, type Needs, type Purpose } from "./purpose.ts";
 import { seconds } from "../time.ts";
 import {
+  askReachable,
   canMeet,
   factorsOf,
   factorsOfAcr,
@@ -52,6 +53,7 @@ function waysOf(ctx: Context, purpose: Purpose, user: User): readonly (readonly 
     throw purpose.refuse(
       "unmet_authentication_requirements",
       `${user.username} has a passkey, and browsers allow none at this address`,
+      { rule: "RFC 9470 5", fix: "open the server as http://localhost or with https (idp start --https)" },
     );
   }
   const known = knownValues(ctx, needs);
@@ -66,6 +68,12 @@ function waysOf(ctx: Context, purpose: Purpose, user: User): readonly (readonly 
     known.length === 0
       ? unreachable(needs.acr, reachableAcr(ctx))
       : `${user.username} cannot meet acr '${asked}': it needs ${known.map((value) => factorsOfAcr(ctx, value)?.join(" and ")).join(", or ")} (RFC 9470 5)`,
+    known.length === 0
+      ? { rule: "OpenID Connect Core 5.5.1.1", fix: askReachable(reachableAcr(ctx)) }
+      : {
+          rule: "RFC 9470 5",
+          fix: { text: "To see what the user has", command: ["idp", "users", "show", user.username] },
+        },
   );
 }
 

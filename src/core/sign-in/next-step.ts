@@ -9,6 +9,7 @@ import type { Interaction, ReadTx, Tx, User } from "../../store/store.ts";
 import { notifyClients, type EndedSessions } from "../sessions/backchannel.ts";
 import { clientOf } from "../clients/documents.ts";
 import type { Context } from "../context.ts";
+import { allowBeforehand } from "../fix-commands.ts";
 import { grantFor } from "../grants/granted-scopes.ts";
 import {
   endInteraction,
@@ -73,10 +74,16 @@ export function nextStep(tx: ReadTx, ctx: Context, interaction: Interaction, ses
   const lacks = session === null ? null : missingOf(ctx, purpose, interaction, session);
   if (session === null || lacks === null || (lacks.login && lacks.factors.length === 0)) {
     if (!needs.silent) return { kind: "login" };
-    throw purpose.refuse("login_required", "the user has to sign in, and prompt=none forbids asking");
+    throw purpose.refuse("login_required", "the user has to sign in, and prompt=none forbids asking", {
+      rule: "OpenID Connect Core 3.1.2.6",
+      fix: "send the request again without prompt=none, so that the user can sign in",
+    });
   }
   if (needs.userId !== null && needs.userId !== session.user.id) {
-    throw purpose.refuse("login_required", "another user signed in than the one that was asked for");
+    throw purpose.refuse("login_required", "another user signed in than the one that was asked for", {
+      rule: "OpenID Connect Core 3.1.2.1",
+      fix: "leave id_token_hint and the claim sub out to take any user, or sign in as the user whom they name",
+    });
   }
   if (lacks.factors.length > 0) {
     if (!needs.silent) return { kind: lacks.login ? "login" : "factor" };
@@ -84,6 +91,10 @@ export function nextStep(tx: ReadTx, ctx: Context, interaction: Interaction, ses
     throw purpose.refuse(
       "interaction_required",
       `the user has to prove more (${names}), and prompt=none forbids asking`,
+      {
+        rule: "OpenID Connect Core 3.1.2.6",
+        fix: `send the request again without prompt=none, so that the page can ask for ${names}`,
+      },
     );
   }
   const standing = standingNow(ctx, needs, interaction, session);
@@ -97,7 +108,10 @@ export function nextStep(tx: ReadTx, ctx: Context, interaction: Interaction, ses
   }
   if (needs.consent !== null && mustAsk(tx, ctx, needs.consent, session.user)) {
     if (!needs.silent) return { kind: "consent" };
-    throw purpose.refuse("consent_required", "the user has to consent, and prompt=none forbids asking");
+    throw purpose.refuse("consent_required", "the user has to consent, and prompt=none forbids asking", {
+      rule: "OpenID Connect Core 3.1.2.6",
+      fix: allowBeforehand(session.user, needs.consent),
+    });
   }
   return { kind: "return", outcome: { session, standing, allowed: null } };
 }

@@ -5,7 +5,7 @@ import type { AskingApp } from "./interactions.ts";
 import type { AuthorizationResponse } from "./response.ts";
 import type { LiveSession } from "../sessions/sessions.ts";
 import type { Standing } from "../factors/rules/acr.ts";
-import { OAuthError } from "../errors.ts";
+import { OAuthError, type Guidance } from "../errors.ts";
 
 /**
  * What a sign-in is for: what it needs, and how it ends. Login, consent and `nextStep` know no more about it than this. There are two:
@@ -18,7 +18,7 @@ export interface Purpose {
   /** Checks again what may have changed since it began. @throws if it is no longer allowed */
   check(tx: ReadTx, ctx: Context): void;
   /** The error of a need that is not met and that no page may ask for. */
-  refuse(code: Refusal, description: string): Error;
+  refuse(code: Refusal, description: string, guidance: Guidance): Error;
   /** Ends the sign-in, in the transaction that ends its interaction. */
   finish(tx: Tx, ctx: Context, outcome: SignInOutcome): Ending;
 }
@@ -106,6 +106,6 @@ export const ownPagePurpose = (path: string, acr: Needs["acr"] = []): Purpose =>
   },
   shown: { app: null, ownPage: path, uiLocales: null, summary: () => ({ details: [], notes: [] }) },
   check: () => undefined,
-  refuse: (code, description) => new OAuthError(code, description),
+  refuse: (code, description, guidance) => new OAuthError(code, description, guidance),
   finish: () => ({ kind: "own-page", path }),
 });

@@ -26,6 +26,10 @@ export function checkCodeLength(texts: readonly (string | undefined)[]): void {
 function refuseLonger(texts: readonly (string | undefined)[], max: number, what: string): void {
   const length = texts.reduce((sum, text) => sum + (text?.length ?? 0), 0);
   if (length > max) {
-    throw new OAuthError("invalid_request", `${what} ${length} characters long; at most ${max} are accepted`);
+    throw new OAuthError("invalid_request", `${what} ${length} characters long; at most ${max} are accepted`, {
+      // A limit of this server.
+      rule: null,
+      fix: "send shorter or fewer parameters",
+    });
   }
 }

@@ -1,3 +1,4 @@
+import type { Guidance } from "../errors.ts";
 import { hashOf, sameSecret } from "../secrets.ts";
 import type { LiveSession } from "../sessions/sessions.ts";
 import { InteractionError, type Browser } from "./interactions.ts";
@@ -18,6 +19,10 @@ export class OtherUserError extends Error {
   override readonly name = "OtherUserError";
   /** Who is signed in now. */
   readonly username: string;
+  readonly guidance: Guidance = {
+    rule: "RFC 6749 10.12",
+    fix: "reload the page, and decide as the user who is signed in",
+  };
   constructor(username: string) {
     super(`${username} signed in in another tab. Reload this page`);
     this.username = username;

@@ -62,10 +62,9 @@ export interface RequestNotes {
   client?: string | null;
   user?: string | null;
   outcome?: string;
-  error?: string;
-  rule?: string | null;
+  /** Absent: the request was not refused. */
+  refusal?: Pick<RequestRecord, "rule" | "fix"> & { readonly error: string };
   mismatch?: Mismatch | null;
-  fix?: string | null;
   /** The flow that the request belongs to, where its error page names it; absent: the ledger finds it. */
   flow?: string;
   /** Which texts of a refused request are registered, and may be shown. */

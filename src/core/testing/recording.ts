@@ -18,7 +18,8 @@ function bearerIn(redactor: Redactor, authorization: string | undefined): Token 
 }
 
 /** A request that was refused may hold anything; the parameters of others were checked. */
-const isAccepted = ({ status, notes }: Exchange): boolean => status >= 200 && status < 400 && notes.error === undefined;
+const isAccepted = ({ status, notes }: Exchange): boolean =>
+  status >= 200 && status < 400 && notes.refusal === undefined;
 
 /** @param isScope whether a scope of this name is defined */
 function registeredIn(exchange: Exchange, isScope: IsRegistered): IsRegistered {
@@ -63,9 +64,9 @@ export function eventOf<Id extends string | null>(
     client: brief(notes.client),
     user: brief(notes.user),
     outcome: isSent ? brief(notes.outcome) : "the connection was closed before the response",
-    error: notes.error ?? null,
-    rule: notes.rule ?? null,
-    fix: notes.fix ?? null,
+    error: notes.refusal?.error ?? null,
+    rule: notes.refusal?.rule ?? null,
+    fix: notes.refusal?.fix ?? null,
     fault: notes.fault ?? null,
     clock,
     mismatch: notes.mismatch ?? null,

@@ -1,13 +1,14 @@
 import { createSecretKey, type KeyObject } from "node:crypto";
 import { ownText } from "../../text/own-text.ts";
-import { cut } from "../../text/redacted.ts";
 import type { Context } from "../context.ts";
+import { movedClock } from "../clock.ts";
 import { OAuthError } from "../errors.ts";
 import { findGrant } from "../grants/grants.ts";
 import { isSignedBy, readJws, type Jws } from "../keys/jws.ts";
 import { publicAlgs } from "../keys/keys.ts";
 import { relative } from "../time-words.ts";
 import { flawOf } from "./flawed.ts";
+import { asGiven, foreign, ofIssuer, TokenProblem } from "./token-problem.ts";
 import {
   kindInWords,
   kindOfToken,
@@ -25,17 +26,6 @@ import {
 export type GenuineToken =
   | { readonly kind: "access"; readonly claims: TokenClaims }
   | { readonly kind: "refresh"; readonly claims: RefreshClaims };
-
-/** Why a token is not accepted, in a sentence for the developer. Never repeats the token. */
-export class TokenProblem extends Error {
-  override readonly name = "TokenProblem";
-  /** Seconds since 1970, if the token is only expired; else null. */
-  readonly expiredAt: number | null;
-  constructor(message: string, expiredAt: number | null = null) {
-    super(message);
-    this.expiredAt = expiredAt;
-  }
-}
 
 /** A key of this server or of one of its clients, and the one algorithm it may be used for. */
 interface OwnKey {
@@ -71,19 +61,19 @@ const read = (token: string): Jws | null => checked.get(token)?.jws ?? readJws(t
 /** @throws {TokenProblem} */
 function parse(token: string, algorithms: readonly string[]): Jws {
   const jws = read(token);
-  if (jws === null) throw new TokenProblem("the value is not a token of this server");
+  if (jws === null)
+    throw new TokenProblem("the value is not a token of this server", { rule: "RFC 7519 7.2", fix: asGiven });
   if (String(jws.header["alg"]).toLowerCase() === "none")
-    throw new TokenProblem('the token is not signed: its alg is "none" (RFC 7519 6)');
+    throw new TokenProblem('the token is not signed: its alg is "none" (RFC 7519 6)', {
+      rule: "RFC 7519 6",
+      fix: asGiven,
+    });
   if (!algorithms.some((alg) => alg === jws.header["alg"]))
-    throw new TokenProblem("the token is signed with an algorithm that is not used for it here");
+    throw new TokenProblem("the token is signed with an algorithm that is not used for it here", {
+      rule: "RFC 8725 3.1",
+      fix: asGiven,
+    });
   return jws;
-}
-
-/** The refusal of a token of another issuer; null if it names this one or none. The `iss` claim is not verified. */
-function foreign(ctx: Context, { payload }: Jws): string | null {
-  const { iss } = payload;
-  if (typeof iss !== "string" || iss === ctx.issuer) return null;
-  return `the token is one of the issuer ${cut(iss, 200)}; this is ${ctx.issuer}`;
 }
 
 /** @throws {TokenProblem} */
@@ -91,10 +81,14 @@ function checkSignature(ctx: Context, jws: Jws, by: OwnKey | undefined): void {
   // The key is used with its own algorithm only: so no public key ever serves as a secret.
   if (by === undefined || by.alg !== jws.header["alg"]) {
     const of = foreign(ctx, jws);
-    if (of !== null) throw new TokenProblem(of);
-    throw new TokenProblem("the token names a signing key that is not this server's");
+    if (of !== null) throw of;
+    throw new TokenProblem("the token names a signing key that is not this server's", {
+      rule: "RFC 7515 4.1.4",
+      fix: { text: "Sign in again for new tokens; to see the keys", command: ["idp", "keys", "list"] },
+    });
   }
-  if (!isSignedBy(jws, by.alg, by.key)) throw new TokenProblem("the token's signature is not this server's");
+  if (!isSignedBy(jws, by.alg, by.key))
+    throw new TokenProblem("the token's signature is not this server's", { rule: "RFC 7515 5.2", fix: asGiven });
 }
 
 const isNumber = (value: unknown): value is number => typeof value === "number";
@@ -105,21 +99,33 @@ function checkClaims(ctx: Context, jws: Jws, kind: TokenKind, { allowExpired = f
   const given = kindOfToken(jws);
   if (given !== kind) {
     const what = given === undefined ? "of another kind" : kindInWords[given];
-    throw new TokenProblem(`the token is ${what}; send ${kindInWords[kind]}`);
+    throw new TokenProblem(`the token is ${what}; send ${kindInWords[kind]}`, {
+      rule: "RFC 8725 3.11",
+      fix: `send ${kindInWords[kind]}, which is another member of the token response`,
+    });
   }
   const missing = requiredClaims[kind].find((name) => !Object.hasOwn(payload, name));
-  if (missing !== undefined) throw new TokenProblem(`the token has no "${missing}" claim`);
+  if (missing !== undefined)
+    throw new TokenProblem(`the token has no "${missing}" claim`, { rule: "RFC 9068 2.2", fix: asGiven });
   if (payload["iss"] !== ctx.issuer)
-    throw new TokenProblem(foreign(ctx, jws) ?? "the token's \"iss\" claim is not this issuer's");
+    throw foreign(ctx, jws) ?? new TokenProblem("the token's \"iss\" claim is not this issuer's", ofIssuer);
   for (const name of ["iat", "nbf", "exp"]) {
     if (payload[name] !== undefined && !isNumber(payload[name]))
-      throw new TokenProblem(`the token's "${name}" claim is not a time`);
+      throw new TokenProblem(`the token's "${name}" claim is not a time`, { rule: "RFC 7519 4.1", fix: asGiven });
   }
   const { nbf, exp } = payload as { readonly nbf?: number; readonly exp?: number };
   const at = now / 1000;
-  if (nbf !== undefined && nbf > at) throw new TokenProblem(`the token becomes valid ${relative(nbf - at)}`);
+  if (nbf !== undefined && nbf > at)
+    throw new TokenProblem(`the token becomes valid ${relative(nbf - at)}`, {
+      rule: "RFC 7519 4.1.5",
+      fix: movedClock(ctx)?.fix ?? "use it later, or get another one",
+    });
   if (exp !== undefined && exp <= at && !allowExpired)
-    throw new TokenProblem(`the token expired ${relative(exp - at)}`, exp);
+    throw new TokenProblem(`the token expired ${relative(exp - at)}`, {
+      rule: "RFC 7519 4.1.4",
+      fix: "get a new one with the refresh token, or sign in again",
+      expiredAt: exp,
+    });
 }
 
 function verify(ctx: Context, token: string, kind: TokenKind, algorithms: readonly string[], now?: number): unknown {
@@ -172,7 +178,8 @@ export function verifyIdToken(ctx: Context, token: string): IdTokenClaims | Toke
   if (claims instanceof TokenProblem) return claims;
   const { aud, jti, ...others } = claims as IdTokenClaims;
   const state = readJti(jti);
-  if (state === null || typeof aud !== "string") return new TokenProblem("the token is not an ID token of one client");
+  if (state === null || typeof aud !== "string")
+    return new TokenProblem("the token is not an ID token of one client", { rule: "RFC 7519 4.1.3", fix: asGiven });
   return { ...others, ...state, aud, jti, client_id: aud, scope: "" };
 }
 
@@ -222,11 +229,16 @@ export async function verifyIdTokenHint(ctx: Context, hint: string): Promise<IdT
     checkClaims(ctx, jws, "id", { allowExpired: true });
     const { sub, aud, sid, jti } = jws.payload;
     const flaw = await ctx.store.read((tx) => flawOf(tx, jti));
-    if (flaw !== undefined) throw new TokenProblem(flaw.reason);
+    if (flaw !== undefined)
+      throw new TokenProblem(flaw.reason, { rule: "RFC 7519 7.2", fix: "sign in again: a fault spoiled this token" });
     return { sub: String(sub), clientId: String(aud), sid: typeof sid === "string" ? sid : null };
   } catch (error) {
     if (!(error instanceof TokenProblem)) throw error;
     const message = `id_token_hint is not an ID token that this server issued: ${error.message}`;
-    throw new OAuthError("invalid_request", message, { cause: error });
+    throw new OAuthError("invalid_request", message, {
+      rule: error.rule,
+      fix: "send the id_token of the user's last sign-in here, or leave id_token_hint out",
+      cause: error,
+    });
   }
 }

@@ -14,8 +14,10 @@ import { authenticateClient } from "../clients/authentication.ts";
 import type { ClientCredentials } from "../clients/client-credentials.ts";
 import { grantTypesOf, isPublic, mayUse } from "../clients/clients.ts";
 import type { Context } from "../context.ts";
-import { provenKey, type Proof } from "./dpop.ts";
+import type { Proof } from "./dpop.ts";
+import { provenKey } from "./dpop-binding.ts";
 import { OAuthError } from "../errors.ts";
+import { addGrantType } from "../fix-commands.ts";
 import { authorizationCode } from "./grant-types/authorization-code.ts";
 import { deviceCode } from "./grant-types/device-code.ts";
 import { grantTypeMeant, grantTypeNames, grantTypes } from "./grant-types/list.ts";
@@ -39,7 +41,10 @@ export async function token(ctx: Context, request: TokenRequest): Promise<TokenR
   const began = await ctx.store.read((tx) => documentOfFlow(tx, name, request.values));
   const client = await authenticateClient(ctx, { ...request, began });
   if (name === undefined) {
-    throw new OAuthError("invalid_request", `grant_type is missing; send one of: ${grantTypeNames.join(", ")}`);
+    throw new OAuthError("invalid_request", `grant_type is missing; send one of: ${grantTypeNames.join(", ")}`, {
+      rule: "RFC 6749 4.1.3",
+      fix: "send grant_type=authorization_code to exchange a code",
+    });
   }
   const grantType = grantTypes.find((one) => one.name === name);
   if (grantType === undefined) {
@@ -48,18 +53,27 @@ export async function token(ctx: Context, request: TokenRequest): Promise<TokenR
     throw new OAuthError(
       "unsupported_grant_type",
       `grant_type "${name}" is not supported${next} one of: ${grantTypeNames.join(", ")}`,
+      { rule: "RFC 6749 5.2", fix: `send one of: ${grantTypeNames.join(", ")}` },
     );
   }
   if (!mayUse(client, name)) {
     throw new OAuthError(
       "unauthorized_client",
       `client "${client.client_id}" may not use grant_type "${name}": its grant_types are "${grantTypesOf(client).join(" ")}"`,
+      {
+        rule: "RFC 6749 5.2",
+        fix:
+          grantType.needs?.what === "authentication" && isPublic(client)
+            ? "use a client that has a secret"
+            : addGrantType(client, grantTypesOf(client), name),
+      },
     );
   }
   if (grantType.needs?.what === "authentication" && isPublic(client)) {
     throw new OAuthError(
       "unauthorized_client",
       `a public client cannot prove who it is, so it may not use ${name} (${grantType.needs.rule})`,
+      { rule: grantType.needs.rule, fix: "use a client that has a secret" },
     );
   }
   const { values } = request;

@@ -2,7 +2,8 @@ import type { Client, ReadTx } from "../../store/store.ts";
 import { ownClaims } from "../scopes/claims.ts";
 import { isPublic } from "../clients/clients.ts";
 import type { Context } from "../context.ts";
-import { readToken, TokenProblem, type GenuineToken } from "./accept.ts";
+import { readToken, type GenuineToken } from "./accept.ts";
+import { TokenProblem } from "./token-problem.ts";
 import { decodeToken } from "./read/decode.ts";
 import { OAuthError, OperationError } from "../errors.ts";
 import { scopesNow } from "../grants/granted-scopes.ts";
@@ -91,6 +92,7 @@ export async function introspect(ctx: Context, client: Client, token: string): P
     throw new OAuthError(
       "invalid_client",
       "a public client may not introspect: the endpoint asks for client authentication (RFC 7662 2.1)",
+      { rule: "RFC 7662 2.1", fix: "introspect as a client that has a secret" },
     );
   }
   const { reason: _reason, since: _since, ...answer } = await introspectToken(ctx, { token });

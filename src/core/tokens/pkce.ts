@@ -22,12 +22,16 @@ export function checkChallenge(
 ): string | null {
   if (challenge === undefined) {
     if (method !== undefined) {
-      throw new OAuthError("invalid_request", "code_challenge_method was sent without code_challenge (RFC 7636 4.3)");
+      throw new OAuthError("invalid_request", "code_challenge_method was sent without code_challenge (RFC 7636 4.3)", {
+        rule: "RFC 7636 4.3",
+        fix: "send both, or neither",
+      });
     }
     if (required) {
       throw new OAuthError(
         "invalid_request",
         "this client must use PKCE: send code_challenge and code_challenge_method=S256 (RFC 7636 4.3)",
+        { rule: "RFC 7636 4.3", fix: "turn PKCE on in the OAuth library of the app" },
       );
     }
     return null;
@@ -39,12 +43,17 @@ export function checkChallenge(
     throw new OAuthError(
       "invalid_request",
       `${given} is refused: with plain, whoever sees the authorization request can redeem the code; use S256 (RFC 9700 2.1.1)`,
+      {
+        rule: "RFC 9700 2.1.1",
+        fix: "send code_challenge_method=S256, and the SHA-256 hash of the verifier as code_challenge",
+      },
     );
   }
   if (!challengeSyntax.test(challenge)) {
     throw new OAuthError(
       "invalid_request",
       "code_challenge is not the base64url of a SHA-256 hash: 43 characters without padding (RFC 7636 4.2)",
+      { rule: "RFC 7636 4.2", fix: "send the base64url of the SHA-256 hash of the verifier, without padding" },
     );
   }
   return challenge;
@@ -61,6 +70,7 @@ export function checkVerifier(challenge: string | null, verifier: string | undef
       throw new OAuthError(
         "invalid_grant",
         "code_verifier was sent, but the authorization request had no code_challenge: send both or neither (RFC 9700 2.1.1)",
+        { rule: "RFC 9700 2.1.1", fix: "send the code_challenge of the verifier in the authorization request" },
       );
     }
     return;
@@ -69,12 +79,14 @@ export function checkVerifier(challenge: string | null, verifier: string | undef
     throw new OAuthError(
       "invalid_grant",
       "code_verifier is missing: the authorization request had a code_challenge (RFC 7636 4.5)",
+      { rule: "RFC 7636 4.5", fix: "send the verifier whose hash was the code_challenge, from the same sign-in" },
     );
   }
   if (!verifierSyntax.test(verifier)) {
     throw new OAuthError(
       "invalid_grant",
       "code_verifier must be 43 to 128 of the characters A-Z a-z 0-9 - . _ ~ (RFC 7636 4.1)",
+      { rule: "RFC 7636 4.1", fix: "draw 32 random bytes and send their base64url, 43 characters" },
     );
   }
   // The challenge is not a secret, so a plain comparison is enough.
@@ -82,7 +94,10 @@ export function checkVerifier(challenge: string | null, verifier: string | undef
     throw new OAuthError(
       "invalid_grant",
       "code_verifier does not match the code_challenge of the authorization request (RFC 7636 4.6)",
-      { fix: "keep the verifier of each sign-in until its code is exchanged: a second sign-in has another one" },
+      {
+        rule: "RFC 7636 4.6",
+        fix: "keep the verifier of each sign-in until its code is exchanged: a second sign-in has another one",
+      },
     );
   }
 }

@@ -1,7 +1,8 @@
 import type { Client } from "../../store/store.ts";
 import type { Context } from "../context.ts";
 import { endByEra, killFamily } from "./state.ts";
-import { readToken, TokenProblem } from "./accept.ts";
+import { readToken } from "./accept.ts";
+import { TokenProblem } from "./token-problem.ts";
 
 /** What a revocation did. */
 export interface Revocation {

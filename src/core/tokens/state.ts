@@ -36,16 +36,20 @@ export interface DeadTokenReason {
   readonly reason?: "expired";
   /** It is over for good: its use revokes nothing. */
   readonly isOver?: true;
-  /** The command that brings it back to life, where there is one. */
-  readonly fix?: Hint;
+  /** The command that brings it back to life, or else how to get another one. */
+  readonly fix: string | Hint;
   readonly about?: About;
 }
+
+/** What brings tokens back after the user revoked them. */
+export const consentAgain = "send the user through a new sign-in, where they consent again";
 
 const dead = (what: string, since: number | null = null): DeadTokenReason => ({
   code: "invalid_token",
   message: `The token ${what}`,
   detail: `it ${what}`,
   since,
+  fix: "sign in again for new tokens",
 });
 
 /** "was revoked by its client", "was revoked: its code was used twice". */
@@ -83,6 +87,7 @@ export function endByEra(tx: ReadTx, claims: TokenClaims): DeadTokenReason | nul
     since,
     reason: "expired",
     isOver: true,
+    fix: kind === "access" ? "get a new one with the refresh token, or sign in again" : "sign in again for new tokens",
   };
 }
 
@@ -129,6 +134,7 @@ function stateOf(tx: ReadTx, claims: TokenClaims): LiveToken | DeadTokenReason {
       message: "Access revoked by user",
       detail: `the grant of user "${user.username}" for client "${client.client_id}" was revoked${endOf(grant)}`,
       since: grant.revokedAt === null ? null : Date.parse(grant.revokedAt),
+      fix: consentAgain,
     };
   }
   return { client, user, grant, origins };
@@ -182,14 +188,16 @@ export function rotation(tx: ReadTx, ctx: Context, claims: RefreshClaims): DeadT
 export const isDead = (state: LiveToken | DeadTokenReason): state is DeadTokenReason => "code" in state;
 
 /** The fix for a refusal, and whom it is about, as options of an error. */
-export const fixOf = ({ fix, about }: DeadTokenReason): { fix?: Hint; about?: About } => ({
-  ...(fix !== undefined && { fix }),
+export const fixOf = ({ fix, about }: DeadTokenReason): { fix: string | Hint; about?: About } => ({
+  fix,
   ...(about !== undefined && { about }),
 });
 
 /** @throws {OAuthError} with the reason, where the token is dead */
 export function requireLive(state: LiveToken | DeadTokenReason): LiveToken {
-  if (isDead(state)) throw new OAuthError(state.code, state.message, { cause: state.detail, ...fixOf(state) });
+  if (isDead(state)) {
+    throw new OAuthError(state.code, state.message, { rule: "RFC 6750 3.1", cause: state.detail, ...fixOf(state) });
+  }
   return state;
 }
 

@@ -1,10 +1,11 @@
 import { userInfo } from "../scopes/claims.ts";
 import type { Context } from "../context.ts";
-import { checkSender, type PresentedToken } from "./dpop.ts";
+import { checkSender, type PresentedToken } from "./dpop-binding.ts";
 import { OAuthError } from "../errors.ts";
 import { claimsNow, scopesNow } from "../grants/granted-scopes.ts";
 import { requireLive, tokenState } from "./state.ts";
-import { TokenProblem, verifyAccessToken } from "./accept.ts";
+import { verifyAccessToken } from "./accept.ts";
+import { TokenProblem } from "./token-problem.ts";
 
 /** UserInfo (OpenID Connect Core 5.3): what both the token's scopes and the grant's current scopes allow. */
 
@@ -20,10 +21,15 @@ export interface UserInfoResult {
  */
 export async function readUserInfo(ctx: Context, presented: PresentedToken | undefined): Promise<UserInfoResult> {
   if (presented === undefined) {
-    throw new OAuthError("missing_token", "no access token: send it as Authorization: Bearer <access token>");
+    throw new OAuthError("missing_token", "no access token: send it as Authorization: Bearer <access token>", {
+      rule: "RFC 6750 3",
+      fix: "send the access_token of the token response in the Authorization header",
+    });
   }
   const claims = verifyAccessToken(ctx, presented.token);
-  if (claims instanceof TokenProblem) throw new OAuthError("invalid_token", claims.message, { cause: claims });
+  if (claims instanceof TokenProblem) {
+    throw new OAuthError("invalid_token", claims.message, { rule: claims.rule, fix: claims.fix, cause: claims });
+  }
   await checkSender(ctx, claims, presented);
   return ctx.store.read((tx) => {
     const live = requireLive(tokenState(tx, claims));
@@ -32,6 +38,7 @@ export async function readUserInfo(ctx: Context, presented: PresentedToken | und
       throw new OAuthError(
         "insufficient_scope",
         "this access token is for a client, not for a user, so there is no UserInfo",
+        { rule: "OpenID Connect Core 5.3", fix: "send the access token of a user's sign-in" },
       );
     }
     const scopes = scopesNow(tx, ctx, live, claims.scope);

@@ -2,6 +2,7 @@ import type { Context, Settings } from "../context.ts";
 import { baseOf } from "../endpoints.ts";
 import type { Issuers } from "../issuers/issuer-view.ts";
 import { isObject } from "../../text/json-object.ts";
+import { JwtProblem } from "../keys/foreign-jwt.ts";
 import type { JwkSet } from "../keys/keys.ts";
 import { issuerOf } from "../layout/layout.ts";
 import { readJson } from "../outbound.ts";
@@ -29,13 +30,19 @@ export function createTrustedIssuers({
   readonly settings: () => Settings;
 }): TrustedIssuers {
   const fetched = new Map<string, { readonly at: number; readonly keys: JwkSet }>();
+  const ofKeys = {
+    rule: "RFC 7517 5",
+    fix: "serve the keys of the issuer at its jwks_uri, where this server can reach it",
+  } as const;
 
   async function fetchKeys(uri: string, kid: unknown): Promise<JwkSet> {
     const known = fetched.get(uri);
     const isFresh = known !== undefined && now() - known.at < keptFor;
     if (isFresh && (kid === undefined || known.keys.keys.some((key) => key["kid"] === kid))) return known.keys;
-    const keys = await readJson(uri, "local");
-    if (!isJwkSet(keys)) throw new Error(`${uri} gave no JWK Set (RFC 7517 5)`);
+    const keys = await readJson(uri, "local").catch((error: unknown) => {
+      throw new JwtProblem((error as Error).message, ofKeys, error);
+    });
+    if (!isJwkSet(keys)) throw new JwtProblem(`${uri} gave no JWK Set (RFC 7517 5)`, ofKeys);
     fetched.set(uri, { at: now(), keys });
     return keys;
   }
@@ -43,7 +50,8 @@ export function createTrustedIssuers({
   async function keysAt({ issuer, jwks, jwks_uri: uri }: TrustedIssuerSetting, kid: unknown): Promise<JwkSet> {
     if (jwks !== undefined) return jwks;
     if (uri !== undefined) return fetchKeys(uri, kid);
-    throw new Error(`${issuer} is not a workload of this process, and its entry in trusted_issuers has no keys`);
+    const message = `${issuer} is not a workload of this process, and its entry in trusted_issuers has no keys`;
+    throw new JwtProblem(message, { rule: "RFC 7523 3", fix: "add jwks or jwks_uri to the entry" });
   }
 
   /** The issuer of the process with this name. */

@@ -13,7 +13,8 @@ import { OAuthError } from "../errors.ts";
 import { revokeGrant } from "../grants/grants.ts";
 import { hashOf, sameSecret } from "../secrets.ts";
 import { InteractionError } from "../sign-in/interactions.ts";
-import { TokenProblem, verifyAccessToken } from "../tokens/accept.ts";
+import { verifyAccessToken } from "../tokens/accept.ts";
+import { TokenProblem } from "../tokens/token-problem.ts";
 import { decodeToken, type DecodedToken } from "../tokens/read/decode.ts";
 import { redeemCode } from "../tokens/grant-types/authorization-code.ts";
 import { isDead, tokenState } from "../tokens/state.ts";
@@ -118,14 +119,20 @@ export async function finishTryIt(
   { code, iss }: TryItResponse,
 ): Promise<TryItResult> {
   if (iss !== ctx.issuer) {
-    throw new OAuthError("invalid_request", "iss of the response is not this issuer (RFC 9207 2.4)");
+    throw new OAuthError("invalid_request", "iss of the response is not this issuer (RFC 9207 2.4)", {
+      rule: "RFC 9207 2.4",
+      fix: "begin again with the button, and end a fault that spoils the response (idp faults clear)",
+    });
   }
   const client = await ctx.store.read((tx) => findClient(tx, tryItClientId));
   const exchange = { code, redirect_uri: redirectUriOf(ctx), code_verifier: verifier, resource: [] };
   const { response, username } = await redeemCode(ctx, client, exchange, null);
   const idToken = decodeToken(response.id_token, ctx.now());
   if (idToken.payload["nonce"] !== nonce) {
-    throw new OAuthError("invalid_token", "the nonce of the ID token does not match the request");
+    throw new OAuthError("invalid_token", "the nonce of the ID token does not match the request", {
+      rule: "OpenID Connect Core 3.1.3.7",
+      fix: "begin again with the button, and end a fault that spoils the token (idp faults clear)",
+    });
   }
   return { accessToken: response.access_token, idToken, username };
 }

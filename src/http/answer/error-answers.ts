@@ -1,5 +1,13 @@
-import { hintText, type CommandLine, type Hint } from "../../core/hint.ts";
-import { inQuotes, OAuthError, OperationError, type Mismatch, type OperationErrorCode } from "../../core/errors.ts";
+import { hintOf, hintText, type CommandLine, type Hint } from "../../core/hint.ts";
+import {
+  inQuotes,
+  OAuthError,
+  OperationError,
+  type Guidance,
+  type Mismatch,
+  type OperationErrorCode,
+  type Paragraph,
+} from "../../core/errors.ts";
 import { DocumentError } from "../../core/clients/documents.ts";
 import { InteractionError } from "../../core/sign-in/interactions.ts";
 import { OtherUserError } from "../../core/sign-in/user-form.ts";
@@ -14,8 +22,8 @@ export interface Answer {
   readonly message: string;
   readonly fix: Hint | null;
   readonly kind: ErrorKind;
-  /** The paragraph of the standard that requires the refusal, unless the message names it. */
-  readonly rule?: string;
+  /** The paragraph of the standard that requires the refusal; null: none does. */
+  readonly rule: Paragraph | null;
   readonly mismatch?: Mismatch | null;
   /** Seconds. */
   readonly retryAfter?: number | null;
@@ -59,17 +67,27 @@ export const errorBody = (error: unknown, { code, message, extra }: Answer): Rea
   ...extra,
 });
 
+const withHint = ({ rule, fix }: Guidance): Pick<Answer, "rule" | "fix"> => ({
+  rule,
+  fix: fix === null ? null : hintOf(fix),
+});
+
+const unwritten: Pick<Answer, "rule" | "fix"> = {
+  rule: "RFC 9110 15.6.4",
+  fix: { text: "To see what is wrong with the data", command: ["idp", "doctor"] },
+};
+
 /** What a response may say about an error. It reveals nothing of an unexpected one. @param commandLine writes the commands in hints */
 export function answerTo(error: unknown, commandLine: CommandLine): Answer {
   if (error instanceof OAuthError) {
-    const { status, code, message, fix, mismatch, retryAfter } = error;
+    const { status, code, message, rule, fix, mismatch, retryAfter } = error;
     const forbidden = code === "access_revoked" || code === "account_suspended" || code === "account_banned";
     if (code === "too_many_requests") {
-      return { status, code, message, fix, kind: "too-many", rule: "RFC 6585 4", retryAfter };
+      return { status, code, message, fix, kind: "too-many", rule, retryAfter };
     }
-    if (error instanceof DocumentError) return { status, code, message, fix, kind: "document" };
+    if (error instanceof DocumentError) return { status, code, message, fix, rule, kind: "document" };
     const kind = code === "invalid_client" ? "client" : mismatch !== null ? "redirect-uri" : "request";
-    return { status, code, message, fix, kind, mismatch, ...(forbidden && { extra: { message } }) };
+    return { status, code, message, fix, rule, kind, mismatch, ...(forbidden && { extra: { message } }) };
   }
   if (error instanceof OperationError) {
     const { code, message, hint } = error;
@@ -81,20 +99,26 @@ export function answerTo(error: unknown, commandLine: CommandLine): Answer {
       ...(hint?.command !== undefined && { next: hint }),
       ...(problems.length > 0 && { problems }),
     };
-    return { status, code, message, fix: hint, kind: "request", extra };
+    // A refusal of an operator, which no standard is about.
+    return { status, code, message, fix: hint, rule: null, kind: "request", extra };
   }
   if (error instanceof InteractionError) {
     return {
       status: error.reason === "csrf" ? 403 : 400,
       code: "invalid_request",
       message: error.message,
-      fix: null,
+      ...withHint(error.guidance),
       kind: "form",
-      rule: "RFC 6749 10.12",
     };
   }
   if (error instanceof OtherUserError) {
-    return { status: 403, code: "invalid_request", message: error.message, fix: null, kind: "other-user" };
+    return {
+      status: 403,
+      code: "invalid_request",
+      message: error.message,
+      ...withHint(error.guidance),
+      kind: "other-user",
+    };
   }
   if (error instanceof HttpError) {
     const { status, refusal, message, fix, retryAfter } = error;
@@ -105,7 +129,7 @@ export function answerTo(error: unknown, commandLine: CommandLine): Answer {
     const message =
       partly || away ? error.message : `the change could not be written and was not made: ${error.message}`;
     const retryAfter = partly ? null : 1;
-    return { status: 503, code: "temporarily_unavailable", message, fix: null, kind: "unavailable", retryAfter };
+    return { status: 503, code: "temporarily_unavailable", message, ...unwritten, kind: "unavailable", retryAfter };
   }
   if (isParserError(error)) {
     const message =
@@ -114,16 +138,18 @@ export function answerTo(error: unknown, commandLine: CommandLine): Answer {
         : (bodyMessages[error.type ?? ""] ?? "the request cannot be read");
     // 400, not 413: the body has too many parameters, but is not too large.
     const status = error.type === "parameters.too.many" ? 400 : error.status;
-    const refusal = { status, code: "invalid_request", message, fix: null };
+    const refusal = { status, code: "invalid_request", message };
     return error.type === "entity.too.large"
-      ? { ...refusal, kind: "too-large", rule: "RFC 9110 15.5.14" }
-      : { ...refusal, kind: "request" };
+      ? { ...refusal, kind: "too-large", rule: "RFC 9110 15.5.14", fix: hintOf("send a shorter body") }
+      : { ...refusal, kind: "request", rule: "RFC 9110 15.5.1", fix: hintOf("write the request as the message says") };
   }
   return {
     status: 500,
     code: "server_error",
     message: "something went wrong here; the log of idp says what",
-    fix: null,
+    // A mistake of ours, not a refusal.
+    rule: null,
+    fix: hintOf("look at the log of idp: it has the error"),
     kind: "server",
   };
 }

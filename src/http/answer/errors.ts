@@ -23,7 +23,7 @@ import { privateApiHeaders } from "./security-headers.ts";
 import type { EndedView, ErrorView } from "../pages/error-views.ts";
 import { inspectCommand } from "../pages/inspect.ts";
 import { viewFor } from "../pages/reader.ts";
-import { issuerUrl, note, type Web } from "../web.ts";
+import { issuerUrl, note, noteRefusal, type Web } from "../web.ts";
 
 /**
  * JSON for programs, a page for people. A page route explains to a person why a sign-in was refused, unless the client prefers
@@ -51,11 +51,7 @@ export const errorHandler =
     const answer = cleaned(forPerson(routeOf(res), answerTo(refused, web.commandLine)), clean);
     try {
       if (error instanceof RedirectedError) {
-        note(res, {
-          error: `${answer.code}: ${answer.message}`,
-          fix: fixLine(web, answer.fix),
-          rule: ruleOf(answer),
-        });
+        noteRefusal(web, res, `${answer.code}: ${answer.message}`, answer);
         sendToClient(
           web,
           req,
@@ -78,16 +74,9 @@ const fixLine = ({ commandLine }: Web, fix: Hint | null): string | null =>
 
 /** A hint for the page, which shows the command in a box of its own. */
 function adviceAndFix(web: Web, fix: Hint | null): Pick<ErrorView, "advice" | "fix"> {
-  if (fix?.command === undefined || fix.text === "") return { advice: null, fix: fixLine(web, fix) };
-  return { advice: `${fix.text}:`, fix: fixLine(web, { ...fix, text: "" }) };
+  if (fix?.command === undefined) return { advice: fix?.text ?? null, fix: null };
+  return { advice: fix.text === "" ? null : `${fix.text}:`, fix: fixLine(web, { ...fix, text: "" }) };
 }
-
-/** The paragraph that requires the refusal. If the message names it, it is in parentheses there. */
-const ruleOf = ({ rule, mismatch, message }: Answer): string | null =>
-  rule ??
-  mismatch?.rule ??
-  /\(((?:RFC \d+|OpenID Connect [A-Z][\w-]+|Client ID Metadata Document) [\d.]+)\)/.exec(message)?.[1] ??
-  null;
 
 /** Sends a page or JSON. */
 function sendAnswer(web: Web, req: Request, res: Response, error: unknown, answer: Answer): void {
@@ -102,7 +91,8 @@ function sendAnswer(web: Web, req: Request, res: Response, error: unknown, answe
   if (error instanceof SwappedCredentialsError) note(res, { client: null });
   if (error instanceof OAuthError && error.about !== null) note(res, error.about);
   const { mismatch = null } = answer;
-  note(res, { error: `${answer.code}: ${detail}`, fix: fixLine(web, answer.fix), rule: ruleOf(answer), mismatch });
+  note(res, { mismatch });
+  noteRefusal(web, res, `${answer.code}: ${detail}`, answer);
   if (error instanceof HttpError && error.allow !== null) res.set("Allow", error.allow);
   if (answer.retryAfter != null) res.set("Retry-After", String(answer.retryAfter));
   const authenticate = challengeOf(req, route, error, answer.message);
@@ -126,7 +116,7 @@ function errorView(web: Web, req: Request, res: Response, error: unknown, answer
     message: answer.message,
     ...adviceAndFix(web, answer.fix),
     inspect: inspectCommand(web, req, res),
-    rule: answer.rule ?? null,
+    rule: answer.rule,
     mismatch: answer.mismatch ?? null,
     status: answer.status,
     retryAfter: answer.retryAfter ?? null,

@@ -36,6 +36,7 @@ export function streamLedger(
   if (others >= maxStreams) {
     throw new HttpError(503, `this issuer has ${maxStreams} event streams, and takes no more; close one first`, {
       retryAfter: 5,
+      fix: "close a stream, such as a page of the inspector",
     });
   }
   open.set(ledger, others + 1);

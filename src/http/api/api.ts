@@ -37,7 +37,9 @@ const ownOrigin =
   (req, _res, next) => {
     const { origin } = req.headers;
     if (origin !== undefined && !isOwnOrigin(web, req, origin)) {
-      throw new HttpError(403, `the control API refuses pages of the origin ${origin}`);
+      throw new HttpError(403, `the control API refuses pages of the origin ${origin}`, {
+        fix: "call it from a program, not from a page",
+      });
     }
     next();
   };
@@ -49,11 +51,15 @@ function adminOnly(adminToken: string): RequestHandler {
     const given = /^Bearer +(\S+)$/i.exec(req.headers.authorization ?? "")?.[1];
     if (given === undefined) {
       throw new OAuthError("missing_token", "the control API needs Authorization: Bearer <admin token>", {
+        rule: "RFC 6750 3",
         fix: whereTheTokenIs,
       });
     }
     if (!sameSecret(given, adminToken)) {
-      throw new OAuthError("invalid_token", "this is not the admin token of this server", { fix: whereTheTokenIs });
+      throw new OAuthError("invalid_token", "this is not the admin token of this server", {
+        rule: "RFC 6750 3.1",
+        fix: whereTheTokenIs,
+      });
     }
     next();
   };

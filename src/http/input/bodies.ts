@@ -15,14 +15,19 @@ const bodyLimit = 102_400;
 
 /** Decoders silently replace other bytes, which changes the value (RFC 8259 8.1). */
 function requireUtf8(bytes: Buffer, encoding: string): void {
-  if (encoding === "utf-8" && !isUtf8(bytes)) throw new HttpError(400, "the body is not UTF-8");
+  if (encoding === "utf-8" && !isUtf8(bytes))
+    throw new HttpError(400, "the body is not UTF-8", { rule: "RFC 8259 8.1", fix: "encode the body as UTF-8" });
 }
 
 function requireShallow(bytes: Buffer): void {
   try {
     checkDepth(bytes);
   } catch (error) {
-    if (error instanceof NestingError) throw new HttpError(400, `the body is not read: ${error.message}`);
+    if (error instanceof NestingError)
+      throw new HttpError(400, `the body is not read: ${error.message}`, {
+        rule: "RFC 8259 9",
+        fix: "send JSON with fewer levels",
+      });
     throw error;
   }
 }
@@ -47,7 +52,10 @@ const urlencoded = express.urlencoded({
   verify: (_req, _res, bytes, encoding) => {
     requireUtf8(bytes, encoding);
     if (encoding === "utf-8" && !isUtf8Encoded(bytes.toString())) {
-      throw new HttpError(400, "the form is not UTF-8: percent-encode it as such (RFC 6749 B)");
+      throw new HttpError(400, "the form is not UTF-8: percent-encode it as such (RFC 6749 B)", {
+        rule: "RFC 6749 B",
+        fix: "percent-encode the bytes of its UTF-8 form",
+      });
     }
   },
 });
@@ -84,7 +92,9 @@ function parsedBy(parsers: Readonly<Record<string, RequestHandler>>): RequestHan
     }
     if (hasBody(req)) {
       const given = req.headers["content-type"] ?? "";
-      throw new HttpError(415, `Content-Type "${given}" is not supported; send ${types.join(" or ")}`);
+      throw new HttpError(415, `Content-Type "${given}" is not supported; send ${types.join(" or ")}`, {
+        fix: `send Content-Type: ${types.join(" or ")}`,
+      });
     }
     next();
   };

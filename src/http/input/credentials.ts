@@ -1,8 +1,9 @@
 import type { Request } from "express";
 import type { RawParameters } from "../../core/authorize/parameters.ts";
 import type { ClientCredentials } from "../../core/clients/client-credentials.ts";
-import type { PresentedToken } from "../../core/tokens/dpop.ts";
+import type { PresentedToken } from "../../core/tokens/dpop-binding.ts";
 import { OAuthError } from "../../core/errors.ts";
+import { listClients } from "../../core/fix-commands.ts";
 import { addressOf, peerOf } from "./cookies.ts";
 import { backchannelOf } from "./host-check.ts";
 import { single } from "./params.ts";
@@ -16,6 +17,7 @@ function formDecode(value: string): string {
     throw new OAuthError(
       "invalid_client",
       'the Authorization: Basic header is not form-encoded (RFC 6749 2.3.1): send a "%" of id or secret as %25, or use client_secret_post',
+      { rule: "RFC 6749 2.3.1", fix: "form-encode id and secret, or send them in the body" },
     );
   }
 }
@@ -26,7 +28,10 @@ function readBasic(header: string): NonNullable<ClientCredentials["basic"]> {
   // Without a colon the secret is empty, as okta-auth-js sends it for a public client. Any other client needs one.
   const [id, secret] = colon < 0 ? [decoded, ""] : [decoded.slice(0, colon), decoded.slice(colon + 1)];
   if (id === "") {
-    throw new OAuthError("invalid_client", "the Authorization: Basic header must contain client_id:client_secret");
+    throw new OAuthError("invalid_client", "the Authorization: Basic header must contain client_id:client_secret", {
+      rule: "RFC 6749 2.3.1",
+      fix: listClients,
+    });
   }
   return { id: formDecode(id), secret: formDecode(secret), raw: secret };
 }
@@ -74,6 +79,7 @@ export function accessToken(
     throw new OAuthError(
       "invalid_request",
       "access_token is not accepted in the query, where logs would keep it: send Authorization: Bearer",
+      { rule: "RFC 6750 2.3", fix: "send the token in the Authorization header" },
     );
   }
   // The value is not an access token: 401, as the service documents for any invalid token, not the 400 of RFC 6750.
@@ -81,12 +87,14 @@ export function accessToken(
     throw new OAuthError(
       "invalid_token",
       "the Authorization header is malformed: send Bearer, one space and the access token alone (RFC 6750 2.1)",
+      { rule: "RFC 6750 2.1", fix: "send Authorization: Bearer <access token>" },
     );
   }
   if (/^(?:bearer|dpop)(?: |$)/i.test(authorization) && inBody !== undefined) {
     throw new OAuthError(
       "invalid_request",
       "two access tokens at once: send one, in the Authorization header or in the body (RFC 6750 2)",
+      { rule: "RFC 6750 2", fix: "send it in the Authorization header alone" },
     );
   }
   const token = header ?? inBody;

@@ -39,13 +39,18 @@ const onceOnly = /^(host|authorization)$/i;
 
 /** @throws {HttpError} 400 if one of them is sent twice, or a request of HTTP/1.1 has no Host (RFC 9112 3.2; RFC 9110 5.3) */
 function requireOneEach({ rawHeaders, headers, httpVersion }: Request): void {
-  if (headers.host === undefined && httpVersion === "1.1") throw new HttpError(400, "the header Host is missing");
+  if (headers.host === undefined && httpVersion === "1.1")
+    throw new HttpError(400, "the header Host is missing", { rule: "RFC 9112 3.2", fix: "send a Host header" });
   const seen: string[] = [];
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const given = rawHeaders[at] ?? "";
     if (!onceOnly.test(given)) continue;
     const name = given.toLowerCase();
-    if (seen.includes(name)) throw new HttpError(400, `the header ${given} is sent twice; send it once`);
+    if (seen.includes(name))
+      throw new HttpError(400, `the header ${given} is sent twice; send it once`, {
+        rule: "RFC 9110 5.3",
+        fix: `send ${given} once`,
+      });
     seen.push(name);
   }
 }
@@ -61,7 +66,7 @@ export const hostCheck =
       return;
     }
     throw new HttpError(421, `Host "${host ?? ""}" is not a name of this server; --allow-host adds it`, {
-      fix: allowHost((host ?? "").replace(/:\d*$/, "")),
+      fix: allowHost((host ?? "").replace(/:\d*$/, "")) ?? "use a host name of this server",
     });
   };
 

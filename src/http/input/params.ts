@@ -28,7 +28,10 @@ export function clientQuery(req: Request): RawParameters {
   if (isUtf8Encoded(req.url)) return parameters;
   const isOther = (name: string): boolean => [parameters[name] ?? []].flat().some((value) => value.includes("\ufffd"));
   const name = Object.keys(parameters).find(isOther) ?? "the name of a parameter";
-  throw new OAuthError("invalid_request", `${name} is not UTF-8: percent-encode it as such (RFC 6749 B)`);
+  throw new OAuthError("invalid_request", `${name} is not UTF-8: percent-encode it as such (RFC 6749 B)`, {
+    rule: "RFC 6749 B",
+    fix: "percent-encode the bytes of its UTF-8 form",
+  });
 }
 
 const isText = (value: unknown): boolean => typeof value === "string";
@@ -49,13 +52,23 @@ function textsOf(value: unknown): string | readonly string[] | undefined {
 export function bodyParameters(req: Request): RawParameters {
   const body: unknown = req.body;
   if (body === undefined) return {};
-  if (!isObject(body)) throw new OAuthError("invalid_request", "the JSON body must be an object");
+  if (!isObject(body))
+    throw new OAuthError("invalid_request", "the JSON body must be an object", {
+      // RFC 6749 has forms only.
+      rule: null,
+      fix: "send the parameters as members of a JSON object",
+    });
   const parameters = Object.create(null) as Record<string, string | readonly string[] | undefined>;
   for (const name of Object.keys(body)) parameters[name] = textsOf(body[name]);
   return parameters;
 }
 
-const notTextError = (name: string): OAuthError => new OAuthError("invalid_request", `${name} must be a string`);
+const notTextError = (name: string): OAuthError =>
+  new OAuthError("invalid_request", `${name} must be a string`, {
+    // RFC 6749 has forms only, whose values are texts.
+    rule: null,
+    fix: `put the value of ${name} in quotes`,
+  });
 
 /**
  * The single value of a parameter; one without a value counts as not sent (RFC 6749 3.1).
@@ -66,7 +79,10 @@ export function single(parameters: RawParameters, name: string): string | undefi
   if (value === notText) throw notTextError(name);
   if (Array.isArray(value)) {
     const sent = value.length === 1 ? "as a list; send text" : `${value.length} times; send it once`;
-    throw new OAuthError("invalid_request", `${name} was sent ${sent} (RFC 6749 3.2)`);
+    throw new OAuthError("invalid_request", `${name} was sent ${sent} (RFC 6749 3.2)`, {
+      rule: "RFC 6749 3.2",
+      fix: `send ${name} once, as text`,
+    });
   }
   return typeof value === "string" && value !== "" ? value : undefined;
 }

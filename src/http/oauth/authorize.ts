@@ -38,7 +38,15 @@ export const postAuthorize = (web: Web) => async (req: Request, res: Response) =
  * @param next what the client can do instead
  */
 export const tooLongForGet = (next: string): OAuthError =>
-  new OAuthError("invalid_request", `the request came without cookies, and is too long to be repeated as GET: ${next}`);
+  new OAuthError(
+    "invalid_request",
+    `the request came without cookies, and is too long to be repeated as GET: ${next}`,
+    {
+      // A limit of proxies, not of a standard.
+      rule: null,
+      fix: "push the request to the PAR endpoint first",
+    },
+  );
 
 /** Characters: common proxies refuse longer request lines. */
 const maxLocationLength = 12_000;

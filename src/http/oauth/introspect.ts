@@ -13,7 +13,11 @@ export const postIntrospect = (web: Web) => async (req: Request, res: Response) 
   const client = await authenticateClient(web.ctx, clientCredentials(web, req, body));
   note(res, { client: client.client_id });
   const token = single(body, "token");
-  if (token === undefined) throw new OAuthError("invalid_request", "token is missing (RFC 7662 2.1)");
+  if (token === undefined)
+    throw new OAuthError("invalid_request", "token is missing (RFC 7662 2.1)", {
+      rule: "RFC 7662 2.1",
+      fix: "send the token as the parameter token",
+    });
   const answer = await introspect(web.ctx, client, token);
   note(res, { outcome: answer.active ? "active" : "inactive" });
   sendJson(res, 200, answer);

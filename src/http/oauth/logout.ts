@@ -13,7 +13,7 @@ import { renderLogout, renderSignedOut } from "../pages/pages.ts";
 import { sendPage } from "../pages/page-writer.ts";
 import { bodyParameters, clientQuery, single, type UidRequest } from "../input/params.ts";
 import { viewFor } from "../pages/reader.ts";
-import { note, type Web } from "../web.ts";
+import { note, noteRefusal, type Web } from "../web.ts";
 
 /** OpenID Connect RP-Initiated Logout 1.0: the endpoint, and the page that asks the user. */
 
@@ -100,10 +100,13 @@ export const postLogoutPage = (web: Web) => async (req: UidRequest, res: Respons
 function sendSignedOut(web: Web, req: Request, res: Response, outcome: SignedOut): void {
   clearSessionCookie(web, res);
   const failed = outcome.notices.filter(({ ok }) => !ok).map(({ client, detail }) => `${client}: ${detail}`);
-  note(res, {
-    outcome: "signed out",
-    ...(failed.length > 0 && { error: `back-channel logout failed: ${failed.join("; ")}` }),
-  });
+  note(res, { outcome: "signed out" });
+  if (failed.length > 0) {
+    noteRefusal(web, res, `back-channel logout failed: ${failed.join("; ")}`, {
+      rule: "OpenID Connect Back-Channel Logout 2.8",
+      fix: { text: "To see what was sent", command: ["idp", "requests", "list", "--endpoint", "backchannel_logout"] },
+    });
+  }
   if (outcome.location !== null) {
     redirect(res, outcome.location);
     return;

@@ -13,7 +13,11 @@ export const postRevoke = (web: Web) => async (req: Request, res: Response) => {
   const client = await authenticateClient(web.ctx, clientCredentials(web, req, body));
   note(res, { client: client.client_id });
   const token = single(body, "token");
-  if (token === undefined) throw new OAuthError("invalid_request", "token is missing (RFC 7009 2.1)");
+  if (token === undefined)
+    throw new OAuthError("invalid_request", "token is missing (RFC 7009 2.1)", {
+      rule: "RFC 7009 2.1",
+      fix: "send the token as the parameter token",
+    });
   const { revoked } = await revokeToken(web.ctx, { token }, client);
   note(res, { outcome: revoked === null ? "nothing to revoke" : `revoked: ${revoked}` });
   sendJson(res, 200, {});

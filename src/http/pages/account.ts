@@ -152,6 +152,8 @@ export const postPreferences = (web: Web) => async (req: Request, res: Response)
     throw new OAuthError(
       "invalid_request",
       `language must be a code such as "en", and theme one of ${themes.join(", ")}`,
+      // A form of our own page.
+      { rule: null, fix: "open the page again, and use its form" },
     );
   }
   const csrf = single(body, "csrf") ?? "";

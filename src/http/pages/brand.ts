@@ -30,11 +30,13 @@ const cssOf = ({ accent, strong }: NonNullable<Brand["colors"]>): string =>
 }
 `;
 
+const setBrand = "set brand in the settings of a fixture file";
+
 export const brandStylesheet =
   ({ ctx }: Web): RequestHandler =>
   (_req, res) => {
     const { colors } = ctx.brand;
-    if (colors === null) throw new HttpError(404, "the fixtures set no brand color");
+    if (colors === null) throw new HttpError(404, "the fixtures set no brand color", { fix: setBrand });
     sendText(res, 200, assetHeaders, "text/css; charset=utf-8", cssOf(colors));
   };
 
@@ -43,6 +45,6 @@ export const brandLogo =
   ({ ctx }: Web): RequestHandler =>
   (_req, res) => {
     const { logo } = ctx.brand;
-    if (logo === null) throw new HttpError(404, "the fixtures set no brand logo");
+    if (logo === null) throw new HttpError(404, "the fixtures set no brand logo", { fix: setBrand });
     sendText(res, 200, iconHeaders, logo.type, logo.bytes);
   };

@@ -29,25 +29,23 @@ interface Comparison {
   readonly parameter: string;
   readonly sent: Parts;
   readonly registered: readonly Parts[];
-  readonly rule: string;
   /** The difference to the nearest one in words; null with nothing to compare. */
   readonly words: string | null;
 }
 
 /** What was sent beside what would have passed, the nearest first, each with the part that differs. */
-export function compare({ parameter, sent, registered, rule }: Mismatch, say: (text: Text) => string): Comparison {
+export function compare({ parameter, sent, registered }: Mismatch, say: (text: Text) => string): Comparison {
   const pairs = registered
     .map((candidate) => difference(sent, candidate))
     .toSorted((one, other) => size(one) - size(other));
   const nearest = pairs[0];
   if (nearest === undefined) {
-    return { parameter, rule, sent: { before: sent, differs: "", after: "" }, registered: [], words: null };
+    return { parameter, sent: { before: sent, differs: "", after: "" }, registered: [], words: null };
   }
   const values = { sent: nearest.left.differs, registered: nearest.right.differs };
   const key = values.sent === "" ? "only-registered" : values.registered === "" ? "only-sent" : "both";
   return {
     parameter,
-    rule,
     sent: nearest.left,
     registered: pairs.map(({ right }) => right),
     words: say({ key: `error.${key}`, values }),

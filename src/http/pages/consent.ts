@@ -62,7 +62,11 @@ export const postConsent = (web: Web) => async (req: UidRequest, res: Response) 
   const body = bodyParameters(req);
   const decision = single(body, "decision");
   if (decision !== "allow" && decision !== "deny") {
-    throw new OAuthError("invalid_request", `decision must be "allow" or "deny"`);
+    throw new OAuthError("invalid_request", `decision must be "allow" or "deny"`, {
+      // A form of our own page.
+      rule: null,
+      fix: "open the page again, and use its buttons",
+    });
   }
   const result = await consent(web.ctx, req.params.uid, knownBrowser(web, req), {
     csrf: single(body, "csrf") ?? "",

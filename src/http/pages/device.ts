@@ -1,5 +1,6 @@
 import type { Request, Response } from "express";
 import { devicePath } from "../../core/endpoints.ts";
+import type { Guidance } from "../../core/errors.ts";
 import { decideDevice, showDevice, typedCode } from "../../core/device/device.ts";
 import { signInFirst } from "./account.ts";
 import { readBrowser } from "../input/cookies.ts";
@@ -11,7 +12,7 @@ import { bodyParameters, queryParameters, single } from "../input/params.ts";
 import { scopeIn } from "./scope-words.ts";
 import type { DeviceView, View } from "./views.ts";
 import { viewFor } from "./reader.ts";
-import { note, type Web } from "../web.ts";
+import { note, noteRefusal, type Web } from "../web.ts";
 
 /** The page for the user of a device (RFC 8628 3.3). The endpoint for the device is `oauth/device-authorization.ts`. */
 
@@ -57,6 +58,9 @@ async function sendDevice(web: Web, req: Request, res: Response, typed: string |
   }
   const { user: _, ...content } = page;
   const failed = content.state !== "enter" && content.state !== "confirm";
+  if (content.state !== "enter" && content.state !== "confirm") {
+    noteRefusal(web, res, unusable[content.state], enterNew);
+  }
   const view = viewFor(web, req, res);
   const shown = { ...view, keptQuery: view.keptQuery ?? new URLSearchParams({ user_code: typed ?? "" }).toString() };
   send(web, res, failed ? 400 : 200, shown, {
@@ -70,6 +74,18 @@ async function sendDevice(web: Web, req: Request, res: Response, typed: string |
       : { ...content, typed: typed ?? "" }),
   });
 }
+
+/** Why the code that a person typed does nothing. */
+const unusable = {
+  invalid: "user_code is unknown",
+  expired: "user_code expired",
+  used: "user_code was used before",
+};
+
+const enterNew: Guidance = {
+  rule: "RFC 8628 3.3",
+  fix: "enter the code that the device shows now, or begin there again",
+};
 
 /** The path of the page to return to after the sign-in. It is stored until then, so the code in it is kept short. */
 const pathFor = (typed: string | undefined): string =>

@@ -1,11 +1,12 @@
 import type { Response } from "express";
+import type { Guidance } from "../../core/errors.ts";
 import { giveFactor, showFactor } from "../../core/factors/factor.ts";
 import { goOn } from "../../core/sign-in/next-step.ts";
 import { takeStep } from "../oauth/authorize.ts";
 import { knownBrowser, readBrowser } from "../input/cookies.ts";
 import { requireOwnOrigin } from "../input/form-origin.ts";
 import { bodyParameters, queryParameters, single, type UidRequest } from "../input/params.ts";
-import { note, type Web } from "../web.ts";
+import { note, noteRefusal, type Web } from "../web.ts";
 import { sendPage } from "./page-writer.ts";
 import { renderFactor } from "./factor-view.ts";
 import { personOf } from "./person.ts";
@@ -13,6 +14,17 @@ import { viewFor } from "./reader.ts";
 import { requestView } from "./scope-words.ts";
 
 /** The page that asks for a one-time code or a passkey. */
+
+const refusals = {
+  otp: (user: string): [string, Guidance] => [
+    "wrong code",
+    { rule: "RFC 6238 5.2", fix: { text: "To see the code of now", command: ["idp", "users", "otp", user] } },
+  ],
+  passkey: (): [string, Guidance] => [
+    "passkey refused",
+    { rule: "OpenID Connect Core 3.1.2.3", fix: "use a passkey that the user registered here, on the account page" },
+  ],
+};
 
 export const getFactor = (web: Web) => async (req: UidRequest, res: Response) => {
   await sendFactor(web, req, res, null, single(queryParameters(req), "instead"));
@@ -27,7 +39,8 @@ export const postFactor = (web: Web) => async (req: UidRequest, res: Response) =
     passkey: single(body, "passkey"),
   });
   if (result.kind === "refused") {
-    note(res, { user: result.username, error: result.factor === "otp" ? "wrong code" : "passkey refused" });
+    note(res, { user: result.username });
+    noteRefusal(web, res, ...refusals[result.factor](result.username));
     await sendFactor(web, req, res, `error-${result.factor}`, result.factor);
     return;
   }

@@ -17,7 +17,7 @@ import type { RawParameters } from "../../core/authorize/parameters.ts";
 import { requestView } from "./scope-words.ts";
 import { pickerPageSize, type LoginView, type PickerView } from "./views.ts";
 import { viewFor } from "./reader.ts";
-import { note, type Web } from "../web.ts";
+import { note, noteRefusal, type Web } from "../web.ts";
 
 /** The login page. */
 
@@ -37,8 +37,8 @@ export const postLogin = (web: Web) => async (req: UidRequest, res: Response) =>
     cancel: single(body, "cancel") !== undefined,
   });
   if (result.kind === "refused") {
-    const fix = result.barred === null ? null : hintText(restoreUser(result.barred), web.commandLine);
-    note(res, { user: result.username, error: result.why, fix });
+    note(res, { user: result.username });
+    noteRefusal(web, res, result.why, result.guidance);
     await sendLogin(web, req, res, { ...result, username }, {});
     return;
   }
@@ -63,8 +63,12 @@ async function sendLogin(
   if (refusal === null) note(res, { outcome: "login page" });
   if (refusal === null && page.isAutomatic && page.barred !== null) {
     const { username, status } = page.barred;
-    const fix = hintText(restoreUser(page.barred), web.commandLine);
-    note(res, { user: username, error: `login is auto:${username}, but ${username} is ${status}`, fix });
+    note(res, { user: username });
+    noteRefusal(web, res, `login is auto:${username}, but ${username} is ${status}`, {
+      // Who signs in by themselves is a setting of this server.
+      rule: null,
+      fix: restoreUser(page.barred),
+    });
   }
   const path = `${base}/interaction/${req.params.uid}/login`;
   const { client } = page;

@@ -2,7 +2,7 @@ import type { Request, Response } from "express";
 import { leavesOf } from "../../core/consent/scope-display.ts";
 import { tryItClientId } from "../../core/clients/client-id.ts";
 import { baseOf, discoveryPath } from "../../core/endpoints.ts";
-import { OAuthError } from "../../core/errors.ts";
+import { OAuthError, type Guidance } from "../../core/errors.ts";
 import { readUserInfo } from "../../core/tokens/userinfo.ts";
 import { reservedClaims } from "../../core/scopes/claim-table.ts";
 import {
@@ -23,7 +23,7 @@ import { HttpError } from "../answer/http-error.ts";
 import { knownBrowser, readBrowser, readTryItCookie, setBrowserCookie, setTryItCookie } from "../input/cookies.ts";
 import { requireOwnOrigin } from "../input/form-origin.ts";
 import { bodyParameters, queryParameters, single } from "../input/params.ts";
-import { issuerUrl, note, type Web } from "../web.ts";
+import { issuerUrl, note, noteRefusal, type Web } from "../web.ts";
 import { sendPage } from "./page-writer.ts";
 import { viewFor } from "./reader.ts";
 import { renderHome, renderTryIt, renderTryItFailed, type TryItFailedView, type TryItView } from "./try-it-views.ts";
@@ -99,12 +99,20 @@ export const getTryItCallback = (web: Web) => async (req: Request, res: Response
     sendFailed(web, req, res, "over", {
       code: "invalid_request",
       message: "state does not belong to a request of this browser",
+      rule: "RFC 6749 10.12",
+      fix: "begin again with the button",
     });
     return;
   }
   setTryItCookie(web, res, "");
   if (response.error !== undefined) {
-    sendFailed(web, req, res, "refused", { code: response.error, message: response.error_description ?? "" });
+    sendFailed(web, req, res, "refused", {
+      code: response.error,
+      message: response.error_description ?? "",
+      // The authorization endpoint, or a fault, refused: the request before this one says why.
+      rule: "RFC 6749 4.1.2.1",
+      fix: "begin again with the button",
+    });
     return;
   }
   try {
@@ -122,9 +130,9 @@ function sendFailed(
   req: Request,
   res: Response,
   state: TryItFailedView["state"],
-  { code, message }: Pick<OAuthError, "message"> & { readonly code: string },
+  { code, message, rule, fix }: Pick<OAuthError, "message"> & Guidance & { readonly code: string },
 ): void {
-  note(res, { error: `${code}: ${message}` });
+  noteRefusal(web, res, `${code}: ${message}`, { rule, fix });
   const view = { state, error: code, description: message, homeHref: `${web.base}/` };
   const common = { ...viewFor(web, req, res), keptQuery: null, ...beginForm(web, req, res) };
   sendPage(res, 400, renderTryItFailed(web.renderer, { ...common, ...view }));

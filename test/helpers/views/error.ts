@@ -11,12 +11,11 @@ const error: ErrorView = {
   message: 'redirect_uri "http://localhost:3001/callback" is not registered for client "demo-app"',
   advice: "Send redirect_uri http://localhost:3000/callback in your app. To register the other one too:",
   fix: "idp clients edit demo-app --add-redirect-uri http://localhost:3001/callback",
-  rule: null,
+  rule: "RFC 6749 3.1.2.3",
   mismatch: {
     parameter: "redirect_uri",
     sent: "http://localhost:3001/callback",
     registered: ["https://app.example.test/callback", "http://localhost:3000/callback"],
-    rule: "RFC 6749 3.1.2.3",
   },
   status: 400,
   retryAfter: null,
@@ -32,7 +31,6 @@ export const errorViews = {
     ...error,
     mismatch: {
       parameter: "redirect_uri",
-      rule: "RFC 6749 3.1.2.3",
       sent: "http://localhost:3000/callback/",
       registered: ["http://localhost:3000/callback"],
     },
@@ -41,14 +39,13 @@ export const errorViews = {
     ...error,
     mismatch: {
       parameter: "redirect_uri",
-      rule: "RFC 6749 3.1.2.3",
       sent: "http://localhost:3000/",
       registered: ["http://localhost:3000/callback"],
     },
   },
   "error-redirect-uri-none": {
     ...error,
-    mismatch: { parameter: "redirect_uri", sent: "http://localhost:1/", registered: [], rule: "RFC 6749 3.1.2.3" },
+    mismatch: { parameter: "redirect_uri", sent: "http://localhost:1/", registered: [] },
   },
   "error-client": {
     ...error,
@@ -57,7 +54,8 @@ export const errorViews = {
     code: "invalid_client",
     message: 'client_id "demo-ap" is not registered here; did you mean "demo-app"? (RFC 6749 2.2)',
     fix: "idp clients add demo-ap --public --redirect-uri http://localhost:3000/callback",
-    mismatch: { parameter: "client_id", sent: "demo-ap", registered: ["demo-app"], rule: "RFC 6749 2.2" },
+    mismatch: { parameter: "client_id", sent: "demo-ap", registered: ["demo-app"] },
+    rule: "RFC 6749 2.2",
   },
   "error-document": {
     ...error,

@@ -43,11 +43,17 @@ export function checkEssentialAcr(
 ): void {
   const reachable = reachableAcr(ctx);
   if (values.length === 0 || values.some((value) => reachable.includes(value))) return;
-  throw new OAuthError("unmet_authentication_requirements", unreachable(values, reachable));
+  throw new OAuthError("unmet_authentication_requirements", unreachable(values, reachable), {
+    rule: "OpenID Connect Core 5.5.1.1",
+    fix: askReachable(reachable),
+  });
 }
 
 export const unreachable = (values: readonly string[], reachable: readonly string[]): string =>
   `no sign-in here reaches acr '${values.join(" ")}'; it can be '${reachable.join(" ")}' (OpenID Connect Core 5.5.1.1)`;
+
+export const askReachable = (reachable: readonly string[]): string =>
+  `ask for one of: ${reachable.join(" ")}, or define the value under "acr" in the settings of a fixture file`;
 
 /** The factors that a user has beside the password: those of the record, and a passkey once one is registered. */
 export function factorsOf({ factors = [], passkeys = [] }: User): readonly ("otp" | "passkey")[] {

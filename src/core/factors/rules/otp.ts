@@ -111,6 +111,7 @@ export async function whenCodeLeft<T>(ctx: Pick<Context, "clock">, work: () => P
       if (!(error instanceof NoCodeLeft)) throw error;
       if (ctx.clock.isFrozen()) {
         throw new OAuthError("access_denied", `${error.message}, but the clock is frozen`, {
+          rule: "RFC 6238 5.2",
           fix: { text: "To go on", command: ["idp", "clock", "advance", "30s"] },
         });
       }

@@ -1,7 +1,7 @@
 import type { Client, Code, Tx } from "../../../store/store.ts";
 import { requestOf, type CodeRequest } from "../codes.ts";
 import type { Context } from "../../context.ts";
-import { checkBinding } from "../dpop.ts";
+import { checkBinding } from "../dpop-binding.ts";
 import { OAuthError } from "../../errors.ts";
 import { namingIssuer, refuseOfOther } from "../../issuers/elsewhere.ts";
 import { settleTokens, type TokenPlan, type TokenResponse, type TokenResult } from "../response.ts";
@@ -32,11 +32,16 @@ export async function redeemCode(
   jkt: string | null,
 ): Promise<TokenResult<TokenResponse>> {
   const { code, redirect_uri: redirectUri, code_verifier: verifier } = exchange;
-  if (code === undefined) throw new OAuthError("invalid_request", "code is missing (RFC 6749 4.1.3)");
+  if (code === undefined)
+    throw new OAuthError("invalid_request", "code is missing (RFC 6749 4.1.3)", {
+      rule: "RFC 6749 4.1.3",
+      fix: "send the code of the authorization response",
+    });
   if (redirectUri === undefined) {
     throw new OAuthError(
       "invalid_request",
       "redirect_uri is missing: repeat the one from the authorization request (RFC 6749 4.1.3)",
+      { rule: "RFC 6749 4.1.3", fix: "send the same redirect_uri in both requests" },
     );
   }
   // A replay is refused and must also revoke: so it is returned, not thrown.
@@ -46,6 +51,7 @@ export async function redeemCode(
       return new OAuthError(
         "invalid_grant",
         `code is unknown, was issued to another client, or expired long ago (codes live ${ctx.settings.code_ttl} s)`,
+        beginAgain,
       );
     }
     // Before a replay revokes anything: it is not this issuer's code.
@@ -53,9 +59,12 @@ export async function redeemCode(
     if (refusal !== null) return refusal;
     if (record.usedAt !== null) return replay(tx, ctx, record, record.usedAt);
     if (record.usableUntil <= ctx.now()) {
-      if (record.usableUntil === 0) return new OAuthError("invalid_grant", "code expired: idp expire ended it");
+      if (record.usableUntil === 0)
+        return new OAuthError("invalid_grant", "code expired: idp expire ended it", beginAgain);
       const ago = Math.floor((ctx.now() - record.usableUntil) / 1000);
-      return new OAuthError("invalid_grant", `code expired ${ago} s ago: codes live ${ctx.settings.code_ttl} s`);
+      return new OAuthError("invalid_grant", `code expired ${ago} s ago: codes live ${ctx.settings.code_ttl} s`, {
+        ...beginAgain,
+      });
     }
     const request = requestOf(record);
     checkRedirectUri(request, redirectUri);
@@ -88,9 +97,14 @@ function replay(tx: Tx, ctx: Context, record: Code, usedAt: number): OAuthError 
   return new OAuthError(
     "invalid_grant",
     `code was already used ${ago} s ago; the tokens of its first use are revoked (RFC 6749 4.1.2)`,
-    { fix: "exchange each code once (a page that is loaded twice, a retry?), then sign in again" },
+    {
+      rule: "RFC 6749 4.1.2",
+      fix: "exchange each code once (a page that is loaded twice, a retry?), then sign in again",
+    },
   );
 }
+
+const beginAgain = { rule: "RFC 6749 5.2", fix: "sign in again, and exchange the new code at once" } as const;
 
 /** Compares the exact strings (RFC 6749 4.1.3): neither side is parsed. */
 function checkRedirectUri(request: CodeRequest, redirectUri: string): void {
@@ -98,6 +112,7 @@ function checkRedirectUri(request: CodeRequest, redirectUri: string): void {
     throw new OAuthError(
       "invalid_grant",
       `redirect_uri "${redirectUri}" differs from the one in the authorization request, "${request.redirectUri}"`,
+      { rule: "RFC 6749 4.1.3", fix: `send redirect_uri=${request.redirectUri}` },
     );
   }
 }

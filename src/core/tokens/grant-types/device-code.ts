@@ -29,7 +29,11 @@ async function pollDevice(
   jkt: string | null,
 ): Promise<TokenResult> {
   const { device_code: deviceCode } = poll;
-  if (deviceCode === undefined) throw new OAuthError("invalid_request", "device_code is missing (RFC 8628 3.4)");
+  if (deviceCode === undefined)
+    throw new OAuthError("invalid_request", "device_code is missing (RFC 8628 3.4)", {
+      rule: "RFC 8628 3.4",
+      fix: "send the device_code of the device authorization response",
+    });
   // Most refusals change the request as well: so they are returned, not thrown.
   return settleTokens(ctx, authenticated, (tx, client): TokenPlan | OAuthError => {
     const request = tx.get("deviceRequests", hashOf(deviceCode));
@@ -37,12 +41,16 @@ async function pollDevice(
       return new OAuthError(
         "invalid_grant",
         "device_code is unknown, was issued to another client, or expired long ago: begin again (RFC 6749 5.2)",
+        { rule: "RFC 6749 5.2", fix: beginAgain },
       );
     }
     const refusal = refuseOfOther(ctx, request, "invalid_grant", "device_code");
     if (refusal !== null) return refusal;
     if (request.usableUntil <= ctx.now()) {
-      return new OAuthError("expired_token", "device_code expired: begin again (RFC 8628 3.5)");
+      return new OAuthError("expired_token", "device_code expired: begin again (RFC 8628 3.5)", {
+        rule: "RFC 8628 3.5",
+        fix: beginAgain,
+      });
     }
     return answer(tx, ctx, client, request, poll, jkt);
   }).catch(async (error: unknown) => {
@@ -50,6 +58,8 @@ async function pollDevice(
     throw await namingIssuer(ctx, error, "device_code", (tx) => tx.get("deviceRequests", id) !== undefined);
   });
 }
+
+const beginAgain = "send a new device authorization request";
 
 export const deviceCode = grantType({ name: deviceGrantType, parameters, needs: null, grant: pollDevice });
 
@@ -63,13 +73,20 @@ function answer(
 ): TokenPlan | OAuthError {
   switch (request.status) {
     case "used":
-      return new OAuthError("invalid_grant", "device_code was already used: begin again");
+      return new OAuthError("invalid_grant", "device_code was already used: begin again", {
+        rule: "RFC 6749 5.2",
+        fix: beginAgain,
+      });
     case "denied":
-      return new OAuthError("access_denied", "The user denied the request");
+      return new OAuthError("access_denied", "The user denied the request", {
+        rule: "RFC 8628 3.5",
+        fix: "let the device say so, and begin again if the person wants to",
+      });
     case "unmet":
       return new OAuthError(
         "unmet_authentication_requirements",
         `the user cannot meet acr_values '${request.acrValues.join(" ")}' (RFC 9470 5)`,
+        { rule: "RFC 9470 5", fix: "ask for another acr, or let another user decide" },
       );
     case "waiting":
       return keepWaiting(tx, ctx, request);
@@ -83,8 +100,14 @@ function keepWaiting(tx: Tx, ctx: Context, request: DeviceRequest): OAuthError {
   const interval = tooSoon ? request.interval + slowDown : request.interval;
   tx.put("deviceRequests", { ...request, interval, nextPollAt: ctx.now() + interval * 1000 });
   return tooSoon
-    ? new OAuthError("slow_down", `ask again in ${interval} s, and no faster from now on (RFC 8628 3.5)`)
-    : new OAuthError("authorization_pending", `the user has not decided yet; ask again in ${interval} s`);
+    ? new OAuthError("slow_down", `ask again in ${interval} s, and no faster from now on (RFC 8628 3.5)`, {
+        rule: "RFC 8628 3.5",
+        fix: `wait ${interval} s between two requests`,
+      })
+    : new OAuthError("authorization_pending", `the user has not decided yet; ask again in ${interval} s`, {
+        rule: "RFC 8628 3.5",
+        fix: { text: "To enter the code of the device", command: ["idp", "open", "device"] },
+      });
 }
 
 function redeem(

@@ -1,5 +1,6 @@
 import type { Client } from "../../../store/store.ts";
 import type { Context } from "../../context.ts";
+import type { Paragraph } from "../../errors.ts";
 import type { AnyTokenResponse, TokenResult } from "../response.ts";
 
 /**
@@ -28,7 +29,7 @@ export interface GrantType<P extends Parameters = Parameters, Name extends strin
   /** What it takes beside the credentials of the client. Each name is of one kind in all grant types. */
   readonly parameters: P;
   /** What a client needs for it, and the rule that says so; null: nothing. */
-  readonly needs: { readonly what: "authentication" | "redirect_uris"; readonly rule: string } | null;
+  readonly needs: { readonly what: "authentication" | "redirect_uris"; readonly rule: Paragraph } | null;
   /**
    * @param client authenticated, allowed to use this grant type, with what that needs
    * @param jkt thumbprint of the key to which the tokens are to be bound; null: bearer tokens

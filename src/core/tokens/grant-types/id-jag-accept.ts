@@ -2,9 +2,11 @@ import type { Client, Grant, Tx, User } from "../../../store/store.ts";
 import { assertionAlgorithms } from "../../clients/assertion-algorithms.ts";
 import type { Context } from "../../context.ts";
 import { mayBeForgotten } from "../../era.ts";
-import { OAuthError } from "../../errors.ts";
+import { OAuthError, type Guidance } from "../../errors.ts";
 import { singleFactor } from "../../factors/rules/names.ts";
+import { addScopes } from "../../fix-commands.ts";
 import { findGrant, recordGrant } from "../../grants/grants.ts";
+import { expired, JwtProblem, problemOf, timeProblem } from "../../keys/foreign-jwt.ts";
 import type { Jws } from "../../keys/jws.ts";
 import { tokenTypes } from "../../keys/signer.ts";
 import { checkResources } from "../../scopes/resources.ts";
@@ -13,7 +15,7 @@ import { hashOf } from "../../secrets.ts";
 import { seconds } from "../../time.ts";
 import { planTokens } from "../plan.ts";
 import { settleAccessToken, type TokenResult } from "../response.ts";
-import { fixOf, userRefusal } from "../state.ts";
+import { consentAgain, fixOf, userRefusal } from "../state.ts";
 
 /**
  * Cross-app access, as the authorization server of a resource: an ID-JAG of a trusted issuer gives an access token of its user
@@ -26,8 +28,13 @@ const maxLife = 3600;
 /** Seconds that the clock of the issuer may be ahead. */
 const clockSkew = 10;
 
-const refuse = (reason: string, cause?: unknown): OAuthError =>
-  new OAuthError("invalid_grant", `assertion is not accepted: ${reason}`, { cause });
+const refuse = (reason: string, guidance: Guidance, cause?: unknown): OAuthError =>
+  new OAuthError("invalid_grant", `assertion is not accepted: ${reason}`, { ...guidance, cause });
+
+const getNew = "ask its issuer for a new ID-JAG for each request";
+
+const malformed = (message: string): JwtProblem =>
+  new JwtProblem(message, { rule: "ID-JAG 4.4", fix: "have its issuer leave that out, or write it as the draft says" });
 
 /** Whether the header says that this is an ID-JAG (RFC 7515 4.1.9: `application/` may be left out). */
 export const isIdJag = ({ typ }: Readonly<Record<string, unknown>>): boolean =>
@@ -67,10 +74,12 @@ export async function acceptIdJag(
     const isOwn = iss === ctx.issuer ? ": an issuer of the same records is never trusted" : "";
     throw refuse(
       `its issuer is ${JSON.stringify(iss)}, which setting trusted_issuers does not accept for id-jag${isOwn}`,
+      { rule: "RFC 7523 3", fix: "add the issuer to trusted_issuers in the settings of a fixture file" },
     );
   }
   const idJag = await verifyIdJag(ctx, authenticated, trusted, request).catch((error: unknown) => {
-    throw refuse(error instanceof Error ? error.message : "it is not valid", error);
+    const { message, guidance } = problemOf(ctx, error);
+    throw refuse(message, guidance, error);
   });
   const resources = narrow(ctx, idJag.resources, request.resource);
   return settleAccessToken(ctx, authenticated, (tx, client) => {
@@ -88,7 +97,7 @@ export async function acceptIdJag(
 
 /**
  * Every check of the assertion alone.
- * @throws {Error} with the rule that failed
+ * @throws {JwtProblem} and the errors of jose, which {@link problemOf} reads
  */
 async function verifyIdJag(
   ctx: Context,
@@ -109,22 +118,29 @@ async function verifyIdJag(
   const { iss, sub, aud, client_id: clientId, jti, iat, exp, scope = "", resource = [], email } = payload;
   const isText = (value: unknown): value is string => typeof value === "string" && value !== "";
   if (!isText(iss) || !isText(sub) || !isText(jti) || iat === undefined || exp === undefined)
-    throw new Error('"sub" and "jti" must be texts');
+    throw malformed('"sub" and "jti" must be texts');
   const [audience, ...others] = [aud].flat();
   // A second audience could be one that passes the assertion on (RFC 7523 3).
   if (audience !== ctx.issuer || others.length > 0)
-    throw new Error(`it is for ${JSON.stringify(aud)}, not for ${ctx.issuer} alone`);
+    throw new JwtProblem(`it is for ${JSON.stringify(aud)}, not for ${ctx.issuer} alone`, {
+      rule: "RFC 7523 3",
+      fix: `ask its issuer for an ID-JAG with audience=${ctx.issuer}`,
+    });
   if (clientId !== client.client_id)
-    throw new Error(`its client_id is ${JSON.stringify(clientId)}, not "${client.client_id}"`);
-  if (exp * 1000 <= ctx.now()) throw new Error('it has expired ("exp")');
-  if (iat * 1000 > ctx.now() + clockSkew * 1000) throw new Error('it was issued in the future ("iat")');
-  if (exp - iat > maxLife) throw new Error(`it lives for more than ${maxLife} s ("iat", "exp")`);
+    throw new JwtProblem(`its client_id is ${JSON.stringify(clientId)}, not "${client.client_id}"`, {
+      rule: "ID-JAG 4.4",
+      fix: "send it as the client that it names: its issuer knows that by client_id of id_jag_audiences",
+    });
+  if (exp * 1000 <= ctx.now()) throw expired(ctx, exp);
+  if (iat * 1000 > ctx.now() + clockSkew * 1000)
+    throw timeProblem(ctx, 'it was issued in the future ("iat")', "RFC 7523 3");
+  if (exp - iat > maxLife) throw timeProblem(ctx, `it lives for more than ${maxLife} s ("iat", "exp")`, "RFC 7523 3");
   for (const name of ["cnf", "authorization_details"]) {
-    if (Object.hasOwn(payload, name)) throw new Error(`it has "${name}", which is not supported here`);
+    if (Object.hasOwn(payload, name)) throw malformed(`it has "${name}", which is not supported here`);
   }
-  if (typeof scope !== "string") throw new Error('"scope" must be a text');
+  if (typeof scope !== "string") throw malformed('"scope" must be a text');
   const targets = [resource].flat();
-  if (!targets.every(isText)) throw new Error('"resource" must be a URI, or a list of them');
+  if (!targets.every(isText)) throw malformed('"resource" must be a URI, or a list of them');
   return {
     ...{ iss, sub, jti, exp, scopes: splitScope(scope), resources: checkResources(ctx, targets) },
     email: payload["email_verified"] === true && isText(email) ? email : null,
@@ -137,7 +153,10 @@ function narrow(ctx: Context, held: readonly string[], sent: readonly string[]):
   const foreign = asked.filter((value) => !held.includes(value));
   if (foreign.length === 0) return asked.length === 0 ? held : asked;
   const known = held.length === 0 ? "it names none" : `it names ${held.join(" ")}`;
-  throw new OAuthError("invalid_target", `resource "${foreign.join(" ")}" is not one of the assertion: ${known}`);
+  throw new OAuthError("invalid_target", `resource "${foreign.join(" ")}" is not one of the assertion: ${known}`, {
+    rule: "RFC 8707 2.2",
+    fix: "name the resource when asking for the ID-JAG, or leave it out here",
+  });
 }
 
 /** Remembers the `jti` until the assertion expires (RFC 7523 3). The draft lets clients submit one again, which a setting allows. */
@@ -145,9 +164,13 @@ function useOnce(tx: Tx, ctx: Context, { iss, jti, exp }: IdJag): void {
   if (ctx.settings.id_jag_reuse === "on") return;
   const id = hashOf(JSON.stringify(["id-jag", iss, jti]));
   const expiresAt = exp * 1000;
-  if (mayBeForgotten(tx, expiresAt)) throw refuse("it was made before the clock was set back");
+  if (mayBeForgotten(tx, expiresAt))
+    throw refuse("it was made before the clock was set back", { rule: "RFC 7523 3", fix: getNew });
   if (tx.get("usedAssertions", id) !== undefined)
-    throw refuse('its "jti" was used before; get a new one, or set id_jag_reuse to on');
+    throw refuse('its "jti" was used before; get a new one, or set id_jag_reuse to on', {
+      rule: "RFC 7523 3",
+      fix: `${getNew}, or set id_jag_reuse: on in a fixture file`,
+    });
   tx.insert("usedAssertions", { id, expiresAt });
 }
 
@@ -158,10 +181,14 @@ function findUser(tx: Tx, { entry }: Trusted, { iss, sub, email }: IdJag): User 
   const [user, other] = linked.length > 0 || entry?.match !== "email" ? linked : byEmail(tx, names, email);
   if (user === undefined || other !== undefined) {
     const how = entry?.match === "email" ? ", and no single active user has its verified e-mail address" : "";
-    throw refuse(`no single user has federated: [{ issuer: ${entry?.issuer ?? iss}, sub: ${sub} }]${how}`);
+    throw refuse(`no single user has federated: [{ issuer: ${entry?.issuer ?? iss}, sub: ${sub} }]${how}`, {
+      rule: "ID-JAG 4.4",
+      fix: "give one user of a fixture file that entry of federated",
+    });
   }
   const refusal = userRefusal(user);
-  if (refusal !== null) throw new OAuthError("invalid_grant", refusal.message, fixOf(refusal));
+  if (refusal !== null)
+    throw new OAuthError("invalid_grant", refusal.message, { rule: "RFC 6749 5.2", ...fixOf(refusal) });
   return user;
 }
 
@@ -185,6 +212,7 @@ function scopesOf(tx: Tx, client: Client, { scopes: named }: IdJag, requested: s
   throw new OAuthError(
     "invalid_scope",
     `no scope in "${wanted.join(" ")}" is named by the assertion ("${named.join(" ")}"), defined here, and in the scope of client "${client.client_id}"`,
+    { rule: "RFC 6749 3.3", fix: addScopes(client, wanted) },
   );
 }
 
@@ -194,7 +222,11 @@ function grantOf(tx: Tx, ctx: Context, user: User, client: Client, { iss }: IdJa
     throw new OAuthError(
       "invalid_grant",
       `Access revoked by user: the user has to consent to client "${client.client_id}" again at the authorization endpoint`,
-      { about: { user: user.username, client: client.client_id } },
+      {
+        rule: "RFC 6749 5.2",
+        fix: consentAgain,
+        about: { user: user.username, client: client.client_id },
+      },
     );
   }
   return recordGrant(tx, ctx, { user, client, asked: scopes, allowed: scopes, by: "issuer", issuer: iss });

@@ -1,11 +1,13 @@
 import type { Client, Grant, Tx, User } from "../../../store/store.ts";
-import { TokenProblem, verifyIdToken, verifyRefreshToken } from "../accept.ts";
+import { verifyIdToken, verifyRefreshToken } from "../accept.ts";
+import { TokenProblem } from "../token-problem.ts";
 import type { IdTokenClaims, RefreshClaims } from "../claims.ts";
 import { presentClient } from "../../clients/clients.ts";
 import type { Context } from "../../context.ts";
 import { OAuthError } from "../../errors.ts";
 import { flawOf } from "../flawed.ts";
 import { findGrant } from "../../grants/grants.ts";
+import type { Hint } from "../../hint.ts";
 import { recordUse } from "../../grants/use.ts";
 import { noteLife } from "../../keys/token-lives.ts";
 import type { TokenResult } from "../response.ts";
@@ -42,8 +44,14 @@ export interface IdJagResponse {
 }
 
 /** RFC 8693 2.2.2: whatever is wrong with the subject token, the error is the same. */
-const refuse = (reason: string, cause?: unknown): OAuthError =>
-  new OAuthError("invalid_request", `subject_token is not accepted: ${reason}`, { cause });
+const refuse = (reason: string, fix: string | Hint, cause?: unknown): OAuthError =>
+  new OAuthError("invalid_request", `subject_token is not accepted: ${reason}`, {
+    rule: "RFC 8693 2.2.2",
+    fix,
+    cause,
+  });
+
+const signInAgain = "sign in again, and send the new ID token or refresh token";
 
 /** @throws {OAuthError} invalid_request, invalid_grant, invalid_scope, invalid_target */
 export async function issueIdJag(
@@ -52,7 +60,10 @@ export async function issueIdJag(
   request: IdJagExchange,
 ): Promise<TokenResult<IdJagResponse>> {
   if (request.actor_token !== undefined)
-    throw new OAuthError("invalid_request", "actor_token is not supported for an ID-JAG: leave it out");
+    throw new OAuthError("invalid_request", "actor_token is not supported for an ID-JAG: leave it out", {
+      rule: "ID-JAG 4.3",
+      fix: "leave actor_token and actor_token_type out",
+    });
   const { audience, clientId } = await audienceOf(ctx, authenticated, request.audience);
   const resources = checkResources(ctx, request.resource);
   const scopes = scopesOf(request.scope);
@@ -90,7 +101,10 @@ async function audienceOf(
 ): Promise<{ readonly audience: string; readonly clientId: string }> {
   const [audience, ...more] = sent.filter((value) => value !== "");
   if (audience === undefined || more.length > 0)
-    throw new OAuthError("invalid_request", "audience must be one issuer, for which the ID-JAG is meant");
+    throw new OAuthError("invalid_request", "audience must be one issuer, for which the ID-JAG is meant", {
+      rule: "ID-JAG 4.3",
+      fix: "send the issuer of the other authorization server as audience, once",
+    });
   for (const { issuer, client_id: clientId = id } of listed) {
     if ((await ctx.trusted.identifiersOf(issuer)).includes(audience)) return { audience, clientId };
   }
@@ -98,6 +112,7 @@ async function audienceOf(
   throw new OAuthError(
     "invalid_target",
     `audience "${audience}" is not in id_jag_audiences of client "${id}", which has ${known === "" ? "none" : known}`,
+    { rule: "RFC 8693 2.2.2", fix: `add the issuer to id_jag_audiences of client ${id}` },
   );
 }
 
@@ -106,23 +121,36 @@ function scopesOf(scope: string | undefined): readonly string[] {
   const names = splitScope(scope ?? "");
   const wrong = names.find((name) => !/^[\x21\x23-\x5b\x5d-\x7e]+$/.test(name));
   if (wrong === undefined) return names;
-  throw new OAuthError("invalid_scope", `"${wrong}" is not a scope name (RFC 6749 3.3)`);
+  throw new OAuthError("invalid_scope", `"${wrong}" is not a scope name (RFC 6749 3.3)`, {
+    rule: "RFC 6749 3.3",
+    fix: "send names of scopes with one space between them",
+  });
 }
 
 /** @throws {OAuthError} invalid_request */
 function readSubject(ctx: Context, client: Client, request: IdJagExchange): IdTokenClaims | RefreshClaims {
   const { subject_token: token, subject_token_type: type } = request;
-  if (token === undefined) throw new OAuthError("invalid_request", "subject_token is missing (RFC 8693 2.1)");
+  if (token === undefined)
+    throw new OAuthError("invalid_request", "subject_token is missing (RFC 8693 2.1)", {
+      rule: "RFC 8693 2.1",
+      fix: "send the ID token of the user as subject_token",
+    });
   if (type !== idTokenType && type !== refreshTokenType) {
     const given = type === undefined ? "is missing" : `"${type}" is not supported for an ID-JAG`;
     throw new OAuthError(
       "invalid_request",
       `subject_token_type ${given}; send "${idTokenType}" or "${refreshTokenType}"`,
+      { rule: "ID-JAG 4.3", fix: `send subject_token_type=${idTokenType} with an ID token` },
     );
   }
   const claims = type === idTokenType ? verifyIdToken(ctx, token) : verifyRefreshToken(ctx, token);
-  if (claims instanceof TokenProblem) throw refuse(claims.message, claims);
-  if (claims.client_id !== client.client_id) throw refuse(`it was issued to a client other than "${client.client_id}"`);
+  if (claims instanceof TokenProblem)
+    throw refuse(claims.message, claims.expiredAt === null ? claims.fix : signInAgain, claims);
+  if (claims.client_id !== client.client_id)
+    throw refuse(
+      `it was issued to a client other than "${client.client_id}"`,
+      "send it as the client that received it",
+    );
   return claims;
 }
 
@@ -134,19 +162,23 @@ function liveSubject(
 ): { readonly user: User; readonly grant: Grant; readonly family: string } | OAuthError {
   const isRefresh = "generation" in claims;
   const grantId = isRefresh ? claims.grant : findGrant(tx, claims.sub, claims.client_id)?.id;
-  if (grantId === undefined) return refuse("it belongs to a consent that no longer exists");
+  if (grantId === undefined) return refuse("it belongs to a consent that no longer exists", signInAgain);
   const flaw = isRefresh ? undefined : flawOf(tx, claims.jti);
-  if (flaw !== undefined) return refuse(flaw.reason);
+  if (flaw !== undefined) return refuse(flaw.reason, signInAgain);
   const state = tokenState(tx, { ...claims, grant: grantId });
   if (isDead(state)) {
-    if (state.code === "invalid_token") return refuse(state.message, state.detail);
-    return new OAuthError("invalid_grant", state.message, { cause: state.detail, ...fixOf(state) });
+    if (state.code === "invalid_token") return refuse(state.message, signInAgain, state.detail);
+    return new OAuthError("invalid_grant", state.message, {
+      rule: "RFC 6749 5.2",
+      cause: state.detail,
+      ...fixOf(state),
+    });
   }
   if (isRefresh && placeInFamily(tx, ctx, claims) === "rotated") {
     killFamily(tx, ctx, claims.family, "a rotated refresh token was used again");
-    return refuse("it was already rotated, so every token of its family is revoked (RFC 9700 4.14.2)");
+    return refuse("it was already rotated, so every token of its family is revoked (RFC 9700 4.14.2)", signInAgain);
   }
   const { user, grant } = state;
-  if (user === null || grant === null) return refuse("it names no user");
+  if (user === null || grant === null) return refuse("it names no user", signInAgain);
   return { user, grant, family: claims.family };
 }

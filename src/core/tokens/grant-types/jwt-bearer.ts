@@ -1,7 +1,8 @@
 import type { Client } from "../../../store/store.ts";
 import { verifyWorkloadToken } from "../../clients/federated.ts";
 import type { Context } from "../../context.ts";
-import { OAuthError } from "../../errors.ts";
+import { OAuthError, type Guidance } from "../../errors.ts";
+import { problemOf } from "../../keys/foreign-jwt.ts";
 import { readJws, type Jws } from "../../keys/jws.ts";
 import { tokenTypes } from "../../keys/signer.ts";
 import type { AnyTokenResponse, TokenResult } from "../response.ts";
@@ -20,8 +21,8 @@ export const jwtBearer = grantType({
   grant: acceptAssertion,
 });
 
-const refuse = (reason: string, cause?: unknown): OAuthError =>
-  new OAuthError("invalid_grant", `assertion is not accepted: ${reason}`, { cause });
+const refuse = (reason: string, guidance: Guidance, cause?: unknown): OAuthError =>
+  new OAuthError("invalid_grant", `assertion is not accepted: ${reason}`, { ...guidance, cause });
 
 /** @throws {OAuthError} invalid_request, invalid_grant, invalid_scope, invalid_target */
 async function acceptAssertion(
@@ -31,9 +32,17 @@ async function acceptAssertion(
   jkt: string | null,
 ): Promise<TokenResult<AnyTokenResponse>> {
   const { assertion } = request;
-  if (assertion === undefined) throw new OAuthError("invalid_request", "assertion is missing (RFC 7523 2.1)");
+  if (assertion === undefined)
+    throw new OAuthError("invalid_request", "assertion is missing (RFC 7523 2.1)", {
+      rule: "RFC 7523 2.1",
+      fix: "send the ID-JAG, or the token of the workload, as assertion",
+    });
   const jws = readJws(assertion);
-  if (jws === null) throw refuse("it is not a signed JWT, or one with an extension that is not known here");
+  if (jws === null)
+    throw refuse("it is not a signed JWT, or one with an extension that is not known here", {
+      rule: "RFC 7515 4.1.11",
+      fix: "send a signed JWT unchanged, as its issuer gave it",
+    });
   // The type decides whose checks apply. What is no ID-JAG is never taken for one, nor the other way around.
   if (isIdJag(jws.header)) return acceptIdJag(ctx, client, { ...request, assertion, jws }, jkt);
   await acceptWorkload(ctx, assertion, jws);
@@ -50,11 +59,15 @@ async function acceptWorkload(ctx: Context, assertion: string, { header, payload
       isOther
         ? `its typ is ${JSON.stringify(header["typ"])}; an ID-JAG has "${tokenTypes.idJag}"`
         : `its issuer is ${JSON.stringify(iss)}, which is not in the setting trusted_issuers with accepts: workload`,
+      isOther
+        ? { rule: "RFC 8725 3.11", fix: "send the ID-JAG, not another token of that issuer" }
+        : { rule: "RFC 7523 3", fix: "add the issuer to trusted_issuers in the settings of a fixture file" },
     );
   }
   try {
     await verifyWorkloadToken(ctx, assertion, trusted.keys, { issuer: String(iss), audience: ctx.issuer });
   } catch (error) {
-    throw refuse(error instanceof Error ? error.message : "it cannot be verified", error);
+    const { message, guidance } = problemOf(ctx, error);
+    throw refuse(message, guidance, error);
   }
 }

@@ -1,7 +1,7 @@
 import type { Client, Tx } from "../../../store/store.ts";
 import { noClaims } from "../../scopes/claims.ts";
 import type { Context } from "../../context.ts";
-import { checkBinding } from "../dpop.ts";
+import { checkBinding } from "../dpop-binding.ts";
 import { OAuthError } from "../../errors.ts";
 import { acceptRetries } from "../../fix-commands.ts";
 import { settleTokens, type TokenPlan, type TokenResult } from "../response.ts";
@@ -10,7 +10,8 @@ import { narrowScope, splitScope } from "../../scopes/scopes.ts";
 import { fixOf, isDead, killFamily, placeInFamily, tokenState } from "../state.ts";
 import { stateEnd } from "../../keys/token-lives.ts";
 import { planTokens } from "../plan.ts";
-import { TokenProblem, verifyRefreshToken } from "../accept.ts";
+import { verifyRefreshToken } from "../accept.ts";
+import { TokenProblem } from "../token-problem.ts";
 import type { RefreshClaims } from "../claims.ts";
 import { grantType, type Values } from "./grant-type.ts";
 
@@ -25,13 +26,24 @@ type Refresh = Values<typeof parameters>;
  */
 async function refresh(ctx: Context, client: Client, request: Refresh, jkt: string | null): Promise<TokenResult> {
   const { refresh_token: token } = request;
-  if (token === undefined) throw new OAuthError("invalid_request", "refresh_token is missing (RFC 6749 6)");
+  if (token === undefined)
+    throw new OAuthError("invalid_request", "refresh_token is missing (RFC 6749 6)", {
+      rule: "RFC 6749 6",
+      fix: "send the refresh_token of the last token response",
+    });
   const claims = verifyRefreshToken(ctx, token);
   if (claims instanceof TokenProblem) {
-    throw new OAuthError("invalid_grant", `refresh_token is not accepted: ${claims.message}`, { cause: claims });
+    throw new OAuthError("invalid_grant", `refresh_token is not accepted: ${claims.message}`, {
+      rule: claims.rule,
+      fix: claims.expiredAt === null ? claims.fix : "sign in again for new tokens",
+      cause: claims,
+    });
   }
   if (claims.client_id !== client.client_id) {
-    throw new OAuthError("invalid_grant", `refresh_token was issued to a client other than "${client.client_id}"`);
+    throw new OAuthError("invalid_grant", `refresh_token was issued to a client other than "${client.client_id}"`, {
+      rule: "RFC 6749 5.2",
+      fix: "send it with the client_id of the client that received it",
+    });
   }
   // Checked before reuse is detected: without the key, nobody can get the family revoked.
   checkBinding("refresh_token", claims.cnf?.jkt ?? null, jkt);
@@ -56,24 +68,30 @@ function renew(
   if (place === "rotated" && !isOver) killFamily(tx, ctx, claims.family, "a rotated refresh token was used again");
   if (isDead(state)) {
     const refused = (why: string): string => `refresh_token is not accepted: ${why}`;
-    return new OAuthError("invalid_grant", refused(state.message), { cause: refused(state.detail), ...fixOf(state) });
+    return new OAuthError("invalid_grant", refused(state.message), {
+      rule: "RFC 6749 5.2",
+      cause: refused(state.detail),
+      ...fixOf(state),
+    });
   }
   const { client, user, grant } = state;
-  if (user === null || grant === null) throw new OAuthError("invalid_grant", "refresh_token names no user");
+  if (user === null || grant === null)
+    throw new OAuthError("invalid_grant", "refresh_token names no user", {
+      rule: "RFC 6749 5.2",
+      fix: "sign in again for new tokens",
+    });
   if (place === "rotated") {
     return new OAuthError(
       "invalid_grant",
       "refresh_token was already rotated: it was used again, so every token of its family is revoked (RFC 9700 4.14.2)",
-      { fix: acceptRetries, about: { client: client.client_id, user: user.username } },
+      { rule: "RFC 9700 4.14.2", fix: acceptRetries, about: { client: client.client_id, user: user.username } },
     );
   }
   const refreshScopes = splitScope(claims.scope);
-  const asked = narrowScope(
-    refreshScopes,
-    request.scope,
-    "the refresh token's",
-    "a refresh cannot add scopes (RFC 6749 6)",
-  );
+  const asked = narrowScope(refreshScopes, request.scope, "the refresh token's", {
+    why: "a refresh cannot add scopes (RFC 6749 6)",
+    rule: "RFC 6749 6",
+  });
   const refreshResources = claims.resource ?? [];
   const resources = narrowResources(ctx, refreshResources, request.resource);
   const rotates = ctx.settings.refresh_rotation === "on";

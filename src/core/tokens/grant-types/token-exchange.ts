@@ -1,8 +1,10 @@
 import type { Client, ReadTx } from "../../../store/store.ts";
 import { noClaims } from "../../scopes/claims.ts";
-import { TokenProblem, verifyAccessToken } from "../accept.ts";
+import { verifyAccessToken } from "../accept.ts";
+import { TokenProblem } from "../token-problem.ts";
 import type { Context } from "../../context.ts";
 import { OAuthError } from "../../errors.ts";
+import type { Hint } from "../../hint.ts";
 import { planSubject } from "../plan.ts";
 import { settleAccessToken, type AccessTokenPlan, type ClientTokenResponse, type TokenResult } from "../response.ts";
 import { checkResources } from "../../scopes/resources.ts";
@@ -88,9 +90,16 @@ function checkTypes(request: TokenExchange): void {
   for (const name of ["subject_token", "actor_token"] as const) {
     const type = request[`${name}_type`];
     if (request[name] === undefined) {
-      if (name === "subject_token") throw new OAuthError("invalid_request", "subject_token is missing (RFC 8693 2.1)");
+      if (name === "subject_token")
+        throw new OAuthError("invalid_request", "subject_token is missing (RFC 8693 2.1)", {
+          rule: "RFC 8693 2.1",
+          fix: "send the access token of the user as subject_token",
+        });
       if (type === undefined) continue;
-      throw new OAuthError("invalid_request", `${name}_type is sent without ${name} (RFC 8693 2.1)`);
+      throw new OAuthError("invalid_request", `${name}_type is sent without ${name} (RFC 8693 2.1)`, {
+        rule: "RFC 8693 2.1",
+        fix: `send ${name} too, or leave ${name}_type out`,
+      });
     }
     checkType(`${name}_type`, type);
   }
@@ -100,28 +109,35 @@ function checkTypes(request: TokenExchange): void {
 function checkType(name: string, type: string | undefined): void {
   if (type === accessTokenType) return;
   const given = type === undefined ? "is missing" : `"${type}" is not supported`;
-  throw new OAuthError("invalid_request", `${name} ${given}; send "${accessTokenType}" (RFC 8693 3)`);
+  throw new OAuthError("invalid_request", `${name} ${given}; send "${accessTokenType}" (RFC 8693 3)`, {
+    rule: "RFC 8693 3",
+    fix: `send ${name}=${accessTokenType}`,
+  });
 }
 
 type TokenName = "subject_token" | "actor_token";
 
 /** RFC 8693 2.2.2: whatever is wrong with one of the tokens, the error is the same. */
-const refuse = (name: TokenName, reason: string, cause?: unknown): OAuthError =>
-  new OAuthError("invalid_request", `${name} is not accepted: ${reason}`, { cause });
+const refuse = (name: TokenName, reason: string, fix: string | Hint, cause?: unknown): OAuthError =>
+  new OAuthError("invalid_request", `${name} is not accepted: ${reason}`, { rule: "RFC 8693 2.2.2", fix, cause });
 
 function readToken(ctx: Context, name: TokenName, token: string | undefined, jkt: string | null): TokenClaims {
   const claims = verifyAccessToken(ctx, token ?? "");
-  if (claims instanceof TokenProblem) throw refuse(name, claims.message, claims);
+  if (claims instanceof TokenProblem) throw refuse(name, claims.message, claims.fix, claims);
   // Otherwise an exchange would turn it into a bearer token, which anybody can use.
   if (claims.cnf !== undefined && jkt === null) {
-    throw refuse(name, "it is bound to a key: send a DPoP proof, so that the new token is bound to yours (RFC 9449 5)");
+    throw refuse(
+      name,
+      "it is bound to a key: send a DPoP proof, so that the new token is bound to yours (RFC 9449 5)",
+      "send a DPoP header with the request",
+    );
   }
   return claims;
 }
 
 function requireAlive(tx: ReadTx, name: TokenName, claims: TokenClaims): LiveToken {
   const state = tokenState(tx, claims);
-  if (isDead(state)) throw refuse(name, state.message, state.detail);
+  if (isDead(state)) throw refuse(name, state.message, state.fix, state.detail);
   return state;
 }
 
@@ -146,7 +162,10 @@ function narrowScopes(
   scope: string | undefined,
 ): readonly string[] {
   const granted = scopesNow(tx, ctx, subject, held);
-  const asked = narrowScope(granted, scope, "the subject token's", "an exchange cannot add scopes");
+  const asked = narrowScope(granted, scope, "the subject token's", {
+    why: "an exchange cannot add scopes",
+    rule: "RFC 8693 2.2.2",
+  });
   if (asked !== granted) {
     const foreign = asked.filter((name) => !mayStillAsk(tx, ctx, client, name));
     if (foreign.length > 0) throw foreignScopes(client, foreign);
@@ -157,7 +176,10 @@ function narrowScopes(
     throw new OAuthError(
       "invalid_scope",
       `the subject token's scope "${granted.join(" ")}" has no scope in common with the registered scope "${client.scope ?? ""}" of client "${client.client_id}"`,
-      { fix: `add the scopes that it needs (${granted.join(" ")}) to the scope of client ${client.client_id}` },
+      {
+        rule: "RFC 8693 2.2.2",
+        fix: `add the scopes that it needs (${granted.join(" ")}) to the scope of client ${client.client_id}`,
+      },
     );
   }
   return scopes;
@@ -171,6 +193,7 @@ function checkAudience(tx: ReadTx, sent: readonly string[]): readonly string[] {
       throw new OAuthError(
         "invalid_target",
         `audience "${value}" is neither a client_id registered here nor an absolute URI (RFC 8693 2.1)`,
+        { rule: "RFC 8693 2.1", fix: { text: "To see the clients", command: ["idp", "clients", "list"] } },
       );
     }
   }

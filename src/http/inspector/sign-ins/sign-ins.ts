@@ -54,7 +54,10 @@ async function fixView(web: Web, failure: RequestRecord): Promise<FixView | null
 
 export const getSignIn = (web: Web) => async (req: Request<{ id: string }>, res: Response) => {
   const flow = flowsOf(web.ctx.ledger.list()).find(({ id }) => id === req.params.id);
-  if (flow === undefined) throw new HttpError(404, "the ledger holds no such sign-in: it keeps the last requests only");
+  if (flow === undefined)
+    throw new HttpError(404, "the ledger holds no such sign-in: it keeps the last requests only", {
+      fix: "go to the list of sign-ins",
+    });
   const failure = failureOf(flow);
   const page = renderSignIn(web.renderer, {
     ...tabView(web, req, res, null),
