@@ -116,6 +116,9 @@ export async function verifyAssertion(
         error,
       );
     }
+    if (claim === "iss" || claim === "sub") {
+      throw refuse((error as Error).message, { fix: `set iss and sub to "${client.client_id}"` }, error);
+    }
     throw refuseFor(problemOf(ctx, error));
   }
   const { jti = "", exp = 0 } = claims;

@@ -9,6 +9,9 @@ import {
   type Paragraph,
 } from "../../core/errors.ts";
 import { DocumentError } from "../../core/clients/documents.ts";
+import { fixtureBody } from "../../core/fixtures/read/input-sources.ts";
+import type { Operation } from "../../core/operations/operation.ts";
+import { operations } from "../../core/operations/table.ts";
 import { InteractionError } from "../../core/sign-in/interactions.ts";
 import { OtherUserError } from "../../core/sign-in/user-form.ts";
 import { StorageError } from "../../store/store.ts";
@@ -52,13 +55,44 @@ const isParserError = (error: unknown): error is Error & { status: number; type?
 export const isOfHttp = (error: unknown): boolean =>
   error instanceof HttpError || (isParserError(error) && !(error instanceof OAuthError));
 
-const bodyMessages: Readonly<Record<string, string>> = {
-  "entity.too.large": "the body is too large: at most 102,400 bytes are accepted (64 MB by seed and import)",
-  "entity.parse.failed": "the body cannot be read as its Content-Type says",
-  "encoding.unsupported": "the Content-Encoding of the body is not supported",
-  "parameters.too.many": "the body holds more than 1,000 parameters",
-  "charset.unsupported": "the charset of the body is not supported; send UTF-8",
+/** The operations that take more than other requests: fixtures, and exports. */
+const takesMore = (): string =>
+  Object.entries(operations as Readonly<Record<string, Pick<Operation, "bodyLimit">>>)
+    .filter(([, { bodyLimit }]) => bodyLimit === fixtureBody)
+    .map(([name]) => name)
+    .join(", ");
+
+type Unread = Pick<Answer, "message" | "rule" | "fix">;
+const unread = (message: string, rule: Paragraph, fix: string): Unread => ({ message, rule, fix: hintOf(fix) });
+
+/** What the parsers of bodies refuse, by the type of their error. */
+const bodyRefusals: Readonly<Record<string, () => Unread>> = {
+  "entity.too.large": () =>
+    unread(
+      `the body is too large: at most 102,400 bytes are accepted (64 MB by the operations ${takesMore()})`,
+      "RFC 9110 15.5.14",
+      "send a shorter body",
+    ),
+  "entity.parse.failed": () =>
+    unread(
+      "the body cannot be read as its Content-Type says",
+      "RFC 9110 15.5.1",
+      "send JSON as application/json, and a form as application/x-www-form-urlencoded",
+    ),
+  "encoding.unsupported": () =>
+    unread("the Content-Encoding of the body is not supported", "RFC 9110 8.4", "send the body as it is, or with gzip"),
+  "parameters.too.many": () =>
+    unread("the body holds more than 1,000 parameters", "RFC 9110 15.5.1", "send each parameter once"),
+  "charset.unsupported": () =>
+    unread("the charset of the body is not supported; send UTF-8", "RFC 9110 15.5.16", "encode the body as UTF-8"),
 };
+
+const badPath = unread(
+  "the path cannot be decoded: it holds a % that does not begin a UTF-8 character",
+  "RFC 3986 2.5",
+  "percent-encode the bytes of its UTF-8 form",
+);
+const badRequest = unread("the request cannot be read", "RFC 9110 15.5.1", "send a whole request");
 
 /** The JSON of a refusal (RFC 6749 5.2). A refusal of an operation goes to an operator, in the words of the command line. */
 export const errorBody = (error: unknown, { code, message, extra }: Answer): Readonly<Record<string, unknown>> => ({
@@ -132,16 +166,15 @@ export function answerTo(error: unknown, commandLine: CommandLine): Answer {
     return { status: 503, code: "temporarily_unavailable", message, ...unwritten, kind: "unavailable", retryAfter };
   }
   if (isParserError(error)) {
-    const message =
-      error instanceof URIError
-        ? "the path cannot be decoded: it holds a % that does not begin a UTF-8 character"
-        : (bodyMessages[error.type ?? ""] ?? "the request cannot be read");
+    const refusal = error instanceof URIError ? badPath : (bodyRefusals[error.type ?? ""]?.() ?? badRequest);
     // 400, not 413: the body has too many parameters, but is not too large.
     const status = error.type === "parameters.too.many" ? 400 : error.status;
-    const refusal = { status, code: "invalid_request", message };
-    return error.type === "entity.too.large"
-      ? { ...refusal, kind: "too-large", rule: "RFC 9110 15.5.14", fix: hintOf("send a shorter body") }
-      : { ...refusal, kind: "request", rule: "RFC 9110 15.5.1", fix: hintOf("write the request as the message says") };
+    return {
+      status,
+      code: "invalid_request",
+      kind: error.type === "entity.too.large" ? "too-large" : "request",
+      ...refusal,
+    };
   }
   return {
     status: 500,
