@@ -1,4 +1,5 @@
 import { test, type TestAPI } from "vitest";
+import { commandLineOfTest } from "./core/hint.ts";
 import { ledgerText } from "./core/testing/expect-text.ts";
 import { createIdp, type Idp, type IdpOptions } from "./index.ts";
 
@@ -28,7 +29,7 @@ export const idpTest = (options: IdpOptions = {}): TestAPI<IdpFixtures> =>
       // vitest reads from the parameters what a fixture needs: they have to be written out.
       // eslint-disable-next-line no-empty-pattern
       async ({}, use) => {
-        const idp = await createIdp(options);
+        const idp = await createIdp({ commandLine: commandLineOfTest, ...options });
         await use(idp);
         await idp.close();
       },

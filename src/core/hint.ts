@@ -18,6 +18,18 @@ export const plainCommandLine: CommandLine = (words, issuer = null) => {
   return [...words.slice(0, end), ...of, ...words.slice(end)].map(quoteWord).join(" ");
 };
 
+/**
+ * For a server that is gone when its evidence is read: what a command on its data does can then be done in the fixtures or the test only.
+ * `open` is for the pages, which are read while it runs.
+ */
+export const commandLineOfTest: CommandLine = (words, issuer = null) => {
+  const line = plainCommandLine(words, issuer);
+  const [program, command = ""] = words;
+  return program !== "idp" || ["open", "start"].includes(command)
+    ? line
+    : `${line.slice("idp ".length)} (in the fixtures or the test)`;
+};
+
 /** Whether a command works on one issuer, and names none itself. */
 export const takesIssuer = (words: readonly string[]): boolean =>
   words[0] === "idp" && !["issuers", "start", "stop"].includes(words[1] ?? "") && !words.includes("--issuer");

@@ -92,6 +92,8 @@ test("show: the request, the response, and why it was refused", async () => {
     status      400
     outcome     refused
     error       invalid_grant: refresh_token is not accepted: the value is not a token of this server
+    rule        RFC 7519 7.2
+    fix         send the token exactly as the token response gave it
     flow        fN
     client      demo-app
     grant_type  refresh_token
@@ -171,6 +173,9 @@ test("expect: exit 0 if it is met, and 6 with the nearest misses, in the words o
       rN  POST token  400  refresh_token  demo-app
           client is demo-app, not demo-spa
           refresh_token is #fingerprin, not #fingerprin
+          invalid_grant: refresh_token is not accepted: the value is not a token of this server
+          rule: RFC 7519 7.2
+          fix: send the token exactly as the token response gave it
     "
   `);
   const json = await here(...words, "--json");

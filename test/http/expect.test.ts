@@ -30,7 +30,12 @@ test("without a count, one request or more must match", async () => {
   });
 });
 
-test("the nearest misses, and how they differ", async () => {
+const whyRefused = [
+  "      invalid_request: refresh_token is missing (RFC 6749 6)",
+  "      fix: send the refresh_token of the last token response",
+];
+
+test("the nearest misses, how they differ, and why they were refused", async () => {
   await userinfo(idp, null);
   await refuse();
   await post(idp, paths.token, { ...own, grant_type: "client_credentials" });
@@ -46,15 +51,19 @@ test("the nearest misses, and how they differ", async () => {
     "  rN  POST token  400  client_credentials  demo-app",
     "      grant_type is client_credentials, not authorization_code",
     "      status is 400, not 200",
+    '      unauthorized_client: client "demo-app" may not use grant_type "client_credentials": its grant_types are "authorization_code refresh_token"',
+    "      rule: RFC 6749 5.2",
+    `      fix: idp clients edit demo-app --set 'grant_types=["authorization_code","refresh_token","client_credentials"]'`,
     "  rN  POST token  400  refresh_token  demo-app",
     "      grant_type is refresh_token, not authorization_code",
     "      status is 400, not 200",
+    ...whyRefused,
   ]);
 });
 
 test("another endpoint is a near miss only if everything else fits", async () => {
   await refuse();
-  expect(await missed({ endpoint: "revoke", client: "demo-app" })).toMatch(/\n {6}endpoint is token, not revoke$/);
+  expect(await missed({ endpoint: "revoke", client: "demo-app" })).toMatch(/\n {6}endpoint is token, not revoke\n/);
   expect(await missed({ endpoint: "revoke" })).not.toContain("\n");
   expect(await missed({ endpoint: "revoke", client: "demo-app", status: 200 })).not.toContain("\n");
 });
@@ -83,7 +92,7 @@ test("if there are too many, the matching ones are shown", async () => {
   const lines = (await missed({ endpoint: "token", times: 1 })).split("\n");
   expect(lines.slice(1)).toEqual([
     "These match:",
-    ...Array.from({ length: 2 }, () => "  rN  POST token  400  refresh_token  demo-app"),
+    ...Array.from({ length: 2 }, () => ["  rN  POST token  400  refresh_token  demo-app", ...whyRefused]).flat(),
   ]);
 });
 
@@ -93,7 +102,7 @@ describe("parameters", () => {
     await idp.expect({ endpoint: "token", param: { scope: "openid email" } });
     await idp.expect({ endpoint: "token", param: { refresh_token: "a token that nobody issued" } });
     const message = await missed({ endpoint: "token", param: { refresh_token: "another one of no use", code: "x" } });
-    expect(message).toMatch(/refresh_token is #[\w-]{10}, not #[\w-]{10}\n {6}code is missing, not #[\w-]{10}$/);
+    expect(message).toMatch(/refresh_token is #[\w-]{10}, not #[\w-]{10}\n {6}code is missing, not #[\w-]{10}\n/);
     expect(message).not.toContain("another one of no use");
     expect(await missed({ endpoint: "token", param: { scope: "openid" } })).toContain(
       "scope is openid email, not openid",

@@ -22,7 +22,7 @@ export const ticket = grantType({
   parameters: { ticket: "secret", event_name_of_the_ticket: "open" },
   needs: { what: "authentication", rule: "Example 1" },
   grant: (ctx, authenticated, { ticket, event_name_of_the_ticket: scope }, jkt) => {
-    if (ticket === undefined) throw new OAuthError("invalid_request", "ticket is missing");
+    if (ticket === undefined) throw new OAuthError("invalid_request", "ticket is missing", { rule: null, fix: "send a ticket" });
     const asked = { scope, resources: [], jkt };
     return settleAccessToken(ctx, authenticated, (tx, client) => ({
       subject: planForClient(tx, ctx, client, asked),

@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { constants } from "node:os";
 import { setTimeout as delay } from "node:timers/promises";
 import { OperationError } from "../../core/errors.ts";
+import { commandLineOfTest } from "../../core/hint.ts";
 import { unknownHere } from "../../core/nearest.ts";
 import { findFixtures } from "../../serve/fixture-files.ts";
 import { createIdp, type FaultInput, type Idp } from "../../index.ts";
@@ -141,7 +142,10 @@ async function startServer(
   const settings = settingsOf(flags);
   const evidence = await collectEvidence(flags.log);
   const idp = await withFixtures(sources, () =>
-    createIdp({ port: 0, fixtures: sources, settings, log: (note) => say(cli, note), onRequest: evidence.take }),
+    createIdp({
+      ...{ port: 0, fixtures: sources, settings },
+      ...{ log: (note) => say(cli, note), commandLine: commandLineOfTest, onRequest: evidence.take },
+    }),
   );
   try {
     for (const fault of flags.fault ?? []) await idp.faults.add(faultOf(fault));

@@ -41,7 +41,8 @@ const printable = (text: string | null): string | null => (text === null ? null 
 export function requestLines(event: RequestEvent, style: Style, width: number): string {
   const { time, method, status, mismatch } = event;
   const [client, user, outcome] = [printable(event.client), printable(event.user), printable(event.outcome)];
-  const [error, fix, fault] = [printable(event.error), printable(event.fix), printable(event.fault)];
+  const [error, rule] = [printable(event.error), printable(event.rule)];
+  const [fix, fault] = [printable(event.fix), printable(event.fault)];
   const refused = error !== null || status >= 400;
   const paint = status >= 500 ? style.red : refused ? style.yellow : style.green;
   const clock = timeOfDay(new Date(time));
@@ -59,6 +60,8 @@ export function requestLines(event: RequestEvent, style: Style, width: number): 
     ...(fits ? [] : [wrap(outcome, width, indent)]),
     ...(fault === null ? [] : [style.yellow(wrap(`fault ${fault}`, width, indent))]),
     ...(error === null ? [] : reason(error, mismatch, width).map((each) => paint(each))),
+    // A paragraph that the reason names is not repeated.
+    ...(rule === null || error?.includes(rule) === true ? [] : [paint(`${indent}rule: ${rule}`)]),
     // On one line, so that its command can be pasted.
     ...(fix === null ? [] : [paint(`${indent}fix: ${fix}`)]),
   ].join("\n");

@@ -7,6 +7,19 @@ import type { RequestRecord } from "./record.ts";
 const requestInWords = ({ id, method, endpoint, status, client, user, grant_type }: RequestRecord): string =>
   [id, `${method} ${endpoint}`, status, grant_type, client, user].filter((part) => part !== null).join("  ");
 
+/** Why a request was refused, which paragraph requires that, and what to do. A paragraph that the reason names is not repeated. */
+export const refusalLines = ({
+  error,
+  rule,
+  fix,
+}: Pick<RequestRecord, "error" | "rule" | "fix">): readonly string[] => [
+  ...(error === null ? [] : [error]),
+  ...(rule === null || error?.includes(rule) === true ? [] : [`rule: ${rule}`]),
+  ...(fix === null ? [] : [`fix: ${fix}`]),
+];
+
+const indented = (lines: readonly string[]): readonly string[] => lines.map((line) => `      ${line}`);
+
 const counted = (count: number): string => (count === 0 ? "none" : String(count));
 
 /** The lines of a result. */
@@ -24,7 +37,7 @@ export function expectLines({ met, count, expected, dropped, nearest }: ExpectRe
     ...(nearest.length === 0 ? [] : [isTooMany ? "These match:" : "Nearest:"]),
     ...nearest.flatMap(({ request, differs }) => [
       `  ${requestInWords(request)}`,
-      ...differs.map((difference) => `      ${difference}`),
+      ...indented([...differs, ...refusalLines(request)]),
     ]),
   ];
 }
@@ -35,8 +48,7 @@ export const ledgerText = (records: readonly RequestRecord[]): string =>
     records.length === 0 ? "idp was asked nothing." : "What was asked of idp:",
     ...records.flatMap((record) => [
       `  ${requestInWords(record)}`,
-      ...(record.error === null ? [] : [`      ${record.error}`]),
-      ...(record.fault === null ? [] : [`      fault ${record.fault}`]),
+      ...indented([...refusalLines(record), ...(record.fault === null ? [] : [`fault ${record.fault}`])]),
     ]),
   ].join("\n");
 

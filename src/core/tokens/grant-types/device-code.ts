@@ -106,7 +106,7 @@ function keepWaiting(tx: Tx, ctx: Context, request: DeviceRequest): OAuthError {
       })
     : new OAuthError("authorization_pending", `the user has not decided yet; ask again in ${interval} s`, {
         rule: "RFC 8628 3.5",
-        fix: { text: "To enter the code of the device", command: ["idp", "open", "device"] },
+        fix: "open the verification_uri, and enter the user_code there",
       });
 }
 
