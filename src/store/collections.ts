@@ -57,6 +57,9 @@ const define =
   <const D extends Definition<T>>(definition: D): D =>
     definition;
 
+/** The key of the one grant of a user and a client: neither id has a line break, and both may have spaces. */
+export const userAndClient = (userId: string, clientId: string): string => `${userId}\n${clientId}`;
+
 /** Origin of a redirect URI as browsers send it in `Origin`, without a default port; "" for a private-use scheme. */
 const originOf = (uri: string): string =>
   (/^https?:\/\/[^/?#]+/i.exec(uri)?.[0].toLowerCase() ?? "").replace(/^(http:.*):80$|^(https:.*):443$/, "$1$2");
@@ -95,7 +98,7 @@ export const collections = {
   scopes: define<Scope>()({ key: "name" }),
   grants: define<Grant>()({
     key: "id",
-    unique: { userAndClient: (grant) => `${grant.userId} ${grant.clientId}` },
+    unique: { userAndClient: ({ userId, clientId }) => userAndClient(userId, clientId) },
     index: { user: (grant) => grant.userId, client: (grant) => grant.clientId },
   }),
   families: define<TokenFamily>()({ key: "id" }),

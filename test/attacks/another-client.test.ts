@@ -143,3 +143,20 @@ describe("device codes", () => {
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
   });
 });
+
+test("the consent that one user gave one client is not that of another pair whose joined ids read alike", async () => {
+  const grants = [
+    { user: "jo", client: "x shop", scope: "openid" },
+    { user: "jox", client: "shop", scope: "openid email" },
+  ];
+  const client = (client_id: string) => ({ client_id, client_secret: "s", redirect_uris: [callback] });
+  const users = [
+    { username: "jo", id: "jo" },
+    { username: "jox", id: "jo x" },
+  ];
+  await idp.call("seed", { users, clients: [client("x shop"), client("shop")], grants });
+  const kept = await idp.call("grants.list", {});
+  const mine = kept.filter(({ user }) => users.some(({ username }) => username === user));
+  expect(mine.map(({ user, client: id, scope }) => ({ user, client: id, scope }))).toEqual(grants);
+  expect(new Set(mine.map(({ id }) => id)).size).toBe(2);
+});

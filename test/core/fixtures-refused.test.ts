@@ -143,7 +143,7 @@ describe("what is refused", () => {
     ],
     // Clients.
     [{ clients: [{}] }, "clients[0].client_id is missing"],
-    [client({ client_id: "a b" }), 'clients[0].client_id "a b" is not a client_id'],
+    [client({ client_id: "a\tb" }), 'clients[0].client_id "a\tb" is not a client_id'],
     [client({ client_id: ".." }), 'clients[0].client_id ".." is not a client_id'],
     ...["none", "HS1", "ES512"].map((alg): [unknown, string] => [
       client({ token_endpoint_auth_signing_alg: alg }),

@@ -7,7 +7,7 @@ import { seed, type SeedResult } from "../../src/core/fixtures/apply/seed.ts";
 import type { FixtureSource } from "../../src/core/fixtures/read/source.ts";
 import type { FixtureFile } from "../../src/core/fixtures/schema/schema.ts";
 import { createMemoryStore } from "../../src/store/memory.ts";
-import type { Client, Grant, Store, Tx, User } from "../../src/store/store.ts";
+import { userAndClient, type Client, type Grant, type Store, type Tx, type User } from "../../src/store/store.ts";
 import { runTwice } from "./run-twice.ts";
 
 /** The context for applying fixtures, in memory, with a clock that is set by hand. */
@@ -59,7 +59,7 @@ export function seedWorld(store?: Store): SeedWorld {
     client: (clientId: string) => kept.read((tx) => tx.get("clients", clientId)),
     grant: async (username: string, clientId: string) => {
       const id = (await user(username))?.id ?? "";
-      return kept.read((tx) => tx.find("grants", "userAndClient", `${id} ${clientId}`));
+      return kept.read((tx) => tx.find("grants", "userAndClient", userAndClient(id, clientId)));
     },
     start: (...fixtures: readonly (FixtureFile | string)[]) =>
       seed(

@@ -10,6 +10,7 @@ const post = await register(idp, { token_endpoint_auth_method: "client_secret_po
 const basic = await register(idp, { token_endpoint_auth_method: "client_secret_basic" });
 const spa = await register(idp, { token_endpoint_auth_method: "none", redirect_uris: [callback] });
 const odd = await register(idp, { client_id: "https://odd.test/a:b+c", client_secret: "ü p:q%2B+&=/?" });
+const spaced = await register(idp, { client_id: "my web app" });
 
 interface Sent {
   readonly body?: Readonly<Record<string, string>>;
@@ -58,6 +59,8 @@ describe.each(encodings)("with a %s body", (encoding) => {
     ["none registered, basic without a colon", { authorization: withoutColon(spa.credentials.client_id) }],
     ["post, an id and a secret of every kind of character", byPost(odd)],
     ["basic, form-encoded", byBasic(odd)],
+    ["post, an id with spaces (RFC 6749 A.1)", byPost(spaced)],
+    ["basic, an id with spaces", byBasic(spaced)],
     ["basic, and an equal client_id in the body", { ...byBasic(either), ...byNone(either) }],
     ["the scheme in small letters", { authorization: byBasic(basic).authorization?.replace("Basic", "basic") ?? "" }],
   ])("passes: %s", async (_name, sent) => {

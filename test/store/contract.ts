@@ -2,6 +2,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import {
   ConflictError,
+  userAndClient,
   type Collections,
   type ReadTx,
   type Store,
@@ -420,7 +421,7 @@ export function storeContract(name: string, open: (clock: StoreClock) => Promise
           });
         const looks: ((tx: ReadTx) => Collections["grants"] | undefined)[] = [
           (tx) => tx.get("grants", "u7/app"),
-          (tx) => tx.find("grants", "userAndClient", "u7 app"),
+          (tx) => tx.find("grants", "userAndClient", userAndClient("u7", "app")),
           (tx) => tx.findAll("grants", "user", "u7")[0],
         ];
         const cost = (look: (tx: ReadTx) => unknown): Promise<number> =>

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { clientIdForm } from "../../core/clients/client-id.ts";
+import { clientIdForm, clientIdRule } from "../../core/clients/client-id.ts";
 import { checkHttpHost } from "../../core/clients/http-hosts.ts";
 import { checkRedirectUri, hasOpenPort } from "../../core/clients/redirect-uri.ts";
 import { defaultSettings } from "../../core/context.ts";
@@ -73,8 +73,7 @@ async function kindOf(cli: Invocation, flags: InitFlags, project: Project): Prom
   return { type: type ?? "confidential", found: null, notes: type === undefined ? [generic] : unknownLibrary(project) };
 }
 
-const clientIdProblem = (text: string): string | null =>
-  clientIdForm.test(text) ? null : "1 to 200 visible ASCII characters, without spaces, not . or ..";
+const clientIdProblem = (text: string): string | null => (clientIdForm.test(text) ? null : clientIdRule);
 
 const redirectUriProblem =
   (type: AppType) =>

@@ -5,7 +5,7 @@ import type { Grant, User } from "../../store/store.ts";
 import { notifyClients } from "../sessions/backchannel.ts";
 import { clientName, type ClientName } from "../clients/clients.ts";
 import type { Context } from "../context.ts";
-import { revokeGrant } from "../grants/grants.ts";
+import { findGrant, revokeGrant } from "../grants/grants.ts";
 import type { Browser } from "../sign-in/interactions.ts";
 import { csrfOf, requireUserForm } from "../sign-in/user-form.ts";
 import { namedScopes, ownValues, type NamedScope, type ReleasedValue } from "../consent/scope-display.ts";
@@ -81,7 +81,7 @@ export const removeApp = (
     const live = liveSession(tx, browser.session);
     if (live === null) return null;
     requireUserForm(form.csrf, csrfOf(browser, live), live.user.username);
-    const grant = tx.find("grants", "userAndClient", `${live.user.id} ${form.clientId}`);
+    const grant = findGrant(tx, live.user.id, form.clientId);
     const removed = grant?.status === "active";
     if (removed) revokeGrant(tx, ctx, grant, "user");
     return { removed, username: live.user.username };

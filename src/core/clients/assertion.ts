@@ -127,7 +127,7 @@ export async function verifyAssertion(
   if (exp * 1000 - ctx.now() > maxLife * 1000) {
     throw refuseFor(timeProblem(ctx, `it lives for more than ${maxLife} s`, "RFC 7523 3"));
   }
-  const id = hashOf(`${client.client_id} ${jti}`);
+  const id = hashOf(JSON.stringify([client.client_id, jti]));
   const isNew = await ctx.store.transaction((tx) => {
     // Fetching its keys may take long: the client may have been changed in the meantime. A document counts as it was read.
     if (client.fromDocument !== true && tx.version("clients", client.client_id) !== version) {

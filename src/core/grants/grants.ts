@@ -2,12 +2,12 @@
  * core/grants: consent grants, one per user and client. grants.ts records and revokes them, granted-scopes.ts says what a grant allows
  * now, use.ts notes when a client last used it, admin.ts is for the operator.
  */
-import type { Client, Grant, ReadTx, Tx, User } from "../../store/store.ts";
+import { userAndClient, type Client, type Grant, type ReadTx, type Tx, type User } from "../../store/store.ts";
 import type { Context } from "../context.ts";
 
 /** The grant of this user and client, revoked or not. */
 export const findGrant = (tx: ReadTx, userId: string, clientId: string): Grant | undefined =>
-  tx.find("grants", "userAndClient", `${userId} ${clientId}`);
+  tx.find("grants", "userAndClient", userAndClient(userId, clientId));
 
 /** The grant of this user and client if it is active. */
 export function activeGrant(tx: ReadTx, userId: string, clientId: string): Grant | undefined {
