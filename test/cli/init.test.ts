@@ -129,7 +129,7 @@ test.each([
   [["--type", "public", "--redirect-uri", "http://example.test/"], /--redirect-uri "http:\/\/example.test\/" is http/],
   [["--type", "confidential", "--redirect-uri", "http://127.0.0.1:*/"], /--redirect-uri .* leaves the port open/],
   [["--type", "public", "--user", "a b"], /--user "a b" is not a username/],
-  [["--type", "public", "--client", "a b"], /--client "a b" is not a client_id/],
+  [["--type", "public", "--client", "é"], /--client "é" is not a client_id/],
 ])("idp init %j: exit 2", async (flags, said) => {
   const { code, stdout, stderr } = await idpIn(newFolder(), ["init", "--stdout", ...flags]);
   expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
@@ -156,7 +156,7 @@ test("on a terminal each is asked for, and a wrong answer again", { tags: ["scri
   type(enter);
   await shown("Its client_id (app)");
   type(`..${enter}`);
-  await shown("1 to 200 visible ASCII characters");
+  await shown("1 to 200 characters of ASCII");
   type(`\u0015shop${enter}`);
   await shown("Redirect URI (http://localhost:3000/callback)");
   type(`nowhere${enter}`);
