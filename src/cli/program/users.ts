@@ -44,7 +44,7 @@ export function declareUsers(program: Command, act: Act): void {
   users
     .command("list", { isDefault: true })
     .description("list users")
-    .option("--role <role>", "only those with this role in claims.roles")
+    .option("--role <role>", "only those with this role in claims.roles, or where Keycloak's tokens have roles")
     .option("--group <group>", "only those with this group in claims.groups")
     .addOption(statusOption("only those with this status"))
     .addHelpText("after", examples("idp users list", "idp users list --role admin --json | jq -r '.[].username'"))

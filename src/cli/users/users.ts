@@ -1,7 +1,7 @@
 /*
  * cli/users: the `users` commands. users.ts lists and shows, status.ts suspends, bans and restores, edit.ts adds, edits and removes.
  */
-import { badgesOf, groupsOf, rolesOf } from "../../core/users/roles.ts";
+import { badgesOf, groupsOf, rolesOf, tellingRoles } from "../../core/users/roles.ts";
 import type { UserView } from "../../core/users/users.ts";
 import { escapeLine, printableJson } from "../output/escape.ts";
 import { userOr } from "../input/ask.ts";
@@ -51,7 +51,7 @@ export async function listUsers(cli: Invocation, flags: ListFlags): Promise<Outc
       (group === undefined || groupsOf(user).includes(group)) &&
       (status === undefined || user.status === status),
   );
-  const withRoles = users.some((user) => rolesOf(user).length > 0);
+  const withRoles = users.some((user) => tellingRoles(user).length > 0);
   const withBadges = users.some((user) => badgesOf(user).length > 0);
   return answer(users, (shown, style) =>
     shown.length === 0

@@ -1,6 +1,6 @@
 import { baseOf } from "../../core/endpoints.ts";
 import { pageOfUsers } from "../../core/login/picker.ts";
-import { rolesOf } from "../../core/users/roles.ts";
+import { editedRoles, tellingRoles } from "../../core/users/roles.ts";
 import type { User } from "../../store/store.ts";
 import { bodyParameters } from "../input/params.ts";
 import { addUser } from "../pages/login.ts";
@@ -26,8 +26,8 @@ function rowOf(web: Web, user: User): UsersView["users"][number] {
   const hint = new URLSearchParams({ login_hint: username }).toString();
   return {
     ...{ username, displayName, email: email ?? "", status },
-    roles: rolesOf(user),
-    rolesText: rolesOf(user).join(", "),
+    roles: tellingRoles(user),
+    rolesText: editedRoles(user).join(", "),
     claims: JSON.stringify(otherClaims(user), null, 2),
     edit: changeView(web, "edit-claims", username, JSON.stringify(user.claims)),
     signInHref: web.ctx.settings.try_it ? `${baseOf(web.ctx.address)}/?${hint}` : null,
