@@ -1,7 +1,7 @@
 import { isObject } from "../text/json-object.ts";
 import { addClient, grantsOf, leaveResponseTypes } from "./draft-clients.ts";
 import { addUser } from "./draft-users.ts";
-import { addSetting, textOf, type Carried, type Draft, type SourcePlace } from "./draft.ts";
+import { addSetting, switchOf, textOf, type Carried, type Draft, type SourcePlace } from "./draft.ts";
 import { entryOf, type Entry } from "./entry.ts";
 
 /** Authelia: the configuration, with its OpenID Connect clients, and the file of users that it names. */
@@ -82,7 +82,7 @@ function readUser(draft: Draft, user: Entry, name: Carried): void {
 
 function readClient(draft: Draft, client: Entry): void {
   const { carry, each, place } = client;
-  const isPublic = client.get("public") === true || client.get("token_endpoint_auth_method") === "none";
+  const isPublic = client.on("public") === true || client.get("token_endpoint_auth_method") === "none";
   const scopes = each("scopes");
   addClient(draft, {
     place,
@@ -100,7 +100,7 @@ function readClient(draft: Draft, client: Entry): void {
         "token_endpoint_auth_method token_endpoint_auth_signing_alg sector_identifier_uri audience jwks_uri",
       ),
       ...client.pick("id_token_signed_response_alg require_pushed_authorization_requests"),
-      require_pkce: client.as("require_pkce", (pkce) => (pkce === true && !isPublic ? true : undefined)),
+      require_pkce: client.as("require_pkce", (pkce) => (switchOf(pkce) === true && !isPublic ? true : undefined)),
       // Every other mode asks, some of them only from time to time.
       skip_consent: client.when("consent_mode", "implicit", true),
     },

@@ -82,7 +82,7 @@ function readClient(client: Entry): void {
   addClient(draft, {
     place,
     id: carry("client_id"),
-    isPublic: client.get("token_endpoint_auth_method") === "none" || client.get("public") === true,
+    isPublic: client.get("token_endpoint_auth_method") === "none" || client.on("public") === true,
     secret: carry("client_secret"),
     redirectUris: each("redirect_uris"),
     grantTypes: grantsOf(draft, each("grant_types"), ["authorization_code", "refresh_token"]),

@@ -1,5 +1,15 @@
 import { isObject, type JsonObject } from "../text/json-object.ts";
-import { isEmpty, leave, textOf, type Carried, type Draft, type SourcePlace } from "./draft.ts";
+import {
+  isEmpty,
+  leave,
+  noCounterpart,
+  switchOf,
+  textOf,
+  unusable,
+  type Carried,
+  type Draft,
+  type SourcePlace,
+} from "./draft.ts";
 
 /** A record of a file, which remembers which of its fields were read: all others are noted as left out. */
 export interface Entry {
@@ -20,6 +30,8 @@ export interface Entry {
   /** The texts of several fields, with a space between them. */
   readonly joined: (names: string) => string;
   readonly has: (name: string) => boolean;
+  /** A switch, also as text or as a number; undefined if it is none. */
+  readonly on: (name: string) => boolean | undefined;
   /** The texts of a list, or one text. */
   readonly each: (name: string) => readonly Carried[];
   /** The object that a field is; empty for anything else. What nobody reads of it is noted too. */
@@ -34,6 +46,9 @@ export interface Entry {
   readonly ignoreAll: () => void;
   readonly leaveOthers: () => void;
 }
+
+/** Whether a field has this value; a switch may be written loosely. */
+const isSame = (value: unknown, is: unknown): boolean => (typeof is === "boolean" ? switchOf(value) : value) === is;
 
 /** @param anyCase whether the tool ignores the case of names */
 export function entryOf(draft: Draft, place: SourcePlace, given: unknown, anyCase = false): Entry {
@@ -53,8 +68,8 @@ export function entryOf(draft: Draft, place: SourcePlace, given: unknown, anyCas
   const text = (name: string): string | undefined => textOf(get(name));
   const at = (name: string): SourcePlace => [...place, named(name)];
   const carry = (name: string): Carried => [get(name), at(name)];
-  const lose = (name: string, message = "is not carried over"): void => {
-    if (!isEmpty(get(name))) leave(draft, at(name), message, "key");
+  const lose = (name: string, message = noCounterpart): void => {
+    if (!isEmpty(get(name)) && get(name) !== "false") leave(draft, at(name), message, "key");
   };
   return {
     place,
@@ -64,8 +79,8 @@ export function entryOf(draft: Draft, place: SourcePlace, given: unknown, anyCas
     text,
     carry,
     as: (name, to) => [to(get(name)), at(name)],
-    when: (name, is, then) => [get(name) === is ? then : undefined, at(name)],
-    unless: (name, is, then) => [get(name) === is ? undefined : then, at(name)],
+    when: (name, is, then) => [isSame(get(name), is) ? then : undefined, at(name)],
+    unless: (name, is, then) => [isSame(get(name), is) ? undefined : then, at(name)],
     pick: (all) => Object.fromEntries(all.split(" ").map((name) => [name, carry(name)])),
     pickAll: () => Object.fromEntries(Object.keys(value).map((name) => [name, carry(name)])),
     joined: (all) =>
@@ -74,6 +89,7 @@ export function entryOf(draft: Draft, place: SourcePlace, given: unknown, anyCas
         .flatMap((name) => text(name) ?? [])
         .join(" "),
     has: (name) => !isEmpty(get(name)),
+    on: (name) => switchOf(get(name)),
     each: (name) => {
       const found = get(name);
       if (!Array.isArray(found)) return isEmpty(found) ? [] : [[found, at(name)]];
@@ -84,7 +100,7 @@ export function entryOf(draft: Draft, place: SourcePlace, given: unknown, anyCas
       });
     },
     below: (name) => {
-      if (!isObject(get(name))) lose(name, "is not an object");
+      if (!isObject(get(name))) lose(name, unusable(draft, get(name)) ?? "is not an object");
       const entry = entryOf(draft, at(name), get(name), anyCase);
       inner.push(entry);
       return entry;
@@ -121,7 +137,7 @@ export function objectsOf(
   return list.flatMap((item, index) => {
     const where = [...place, index];
     if (isObject(item)) return [[item, where] as const];
-    leave(draft, where, "is not an object: it is left out");
+    leave(draft, where, unusable(draft, item) ?? "is not an object: it is left out");
     return [];
   });
 }

@@ -1,7 +1,7 @@
 import { isObject, type JsonObject } from "../text/json-object.ts";
 import { addClient, grantsOf, originsOf } from "./draft-clients.ts";
 import { addUser } from "./draft-users.ts";
-import { addSetting, listOf, textsOf, type Carried, type Draft, type SourcePlace } from "./draft.ts";
+import { addSetting, listOf, numberOf, textOf, textsOf, type Carried, type Draft, type SourcePlace } from "./draft.ts";
 import { entryOf, type Entry } from "./entry.ts";
 
 /** A kickstart of FusionAuth: requests to its API, of which those that make applications and users count here. */
@@ -15,7 +15,7 @@ export const isFusionAuth = (root: unknown): boolean =>
 export function readFusionAuth(draft: Draft, root: unknown, place: SourcePlace): void {
   const file = entryOf(draft, place, root);
   // The same places, with the values of variables.
-  const filled = fill(root, file.below("variables").value);
+  const filled = fill(root, variablesOf(file.below("variables").value, draft.literals), draft.literals);
   const users: { user: Entry; ids: readonly string[]; registrations: Entry[] }[] = [];
   const requests = entryOf(draft, place, filled).list("requests");
   for (const request of requests) {
@@ -50,16 +50,36 @@ export function readFusionAuth(draft: Draft, root: unknown, place: SourcePlace):
   file.lose("settings");
 }
 
-/** A value with `#{name}` replaced by the variable of that name, if it has one. */
-function fill(value: unknown, variables: JsonObject): unknown {
-  if (typeof value === "string")
-    return value.replaceAll(/#\{(\w+)\}/g, (whole, name: string) => {
-      const found = Object.hasOwn(variables, name) ? variables[name] : undefined;
-      return typeof found === "string" && !found.includes("#{") ? found : whole;
-    });
-  if (Array.isArray(value)) return value.map((item) => fill(item, variables));
+/** The values of the variables, each with those above it filled in. One that FusionAuth makes when it starts (`#{UUID()}`) is none. */
+function variablesOf(given: JsonObject, literals: Set<string>): ReadonlyMap<string, string> {
+  const variables = new Map<string, string>();
+  for (const [name, value] of Object.entries(given)) {
+    const text = fillText(typeof value === "boolean" ? String(value) : (textOf(value) ?? ""), variables, literals);
+    if (text !== null) variables.set(name, text);
+  }
+  return variables;
+}
+
+const reference = /(\\?)#\{([^{}]+)\}/g;
+
+/** A text with its variables filled in; `\#{name}` is text. Null if one of them is not known. */
+function fillText(text: string, variables: ReadonlyMap<string, string>, literals: Set<string>): string | null {
+  const values = [...text.matchAll(reference)].map(([whole, slash, name = ""]) =>
+    slash === "" ? variables.get(name) : whole.slice(1),
+  );
+  if (values.includes(undefined)) return null;
+  const left = [...values];
+  const filled = text.replaceAll(reference, () => left.shift() ?? "");
+  if (values.some((value) => value?.includes("#{") === true)) literals.add(filled);
+  return filled;
+}
+
+/** A value with all its variables. A text that has one that is not known stays as it is. */
+function fill(value: unknown, variables: ReadonlyMap<string, string>, literals: Set<string>): unknown {
+  if (typeof value === "string") return fillText(value, variables, literals) ?? value;
+  if (Array.isArray(value)) return value.map((item) => fill(item, variables, literals));
   if (!isObject(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, fill(member, variables)]));
+  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, fill(one, variables, literals)]));
 }
 
 function readApplication(draft: Draft, body: Entry, idInUrl: string | undefined): void {
@@ -71,12 +91,13 @@ function readApplication(draft: Draft, body: Entry, idInUrl: string | undefined)
     at,
   ]);
   const policy = oauth.text("clientAuthenticationPolicy");
-  const isPublic = policy === undefined ? oauth.get("requireClientAuthentication") === false : policy === "NotRequired";
+  const isPublic = policy === undefined ? oauth.on("requireClientAuthentication") === false : policy === "NotRequired";
   const jwt = app.below("jwtConfiguration");
-  if (jwt.get("enabled") !== false) addSetting(draft, "access_token_ttl", jwt.carry("timeToLiveInSeconds"));
-  const refreshLife = jwt.as("refreshTokenTimeToLiveInMinutes", (minutes) =>
-    typeof minutes === "number" ? minutes * 60 : undefined,
-  );
+  if (jwt.on("enabled") !== false) addSetting(draft, "access_token_ttl", jwt.carry("timeToLiveInSeconds"));
+  const refreshLife = jwt.as("refreshTokenTimeToLiveInMinutes", (given) => {
+    const minutes = numberOf(given);
+    return minutes === undefined ? given : minutes * 60;
+  });
   addSetting(draft, "refresh_token_ttl", refreshLife);
   const isPkce = String(oauth.get("proofKeyForCodeExchangePolicy")) === "Required";
   addClient(draft, {

@@ -3,6 +3,9 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { idp, newFolder } from "../helpers/cli.ts";
 import { idpHere } from "../helpers/command.ts";
+import { serve } from "../helpers/app.ts";
+import { Browser } from "../helpers/browser.ts";
+import { wordsOf } from "../helpers/html.ts";
 import { foreignFiles } from "../helpers/foreign-files.ts";
 import { repository } from "../helpers/readme.ts";
 
@@ -66,6 +69,74 @@ test("a hostile value breaks no line, on the terminal and in the comments", asyn
     for (const letter of ["\u001b", "\u0007", "\u202e"]) expect(stdout + stderr).not.toContain(letter);
   }
   expect(readFileSync(join(cwd, target), "utf8")).not.toMatch(/^(?!#).*Error: fake/m);
+});
+
+describe("many losses", () => {
+  const hash = { type: "password", secretData: "{}", credentialData: '{"algorithm":"pbkdf2-sha256"}' };
+  const users = Array.from({ length: 270 }, (_, number) => ({ username: `u${number}`, credentials: [hash] }));
+  const fields = Object.fromEntries(Array.from({ length: 30 }, (_, number) => [`someSetting${number}`, number + 1]));
+  const clients = ["a", "b", "c", "d", "e", "f", "g"].map((id) => ({
+    ...{ clientId: id, secret: "**********", redirectUris: ["http://localhost/cb"] },
+  }));
+  const realm = { realm: "r", enabled: true, ...fields, displayName: "R", users, clients };
+  const write = () => {
+    const cwd = newFolder();
+    writeFileSync(join(cwd, "realm.json"), JSON.stringify(realm, null, 1));
+    return cwd;
+  };
+
+  test("equal ones are one line with their number, those to act on are first, and none is cut", async () => {
+    const cwd = write();
+    const { code, stderr } = await idp(["init", "--from", "keycloak", "realm.json"], { cwd });
+    expect(code, stderr).toBe(0);
+    const lines = stderr.trim().split("\n");
+    expect(lines[0]).toBe("Not carried over:");
+    expect(lines[1]).toMatch(
+      /^realm\.json:\d+:\d+ users\[0\]\.credentials\[0\] is a hash \(pbkdf2-sha256\): .* \(270 times\)$/,
+    );
+    for (const [index, { clientId }] of clients.entries())
+      expect(lines[index + 2]).toMatch(new RegExp(`clients\\[${index}\\]\\.secret .*"${clientId}-secret"`));
+    expect(lines[9]).toBe("31 values of fields that have no counterpart here:");
+    const names = lines.slice(10, -1).join(" ");
+    for (const name of [...Object.keys(fields), "displayName"]) expect(names).toMatch(new RegExp(`\\b${name}\\b`));
+    expect(lines.length).toBeLessThan(20);
+    for (const line of lines.slice(10)) expect(line.length).toBeLessThan(110);
+  });
+
+  test("the file has the place of each, and --json every one", async () => {
+    const cwd = write();
+    const { stdout } = await idp(["init", "--from", "keycloak", "realm.json", "--json", "--stdout"], { cwd });
+    const { leftOut, text } = JSON.parse(stdout) as { leftOut: { line: number; column: number }[]; text: string };
+    expect(leftOut).toHaveLength(270 + 7 + 31);
+    for (const { line, column } of leftOut) expect(text).toMatch(new RegExp(`^#.*\\b${line}:${column}\\b`, "m"));
+    const comments = text.split("\n").filter((line) => line.startsWith("#"));
+    expect(comments.length).toBeLessThan(100);
+  });
+});
+
+test("roles of a realm are found: by --role, in the table, and in the picker", async () => {
+  const roles = { realmRoles: ["pilot", "default-roles-r"], clientRoles: { web: ["editor"] } };
+  const web = { clientId: "web", publicClient: true, redirectUris: ["http://localhost/cb"] };
+  const users = [{ username: "erin", ...roles }, { username: "frank" }];
+  const cwd = newFolder();
+  writeFileSync(join(cwd, "realm.json"), JSON.stringify({ realm: "r", enabled: true, clients: [web], users }));
+  expect((await idp(["init", "--from", "keycloak", "realm.json"], { cwd })).code).toBe(0);
+  const server = await serve({ fixtures: [join(cwd, target)] });
+  const list = async (...flags: string[]) =>
+    (await idpHere(["users", "list", ...flags, "--url", server.issuer], "", { IDP_ADMIN_TOKEN: server.adminToken }))
+      .stdout;
+  for (const role of ["pilot", "editor", "default-roles-r"]) {
+    const found = await list("--role", role);
+    expect(found).toMatch(/erin .*pilot editor/);
+    expect(found).not.toContain("frank");
+  }
+  expect(await list()).not.toContain("default-roles-r");
+  const browser = new Browser(server.issuer);
+  const login = await browser.open("/account");
+  const { body } = await browser.open(`${login.url}?q=editor`);
+  expect(body).toContain('data-testid="login-as-erin"');
+  expect(body).not.toContain('data-testid="login-as-frank"');
+  expect(wordsOf(body)).toMatch(/pilot\s+editor/);
 });
 
 describe("refused", () => {

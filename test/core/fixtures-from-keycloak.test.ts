@@ -1,4 +1,6 @@
 import { describe, expect, test } from "vitest";
+import type { FixtureUser } from "../../src/core/users/schema.ts";
+import { badgesOf } from "../../src/core/users/roles.ts";
 import { made, realm, redirectUris, web } from "../helpers/made-fixtures.ts";
 
 /** What files of Keycloak give; the sample of each tool is in fixtures-from.test.ts. */
@@ -116,6 +118,28 @@ describe("Keycloak: claims of a user", () => {
     const { users, leftOut } = await made("keycloak", file);
     expect(users).toEqual([{ username: "erin", claims: expect.objectContaining(claims) }]);
     expect(leftOut).toEqual([]);
+  });
+});
+
+describe("Keycloak: roles where lists look for them", () => {
+  const roles = { realmRoles: ["pilot", "offline_access"], clientRoles: { web: ["editor"], other: ["hidden"] } };
+  const shown = async (...mappers: object[]) => {
+    const [user] = (await made("keycloak", withMappers(roles, ...mappers))).users as [FixtureUser];
+    return { badges: badgesOf({ claims: user.claims ?? {}, note: null }), roles: user.claims?.["roles"] };
+  };
+  const realmRoles = (name: string) => mapper("usermodel-realm-role", { "claim.name": name });
+  const webRoles = (name: string) =>
+    mapper("usermodel-client-role", { "claim.name": name, "usermodel.clientRoleMapping.clientId": "web" });
+
+  test("in the claims of Keycloak itself, without what everybody has", async () => {
+    expect(await shown()).toEqual({ badges: ["pilot", "editor", "hidden"], roles: undefined });
+  });
+  test("in a claim of another name: in `roles` too, but only those that tokens have", async () => {
+    const all = ["pilot", "editor"];
+    expect(await shown(realmRoles("x.realm"), webRoles("x.web"))).toEqual({ badges: all, roles: all });
+  });
+  test("a claim `roles` that a mapper makes stays as it is", async () => {
+    expect(await shown(realmRoles("x"), webRoles("roles"))).toEqual({ badges: ["editor"], roles: ["editor"] });
   });
 });
 

@@ -72,7 +72,7 @@ describe("every value is carried over or listed", () => {
   /** Values of each file that say nothing about its users and clients, or about how they sign in. */
   const silent: Partial<Record<ToolName, RegExp>> = {
     keycloak:
-      /^(?:id|realm|keycloakVersion)$|^roles|\.(?:protocol|protocolMapper|rootUrl|description|composite|disableableCredentialTypes|id|name|config)|^groups|clientAuthenticatorType$|createdTimestamp$|^users\[3\]|^clients\[0\]/,
+      /^(?:id|realm|keycloakVersion)$|^roles|\.(?:protocol|protocolMapper|rootUrl|description|composite|disableableCredentialTypes|id|name|config)|^groups|clientAuthenticatorType$|createdTimestamp$|^users\[3\]|^clients\[0\]|^otpPolicy|acr\.loa\.map|default\.acr\.values|secretData$|credentialData$/,
     auth0:
       /grant_types|(?:description|last_login|last_ip|logins_count|updated_at|tenant|identities|connection|\.rotation_type|is_first_party|app_type|alg|value|salt|oidc_conformant)$|password_hash|identities|user_id$|token_endpoint_auth_method$/,
     dex: /^(?:issuer|storage|web|frontend|telemetry|logger|grpc|enablePasswordDB)|oauth2\.responseTypes|connectors|redirectURIs|skipApprovalScreen|expiry/,
@@ -84,12 +84,13 @@ describe("every value is carried over or listed", () => {
     emulate:
       /grant_types|\.port$|group_memberships|\.okta_id$|\.type$|response_types|token_endpoint_auth_method|status$/,
     fusionauth:
-      /enabledGrants|^(?:variables|apiKeys)|method$|url$|tenantId$|applicationId$|application\.roles|skipVerification|generateRefreshTokens|enabled$|active$|Policy$|timeTo|TimeTo|password$|applicationId$/,
+      /enabledGrants|^(?:variables|apiKeys)|method$|url$|tenantId$|applicationId$|application\.roles|skipVerification|generateRefreshTokens|enabled$|active$|Policy$|timeTo|TimeTo|password$|applicationId$|username$|template$/,
     authelia:
       /hmac_secret|lifespans|require_pkce|pkce_challenge_method|client_secret|consent_mode|response_types|password$/,
   };
   const leaves = (value: unknown, path: string): (readonly [string, string])[] => {
-    if (value === null || value === false || value === "" || value === true) return [];
+    if (value === null || value === "" || typeof value === "boolean" || value === "false" || value === "False")
+      return [];
     if (typeof value !== "object") return [[path, JSON.stringify(value).replace(/^"(.*)"$/, "$1")]];
     return Object.entries(value).flatMap(([name, member]) => {
       const plain = /^[A-Za-z_$][\w$]*$/.test(name) ? `${path === "" ? "" : "."}${name}` : `[${JSON.stringify(name)}]`;

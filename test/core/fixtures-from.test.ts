@@ -145,11 +145,6 @@ describe("other forms", () => {
     const user = { subjectId: "1", username: "u", password: "p", claims: [{ type: "email", value: "u@b.test" }] };
     expect(await usersOf("soluto", [user])).toEqual([{ username: "u", id: "1", email: "u@b.test", password: "p" }]);
   });
-
-  test("dex: a client without an address is one for any port, as in dex", async () => {
-    const [client] = await clientsOf("dex", { staticClients: [{ id: "c", public: true }] });
-    expect(client).toMatchObject({ redirect_uris: ["http://127.0.0.1:*/callback"] });
-  });
 });
 
 describe("any file", () => {
@@ -157,11 +152,11 @@ describe("any file", () => {
     const users = [{ username: "a b", id: "1" }, { username: "a-b", id: "1" }, { email: "a-b" }];
     const { fixtures, leftOut } = await made("keycloak", json(realm({ users })));
     expect(fixtures.users.map(({ username, id }) => [username, id])).toEqual([
-      ["a-b", "1"],
-      ["a-b-2", undefined],
+      ["a-b-2", "1"],
+      ["a-b", undefined],
       ["a-b-3", undefined],
     ]);
-    expect(leftOut).toHaveLength(5);
+    expect(leftOut).toHaveLength(4);
   });
 
   test("a client that the rules of fixtures refuse is changed until they let it pass", async () => {

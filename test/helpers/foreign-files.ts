@@ -13,4 +13,8 @@ export const foreignFiles: readonly [ToolName, ...string[]][] = [
   ["emulate", "emulate.yaml"],
   ["fusionauth", "fusionauth.json"],
   ["authelia", "authelia.yml", "authelia-users.yml"],
+  ["keycloak", "keycloak-step-up.json"],
+  ["dex", "dex-device.yaml"],
+  ["fusionauth", "fusionauth-variables.json"],
+  ["authelia", "authelia-loose.yml"],
 ];

@@ -1,6 +1,7 @@
-import { OperationError, problemText } from "../../core/errors.ts";
+import { OperationError } from "../../core/errors.ts";
 import { oneFile, type ToolName } from "../../migrate/tool-names.ts";
 import type { FileText } from "../../migrate/text.ts";
+import { lossLines } from "../../migrate/losses.ts";
 import { readFrom } from "../../migrate/tools.ts";
 import { fixtureText } from "../../migrate/write.ts";
 import { decodeFixture } from "../../core/fixtures/read/source.ts";
@@ -16,9 +17,6 @@ import { answer, type Outcome } from "../output/print.ts";
 import { startCommand } from "../target/target.ts";
 import { count } from "../output/words.ts";
 
-/** How many lines are printed; the file has them all. */
-const maxLines = 40;
-
 /** `idp init --from`: a fixture file made from the files of another tool. */
 export async function initFrom(
   cli: Invocation,
@@ -33,8 +31,8 @@ export async function initFrom(
   const { draft, leftOut } = await readFrom(tool, files.map(read));
   const login = { client_id: loginClient, redirect_uris: [loopbackRedirectUri], grant_types: [...loginGrantTypes] };
   // A name or a value in the files may have characters that a terminal acts upon.
-  const losses = leftOut.map((problem) => escapeLine(problemText(problem)));
-  const text = fixtureText(draft, losses, {
+  const losses = lossLines(leftOut);
+  const text = fixtureText(draft, losses.whole.map(escapeLine), {
     command: escapeLine(plainCommandLine(command)),
     schema: schemaNearby(),
     loginClient: login,
@@ -48,9 +46,7 @@ export async function initFrom(
     leftOut,
     ...(flags.stdout === true && { text }),
   };
-  const shown = losses.slice(0, maxLines);
-  const more = losses.length > maxLines ? [`… and ${losses.length - maxLines} more, in the comments of ${target}`] : [];
-  const notes = losses.length === 0 ? [] : ["Not carried over:", ...shown, ...more];
+  const notes = leftOut.length === 0 ? [] : ["Not carried over:", ...losses.short.map(escapeLine)];
   if (flags.stdout === true) return answer(document, () => text.trimEnd(), { notes });
   writeFixtures(place, text);
   return answer(
