@@ -12,7 +12,6 @@ import { builtInScopes } from "../core/scopes/scopes.ts";
 import { effectiveSettings, storedSettings } from "../core/settings.ts";
 import { createFaults } from "../core/testing/faults/faults.ts";
 import { createClientDocuments } from "../core/register/documents.ts";
-import type { PeerReads } from "../core/register/peer-reads.ts";
 import { createLedger } from "../core/testing/requests.ts";
 import { createTrustedIssuers } from "../core/trust/trusted-issuers.ts";
 import type { AuthorizationRecord } from "../core/sign-in/interactions.ts";
@@ -25,7 +24,6 @@ interface ContextOptions extends Pick<
   /** Of the issuer; null: the first one. */
   readonly name: string | null;
   readonly onToken?: OnToken | undefined;
-  readonly peerReads: PeerReads;
   /** Settings that override those of the fixtures. */
   readonly settings: Partial<Settings>;
   /** Whether any host name is answered. Then there is no picker: a page whose name points at this machine could sign in with a click. */
@@ -86,7 +84,7 @@ export async function composeContext(options: ContextOptions): Promise<Context> 
     authorizationPurpose: (record: unknown) => authorizationPurpose(record as AuthorizationRecord),
     keys: await openKeyRing(store, now, random),
     attempts: createAttempts(now),
-    documents: createClientDocuments(() => context, options.peerReads),
+    documents: createClientDocuments(() => context),
     inspector: await createInspectorAccess(store, clock.unmoved, random),
     ledger: createLedger(
       () => served.value.settings.ledger,

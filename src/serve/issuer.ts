@@ -13,7 +13,6 @@ import { unknownHere } from "../core/nearest.ts";
 import { createClock, movedIn, type Clock } from "../core/clock.ts";
 import { faultsOf } from "../core/testing/faults/fault-admin.ts";
 import type { ReadTx, Store } from "../store/store.ts";
-import type { PeerReads } from "../core/register/peer-reads.ts";
 import type { IssuerStores } from "../store/issuer-stores.ts";
 import { composeContext } from "./context.ts";
 import { withLogosRead } from "./fixture-logos.ts";
@@ -47,7 +46,6 @@ export interface SharedOptions extends Required<Pick<IdpOptions, "random" | "log
   readonly anyHost: boolean;
   readonly issuers: Issuers<Context>;
   readonly onToken?: IdpOptions["onToken"];
-  readonly peerReads: PeerReads;
 }
 
 /**
@@ -119,7 +117,6 @@ async function openOn(store: Store, clock: Clock, options: IssuerOptions): Promi
   const fixtures = await fixturesInUse({ store, random }, options.fixtures, sources);
   const ctx = await composeContext({
     ...{ name, store, clock, random, passwords, fixtures, issuers, log, settings, anyHost, address, onToken },
-    peerReads: options.peerReads,
   });
   if (plan === "apply" || plan === "keep") {
     await fixtures.begin(plan === "keep");

@@ -1,4 +1,3 @@
-import { createPeerReads } from "../core/register/peer-reads.ts";
 import { issuersIn } from "../core/fixtures/apply/issuers.ts";
 import type { AnyFixtures } from "../core/fixtures/read/source.ts";
 import { applyTo } from "../core/fixtures/apply/apply-to.ts";
@@ -40,7 +39,7 @@ export interface Registry extends Issuers<Context> {
 
 export function createRegistry(
   stores: IssuerStores,
-  { isShared, ...options }: Omit<SharedOptions, "issuers" | "peerReads"> & Pick<Issuers, "isShared">,
+  { isShared, ...options }: Omit<SharedOptions, "issuers"> & Pick<Issuers, "isShared">,
 ): Registry {
   const issuers = new Map<string | null, Issuer>();
   /** Why an issuer with this name is not open. */
@@ -189,6 +188,6 @@ export function createRegistry(
         for (const outcome of closing) if (outcome.status === "rejected") throw outcome.reason;
       }),
   };
-  const shared: SharedOptions = { ...options, issuers: registry, peerReads: createPeerReads(options.now) };
+  const shared: SharedOptions = { ...options, issuers: registry };
   return registry;
 }

@@ -91,6 +91,7 @@ export const collections = {
           [...client.redirect_uris.map(originOf), ...(client.allowed_origins ?? [])].filter((origin) => origin !== ""),
         ),
       ],
+      fromDocument: ({ fromDocument }) => (fromDocument === true ? ["true"] : []),
       postLogoutUri: ({ post_logout_redirect_uris: uris = [] }) => [...new Set(uris)],
       idTokenAlg: ({ id_token_signed_response_alg: alg }) => (alg === undefined ? [] : [alg]),
     },

@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { underAttack } from "../helpers/attack.ts";
 import { Browser } from "../helpers/browser.ts";
 import { authorizeUrl, exchange, paths, pick, pkce, post, refresh, signIn } from "../helpers/client.ts";
@@ -13,10 +13,10 @@ const idp = await underAttack({
   now: clock.now,
   settings: { client_metadata_documents: true, client_metadata_loopback: true },
 });
-// Ten documents may be read in a minute.
-beforeEach(() => {
-  clock.pass(61);
-});
+/** A document that does not say how long it may be remembered is good for 5 s. */
+const untilReadAgain = () => {
+  clock.pass(6);
+};
 const { verifier, challenge } = pkce();
 const asked = (client_id: string) => ({
   client_id,
@@ -67,6 +67,7 @@ test("an unknown request_uri redirects only to a URI that the document lists now
   const url = documents.publish("/moved.json", { redirect_uris: [redirectUri, old] });
   await fetch(authorizeUrl(idp, asked(url)), { redirect: "manual" });
   documents.publish("/moved.json");
+  untilReadAgain();
   const answerAt = async (redirect_uri: string) => {
     const request_uri = "urn:ietf:params:oauth:request_uri:none";
     const query = new URLSearchParams({ client_id: url, request_uri, redirect_uri });
@@ -82,6 +83,7 @@ test("a sign-out returns only to an address that the document lists now", async 
   const url = documents.publish("/out.json", { post_logout_redirect_uris: [old, out] });
   await fetch(authorizeUrl(idp, asked(url)), { redirect: "manual" });
   documents.publish("/out.json", { post_logout_redirect_uris: [out] });
+  untilReadAgain();
   const at = async (post_logout_redirect_uri: string) => {
     const query = new URLSearchParams({ client_id: url, post_logout_redirect_uri });
     const { status, headers } = await fetch(`${idp.issuer}/api/v2/oauth/logout?${query}`, { redirect: "manual" });

@@ -1,13 +1,12 @@
-import dns, { type LookupAddress } from "node:dns";
 import { readFileSync } from "node:fs";
 import { createServer as createTlsServer } from "node:https";
-import { syncBuiltinESMExports } from "node:module";
 import { generateKeyPairSync } from "node:crypto";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { underAttack } from "../helpers/attack.ts";
 import { testClock } from "../helpers/clock.ts";
 import { documentServer, redirectUri } from "../helpers/document-server.ts";
 import { documentSignIns } from "../helpers/document-sign-in.ts";
+import { resolve } from "../helpers/resolve.ts";
 
 /** Which URLs and metadata documents are refused as a `client_id` (OAuth Client ID Metadata Document). */
 
@@ -25,33 +24,6 @@ const open = await underAttack({
 });
 const strict = await underAttack({ ...options, settings: { client_metadata_documents: true } });
 const { attempt } = documentSignIns(clock, [documents, tls]);
-
-/** Names resolve as given, one answer after the other, for this process. */
-function resolve(names: Readonly<Record<string, readonly (readonly string[])[]>>): {
-  readonly asked: Readonly<Record<string, number>>;
-} {
-  const original = dns.lookup;
-  const asked: Record<string, number> = {};
-  dns.lookup = ((name: string, settings: object, callback: (...results: unknown[]) => void) => {
-    const answers = names[name];
-    if (answers === undefined) {
-      original(name, settings as never, callback as never);
-      return;
-    }
-    const count = (asked[name] = (asked[name] ?? 0) + 1);
-    const found = answers[Math.min(count, answers.length) - 1] ?? [];
-    callback(
-      null,
-      found.map((address): LookupAddress => ({ address, family: address.includes(":") ? 6 : 4 })),
-    );
-  }) as typeof dns.lookup;
-  syncBuiltinESMExports();
-  onTestFinished(() => {
-    dns.lookup = original;
-    syncBuiltinESMExports();
-  });
-  return { asked };
-}
 
 describe("an address that is not public is not read", () => {
   test.each([

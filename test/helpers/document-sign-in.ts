@@ -15,14 +15,18 @@ interface Begun {
   readonly reads: readonly string[];
 }
 
-type Begin = (idp: Idp, client_id: string, change?: Readonly<Record<string, string>>) => Promise<Begun>;
+type Begin = (
+  idp: Pick<Idp, "issuer" | "call">,
+  client_id: string,
+  change?: Readonly<Record<string, string>>,
+) => Promise<Begun>;
 
 /** @param servers those whose reads are counted */
 export function documentSignIns(
   clock: ReturnType<typeof testClock>,
   servers: readonly DocumentServer[],
 ): {
-  /** Begins a sign-in, as a peer that read nothing in the last minute. */
+  /** Begins a sign-in once what was read before is forgotten. */
   readonly attempt: Begin;
   /** Begins one without moving the clock. */
   readonly again: Begin;

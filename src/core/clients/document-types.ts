@@ -4,6 +4,8 @@ import type { Client } from "../../store/store.ts";
 export interface Peer {
   /** Of the connection. */
   readonly address: string;
+  /** False: a page sends the request by itself. It reads no document, since any page could make this server read what it likes. */
+  readonly mayRead: boolean;
   /** Receives the document that the request uses, or that it is refused for. */
   readonly sawDocument?: (document: unknown) => void;
 }
@@ -14,7 +16,7 @@ export interface ClientDocuments {
    * @throws {OAuthError} invalid_client with the rule that the document breaks; too_many_requests
    */
   read(url: string, peer: Peer): Promise<Client>;
-  /** Forgets every document and every refusal. */
+  /** Forgets every document and every refusal, and how much each peer let this server read. */
   forget(): void;
 }
 

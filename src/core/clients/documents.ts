@@ -42,7 +42,7 @@ export const isDocumentUrl = (clientId: string, { settings }: Pick<Context, "set
   settings.client_metadata_documents && isUrl(clientId) && documentUrlProblem(clientId, settings) === null;
 
 /**
- * The client of a metadata document, for a request that begins.
+ * The client of a metadata document, for a request that begins: as the document is now, or for a request that may not read it as it was read last.
  * @returns undefined: the id is not the URL of a document, so the client has to be registered
  * @throws {OAuthError} invalid_client with the rule that the URL or the document breaks; too_many_requests
  */
@@ -64,7 +64,11 @@ export async function documentClient(ctx: Context, clientId: unknown, peer: Peer
       "Client ID Metadata Document 3",
     );
   }
-  return ctx.documents.read(clientId, peer);
+  if (peer.mayRead) return ctx.documents.read(clientId, peer);
+  if (known !== undefined) return known;
+  throw new DocumentError(
+    `the metadata document of client "${clientId}" was not read yet, and a request that a page sends by itself does not read it: begin with a sign-in that a person opens`,
+  );
 }
 
 /**

@@ -1,14 +1,15 @@
-import type { Client } from "../../store/store.ts";
+import type { Client, ReadTx, Tx } from "../../store/store.ts";
 import type { ClientDocuments, Peer } from "../clients/document-types.ts";
 import { DocumentError } from "../clients/documents.ts";
 import type { Context } from "../context.ts";
 import { OAuthError, type Guidance, type Paragraph } from "../errors.ts";
 import { isObject, sameJson } from "../../text/json-object.ts";
-import { privateMembers } from "../keys/keys.ts";
 import { metadataOf } from "../clients/admin.ts";
 import { reachOfDocuments, send, type Reach } from "../outbound.ts";
+import { isLoopbackUrl } from "../../net/address.ts";
 import { parseJson } from "../../text/json-depth.ts";
-import type { PeerReads } from "./peer-reads.ts";
+import { secretIn, withoutSecrets } from "./document-secrets.ts";
+import { createPeerReads } from "./peer-reads.ts";
 import { checkMetadata } from "./register.ts";
 
 /** Reads the metadata documents of clients (OAuth Client ID Metadata Document), and remembers them as HTTP caches do. */
@@ -16,9 +17,13 @@ import { checkMetadata } from "./register.ts";
 /** Bytes and milliseconds. */
 const sizeLimit = 5120;
 const timeLimit = 3000;
-/** Milliseconds that a document may be remembered at most, and that a refusal is remembered. */
+/** Milliseconds that a document may be remembered at most, that one is remembered which does not say, and that a refusal is, also on loopback. */
 const maxFresh = 86_400_000;
+const unsaidFresh = 5000;
 const refusalFresh = 60_000;
+const nearRefusalFresh = 2000;
+/** Milliseconds after its last use that the record of a client goes which no user allowed. A sign-in takes no longer. */
+const unusedFor = 3_600_000;
 /** How many documents are remembered. Anybody can add some. */
 const maxRemembered = 1000;
 
@@ -55,8 +60,9 @@ function remember<V>(map: Map<string, V>, key: string, value: V): void {
   if (map.size > maxRemembered && oldest !== undefined) map.delete(oldest);
 }
 
-/** @param context of the issuer @param reads of the process */
-export function createClientDocuments(context: () => Context, reads: PeerReads): ClientDocuments {
+/** @param context of the issuer */
+export function createClientDocuments(context: () => Context): ClientDocuments {
+  const reads = createPeerReads(() => context().now());
   const outcomes = new Map<string, DocumentOutcome>();
   const underway = new Map<string, Promise<DocumentOutcome>>();
   /** Requests for one document at the same moment read it once. */
@@ -68,7 +74,7 @@ export function createClientDocuments(context: () => Context, reads: PeerReads):
       return known;
     const reading = underway.get(url);
     if (reading !== undefined) return reading;
-    reads.count(peer.address);
+    if (!isNear(ctx, url)) reads.count(peer.address);
     const begun = readDocument(ctx, url).then((outcome) => {
       remember(outcomes, url, outcome);
       return outcome;
@@ -87,15 +93,30 @@ export function createClientDocuments(context: () => Context, reads: PeerReads):
     },
     forget() {
       outcomes.clear();
+      reads.forget();
     },
   };
 }
 
+/** Whether a document is on this machine, and may be. */
+const isNear = ({ settings }: Context, url: string): boolean => settings.client_metadata_loopback && isLoopbackUrl(url);
+
 /** Whether the client is still in the data: it may have been removed. */
-const isKept = (ctx: Context, { client }: DocumentOutcome): Promise<boolean> =>
-  ctx.store.read(
-    (tx) => client instanceof DocumentError || tx.get("clients", client.client_id)?.epoch === client.epoch,
-  );
+async function isKept(ctx: Context, { client }: DocumentOutcome): Promise<boolean> {
+  if (client instanceof DocumentError) return true;
+  const { client_id: id, epoch } = client;
+  const isThere = (tx: ReadTx): boolean => tx.get("clients", id)?.epoch === epoch;
+  if (await ctx.store.read((tx) => isThere(tx) && wasAllowed(tx, id))) return true;
+  const at = new Date(ctx.now()).toISOString();
+  return ctx.store.transaction((tx) => {
+    const record = tx.get("clients", id);
+    if (record === undefined || !isThere(tx)) return false;
+    tx.put("clients", { ...record, updatedAt: at });
+    return true;
+  });
+}
+
+const wasAllowed = (tx: ReadTx, clientId: string): boolean => tx.has("grants", "client", clientId);
 
 async function readDocument(ctx: Context, url: string): Promise<DocumentOutcome> {
   const readAt = ctx.now();
@@ -110,7 +131,8 @@ async function readDocument(ctx: Context, url: string): Promise<DocumentOutcome>
   } catch (error) {
     if (!(error instanceof BrokenRule)) throw error;
     const message = `the metadata document of client "${url}" is not accepted: ${error.message}`;
-    return { readAt, reach, freshUntil: readAt + refusalFresh, client: new DocumentError(message, error.rule), shown };
+    const fresh = isNear(ctx, url) ? nearRefusalFresh : refusalFresh;
+    return { readAt, reach, freshUntil: readAt + fresh, client: new DocumentError(message, error.rule), shown };
   }
 }
 
@@ -145,6 +167,7 @@ function freshness(headers: Readonly<Record<string, string | readonly string[] |
   const directives = String(control).toLowerCase();
   if (/\bno-(?:store|cache)\b/.test(directives)) return 0;
   const seconds = /(?:^|[\s,])max-age="?(\d{1,10})/.exec(directives)?.[1];
+  if (seconds === undefined && expires === undefined) return unsaidFresh;
   const lifetime =
     seconds === undefined ? Date.parse(String(expires)) - Date.parse(String(date)) : Number(seconds) * 1000;
   const left = lifetime - (Number(age) || 0) * 1000;
@@ -188,54 +211,32 @@ async function clientIn(ctx: Context, url: string, document: unknown): Promise<C
   }
 }
 
-/** Members that only keys have: one without its `kty` is a key too. */
-const keyMembers = ["kty", "crv", "n", "d", "k"] as const;
-const isKey = (value: Readonly<Record<string, unknown>>): boolean =>
-  keyMembers.some((name) => typeof value[name] === "string");
-
-const isPrivatePem = (text: string): boolean => /-----BEGIN [\w ]*PRIVATE KEY-----/.test(text);
-
-/** Names of what only the client may know; in a key, the members that make it one. */
-function secretNames(value: Readonly<Record<string, unknown>>): readonly string[] {
-  const names = Object.keys(value).filter((name) =>
-    /secret|password|private_key|registration_access_token/i.test(name),
-  );
-  return isKey(value) ? [...names, ...privateMembers.filter((name) => Object.hasOwn(value, name))] : names;
-}
-
-/** The first secret in a document, in words; null: it has none. */
-function secretIn(value: unknown): string | null {
-  if (typeof value === "string") return isPrivatePem(value) ? "a private key in PEM format" : null;
-  if (Array.isArray(value)) return value.map(secretIn).find((found) => found !== null) ?? null;
-  if (!isObject(value)) return null;
-  const [name] = secretNames(value);
-  if (name !== undefined) return isKey(value) ? `a private or secret key ("${name}")` : name;
-  return isKey(value) && value["kty"] === "oct" ? 'a secret key (kty "oct")' : secretIn(Object.values(value));
-}
-
-/** A document as others may see it. */
-function withoutSecrets(value: unknown): unknown {
-  if (typeof value === "string") return isPrivatePem(value) ? "…" : value;
-  if (Array.isArray(value)) return value.map(withoutSecrets);
-  if (!isObject(value)) return value;
-  const hidden = secretNames(value);
-  return Object.fromEntries(
-    Object.entries(value).map(([name, one]) => [name, hidden.includes(name) ? "…" : withoutSecrets(one)]),
-  );
-}
-
-/** Puts the client into the data, so that its grants and tokens work as those of any client. */
+/**
+ * Puts the client into the data, so that its grants and tokens work as those of any client. Until a user allows it, `updatedAt` says when it was
+ * last used.
+ */
 async function keep(ctx: Context, read: Client): Promise<Client> {
-  const at = new Date(ctx.now()).toISOString();
+  const now = ctx.now();
+  const at = new Date(now).toISOString();
   const epoch = ctx.random(9);
   return ctx.store.transaction((tx) => {
     const before = tx.get("clients", read.client_id);
     // The operator registered the same id in the meantime.
     if (before !== undefined && before.fromDocument === undefined) return before;
-    if (before !== undefined && sameJson(metadataOf(before), metadataOf(read))) return before;
+    removeUnused(tx, now);
+    const isSame = before !== undefined && sameJson(metadataOf(before), metadataOf(read));
+    if (isSame && wasAllowed(tx, read.client_id)) return before;
     const own = { epoch: before?.epoch ?? epoch, createdAt: before?.createdAt ?? at, updatedAt: at };
     const client: Client = { ...read, ...own, fromDocument: true };
     tx.put("clients", client);
     return client;
   });
+}
+
+/** Removes what anybody could leave behind. Before a user allows a client, it has no code and no session. */
+function removeUnused(tx: Tx, now: number): void {
+  for (const { client_id: id, updatedAt } of tx.findAll("clients", "fromDocument", "true")) {
+    // One in the future was used before the clock was set back.
+    if (Math.abs(now - Date.parse(updatedAt)) >= unusedFor && !wasAllowed(tx, id)) tx.remove("clients", id);
+  }
 }

@@ -1,7 +1,7 @@
 import { isLoopbackHost, networkOf } from "../../net/address.ts";
 import { OAuthError } from "../errors.ts";
 
-/** How often a peer may let this process read metadata documents, whichever of its issuers it asks. */
+/** How often a peer may let an issuer read metadata documents. */
 
 /** Reads that one peer may cause in each minute. */
 const readsOfPeer = 10;
@@ -13,9 +13,10 @@ const maxPeers = 1000;
 export interface PeerReads {
   /** @param address of the connection @throws {OAuthError} too_many_requests */
   count(address: string): void;
+  forget(): void;
 }
 
-/** @param now milliseconds since 1970, by the clock of the process */
+/** @param now milliseconds since 1970, by the clock that a tester may move */
 export function createPeerReads(now: () => number): PeerReads {
   /** When each peer caused its last reads. */
   const readsBy = new Map<string, readonly number[]>();
@@ -39,6 +40,9 @@ export function createPeerReads(now: () => number): PeerReads {
       readsBy.set(peer, [...recent, now()]);
       const [oldest] = readsBy.keys();
       if (readsBy.size > maxPeers && oldest !== undefined) readsBy.delete(oldest);
+    },
+    forget() {
+      readsBy.clear();
     },
   };
 }

@@ -1,7 +1,7 @@
 import { parse, serialize } from "cookie";
 import type { Request, Response } from "express";
 import type { Browser } from "../../core/sign-in/interactions.ts";
-import { isForeignPart } from "./form-origin.ts";
+import { isByPage, isForeignPart } from "./form-origin.ts";
 import type { Peer } from "../../core/clients/document-types.ts";
 import { note, type Web } from "../web.ts";
 
@@ -38,6 +38,7 @@ export const addressOf = (req: Request): string => req.socket.remoteAddress ?? "
 /** Who causes the read of a metadata document. The ledger gets the document. */
 export const peerOf = (req: Request): Peer => ({
   address: addressOf(req),
+  mayRead: !isByPage(req),
   sawDocument: (document) => {
     if (req.res !== undefined) note(req.res, { document });
   },

@@ -10,6 +10,17 @@ import { issuerUrl, type Web } from "../web.ts";
 export const isForeignPart = (req: Request): boolean =>
   /^(cross|same)-site$/.test(req.get("sec-fetch-site") ?? "") && req.get("sec-fetch-dest") !== "document";
 
+/**
+ * Whether a page of any site sends this by itself, or a browser in advance (Fetch Metadata): as an image, in a frame, by a script. A link that a
+ * user follows is a "document", and programs say nothing.
+ */
+export const isByPage = (req: Request): boolean =>
+  (req.get("sec-fetch-dest") ?? "document") !== "document" || isInAdvance(req);
+
+/** Whether a browser loads this before a person asks for it: a prefetch or a prerender. */
+export const isInAdvance = (req: Request): boolean =>
+  req.get("sec-purpose") !== undefined || req.get("purpose") !== undefined;
+
 /** Whether this origin is ours: the issuer's, or that of another of our names, under which the page was opened. */
 export function isOwnOrigin(web: Web, req: Request, origin: string): boolean {
   const { host = "" } = req.headers;

@@ -6,7 +6,7 @@ import { flowForm } from "../../core/testing/filter.ts";
 import { InteractionError } from "../../core/sign-in/interactions.ts";
 import { redirect } from "../answer/answer.ts";
 import { readInspectorCookie, setInspectorCookie } from "../input/cookies.ts";
-import { isForeignPart, isOwnOrigin } from "../input/form-origin.ts";
+import { isForeignPart, isInAdvance, isOwnOrigin } from "../input/form-origin.ts";
 import { hostStanding } from "../input/host-check.ts";
 import { bodyParameters, queryParameters, single } from "../input/params.ts";
 import { sendPage } from "../pages/page-writer.ts";
@@ -32,8 +32,7 @@ export const inspectorHref = (web: Web, path = ""): string => web.base + web.ctx
 /** Whether a person opens the page. A prefetch, or a frame of a foreign page, must not use up a key. */
 const isVisit = (web: Web, req: Request): boolean =>
   req.method === "GET" &&
-  req.get("sec-purpose") === undefined &&
-  req.get("purpose") === undefined &&
+  !isInAdvance(req) &&
   !isForeignPart(req) &&
   hostStanding(web, req.headers.host) === "own";
 
