@@ -25,7 +25,7 @@ import { withNonce } from "./input/dpop.ts";
 import { formBody, formOrJsonBody, jsonBody } from "./input/bodies.ts";
 import { getFactor, postFactor } from "./pages/factor.ts";
 import { getConsent, postConsent } from "./pages/consent.ts";
-import { anyOrigin, registeredOrigins } from "./input/cors.ts";
+import { anyOrigin, clientOrigins, operatorsOrigins } from "./input/cors.ts";
 import { getDevice, postDevice } from "./pages/device.ts";
 import { postDeviceAuthorization } from "./oauth/device-authorization.ts";
 import { discovery, jwks } from "./oauth/discovery.ts";
@@ -65,7 +65,7 @@ const document = { kind: "public", cors: anyOrigin } as const;
 
 function oauthRoutes(web: Web): readonly Route[] {
   const { paths } = web.ctx.layout;
-  const cors = registeredOrigins(web);
+  const cors = clientOrigins(web);
   const guard = [withNonce(web)];
   return [
     {
@@ -109,7 +109,7 @@ function oauthRoutes(web: Web): readonly Route[] {
 /** RFC 7591, and the client's own entry (RFC 7592). */
 function registrationRoutes(web: Web): readonly Route[] {
   const { paths } = web.ctx.layout;
-  const cors = registeredOrigins(web);
+  const cors = operatorsOrigins(web);
   const register = { kind: "api", name: "register", challenge: "Bearer", cors, body: jsonBody } as const;
   return [
     { ...register, path: paths.register, post: postRegister(web) },

@@ -1,5 +1,6 @@
 import type { IRouter, RequestHandler, Response } from "express";
 import { HttpError } from "./answer/http-error.ts";
+import type { Cors } from "./input/cors.ts";
 
 /** The endpoints by the names of discovery and the command line, the pages, and the rest. */
 type RouteName =
@@ -53,8 +54,7 @@ export type Handlers = Readonly<Partial<Record<(typeof methods)[number], Handler
 interface RouteParts extends RouteRecord, Handlers {
   /** Below the issuer. */
   readonly path: string;
-  /** Runs before everything that can fail, so that error responses carry its headers too. */
-  readonly cors?: RequestHandler;
+  readonly cors?: Cors;
   /** Checks who may use the route, and sets headers that errors carry too; runs for every method. */
   readonly guard?: readonly RequestHandler[];
   /** Reads the body of POST, PUT and PATCH. */
@@ -84,12 +84,12 @@ export const routeOf = (res: Response): RouteRecord =>
 export function mount(router: IRouter, route: Route, check: RequestHandler): void {
   const { cors, guard = [], body } = route;
   const entry = router.route(route.path);
-  entry.all(enter(route), check, ...(cors === undefined ? [] : [cors]), ...guard);
+  entry.all(enter(route), check, ...(cors === undefined ? [] : [cors.first]), ...guard);
   for (const method of methods) {
     const handler = route[method] as RequestHandler | undefined;
     if (handler === undefined) continue;
     const isRead = body !== undefined && method !== "get" && method !== "delete";
-    entry[method](...(isRead ? [body] : []), handler);
+    entry[method](...(isRead ? [body] : []), ...(cors?.second === undefined ? [] : [cors.second]), handler);
   }
   // Express answers HEAD with the handler of GET (RFC 9110 9.3.2).
   const allowed = methods.filter((method) => route[method] !== undefined);

@@ -64,6 +64,15 @@ export const userAndClient = (userId: string, clientId: string): string => `${us
 const originOf = (uri: string): string =>
   (/^https?:\/\/[^/?#]+/i.exec(uri)?.[0].toLowerCase() ?? "").replace(/^(http:.*):80$|^(https:.*):443$/, "$1$2");
 
+/** Whether nobody but the client itself says what it is: it registered itself, or has a metadata document. A stranger can cause its record. */
+export const describesItself = ({ fromDocument, registrationTokenHash }: Client): boolean =>
+  fromDocument === true || registrationTokenHash !== undefined;
+
+/** Those of the redirect URIs, each once. */
+const redirectOrigins = ({ redirect_uris: uris }: Client): readonly string[] => [
+  ...new Set(uris.map(originOf).filter((origin) => origin !== "")),
+];
+
 /** Requests that wait for a person, of each kind. */
 const maxWaiting = 10_000;
 
@@ -86,13 +95,17 @@ export const collections = {
   clients: define<Client>()({
     key: "client_id",
     index: {
+      // Only the operator can set `allowed_origins`.
       origin: (client) => [
-        ...new Set(
-          [...client.redirect_uris.map(originOf), ...(client.allowed_origins ?? [])].filter((origin) => origin !== ""),
-        ),
+        ...new Set([...(describesItself(client) ? [] : redirectOrigins(client)), ...(client.allowed_origins ?? [])]),
       ],
       fromDocument: ({ fromDocument }) => (fromDocument === true ? ["true"] : []),
-      postLogoutUri: ({ post_logout_redirect_uris: uris = [] }) => [...new Set(uris)],
+      // Alone, and with the id of the client.
+      ownOrigin: (client) =>
+        describesItself(client)
+          ? redirectOrigins(client).flatMap((origin) => [origin, `${origin} ${client.client_id}`])
+          : [],
+      postLogoutUri: (client) => (describesItself(client) ? [] : [...new Set(client.post_logout_redirect_uris ?? [])]),
       idTokenAlg: ({ id_token_signed_response_alg: alg }) => (alg === undefined ? [] : [alg]),
     },
   }),

@@ -12,9 +12,11 @@ import type { AppValues } from "./app-variables.ts";
 export const fixedRedirectUris = (client: ClientView): readonly string[] =>
   client.redirect_uris.filter((uri) => !hasOpenPort(uri));
 
-/** The clients that are apps; all of them if there are only those of `idp login` and "Try it". */
+/** The clients that are apps of this folder; all of them if there are only those of `idp login` and "Try it", and some that have a metadata document. */
 export function appsAmong(clients: readonly ClientView[]): readonly ClientView[] {
-  const apps = clients.filter(({ client_id }) => client_id !== loginClient && client_id !== tryItClientId);
+  const isApp = ({ client_id: id, metadata_document: isDocument }: ClientView): boolean =>
+    id !== loginClient && id !== tryItClientId && isDocument !== true;
+  const apps = clients.filter(isApp);
   return apps.length > 0 ? apps : clients;
 }
 

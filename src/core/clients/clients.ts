@@ -4,7 +4,7 @@
  * the operator. metadata/ says what a client may be: the form of each field (schema.ts), and what must fit together (rules.ts). It comes after
  * tokens, because grant types are declared there.
  */
-import type { Client, ReadTx } from "../../store/store.ts";
+import { describesItself, type Client, type ReadTx } from "../../store/store.ts";
 import type { Context } from "../context.ts";
 import { OAuthError } from "../errors.ts";
 import { addUnknownClient, listClients } from "../fix-commands.ts";
@@ -123,18 +123,35 @@ export function presentClient(tx: ReadTx, known: Client): Client {
   });
 }
 
-/** Whether pages of this origin are a client's: of its redirect URIs, or of `allowed_origins`. */
+/** Whether a user has ever allowed a client something, also if that is revoked. */
+export const wasAllowed = (tx: ReadTx, clientId: string): boolean => tx.has("grants", "client", clientId);
+
+/** Whether pages of this origin are those of a client that the operator named: of its redirect URIs, or of `allowed_origins`. */
 export const isClientOrigin = (ctx: Context, origin: string): Promise<boolean> =>
   ctx.store.read((tx) => tx.has("clients", "origin", origin));
+
+/**
+ * Whether pages of this origin are those of a client that describes itself, and that a user has allowed. They may read what that client gets, and
+ * nothing else: a stranger can cause such a record, and name any origin in it.
+ * @param clientId null: whether there is such a client
+ */
+export const isOwnOriginOf = (ctx: Context, origin: string, clientId: string | null): Promise<boolean> =>
+  ctx.store.read((tx) => {
+    if (clientId !== null) return tx.has("clients", "ownOrigin", `${origin} ${clientId}`) && wasAllowed(tx, clientId);
+    return tx.findAll("clients", "ownOrigin", origin).some(({ client_id: id }) => wasAllowed(tx, id));
+  });
 
 /** At most so many clients are searched for a similar id, so that a refusal costs the same however many there are. */
 const lookedAt = 200;
 
 function similarId(tx: ReadTx, clientId: string): string | undefined {
   const ids: string[] = [];
+  let left = lookedAt;
   for (const client of tx.all("clients")) {
-    if (ids.length === lookedAt) break;
-    ids.push(client.client_id);
+    if (left === 0) break;
+    left -= 1;
+    // Nobody is led to the client of a stranger.
+    if (!describesItself(client)) ids.push(client.client_id);
   }
   return nearest(clientId, ids);
 }

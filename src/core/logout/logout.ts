@@ -2,9 +2,9 @@
  * core/logout: signing out (OpenID Connect RP-Initiated Logout 1.0). logout.ts is the endpoint and the page that asks; backchannel.ts
  * notifies the clients.
  */
-import type { Client, ReadTx, Tx } from "../../store/store.ts";
+import { describesItself, type Client, type ReadTx, type Tx } from "../../store/store.ts";
 import { notifyClients, type LogoutNotice, type EndedSessions } from "../sessions/backchannel.ts";
-import { clientName, findClient, openPortsOf, presentClient, type ClientName } from "../clients/clients.ts";
+import { clientName, findClient, openPortsOf, presentClient, wasAllowed, type ClientName } from "../clients/clients.ts";
 import { documentClient } from "../clients/documents.ts";
 import { hasOpenPort, matchRedirectUri } from "../clients/redirect-uri.ts";
 import type { Context } from "../context.ts";
@@ -85,7 +85,7 @@ export async function beginLogout(
     }
     const stays = postLogoutRedirectUri !== undefined && client === null ? "no-hint" : null;
     const ended = browser.session === null ? endSessionOfHint(tx, hint) : endSessionOfCookie(tx, browser.session);
-    return { kind: "end", ended, location, back: wayBack(client), stays, uiLocales } as const;
+    return { kind: "end", ended, location, back: wayBack(tx, client), stays, uiLocales } as const;
   });
   return outcome.kind === "ask" ? outcome : notifyAndReturn(ctx, outcome);
 }
@@ -158,8 +158,10 @@ function endSessionOfHint(tx: Tx, hint: IdTokenHint | null): EndedSessions {
  * The page links only to an address that the client registered, and never to a `javascript:` URL: where it comes back to after a sign-out, else
  * the start of the app, as far as its redirect URI says where that is.
  */
-function wayBack(client: Client | null): SignedOut["back"] {
+function wayBack(tx: ReadTx, client: Client | null): SignedOut["back"] {
   if (client === null) return null;
+  // Anybody can make such a client, and a link to it.
+  if (describesItself(client) && !wasAllowed(tx, client.client_id)) return null;
   const usable = (uris: readonly string[] = []): string | undefined =>
     uris.find((uri) => /^https?:/i.test(uri) && !hasOpenPort(uri) && URL.canParse(uri));
   const redirectUri = usable(client.redirect_uris);
@@ -230,7 +232,7 @@ export async function answerLogout(
     return {
       ended: endSessionOfCookie(tx, browser.session),
       location,
-      back: wayBack(client),
+      back: wayBack(tx, client),
       stays,
       uiLocales: asked.uiLocales,
     } as const;

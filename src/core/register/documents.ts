@@ -1,5 +1,6 @@
 import type { Client, ReadTx, Tx } from "../../store/store.ts";
 import type { ClientDocuments, Peer } from "../clients/document-types.ts";
+import { wasAllowed } from "../clients/clients.ts";
 import { DocumentError } from "../clients/documents.ts";
 import type { Context } from "../context.ts";
 import { OAuthError, type Guidance, type Paragraph } from "../errors.ts";
@@ -115,8 +116,6 @@ async function isKept(ctx: Context, { client }: DocumentOutcome): Promise<boolea
     return true;
   });
 }
-
-const wasAllowed = (tx: ReadTx, clientId: string): boolean => tx.has("grants", "client", clientId);
 
 async function readDocument(ctx: Context, url: string): Promise<DocumentOutcome> {
   const readAt = ctx.now();

@@ -4,9 +4,10 @@ import type { ClientCredentials } from "../../core/clients/client-credentials.ts
 import type { PresentedToken } from "../../core/tokens/dpop-binding.ts";
 import { OAuthError } from "../../core/errors.ts";
 import { listClients } from "../../core/fix-commands.ts";
+import { readJws } from "../../core/keys/jws.ts";
 import { addressOf, peerOf } from "./cookies.ts";
 import { backchannelOf } from "./host-check.ts";
-import { single } from "./params.ts";
+import { bodyParameters, single } from "./params.ts";
 import type { Web } from "../web.ts";
 
 /** RFC 6749 2.3.1: both values are form-encoded before they are joined. */
@@ -46,6 +47,23 @@ export function basicId(req: Request): string | null {
   } catch {
     return null;
   }
+}
+
+/**
+ * The clients that a request names, each once, by its credentials or its access token. Nothing is proven; "" stands for one that cannot be read.
+ * @throws {OAuthError} invalid_request if a JSON body is not an object
+ */
+export function namedClients(req: Request): ReadonlySet<string> {
+  const { client_id: ids = [], client_assertion: assertions = [], access_token: tokens = [] } = bodyParameters(req);
+  const [, bearer] = /^(?:bearer|dpop) +(\S+) *$/i.exec(req.headers.authorization ?? "") ?? [];
+  const named = (claim: string) => (jws: string) => readJws(jws)?.payload[claim];
+  const all = [
+    ...[ids].flat(),
+    ...[assertions].flat().map(named("sub")),
+    ...[tokens, bearer ?? []].flat().map(named("client_id")),
+    ...(isBasic(req) ? [basicId(req)] : []),
+  ];
+  return new Set(all.map((id) => (typeof id === "string" ? id : "")));
 }
 
 /** The source of guesses. Pages send Origin (Fetch 3.1): they share one allowance, separate from that of the apps on the machine. */

@@ -31,10 +31,7 @@ export const inspectorHref = (web: Web, path = ""): string => web.base + web.ctx
 
 /** Whether a person opens the page. A prefetch, or a frame of a foreign page, must not use up a key. */
 const isVisit = (web: Web, req: Request): boolean =>
-  req.method === "GET" &&
-  !isInAdvance(req) &&
-  !isForeignPart(req) &&
-  hostStanding(web, req.headers.host) === "own";
+  req.method === "GET" && !isInAdvance(req) && !isForeignPart(req) && hostStanding(web, req.headers.host) === "own";
 
 /** `?key=…`: uses up the key, and redirects to the page without it: the list of sign-ins, or the one that `flow` names. */
 export const takeKey =
