@@ -20,6 +20,7 @@ import type { BrandSetting } from "./brand/schema.ts";
 import type { Factor } from "./factors/rules/names.ts";
 import type { Attempts } from "./attempts.ts";
 import type { ClientDocuments } from "./clients/document-types.ts";
+import type { FetchedKeys } from "./keys/fetched-keys.ts";
 import type { KeyRing } from "./keys/keys.ts";
 import type { Faults } from "./testing/faults/faults.ts";
 import type { Issuers } from "./issuers/issuer-view.ts";
@@ -203,6 +204,8 @@ export interface Context {
   readonly ledger: Ledger;
   /** The issuers of the process or of the data folder, with this one. */
   readonly issuers: Issuers<Context>;
+  /** Keys of others, at the addresses that they name. */
+  readonly fetchedKeys: FetchedKeys;
   /** The issuers whose tokens count here. */
   readonly trusted: TrustedIssuers;
   readonly log: Log;

@@ -165,13 +165,6 @@ async function readLimited(response: IncomingMessage, most: number): Promise<str
   return Buffer.concat(chunks).toString("utf8");
 }
 
-/**
- * A JSON document of a client.
- * @throws {OAuthError} invalid_client if it cannot be fetched
- */
-export const fetchJson = (ctx: Pick<Context, "settings">, url: string, client: Client): Promise<unknown> =>
-  readJson(url, reachOf(ctx, client));
-
 /** A JSON document. @throws {OAuthError} invalid_client if it cannot be fetched */
 export async function readJson(url: string, reach: Reach): Promise<unknown> {
   const refuse = (reason: string, cause?: unknown): OAuthError =>

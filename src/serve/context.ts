@@ -6,6 +6,7 @@ import { derive } from "../core/derived.ts";
 import { createInspectorAccess } from "../core/inspector/access.ts";
 import { movedAddress, rememberedIssuer } from "../core/issuers/issuer.ts";
 import { sameJson } from "../text/json-object.ts";
+import { createFetchedKeys } from "../core/keys/fetched-keys.ts";
 import { openKeyRing } from "../core/keys/keys.ts";
 import { addressBefore, issuerOf, layoutsOf, type Layout } from "../core/layout/layout.ts";
 import { builtInScopes } from "../core/scopes/scopes.ts";
@@ -73,6 +74,7 @@ export async function composeContext(options: ContextOptions): Promise<Context> 
     (tx) => new Set<string>([...builtInScopes, ...[...tx.all("scopes")].map(({ name }) => name)]),
   );
 
+  const fetchedKeys = createFetchedKeys(clock.unmoved);
   const services = {
     ...{ store, clock, now, random },
     passwords: options.passwords,
@@ -92,8 +94,9 @@ export async function composeContext(options: ContextOptions): Promise<Context> 
       (name) => scopes.value.has(name),
     ),
     faults: await createFaults(store),
+    fetchedKeys,
     trusted: createTrustedIssuers({
-      ...{ store, issuers: options.issuers, now: clock.unmoved },
+      ...{ store, issuers: options.issuers, fetchedKeys },
       settings: () => served.value.settings,
     }),
   };

@@ -7,8 +7,8 @@ import type { ClientCredentials } from "./client-credentials.ts";
 import { baseOf, type EndpointName } from "../endpoints.ts";
 import { mayBeForgotten } from "../era.ts";
 import { OAuthError, type Guidance } from "../errors.ts";
-import { fetchJson } from "../outbound.ts";
 import { expired, problemOf, timeProblem, type JwtProblem } from "../keys/foreign-jwt.ts";
+import { reachOf } from "../outbound.ts";
 import { readJws } from "../keys/jws.ts";
 import { hashOf } from "../secrets.ts";
 
@@ -55,8 +55,10 @@ export function assertedClientId(assertion: string): string {
 /** The client's own metadata decides the kind of key: an algorithm never does (RFC 8725 3.1). */
 async function keyOf(ctx: Context, client: Client, method: AssertionMethod): Promise<KeyObject | JWTVerifyGetKey> {
   if (method === "client_secret_jwt") return createSecretKey(client.client_secret ?? "", "utf8");
+  const { jwks_uri: uri } = client;
+  // Fetched each time, so that keys that were taken away are not accepted; but see `verifyAssertion`.
   const jwks =
-    client.jwks ?? (client.jwks_uri === undefined ? undefined : await fetchJson(ctx, client.jwks_uri, client));
+    client.jwks ?? (uri === undefined ? undefined : await ctx.fetchedKeys.read(uri, reachOf(ctx, client), () => false));
   if (jwks === undefined)
     throw refuse(`client "${client.client_id}" has neither jwks nor jwks_uri`, {
       rule: "RFC 7591 2",
@@ -77,13 +79,33 @@ async function keyOf(ctx: Context, client: Client, method: AssertionMethod): Pro
   }
 }
 
+interface Claimed {
+  readonly client: Client;
+  readonly version: number | undefined;
+}
+
 /**
  * Proves a client by its assertion, which passes once (RFC 7523 3).
  * @throws {OAuthError} invalid_client with the rule that failed
  */
 export async function verifyAssertion(
   ctx: Context,
-  { client, version }: { readonly client: Client; readonly version: number | undefined },
+  claimed: Claimed,
+  method: AssertionMethod,
+  credentials: Pick<ClientCredentials, "assertion" | "base" | "isPushed">,
+): Promise<void> {
+  try {
+    await verify(ctx, claimed, method, credentials);
+  } catch (error) {
+    const { jwks_uri: uri } = claimed.client;
+    if (uri !== undefined) ctx.fetchedKeys.pause(uri, reachOf(ctx, claimed.client));
+    throw error;
+  }
+}
+
+async function verify(
+  ctx: Context,
+  { client, version }: Claimed,
   method: AssertionMethod,
   { assertion = "", base: asked, isPushed = false }: Pick<ClientCredentials, "assertion" | "base" | "isPushed">,
 ): Promise<void> {

@@ -5,7 +5,6 @@ import { isObject } from "../../text/json-object.ts";
 import { JwtProblem } from "../keys/foreign-jwt.ts";
 import type { JwkSet } from "../keys/keys.ts";
 import { issuerOf } from "../layout/layout.ts";
-import { readJson } from "../outbound.ts";
 import { workloadJwks } from "../workloads/keys.ts";
 import { findWorkload } from "../workloads/workloads.ts";
 import { isUrl, type TrustedIssuers, type TrustedIssuerSetting } from "./trust.ts";
@@ -19,31 +18,30 @@ const identifiers = ({ address, layouts }: Pick<Context, "address" | "layouts">)
 const isJwkSet = (value: unknown): value is JwkSet =>
   isObject(value) && Array.isArray(value["keys"]) && value["keys"].every(isObject);
 
-/** @param now in milliseconds, of the clock that nobody moves */
 export function createTrustedIssuers({
   store,
   issuers,
   settings,
-  now,
-}: Pick<Context, "store" | "now"> & {
+  fetchedKeys,
+}: Pick<Context, "store" | "fetchedKeys"> & {
   readonly issuers: Issuers<Context>;
   readonly settings: () => Settings;
 }): TrustedIssuers {
-  const fetched = new Map<string, { readonly at: number; readonly keys: JwkSet }>();
   const ofKeys = {
     rule: "RFC 7517 5",
     fix: "serve the keys of the issuer at its jwks_uri, where this server can reach it",
   } as const;
 
   async function fetchKeys(uri: string, kid: unknown): Promise<JwkSet> {
-    const known = fetched.get(uri);
-    const isFresh = known !== undefined && now() - known.at < keptFor;
-    if (isFresh && (kid === undefined || known.keys.keys.some((key) => key["kid"] === kid))) return known.keys;
-    const keys = await readJson(uri, "local").catch((error: unknown) => {
-      throw new JwtProblem((error as Error).message, ofKeys, error);
-    });
+    const has = (keys: unknown): boolean =>
+      isJwkSet(keys) && (kid === undefined || keys.keys.some((key) => key["kid"] === kid));
+    const keys = await fetchedKeys
+      .read(uri, "local", (known, age) => age < keptFor && has(known))
+      .catch((error: unknown) => {
+        throw new JwtProblem((error as Error).message, ofKeys, error);
+      });
+    if (!has(keys)) fetchedKeys.pause(uri, "local");
     if (!isJwkSet(keys)) throw new JwtProblem(`${uri} gave no JWK Set (RFC 7517 5)`, ofKeys);
-    fetched.set(uri, { at: now(), keys });
     return keys;
   }
 

@@ -1,0 +1,95 @@
+import { OAuthError } from "../errors.ts";
+import { readJson, type Reach } from "../outbound.ts";
+
+/**
+ * Public keys at an address, of clients (`jwks_uri`) and of trusted issuers. Anybody can send an assertion that names them, so a forged one must not
+ * cause a fetch each time: an address is asked once at a time, and not again for a while after what it gave did not help.
+ */
+
+/** Milliseconds without a fetch after keys that did not help, and after a fetch that failed. */
+const pauseAfterKeys = 10_000;
+const pauseAfterFailure = 2000;
+/** How many addresses are remembered. A client that registers itself may name any. */
+const maxRemembered = 1000;
+
+export interface FetchedKeys {
+  /**
+   * The JSON at an address.
+   * @param isGood whether what was fetched before will do; `age` in milliseconds
+   * @throws {OAuthError} invalid_client if it cannot be fetched
+   */
+  read(uri: string, reach: Reach, isGood: (keys: unknown, age: number) => boolean): Promise<unknown>;
+  /** What was fetched did not verify an assertion. */
+  pause(uri: string, reach: Reach): void;
+}
+
+interface Fetched {
+  /** Milliseconds since 1970. */
+  readonly at: number;
+  readonly keys: unknown;
+  /** Why there are no keys. */
+  readonly failure: string | null;
+  /** Milliseconds since 1970; null: nothing is wrong with the keys. */
+  readonly pausedAt: number | null;
+}
+
+/** @param now milliseconds since 1970, by the clock that no tester moves */
+export function createFetchedKeys(now: () => number): FetchedKeys {
+  const last = new Map<string, Fetched>();
+  const underway = new Map<string, Promise<Fetched>>();
+  // What an operator's client may reach is not for another client with the same address.
+  const keyOf = (uri: string, reach: Reach): string => `${reach} ${uri}`;
+
+  function remember(key: string, fetched: Fetched): void {
+    last.delete(key);
+    last.set(key, fetched);
+    const [oldest] = last.keys();
+    if (last.size > maxRemembered && oldest !== undefined) last.delete(oldest);
+  }
+
+  async function fetchKeys(uri: string, reach: Reach): Promise<Fetched> {
+    const at = now();
+    try {
+      return { at, keys: await readJson(uri, reach), failure: null, pausedAt: null };
+    } catch (error) {
+      if (!(error instanceof OAuthError)) throw error;
+      return { at, keys: undefined, failure: error.message, pausedAt: at };
+    }
+  }
+
+  function begin(key: string, uri: string, reach: Reach): Promise<Fetched> {
+    const begun = fetchKeys(uri, reach)
+      .then((fetched) => {
+        remember(key, fetched);
+        return fetched;
+      })
+      .finally(() => underway.delete(key));
+    underway.set(key, begun);
+    return begun;
+  }
+
+  /** One in the future was before the clock was set back. */
+  const isWithin = (since: number | null, length: number): boolean =>
+    since !== null && since <= now() && now() < since + length;
+  const isPaused = ({ failure, pausedAt }: Fetched): boolean =>
+    isWithin(pausedAt, failure === null ? pauseAfterKeys : pauseAfterFailure);
+
+  return {
+    async read(uri, reach, isGood) {
+      const key = keyOf(uri, reach);
+      const before = last.get(key);
+      const isUsable =
+        before !== undefined &&
+        (isPaused(before) || (before.failure === null && before.at <= now() && isGood(before.keys, now() - before.at)));
+      const { keys, failure } = isUsable ? before : await (underway.get(key) ?? begin(key, uri, reach));
+      if (failure !== null) throw new OAuthError("invalid_client", failure);
+      return keys;
+    },
+    pause(uri, reach) {
+      const key = keyOf(uri, reach);
+      const before = last.get(key);
+      // A pause is not made longer by those who wait.
+      if (before !== undefined && !isPaused(before)) last.set(key, { ...before, pausedAt: now() });
+    },
+  };
+}
