@@ -28,7 +28,7 @@ export interface ConsentPage {
   readonly client: Client;
   readonly user: User;
   readonly redirectUri: string;
-  /** Where the metadata of a client that nobody registered comes from, and whether it returns to this machine only; else null. */
+  /** Where the metadata of a client that nobody registered comes from, and whether this request returns to this machine; else null. */
   readonly document: { readonly url: string; readonly loopback: boolean } | null;
   readonly uiLocales: string | null;
   readonly fresh: readonly ScopeRow[];
@@ -49,7 +49,7 @@ export const showConsent = (ctx: Context, uid: string, browser: Browser): Promis
     const { needs, shown } = purposeOf(ctx, interaction);
     if (needs.consent === null || session === null) return null;
     if (nextStep(tx, ctx, interaction, session).kind !== "consent") return null;
-    const { scopes } = needs.consent;
+    const { scopes, redirectUri } = needs.consent;
     const client = clientOf(tx, needs.consent);
     const grant: Pick<Grant, "scopes" | "declined"> = activeGrant(tx, session.user.id, client.client_id) ?? {
       scopes: [],
@@ -69,10 +69,8 @@ export const showConsent = (ctx: Context, uid: string, browser: Browser): Promis
       csrf: csrfFor(interaction, session.user),
       client,
       user: session.user,
-      redirectUri: needs.consent.redirectUri,
-      document: client.fromDocument
-        ? { url: client.client_id, loopback: client.redirect_uris.every(isLoopbackUrl) }
-        : null,
+      redirectUri,
+      document: client.fromDocument ? { url: client.client_id, loopback: isLoopbackUrl(redirectUri) } : null,
       uiLocales: shown.uiLocales,
       fresh: rows(asked.filter((name) => !before.includes(name))),
       granted: rows(asked.filter((name) => before.includes(name))),

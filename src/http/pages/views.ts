@@ -137,7 +137,7 @@ export interface ConsentView extends View, RequestView, ClientLinks {
   readonly csrf: string;
   readonly client: AppView;
   readonly returnTo: string | null;
-  /** Of a client that nobody registered: the host of its metadata, and whether it returns to this machine only. */
+  /** Of a client that nobody registered: the host of its metadata, and whether this request returns to this machine. */
   readonly document: { readonly host: string; readonly loopback: boolean } | null;
   readonly user: PersonView;
   readonly scopes: { readonly fresh: readonly ScopeRowView[]; readonly granted: readonly ScopeRowView[] };
