@@ -220,6 +220,16 @@ test("a loopback address without a port matches any port; localhost matches exac
   expect(await status("http://localhost:3001/cb")).toBe(400);
 });
 
+test("empty members, loose spaces and undefined scopes are no reason to refuse a document", async () => {
+  const change = { client_uri: "", token_endpoint_auth_method: "", jwks_uri: "" };
+  const empty = documents.publish("/empty.json", { ...change, scope: "" });
+  expect((await tokensOf(empty)).access_token).toBeDefined();
+  const loose = documents.publish("/loose.json", { scope: "  openid   profile email " });
+  expect((await tokensOf(loose)).scope).toBe("openid profile email");
+  const undefinedOnes = documents.publish("/undefined-scopes.json", { scope: "mcp:read" });
+  expect((await tokensOf(undefinedOnes)).scope).toBe("openid profile email");
+});
+
 test("a refusal says where to add what is missing, and no command edits the document", async () => {
   const url = documents.publish("/missing.json", { scope: "openid" });
   const page = await new Browser(idp.issuer).open(

@@ -130,6 +130,53 @@ test.each([
   expect(json["error_description"]).toMatch(description);
 });
 
+test("a member that is an empty string counts as left out, as the MCP Inspector and the Python SDK send it", async () => {
+  const idp = await start();
+  // The Inspector's registration.
+  const inspector = {
+    client_name: "inspector",
+    redirect_uris: ["http://127.0.0.1:6274/oauth/callback"],
+    token_endpoint_auth_method: "none",
+    grant_types: ["authorization_code", "refresh_token"],
+    response_types: ["code"],
+  };
+  const without = await send(idp.issuer + path, "POST", inspector);
+  const empty = { scope: "", client_uri: "", logo_uri: "", jwks_uri: "", software_id: "", initiate_login_uri: "" };
+  const { status, json } = await send(idp.issuer + path, "POST", { ...inspector, ...empty });
+  expect(status).toBe(201);
+  expect(Object.keys(json).sort()).toEqual(Object.keys(without.json).sort());
+  const { json: confidential } = await send(idp.issuer + path, "POST", { ...metadata, token_endpoint_auth_method: "" });
+  expect(confidential).toMatchObject({ token_endpoint_auth_method: "client_secret_basic" });
+  const uri = String(json["registration_client_uri"]);
+  const changed = { ...inspector, ...empty, client_id: json["client_id"], client_secret: "", scope: " " };
+  const update = await send(uri, "PUT", changed, String(json["registration_access_token"]));
+  expect([update.status, update.json["scope"]]).toEqual([200, undefined]);
+  const noAddress = await send(idp.issuer + path, "POST", { ...metadata, redirect_uris: "" });
+  expect(noAddress.json["error"]).toBe("invalid_redirect_uri");
+});
+
+test.each(["  openid   email ", "openid email", " openid email"])(
+  "spaces around and between scopes count as one: %j",
+  async (scope) => {
+    const idp = await start();
+    const { status, json } = await send(idp.issuer + path, "POST", { ...metadata, scope });
+    expect([status, json["scope"]]).toEqual([201, "openid email"]);
+  },
+);
+
+test("scopes that are all undefined are left out, with a remark in the log", async () => {
+  const lines: string[] = [];
+  const idp = await serve({ dynamicRegistration: true, log: (line) => lines.push(line) });
+  const { status, json } = await send(idp.issuer + path, "POST", { ...metadata, scope: "mcp:read  mcp:write" });
+  expect(status).toBe(201);
+  expect(json).not.toHaveProperty("scope");
+  expect(lines.join("\n")).toContain('none of its scopes "mcp:read mcp:write" is defined here');
+  const shown = await idp.call("clients.show", { client_id: String(json["client_id"]) });
+  expect(shown).not.toHaveProperty("scope");
+  const some = await send(idp.issuer + path, "POST", { ...metadata, scope: "openid mcp:read" });
+  expect(some.json["scope"]).toBe("openid mcp:read");
+});
+
 test("metadata that this server does not support is not registered", async () => {
   const idp = await start();
   const asked = { ...metadata, userinfo_signed_response_alg: "RS256", id_token_encrypted_response_alg: "RSA-OAEP" };

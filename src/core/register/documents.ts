@@ -184,7 +184,10 @@ function jsonIn(text: string): unknown {
 /** The client that a document describes. @throws {BrokenRule} */
 async function clientIn(ctx: Context, url: string, document: unknown): Promise<Client> {
   if (!isObject(document)) throw new BrokenRule("it is not a JSON object (Client ID Metadata Document 4)");
-  const { client_id: id, client_name: name, redirect_uris: uris, token_endpoint_auth_method: method } = document;
+  const { client_id: id, client_name: name, redirect_uris: uris } = document;
+  // An empty one counts as left out, as any member does (`checkMetadata`).
+  const { token_endpoint_auth_method: sent, jwks_uri: keys = "" } = document;
+  const method = sent === "" ? undefined : sent;
   if (id !== url)
     throw new BrokenRule(`its client_id is ${JSON.stringify(id)}, not its URL (Client ID Metadata Document 4)`);
   if (typeof name !== "string" || name.trim() === "") throw new BrokenRule("it has no client_name");
@@ -192,7 +195,7 @@ async function clientIn(ctx: Context, url: string, document: unknown): Promise<C
   const secret = secretIn(document);
   if (secret !== null)
     throw new BrokenRule(`it contains ${secret}, and anybody can read it (Client ID Metadata Document 4.1)`, section41);
-  if (Object.hasOwn(document, "jwks_uri"))
+  if (keys !== "")
     throw new BrokenRule("it has a jwks_uri; put the public keys into jwks", section41);
   if (method !== undefined && method !== "none" && method !== "private_key_jwt") {
     throw new BrokenRule(

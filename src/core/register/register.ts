@@ -12,7 +12,9 @@ import { baseOf } from "../endpoints.ts";
 import { addressProblem, reachOfRegistered } from "../outbound.ts";
 import { OAuthError, OperationError, type Problem } from "../errors.ts";
 import { isObject } from "../../text/json-object.ts";
+import { isDefined, splitScope } from "../scopes/scopes.ts";
 import { hashOf, sameSecret } from "../secrets.ts";
+import { cut, redacted } from "../../text/redacted.ts";
 
 /** Dynamic client registration (RFC 7591) and its management (RFC 7592). Metadata follows the rules of fixtures. */
 
@@ -49,12 +51,26 @@ function addressProblems(client: Metadata, settings: Settings): Problem[] {
   return [...problems, { path: "initiate_login_uri", message }];
 }
 
+/** A member without a value counts as left out: clients send `scope: ""` and `logo_uri: ""`. */
+const isLeftOut = (value: unknown): boolean => value === undefined || value === null || value === "";
+
+/** Without a scope of which nothing is defined: such a client could not ask for any. */
+async function withUsableScope({ store, log }: Context, client: Client): Promise<Client> {
+  const { scope, ...rest } = client;
+  const names = splitScope(scope ?? "");
+  if (scope === undefined || (await store.read((tx) => names.some((name) => isDefined(tx, name))))) return client;
+  const shown = cut(redacted(names.join(" ")), 500);
+  log(`client "${client.client_id}": none of its scopes "${shown}" is defined here, so its scope is left out`);
+  return rest;
+}
+
 /**
  * The client of the accepted metadata: unknown names are ignored (RFC 7591 2), and no client can exempt itself from consent.
  * @param given replaces what was sent
  * @throws {OAuthError} invalid_client_metadata, invalid_redirect_uri
  */
-export async function checkMetadata({ settings }: Context, sent: unknown, given: Metadata): Promise<Client> {
+export async function checkMetadata(ctx: Context, sent: unknown, given: Metadata): Promise<Client> {
+  const { settings } = ctx;
   if (!isObject(sent)) {
     throw new OAuthError(
       "invalid_client_metadata",
@@ -68,7 +84,9 @@ export async function checkMetadata({ settings }: Context, sent: unknown, given:
   const { registrableMetadata } = await import("../clients/metadata/schema.ts");
   const { checkFixtures } = await import("../fixtures/apply/seed.ts");
   const { normalizeClient } = await import("../fixtures/schema/normalize.ts");
-  const taken = Object.entries(sent).filter(([name, value]) => registrableMetadata(name) && value !== null);
+  const { scope } = sent;
+  const tidied = { ...sent, ...(typeof scope === "string" && { scope: scope.trim().replaceAll(/ +/g, " ") }) };
+  const taken = Object.entries(tidied).filter(([name, value]) => registrableMetadata(name) && !isLeftOut(value));
   // A client that registers itself expects what the standards say (OpenID Connect Core 5.3.2 and 5.4).
   const client: Metadata = {
     userinfo_format: "standard",
@@ -92,7 +110,8 @@ export async function checkMetadata({ settings }: Context, sent: unknown, given:
       fix: `leave members out until ${maxMetadataLength} characters are enough`,
     });
   }
-  return normalizeClient(client as unknown as Parameters<typeof normalizeClient>[0], null, { at: "", epoch: "" });
+  const fresh = { at: "", epoch: "" };
+  return withUsableScope(ctx, normalizeClient(client as unknown as Parameters<typeof normalizeClient>[0], null, fresh));
 }
 
 /** Whether the client gets a secret, to authenticate or to verify HS256. @throws {OAuthError} if it asks for HS256 without a secret */
@@ -201,7 +220,7 @@ async function tryUpdate(ctx: Context, access: RegistrationAccess, sent: unknown
       fix: `send client_id "${before.client_id}" with the new metadata`,
     });
   }
-  if (secret !== undefined && secret !== before.client_secret) {
+  if (!isLeftOut(secret) && secret !== before.client_secret) {
     throw new OAuthError(
       "invalid_client_metadata",
       "client_secret is not the one of this client, and it cannot be chosen (RFC 7592 2.2)",
