@@ -178,13 +178,30 @@ describe("matching", () => {
     expect(matchRedirectUri(registered, asked, "open")).toBe(matches);
   });
 
-  it("every: also a loopback address with another port, and nothing else", () => {
+  it("every: also a loopback address with another port, localhost without a port, and nothing else", () => {
     const matches = (registered: string, asked: string): boolean => matchRedirectUri(registered, asked, "every");
     expect(matches("http://127.0.0.1:80/callback", "http://127.0.0.1:81/callback")).toBe(true);
     expect(matches("http://[::1]:80/callback", "http://[::1]/callback")).toBe(true);
     expect(matches("http://127.0.0.1:80/callback", "http://127.0.0.1:81/other")).toBe(false);
     expect(matches("http://127.0.0.1:80/callback", "http://127.0.0.2:81/callback")).toBe(false);
     expect(matches("http://127.0.0.1:80/callback", "http://127.0.0.1:81@evil.example/callback")).toBe(false);
+    expect(matches("http://localhost/callback", "http://localhost:3118/callback")).toBe(true);
+    expect(matches("http://localhost/callback", "http://localhost/callback")).toBe(true);
+    for (const asked of [
+      "http://localhost:3118/other",
+      "http://localhost:3118@evil.example/callback",
+      "http://localhost.evil.example/callback",
+      "http://localhost:/callback",
+      "http://localhost:0/callback",
+      "http://localhost:x/callback",
+      "https://localhost:3118/callback",
+      "http://127.0.0.1:3118/callback",
+    ]) {
+      expect(matches("http://localhost/callback", asked), asked).toBe(false);
+    }
+    expect(matchRedirectUri("http://localhost/callback", "http://localhost:3118/callback", "open")).toBe(false);
+    expect(matches("http://app.localhost/callback", "http://app.localhost:81/callback")).toBe(false);
+    expect(matches("https://localhost/callback", "https://localhost:81/callback")).toBe(false);
     expect(matches("http://localhost:80/callback", "http://localhost:81/callback")).toBe(false);
     expect(matches("https://127.0.0.1:80/callback", "https://127.0.0.1:81/callback")).toBe(false);
   });

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { createIdp } from "../../src/index.ts";
 import { builtInDemo } from "../../src/serve/fixture-files.ts";
 import { serve } from "../helpers/app.ts";
-import { authorizeUrl, exchange, pkce, signIn } from "../helpers/client.ts";
+import { authorizeUrl, exchange, pkce, refresh, signIn } from "../helpers/client.ts";
 import { documentServer } from "../helpers/document-server.ts";
 
 /** The setting `mcp`: what servers and clients of the Model Context Protocol use. */
@@ -50,7 +50,36 @@ test("a client registers itself", async () => {
   expect(response.status).toBe(201);
 });
 
-test("localhost matches exactly, and so does the port of a confidential client", async () => {
+test("a document that lists localhost without a port signs in with any port, as a terminal's agent does", async () => {
+  const client_id = documents.publish("/terminal.json", {
+    client_name: "Terminal agent",
+    redirect_uris: ["http://localhost/callback", "http://127.0.0.1/callback"],
+    grant_types: ["authorization_code", "refresh_token"],
+    response_types: ["code"],
+  });
+  const redirect_uri = "http://localhost:3118/callback";
+  const { code } = await signIn(idp, { client_id, redirect_uri, ...proof });
+  const own = { client_id, client_secret: null, redirect_uri, code_verifier: verifier };
+  expect((await exchange(idp, code, { ...own, redirect_uri: "http://localhost:3119/callback" })).status).toBe(400);
+  expect((await signIn(idp, { client_id, redirect_uri: "http://localhost/callback", ...proof })).code).not.toBe("");
+});
+
+test("twenty clients with documents of their own sign in at once", async () => {
+  const redirect_uri = "http://localhost:3000/callback";
+  const tokens = await Promise.all(
+    Array.from({ length: 20 }, async (_, index) => {
+      const client_id = documents.publish(`/crowd-${index}.json`);
+      const { code } = await signIn(idp, { client_id, redirect_uri, ...proof });
+      const own = { client_id, client_secret: null, redirect_uri, code_verifier: verifier };
+      const { status, json } = await exchange(idp, code, own);
+      const again = await refresh(idp, json.refresh_token, { client_id, client_secret: null });
+      return [status, again.status];
+    }),
+  );
+  expect(tokens).toEqual(Array.from({ length: 20 }, () => [200, 200]));
+});
+
+test("localhost with a port matches exactly, and so does the port of a confidential client", async () => {
   const client_id = documents.publish("/local.json", { redirect_uris: ["http://localhost:3118/callback"] });
   const status = async (id: string, redirect_uri: string) =>
     (await fetch(authorizeUrl(idp, { client_id: id, redirect_uri, ...proof }), { redirect: "manual" })).status;

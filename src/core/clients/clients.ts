@@ -33,7 +33,7 @@ export const wantsSecret = (client: Proving): boolean =>
   client.token_endpoint_auth_method !== "none" &&
   client.token_endpoint_auth_method !== "private_key_jwt";
 
-/** Which loopback URIs match any port for this client (RFC 8252 7.3): those without a fixed port, or with `mcp` all on a loopback address. */
+/** Which loopback URIs match any port for this client (RFC 8252 7.3): those without a fixed port, or with `mcp` more. */
 export function openPortsOf({ settings }: Pick<Context, "settings">, client: Client): OpenPorts {
   if (isPublic(client)) return settings.mcp ? "every" : "open";
   return settings.any_loopback_port ? "open" : "none";

@@ -92,13 +92,16 @@ export const hasOpenPort = (registered: string): boolean => openPort.test(regist
 /** The same with a port. */
 const withPort = /^(http:\/\/(?:\[::1\]|127(?:\.\d{1,3}){3})):\d+([/?].*)?$/i;
 
+/** Agents on terminals register it so, and listen on any port. */
+const localhostWithoutPort = /^(http:\/\/localhost)([/?].*)?$/i;
+
 /**
  * Which registered URIs match any port, and none (RFC 8252 7.3): with `open` a loopback URI with port `*`, and one on a loopback address
- * without a port; with `every` also one on a loopback address with another port.
+ * without a port; with `every` also one on a loopback address with another port, and one on `localhost` without a port.
  */
 export type OpenPorts = "none" | "open" | "every";
 
-const patterns = { none: [], open: [withoutPort], every: [withoutPort, withPort] } as const;
+const patterns = { none: [], open: [withoutPort], every: [withoutPort, withPort, localhostWithoutPort] } as const;
 
 /** Whether a request's URI is the registered one: letter by letter (RFC 9700 2.1), except for the port where that is open. */
 export function matchRedirectUri(registered: string, asked: string, ports: OpenPorts): boolean {
