@@ -12,9 +12,13 @@ import { standardClaimNames } from "./scopes/claims.ts";
 
 const confidentialMethods = ["client_secret_post", "client_secret_basic", "client_secret_jwt", "private_key_jwt"];
 
+/** Whether this issuer accepts ID-JAGs, or a client may get one: programs that do not know the members of metadata for them warn of those. */
+export const usesIdJag = async ({ settings, store }: Context): Promise<boolean> =>
+  settings.trusted_issuers.length > 0 || (await store.read((tx) => tx.has("clients", "idJag", "true")));
+
 /**
  * The metadata (OpenID Connect Discovery 3, RFC 8414 2): registered names only, and only what works.
- * @param supported all scopes that may be asked for, the claims that those of fixtures release, and the languages of the pages
+ * @param supported all scopes that may be asked for, the claims that those of fixtures release, the languages of the pages, and ID-JAGs
  * @param options `backchannel`: the base of the endpoints that clients call themselves, where it is not the issuer: a container may know this
  *   server by another name than the browser does
  */
@@ -24,6 +28,7 @@ export function metadata(
     readonly scopes: readonly string[];
     readonly claims: readonly string[];
     readonly languages: readonly string[];
+    readonly idJag: boolean;
   },
   { backchannel, dynamicRegistration }: { readonly backchannel: string | null; readonly dynamicRegistration: boolean },
 ): Readonly<Record<string, unknown>> {
@@ -53,8 +58,10 @@ export function metadata(
     response_modes_supported: responseModesOf(ctx),
     grant_types_supported: grantTypeNames,
     // draft-ietf-oauth-identity-assertion-authz-grant-04 5: accepting ID-JAGs, and issuing them.
-    authorization_grant_profiles_supported: ["urn:ietf:params:oauth:grant-profile:id-jag"],
-    identity_chaining_requested_token_types_supported: [idJagType],
+    ...(supported.idJag && {
+      authorization_grant_profiles_supported: ["urn:ietf:params:oauth:grant-profile:id-jag"],
+      identity_chaining_requested_token_types_supported: [idJagType],
+    }),
     subject_types_supported: ["public"],
     id_token_signing_alg_values_supported: [...publicAlgs, "HS256"],
     token_endpoint_auth_methods_supported: [...confidentialMethods, "none"],

@@ -106,6 +106,7 @@ export const collections = {
           ? redirectOrigins(client).flatMap((origin) => [origin, `${origin} ${client.client_id}`])
           : [],
       postLogoutUri: (client) => (describesItself(client) ? [] : [...new Set(client.post_logout_redirect_uris ?? [])]),
+      idJag: ({ id_jag_audiences: issuers }) => (issuers === undefined ? [] : ["true"]),
       idTokenAlg: ({ id_token_signed_response_alg: alg }) => (alg === undefined ? [] : [alg]),
     },
   }),

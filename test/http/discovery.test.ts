@@ -186,3 +186,26 @@ test("an issuer with a trailing slash is kept unchanged, and no path doubles the
   expect(found["issuer"]).toBe("http://localhost:9/");
   expect(found["token_endpoint"]).toBe("http://localhost:9/api/v2/oauth/token");
 });
+
+test("the members of ID-JAGs are there once an issuer is trusted, or a client may get one: other programs do not know them", async () => {
+  const names = [
+    "authorization_grant_profiles_supported",
+    "identity_chaining_requested_token_types_supported",
+  ] as const;
+  const has = async (from: string) => {
+    const all = await read("/.well-known/openid-configuration", from);
+    return names.map((name) => name in all);
+  };
+  expect(await has(idp.issuer)).toEqual([false, false]);
+  const trusting = await serve();
+  await trusting.call("seed", { settings: { trusted_issuers: [{ issuer: "https://a.test", jwks: { keys: [] } }] } });
+  expect(await has(trusting.issuer)).toEqual([true, true]);
+  const giving = await serve();
+  const app = await register(giving, {
+    grant_types: ["urn:ietf:params:oauth:grant-type:token-exchange"],
+    id_jag_audiences: [{ issuer: "https://a.test" }],
+  });
+  expect(await has(giving.issuer)).toEqual([true, true]);
+  await giving.call("clients.remove", { client_id: app.credentials.client_id });
+  expect(await has(giving.issuer)).toEqual([false, false]);
+});

@@ -1,5 +1,5 @@
 import type { RequestHandler } from "express";
-import { metadata } from "../../core/discovery.ts";
+import { metadata, usesIdJag } from "../../core/discovery.ts";
 import { supportedScopes } from "../../core/scopes/scopes.ts";
 import { sendJson } from "../answer/answer.ts";
 import { apiHeaders } from "../answer/security-headers.ts";
@@ -20,7 +20,8 @@ export const discovery =
   async (req, res) => {
     const { ctx } = web;
     const backchannel = backchannelOf(web, req);
-    const supported = { ...(await supportedScopes(ctx)), languages: web.renderer.texts.languages };
+    const { languages } = web.renderer.texts;
+    const supported = { ...(await supportedScopes(ctx)), languages, idJag: await usesIdJag(ctx) };
     const document = metadata(ctx, supported, {
       backchannel,
       dynamicRegistration: offersRegistration(web),
