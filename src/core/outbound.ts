@@ -1,6 +1,6 @@
 import type { lookup as systemLookup } from "node:dns";
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
-import { addressIn, checkedLookup, isOwnAddress, kindOfAddress } from "../net/address.ts";
+import { addressIn, checkedLookup, isOwnAddress, kindOfAddress, type Reach } from "../net/address.ts";
 import type { Client } from "../store/store.ts";
 import type { Context, Settings } from "./context.ts";
 import { NestingError, parseJson } from "../text/json-depth.ts";
@@ -15,9 +15,6 @@ import { OAuthError } from "./errors.ts";
 const timeLimit = 5000;
 /** Bytes of the answer. */
 const sizeLimit = 102_400;
-
-/** Which part of the operator's network a client may name: all of it, this machine, or nothing. */
-export type Reach = "local" | "loopback" | "public";
 
 /** For clients that registered themselves (RFC 7591). Otherwise any page could make this server call into the operator's network. */
 export const reachOfRegistered = ({ registration_loopback: allowed }: Settings): Reach =>

@@ -1,6 +1,5 @@
 import type { IRouter, RequestHandler, Response } from "express";
 import { HttpError } from "./answer/http-error.ts";
-import type { Cors } from "./input/cors.ts";
 
 /** The endpoints by the names of discovery and the command line, the pages, and the rest. */
 type RouteName =
@@ -50,6 +49,14 @@ export const methods = ["get", "post", "put", "patch", "delete"] as const;
 
 /** The handler of each method. */
 export type Handlers = Readonly<Partial<Record<(typeof methods)[number], Handler>>>;
+
+/** The handlers that say which pages may read the answers. */
+export interface Cors {
+  /** Runs before everything that can fail, so that error responses carry its headers too. */
+  readonly first: RequestHandler;
+  /** Runs once the body is read. */
+  readonly second?: RequestHandler;
+}
 
 interface RouteParts extends RouteRecord, Handlers {
   /** Below the issuer. */

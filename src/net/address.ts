@@ -14,6 +14,9 @@ import ipaddr from "ipaddr.js";
  */
 export type AddressKind = "loopback" | "private" | "special" | "forbidden" | "public";
 
+/** Which part of the operator's network somebody else may name: all of it, this machine, or nothing. */
+export type Reach = "local" | "loopback" | "public";
+
 /** What `ipaddr.js` calls them; all other ranges are special. */
 const kinds: Readonly<Record<string, AddressKind>> = {
   unicast: "public",

@@ -1,5 +1,7 @@
 import { OAuthError } from "../errors.ts";
-import { readJson, type Reach } from "../outbound.ts";
+import { readJson } from "../outbound.ts";
+import type { Reach } from "../../net/address.ts";
+import type { FetchedKeys } from "./keys.ts";
 
 /**
  * Public keys at an address, of clients (`jwks_uri`) and of trusted issuers. Anybody can send an assertion that names them, so a forged one must not
@@ -11,17 +13,6 @@ const pauseAfterKeys = 10_000;
 const pauseAfterFailure = 2000;
 /** How many addresses are remembered. A client that registers itself may name any. */
 const maxRemembered = 1000;
-
-export interface FetchedKeys {
-  /**
-   * The JSON at an address.
-   * @param isGood whether what was fetched before will do; `age` in milliseconds
-   * @throws {OAuthError} invalid_client if it cannot be fetched
-   */
-  read(uri: string, reach: Reach, isGood: (keys: unknown, age: number) => boolean): Promise<unknown>;
-  /** What was fetched did not verify an assertion. */
-  pause(uri: string, reach: Reach): void;
-}
 
 interface Fetched {
   /** Milliseconds since 1970. */

@@ -1,6 +1,6 @@
 /*
  * core/keys: signing keys and the signing secret. keys.ts makes them at first need and keeps them; admin.ts lists them, and rotates them
- * with an overlap.
+ * with an overlap. fetched-keys.ts gets the public keys of others.
  */
 import {
   createHash,
@@ -11,6 +11,7 @@ import {
   type KeyObject,
 } from "node:crypto";
 import { promisify } from "node:util";
+import type { Reach } from "../../net/address.ts";
 import type { Key, ReadTx, Store } from "../../store/store.ts";
 import { derive } from "../derived.ts";
 
@@ -50,6 +51,18 @@ export interface KeyRing {
   verifying(kid: string | undefined): VerifyingKey | undefined;
   /** The public keys, including RS256 and every kind that a client registered; the same object until they change. */
   jwks(): Promise<JwkSet>;
+}
+
+/** Public keys of others, at the addresses that they name. */
+export interface FetchedKeys {
+  /**
+   * The JSON at an address.
+   * @param isGood whether what was fetched before will do; `age` in milliseconds
+   * @throws {OAuthError} invalid_client if it cannot be fetched
+   */
+  read(uri: string, reach: Reach, isGood: (keys: unknown, age: number) => boolean): Promise<unknown>;
+  /** What was fetched did not verify an assertion. */
+  pause(uri: string, reach: Reach): void;
 }
 
 /** Whether any client registered this algorithm for its ID tokens. */

@@ -1,18 +1,11 @@
 import type { RequestHandler, Response } from "express";
 import { isClientOrigin, isOwnOriginOf } from "../../core/clients/clients.ts";
 import { privateApiHeaders } from "../answer/security-headers.ts";
+import type { Cors } from "../route.ts";
 import type { Web } from "../web.ts";
 import { namedClients } from "./credentials.ts";
 
 /** CORS: set before anything can fail, so that error responses carry it too. */
-
-/** The handlers of a route. */
-export interface Cors {
-  /** Runs before everything that can fail. */
-  readonly first: RequestHandler;
-  /** Runs once the body is read. */
-  readonly second?: RequestHandler;
-}
 
 const maxAge = "600";
 
