@@ -195,8 +195,7 @@ async function clientIn(ctx: Context, url: string, document: unknown): Promise<C
   const secret = secretIn(document);
   if (secret !== null)
     throw new BrokenRule(`it contains ${secret}, and anybody can read it (Client ID Metadata Document 4.1)`, section41);
-  if (keys !== "")
-    throw new BrokenRule("it has a jwks_uri; put the public keys into jwks", section41);
+  if (keys !== "") throw new BrokenRule("it has a jwks_uri; put the public keys into jwks", section41);
   if (method !== undefined && method !== "none" && method !== "private_key_jwt") {
     throw new BrokenRule(
       `its token_endpoint_auth_method is ${JSON.stringify(method)}; use none, or private_key_jwt with jwks (Client ID Metadata Document 4.1)`,

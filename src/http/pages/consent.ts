@@ -7,7 +7,7 @@ import { takeStep } from "../oauth/authorize.ts";
 import { personOf } from "./person.ts";
 import { knownBrowser, readBrowser } from "../input/cookies.ts";
 import { requireOwnOrigin } from "../input/form-origin.ts";
-import { hostOf } from "./login.ts";
+import { hostOf, returnOf } from "./login.ts";
 import { renderConsent } from "./pages.ts";
 import { sendPage } from "./page-writer.ts";
 import { bodyParameters, every, single, type UidRequest } from "../input/params.ts";
@@ -35,7 +35,7 @@ export const getConsent = (web: Web) => async (req: UidRequest, res: Response) =
     action: `${path}/consent`,
     csrf: shown.csrf,
     client: { id: client.client_id, name: clientName(client)(view.lang) },
-    returnTo: hostOf(shown.redirectUri),
+    ...returnOf(shown.redirectUri),
     document: shown.document && { host: hostOf(shown.document.url), loopback: shown.document.loopback },
     user: personOf(user),
     scopes: { fresh: shown.fresh.map(row), granted: shown.granted.map(row) },

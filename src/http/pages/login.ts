@@ -82,7 +82,7 @@ async function sendLogin(
     csrf: page.csrf,
     client: client === null ? null : { id: client.id, name: client.name(shown.lang) },
     ownPage: page.ownPage?.startsWith(devicePath) === true ? "device" : "account",
-    returnTo: client === null ? null : hostOf(client.redirectUri),
+    ...(client === null ? { returnTo: null, returnsToApp: false } : returnOf(client.redirectUri)),
     picker:
       !page.picker || (page.passwordNeeded && !isSwitching)
         ? null
@@ -107,13 +107,16 @@ async function sendLogin(
   sendPage(res, status, renderLogin(web.renderer, view));
 }
 
-/** The host that the browser is sent back to, as the page shows it. */
-export function hostOf(redirectUri: string): string {
-  try {
-    return new URL(redirectUri).host || redirectUri;
-  } catch {
-    return redirectUri;
-  }
+/** The host of an address on the web, as pages show it. */
+export const hostOf = (url: string): string => (URL.canParse(url) ? new URL(url).host : url);
+
+/**
+ * Where the browser is sent back to, as pages show it. Any app may take an address of another scheme, whatever "host" it has
+ * (RFC 8252 8.1): `evil://accounts.google.com/cb` leads to no site.
+ */
+export function returnOf(redirectUri: string): Pick<LoginView, "returnsToApp"> & { readonly returnTo: string } {
+  const isOnWeb = /^https?:/i.test(redirectUri);
+  return { returnTo: isOnWeb ? hostOf(redirectUri) : redirectUri, returnsToApp: !isOnWeb };
 }
 
 /** @param first the user shown before all others */

@@ -73,8 +73,10 @@ export interface LoginView extends View, RequestView, ClientLinks {
   readonly client: AppView | null;
   /** Which of the server's own pages the sign-in is for, if no client asked. */
   readonly ownPage: "account" | "device";
-  /** The host that the browser is sent back to, or null. */
+  /** The host that the browser is sent back to; the whole redirect URI if `returnsToApp`; null for neither. */
   readonly returnTo: string | null;
+  /** The redirect URI is not on the web: an app on this device takes it. */
+  readonly returnsToApp: boolean;
   /** One page of test users; null for passwords only. */
   readonly picker: PickerView | null;
   /** The value of the user name field: the hint, or what was typed before. Never a password. */
@@ -131,12 +133,10 @@ export interface ScopeRowView extends ScopeView {
   readonly declined: boolean;
 }
 
-export interface ConsentView extends View, RequestView, ClientLinks {
+export interface ConsentView
+  extends View, RequestView, ClientLinks, Pick<LoginView, "action" | "csrf" | "returnTo" | "returnsToApp"> {
   readonly state: "default" | "incremental" | "again";
-  readonly action: string;
-  readonly csrf: string;
   readonly client: AppView;
-  readonly returnTo: string | null;
   /** Of a client that nobody registered: the host of its metadata, and whether this request returns to this machine. */
   readonly document: { readonly host: string; readonly loopback: boolean } | null;
   readonly user: PersonView;

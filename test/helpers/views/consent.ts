@@ -14,6 +14,7 @@ const consent: ConsentView = {
   policyUri: null,
   tosUri: null,
   returnTo: "localhost:3000",
+  returnsToApp: false,
   document: null,
   user: alice,
   scopes: { fresh: [openid, profile, email, details, phone, social, orders, givenName, offline], granted: [] },
@@ -44,6 +45,12 @@ export const consentViews = {
     client: { id: "https://shelf.example/client.json", name: "Shelf" },
     returnTo: "127.0.0.1:51004",
     document: { host: "shelf.example", loopback: true },
+  },
+  "consent-app": {
+    ...consent,
+    client: { id: "notes", name: "Notes" },
+    returnTo: "com.example.notes.for.desktop://accounts.example.com/signed-in/with/a-long-address",
+    returnsToApp: true,
   },
   "consent-incremental": {
     ...consent,

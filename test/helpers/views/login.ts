@@ -39,6 +39,7 @@ export const login: LoginView = {
   client: demoApp,
   ownPage: "account",
   returnTo: "localhost:3000",
+  returnsToApp: false,
   picker: fewUsers,
   username: "",
   onlyUser: null,
@@ -108,6 +109,7 @@ export const loginViews = {
     message: { text: { key: "login.error-suspended", values: { username: "carol" } }, fix: "idp users restore carol" },
     inspect: "npx dev-idp open f3",
   },
+  "login-app": { ...login, returnTo: "notes://accounts.example.com/callback", returnsToApp: true },
   "login-account-cancel": { ...login, client: null, returnTo: null, picker: null },
   "login-hint": { ...login, state: "hint", username: "bob" },
   "login-hint-unknown": {
