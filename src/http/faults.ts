@@ -17,7 +17,7 @@ import {
 import type { FlawName } from "../core/testing/faults/flaw-list.ts";
 import { spoilAuthorization, spoilJson } from "../core/testing/faults/spoil.ts";
 import { noteRegistered } from "./answer/cleaned.ts";
-import { privateApiHeaders } from "./answer/security-headers.ts";
+import { privateApiHeaders, sandboxed } from "./answer/security-headers.ts";
 import { holdResponse, sendMade, type MadeResponse } from "./hold.ts";
 import { readBrowser } from "./input/cookies.ts";
 import { basicId } from "./input/credentials.ts";
@@ -157,7 +157,8 @@ function sendOwn(exchange: Exchange, fault: Fault, target: ResponseTarget | null
   }
   const { body, content_type: type = "application/json; charset=utf-8", header, drop_after: bytes } = fault;
   const status = fault.status ?? 200;
-  const headers = { ...privateApiHeaders, "Content-Type": type, ...header };
+  // It is served at the origin of the pages, so no header of the fault comes after these.
+  const headers = { ...privateApiHeaders, "Content-Type": type, ...header, ...sandboxed };
   sendSpoiled(res, { status, headers, body: body === undefined ? bytesOf(errorOf(fault)) : Buffer.from(body) }, bytes);
 }
 

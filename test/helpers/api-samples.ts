@@ -238,6 +238,8 @@ export const samples: Readonly<Partial<Record<OperationName, { good: readonly ob
       ...["error", "description", "content_type"].map((name) => ({ endpoint: "token", [name]: "x", drop: true })),
       { endpoint: "token", header: { a: "b" }, delay: 1 },
       { endpoint: "token", status: 503, header: { "Content-Length": "1" } },
+      { endpoint: "token", body: "x", header: { "content-Security-Policy": "x" } },
+      { endpoint: "token", status: 503, header: { "Set-Cookie": "a=b" } },
       { endpoint: "token", status: 503, header: { a: "b\r\nc: d" } },
       { endpoint: "token", error: 'a"b', status: 400 },
       { endpoint: "token", body: "x", error: "x", status: 400 },
