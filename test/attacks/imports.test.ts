@@ -237,6 +237,41 @@ test("into data with other keys the tokens of the export come along, and nothing
   expect([await active(of.tokens.access_token), await active(lost.access_token)]).toEqual([false, false]);
 });
 
+describe("what one field of an export requires of another", () => {
+  const refusalOf = (state: object) => idp.call("import", { ...state }).catch((error: unknown) => error);
+
+  test("a user with one-time codes has their secret", async () => {
+    await idp.call("seed", { users: [{ username: "otto", factors: ["otp"] }] });
+    const state = (await document()) as State;
+    const at = (state["users"] ?? []).findIndex(({ username }) => username === "otto");
+    const users = (state["users"] ?? []).map(({ otp_secret: secret, ...user }, index) =>
+      index === at || secret === undefined ? user : { ...user, otp_secret: secret },
+    );
+    expect(await refusalOf({ ...state, users })).toMatchObject({
+      code: "invalid",
+      problems: [{ path: `users[${at}].otp_secret`, message: 'is missing: "otp" is among the factors' }],
+    });
+    // The codes are still those from before.
+    expect(await idp.call("users.otp", { username: "otto" })).toMatchObject({ code: expect.stringMatching(/^\d{6}$/) });
+  });
+
+  test("a workload has a key that signs", async () => {
+    await idp.call("workloads.issue", { name: "gitlab" });
+    const state = (await document()) as State;
+    const meta = (state["meta"] ?? []).map((one) => {
+      if (one["id"] !== "workloadKeys") return one;
+      const { gitlab } = one["value"] as Readonly<Record<string, object>>;
+      return { ...one, value: { gitlab: { ...gitlab, jwk: { kty: "RSA" } } } };
+    });
+    const at = meta.findIndex(({ id }) => id === "workloadKeys");
+    expect(await refusalOf({ ...state, meta })).toMatchObject({
+      code: "invalid",
+      problems: [{ path: `meta[${at}].value.gitlab.jwk`, message: "is not a private key for RS256" }],
+    });
+    expect((await fetch(`${idp.issuer}/w/gitlab/.well-known/jwks`)).status).toBe(200);
+  });
+});
+
 describe("a counter of an import has a bound that leaves room", () => {
   const huge = Number.MAX_SAFE_INTEGER;
   const withMeta = (state: State, id: string, value: unknown) => ({
