@@ -67,6 +67,30 @@ describe("bodies", () => {
   });
 });
 
+describe("what is typed", () => {
+  test.each([
+    ["lists", lists(5000)],
+    ["objects", objects(5000)],
+  ])("%s as claims in the inspector are refused on its page", async (_name, value) => {
+    const { browser, at } = await openInspector(idp);
+    const page = await browser.open(at("users"));
+    const headers = { origin: new URL(idp.issuer).origin };
+    const fields = { csrf: csrfOf(page), change: "edit-claims", target: "alice", claims: `{"x":${value}}` };
+    const init = { method: "POST", headers, body: new URLSearchParams(fields) };
+    const shown = await browser.request(at("change?change=edit-claims"), init);
+    expect([shown.status, (await shown.text()).includes("nested more than 64 levels deep")]).toEqual([422, true]);
+  });
+
+  test.each([
+    [["users", "add", "zoe", "--set"], `claims={"x":${lists(5000)}}`],
+    [["token", "issue", "--user", "alice", "--client", "demo-app", "--claim"], `x=${objects(5000)}`],
+  ])("a value of a flag: %s", async (words, value) => {
+    const env = { IDP_ADMIN_TOKEN: idp.adminToken };
+    const { code, stderr } = await idpHere([...words, value, "--url", idp.issuer], "", env);
+    expect([code, stderr.includes("nested more than 64 levels deep")]).toEqual([2, true]);
+  });
+});
+
 describe("tokens", () => {
   test.each([
     ["lists", lists(3000)],

@@ -1,4 +1,5 @@
 import { InvalidArgumentError, Option } from "commander";
+import { NestingError, parseJson } from "../../text/json-depth.ts";
 
 /** The flags `--set field=value`, for any field of a fixture, and `--claim name=value`. They are read before a command is loaded. */
 
@@ -10,9 +11,10 @@ const fromInput: Readonly<Record<string, string>> = { password: "--password-stdi
 /** JSON if it is valid, else text. A number that JavaScript cannot hold exactly, such as an id, is text. */
 function valueOf(text: string): unknown {
   try {
-    const value: unknown = JSON.parse(text);
+    const value = parseJson(text);
     return typeof value === "number" && String(value) !== text ? text : value;
-  } catch {
+  } catch (error) {
+    if (error instanceof NestingError) throw new InvalidArgumentError(`Its value is not read: ${error.message}.`);
     return text;
   }
 }

@@ -1,6 +1,7 @@
 import type { AuthenticationResponseJSON, RegistrationResponseJSON } from "@simplewebauthn/server";
 import type { Passkey, User } from "../../store/store.ts";
 import type { Context } from "../context.ts";
+import { parseJson } from "../../text/json-depth.ts";
 import { hashOf } from "../secrets.ts";
 import { relyingParty } from "./rules/relying-party.ts";
 
@@ -98,7 +99,7 @@ export async function verifyPasskey(
 /** The answer of a browser, as the form has it. @returns null if it is not JSON */
 export function parseAnswer(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseJson(text);
   } catch {
     return null;
   }

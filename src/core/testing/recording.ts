@@ -1,3 +1,4 @@
+import { parseJson } from "../../text/json-depth.ts";
 import { isObject, type JsonObject } from "../../text/json-object.ts";
 import { cut, redacted } from "../../text/redacted.ts";
 import { isList, isProven } from "../redaction/places.ts";
@@ -163,7 +164,7 @@ const documents = ["discovery", "jwks"];
 function jsonOf({ notes: { answer } }: Exchange): JsonObject | null {
   if (answer === undefined || !("json" in answer)) return null;
   try {
-    const json: unknown = JSON.parse(answer.json);
+    const json = parseJson(answer.json);
     return isObject(json) ? json : null;
   } catch {
     return null;

@@ -1,5 +1,6 @@
 import type { RawParameters } from "../../core/authorize/parameters.ts";
 import type { Problem } from "../../core/errors.ts";
+import { parseJson } from "../../text/json-depth.ts";
 import { isObject } from "../../text/json-object.ts";
 import { faultEndpoints, faultMethods } from "../../core/testing/faults/fault-endpoints.ts";
 import type { FaultInput } from "../../core/testing/faults/faults.ts";
@@ -126,7 +127,7 @@ export function faultIn(body: RawParameters): string {
 }
 
 /** @param fault as {@link faultIn} returns it; the operation checks it */
-export const faultOf = (fault: string): FaultInput => JSON.parse(fault) as FaultInput;
+export const faultOf = (fault: string): FaultInput => parseJson(fault) as FaultInput;
 
 /** The command that adds the same fault. */
 export function faultCommand(fault: string): readonly string[] {

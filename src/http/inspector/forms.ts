@@ -1,6 +1,7 @@
 import type { RawParameters } from "../../core/authorize/parameters.ts";
 import { OperationError } from "../../core/errors.ts";
 import { commandOn } from "../../core/hint.ts";
+import { parseJson } from "../../text/json-depth.ts";
 import { isObject, type JsonObject } from "../../text/json-object.ts";
 import { expirable } from "../../core/testing/expire.ts";
 import { single } from "../input/params.ts";
@@ -16,7 +17,7 @@ const filled = (body: RawParameters, names: readonly string[]): Readonly<Record<
   );
 
 export function objectIn(json: string): JsonObject {
-  const value: unknown = JSON.parse(json);
+  const value = parseJson(json);
   return isObject(value) ? value : {};
 }
 
@@ -52,9 +53,9 @@ export function claimsIn(body: RawParameters): string {
   const text = typed(body, "claims");
   let others: unknown;
   try {
-    others = text === "" ? {} : JSON.parse(text);
+    others = text === "" ? {} : parseJson(text);
   } catch (cause) {
-    throw new OperationError("usage", `the claims are not JSON: ${(cause as Error).message}`, { cause });
+    throw new OperationError("usage", `the claims cannot be read: ${(cause as Error).message}`, { cause });
   }
   if (!isObject(others))
     throw new OperationError("usage", 'the claims must be a JSON object, such as {"tenant":"acme"}');
