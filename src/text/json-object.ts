@@ -4,14 +4,24 @@ export type JsonObject = Readonly<Record<string, unknown>>;
 export const isObject = (value: unknown): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
+/**
+ * What a map holds under a name that somebody else chose. Every object inherits `constructor`, `toString` and others, which nobody put
+ * there.
+ */
+export const ownValue = <T>(map: Readonly<Record<string, T>>, name: string): T | undefined =>
+  Object.hasOwn(map, name) ? map[name] : undefined;
+
 /** The same value with the fields of every object sorted. */
 function sorted(value: unknown): unknown {
   if (typeof value !== "object" || value === null) return value;
   if (Array.isArray(value)) return value.map(sorted);
   const fields = value as Readonly<Record<string, unknown>>;
-  const copy: Record<string, unknown> = {};
-  for (const key of Object.keys(fields).sort()) copy[key] = sorted(fields[key]);
-  return copy;
+  // An assignment to `__proto__` would set the prototype.
+  return Object.fromEntries(
+    Object.keys(fields)
+      .sort()
+      .map((key) => [key, sorted(fields[key])]),
+  );
 }
 
 /** The same text for the same value, whatever the order of its fields. */

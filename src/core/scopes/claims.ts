@@ -1,6 +1,7 @@
 import type { Client, ReadTx, User } from "../../store/store.ts";
 import { baseOf } from "../endpoints.ts";
 import { avatarOf } from "./avatar.ts";
+import { ownValue } from "../../text/json-object.ts";
 import type { Context, Settings } from "../context.ts";
 import { reservedClaims, standardByScope } from "./claim-table.ts";
 
@@ -78,7 +79,7 @@ const isSet = (value: unknown): boolean => value !== undefined && value !== null
 
 const pick = (from: Readonly<Record<string, unknown>>, names: Iterable<string>): Record<string, unknown> => {
   const picked: Record<string, unknown> = {};
-  for (const name of names) if (isSet(from[name])) picked[name] = from[name];
+  for (const name of names) if (isSet(ownValue(from, name))) picked[name] = from[name];
   return picked;
 };
 

@@ -1,3 +1,4 @@
+import { ownValue } from "../../text/json-object.ts";
 import { durationOf } from "../time.ts";
 import { differences, isAfter, type Difference, type RequestFilter } from "./filter.ts";
 import { shownAs } from "./redact-record.ts";
@@ -50,7 +51,7 @@ function boundsOf({ times, at_least, never }: Expectation): readonly [least: num
 /** The parameters in which a request differs. */
 const paramDifferences = (ledger: Ledger, { param = {} }: Expectation, record: RequestRecord): readonly Difference[] =>
   Object.entries(param).flatMap(([name, wanted]) => {
-    const recorded = record.parameters[name];
+    const recorded = ownValue(record.parameters, name);
     return [recorded].flat().some((one) => ledger.isSame(wanted, one))
       ? []
       : [{ name, wanted: ledger.shown(name, wanted), got: recorded === undefined ? null : shownAs(recorded) }];

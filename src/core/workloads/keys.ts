@@ -1,6 +1,7 @@
 import { createPrivateKey, type KeyObject } from "node:crypto";
 import type { Key, ReadTx } from "../../store/store.ts";
 import type { Context } from "../context.ts";
+import { ownValue } from "../../text/json-object.ts";
 import { newPublicKey, privateMembers } from "../keys/keys.ts";
 
 /** The keys of workloads: each has one of its own, made when it is first needed and kept with the data. */
@@ -11,13 +12,13 @@ const stored = (tx: ReadTx): Keys => (tx.get("meta", "workloadKeys")?.value ?? {
 
 /** @param name of a workload that exists */
 async function keyOf(ctx: Pick<Context, "store" | "now">, name: string): Promise<Key> {
-  const known = await ctx.store.read((tx) => stored(tx)[name]);
+  const known = await ctx.store.read((tx) => ownValue(stored(tx), name));
   if (known !== undefined) return known;
   const made = await newPublicKey("RS256", new Date(ctx.now()).toISOString());
   return ctx.store.transaction((tx) => {
     const keys = stored(tx);
     // Another request may have been faster.
-    const first = keys[name];
+    const first = ownValue(keys, name);
     if (first !== undefined) return first;
     tx.put("meta", { id: "workloadKeys", value: { ...keys, [name]: made } });
     return made;

@@ -18,6 +18,9 @@ const keyOf = ([client, name]: Role): string => JSON.stringify([client, name]);
 
 const objectIn = (value: unknown): JsonObject => (isObject(value) ? value : {});
 
+/** A map by names of the realm. It inherits nothing: a client may be called "constructor". */
+const named = <T>(): Record<string, T> => Object.create(null) as Record<string, T>;
+
 /** The roles that an object names: `realmRoles` and `clientRoles`, or `realm` and `client`. */
 function rolesIn(ofRealm: unknown, ofClients: unknown): Role[] {
   return [
@@ -87,15 +90,15 @@ export function membershipOf(realms: readonly JsonObject[]): (user: JsonObject) 
       roles.set(keyOf(role), role);
       open.push(...(inside.get(keyOf(role)) ?? []));
     }
-    const clientRoles: Record<string, string[]> = {};
+    const clientRoles = named<string[]>();
     for (const [client, name] of roles.values()) if (client !== null) (clientRoles[client] ??= []).push(name);
-    const inherited: Record<string, unknown[]> = {};
+    const inherited = named<unknown[]>();
     for (const group of chain) {
       for (const [name, values] of Object.entries(objectIn(group["attributes"]))) (inherited[name] ??= []).push(values);
     }
     return {
       realmRoles: [...roles.values()].flatMap(([client, name]) => (client === null ? [name] : [])),
-      ...{ clientRoles, inherited, attributes: objectIn(user["attributes"]) },
+      ...{ clientRoles, inherited, attributes: Object.assign(named<unknown>(), objectIn(user["attributes"])) },
     };
   };
 }

@@ -4,6 +4,7 @@ import { Eta } from "eta";
 import { OperationError, type Problem } from "../../../core/errors.ts";
 import { locateJson } from "../../../core/fixtures/read/json.ts";
 import { nearest } from "../../../core/nearest.ts";
+import { ownValue } from "../../../text/json-object.ts";
 import { builtInRoot, filesIn, folderOf, positionOf, problemOfFile, readPage, type Mistake } from "./page-file.ts";
 
 /** Checks a folder of templates before anybody asks for a page: a page with a mistake would be an error 500 without a file name. */
@@ -81,7 +82,7 @@ const valuesIn = (text: string): readonly string[] => [...text.matchAll(/\{(\w+)
 /** What has no effect in the texts of a locale, or no value on a page. @param known the built-in texts in English */
 function oddTexts(texts: Readonly<Record<string, string>>, known: Readonly<Record<string, string>>): readonly string[] {
   return Object.entries(texts).flatMap(([key, text]) => {
-    const original = known[key];
+    const original = ownValue(known, key);
     if (original === undefined) {
       return ownKey.test(key) ? [] : [` "${key}" is no text of a page.${meant(key, Object.keys(known))}`];
     }
