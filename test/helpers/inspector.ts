@@ -18,4 +18,4 @@ export async function openInspector(idp: Idp, flow?: string): Promise<Opened> {
 }
 
 /** The value of the forms of a page. */
-export const csrfOf = ({ body }: Visit): string => /name="csrf" value="([^"]+)"/.exec(body)?.[1] ?? "";
+export const csrfOf = ({ body }: Pick<Visit, "body">): string => /name="csrf" value="([^"]+)"/.exec(body)?.[1] ?? "";

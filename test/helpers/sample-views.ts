@@ -136,7 +136,14 @@ export const samples: readonly Sample[] = [
 const kinds = [
   ["account-gone", "account-many", "account-revoke", "account-saved"],
   ["account-passkey-added", "account-passkey-refused", "account-passkey-removed"],
-  ["factor-error-otp", "factor-otp-typed", "factor-otp-used", "factor-passkey-both", "factor-passkey-insecure"],
+  [
+    "factor-banned",
+    "factor-error-otp",
+    "factor-otp-typed",
+    "factor-otp-used",
+    "factor-passkey-both",
+    "factor-passkey-insecure",
+  ],
   [
     "consent-again",
     "consent-default",

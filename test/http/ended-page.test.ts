@@ -1,12 +1,13 @@
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { renderEnded } from "../../src/http/pages/pages.ts";
 import { createRenderer } from "../../src/http/pages/templates/render.ts";
 import type { EndedView } from "../../src/http/pages/error-views.ts";
 import { endedViews } from "../helpers/views/login.ts";
 import { register, serve } from "../helpers/app.ts";
-import { Browser } from "../helpers/browser.ts";
-import { authorizeUrl } from "../helpers/client.ts";
+import { Browser, type Visit } from "../helpers/browser.ts";
+import { authorizeUrl, pick } from "../helpers/client.ts";
 import { testClock } from "../helpers/clock.ts";
+import { csrfOf } from "../helpers/inspector.ts";
 import { hooked, wordsOf } from "../helpers/html.ts";
 
 const renderer = createRenderer();
@@ -87,12 +88,47 @@ test("leads to where the app says that sign-ins begin, with the issuer", async (
   expect(hooked(over.body, "login-again").attributes["href"]).toBe(href);
 });
 
-test("a user who is suspended on the consent page sees why, and nothing is shared", async () => {
-  const idp = await serve();
-  const browser = new Browser(idp.issuer);
-  const consent = await browser.press(await browser.open(authorizeUrl(idp)), "login-as-alice");
-  await idp.call("users.suspend", { username: "alice" });
-  const told = await browser.press(consent, "consent-allow");
-  expect([told.status, told.page, told.state]).toEqual([403, "consent", "suspended"]);
-  expect(await idp.call("grants.list", { user: "alice" })).toEqual([]);
+describe.each([
+  ["suspended", "users.suspend", "Your account is suspended"],
+  ["banned", "users.ban", "Your account is banned"],
+] as const)("a user who is %s meanwhile sees that on the page, and nothing is shared", (state, change, says) => {
+  const secret = "GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ";
+  type Act = (browser: Browser, visit: Visit) => Promise<Visit>;
+  const reload: Act = (browser, { url }) => browser.open(url);
+  const typed: Act = (browser, visit) => browser.press(visit, "factor-submit", { otp: "123456" });
+  const button: Act = (browser, visit) => browser.press(visit, "factor-passkey");
+  const passkey: Act = (browser, { url, body }) =>
+    browser.open(url, {
+      method: "POST",
+      headers: { origin: new URL(url).origin },
+      body: new URLSearchParams({ csrf: csrfOf({ body }), passkey: '{"id":"a"}' }),
+    });
+
+  test.each<readonly [what: string, page: "consent" | "factor", acr: string | null, act: Act]>([
+    ["the consent page, loaded again", "consent", null, reload],
+    ["the consent page, allowed", "consent", null, (browser, visit) => browser.press(visit, "consent-allow")],
+    ["the page for a code, loaded again", "factor", "urn:otp", reload],
+    ["a code", "factor", "urn:otp", typed],
+    ["the page for a passkey, loaded again", "factor", "phr", reload],
+    ["the button in place of a passkey", "factor", "phr", button],
+    ["a passkey", "factor", "phr", passkey],
+  ])("%s", async (_what, page, acr, act) => {
+    const idp = await serve();
+    const users = [{ username: "otto", factors: ["otp", "passkey"] as const, otp_secret: secret }];
+    await idp.call("seed", { users, settings: { acr: { "urn:otp": ["otp"], phr: ["passkey"] } } });
+    const browser = new Browser(idp.issuer);
+    const login = await browser.open(authorizeUrl(idp, { acr_values: acr }));
+    const before = await pick(browser, login, "otto");
+    expect(before.page).toBe(page);
+    await idp.call(change, { username: "otto" });
+    const told = await act(browser, before);
+    expect([told.status, told.page, told.state]).toEqual([403, page, state]);
+    expect(wordsOf(told.body)).toContain(says);
+    expect(wordsOf(told.body)).toContain("idp users restore otto");
+    expect(wordsOf(told.body)).not.toMatch(/suspended or banned/);
+    const data = await browser.request(before.url, { headers: { accept: "application/json" } });
+    expect(data.status).toBe(403);
+    expect(await data.json()).toMatchObject({ state, error_description: `the account was ${state} meanwhile` });
+    expect(await idp.call("grants.list", { user: "otto" })).toEqual([]);
+  });
 });

@@ -71,7 +71,7 @@ export interface Browser extends Peer {
 /** Why a page of an interaction cannot be shown, or its form is refused. */
 export class InteractionError extends Error {
   override readonly name = "InteractionError";
-  readonly reason: "gone" | "finished" | "suspended" | "other-browser" | "csrf";
+  readonly reason: "gone" | "finished" | "suspended" | "banned" | "other-browser" | "csrf";
   /** Who asked; null: no longer known. */
   readonly app: (AskingApp & { readonly name: ClientName; readonly initiateLoginUri: string | null }) | null;
   /** Who was suspended or banned. */
@@ -86,7 +86,8 @@ export class InteractionError extends Error {
       {
         gone: "this sign-in took too long or was already finished",
         finished: "this request was answered already",
-        suspended: "the account was suspended or banned meanwhile",
+        suspended: "the account was suspended meanwhile",
+        banned: "the account was banned meanwhile",
         "other-browser": "the browser did not send the cookie of this sign-in",
         csrf: "the form did not come from this server's own page",
       }[reason],
@@ -186,7 +187,7 @@ function appOf(interaction: Interaction): AskingApp | null {
 export function refusalOf(
   tx: ReadTx,
   interaction: Interaction,
-  reason: "gone" | "finished" | "suspended",
+  reason: "gone" | "finished" | "suspended" | "banned",
   username: string | null = null,
 ): InteractionError {
   const app = appOf(interaction);

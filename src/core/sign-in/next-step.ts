@@ -228,7 +228,7 @@ export function sessionFor(tx: ReadTx, interaction: Interaction, browser: Browse
   const userId = sessionOf(tx, browser.session)?.userId ?? (login === "canceled" ? undefined : login?.userId);
   const user = userId === undefined ? undefined : tx.get("users", userId);
   if (user !== undefined && user.status !== "active") {
-    throw refusalOf(tx, interaction, "suspended", user.username);
+    throw refusalOf(tx, interaction, user.status, user.username);
   }
   return null;
 }

@@ -128,8 +128,12 @@ function errorView(web: Web, req: Request, res: Response, error: unknown, answer
 function sendEnded(web: Web, req: Request, res: Response, error: InteractionError): void {
   if (error.username !== null) note(res, { user: error.username });
   // Both pages say in the same words that a cookie is missing.
-  const step = routeOf(res).name === "consent" && error.reason !== "other-browser" ? "consent" : "login";
-  const wrongName = error.reason === "other-browser" ? nameOfIssuer(web, req) : null;
+  const { reason } = error;
+  const isBarred = reason === "suspended" || reason === "banned";
+  const route = routeOf(res).name;
+  const step =
+    route === "consent" && reason !== "other-browser" ? route : route === "factor" && isBarred ? route : "login";
+  const wrongName = reason === "other-browser" ? nameOfIssuer(web, req) : null;
   const shown = viewFor(web, req, res, error.app ?? {});
   const view = {
     ...shown,
@@ -142,13 +146,13 @@ function sendEnded(web: Web, req: Request, res: Response, error: InteractionErro
     message: error.message,
   } as const;
   const isForm = req.method === "POST";
-  const status = error.reason === "suspended" ? 403 : error.reason === "other-browser" || isForm ? 400 : 404;
+  const status = isBarred ? 403 : reason === "other-browser" || isForm ? 400 : 404;
   sendPage(res, status, renderEnded(web.renderer, view));
 }
 
 function endedState({ reason }: InteractionError, step: EndedView["step"]): EndedView["state"] {
   if (reason === "other-browser") return "no-cookie";
-  if (reason === "suspended") return "suspended";
+  if (reason === "suspended" || reason === "banned") return reason;
   return step === "consent" && reason === "finished" ? "finished" : "expired";
 }
 

@@ -3,12 +3,12 @@ import type { AppView, View } from "./views.ts";
 
 /** A sign-in or a consent that cannot go on: the page says how to start again. */
 export interface EndedView extends View {
-  readonly step: "login" | "consent";
-  readonly state: "expired" | "no-cookie" | "finished" | "suspended";
+  readonly step: "login" | "factor" | "consent";
+  readonly state: "expired" | "no-cookie" | "finished" | "suspended" | "banned";
   readonly client: AppView | null;
   /** Where to go from here: to the app (expired, finished), or to this page at its right address (no-cookie); null for no link. */
   readonly href: string | null;
-  /** The command that makes a suspended user active again; null for no fix. */
+  /** The command that makes a suspended or banned user active again; null for no fix. */
   readonly fix: string | null;
   /** The command that opens the sign-in in the inspector. */
   readonly inspect: string | null;

@@ -98,7 +98,8 @@ export function renderLogin(renderer: Renderer, view: LoginView): Page {
 export function renderEnded(renderer: Renderer, view: EndedView): Page {
   const { page, say, plain } = writerOf(renderer, view);
   const { client, state, step } = view;
-  const key = `ended.${step}-${state}`;
+  const isBarred = state === "suspended" || state === "banned";
+  const key = isBarred ? `ended.${state}` : `ended.${step}-${state}`;
   const toApp = state === "expired" ? "ended.again" : "ended.to-app";
   const words = client === null ? "" : plain({ key: toApp, values: { client: client.name } });
   return page(

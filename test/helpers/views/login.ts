@@ -172,5 +172,6 @@ export const endedViews = {
     state: "suspended",
     client: { id: "long", name: "Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft" },
   },
+  "factor-banned": { ...ended, step: "factor", state: "banned", fix: "npx dev-idp users restore dave" },
   "consent-suspended-fix": { ...ended, step: "consent", state: "suspended", fix: "npx dev-idp users restore carol" },
 } satisfies Record<string, EndedView>;
