@@ -80,6 +80,23 @@ const form: RequestHandler = (req, res, next) => {
 const hasBody = ({ headers }: Request): boolean =>
   headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;
 
+/** Types that a refusal names. Any other text may be a secret in the wrong place. */
+const usualTypes = [
+  formType,
+  jsonType,
+  "text/plain",
+  "text/html",
+  "text/xml",
+  "application/xml",
+  "multipart/form-data",
+];
+
+/** The media type of a body that is not read, in words. */
+function typeOf({ headers }: Request): string {
+  const [type = ""] = (headers["content-type"] ?? "").toLowerCase().split(";");
+  return usualTypes.includes(type.trim()) ? `Content-Type "${type.trim()}"` : "this Content-Type";
+}
+
 /** Reads the body with the parser of its type; 415 for a body of any other type. */
 function parsedBy(parsers: Readonly<Record<string, RequestHandler>>): RequestHandler {
   const types = Object.keys(parsers);
@@ -91,8 +108,8 @@ function parsedBy(parsers: Readonly<Record<string, RequestHandler>>): RequestHan
       return;
     }
     if (hasBody(req)) {
-      const given = req.headers["content-type"] ?? "";
-      throw new HttpError(415, `Content-Type "${given}" is not supported; send ${types.join(" or ")}`, {
+      const given = req.headers["content-type"] === undefined ? "a body without Content-Type" : typeOf(req);
+      throw new HttpError(415, `${given} is not supported; send ${types.join(" or ")}`, {
         fix: `send Content-Type: ${types.join(" or ")}`,
       });
     }
