@@ -2,7 +2,7 @@ import type { IRouter, RequestHandler, Response } from "express";
 import { HttpError } from "./answer/http-error.ts";
 
 /** The endpoints by the names of discovery and the command line, the pages, and the rest. */
-type RouteName =
+export type RouteName =
   | "authorize"
   | "token"
   | "userinfo"

@@ -22,6 +22,9 @@ import { checkLength } from "../sign-in/request-length.ts";
 import { endSessionOfCookie, endSessions, liveSession } from "../sessions/sessions.ts";
 import { verifyIdTokenHint, type IdTokenHint } from "../tokens/accept.ts";
 
+/** What a logout request is made of, beside the name that a vendor has for `post_logout_redirect_uri`. */
+export const logoutParameters = ["id_token_hint", "client_id", "post_logout_redirect_uri", "state", "ui_locales"];
+
 /** The parameters of a logout request, each a single value. */
 export interface LogoutRequest {
   readonly idTokenHint: string | undefined;

@@ -62,7 +62,8 @@ async function sendDevice(web: Web, req: Request, res: Response, typed: string |
     noteRefusal(web, res, unusable[content.state], enterNew);
   }
   const view = viewFor(web, req, res);
-  const shown = { ...view, keptQuery: view.keptQuery ?? new URLSearchParams({ user_code: typed ?? "" }).toString() };
+  const kept = typed === undefined ? "" : new URLSearchParams({ user_code: typedFor(typed) }).toString();
+  const shown = { ...view, keptQuery: kept };
   send(web, res, failed ? 400 : 200, shown, {
     ...(content.state === "confirm"
       ? {
@@ -86,10 +87,12 @@ const enterNew: Guidance = {
   rule: "RFC 8628 3.3",
   fix: "enter the code that the device shows now, or begin there again",
 };
+/** What an address repeats of a typed code. */
+const typedFor = (typed = ""): string => typedCode(typed).slice(0, maxTypedLength);
 
 /** The path of the page to return to after the sign-in. It is stored until then, so the code in it is kept short. */
 const pathFor = (typed: string | undefined): string =>
-  typed === undefined ? devicePath : `${devicePath}?user_code=${typedCode(typed).slice(0, maxTypedLength)}`;
+  typed === undefined ? devicePath : `${devicePath}?user_code=${typedFor(typed)}`;
 
 function send(
   web: Web,

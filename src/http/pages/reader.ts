@@ -1,11 +1,12 @@
 import type { Request, Response } from "express";
-import type { RawParameters } from "../../core/authorize/parameters.ts";
+import { authorizeParameters, type RawParameters } from "../../core/authorize/parameters.ts";
+import { logoutParameters } from "../../core/logout/logout.ts";
 import { redacted } from "../../text/redacted.ts";
 import { isList, isOpenInAddress } from "../../core/redaction/places.ts";
 import { shownValue } from "../../core/redaction/values.ts";
 import { readPreference, setPreference } from "../input/cookies.ts";
 import { queryParameters } from "../input/params.ts";
-import { routeOf } from "../route.ts";
+import { routeOf, type RouteName } from "../route.ts";
 import { brandView } from "./brand.ts";
 import { themes, type Theme, type View } from "./views.ts";
 import { notesOf, type Web } from "../web.ts";
@@ -55,18 +56,23 @@ function themeFor(web: Web, req: Request, res: Response, query: RawParameters): 
   return chosen ?? themeNamed(readPreference(web, req, "theme")) ?? "system";
 }
 
-/** Without these, the page of a sign-out or of a device would be another one. */
-const needed: Readonly<Record<string, readonly string[]>> = {
-  logout: ["state", "client_id", "post_logout_redirect_uri"],
-  device: ["user_code"],
-};
+/** The parameters that each page reads. A page with none would be the same without its query. */
+const ownParameters = ({ ctx }: Web): Readonly<Partial<Record<RouteName, readonly string[]>>> => ({
+  authorize: authorizeParameters,
+  logout: [...logoutParameters, ...(ctx.layout.returnParameter === undefined ? [] : [ctx.layout.returnParameter])],
+  login: ["q", "page", "switch"],
+  factor: ["instead"],
+  account: ["removed", "gone", "saved", "ended", "passkey-added", "passkey-removed", "passkey-refused"],
+  root: ["login_hint"],
+  inspector: ["q", "change", "flow"],
+});
 
-/** What the links to another language repeat of the query: not the choice itself, nor what no page may repeat. */
-function keptOf(query: RawParameters, res: Response): string {
+/** What the links to another language repeat of the query: parameters of this page alone, and of them nothing that may be a secret. */
+function keptOf(web: Web, query: RawParameters, res: Response): string {
   const { registered } = notesOf(res);
+  const own = ownParameters(web)[routeOf(res).name] ?? [];
   const shown = (name: string, value: string): string | null => {
-    if (registered === undefined && needed[routeOf(res).name]?.includes(name) === true) return value;
-    if (!isOpenInAddress(name) || name === "lang" || name === "theme") return null;
+    if (!own.includes(name) || !isOpenInAddress(name)) return null;
     const text = shownValue(value, (part) => registered?.has(part) === true, isList(name));
     return text === null ? null : redacted(text);
   };
@@ -87,6 +93,6 @@ export function viewFor(web: Web, req: Request, res: Response, reader: Reader = 
     theme: themeFor(web, req, res, query),
     base: web.base,
     brand: brandView(web),
-    keptQuery: req.method === "GET" || req.method === "HEAD" ? keptOf(query, res) : null,
+    keptQuery: req.method === "GET" || req.method === "HEAD" ? keptOf(web, query, res) : null,
   };
 }
