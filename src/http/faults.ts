@@ -95,6 +95,7 @@ async function before(exchange: Exchange): Promise<boolean> {
   note(exchange.res, { client: request.client, user: request.user });
   if (!(await begin(exchange, fault))) return false;
   if (!hasOwnResponse(fault)) return true;
+  note(exchange.res, { unchecked: true });
   sendOwn(exchange, fault, target);
   return false;
 }

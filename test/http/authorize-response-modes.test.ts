@@ -21,7 +21,7 @@ const queryOf = (url: string): string => url.slice(url.indexOf("?") + 1);
 
 describe("POST", () => {
   test("without the session cookie: 303 to the same request as GET", async () => {
-    const query = queryOf(app.url({ state: "a b&c=ü", made_up: "1" }));
+    const query = queryOf(app.url({ state: "a b&c=ü", prompt: "login" }));
     const response = await fromClientPage(query);
     expect([response.status, response.headers.get("cache-control")]).toEqual([303, "no-store"]);
     const location = new URL(response.headers.get("location") ?? "", idp.issuer);

@@ -1,5 +1,13 @@
 import { grantTypes, tokenParameters } from "../tokens/grant-types/list.ts";
 
+/** Of a client's metadata (RFC 7591, 7592). */
+const ofRegistration = [
+  "client_name client_uri logo_uri policy_uri tos_uri jwks_uri redirect_uris post_logout_redirect_uris grant_types",
+  "response_types token_endpoint_auth_method token_endpoint_auth_signing_alg application_type contacts software_id",
+  "software_version id_token_signed_response_alg registration_client_uri client_id_issued_at client_secret_expires_at",
+  "backchannel_logout_uri backchannel_logout_session_required initiate_login_uri default_max_age require_auth_time",
+].flatMap((line) => line.split(" "));
+
 /** The parameters that are not meant to hold a secret. Any other counts as secret, so one that nobody thought of is never shown. */
 const open = new Set(
   [
@@ -11,11 +19,7 @@ const open = new Set(
     "username decision pick cancel switch q page lang theme everywhere",
     // Responses.
     "error error_description error_uri iss token_type issued_token_type expires_in interval verification_uri message",
-    // Registration (RFC 7591, 7592).
-    "client_name client_uri logo_uri policy_uri tos_uri jwks_uri redirect_uris post_logout_redirect_uris grant_types",
-    "response_types token_endpoint_auth_method token_endpoint_auth_signing_alg application_type contacts software_id",
-    "software_version id_token_signed_response_alg registration_client_uri client_id_issued_at client_secret_expires_at",
-    "backchannel_logout_uri backchannel_logout_session_required initiate_login_uri default_max_age require_auth_time",
+    ...ofRegistration,
     ...tokenParameters.flatMap(([name, kind]) => (kind === "secret" ? [] : [name])),
   ].flatMap((line) => line.split(" ")),
 );
@@ -42,7 +46,7 @@ export const isParameterName = (name: string): boolean =>
  * just registered.
  */
 export function isProven(endpoint: string, name: string, grantType: unknown): boolean {
-  if (endpoint === "register") return isOpen(name);
+  if (endpoint === "register") return name === "scope" || ofRegistration.includes(name);
   if (endpoint === "authorize" || endpoint === "par") return name === "redirect_uri";
   if (endpoint !== "token") return false;
   return grantTypes.find((one) => one.name === grantType)?.parameters[name] === "registered";

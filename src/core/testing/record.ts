@@ -69,6 +69,8 @@ export interface RequestNotes {
   flow?: string;
   /** Which texts of a refused request are registered, and may be shown. */
   registered?: ReadonlySet<string>;
+  /** The answer is no refusal, but nothing of the request was compared with what is registered. */
+  unchecked?: true;
   /** The metadata document that the request used, or was refused for; without secrets. */
   document?: unknown;
   /** The faults that the request took, each with its id and what it did. */

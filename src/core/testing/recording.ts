@@ -18,9 +18,9 @@ function bearerIn(redactor: Redactor, authorization: string | undefined): Token 
   return token === undefined ? null : redactor.read(token);
 }
 
-/** A request that was refused may hold anything; the parameters of others were checked. */
-const isAccepted = ({ status, notes }: Exchange): boolean =>
-  status >= 200 && status < 400 && notes.refusal === undefined;
+/** A request that was refused, or that nobody looked at, may hold anything; the parameters of others were checked. */
+const isAccepted = ({ status, notes: { refusal, unchecked } }: Exchange): boolean =>
+  status >= 200 && status < 400 && refusal === undefined && unchecked === undefined;
 
 /** @param isScope whether a scope of this name is defined */
 function registeredIn(exchange: Exchange, isScope: IsRegistered): IsRegistered {
@@ -107,13 +107,14 @@ export function recordOf(
   const values = valuesIn(exchange);
   const isRegistered = registeredIn(exchange, isScope);
   const bearer = bearerIn(redactor, authorization);
+  const shown = shownIn(exchange, values, isRegistered);
   const parameters = {
-    ...redactor.parameters(values, shownIn(exchange, values, isRegistered)),
+    ...redactor.parameters(values, shown),
     ...(authorization !== undefined && { authorization: headerOf(redactor, authorization, bearer) }),
     ...(dpop !== undefined && { dpop: redactor.redactedToken(redactor.read(dpop)) }),
   };
   const json = jsonOf(exchange);
-  const answered = responseOf(redactor, exchange, json);
+  const answered = responseOf(redactor, exchange, json, shown);
   const response =
     error === null ? answered : (copied(answered, redactorOf(exchange, isRegistered)) as typeof answered);
   const granted = isObject(response?.["body"]) ? response["body"]["scope"] : undefined;
@@ -175,13 +176,18 @@ function responseOf(
   redactor: Redactor,
   { endpoint, status, notes: { answer } }: Exchange,
   json: JsonObject | null,
+  shown: ReturnType<typeof shownIn>,
 ): JsonObject | null {
   if (answer === undefined || documents.includes(endpoint)) return null;
   if ("location" in answer) {
     const { location, parameters } = answer;
     return {
       location: cut(redacted(location.replace(/[?#].*$/s, "")), maxLength),
-      parameters: redactor.parameters(parameters === undefined ? parametersOf(location) : byName(parameters)),
+      parameters:
+        parameters === undefined
+          ? // An address of our own repeats what was sent.
+            redactor.parameters(parametersOf(location), location.startsWith("/") ? shown : undefined)
+          : redactor.parameters(byName(parameters)),
     };
   }
   if (json === null) return null;

@@ -24,6 +24,15 @@ export async function noteRegistered({ ctx }: Web, req: Request, res: Response):
 }
 
 /**
+ * Records that nothing of a request was compared with what is registered, though the answer is no refusal: it leads to where that happens.
+ * The log and the ledger show as little of it as of a refused one.
+ */
+export async function noteUnchecked(web: Web, req: Request, res: Response): Promise<void> {
+  await noteRegistered(web, req, res);
+  note(res, { unchecked: true });
+}
+
+/**
  * What cleans the texts about a refused request.
  * @returns for a route of the operator, what leaves texts as they are
  */

@@ -4,9 +4,10 @@
 import type { Request, Response } from "express";
 import { beginAuthorization } from "../../core/authorize/authorize.ts";
 import type { StepResult } from "../../core/sign-in/next-step.ts";
-import type { RawParameters } from "../../core/authorize/parameters.ts";
+import { authorizeParameters, type RawParameters } from "../../core/authorize/parameters.ts";
 import { OAuthError } from "../../core/errors.ts";
 import { redirect } from "../answer/answer.ts";
+import { noteUnchecked } from "../answer/cleaned.ts";
 import { knownBrowser, readBrowser, setBrowserCookie, setSessionCookie } from "../input/cookies.ts";
 import { bodyParameters, clientQuery } from "../input/params.ts";
 import { viewFor } from "../pages/reader.ts";
@@ -26,10 +27,14 @@ export const getAuthorize = (web: Web) => (req: Request, res: Response) => autho
  */
 export const postAuthorize = (web: Web) => async (req: Request, res: Response) => {
   const parameters = bodyParameters(req);
-  const location =
-    readBrowser(web, req).session === null ? asGet(web, web.ctx.layout.paths.authorize, parameters) : null;
-  if (location === null) await authorize(web, req, res, parameters);
-  else redirect(res, location);
+  const isAlone = readBrowser(web, req).session === null;
+  const location = isAlone ? asGet(web, web.ctx.layout.paths.authorize, parameters, authorizeParameters) : null;
+  if (location === null) {
+    await authorize(web, req, res, parameters);
+    return;
+  }
+  await noteUnchecked(web, req, res);
+  redirect(res, location);
 };
 
 /**
@@ -51,18 +56,16 @@ export const tooLongForGet = (next: string): OAuthError =>
 /** Characters: common proxies refuse longer request lines. */
 const maxLocationLength = 12_000;
 
-/** The parameters of a request as a query. */
-function queryOf(parameters: RawParameters): string {
+/**
+ * The same request as a GET, which comes with the session cookie; null if it would be too long.
+ * @param known the parameters of the endpoint. Any other is left out: a secret that has no place there is not written into an address
+ */
+export function asGet(web: Web, path: string, parameters: RawParameters, known: readonly string[]): string | null {
   const query = new URLSearchParams();
-  for (const [name, value] of Object.entries(parameters)) {
+  for (const [name, value] of Object.entries(parameters).filter(([name]) => known.includes(name))) {
     for (const item of typeof value === "string" ? [value] : (value ?? [])) query.append(name, item);
   }
-  return query.toString();
-}
-
-/** The same request as a GET, which comes with the session cookie; null if it would be too long. */
-export function asGet(web: Web, path: string, parameters: RawParameters): string | null {
-  const location = `${web.base}${path}?${queryOf(parameters)}`;
+  const location = `${web.base}${path}?${query.toString()}`;
   return location.length > maxLocationLength ? null : location;
 }
 

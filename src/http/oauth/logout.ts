@@ -4,8 +4,9 @@ import { authenticateClient } from "../../core/clients/authentication.ts";
 import { logoutByRefreshToken } from "../../core/logout/refresh-token.ts";
 import { clientCredentials } from "../input/credentials.ts";
 import { privateApiHeaders } from "../answer/security-headers.ts";
-import { answerLogout, beginLogout, showLogout, type SignedOut } from "../../core/logout/logout.ts";
+import { answerLogout, beginLogout, logoutParameters, showLogout, type SignedOut } from "../../core/logout/logout.ts";
 import { redirect } from "../answer/answer.ts";
+import { noteRegistered, noteUnchecked } from "../answer/cleaned.ts";
 import { asGet, tooLongForGet } from "./authorize.ts";
 import { clearSessionCookie, knownBrowser, readBrowser, setBrowserCookie } from "../input/cookies.ts";
 import { requireOwnOrigin } from "../input/form-origin.ts";
@@ -35,8 +36,10 @@ export const postLogout = (web: Web) => async (req: Request, res: Response) => {
     await logout(web, req, res, parameters);
     return;
   }
-  const location = asGet(web, web.ctx.layout.paths.logout, parameters);
+  const { paths, returnParameter = "post_logout_redirect_uri" } = web.ctx.layout;
+  const location = asGet(web, paths.logout, parameters, [...logoutParameters, returnParameter]);
   if (location === null) throw tooLongForGet("shorten it");
+  await noteUnchecked(web, req, res);
   redirect(res, location);
 };
 
@@ -63,7 +66,7 @@ async function logout(web: Web, req: Request, res: Response, parameters: RawPara
     browser,
   );
   if (outcome.kind === "signed-out") {
-    sendSignedOut(web, req, res, outcome);
+    await sendSignedOut(web, req, res, outcome);
     return;
   }
   if (browser.isNew) setBrowserCookie(web, res, browser.id);
@@ -94,10 +97,10 @@ export const postLogoutPage = (web: Web) => async (req: UidRequest, res: Respons
     redirect(res, `${web.base}/account`);
     return;
   }
-  sendSignedOut(web, req, res, outcome);
+  await sendSignedOut(web, req, res, outcome);
 };
 
-function sendSignedOut(web: Web, req: Request, res: Response, outcome: SignedOut): void {
+async function sendSignedOut(web: Web, req: Request, res: Response, outcome: SignedOut): Promise<void> {
   clearSessionCookie(web, res);
   const failed = outcome.notices.filter(({ ok }) => !ok).map(({ client, detail }) => `${client}: ${detail}`);
   note(res, { outcome: "signed out" });
@@ -111,6 +114,8 @@ function sendSignedOut(web: Web, req: Request, res: Response, outcome: SignedOut
     redirect(res, outcome.location);
     return;
   }
+  // The links to another language keep what is registered of the request.
+  await noteRegistered(web, req, res);
   const shown = viewFor(web, req, res, outcome);
   const page = renderSignedOut(web.renderer, {
     ...shown,

@@ -6,6 +6,7 @@ import { beginSignIn } from "../../core/authorize/authorize.ts";
 import type { Needs } from "../../core/sign-in/purpose.ts";
 import { OAuthError } from "../../core/errors.ts";
 import { redirect } from "../answer/answer.ts";
+import { noteUnchecked } from "../answer/cleaned.ts";
 import { takeStep } from "../oauth/authorize.ts";
 import { clearSessionCookie, knownBrowser, readBrowser, setBrowserCookie, setPreference } from "../input/cookies.ts";
 import { requireOwnOrigin } from "../input/form-origin.ts";
@@ -104,16 +105,24 @@ async function outcomeOf(
   return name === null ? null : { kind, app: name(lang) };
 }
 
+/** Says that an app has no access. What is no app at all is not repeated in an address. */
+async function leadToGone(web: Web, req: Request, res: Response, clientId: string): Promise<void> {
+  await noteUnchecked(web, req, res);
+  const isApp = (await clientNameOf(web.ctx, clientId)) !== null;
+  redirect(res, web.base + accountPath + (isApp ? `?gone=${encodeURIComponent(clientId)}` : ""));
+}
+
 export const getRemoveApp = (web: Web) => async (req: AppRequest, res: Response) => {
   const { clientId } = req.params;
   const account = await showAccount(web.ctx, readBrowser(web, req));
   if (account === null) {
+    await noteUnchecked(web, req, res);
     await signInFirst(web, req, res, accountPath);
     return;
   }
   const app = account.apps.find((one) => one.clientId === clientId);
   if (app === undefined) {
-    redirect(res, `${web.base}${accountPath}?gone=${encodeURIComponent(clientId)}`);
+    await leadToGone(web, req, res, clientId);
     return;
   }
   const view = viewFor(web, req, res);
@@ -135,12 +144,13 @@ export const postRemoveApp = (web: Web) => async (req: AppRequest, res: Response
   const csrf = single(bodyParameters(req), "csrf") ?? "";
   const result = await removeApp(web.ctx, readBrowser(web, req), { csrf, clientId });
   if (result === null) {
+    await noteUnchecked(web, req, res);
     await signInFirst(web, req, res, accountPath);
     return;
   }
   note(res, { client: clientId, user: result.username, outcome: result.removed ? "access removed" : "had no access" });
-  const kind = result.removed ? "removed" : "gone";
-  redirect(res, `${web.base}${accountPath}?${kind}=${encodeURIComponent(clientId)}`);
+  if (result.removed) redirect(res, `${web.base}${accountPath}?removed=${encodeURIComponent(clientId)}`);
+  else await leadToGone(web, req, res, clientId);
 };
 
 export const postPreferences = (web: Web) => async (req: Request, res: Response) => {
