@@ -229,7 +229,7 @@ export interface FixturesInUse {
 
 /** Single values that belong to the data as a whole. */
 export interface Meta {
-  readonly id: "issuer" | "settings" | "longestLife" | "latestEnd" | "era" | "pasts" | "deadEras" | "workloadKeys";
+  readonly id: "issuer" | "settings" | "longestLife" | "latestEnd" | "era" | "pasts" | "deadEras" | "knownKeys" | "workloadKeys";
   readonly value: unknown;
 }
 

@@ -159,32 +159,91 @@ const endings: Readonly<Record<string, Ending>> = {
     return [() => access(of), () => refreshes(of)];
   },
   "tokens of keys that were all removed": async (of) => {
-    await idp.call("keys.rotate", {});
-    const old = (await idp.call("keys.list", {})).filter(({ status }) => status === "retired");
-    for (const { kid } of old) await idp.call("keys.remove", { id: kid });
+    await replaceKeys();
     return [() => access(of), () => refreshes(of), hint(of.app, of.tokens.id_token)];
   },
 };
 
-describe("an import does not bring back", () => {
-  test.each(Object.entries(endings))("%s", async (_name, end) => {
-    const of = await world();
-    expect([await access(of), await session(of)]).toEqual([true, true]);
-    const before = await document();
-    const asks = await end(of);
-    const answers = () => Promise.all(asks.map((ask) => ask()));
-    const none = asks.map(() => false);
+/** What may happen to the keys between an ending and the import: no key of the export is left. */
+const keysSince: Readonly<Record<string, () => Promise<unknown>>> = {
+  "a reset with new keys": () => idp.call("reset", { keys: true }),
+  "a reset, and a rotation whose old keys were removed": async () => {
+    await idp.reset();
+    await replaceKeys();
+  },
+  "the import of other data": async () => {
+    const other = await serve({ issuer: idp.issuer, now: clock.now });
+    await idp.call("import", { ...(await other.call("export", {})) });
+  },
+  "a snapshot of other keys that was restored": async () => {
+    await replaceKeys();
+    await idp.snapshot("other-keys");
+    await replaceKeys();
+    await idp.restore("other-keys");
+  },
+};
+
+async function replaceKeys(): Promise<void> {
+  await idp.call("keys.rotate", {});
+  const old = (await idp.call("keys.list", {})).filter(({ status }) => status === "retired");
+  for (const { kid } of old) await idp.call("keys.remove", { id: kid });
+}
+
+async function staysEnded(end: Ending, since: () => Promise<unknown>): Promise<void> {
+  const of = await world();
+  expect([await access(of), await session(of)]).toEqual([true, true]);
+  const before = await document();
+  const asks = await end(of);
+  const answers = () => Promise.all(asks.map((ask) => ask()));
+  const none = asks.map(() => false);
+  expect(await answers()).toEqual(none);
+  // Also one that was made after it ended, and twice.
+  const after = await document();
+  await since();
+  for (const state of [before, after, before]) {
+    await idp.call("import", { ...state });
     expect(await answers()).toEqual(none);
-    // Also one that was made after it ended, and twice.
-    const after = await document();
-    for (const state of [before, after, before]) {
-      await idp.call("import", { ...state });
-      expect(await answers()).toEqual(none);
-    }
-    // What begins now is good.
-    const { browser, code } = await of.app.signIn({ user: of.user });
-    expect(await isGood((await of.app.exchange(code)).json.access_token)).toBe(true);
-    expect((await browser.open("/account")).page).toBe("account");
+  }
+  // What begins now is good.
+  const { browser, code } = await of.app.signIn({ user: of.user });
+  expect(await isGood((await of.app.exchange(code)).json.access_token)).toBe(true);
+  expect((await browser.open("/account")).page).toBe("account");
+}
+
+describe("an import does not bring back", () => {
+  test.each(Object.entries(endings))("%s", (_name, end) => staysEnded(end, () => Promise.resolve()));
+
+  describe.each(Object.entries(keysSince))("after %s", (_name, since) => {
+    test.each([
+      "a grant that was revoked",
+      "the grants of a user who was banned",
+      "sessions that were made to expire",
+      "what a user had who was removed, and added again",
+      "a flawed ID token",
+      "everything that a reset ended",
+    ])("%s", (name) => staysEnded(endings[name] as Ending, since));
+  });
+
+  test("tokens that were issued after a snapshot, where the restore brought back other keys", async () => {
+    const of = await world();
+    await idp.snapshot("earlier-keys");
+    await replaceKeys();
+    const { access_token: token } = await idp.issueTokens({ user: of.user, client: of.client });
+    const before = await document();
+    await idp.restore("earlier-keys");
+    await idp.call("import", before);
+    expect(await isGood(token)).toBe(false);
+  });
+
+  test("a grant that was revoked before all its keys expired", async () => {
+    const of = await world();
+    const before = await document();
+    await idp.revoke({ user: of.user, client: of.client });
+    await idp.call("keys.rotate", {});
+    clock.pass(30 * 86_400);
+    expect((await idp.call("keys.list", {})).filter(({ status }) => status === "retired")).toEqual([]);
+    await idp.call("import", before);
+    expect(await idp.call("grants.list", { user: of.user })).toMatchObject([{ status: "revoked" }]);
   });
 
   test("the token that managed a registered client which was removed", async () => {

@@ -1,6 +1,7 @@
-import type { Key, ReadTx } from "../../store/store.ts";
+import type { Key, Meta, ReadTx, Tx } from "../../store/store.ts";
 import type { Context } from "../context.ts";
 import { OperationError } from "../errors.ts";
+import { hashOf } from "../secrets.ts";
 import { newPublicKey, newSecret, publicAlgs, type keyAlgs } from "./keys.ts";
 import { tokensEnd } from "./token-lives.ts";
 
@@ -44,6 +45,20 @@ function requireKey(tx: ReadTx, kid: string): Key {
 export const showKey = (ctx: Context, { id }: { readonly id: string }): Promise<KeyView> =>
   ctx.store.read((tx) => viewKey(requireKey(tx, id)));
 
+/** Of the part that only the owner of a key knows: anybody can name a `kid`. */
+const digestOf = ({ jwk }: Key): string => hashOf(String(jwk["k"] ?? jwk["d"]));
+
+/** Digests of these keys, and of those that this meta record says there were once. */
+export const everyKey = (keys: readonly Key[], meta?: Meta): ReadonlySet<string> =>
+  new Set([...((meta?.value ?? []) as readonly string[]), ...keys.map(digestOf)]);
+
+/** Digests of the keys that the data has, and of those that it had once. */
+export const knownKeys = (tx: ReadTx): ReadonlySet<string> =>
+  everyKey(tx.everything("keys"), tx.get("meta", "knownKeys"));
+
+/** Call it before keys are replaced or removed: an import asks whether the export had one of them (`state/transfer/ended.ts`). */
+export const rememberKeys = (tx: Tx): void => tx.put("meta", { id: "knownKeys", value: [...knownKeys(tx)] });
+
 /**
  * Makes a new key of each kind that is in use, and signs with it from then on. The old ones stay published until every token that
  * they signed has expired.
@@ -65,6 +80,7 @@ export async function rotateKeys(
     }),
   );
   await ctx.store.transaction((tx) => {
+    rememberKeys(tx);
     const retired = { retiredAt: ctx.now(), expiresAt: tokensEnd(tx, ctx) };
     // Looked up inside the transaction, because another rotation at the same time may have added keys.
     const old = [...tx.all("keys")].filter((key) => key.retiredAt === null && algs.has(key.alg));
@@ -88,6 +104,7 @@ export async function removeKey(ctx: Context, { id }: { readonly id: string }): 
         hint: { text: "Make another one first", command: ["idp", "keys", "rotate"] },
       });
     }
+    rememberKeys(tx);
     tx.remove("keys", id);
   });
   return null;

@@ -2,6 +2,7 @@ import type { Collections, ReadTx, Snapshot } from "../../store/store.ts";
 import type { Context } from "../context.ts";
 import { restoreEras, saveEras, type ErasThen } from "../era.ts";
 import { OperationError } from "../errors.ts";
+import { rememberKeys } from "../keys/admin.ts";
 import { removeAllBut, stateCollections } from "../state/state.ts";
 import { didYouMean } from "../nearest.ts";
 import { showClock } from "../clock.ts";
@@ -99,6 +100,7 @@ export async function restoreSnapshot(ctx: Context, { name }: { readonly name: s
     const snapshot = requireSnapshot(tx, name);
     const { records, settings, eras } = contentOf(snapshot);
     const validAgain = revokedSince(tx, records);
+    rememberKeys(tx);
     removeAllBut(tx, leftOut);
     for (const one of kept) for (const record of records[one]) tx.put(one, record);
     if (settings === null) tx.remove("meta", "settings");
