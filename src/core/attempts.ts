@@ -5,8 +5,8 @@ import { hashOf } from "./secrets.ts";
  * Slows guessing of passwords, client secrets and user codes (RFC 6749 10.10, RFC 8628 5.1, OWASP ASVS 2.2.1). Each limit is an allowance of
  * wrong guesses that grows back with time. There are two: one for a source and what it guesses at, one for a source altogether. A source that
  * has used one up is refused at once (429) until the next guess is due. So no request is held open, and nobody is locked out, because an
- * allowance belongs to a source and not only to its victim. All of it is in memory, of a fixed size, and forgotten at the end of the process
- * and by a reset.
+ * allowance belongs to a source and not only to its victim. It grows back by real time, however a tester moves the clock. All of it is in
+ * memory, of a fixed size, and forgotten at the end of the process and by a reset.
  */
 
 /** An allowance of wrong guesses. */
@@ -57,7 +57,7 @@ interface NamedLimit {
   readonly limit: Limit;
 }
 
-/** @param now milliseconds since 1970 */
+/** @param now the real time, in milliseconds since 1970 */
 export function createAttempts(now: () => number): Attempts {
   /** When what was taken of an allowance has grown back, in milliseconds since 1970 (the generic cell rate algorithm). */
   const grownBackAt = new Map<string, number>();
@@ -66,7 +66,7 @@ export function createAttempts(now: () => number): Attempts {
     const left = (grownBackAt.get(id) ?? 0) - now();
     const maxDelay = limit.guesses * limit.every * 1000;
     if (left <= maxDelay) return Math.max(left, 0);
-    // The clock was set back: nobody waits for longer than an allowance takes to grow back.
+    // The clock of the machine was set back: nobody waits for longer than an allowance takes to grow back.
     grownBackAt.set(id, now() + maxDelay);
     return maxDelay;
   };

@@ -85,7 +85,7 @@ export async function composeContext(options: ContextOptions): Promise<Context> 
     onToken: options.onToken ?? null,
     authorizationPurpose: (record: unknown) => authorizationPurpose(record as AuthorizationRecord),
     keys: await openKeyRing(store, now, random),
-    attempts: createAttempts(now),
+    attempts: createAttempts(clock.unmoved),
     documents: createClientDocuments(() => context),
     inspector: await createInspectorAccess(store, clock.unmoved, random),
     ledger: createLedger(

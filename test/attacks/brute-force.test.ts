@@ -191,6 +191,79 @@ test("user codes of devices (RFC 8628 5.1): fifty wrong ones, then one in ten se
   expect((await attacker.open(right)).state).toBe("confirm");
 });
 
+describe("guesses are counted by real time, however the clock is moved:", () => {
+  const otp_secret = "GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ";
+  const introspect = (client_secret: string) =>
+    post(idp, "/api/v2/oauth/introspect", { token: "x", ...app.credentials, client_secret });
+  const status = ({ status: is, page }: Visit): string => (page === "consent" ? "right" : `${is}`);
+
+  /** Each sends a guess: how many may be wrong, and what came of it. */
+  const kinds: Readonly<
+    Record<string, readonly [allowed: number, begin: () => Promise<(right: boolean) => Promise<string>>]>
+  > = {
+    passwords: [
+      30,
+      async () => {
+        const browser = new Browser(idp.issuer);
+        const page = await browser.open(app.url({ prompt: "login" }));
+        return async (right) => status(await guess(browser, page, "alice", right ? "alice" : "wrong"));
+      },
+    ],
+    "client secrets": [
+      300,
+      () =>
+        Promise.resolve(async (right) => {
+          const answer = await introspect(right ? "the right secret" : "wrong");
+          return answer.status === 200 ? "right" : `${answer.status}`;
+        }),
+    ],
+    "one-time codes": [
+      30,
+      async () => {
+        const settings = { acr: { "urn:otp": ["otp"] } };
+        await idp.call("seed", { users: [{ username: "erin", factors: ["otp"], otp_secret }], settings });
+        const browser = new Browser(idp.issuer);
+        const page = await pick(browser, await browser.open(app.url({ acr_values: "urn:otp" })), "erin");
+        return async (right) => {
+          const { code } = await idp.call("users.otp", { username: "erin" });
+          return status(await browser.press(page, "factor-submit", { otp: right ? (code ?? "") : "abc" }));
+        };
+      },
+    ],
+  };
+  const moves = {
+    forward: () => idp.clock.advance("1d"),
+    backward: () => idp.clock.set(new Date(clock.now() - 86_400_000)),
+  };
+
+  describe.each(Object.entries(moves))("%s", (_way, move) => {
+    test.each(Object.entries(kinds))("%s: one wrong guess locks nobody out after a reset", async (_kind, [, begin]) => {
+      await move();
+      expect(await (await begin())(false)).toBe("401");
+      await idp.clock.reset();
+      expect(await (await begin())(true)).toBe("right");
+    });
+
+    test.each(Object.entries(kinds))("%s: one wrong guess before locks nobody out", async (_kind, [, begin]) => {
+      expect(await (await begin())(false)).toBe("401");
+      await move();
+      expect(await (await begin())(true)).toBe("right");
+      await idp.clock.reset();
+    });
+
+    test.each(Object.entries(kinds))("%s: more than are allowed stay too many", async (_kind, [allowed, begin]) => {
+      const wrong = await begin();
+      await Promise.all(Array.from({ length: allowed }, () => wrong(false)));
+      expect(await (await begin())(true)).toBe("429");
+      await move();
+      expect(await (await begin())(true)).toBe("429");
+      await idp.clock.freeze();
+      clock.pass(10);
+      expect(await (await begin())(true)).toBe("right");
+    });
+  });
+});
+
 describe("records of guesses", () => {
   test("there are none of correct ones", () => {
     const attempts = createAttempts(clock.now);
