@@ -79,6 +79,7 @@ export interface Client {
   readonly federated_credentials?: readonly FederatedCredential[];
   readonly backchannel_logout_uri?: string;
   readonly default_max_age?: number;
+  readonly default_acr_values?: readonly string[];
   readonly initiate_login_uri?: string;
   /**
    * Names one registration of this id. Tokens that speak for the client alone carry it, so that those of a client that was removed

@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { codeAt } from "../../src/core/factors/rules/otp.ts";
 import { register, serve, type App } from "../helpers/app.ts";
 import { Browser, type Visit } from "../helpers/browser.ts";
@@ -271,6 +271,57 @@ test("a pushed request asks for it as well", async () => {
   const browser = new Browser(idp.issuer);
   const login = await browser.open(`${idp.issuer}/api/v2/oauth/authorize?${query.toString()}`);
   expect((await pick(browser, login, "erin")).page).toBe("factor");
+});
+
+describe("default_acr_values of a client (OpenID Connect Registration 2)", () => {
+  const grant_types = ["authorization_code", "urn:ietf:params:oauth:grant-type:device_code"] as const;
+  const asking = (): Promise<App> => register(idp, { grant_types, default_acr_values: ["unknown", "phr", "urn:otp"] });
+  const asked = async (url: string): Promise<string | null> => {
+    const browser = new Browser(idp.issuer);
+    return (await pick(browser, await browser.open(url), "erin")).page;
+  };
+  const acrOf = (id_token: string): unknown => jwtPart(id_token, 1)["acr"];
+
+  test("count where a request has neither acr_values nor an acr claim", async () => {
+    const app = await asking();
+    expect(await asked(app.url())).toBe("factor");
+    expect(await asked(app.url({ acr_values: "" }))).toBe("factor");
+    expect(await asked(app.url({ acr_values: "other" }))).toBe("consent");
+    for (const acr of [null, {}, { value: "urn:idp:single-factor" }]) {
+      expect(await asked(app.url({ claims: JSON.stringify({ id_token: { acr } }) }))).toBe("consent");
+    }
+    expect(await asked(app.url({ claims: JSON.stringify({ id_token: { email: null } }) }))).toBe("factor");
+    const browser = new Browser(idp.issuer);
+    const { claims } = await finish(app, browser, await asErin(app, browser, app.url()));
+    expect(claims["acr"]).toBe("urn:otp");
+  });
+
+  test("at PAR and of a device too", async () => {
+    const app = await asking();
+    const parameters = Object.fromEntries(new URL(app.url()).searchParams);
+    const { request_uri = "" } = await postForm(app, "par", parameters);
+    const query = new URLSearchParams({ client_id: app.credentials.client_id, request_uri });
+    expect(await asked(`${idp.issuer}/api/v2/oauth/authorize?${query.toString()}`)).toBe("factor");
+    const device = await postForm(app, "device_authorization", { scope: "openid" });
+    expect(await asked(device["verification_uri_complete"] ?? "")).toBe("factor");
+    const other = await postForm(app, "device_authorization", { scope: "openid", acr_values: "other" });
+    expect(await asked(other["verification_uri_complete"] ?? "")).toBe("device");
+  });
+
+  test("of tokens and codes that are issued without a browser too", async () => {
+    const app = await asking();
+    const { client_id: client } = app.credentials;
+    const issued = await idp.issueTokens({ user: "erin", client });
+    expect(acrOf(issued.id_token ?? "")).toBe("urn:otp");
+    const { code } = await idp.call("issue.code", { user: "erin", client });
+    expect(acrOf((await app.exchange(code)).json.id_token)).toBe("urn:otp");
+    const single = await idp.call("issue.tokens", { user: "erin", client, acr: "urn:idp:single-factor" });
+    expect(acrOf(single.id_token ?? "")).toBe("urn:idp:single-factor");
+    await expect(idp.issueTokens({ user: "nora", client })).rejects.toMatchObject({
+      code: "refused",
+      message: expect.stringContaining('nora cannot meet acr "phr"'),
+    });
+  });
 });
 
 test("the metadata lists what is reachable", async () => {

@@ -59,7 +59,9 @@ function wishedValues(wish: unknown): readonly unknown[] {
 }
 
 const wishedAcr = (wish: unknown): ClaimsRequest["acr"] =>
-  isObject(wish) ? { values: wishedValues(wish).map(String), essential: wish["essential"] === true } : null;
+  wish === undefined
+    ? null
+    : { values: wishedValues(wish).map(String), essential: isObject(wish) && wish["essential"] === true };
 
 function wishedSub(wish: unknown): string | null {
   const [value] = wishedValues(wish);
@@ -96,6 +98,6 @@ export function readClaimsParameter(
     claims,
     scopes: [...needConsent],
     sub: wishedSub(idToken["sub"]) ?? wishedSub(userinfo["sub"]),
-    acr: wishedAcr(idToken["acr"]),
+    acr: wishedAcr(Object.hasOwn(idToken, "acr") ? idToken["acr"] : undefined),
   };
 }

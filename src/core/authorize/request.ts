@@ -17,7 +17,7 @@ import { requiresPkce } from "../clients/clients.ts";
 import { clientOf } from "../clients/documents.ts";
 import type { Context } from "../context.ts";
 import { checkThumbprint } from "../tokens/dpop.ts";
-import { checkEssentialAcr } from "../factors/rules/acr.ts";
+import { acrValuesOf, checkEssentialAcr } from "../factors/rules/acr.ts";
 import { OAuthError } from "../errors.ts";
 import { addScopes } from "../fix-commands.ts";
 import { mayStillAsk } from "../grants/granted-scopes.ts";
@@ -26,7 +26,7 @@ import { checkChallenge } from "../tokens/pkce.ts";
 import { RedirectedError, type ResponseTarget } from "../sign-in/response.ts";
 import { checkCodeLength } from "../sign-in/request-length.ts";
 import { checkResources } from "../scopes/resources.ts";
-import { impliedScope, resolveScopes, splitScope } from "../scopes/scopes.ts";
+import { impliedScope, resolveScopes } from "../scopes/scopes.ts";
 
 /** An authorization request, parsed once into single values and checked. */
 export interface AuthorizationRequest extends ResponseTarget {
@@ -53,7 +53,7 @@ export interface AuthorizationRequest extends ResponseTarget {
   readonly uiLocales: string | null;
   /** RFC 8707. */
   readonly resources: readonly string[];
-  /** `acr_values`, or the values of the claim `acr`, best first. */
+  /** The values of the claim `acr`, or `acr_values`, or those that the client has by default, best first. */
   readonly acr: readonly string[];
   /** The claim `acr` is essential (OpenID Connect Core 5.5.1.1). */
   readonly acrIsEssential: boolean;
@@ -106,7 +106,7 @@ export function checkAuthorizationRequest(
       requiredUserId: claims.sub,
       uiLocales: single(raw, "ui_locales") ?? null,
       resources,
-      ...askedAcr(claims.acr, single(raw, "acr_values")),
+      ...askedAcr(client, claims.acr, single(raw, "acr_values")),
       dpopJkt: checkThumbprint(single(raw, "dpop_jkt")),
       ...target,
     };
@@ -117,12 +117,13 @@ export function checkAuthorizationRequest(
 
 /** The claim is more exact than the parameter, so it wins where both name values. */
 const askedAcr = (
+  client: Client,
   claim: ClaimsRequest["acr"],
   acrValues: string | undefined,
 ): Pick<AuthorizationRequest, "acr" | "acrIsEssential"> =>
   claim !== null && claim.values.length > 0
     ? { acr: claim.values, acrIsEssential: claim.essential }
-    : { acr: splitScope(acrValues ?? ""), acrIsEssential: false };
+    : { acr: acrValuesOf(claim === null ? client : {}, acrValues), acrIsEssential: false };
 
 /**
  * Checks a request against its client again: the client may have changed while a page of the request was open.

@@ -5,9 +5,10 @@ import { grantTypesOf, mayUse } from "../clients/clients.ts";
 import type { Context } from "../context.ts";
 import { baseOf, devicePath } from "../endpoints.ts";
 import { OAuthError } from "../errors.ts";
+import { acrValuesOf } from "../factors/rules/acr.ts";
 import { addGrantType } from "../fix-commands.ts";
 import { singleFactor } from "../factors/rules/names.ts";
-import { impliedScope, resolveScopes, splitScope } from "../scopes/scopes.ts";
+import { impliedScope, resolveScopes } from "../scopes/scopes.ts";
 import { deviceGrantType } from "../tokens/grant-types/device-code.ts";
 import { hashOf } from "../secrets.ts";
 
@@ -86,7 +87,7 @@ export function beginDevice(
       resources,
       status: "waiting",
       grant: null,
-      acrValues: splitScope(request.acr_values ?? ""),
+      acrValues: acrValuesOf(client, request.acr_values),
       authTime: 0,
       acr: singleFactor,
       amr: [],

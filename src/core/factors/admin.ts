@@ -1,4 +1,4 @@
-import type { User } from "../../store/store.ts";
+import type { Client, User } from "../../store/store.ts";
 import type { Context } from "../context.ts";
 import { OperationError } from "../errors.ts";
 import { requireUser } from "../users/users.ts";
@@ -67,4 +67,17 @@ export function standingFor(ctx: Context, user: User, acr: string): Standing {
   );
   const met: Met = Object.fromEntries(proofs.map((proof) => [proof, now]));
   return { acr, authTime: now, amr: factors.length === 0 ? [] : amrOf(met) };
+}
+
+/**
+ * The same for the first of the values that the client asks for by default (OpenID Connect Registration 2).
+ * @returns null if it asks for none that is defined
+ * @throws {OperationError} refused if the user can meet none
+ */
+export function standingByDefault(ctx: Context, user: User, client: Client): Standing | null {
+  const reachable = reachableAcr(ctx);
+  const known = (client.default_acr_values ?? []).filter((value) => reachable.includes(value));
+  const isMet = (value: string): boolean => (factorsOfAcr(ctx, value) ?? []).every((one) => canMeet(ctx, user, one));
+  const value = known.find(isMet) ?? known[0];
+  return value === undefined ? null : standingFor(ctx, user, value);
 }

@@ -11,7 +11,7 @@ import { addRedirectUri, restoreUser } from "../fix-commands.ts";
 import { requireUser } from "../users/users.ts";
 import { settleTokens, type TokenResponse } from "./response.ts";
 import type { Standing } from "../factors/rules/acr.ts";
-import { standingFor } from "../factors/admin.ts";
+import { standingByDefault, standingFor } from "../factors/admin.ts";
 import { singleFactor } from "../factors/rules/names.ts";
 import { answerClient, responseLocation } from "../sign-in/response.ts";
 import { matchRedirectUri } from "../clients/redirect-uri.ts";
@@ -118,7 +118,7 @@ export function issueCode(ctx: Context, input: IssueCodeInput): Promise<IssuedCo
       resources: [],
       dpopJkt: null,
     };
-    const standing = withoutPage(ctx);
+    const standing = standingByDefault(ctx, user, client) ?? withoutPage(ctx);
     const code = drawCode(tx, ctx, { client, user, grant, session: null, standing }, request);
     const target = { issuer: ctx.issuer, redirectUri, state: input.state ?? null, mode: "query" } as const;
     return {
@@ -156,7 +156,10 @@ export async function issueTokens(
   const named = await ctx.store.read((tx) => requireClient(tx, input.client));
   const { response } = await settleTokens(ctx, named, (tx) => {
     const { user, client, grant, scopes } = approve(tx, ctx, input);
-    const signedIn = input.acr === undefined ? withoutPage(ctx) : standingFor(ctx, user, input.acr);
+    const signedIn =
+      input.acr === undefined
+        ? (standingByDefault(ctx, user, client) ?? withoutPage(ctx))
+        : standingFor(ctx, user, input.acr);
     const approved = { user, grant, authentication: { ...signedIn, sid: null } };
     const asked = { scopes, resources: [], refreshResources: [], nonce: input.nonce ?? null, jkt: null };
     return planTokens(tx, ctx, client, approved, asked);

@@ -3,9 +3,10 @@
  * computes and takes one-time codes. passkey.ts registers and verifies passkeys, factor.ts is the page that asks for one,
  * admin.ts is for the operator.
  */
-import type { Interaction, Session, User } from "../../../store/store.ts";
+import type { Client, Interaction, Session, User } from "../../../store/store.ts";
 import type { Context } from "../../context.ts";
 import { OAuthError } from "../../errors.ts";
+import { splitScope } from "../../scopes/scopes.ts";
 import { singleFactor, type Factor, type Met, type Proof } from "./names.ts";
 import { worksAt } from "./relying-party.ts";
 
@@ -48,6 +49,12 @@ export function checkEssentialAcr(
     fix: askReachable(reachable),
   });
 }
+
+/** The values of `acr_values`; without that parameter, those that the client asks for by default (OpenID Connect Registration 2). */
+export const acrValuesOf = (
+  { default_acr_values: byDefault = [] }: Pick<Client, "default_acr_values">,
+  sent: string | undefined,
+): readonly string[] => (sent === undefined ? byDefault : splitScope(sent));
 
 export const unreachable = (values: readonly string[], reachable: readonly string[]): string =>
   `no sign-in here reaches acr '${values.join(" ")}'; it can be '${reachable.join(" ")}' (OpenID Connect Core 5.5.1.1)`;
