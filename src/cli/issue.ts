@@ -111,6 +111,6 @@ function describeTokens(tokens: TokenResponse, style: Style): string {
     ...Object.entries({ access_token, id_token, refresh_token }).map(
       ([name, token]) => `${style.bold(name)}\n${token}\n`,
     ),
-    `${token_type}, expires in ${duration(expires_in)}, scope ${scope}`,
+    `${token_type}, expires in ${duration(expires_in)}${scope === undefined ? "" : `, scope ${scope}`}`,
   ].join("\n");
 }

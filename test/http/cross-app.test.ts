@@ -139,7 +139,7 @@ test("a scope is given only if the assertion, the client and the request name it
   expect(await given("files:read", "files:write")).toBe("invalid_scope");
   expect(await given("files:read files:all")).toBe("files:read");
   expect(await given("files:all")).toBe("invalid_scope");
-  expect(await given(undefined)).toBe("");
+  expect(await given(undefined)).toBeUndefined();
   expect(await given(undefined, "files:read")).toBe("invalid_scope");
 });
 

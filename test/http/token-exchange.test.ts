@@ -52,6 +52,23 @@ test("a JSON body means the same, and requested_token_type may be named", async 
   expect(claimsOf(answer)).toMatchObject({ sub: aliceId, client_id: "orders" });
 });
 
+test("the type of a token may be named jwt, which means the same", async () => {
+  const jwt = "urn:ietf:params:oauth:token-type:jwt";
+  const { access_token } = await tokensOf();
+  const types = { subject_token_type: jwt, actor_token_type: jwt, requested_token_type: jwt };
+  const answer = await exchange(orders, access_token, { ...withActor(await ownToken(orders)), ...types });
+  expect(answer.json["issued_token_type"]).toBe(accessTokenType);
+  expect(claimsOf(answer)).toMatchObject({ sub: aliceId, client_id: "orders", act: { sub: "orders" } });
+  const { id_token, refresh_token } = await tokensOf();
+  for (const other of [id_token, refresh_token]) {
+    expectRefusal(
+      await exchange(orders, other, { subject_token_type: jwt }),
+      "invalid_request",
+      /send an access token/,
+    );
+  }
+});
+
 test("delegation: the new token names who acts, and within that who acted before", async () => {
   const { access_token } = await tokensOf();
   const first = await exchange(orders, access_token, withActor(await ownToken(orders)));
@@ -76,6 +93,7 @@ test("a user can be the actor; an earlier actor stays named without a new one", 
 
 test("the token of a service that speaks for itself can be exchanged: its subject stays that service", async () => {
   const answer = await exchange(stock, await ownToken(orders));
+  expect(answer.json).not.toHaveProperty("scope");
   expect(claimsOf(answer)).toMatchObject({ sub: "orders", client_id: "stock", scope: "" });
   expect(claimsOf(answer)).not.toHaveProperty("grant");
   expect((await userinfo(idp, answer.json.access_token)).json.error).toBe("insufficient_scope");

@@ -200,6 +200,16 @@ describe("scope", () => {
     await browser.press(consent, "consent-allow", { scope: ["openid"] });
     expect((await app.refresh(token)).json.scope).toBe("openid");
   });
+
+  test("where none is left, the answer has no scope member", async () => {
+    const own = await register(idp);
+    const { client_id: client } = own.credentials;
+    const { refresh_token: token } = await own.tokens({ scope: "openid email" });
+    await idp.call("clients.edit", { client_id: client, scope: "phone" });
+    const { status, json } = await own.refresh(token);
+    expect(status).toBe(200);
+    expect(json).not.toHaveProperty("scope");
+  });
 });
 
 describe("not a refresh token of this client", () => {

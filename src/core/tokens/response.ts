@@ -16,7 +16,8 @@ export interface ClientTokenResponse {
   readonly token_type: "Bearer" | "DPoP";
   /** Seconds. */
   readonly expires_in: number;
-  readonly scope: string;
+  /** Absent where there are no scopes: a scope has at least one character (RFC 6749 3.3). */
+  readonly scope?: string;
 }
 
 /** A successful answer of the token endpoint for a user (RFC 6749 5.1, OpenID Connect Core 3.1.3.3). */
@@ -87,7 +88,7 @@ const accessTokenAnswer = (ctx: Context, accessToken: string, subject: AccessTok
   access_token: accessToken,
   token_type: subject.jkt === null ? "Bearer" : "DPoP",
   expires_in: accessTokenLife(ctx, subject),
-  scope: subject.scopes.join(" "),
+  ...(subject.scopes.length > 0 && { scope: subject.scopes.join(" ") }),
 });
 
 /**
@@ -170,12 +171,8 @@ async function signTokens(ctx: Context, plan: TokenPlan, userClaims: UserClaims)
   const accessToken = await signAccessToken(ctx, subject, userClaims.access, authentication);
   const refreshed = { ...subject, scopes: plan.refreshScopes, resources: plan.refreshResources };
   const content = { claims: userClaims.id, nonce: plan.nonce, accessToken };
-  const { token_type, expires_in, scope } = accessTokenAnswer(ctx, accessToken, subject);
   const response = {
-    access_token: accessToken,
-    token_type,
-    expires_in,
-    scope,
+    ...accessTokenAnswer(ctx, accessToken, subject),
     refresh_token: plan.keptRefreshToken ?? (await sign(refreshToken(ctx, refreshed, authentication, plan.generation))),
     id_token: await sign(await idToken(ctx, subject, authentication, content)),
   };

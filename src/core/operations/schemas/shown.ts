@@ -68,7 +68,7 @@ export const tokenResponse = z.object({
   access_token: z.string(),
   token_type: z.enum(["Bearer", "DPoP"]),
   expires_in: z.int().describe("Seconds"),
-  scope: z.string(),
+  scope: z.exactOptional(z.string()).describe("Absent: no scopes"),
   refresh_token: z.string(),
   id_token: z.string(),
 });

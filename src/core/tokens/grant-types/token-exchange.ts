@@ -22,6 +22,8 @@ import { grantType, type Values } from "./grant-type.ts";
  */
 
 const accessTokenType = "urn:ietf:params:oauth:token-type:access_token";
+/** RFC 8693 3: a JWT, as every access token here is one. Spring sends it by default. */
+const jwtType = "urn:ietf:params:oauth:token-type:jwt";
 
 /** The parameters of RFC 8693 2.1. */
 const parameters = {
@@ -107,7 +109,7 @@ function checkTypes(request: TokenExchange): void {
 }
 
 function checkType(name: string, type: string | undefined): void {
-  if (type === accessTokenType) return;
+  if (type === accessTokenType || type === jwtType) return;
   const given = type === undefined ? "is missing" : `"${type}" is not supported`;
   throw new OAuthError("invalid_request", `${name} ${given}; send "${accessTokenType}" (RFC 8693 3)`, {
     rule: "RFC 8693 3",
