@@ -131,7 +131,8 @@ export interface Grant {
 
 /**
  * What happened to the tokens of one code redemption. Kept for exceptions only: a family that has no record was
- * neither rotated nor killed, so its refresh token is of generation 0.
+ * neither rotated nor killed, so its refresh token is of generation 0. A retry within `refresh_grace` begins a branch, which has a record of
+ * its own once it is rotated.
  */
 export interface TokenFamily {
   readonly id: string;
@@ -230,7 +231,8 @@ export interface FixturesInUse {
 
 /** Single values that belong to the data as a whole. */
 export interface Meta {
-  readonly id: "issuer" | "settings" | "longestLife" | "latestEnd" | "era" | "pasts" | "deadEras" | "knownKeys" | "workloadKeys";
+  readonly id:
+    "issuer" | "settings" | "longestLife" | "latestEnd" | "era" | "pasts" | "deadEras" | "knownKeys" | "workloadKeys";
   readonly value: unknown;
 }
 

@@ -112,6 +112,31 @@ describe("refresh_grace", () => {
     for (const { json } of answers) expect((await own.refresh(json.refresh_token)).status).toBe(200);
   });
 
+  test("the token of each retry is good until it is used, however long the others have been rotated", async () => {
+    const lenient = await serve({ now: clock.now, settings: { refresh_grace: 10 } });
+    const own = await register(lenient);
+    const { refresh_token: token } = await own.tokens();
+    const [first, second, third] = await Promise.all([own.refresh(token), own.refresh(token), own.refresh(token)]);
+    let { json: last } = await own.refresh(first.json.refresh_token);
+    clock.pass(86_400);
+    last = (await own.refresh(last.refresh_token)).json;
+    clock.pass(86_400);
+    const isActive = async (of: string) => (await lenient.call("token.introspect", { token: of })).active;
+    const later = await own.refresh(second.json.refresh_token);
+    expect(later.status).toBe(200);
+    // It has a grace of its own.
+    const retry = await own.refresh(second.json.refresh_token);
+    expect(retry.status).toBe(200);
+    clock.pass(86_400);
+    const good = [last, later.json, retry.json, third.json].map(({ refresh_token }) => refresh_token);
+    expect(await Promise.all(good.map(isActive))).toEqual([true, true, true, true]);
+    expect((await own.refresh(third.json.refresh_token)).status).toBe(200);
+    // One that was used is a reuse after the grace, and ends all.
+    expect((await own.refresh(second.json.refresh_token)).json.error_description).toMatch(/already rotated/);
+    expect(await Promise.all(good.map(isActive))).toEqual([false, false, false, false]);
+    for (const left of good) expect((await own.refresh(left)).json.error).toBe("invalid_grant");
+  });
+
   test("a refresh token from a retry lives its whole 7 days", async () => {
     const lenient = await serve({ now: clock.now, settings: { refresh_grace: 10 } });
     const own = await register(lenient);

@@ -30,7 +30,7 @@ const claimTable: readonly ClaimRow[] = [
   { name: "scope", setBy: "server", flag: "scope" },
   { name: "iat", setBy: "server", inWorkloads: true },
   ...rows("server", "jti cnf act may_act events"),
-  ...rows("server", "grant epoch era client_epoch exchanged_from family generation claims"),
+  ...rows("server", "grant epoch era client_epoch exchanged_from family generation refresh_branch claims"),
   ...rows("sign-in", "nonce auth_time acr amr azp sid at_hash c_hash s_hash typ"),
   ...rows("userinfo", "id user language theme createdAt"),
   ...rows("user", "name family_name given_name middle_name nickname preferred_username profile picture", "profile"),

@@ -109,7 +109,7 @@ async function ofUser(
   return async (at) => {
     const authentication = { ...withoutPage(at), sid: null };
     if (kind === "access") return accessToken(at, subject, userClaims.access, authentication);
-    if (kind === "refresh") return refreshToken(at, subject, authentication, 0);
+    if (kind === "refresh") return refreshToken(at, subject, authentication, { generation: 0 });
     const content = { claims: userClaims.id, nonce: null };
     return idToken(at, subject, authentication, {
       ...content,

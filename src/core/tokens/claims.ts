@@ -146,11 +146,18 @@ export function readJti(jti: unknown): Pick<IdTokenClaims, "family" | "epoch" | 
   return family === undefined || epoch === undefined ? null : { family, epoch, era: Number(era) };
 }
 
-export interface RefreshClaims extends TokenClaims {
+/** The place of a refresh token in its family. Each is used once, and those that a retry got make a branch of their own. */
+export interface RefreshPlace {
+  /** How often the branch was rotated before. */
+  readonly generation: number;
+  /** Absent: the branch that the family began with. */
+  readonly refresh_branch?: string;
+}
+
+export interface RefreshClaims extends TokenClaims, RefreshPlace {
   readonly grant: string;
   readonly epoch: string;
   readonly family: string;
-  readonly generation: number;
   readonly auth_time: number;
   readonly amr: readonly string[];
   readonly acr: string;

@@ -6,7 +6,7 @@ import { recordUse } from "../grants/use.ts";
 import { rememberClient } from "../sessions/backchannel.ts";
 import { noClaims, type RequestedClaims } from "../scopes/claims.ts";
 import { requireApproval, type Approval } from "./approval.ts";
-import type { AccessTokenSubject } from "./claims.ts";
+import type { AccessTokenSubject, RefreshPlace } from "./claims.ts";
 import type { TokenPlan } from "./response.ts";
 import type { Authentication } from "./sign.ts";
 import { noteLife } from "../keys/token-lives.ts";
@@ -39,7 +39,7 @@ interface TokensAsked extends AccessAsked {
   readonly nonce?: string | null;
   /** Absent: the tokens begin a family. */
   readonly family?: string;
-  readonly generation?: number;
+  readonly refreshPlace?: RefreshPlace;
   readonly keptRefreshToken?: string | null;
 }
 
@@ -72,14 +72,14 @@ export function planTokens(
   asked: TokensAsked,
 ): TokenPlan {
   const { user, grant } = "approval" in approved ? requireApproval(tx, approved.approval, approved.what) : approved;
-  const { family = `f_${ctx.random(12)}`, generation = 0, keptRefreshToken = null, nonce = null } = asked;
+  const { family = `f_${ctx.random(12)}`, keptRefreshToken = null, nonce = null } = asked;
   rememberClient(tx, client, authentication.sid);
   recordUse(tx, ctx, grant);
   const scopes = grantedNow(tx, ctx, client, grant, asked.scopes);
   return {
     subject: { ...planSubject(tx, ctx, client, { user, grant, family }, { ...asked, scopes }), user, grant, family },
     authentication,
-    generation,
+    refreshPlace: asked.refreshPlace ?? { generation: 0 },
     nonce,
     refreshScopes: asked.refreshScopes ?? scopes,
     refreshResources: asked.refreshResources,

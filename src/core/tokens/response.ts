@@ -6,7 +6,7 @@ import { sign } from "../keys/signer.ts";
 import { claimsNow } from "../grants/granted-scopes.ts";
 import { OAuthError } from "../errors.ts";
 import { accessTokenLife, idToken, prepareKeys, refreshToken, signAccessToken, type Authentication } from "./sign.ts";
-import type { AccessTokenSubject, TokenSubject } from "./claims.ts";
+import type { AccessTokenSubject, RefreshPlace, TokenSubject } from "./claims.ts";
 import { addedClaims } from "../scopes/added-claims.ts";
 
 /** A successful answer of the token endpoint for a client that speaks for itself (RFC 6749 4.4.3). */
@@ -44,8 +44,7 @@ export interface TokenResult<R extends AnyTokenResponse = ClientTokenResponse> {
 export interface TokenPlan {
   readonly subject: TokenSubject;
   readonly authentication: Authentication;
-  /** Of the refresh token within its family. */
-  readonly generation: number;
+  readonly refreshPlace: RefreshPlace;
   /** Only for a code: a refreshed ID token has none (OpenID Connect Core 12.2). */
   readonly nonce: string | null;
   /** What the refresh token may ask for: more than the subject's where a refresh narrowed those (RFC 6749 6). */
@@ -173,7 +172,8 @@ async function signTokens(ctx: Context, plan: TokenPlan, userClaims: UserClaims)
   const content = { claims: userClaims.id, nonce: plan.nonce, accessToken };
   const response = {
     ...accessTokenAnswer(ctx, accessToken, subject),
-    refresh_token: plan.keptRefreshToken ?? (await sign(refreshToken(ctx, refreshed, authentication, plan.generation))),
+    refresh_token:
+      plan.keptRefreshToken ?? (await sign(refreshToken(ctx, refreshed, authentication, plan.refreshPlace))),
     id_token: await sign(await idToken(ctx, subject, authentication, content)),
   };
   return { response, username: subject.user.username };

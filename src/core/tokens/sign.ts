@@ -6,7 +6,7 @@ import { isPublic } from "../clients/clients.ts";
 import type { Context } from "../context.ts";
 import { idTokenSigner, sign, tokenTypes, type UnsignedToken } from "../keys/signer.ts";
 import { seconds } from "../time.ts";
-import { jtiOfIdToken, type AccessTokenSubject, type TokenSubject } from "./claims.ts";
+import { jtiOfIdToken, type AccessTokenSubject, type RefreshPlace, type TokenSubject } from "./claims.ts";
 
 /** What tokens say. The types of their claims are in `claims.ts`; `keys/signer.ts` signs them; `accept.ts` verifies them. */
 
@@ -88,7 +88,7 @@ export function refreshToken(
   ctx: Context,
   subject: TokenSubject,
   authentication: Authentication,
-  generation: number,
+  place: RefreshPlace,
 ): UnsignedToken {
   const now = seconds(ctx);
   const claims = {
@@ -103,7 +103,7 @@ export function refreshToken(
     epoch: subject.grant.epoch,
     family: subject.family,
     era: subject.era,
-    generation,
+    ...place,
     auth_time: authentication.authTime,
     amr: authentication.amr,
     acr: authentication.acr,

@@ -164,12 +164,15 @@ function endOf(grant: Grant): string {
   return grant.revokedBy === undefined ? "" : revokers[grant.revokedBy];
 }
 
+/** The record that says how often the branch of a refresh token was rotated. That of the family itself also says whether all of it is dead. */
+export const branchOf = ({ family, refresh_branch: branch }: RefreshClaims): string => branch ?? family;
+
 /**
- * The place of a refresh token in its family: the newest; the previous one, which is accepted for `refresh_grace` seconds; or an older one,
+ * The place of a refresh token in its branch: the newest; the previous one, which is accepted for `refresh_grace` seconds; or an older one,
  * whose use counts as reuse.
  */
 export function placeInFamily(tx: ReadTx, ctx: Context, claims: RefreshClaims): "newest" | "grace" | "rotated" {
-  const { generation, rotatedAt } = tx.get("families", claims.family) ?? { generation: 0, rotatedAt: 0 };
+  const { generation, rotatedAt } = tx.get("families", branchOf(claims)) ?? { generation: 0, rotatedAt: 0 };
   if (claims.generation === generation) return "newest";
   const since = ctx.now() - rotatedAt;
   // If the rotation seems to be in the future, the clock jumped back: no grace then.
@@ -180,9 +183,9 @@ export function placeInFamily(tx: ReadTx, ctx: Context, claims: RefreshClaims): 
 /** Why a refresh token is dead if it was rotated; null if it is not. Looking at it does not count as reuse. */
 export function rotation(tx: ReadTx, ctx: Context, claims: RefreshClaims): DeadTokenReason | null {
   if (placeInFamily(tx, ctx, claims) !== "rotated") return null;
-  const family = tx.get("families", claims.family);
-  const isLast = family !== undefined && claims.generation === family.generation - 1;
-  return dead("was rotated: a newer refresh token took its place", isLast ? family.rotatedAt : null);
+  const branch = tx.get("families", branchOf(claims));
+  const isLast = branch !== undefined && claims.generation === branch.generation - 1;
+  return dead("was rotated: a newer refresh token took its place", isLast ? branch.rotatedAt : null);
 }
 
 export const isDead = (state: LiveToken | DeadTokenReason): state is DeadTokenReason => "code" in state;

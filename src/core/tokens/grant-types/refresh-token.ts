@@ -7,7 +7,7 @@ import { acceptRetries } from "../../fix-commands.ts";
 import { settleTokens, type TokenPlan, type TokenResult } from "../response.ts";
 import { narrowResources } from "../../scopes/resources.ts";
 import { narrowScope, splitScope } from "../../scopes/scopes.ts";
-import { fixOf, isDead, killFamily, placeInFamily, tokenState } from "../state.ts";
+import { branchOf, fixOf, isDead, killFamily, placeInFamily, tokenState } from "../state.ts";
 import { stateEnd } from "../../keys/token-lives.ts";
 import { planTokens } from "../plan.ts";
 import { verifyRefreshToken } from "../accept.ts";
@@ -95,9 +95,11 @@ function renew(
   const refreshResources = claims.resource ?? [];
   const resources = narrowResources(ctx, refreshResources, request.resource);
   const rotates = ctx.settings.refresh_rotation === "on";
-  const family = tx.get("families", claims.family);
-  const current = family?.generation ?? 0;
-  const generation = place === "grace" || !rotates ? current : current + 1;
+  const generation = claims.generation + 1;
+  const branch = claims.refresh_branch === undefined ? {} : { refresh_branch: claims.refresh_branch };
+  // A retry begins a branch, so that its token is good until it is used, whatever happens to the others.
+  const refreshPlace =
+    place === "grace" ? { generation: 0, refresh_branch: `r_${ctx.random(12)}` } : { generation, ...branch };
   const planned = planTokens(
     tx,
     ctx,
@@ -115,17 +117,16 @@ function renew(
       claims: { ...noClaims, ...claims.claims },
       jkt,
       family: claims.family,
-      generation,
+      refreshPlace,
       keptRefreshToken: rotates ? null : token,
     },
   );
   // After the plan, which notes how long the new tokens live.
-  if (rotates) {
-    // Also for a retry: its refresh token lives longer than that of the rotation, so the record of the family must too.
+  if (rotates && place === "newest") {
     tx.put("families", {
-      id: claims.family,
+      id: branchOf(claims),
       generation,
-      rotatedAt: place === "grace" ? (family?.rotatedAt ?? 0) : ctx.now(),
+      rotatedAt: ctx.now(),
       deadBecause: null,
       expiresAt: stateEnd(tx, ctx),
     });
