@@ -312,11 +312,11 @@ describe("default_acr_values of a client (OpenID Connect Registration 2)", () =>
     const app = await asking();
     const { client_id: client } = app.credentials;
     const issued = await idp.issueTokens({ user: "erin", client });
-    expect(acrOf(issued.id_token ?? "")).toBe("urn:otp");
+    expect(acrOf(issued.id_token)).toBe("urn:otp");
     const { code } = await idp.call("issue.code", { user: "erin", client });
     expect(acrOf((await app.exchange(code)).json.id_token)).toBe("urn:otp");
     const single = await idp.call("issue.tokens", { user: "erin", client, acr: "urn:idp:single-factor" });
-    expect(acrOf(single.id_token ?? "")).toBe("urn:idp:single-factor");
+    expect(acrOf(single.id_token)).toBe("urn:idp:single-factor");
     await expect(idp.issueTokens({ user: "nora", client })).rejects.toMatchObject({
       code: "refused",
       message: expect.stringContaining('nora cannot meet acr "phr"'),

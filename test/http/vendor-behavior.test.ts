@@ -81,6 +81,10 @@ test.each<[Vendor, path: string, kept: string]>([
   ["keycloak", "/base", "/base/realms/idp"],
   ["entra", "/contoso.onmicrosoft.com/v2.0", "/contoso.onmicrosoft.com/v2.0"],
   ["entra", "", "/common/v2.0"],
+  ["entra", "/contoso", "/contoso/v2.0"],
+  ["entra", "/contoso/", "/contoso/v2.0"],
+  ["entra", "/contoso/v2.0/", "/contoso/v2.0"],
+  ["entra", "/base/contoso", "/base/contoso/v2.0"],
   ["okta", "/oauth2/aus1", "/oauth2/aus1"],
   ["okta", "", "/oauth2/default"],
 ])("%s with the issuer …%s is …%s", async (vendor, path, kept) => {
@@ -89,6 +93,15 @@ test.each<[Vendor, path: string, kept: string]>([
   const at = await discoveryOf(idp, `http://localhost:${idp.port}${kept}`);
   expect(at["issuer"]).toBe(idp.issuer);
   expect(at["token_endpoint"]).toContain(kept.replace(/\/v2\.0$/, ""));
+});
+
+test("entra: a host of the tenant's name is not the tenant, nor is the path of another issuer", async () => {
+  const idp = await start("entra", "http://common");
+  expect(idp.issuer).toBe("http://common/common/v2.0");
+  const first = await start("entra", "http://localhost:4370/contoso");
+  const other = await first.issuers.add("shop", { fixtures: [] });
+  await other.call("seed", { settings: { endpoints: "entra" } });
+  expect((await other.call("status", {})).issuer).toBe("http://localhost:4370/i/shop/shop/v2.0");
 });
 
 describe("keycloak", () => {
@@ -145,8 +158,20 @@ describe("entra", () => {
     expect(json.scope).toBe("openid phone");
     const claims = jwtPart(json.access_token, 1);
     expect(claims).toMatchObject({ aud: "api://orders", tid: "common", oid: app.client_id, ver: "2.0" });
-    const other = await app.post("token_endpoint", { grant_type: "client_credentials", scope: "not a uri/.default" });
-    expect(other.status).toBe(400);
+    const ask = (scope: string) => app.post("token_endpoint", { grant_type: "client_credentials", scope });
+    for (const resource of ["4f1b8f6e-0c2f-4a6b-9a5e-3f6f3c1d2e10", "orders-api", "https://graph.example.test"]) {
+      const { json: named } = await ask(`${resource}/.default`);
+      expect(jwtPart(named.access_token, 1)["aud"]).toBe(resource);
+    }
+    for (const wrong of ["not a resource/.default", "/.default", "api://orders#part/.default"])
+      expect((await ask(wrong)).status).toBe(400);
+    // Elsewhere it is a scope, which nobody has.
+    const elsewhere = await appAt(await start("okta"), { grant_types: ["client_credentials"], redirect_uris: [] });
+    const refused = await elsewhere.post("token_endpoint", {
+      grant_type: "client_credentials",
+      scope: "orders/.default",
+    });
+    expect(refused.json.error).toBe("invalid_scope");
   });
 
   test("tokens of a user have tid, oid and ver; claims of the user win", async () => {

@@ -30,13 +30,19 @@ export function layoutsOf(
   if (typeof setting !== "string") return [{ issuer: "", name: "", paths: { ...endpoints, ...setting } }];
   const preset: Preset = presets[setting];
   const { also, firstName, sharesFirstName = false } = preset;
-  const own = name === null ? (nameIn(given, preset) ?? firstName) : sharesFirstName ? firstName : name;
-  return [layout(preset, own), ...(also === undefined ? [] : [layout({ ...preset, ...also }, own)])];
+  if (name === null) {
+    const own = nameIn(given, preset.issuer) ?? nameIn(given, preset.shortIssuer) ?? firstName;
+    return [layout(preset, own), ...(also === undefined ? [] : [layout({ ...preset, ...also }, own)])];
+  }
+  const own = sharesFirstName ? firstName : name;
+  // Its address may end with its name.
+  const { shortIssuer: _, ...other } = preset;
+  return [layout(other, own), ...(also === undefined ? [] : [layout({ ...other, ...also }, own)])];
 }
 
 /** The name in an issuer that ends with the vendor's path: `shop` in `http://localhost:4370/realms/shop`. */
-function nameIn(issuer: string, preset: Preset): string | undefined {
-  const [before = "", after] = preset.issuer.split("NAME");
+function nameIn(issuer: string, path = ""): string | undefined {
+  const [before = "", after] = path.split("NAME");
   if (after === undefined) return undefined;
   const form = new RegExp(
     `^https?://[^/]+(?:/.*)?${before}([A-Za-z0-9_-][A-Za-z0-9._-]*)${after.replace(".", "\\.")}$`,
@@ -52,6 +58,7 @@ function layout(preset: Preset, name: string): Layout {
     ...preset,
     name,
     issuer: named(preset.issuer),
+    ...(preset.shortIssuer !== undefined && { shortIssuer: named(preset.shortIssuer) }),
     paths: { ...endpoints, ...Object.fromEntries(paths) },
     frames: Object.fromEntries(frames),
   };
@@ -68,5 +75,11 @@ export const issuerOf = (address: string, layout: Pick<Layout, "issuer">): strin
   layout.issuer === "" ? address : baseOf(address) + layout.issuer;
 
 /** The address that an issuer is served under. @param issuer or already the address */
-export const addressBefore = (issuer: string, layout: Layout): string =>
-  layout.issuer !== "" && issuer.endsWith(layout.issuer) ? issuer.slice(0, -layout.issuer.length) : issuer;
+export function addressBefore(issuer: string, { issuer: path, shortIssuer = path }: Layout): string {
+  if (path === "") return issuer;
+  const before = [issuer, baseOf(issuer)].flatMap((given) =>
+    [path, shortIssuer].filter((end) => given.endsWith(end)).map((end) => given.slice(0, -end.length)),
+  );
+  // A host may have the name of a tenant.
+  return before.find((address) => /^https?:\/\/[^/]/.test(address)) ?? issuer;
+}

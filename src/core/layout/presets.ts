@@ -10,6 +10,8 @@ export type MessageMode =
 export interface Preset {
   /** The path of the issuer below the base; `NAME` stands for the name of the issuer. */
   readonly issuer: string;
+  /** Another way in which the path of the first issuer may be given. */
+  readonly shortIssuer?: string;
   /** A second issuer of the same data, where the vendor has two. */
   readonly also?: Pick<Preset, "issuer" | "paths">;
   /** What `NAME` is for the first issuer, unless the given issuer says otherwise. */
@@ -139,6 +141,7 @@ export const presets = {
   entra: {
     settings: asJwt,
     issuer: "/NAME/v2.0",
+    shortIssuer: "/NAME",
     firstName: "common",
     paths: {
       authorize: "/NAME/oauth2/v2.0/authorize",

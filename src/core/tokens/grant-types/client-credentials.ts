@@ -14,8 +14,8 @@ export const clientCredentials = grantType({
   parameters: { scope: "open", resource: "list" },
   needs: { what: "authentication", rule: "RFC 6749 4.4" },
   grant: (ctx, authenticated, request, jkt) => {
-    const { scope, resource } = ofDefaultScope(ctx, request);
-    const resources = checkResources(ctx, resource);
+    const { scope, named } = ofDefaultScope(ctx, request);
+    const resources = [...new Set([...checkResources(ctx, request.resource), ...named])];
     return settleAccessToken(ctx, authenticated, (tx, client) => ({
       subject: planForClient(tx, ctx, client, { scope, resources, jkt }),
       authentication: null,
@@ -23,16 +23,16 @@ export const clientCredentials = grantType({
   },
 });
 
-interface Asked {
-  readonly scope?: string | undefined;
-  readonly resource: readonly string[];
-}
-
-/** Entra's `RESOURCE/.default` stands for all that the client registered, at that resource. */
-function ofDefaultScope({ layout }: Context, { scope, resource }: Asked): Asked {
-  const [, named] = /^(\S+)\/\.default$/.exec(scope ?? "") ?? [];
-  if (layout.defaultScope !== true || named === undefined) return { scope, resource };
-  return { resource: [...resource, named] };
+/**
+ * Entra's `RESOURCE/.default` stands for all that the client registered, at that resource: a URI without a fragment, the id of an application
+ * or its name.
+ */
+function ofDefaultScope(
+  { layout }: Context,
+  { scope }: { readonly scope?: string | undefined },
+): { readonly scope?: string | undefined; readonly named: readonly string[] } {
+  const [, named] = /^([^\s#"\\]+)\/\.default$/.exec(scope ?? "") ?? [];
+  return layout.defaultScope !== true || named === undefined ? { scope, named: [] } : { named: [named] };
 }
 
 /**
