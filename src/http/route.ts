@@ -84,6 +84,11 @@ export const enter =
 export const routeOf = (res: Response): RouteRecord =>
   (res.locals["route"] as RouteRecord | undefined) ?? { name: "none", kind: "public" };
 
+/** A request of a page route turned out to come from a program. */
+export function asApi(res: Response, challenge: NonNullable<RouteRecord["challenge"]>): void {
+  res.locals["route"] = { ...routeOf(res), kind: "api", challenge } satisfies RouteRecord;
+}
+
 /**
  * Mounts the handlers of a route; the only place that does. Every other method is 405 with `Allow`.
  * @param check of the `Host` header

@@ -147,6 +147,35 @@ describe("keycloak", () => {
   });
 });
 
+describe("keycloak: a logout by refresh token is answered to a program, whatever Accept says", () => {
+  const logout = async (parameters: Record<string, string>, headers: Record<string, string>, twice = false) => {
+    const idp = await start("keycloak");
+    const app = await appAt(idp);
+    const { json } = await app.signIn();
+    const { client_id, client_secret } = app;
+    const sent = { client_id, client_secret: client_secret ?? "", refresh_token: json.refresh_token, ...parameters };
+    const body = new URLSearchParams(sent);
+    if (twice) body.append("refresh_token", "again");
+    const response = await fetch(app.at["end_session_endpoint"] ?? "", { method: "POST", headers, body });
+    expect(response.headers.get("content-type")).toMatch(/^application\/json/);
+    const { error } = (await response.json()) as Body;
+    return { status: response.status, error, authenticate: response.headers.get("www-authenticate") };
+  };
+  const browser = { accept: "text/html,application/xhtml+xml,*/*;q=0.8" };
+
+  test.each([{}, { accept: "*/*" }, browser])("%j", async (headers) => {
+    expect(await logout({ client_secret: "wrong" }, headers)).toMatchObject({ status: 401, error: "invalid_client" });
+    expect(await logout({ refresh_token: "x" }, headers)).toMatchObject({ status: 400, error: "invalid_grant" });
+    expect(await logout({}, headers, true)).toMatchObject({ status: 400, error: "invalid_request" });
+  });
+
+  test("with Basic, a 401 names that scheme", async () => {
+    const headers = { ...browser, authorization: `Basic ${btoa("nobody:wrong")}` };
+    const { status, authenticate } = await logout({ client_id: "", client_secret: "" }, headers);
+    expect([status, authenticate]).toEqual([401, expect.stringMatching(/^Basic /)]);
+  });
+});
+
 describe("entra", () => {
   test("client credentials with RESOURCE/.default: all scopes of the client, for that resource", async () => {
     const idp = await start("entra");

@@ -12,8 +12,9 @@ import { clearSessionCookie, knownBrowser, readBrowser, setBrowserCookie } from 
 import { requireOwnOrigin } from "../input/form-origin.ts";
 import { renderLogout, renderSignedOut } from "../pages/pages.ts";
 import { sendPage } from "../pages/page-writer.ts";
-import { bodyParameters, clientQuery, single, type UidRequest } from "../input/params.ts";
+import { bodyParameters, clientQuery, every, single, type UidRequest } from "../input/params.ts";
 import { viewFor } from "../pages/reader.ts";
+import { asApi } from "../route.ts";
 import { note, noteRefusal, type Web } from "../web.ts";
 
 /** OpenID Connect RP-Initiated Logout 1.0: the endpoint, and the page that asks the user. */
@@ -23,8 +24,11 @@ export const getLogout = (web: Web) => (req: Request, res: Response) => logout(w
 /** A POST from the client's page comes without the session cookie (SameSite), as at the authorization endpoint. */
 export const postLogout = (web: Web) => async (req: Request, res: Response) => {
   const parameters = bodyParameters(req);
-  const refreshToken = web.ctx.layout.realm === true ? single(parameters, "refresh_token") : undefined;
-  if (refreshToken !== undefined) {
+  const isOfServer = web.ctx.layout.realm === true && every(parameters, "refresh_token").join("") !== "";
+  if (isOfServer) {
+    // A program reads the answer, whatever it accepts.
+    asApi(res, "Basic");
+    const refreshToken = single(parameters, "refresh_token") ?? "";
     const client = await authenticateClient(web.ctx, clientCredentials(web, req, parameters));
     note(res, { client: client.client_id });
     await logoutByRefreshToken(web.ctx, client, refreshToken);
