@@ -50,6 +50,22 @@ const methods: [name: string, app: App, key: CryptoKey | string, alg: string][] 
   ["private_key_jwt", byKey, keys.privateKey, "RS256"],
 ];
 
+test("a refusal shows what the client of an assertion registered, as if client_id named it", async () => {
+  const long = "http://localhost:3000/the-path-of-a-long-callback";
+  const own = await register(idp, {
+    token_endpoint_auth_method: "client_secret_jwt",
+    client_secret: secret,
+    redirect_uris: [long, `${long}/other`],
+  });
+  const { client_id } = own.credentials;
+  const codeOf = () => idp.call("issue.code", { user: "alice", client: client_id, redirect_uri: long });
+  for (const named of [null, client_id]) {
+    const change = { client_id: named, code: (await codeOf()).code, redirect_uri: `${long}/other` };
+    const { json } = await request(await assertion(own, secret, "HS256"), change);
+    expect(json.error_description).toContain(`'${long}/other' differs from the one in the authorization request`);
+  }
+});
+
 test("a client that registered token_endpoint_auth_signing_alg may sign by that algorithm only", async () => {
   const method = { token_endpoint_auth_method: "private_key_jwt", jwks } as const;
   const strict = await register(idp, { ...method, token_endpoint_auth_signing_alg: "PS256" });

@@ -314,6 +314,21 @@ describe("refused with a page, never a redirect, and nobody is signed out", () =
     expect(await isSignedIn(browser)).toBe(true);
   });
 
+  test("the page says the same of the client of a hint as of one that client_id names", async () => {
+    const [long, sent] = ["http://localhost:3900/a/the-path-of-this-conformance-plan/bye", "?x=1"];
+    const own = await register(idp, { client_id: "conformance-plan-client", post_logout_redirect_uris: [long] });
+    const { browser, code } = await own.signIn();
+    const { id_token } = (await own.exchange(code)).json;
+    const refused = async (who: Record<string, string>) => {
+      const { body } = await browser.open(logoutUrl({ ...who, post_logout_redirect_uri: long + sent }));
+      return body.replace(/idp open( \w+)?/g, "").replace(/lang=[^"]*"|href="[^"]*"/g, "");
+    };
+    const page = await refused({ id_token_hint: id_token });
+    expect(page).toContain(`${long}?x=1`);
+    expect(page).toContain("idp clients edit conformance-plan-client");
+    expect(page).toBe(await refused({ client_id: own.credentials.client_id }));
+  });
+
   test("a parameter sent twice", async () => {
     const { browser } = await signedIn();
     const visit = await browser.open(

@@ -1,6 +1,8 @@
 import type { ReadTx } from "../../store/store.ts";
 import type { Context } from "../context.ts";
+import { readJws } from "../keys/jws.ts";
 import { isDefined } from "../scopes/scopes.ts";
+import type { JsonObject } from "../../text/json-object.ts";
 import { isOpen } from "./places.ts";
 import { basicIn, valuesIn, type Sent } from "./redactor.ts";
 import { decoded, textsIn } from "./values.ts";
@@ -18,6 +20,19 @@ const ofClient = (tx: ReadTx, id: string): readonly string[] => {
   return [id, ...uris.flatMap(partsOf)];
 };
 
+/** Tokens that name a client, in place of `client_id`. As that one, they are not verified: whoever sends a URI knows it. */
+const naming = [
+  ["id_token_hint", "aud"],
+  ["client_assertion", "sub"],
+] as const;
+
+const namedByTokens = (values: JsonObject): readonly string[] =>
+  naming.flatMap(([name, claim]) => {
+    const token = values[name];
+    const id = typeof token === "string" ? readJws(token)?.payload[claim] : undefined;
+    return typeof id === "string" ? [id] : [];
+  });
+
 const isName = (tx: ReadTx, text: string): boolean =>
   isDefined(tx, text) ||
   tx.find("users", "username", text) !== undefined ||
@@ -33,11 +48,13 @@ export async function registeredIn(
   sent: Sent,
   open: readonly string[] = [],
 ): Promise<ReadonlySet<string>> {
-  const values = Object.entries(valuesIn(sent)).flatMap(([name, value]) => (isOpen(name) ? textsIn(value) : []));
+  const all = valuesIn(sent);
+  const values = Object.entries(all).flatMap(([name, value]) => (isOpen(name) ? textsIn(value) : []));
   const basic = basicIn(sent.authorization);
   const texts = [
     ...sent.url.replace(/\?.*$/s, "").split("/").map(decoded),
     ...(basic === null ? [] : [basic.id]),
+    ...namedByTokens(all),
     ...values.flatMap((value) => [value, ...value.split(" ", maxTexts)]),
   ];
   const asked = [...new Set(texts)].filter((text) => text !== "").slice(0, maxTexts);
