@@ -49,12 +49,14 @@ export interface Code extends OfIssuer, OfDocument {
   readonly expiresAt: number;
 }
 
-/** An authorization request that its client pushed beforehand (RFC 9126). */
+/** An authorization request that its client pushed beforehand (RFC 9126). It stays for as long as the sign-in that it began. */
 export interface PushedRequest extends OfIssuer, OfDocument {
   /** The `request_uri`. */
   readonly id: string;
   readonly clientId: string;
   readonly parameters: Readonly<Record<string, string | readonly string[] | undefined>>;
+  /** The sign-in that it began, which a reload continues. Absent: it was not used. */
+  readonly uid?: string;
   readonly expiresAt: number;
 }
 

@@ -112,10 +112,7 @@ export interface Grant {
   /** Scopes that the user was asked for and left out. Absent: none. */
   readonly declined?: readonly string[];
   readonly status: "active" | "revoked";
-  /**
-   * Names one activation of the grant. Tokens carry it, and a new one is drawn at every activation: so what was
-   * issued before a revocation stays dead after a new consent.
-   */
+  /** Drawn at each activation. Tokens carry it, so what was issued before a revocation stays dead after a new consent. */
   readonly epoch: string;
   readonly by: "user" | "policy" | "cli" | "fixture" | "issuer";
   /** By which issuer, if by one: its ID-JAG named the scopes. */
@@ -130,9 +127,8 @@ export interface Grant {
 }
 
 /**
- * What happened to the tokens of one code redemption. Kept for exceptions only: a family that has no record was
- * neither rotated nor killed, so its refresh token is of generation 0. A retry within `refresh_grace` begins a branch, which has a record of
- * its own once it is rotated.
+ * What happened to the tokens of one code redemption, or to a branch that a retry within `refresh_grace` began. Kept for exceptions only: one
+ * without a record was neither rotated nor killed, so its refresh token is of generation 0.
  */
 export interface TokenFamily {
   readonly id: string;

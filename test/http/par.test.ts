@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { register, serve } from "../helpers/app.ts";
+import { enroll, register, serve } from "../helpers/app.ts";
 import { Browser } from "../helpers/browser.ts";
-import { callback, type Body, type Parameters } from "../helpers/client.ts";
+import { callback, pick, type Body, type Parameters } from "../helpers/client.ts";
 import { newProofKey } from "../helpers/dpop.ts";
 import { testClock } from "../helpers/clock.ts";
 
@@ -58,6 +58,47 @@ test("other parameters in the query are ignored", async () => {
     authorize({ client_id, request_uri: await pushed(), state: "query", scope: "openid phone", prompt: "login" }),
   );
   expect(left?.searchParams.get("state")).toBe("pushed");
+});
+
+describe("a reload, in the browser that began the sign-in and before it ended, continues it (RFC 9126 4)", () => {
+  const begun = async () => {
+    const request_uri = await pushed();
+    const browser = new Browser(idp.issuer);
+    const url = authorize({ client_id, request_uri });
+    return { browser, url, first: await browser.open(url) };
+  };
+
+  test("the same page, also after the 60 seconds, and then the next one", async () => {
+    const { browser, url, first } = await begun();
+    expect(first.page).toBe("login");
+    clock.pass(600);
+    const again = await browser.open(url);
+    expect([again.page, again.url]).toEqual(["login", first.url]);
+    await pick(browser, again, await enroll(idp));
+    const consent = await browser.open(url);
+    expect(consent.page).toBe("consent");
+    const { left } = await browser.press(consent, "consent-allow");
+    expect(left?.searchParams.get("state")).toBe("pushed");
+    expect((await app.exchange(left?.searchParams.get("code") ?? "")).status).toBe(200);
+    expect(await browser.open(url)).toMatchObject({ status: 400, page: "error", left: null });
+  });
+
+  test("not in another browser, of another client, after a cancel, or after the hour of the sign-in", async () => {
+    const refused = { status: 400, page: "error", left: null };
+    const { browser, url, first } = await begun();
+    expect(await new Browser(idp.issuer).open(url)).toMatchObject(refused);
+    const elsewhere = new Browser(idp.issuer);
+    await elsewhere.open(app.url());
+    expect(await elsewhere.open(url)).toMatchObject(refused);
+    const other = (await register(idp)).credentials.client_id;
+    expect(await browser.open(url.replace(client_id, other))).toMatchObject(refused);
+    expect((await browser.open(url)).page).toBe("login");
+    expect((await browser.press(first, "login-cancel")).left?.searchParams.get("error")).toBe("access_denied");
+    expect(await browser.open(url)).toMatchObject(refused);
+    const late = await begun();
+    clock.pass(3600);
+    expect(await late.browser.open(late.url)).toMatchObject(refused);
+  });
 });
 
 describe("a request_uri that does not pass: a page, since no address is proven", () => {

@@ -6,7 +6,7 @@
  */
 import { cut, redacted } from "../../text/redacted.ts";
 import { shownValue } from "../redaction/values.ts";
-import { StorageError } from "../../store/store.ts";
+import { StorageError, type PushedRequest } from "../../store/store.ts";
 import { verifyIdTokenHint } from "../tokens/accept.ts";
 import { refuse } from "./purpose.ts";
 import { checkAuthorizationRequest, type AuthorizationRequest } from "./request.ts";
@@ -17,7 +17,7 @@ import { OAuthError } from "../errors.ts";
 import { whenCodeLeft } from "../factors/rules/otp.ts";
 import type { Needs } from "../sign-in/purpose.ts";
 import { newInteraction, type Browser, type SignInRecord } from "../sign-in/interactions.ts";
-import { advance, settle, type StepResult } from "../sign-in/next-step.ts";
+import { advance, goOn, settle, type StepResult } from "../sign-in/next-step.ts";
 import { putBackPushed, takePushed } from "./par.ts";
 import { RedirectedError } from "../sign-in/response.ts";
 import { liveSession } from "../sessions/sessions.ts";
@@ -42,7 +42,9 @@ import { liveSession } from "../sessions/sessions.ts";
  * @throws {OAuthError} shown to the person; {RedirectedError} sent to the client
  */
 export async function beginAuthorization(ctx: Context, raw: RawParameters, browser: Browser): Promise<StepResult> {
-  const { parameters, pushed } = await takePushed(ctx, raw, browser);
+  const taken = await takePushed(ctx, raw, browser);
+  if ("uid" in taken) return goOn(ctx, taken.uid, browser);
+  const { parameters, pushed } = taken;
   const document = pushed === null ? await documentClient(ctx, parameters["client_id"], browser) : pushed.document;
   const request = await ctx.store.read((tx) =>
     checkAuthorizationRequest(tx, ctx, parameters, { pushed: pushed !== null, document }),
@@ -53,7 +55,7 @@ export async function beginAuthorization(ctx: Context, raw: RawParameters, brows
   }
   const hintedUserId = await hintedUser(ctx, request);
   try {
-    return await begin(ctx, { kind: "authorization", request, hintedUserId }, browser);
+    return await begin(ctx, { kind: "authorization", request, hintedUserId }, browser, pushed);
   } catch (error) {
     if (error instanceof StorageError && pushed !== null) await putBackPushed(ctx, pushed);
     throw error;
@@ -80,13 +82,22 @@ async function hintedUser(ctx: Context, request: AuthorizationRequest): Promise<
 
 /** Begins a sign-in for one of our own pages. @param path of the page, below the issuer @param acr what the page needs */
 export const beginSignIn = (ctx: Context, path: string, acr: Needs["acr"], browser: Browser): Promise<StepResult> =>
-  begin(ctx, { kind: "page", path, acr }, browser);
+  begin(ctx, { kind: "page", path, acr }, browser, null);
 
-async function begin(ctx: Context, record: SignInRecord, browser: Browser): Promise<StepResult> {
+async function begin(
+  ctx: Context,
+  record: SignInRecord,
+  browser: Browser,
+  pushed: PushedRequest | null,
+): Promise<StepResult> {
   const result = await whenCodeLeft(ctx, () =>
-    ctx.store.transaction((tx) =>
-      advance(tx, ctx, newInteraction(ctx, record, browser), liveSession(tx, browser.session), browser),
-    ),
+    ctx.store.transaction((tx) => {
+      const interaction = newInteraction(ctx, record, browser);
+      const advanced = advance(tx, ctx, interaction, liveSession(tx, browser.session), browser);
+      const { uid, expiresAt } = interaction;
+      if (pushed !== null && advanced.step.kind === "page") tx.put("pushedRequests", { ...pushed, uid, expiresAt });
+      return advanced;
+    }),
   );
   return settle(ctx, result);
 }

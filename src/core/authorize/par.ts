@@ -9,6 +9,7 @@ import { documentClient } from "../clients/documents.ts";
 import { verifyProof, type Proof } from "../tokens/dpop.ts";
 import { OAuthError } from "../errors.ts";
 import { namingIssuer, refuseOfOther } from "../issuers/elsewhere.ts";
+import { isWaiting, type Browser } from "../sign-in/interactions.ts";
 import { RedirectedError } from "../sign-in/response.ts";
 
 /** Pushed authorization requests (RFC 9126): used once, by the client that pushed them. */
@@ -87,24 +88,28 @@ async function boundTo(ctx: Context, sent: RawParameters, proof: Proof | null): 
   return { dpop_jkt: jkt };
 }
 
+/** What a request asks for. */
+type Taken =
+  | { readonly parameters: RawParameters; readonly pushed: PushedRequest | null }
+  /** A reload: the sign-in that goes on. */
+  | { readonly uid: string };
+
 /**
- * The parameters of a request: the pushed ones, if it names them.
+ * The parameters of a request: the pushed ones, if it names them. They are used once; a reload in the browser that began the sign-in, and
+ * before it ended, continues it (RFC 9126 4).
  * @throws {OAuthError | RedirectedError} invalid_request_uri if it was used before, expired, or pushed by another client
  */
-export async function takePushed(
-  ctx: Context,
-  raw: RawParameters,
-  peer: Peer,
-): Promise<{ readonly parameters: RawParameters; readonly pushed: PushedRequest | null }> {
+export async function takePushed(ctx: Context, raw: RawParameters, browser: Browser): Promise<Taken> {
   const requestUri = raw["request_uri"];
   if (!isPushed(requestUri)) return { parameters: raw, pushed: null };
   const taken = await ctx.store.transaction((tx) => {
     const request = tx.get("pushedRequests", requestUri);
     if (request === undefined || request.clientId !== raw["client_id"]) return undefined;
     const refusal = refuseOfOther(ctx, request, "invalid_request_uri", "request_uri");
-    return refusal ?? tx.remove("pushedRequests", requestUri);
+    if (refusal !== null || request.uid === undefined) return refusal ?? tx.remove("pushedRequests", requestUri);
+    return isWaiting(tx, ctx, request.uid, browser) ? request : undefined;
   });
-  if (taken instanceof OAuthError) return refuseTaking(ctx, raw, taken, peer);
+  if (taken instanceof OAuthError) return refuseTaking(ctx, raw, taken, browser);
   if (taken === undefined) {
     const error = new OAuthError(
       "invalid_request_uri",
@@ -117,8 +122,9 @@ export async function takePushed(
       "request_uri",
       (tx) => tx.get("pushedRequests", requestUri) !== undefined,
     );
-    return refuseTaking(ctx, raw, named, peer);
+    return refuseTaking(ctx, raw, named, browser);
   }
+  if (taken.uid !== undefined) return { uid: taken.uid };
   return { parameters: taken.parameters, pushed: taken };
 }
 

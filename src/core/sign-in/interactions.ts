@@ -208,6 +208,17 @@ export function findInteraction(tx: ReadTx, ctx: Context, uid: string, browser: 
   return interaction;
 }
 
+/** Whether a sign-in that this browser began has not ended. */
+export function isWaiting(tx: ReadTx, ctx: Context, uid: string, browser: Browser): boolean {
+  try {
+    findInteraction(tx, ctx, uid, browser);
+    return true;
+  } catch (error) {
+    if (error instanceof InteractionError) return false;
+    throw error;
+  }
+}
+
 /** The interaction that a form belongs to, with the form's `csrf` value checked. @throws {InteractionError} */
 export function findForForm(tx: ReadTx, ctx: Context, uid: string, browser: Browser, csrf: string): Interaction {
   const interaction = findInteraction(tx, ctx, uid, browser);
