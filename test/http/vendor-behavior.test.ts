@@ -128,6 +128,49 @@ describe("keycloak", () => {
     });
   });
 
+  test("access tokens name the user as the scopes do, and the client and the session", async () => {
+    const idp = await start("keycloak");
+    const app = await appAt(idp);
+    const { json } = await app.signIn();
+    const sid = jwtPart(json.id_token, 1)["sid"];
+    const ofUser = {
+      preferred_username: "alice",
+      name: "Alice Adams",
+      email: "alice@example.test",
+      email_verified: true,
+    };
+    expect(jwtPart(json.access_token, 1)).toMatchObject({ ...ofUser, azp: app.client_id, sid });
+    const email = jwtPart((await (await appAt(idp)).signIn({ scope: "openid email" })).json.access_token, 1);
+    expect(email).toMatchObject({ email: "alice@example.test", email_verified: true });
+    for (const name of ["preferred_username", "name"]) expect(email).not.toHaveProperty(name);
+    const phone = jwtPart((await (await appAt(idp)).signIn({ scope: "openid phone" })).json.access_token, 1);
+    for (const name of Object.keys(ofUser)) expect(phone).not.toHaveProperty(name);
+    const elsewhere = jwtPart((await (await appAt(await start("cognito"))).signIn()).json.access_token, 1);
+    for (const name of ["preferred_username", "azp", "sid"]) expect(elsewhere).not.toHaveProperty(name);
+  });
+
+  test("the token response has refresh_expires_in, session_state and not-before-policy", async () => {
+    const idp = await start("keycloak");
+    const app = await appAt(idp, { grant_types: ["authorization_code", "refresh_token", "client_credentials"] });
+    const { json } = await app.signIn();
+    const members = {
+      refresh_expires_in: 604_800,
+      session_state: jwtPart(json.id_token, 1)["sid"],
+      "not-before-policy": 0,
+    };
+    expect(json).toMatchObject(members);
+    const refreshed = await app.post("token_endpoint", {
+      grant_type: "refresh_token",
+      refresh_token: json.refresh_token,
+    });
+    expect(refreshed.json).toMatchObject(members);
+    const own = (await app.post("token_endpoint", { grant_type: "client_credentials" })).json;
+    expect(own).toMatchObject({ refresh_expires_in: 0, "not-before-policy": 0 });
+    expect(own).not.toHaveProperty("session_state");
+    expect(jwtPart(own.access_token, 1)).toMatchObject({ azp: app.client_id });
+    expect((await (await appAt(await start("cognito"))).signIn()).json).not.toHaveProperty("not-before-policy");
+  });
+
   test("a refresh token, posted by its client, signs out: the session and its tokens", async () => {
     const idp = await start("keycloak");
     const app = await appAt(idp);

@@ -36,8 +36,13 @@ export interface Preset {
   readonly impliedScopes?: readonly string[];
   /** The claim `typ` of each kind of token. */
   readonly payloadTypes?: { readonly access: string; readonly id: string; readonly refresh: string };
-  /** A GET of the issuer describes it, and a POST of a refresh token to the logout endpoint signs out. */
+  /**
+   * A GET of the issuer describes it, and a POST of a refresh token to the logout endpoint signs out. Access tokens name the client and the
+   * session, and token responses say more of both.
+   */
   readonly realm?: true;
+  /** Claims of the user that access tokens have too, as the scopes give them; absent: the e-mail address alone, always. */
+  readonly accessTokenClaims?: readonly string[];
   /** A token of a client that speaks for itself is for the resource of its scope: `RESOURCE/.default`. */
   readonly defaultScope?: true;
   /** Tokens have `tid`, `oid` and `ver`. */
@@ -123,6 +128,7 @@ export const presets = {
     impliedScopes: ["profile", "email"],
     payloadTypes: { access: "Bearer", id: "ID", refresh: "Refresh" },
     realm: true,
+    accessTokenClaims: ["preferred_username", "name", "email", "email_verified"],
   },
   cognito: {
     settings: usual,

@@ -87,7 +87,7 @@ const pick = (from: Readonly<Record<string, unknown>>, names: Iterable<string>):
  * The user's own claims that are not standard ones: each is released always, or with a scope that lists it.
  * @param scopes the granted ones
  */
-export function extraClaims(tx: ReadTx, user: User, scopes: readonly string[]): Record<string, unknown> {
+function extraClaims(tx: ReadTx, user: User, scopes: readonly string[]): Record<string, unknown> {
   const names = Object.keys(user.claims).filter((name) => !standardNames.has(name) && !protocolNames.has(name));
   if (names.length === 0) return {};
   const listed = new Set<string>();
@@ -121,6 +121,18 @@ function releasedStandardClaims(
   }
   return pick(standardClaims(user), names);
 }
+
+/** What an access token says of the user beside `sub` and `email`: the user's own claims, and those that the vendor has there. */
+export const accessTokenClaims = (
+  tx: ReadTx,
+  ctx: Defaults & Pick<Context, "layout">,
+  client: Client,
+  user: User,
+  scopes: readonly string[],
+): Record<string, unknown> => ({
+  ...extraClaims(tx, user, scopes),
+  ...pick(releasedStandardClaims(tx, ctx, client, user, scopes), ctx.layout.accessTokenClaims ?? []),
+});
 
 /** Claims that were asked for by name, standard ones and the user's own. */
 export const namedClaims = (user: User, names: readonly string[]): Record<string, unknown> =>

@@ -23,7 +23,9 @@ import { deviceCode } from "./grant-types/device-code.ts";
 import { grantTypeMeant, grantTypeNames, grantTypes } from "./grant-types/list.ts";
 import type { Values } from "./grant-types/grant-type.ts";
 import type { AnyTokenResponse, TokenResult } from "./response.ts";
+import { readJws } from "../keys/jws.ts";
 import { hashOf } from "../secrets.ts";
+import { seconds } from "../time.ts";
 
 /** The token endpoint (RFC 6749 3.2): who asks, by which grant type, what they get. */
 
@@ -80,7 +82,19 @@ export async function token(ctx: Context, request: TokenRequest): Promise<TokenR
   // `audience` means the same as `resource`, unless the grant type has its own meaning for it (RFC 8693 2.1).
   const resource = "audience" in grantType.parameters ? values["resource"] : [values["resource"], values["audience"]];
   const own = { ...values, resource: [resource ?? []].flat(2).filter((one) => one !== undefined) };
-  return grantType.grant(ctx, client, own, await provenKey(ctx, client, request.proof));
+  const result = await grantType.grant(ctx, client, own, await provenKey(ctx, client, request.proof));
+  const { response } = result;
+  return ctx.layout.realm === true ? { ...result, response: { ...response, ...ofRealm(ctx, response) } } : result;
+}
+
+/** What Keycloak's token responses say beside those of the standard. */
+function ofRealm(ctx: Context, { refresh_token: refreshToken }: AnyTokenResponse): Readonly<Record<string, unknown>> {
+  const { exp, sid } = readJws(refreshToken ?? "")?.payload ?? {};
+  return {
+    refresh_expires_in: typeof exp === "number" ? exp - seconds(ctx) : 0,
+    ...(sid !== undefined && { session_state: sid }),
+    "not-before-policy": 0,
+  };
 }
 
 /** The client that the code was given to, as the metadata document described it then: a sign-in goes on with the document it began with. */

@@ -1,5 +1,5 @@
 import type { Client, ReadTx, Tx } from "../../store/store.ts";
-import { extraClaims, idTokenClaims } from "../scopes/claims.ts";
+import { accessTokenClaims, idTokenClaims } from "../scopes/claims.ts";
 import { presentClient } from "../clients/clients.ts";
 import type { Context, OnTokenInput } from "../context.ts";
 import { sign } from "../keys/signer.ts";
@@ -31,6 +31,7 @@ export interface AnyTokenResponse {
   readonly access_token: string;
   readonly token_type: string;
   readonly scope?: string;
+  readonly refresh_token?: string;
 }
 
 /** The result of a grant type. Some add members of their own to the response. */
@@ -69,16 +70,20 @@ interface UserClaims {
 /** The claims of the user that go into tokens of this subject. */
 export const userClaimsOf = (
   tx: ReadTx,
-  ctx: Pick<Context, "settings" | "address">,
+  ctx: Pick<Context, "settings" | "address" | "layout">,
   { client, user, grant, scopes, claims }: TokenSubject,
 ): UserClaims => ({
-  access: extraClaims(tx, user, scopes),
+  access: accessTokenClaims(tx, ctx, client, user, scopes),
   id: idTokenClaims(tx, ctx, client, user, scopes, claimsNow(tx, ctx, { client, grant, origins: [] }, claims.id_token)),
 });
 
 /** The claims of the user or, where a client speaks for itself, of that client. */
-function accessClaimsOf(tx: ReadTx, { client, user, scopes, exchanged }: AccessTokenSubject): Record<string, unknown> {
-  if (user !== null) return extraClaims(tx, user, scopes);
+function accessClaimsOf(
+  tx: ReadTx,
+  ctx: Context,
+  { client, user, scopes, exchanged }: AccessTokenSubject,
+): Record<string, unknown> {
+  if (user !== null) return accessTokenClaims(tx, ctx, client, user, scopes);
   return { ...(exchanged === undefined ? client : tx.get("clients", exchanged.sub))?.claims };
 }
 
@@ -158,7 +163,7 @@ export async function settleAccessToken(
   const added = await addedBefore(ctx, (tx) => settle(tx, presentClient(tx, authenticated)), ["access"]);
   const { subject, authentication, claims } = await ctx.store.transaction((tx) => {
     const plan = settle(tx, presentClient(tx, authenticated));
-    return { ...plan, claims: accessClaimsOf(tx, plan.subject) };
+    return { ...plan, claims: accessClaimsOf(tx, ctx, plan.subject) };
   });
   const accessToken = await signAccessToken(ctx, subject, { ...claims, ...added.access }, authentication);
   return { response: accessTokenAnswer(ctx, accessToken, subject), username: subject.user?.username ?? null };

@@ -40,7 +40,7 @@ export async function accessToken(
   ctx: Context,
   subject: AccessTokenSubject,
   custom: Record<string, unknown>,
-  authentication: Pick<Authentication, "acr" | "authTime"> | null,
+  authentication: (Pick<Authentication, "acr" | "authTime"> & Partial<Pick<Authentication, "sid">>) | null,
 ): Promise<UnsignedToken> {
   const signer = ctx.settings.access_token_alg === "RS256" ? await ctx.keys.signing("RS256") : ctx.keys.secret;
   const now = seconds(ctx);
@@ -66,7 +66,8 @@ export async function accessToken(
     // RFC 9470 6.1.
     acr: authentication?.acr,
     auth_time: authentication?.authTime,
-    ...(user !== null && { email: emailOf(user) }),
+    ...(user !== null && ctx.layout.accessTokenClaims === undefined && { email: emailOf(user) }),
+    ...(ctx.layout.realm === true && { azp: client.client_id, sid: authentication?.sid ?? undefined }),
   };
   return {
     typ: ctx.settings.access_token_typ,
