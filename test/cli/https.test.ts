@@ -2,8 +2,10 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { get } from "node:https";
 import { join } from "node:path";
+import { connect, getCiphers, type ConnectionOptions } from "node:tls";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
+import { serve } from "../helpers/app.ts";
 import { newFolder, startIdp } from "../helpers/cli.ts";
 import { idpIn } from "../helpers/command.ts";
 
@@ -54,6 +56,27 @@ test("the commands beside it trust its certificate: signing in, revoking, stoppi
   expect(await userInfo()).toBe(403);
   expect((await idpIn(cwd, ["stop"])).code).toBe(0);
   expect(await ended).toEqual({ code: 0, signal: null });
+});
+
+test("under TLS 1.2 only ciphers without CBC are served, each with forward secrecy (RFC 9325 4.2)", async () => {
+  const { port } = await serve({ tls: { cert: readFileSync(cert, "utf8"), key: readFileSync(key, "utf8") } });
+  const agreed = (options: ConnectionOptions): Promise<string | null> =>
+    new Promise((resolve) => {
+      const socket = connect({ host: "localhost", port, ca: readFileSync(cert), ...options }, () => {
+        resolve(socket.getCipher().standardName);
+        socket.destroy();
+      }).on("error", () => resolve(null));
+    });
+  const offered = getCiphers().filter((name) => !/^tls_|psk|srp/.test(name));
+  const taken = await Promise.all(
+    offered.map((ciphers) => agreed({ ciphers: `${ciphers.toUpperCase()}:@SECLEVEL=0`, maxVersion: "TLSv1.2" })),
+  );
+  expect(taken.filter((name) => name !== null).sort()).toEqual([
+    "TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256",
+    "TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384",
+    "TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256",
+  ]);
+  expect(await agreed({})).toMatch(/^TLS_AES_/);
 });
 
 test("a certificate and key that do not match, or are missing, are refused with what they should be", async () => {
