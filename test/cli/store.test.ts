@@ -90,18 +90,20 @@ describe("with a database", () => {
   });
 
   test.each([
-    [6000, "6.0 s ahead of"],
-    [-6000, "6.0 s behind"],
+    [6000, "ahead of"],
+    [-6000, "behind"],
     [4000, null],
-  ])("a machine whose clock differs by %i ms from the database: 1 beyond 5 s", async (ms, words) => {
+  ])("a machine whose clock differs by %i ms from the database: 1 beyond 5 s", async (ms, which) => {
     const { env } = await newStore();
     const now = Date.now.bind(Date);
     const moved = vi.spyOn(Date, "now").mockImplementation(() => now() + ms);
     onTestFinished(() => moved.mockRestore());
     const { code, stderr } = await idp(["seed", "--json"], { cwd: newFolder(), env });
-    expect(code).toBe(words === null ? 0 : 1);
-    if (words === null) return;
-    expect(stderr).toMatch(new RegExp(`clock_differs.*the clock of this machine is ${words}`));
+    expect(code).toBe(which === null ? 0 : 1);
+    if (which === null) return;
+    // Where the answers of a busy machine are late, the difference is known less exactly.
+    const said = new RegExp(`clock_differs.*the clock of this machine is (\\d\\.\\d) s ${which} that of`).exec(stderr);
+    expect(Math.abs(Number(said?.[1]) - 6), stderr).toBeLessThan(1);
     expect(await idp(["start", "--port", "auto"], { cwd: newFolder(), env })).toMatchObject({ code });
   });
 

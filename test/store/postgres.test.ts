@@ -2,7 +2,7 @@
 import { describe, expect, onTestFinished, test } from "vitest";
 import { openDatabase } from "../../src/store/postgres/database.ts";
 import { createJournal, openJournal } from "../../src/store/postgres/journal.ts";
-import { prepareSchema } from "../../src/store/postgres/schema.ts";
+import { compareClocks, prepareSchema } from "../../src/store/postgres/schema.ts";
 import type { Store } from "../../src/store/store.ts";
 import { newDatabase } from "../helpers/postgres.ts";
 import { runTwice } from "../helpers/run-twice.ts";
@@ -132,5 +132,34 @@ describe("three instances on one database", () => {
     time = 30_000;
     await other.transaction(increment());
     expect(await other.read((tx) => tx.get("sessions", "s")?.expiresAt)).toBe(40_000);
+  });
+});
+
+describe("the clocks are compared exactly, however late the database answers", () => {
+  /** @param ahead milliseconds @param delays of the answers, in milliseconds; the last one lasts */
+  const compare = (ahead: number, delays: readonly number[]): Promise<void> => {
+    let time = 1e12;
+    let asked = 0;
+    const query = () => {
+      const rows = [{ time }];
+      time += delays[Math.min(asked, delays.length - 1)] ?? 0;
+      asked += 1;
+      return Promise.resolve({ rows, repeated: false });
+    };
+    return compareClocks({ location: "postgres://h/db", query }, () => time + ahead);
+  };
+
+  test.each([[[0]], [[4000, 20]], [[4000, 3000, 2500, 20]]])("answers after %j ms", async (delays) => {
+    await expect(compare(6000, delays)).rejects.toThrow("the clock of this machine is 6.0 s ahead of that of");
+    await expect(compare(-6000, delays)).rejects.toThrow("the clock of this machine is 6.0 s behind that of");
+    await compare(4000, delays);
+    await compare(-4000, delays);
+  });
+
+  test("where every answer is late, what may be right passes, and what cannot be is refused", async () => {
+    await compare(4000, [4000]);
+    await compare(-4000, [4000]);
+    await expect(compare(12_000, [4000])).rejects.toThrow("s ahead of");
+    await expect(compare(-12_000, [4000])).rejects.toThrow("s behind");
   });
 });
