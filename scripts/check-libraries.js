@@ -89,12 +89,13 @@ async function check(
     ...(standard && { userinfo_format: "standard" }),
   };
   const fixtures = { users: [{ username: "alice", email: "alice@example.test" }], clients: [client] };
-  const words = ["check", "client", "--json", "--timeout", "120", "--fixtures", JSON.stringify(fixtures), ...flags];
+  const words = ["check", "client", "--json", "--timeout", "120", ...flags];
   const addresses = ["--start", url + start, "--signed-in", `${url}/me`];
   const child = spawn(process.execPath, [join(root, "bin/idp.js"), ...words, ...addresses, "--", ...command], {
     // Playwright comes from the project in the working folder.
     cwd: flags.includes("--browser") ? root : folder,
-    env: { ...process.env, ...env, PORT: String(port) },
+    // The fixtures have a secret, and everybody on the machine can read arguments.
+    env: { ...process.env, ...env, PORT: String(port), IDP_FIXTURES: JSON.stringify(fixtures) },
     stdio: ["ignore", "pipe", "inherit"],
   });
   let text = "";

@@ -176,6 +176,37 @@ describe("a key", () => {
     expect(cookies.join()).not.toContain(key);
   });
 
+  test.each([
+    ["a page of another site", "", { "sec-fetch-site": "cross-site", "sec-fetch-dest": "document" }],
+    ["the file that idp open gives a browser", "&from=file", {}],
+  ])(
+    "behind %s: a page without the key goes on, because a redirect would not send the cookie",
+    async (_, more, headers) => {
+      const url = `${await newKey()}&flow=f1`;
+      const { response, cookies, body } = await get(url + more, headers);
+      expect([response.status, response.headers.get("location")]).toEqual([200, null]);
+      expect(response.headers.get("refresh")).toBe(`0; url=${place}sign-ins/f1`);
+      expect(response.headers.get("cache-control")).toBe("no-store");
+      expect(response.headers.get("referrer-policy")).toBe("no-referrer");
+      expect(body).not.toContain("key=");
+      expect(body).not.toMatch(inside);
+      const again = await get(url + more, headers);
+      expect([again.response.status, again.cookies]).toEqual([403, []]);
+      expect((await get(at("users"), { cookie: (cookies[0] ?? "").split(";")[0] ?? "" })).response.status).toBe(200);
+    },
+  );
+
+  test("of the file: HEAD says whether it can still be used, sets no cookie, and does not use it up", async () => {
+    const url = `${await newKey()}&from=file`;
+    for (const _ of [1, 2]) {
+      const { response, cookies } = await get(url, {}, "HEAD");
+      expect([response.status, cookies]).toEqual([200, []]);
+    }
+    expect((await get(url.replace("key=", "key=x"), {}, "HEAD")).response.status).toBe(403);
+    expect((await get(url)).response.status).toBe(200);
+    expect((await get(url, {}, "HEAD")).response.status).toBe(403);
+  });
+
   test("opens one session", async () => {
     const url = await newKey();
     expect((await get(url)).response.status).toBe(303);

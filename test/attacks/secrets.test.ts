@@ -4,6 +4,8 @@ import { expect, test } from "vitest";
 import { Browser } from "../helpers/browser.ts";
 import { idp, newFolder, startIdp } from "../helpers/cli.ts";
 import { callback, paths, post, userinfo, type Parameters } from "../helpers/client.ts";
+import { programThatKeeps } from "../helpers/opened.ts";
+import { controlC, onTerminal } from "../helpers/terminal.ts";
 
 /** Every secret of a whole run, searched in everything that the run showed to anybody but its owner. */
 
@@ -148,3 +150,26 @@ test("no secret is in the log, in --help, in a process's arguments, in an error 
   }
   expect(leaks).toEqual([]);
 });
+
+test.each(["idp open", "the key o of idp start"])(
+  "%s: what others on the machine see of the browser has neither the key nor the secret path, and only we can read its file",
+  { tags: ["script"] },
+  async (way) => {
+    const cwd = newFolder();
+    const browser = programThatKeeps(cwd);
+    const isStart = way !== "idp open";
+    if (!isStart) await startIdp([], { cwd });
+    const terminal = onTerminal(isStart ? "start --port auto --memory" : "open", cwd, { BROWSER: browser.program });
+    if (isStart) {
+      await terminal.shown("Press h for the keys");
+      terminal.type("o");
+    }
+    const { words, file, mode, text } = await browser.opened();
+    expect(words).not.toMatch(/_idp|key=/);
+    expect([mode, text]).toEqual([0o600, expect.stringMatching(/\/_idp\/[\w-]{22}\/\?key=[\w-]{43}/) as string]);
+    // Nobody reads it: it is removed at the end.
+    terminal.type(isStart ? "q" : controlC);
+    await terminal.ended;
+    expect(existsSync(file)).toBe(false);
+  },
+);

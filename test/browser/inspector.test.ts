@@ -1,9 +1,14 @@
+import { existsSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { pathToFileURL } from "node:url";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { register, serve } from "../helpers/app.ts";
 import { launchChromium } from "../helpers/chromium.ts";
+import { newFolder, startIdp } from "../helpers/cli.ts";
+import { programThatKeeps } from "../helpers/opened.ts";
+import { onTerminal } from "../helpers/terminal.ts";
 
 /**
  * The inspector in a real browser: its cookie, its forms, and the script that keeps its pages up to date.
@@ -35,6 +40,26 @@ async function inspect(javaScriptEnabled = true) {
 
 const rows = (page: Page) => page.locator("[id^=row-flow-]");
 const stateOf = (page: Page) => page.getAttribute("html", "data-state");
+
+test.each([true, false])(
+  "the file that idp open gives a browser leads into the inspector, and is removed then (scripts: %s)",
+  { tags: ["script"] },
+  async (javaScriptEnabled) => {
+    const cwd = newFolder();
+    const { issuer } = await startIdp([], { cwd });
+    const given = programThatKeeps(cwd);
+    const { ended } = onTerminal("open", cwd, { BROWSER: given.program });
+    const { file } = await given.opened();
+    const context = await browser.newContext({ javaScriptEnabled });
+    const page = await context.newPage();
+    await page.goto(pathToFileURL(file).href);
+    await page.getByTestId("inspector-tab-users").click();
+    await page.getByTestId("row-user-bob").waitFor();
+    expect(page.url()).toMatch(new RegExp(`^${issuer}/_idp/[\\w-]{22}/users$`));
+    expect(await ended).toBe(0);
+    expect(existsSync(file)).toBe(false);
+  },
+);
 
 test("a sign-in appears by itself, its page grows, and Pause holds the page still", async () => {
   const { page, app, complaints } = await inspect();

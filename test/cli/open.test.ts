@@ -54,6 +54,21 @@ test("idp open FLOW leads to that sign-in; what the ledger does not hold: exit 3
   });
 });
 
+test(
+  "on a terminal without a browser, the address is there once, whole, and opens the inspector",
+  { tags: ["script"] },
+  async () => {
+    const cwd = newFolder();
+    const { issuer } = await startIdp([], { cwd });
+    const { ended, screen } = onTerminal("open", cwd, { BROWSER: "false" });
+    expect(await ended).toBe(0);
+    const [address = "", ...rest] = screen().trim().split("\r\n");
+    expect(address.slice(issuer.length)).toMatch(/^\/_idp\/[\w-]{22}\/\?key=[\w-]{43}$/);
+    expect(rest).toEqual(["No browser could be opened: open the address above yourself."]);
+    expect((await fetch(address, { redirect: "manual" })).status).toBe(303);
+  },
+);
+
 test("on a terminal too, an address that goes into a file opens no browser", { tags: ["script"] }, async () => {
   const cwd = newFolder();
   const { issuer } = await startHere([], { cwd });

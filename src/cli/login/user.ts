@@ -89,7 +89,7 @@ async function visitInBrowser(
   say(cli, `Waiting at ${listener.redirectUri}${limit}. ${stops}`);
   if (!cli.quiet) tell(cli, "");
   // Not awaited: the response may come before the opener is done.
-  if (browser) void openBrowser(cli, address, "No browser could be opened: open the address above yourself.");
+  if (browser) void openBrowser(cli, address);
   return listener.received(timeout);
 }
 

@@ -1,8 +1,8 @@
 import { baseOf } from "../../core/endpoints.ts";
 import { OperationError } from "../../core/errors.ts";
 import type { Invocation } from "../invocation.ts";
-import { openBrowser } from "./open-browser.ts";
-import { answer, type Outcome } from "../output/print.ts";
+import { openBrowser, openWithKey } from "./open-browser.ts";
+import { answer, print, type Outcome } from "../output/print.ts";
 import { issuerAt } from "../target/remote.ts";
 import { serverAddress, findTarget, noServer, startHint } from "../target/target.ts";
 
@@ -31,8 +31,12 @@ export async function open(cli: Invocation, page: string): Promise<Outcome> {
   }
   const path = pathOf(page);
   const url = path === null ? await inspectorAddress(cli, page) : `${baseOf(issuer)}${path}`;
-  if (cli.interactive && cli.stdout.isTTY) await openBrowser(cli, url);
-  return answer({ url }, (shown) => shown.url);
+  const outcome = answer({ url }, (shown) => shown.url);
+  if (!cli.interactive || !cli.stdout.isTTY) return outcome;
+  // First, because a browser may take a while, or may not come at all.
+  print(cli, outcome);
+  await (path === null ? openWithKey(cli, url) : openBrowser(cli, url));
+  return answer({ url }, () => "");
 }
 
 /** The address with a key that opens the inspector once. */

@@ -2,9 +2,9 @@ import { readFileSync } from "node:fs";
 import type { Idp } from "../../index.ts";
 import { failureOf } from "../failure.ts";
 import type { Invocation } from "../invocation.ts";
-import { print, printFailure, say } from "../output/print.ts";
+import { answer, print, printFailure, say } from "../output/print.ts";
 import { loginClient } from "../program/app-types.ts";
-import { openBrowser } from "../server/open-browser.ts";
+import { openWithKey } from "../server/open-browser.ts";
 
 /** Keys of `idp start` on a terminal: each is pressed alone, without Enter. */
 
@@ -53,7 +53,14 @@ export function listenForKeys(cli: Invocation, idp: Idp, stop: () => void): (() 
   let signingIn = false;
 
   const actions: Readonly<Record<string, () => Promise<unknown> | undefined>> = {
-    o: () => idp.call("inspector.open", {}).then(({ url }) => openBrowser(cli, url)),
+    o: async () => {
+      const { url } = await idp.call("inspector.open", {});
+      print(
+        cli,
+        answer({ url }, (shown) => shown.url),
+      );
+      await openWithKey(cli, url);
+    },
     l: () => {
       if (signingIn) return undefined;
       signingIn = true;

@@ -242,5 +242,8 @@ async function announce(
     // A script waits for this line.
     if (!cli.stdout.isTTY) cli.stdout.write(`idp ready ${issuer} pid ${process.pid}\n`);
   }
-  if (flags.open === true) await openBrowser(cli, `${baseOf(issuer)}/`);
+  if (flags.open === true) {
+    const url = `${baseOf(issuer)}/`;
+    await openBrowser(cli, url, `No browser could be opened. Open it yourself: ${url}`);
+  }
 }

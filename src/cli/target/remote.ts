@@ -163,6 +163,12 @@ export async function answererAt(url: string, timeout: number): Promise<{ readon
 export const issuerAt = async (url: string, timeout: number): Promise<string | null> =>
   (await answererAt(url, timeout))?.issuer ?? null;
 
+/** Whether the one-time key can still be used in the address that a file leads to. Asking does not use it up. */
+export async function isKeyUnused(url: string): Promise<boolean> {
+  const found = await send(url, url, { method: "HEAD", adminToken: null, timeout: 5000 }).catch(() => null);
+  return found?.status === 200;
+}
+
 /** The port that `idp start` uses; null if it uses a free one. */
 export function usualPort({ IDP_PORT: port = String(defaultPort) }: NodeJS.ProcessEnv): number | null {
   if (isServiceLink("IDP_PORT", port)) return defaultPort;

@@ -24,6 +24,8 @@ export interface InspectorAccess {
   readonly path: string;
   /** @returns a key that opens one session within ten minutes */
   readonly newKey: () => Promise<string>;
+  /** Whether a key can still be used. */
+  readonly isKey: (key: string) => boolean;
   /** Uses a key up. @returns the secret of the new session; null: the key is unknown, used or too old */
   readonly redeem: (key: string) => Promise<string | null>;
   readonly isSession: (secret: string) => boolean;
@@ -71,6 +73,10 @@ export async function createInspectorAccess(
       const kept = { hash: hashOf(key), expiresAt: now() + keyLife * 1000 };
       await change((before) => ({ ...before, keys: [...before.keys, kept] }));
       return key;
+    },
+    isKey(given) {
+      const hash = hashOf(given);
+      return state.value.keys.some((key) => key.expiresAt > now() && sameSecret(hash, key.hash));
     },
     async redeem(given) {
       const hash = hashOf(given);

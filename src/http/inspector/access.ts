@@ -12,7 +12,7 @@ import { bodyParameters, queryParameters, single } from "../input/params.ts";
 import { sendPage } from "../pages/page-writer.ts";
 import { viewFor } from "../pages/reader.ts";
 import type { Web } from "../web.ts";
-import { renderClosed, type ClosedView } from "./views.ts";
+import { renderClosed, renderOpened, type ClosedView } from "./views.ts";
 
 /** Who may use the inspector: a browser that has its cookie and asks under one of our host names. */
 
@@ -33,7 +33,20 @@ export const inspectorHref = (web: Web, path = ""): string => web.base + web.ctx
 const isVisit = (web: Web, req: Request): boolean =>
   req.method === "GET" && !isInAdvance(req) && !isForeignPart(req) && hostStanding(web, req.headers.host) === "own";
 
-/** `?key=…`: uses up the key, and redirects to the page without it: the list of sign-ins, or the one that `flow` names. */
+/**
+ * The address in the file that `idp open` gives a browser says so: over plain http to a host that is not loopback, browsers do not say where
+ * a request comes from.
+ */
+const isFromFile = (query: RawParameters): boolean => single(query, "from") === "file";
+
+/** Whether a page of another site led here. A redirect then does not send the Strict cookie. */
+const isFromElsewhere = (req: Request, query: RawParameters): boolean =>
+  req.get("sec-fetch-site") === "cross-site" || isFromFile(query);
+
+/**
+ * `?key=…`: uses up the key, and leads to the page without it: the list of sign-ins, or the one that `flow` names. By HEAD, the command that
+ * made the file asks whether the key can still be used.
+ */
 export const takeKey =
   (web: Web): RequestHandler =>
   async (req, res, next) => {
@@ -46,7 +59,10 @@ export const takeKey =
     const secret = isVisit(web, req) ? await web.ctx.inspector.redeem(key) : null;
     if (secret !== null) setInspectorCookie(web, res, secret);
     // A used key, for example after the back button, changes nothing for a browser that is signed in.
-    if (secret !== null || sessionOf(web, req) !== null) redirect(res, inspectorHref(web, pageOf(query)));
+    const href = inspectorHref(web, pageOf(query));
+    const isLive = req.method === "HEAD" && isFromFile(query) && web.ctx.inspector.isKey(key);
+    if (isLive || (secret !== null && isFromElsewhere(req, query))) sendOpened(web, req, res, href);
+    else if (secret !== null || sessionOf(web, req) !== null) redirect(res, href);
     else sendClosed(web, req, res, "key");
   };
 
@@ -75,6 +91,11 @@ function sendClosed(web: Web, req: Request, res: Response, why: ClosedView["why"
     href: inspectorHref(web),
   };
   sendPage(res, 403, renderClosed(web.renderer, view));
+}
+
+/** Goes on to a page of the inspector by itself, as a request of our own site. */
+function sendOpened(web: Web, req: Request, res: Response, href: string): void {
+  sendPage(res, 200, renderOpened(web.renderer, { ...viewFor(web, req, res), keptQuery: null, href }));
 }
 
 /** Behind {@link insidersOnly}. */

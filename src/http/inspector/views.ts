@@ -26,6 +26,18 @@ export function renderClosed(renderer: Renderer, view: ClosedView): Page {
   return page("inspector/closed", heading, { ...view, sentence }, plainPageHeaders);
 }
 
+/** For a browser that a page of another site led here with a key. */
+export interface OpenedView extends View {
+  /** Where the page goes on to. */
+  readonly href: string;
+}
+
+export function renderOpened(renderer: Renderer, view: OpenedView): Page {
+  const { page, say } = writerOf(renderer, view);
+  const heading = { name: "inspector", state: "opened", title: say("inspector.opened") };
+  return page("inspector/opened", heading, view, { ...plainPageHeaders, Refresh: `0; url=${view.href}` });
+}
+
 /** What every tab shows. */
 export interface TabView extends View {
   /** Null: the clock is not moved, and there is no fault. */

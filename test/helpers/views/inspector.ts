@@ -9,6 +9,7 @@ import type {
   ClosedView,
   FixturesView,
   GrantsView,
+  OpenedView,
   TokensView,
   UsersView,
 } from "../../../src/http/inspector/views.ts";
@@ -38,6 +39,10 @@ export const closedViews = {
   "inspector-forbidden": closed,
   "inspector-forbidden-key": { ...closed, why: "key" },
 } satisfies Record<string, ClosedView>;
+
+export const openedViews = {
+  "inspector-opened": { ...common, keptQuery: null, href: "/_idp/" },
+} satisfies Record<string, OpenedView>;
 
 const row = (
   username: string,
