@@ -26,11 +26,24 @@ function linesOf(text: string): readonly Line[] {
   });
 }
 
+const isMark = ({ text }: Line): boolean => text === marks.begin || text === marks.end;
+
+/** Nobody could find the end of such a block again. @throws {OperationError} refused if a value has a line that is one of the marks */
+function refuseMarks(block: string): void {
+  const lines = linesOf(block);
+  const mark = lines.find(isMark);
+  if (mark === undefined) return;
+  const names = lines.slice(0, mark.number).flatMap(({ text }) => /^(?:export )?(\w+)=/.exec(text)?.[1] ?? []);
+  const message = `the value of ${names.at(-1) ?? ""} has the line "${mark.text}", which marks idp's lines in a file`;
+  throw new OperationError("refused", message, { hint: "Give the variable another value." });
+}
+
 /**
  * The text with our block in place of the one it has, or at its end.
- * @throws {OperationError} invalid if the marks in it do not make one block
+ * @throws {OperationError} invalid if the marks in it do not make one block; refused if the block has a mark in it
  */
 function withBlock(text: string, block: string, file: string): string {
+  refuseMarks(block);
   const lines = linesOf(text);
   const begins = lines.filter((line) => line.text === marks.begin);
   const ends = lines.filter((line) => line.text === marks.end);

@@ -7,15 +7,15 @@ import type { Format } from "./choices.ts";
 export type Variables = readonly (readonly [name: string, value: string])[];
 
 /**
- * A line of a `.env` file. Such files cannot escape a quote, but they have three kinds of quotes. dotenv, `node --env-file`, Docker Compose
- * and a shell that sources the file read the text between ' as it is.
+ * A line of a `.env` file. Such files cannot escape a quote. dotenv, `node --env-file`, Docker Compose and a shell that sources the file read
+ * the text between ' as it is, and that between " unless it has one of " \\ $ `. A shell runs what is between backticks, so these quote nothing.
  */
 function dotenvLine([name, value]: Variables[number]): string {
   if (isPlainWord(value)) return `${name}=${value}`;
   if (!value.includes("'")) return `${name}='${value}'`;
   if (!/["\\$`]/.test(value)) return `${name}="${value}"`;
-  if (!value.includes("`")) return `${name}=\`${value}\``;
-  throw new OperationError("refused", `the value of ${name} has every kind of quote, which no .env file can hold`, {
+  const rule = 'has a single quote and one of " \\ $ `, which no .env file can hold for every reader';
+  throw new OperationError("refused", `the value of ${name} ${rule}`, {
     hint: { text: "Use another format, such as shell, github or json", command: ["idp", "env", "--format", "shell"] },
   });
 }
