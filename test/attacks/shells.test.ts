@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { newFolder } from "../helpers/cli.ts";
+import { idp, newFolder } from "../helpers/cli.ts";
 import { idpIn } from "../helpers/command.ts";
 import { shell } from "../helpers/shell.ts";
 
@@ -15,6 +15,14 @@ function folderWith(more: object): string {
   writeFileSync(join(cwd, "idp.fixtures.json"), JSON.stringify({ clients: [{ ...client, ...more }] }));
   return cwd;
 }
+
+test("env of a fixture file does not make a shell run a file", { tags: ["bash"] }, async () => {
+  const cwd = folderWith({ env: { BASH_ENV: "./evil.sh" } });
+  writeFileSync(join(cwd, "evil.sh"), "touch ran\n");
+  const { code, stderr } = await idp(["exec", "--", "bash", "-c", "true"], { cwd });
+  expect(existsSync(join(cwd, "ran"))).toBe(false);
+  expect([code, stderr]).toEqual([125, expect.stringContaining("BASH_ENV")]);
+});
 
 describe("the file of idp env --write", () => {
   test.each([

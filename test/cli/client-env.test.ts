@@ -19,13 +19,32 @@ function folderWith(text: string, name = target): string {
 }
 
 describe("the field env of a client", () => {
-  test.each(["PATH", "NODE_OPTIONS", "LD_PRELOAD", "DYLD_X", "IDP_PORT", "OIDC_ISSUER"])(
-    "%s is refused",
-    async (name) => {
-      const [problem] = await problemsOf({ name: "f.json", text: withEnv({ [name]: "x" }) });
-      expect(problem).toContain("cannot be set here");
-    },
-  );
+  const names =
+    "PATH ENV BASH_ENV SHELL IFS PROMPT_COMMAND PAGER EDITOR VISUAL BROWSER CLASSPATH HOME MAKEFLAGS SHELLOPTS PS4 PHPRC LUA_INIT OPENSSL_CONF GODEBUG GOFLAGS GOROOT GOPATH GOPROXY GOTOOLCHAIN";
+  const beginnings =
+    "IDP_ OIDC_ NODE_ NPM_ LD_ DYLD_ GIT_ SSH_ PERL RUBY PYTHON JAVA_ JDK_ _JAVA_ MAVEN_ GRADLE_ DOTNET_ COR_ SSL_ BUN_ DENO_ PLAYWRIGHT_ CARGO_ RUSTC_ XDG_";
+  const refused = [
+    ...names.split(" "),
+    ...beginnings.split(" ").flatMap((beginning) => [beginning, `${beginning}X`]),
+    ..."HTTP_PROXY ALL_PROXY MY_PROXY".split(" "),
+  ];
+
+  test("a name by which programs find or run code, or that idp sets, is refused", async () => {
+    const env = Object.fromEntries(refused.map((name) => [name, "x"]));
+    const problems = await problemsOf({ name: "f.json", text: withEnv(env) });
+    for (const name of refused) {
+      expect(problems.filter((line) => line.includes(`clients[0].env.${name} `))).toEqual([
+        expect.stringContaining("cannot be set here") as string,
+      ]);
+    }
+    expect(problems).toHaveLength(refused.length);
+  });
+  test("a name that only resembles one of them is not", async () => {
+    const alike =
+      "PATHS BASE_PATH ENVIRONMENT APP_ENV SHELL_X HOMEPAGE EDITOR_URL NODEX NPMRC LDAP_URL GITHUB_ID SSHD SSO_URL JAVASCRIPT CORS_ORIGIN PROXY PROXY_URL MY_PROXYX GOOGLE_ID XDGX COOKIE_SECRET NEXTAUTH_URL";
+    const env = Object.fromEntries(alike.split(" ").map((name) => [name, "x"]));
+    expect(await problemsOf({ name: "f.json", text: withEnv(env) })).toEqual([]);
+  });
   test.each(["lower", "1A", "A-B", ""])("%o is not a name", async (name) => {
     expect(await problemsOf({ name: "f.json", text: withEnv({ [name]: "x" }) })).toHaveLength(1);
   });
