@@ -3,6 +3,7 @@ import { clientIdForm } from "./clients/client-id.ts";
 import { commandOn, type Hint } from "./hint.ts";
 import { checkHttpHost, type UriSettings } from "./clients/http-hosts.ts";
 import { checkRedirectUri } from "./clients/redirect-uri.ts";
+import { isOfSystem } from "./clients/system-schemes.ts";
 import { typoOf } from "./nearest.ts";
 import { usernameForm } from "./users/username.ts";
 
@@ -20,9 +21,9 @@ const printable = (command: readonly string[]): Hint | undefined =>
 const editClient = (clientId: string, flags: readonly string[]): Hint | undefined =>
   printable(commandOn(["idp", "clients", "edit"], clientId, flags));
 
-/** Whether a URI can be registered under the present settings. */
+/** Whether a URI can be registered under the present settings, and may be for a request of anybody. */
 const isUsable = (uri: string, settings: UriSettings): boolean =>
-  checkRedirectUri(uri) === null && checkHttpHost(uri, settings) === null;
+  checkRedirectUri(uri) === null && !isOfSystem(uri) && checkHttpHost(uri, settings) === null;
 
 /** Says first what the app has to send, where a value is one or two letters away from a registered one. @param what `parameter`: its name; `other`: what the command is for */
 const correctFirst = (
@@ -97,7 +98,7 @@ export const listClients: Hint = fix(["idp", "clients", "list"]);
  * @param known ids that may have been meant
  */
 export function addUnknownClient(clientId: string, redirectUri: string | undefined, known: readonly string[]): Hint {
-  const usable = redirectUri !== undefined && checkRedirectUri(redirectUri) === null;
+  const usable = redirectUri !== undefined && checkRedirectUri(redirectUri) === null && !isOfSystem(redirectUri);
   const add =
     usable && clientIdForm.test(clientId) && !clientId.startsWith("-")
       ? printable(["idp", "clients", "add", clientId, "--public", "--redirect-uri", redirectUri])

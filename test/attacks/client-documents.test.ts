@@ -150,6 +150,8 @@ describe("a document that is refused", () => {
     ["has no redirect_uris", { redirect_uris: undefined }, "no redirect_uris"],
     ["has empty redirect_uris", { redirect_uris: [] }, "no redirect_uris"],
     ["has a redirect URI that runs", { redirect_uris: ["javascript:alert(1)"] }, "redirect_uris"],
+    ["has a redirect URI that Windows opens", { redirect_uris: ["ms-msdt:/id"] }, "operating systems open themselves"],
+    ["has a redirect URI that macOS opens", { redirect_uris: ["x-help-script://x"] }, "operating systems open"],
     ["has a redirect URI on plain http", { redirect_uris: ["http://app.test/cb"] }, "http"],
     ["contains a client_secret", { client_secret: "s" }, "client_secret"],
     ["contains client_secret_expires_at", { client_secret_expires_at: 0 }, "client_secret_expires_at"],

@@ -78,3 +78,86 @@ test.each([
   const { status } = await send({ ...good, ...metadata });
   expect(status).toBe(400);
 });
+
+/** What Windows, macOS, Linux desktops and phones open themselves, whatever an app registers for. */
+const ofSystems = [
+  ...[
+    "ms-msdt:/id PCWDiagnostic".replace(" ", "%20"),
+    "ms-settings:display",
+    "search-ms:query=x",
+    "search:x",
+    "shell:startup",
+    "MS-Excel:ofe",
+  ],
+  ...[
+    "microsoft-edge:https://evil.test",
+    "microsoft.powershellscript.1:x",
+    "ldap://evil.test/x",
+    "smb://evil.test/x",
+    "htafile:x",
+    "callto:x",
+  ],
+  ...[
+    "x-help-script://com.apple.machelp/x",
+    "x-apple.systempreferences:x",
+    "itms-services://?x",
+    "applescript://x",
+    "shortcuts://run",
+    "vnc://x",
+  ],
+  ...[
+    "apt:x",
+    "snap://x",
+    "ssh://-oProxyCommand=x",
+    "sftp://x",
+    "ghelp:x",
+    "market://details",
+    "android-app://x",
+    "content://x",
+  ],
+];
+
+test.each(ofSystems)(
+  "%s, which an operating system opens itself, is refused as the redirect URI of a registration",
+  async (uri) => {
+    const { status, json } = await send({ redirect_uris: [uri] });
+    expect([status, json.error]).toEqual([400, "invalid_redirect_uri"]);
+    const after = await send({ ...good, post_logout_redirect_uris: [uri] });
+    expect([after.status, after.json.error]).toEqual([400, "invalid_client_metadata"]);
+  },
+);
+
+test("a registration that is changed may not lead there either", async () => {
+  const { json } = await send(good);
+  const body = JSON.stringify({ client_id: json["client_id"], redirect_uris: ["ms-msdt:/x"] });
+  const headers = {
+    "content-type": "application/json",
+    authorization: `Bearer ${String(json["registration_access_token"])}`,
+  };
+  const changed = await fetch(String(json["registration_client_uri"]), { method: "PUT", headers, body });
+  expect(changed.status).toBe(400);
+});
+
+test.each([
+  "cursor://anysphere.cursor-mcp/oauth/callback",
+  "vscode://vscode.microsoft-authentication/cb",
+  "vscode-insiders://x/cb",
+  "com.example.app:/callback",
+  "myapp://cb",
+  "msauth.com.example.app://auth",
+  "shellapp://cb",
+  "searching://cb",
+])("%s, of an app, is registered", async (uri) => {
+  expect((await send({ redirect_uris: [uri] })).status).toBe(201);
+});
+
+test("no command is proposed that registers such an address for a request of anybody", async () => {
+  await idp.call("clients.add", { client_id: "known", redirect_uris: ["http://localhost:3000/cb"] });
+  const query = new URLSearchParams({ response_type: "code", client_id: "known", redirect_uri: "ms-msdt:/x" });
+  const page = await fetch(`${idp.issuer}/api/v2/oauth/authorize?${query.toString()}`, {
+    headers: { accept: "text/html" },
+  });
+  const text = await page.text();
+  expect(text).toContain("clients show known");
+  expect(text).not.toContain("--add-redirect-uri");
+});

@@ -8,6 +8,7 @@ import { metadataOf, removeClientRecord } from "../clients/admin.ts";
 import { registrationLimits } from "../attempts.ts";
 import type { Context, Settings } from "../context.ts";
 import { withoutHosts } from "../clients/http-hosts.ts";
+import { isOfSystem } from "../clients/system-schemes.ts";
 import { baseOf } from "../endpoints.ts";
 import { addressProblem, reachOfRegistered } from "../outbound.ts";
 import { OAuthError, OperationError, type Problem } from "../errors.ts";
@@ -37,6 +38,17 @@ function refuse(problems: readonly Problem[]): OAuthError {
 
 /** Characters for one client: anybody who may register could fill the disk. */
 const maxMetadataLength = 16_384;
+
+/** Addresses that an operating system opens itself, and no app. */
+const systemProblems = (client: Metadata): Problem[] =>
+  ["redirect_uris", "post_logout_redirect_uris"].flatMap((name) =>
+    (Array.isArray(client[name]) ? client[name] : []).flatMap((uri: unknown, index) => {
+      if (typeof uri !== "string" || !isOfSystem(uri)) return [];
+      const scheme = uri.slice(0, uri.indexOf(":"));
+      const message = `"${uri}" has the scheme "${scheme}", which operating systems open themselves; use https, http on loopback, or a scheme of the app, such as com.example.app:/callback (RFC 8252 7.1)`;
+      return [{ path: `clients[0].${name}[${index}]`, message }];
+    }),
+  );
 
 /** Addresses of a self-registered client to which this server must send nothing, and no browser (OpenID Connect Registration 2). */
 function addressProblems(client: Metadata, settings: Settings): Problem[] {
@@ -99,7 +111,7 @@ export async function checkMetadata(ctx: Context, sent: unknown, given: Metadata
   } catch (error) {
     throw error instanceof OperationError && error.problems.length > 0 ? refuse(error.problems) : error;
   }
-  const problems = addressProblems(client, settings);
+  const problems = [...systemProblems(client), ...addressProblems(client, settings)];
   if (problems.length > 0) throw refuse(problems);
   // Only now: a value that is nested too deep cannot be written as JSON.
   const { length } = JSON.stringify(client);
