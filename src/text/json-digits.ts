@@ -1,5 +1,5 @@
 /* text: forms of text that every layer reads or writes. json-digits.ts keeps digits, json-depth.ts limits nesting,
- * json-object.ts is the type of an object, own-text.ts copies slices, redacted.ts hides secrets, shell-word.ts quotes words. */
+ * json-object.ts is the type of an object, own-text.ts copies slices, escape.ts shows what acts on a terminal, redacted.ts hides secrets, shell-word.ts quotes words. */
 import { randomUUID } from "node:crypto";
 import { parseJson } from "./json-depth.ts";
 

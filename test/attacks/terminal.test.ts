@@ -1,8 +1,11 @@
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { innards } from "../helpers/attack.ts";
+import { ExpectationError } from "../../src/index.ts";
+import { serve } from "../helpers/app.ts";
 import { idp, newFolder, startIdp } from "../helpers/cli.ts";
+import { freePort } from "../helpers/port.ts";
 
 /** Names that an attacker chooses, on the terminal of the person who runs the server, and what that terminal must not show. */
 
@@ -67,4 +70,33 @@ test("names do not act on a terminal, and no secret is in the output of server a
   // The names were shown, so there was something to escape.
   expect(said[0]).toContain("\\u001b");
   expect(ended[0]?.stdout).toContain("eve");
+});
+
+test("the challenge of an API does not act on the terminal that shows a report of idp check api", async () => {
+  const cwd = newFolder();
+  const url = `http://localhost:${await freePort()}/`;
+  // In a header there are no control characters below U+0080 but the tab.
+  const challenge = 'Bearer error="x\\u009b2J\\u008d\\u0085", x="\\u009b31m"';
+  const api = `require("node:http")
+    .createServer((req, res) => res.writeHead(401, { "www-authenticate": ${JSON.stringify(challenge).replaceAll("\\\\u", "\\u")} }).end("{}"))
+    .listen(${new URL(url).port}, "localhost")`;
+  for (const report of ["report.xml", "report.md"]) {
+    const words = ["check", "api", "--url", url, "--case", "expired", "--report", report];
+    const { code, stdout, stderr } = await idp([...words, "--", process.execPath, "-e", api], { cwd });
+    expect(code).toBe(6);
+    const text = readFileSync(join(cwd, report), "utf8");
+    expect(text).toContain("2J");
+    for (const shown of [text, stdout, stderr]) expect(shown).not.toMatch(acting);
+  }
+});
+
+test("a request does not act on the terminal that shows the evidence of a failed test", async () => {
+  const server = await serve();
+  const form = new URLSearchParams({ grant_type: evil, client_id: evil, client_secret: "x" });
+  await fetch(`${server.issuer}/api/v2/oauth/token`, { method: "POST", body: form });
+  const missed = await server.expect({ endpoint: "token", status: 200 }).catch((error: unknown) => error);
+  expect(missed).toBeInstanceOf(ExpectationError);
+  const { message } = missed as ExpectationError;
+  expect(message).toContain("token");
+  expect(message).not.toMatch(acting);
 });

@@ -1,10 +1,14 @@
 import type { CaseResult } from "../../client/verdicts/case.ts";
 import type { RunResult } from "../../client/verdicts/run.ts";
+import { escapeText } from "../../text/escape.ts";
 import { cannotBeWritten, putFile } from "../output/put-file.ts";
 import { isFailedControl, isOpen, sumOf } from "./result.ts";
 import type { Subject } from "./subject.ts";
 
-/** The result as a file: JUnit for a pipeline, Markdown for people. */
+/**
+ * The result as a file: JUnit for a pipeline, Markdown for people. Both are read on terminals, too, and what an app or an API answered may have
+ * characters that act there.
+ */
 
 /** @throws {OperationError} usage if it cannot be written */
 export async function writeReport(file: string, subject: Subject, result: RunResult): Promise<void> {
@@ -20,7 +24,9 @@ export async function writeReport(file: string, subject: Subject, result: RunRes
 const noXml = /[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu;
 const entities: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
 const xml = (text: string): string =>
-  text.replaceAll(noXml, "\ufffd").replaceAll(/[&<>"]/g, (mark) => entities[mark] ?? mark);
+  escapeText(text)
+    .replaceAll(noXml, "\ufffd")
+    .replaceAll(/[&<>"]/g, (mark) => entities[mark] ?? mark);
 
 /** A control that does not work fails, as does a case that went unnoticed. What is not required or was not reached is skipped. */
 const isFailure = (one: CaseResult): boolean => isOpen(one) || isFailedControl(one);
@@ -55,7 +61,7 @@ function junit(subject: Subject, { cases }: RunResult): string {
   ].join("\n");
 }
 
-const cell = (text: string): string => text.replaceAll(/[\\|`*_<>[\]]/g, "\\$&").replaceAll(/\s+/g, " ");
+const cell = (text: string): string => escapeText(text.replaceAll(/\s+/g, " ")).replaceAll(/[\\|`*_<>[\]]/g, "\\$&");
 
 function markdown({ command, it }: Subject, { passed, cases, stale }: RunResult): string {
   const open = cases.filter(isOpen);

@@ -1,7 +1,11 @@
+import { escapeLine } from "../../text/escape.ts";
 import type { ExpectResult } from "./expect.ts";
 import type { RequestRecord } from "./record.ts";
 
-/** The result of an expectation in words: the output of `idp expect`, and the message of the error that the library throws. */
+/**
+ * The result of an expectation in words: the output of `idp expect`, and the message of the error that the library throws. A test runner prints
+ * them on a terminal, and requests may have characters that act there.
+ */
 
 /** A request in one line. */
 const requestInWords = ({ id, method, endpoint, status, client, user, grant_type }: RequestRecord): string =>
@@ -39,7 +43,7 @@ export function expectLines({ met, count, expected, dropped, nearest }: ExpectRe
       `  ${requestInWords(request)}`,
       ...indented([...differs, ...refusalLines(request)]),
     ]),
-  ];
+  ].map(escapeLine);
 }
 
 /** The ledger as a failed test prints it. */
@@ -50,7 +54,9 @@ export const ledgerText = (records: readonly RequestRecord[]): string =>
       `  ${requestInWords(record)}`,
       ...indented([...refusalLines(record), ...(record.fault === null ? [] : [`fault ${record.fault}`])]),
     ]),
-  ].join("\n");
+  ]
+    .map(escapeLine)
+    .join("\n");
 
 /** The ledger does not hold what was expected. */
 export class ExpectationError extends Error {
