@@ -1,6 +1,6 @@
 import type { Client, User } from "../store/store.ts";
 import { clientIdForm } from "./clients/client-id.ts";
-import { commandOn, type Hint } from "./hint.ts";
+import { commandOn, flagWith, type Hint } from "./hint.ts";
 import { checkHttpHost, type UriSettings } from "./clients/http-hosts.ts";
 import { checkRedirectUri } from "./clients/redirect-uri.ts";
 import { isOfSystem } from "./clients/system-schemes.ts";
@@ -62,7 +62,7 @@ interface Flags {
 export const addRedirectUri = (client: Client, uri: string, settings: UriSettings): Hint =>
   addUri(client, uri, client.redirect_uris, {
     parameter: "redirect_uri",
-    words: ["--add-redirect-uri", uri],
+    words: flagWith("--add-redirect-uri", uri),
     settings,
   });
 
@@ -80,7 +80,7 @@ export const showClient = (client: Client): Hint => fix(commandOn(["idp", "clien
 export const addScopes = (client: Client, scopes: readonly string[]): Hint =>
   client.fromDocument === true
     ? inDocument(client)
-    : (editClient(client.client_id, ["--scope", [client.scope ?? "", ...scopes].join(" ").trim()]) ??
+    : (editClient(client.client_id, flagWith("--scope", [client.scope ?? "", ...scopes].join(" ").trim())) ??
       showClient(client));
 
 /** Lets a client use one more grant type. @param present those that it may use */
@@ -101,7 +101,7 @@ export function addUnknownClient(clientId: string, redirectUri: string | undefin
   const usable = redirectUri !== undefined && checkRedirectUri(redirectUri) === null && !isOfSystem(redirectUri);
   const add =
     usable && clientIdForm.test(clientId) && !clientId.startsWith("-")
-      ? printable(["idp", "clients", "add", clientId, "--public", "--redirect-uri", redirectUri])
+      ? printable(["idp", "clients", "add", clientId, "--public", ...flagWith("--redirect-uri", redirectUri)])
       : undefined;
   return add === undefined
     ? correctFirst(listClients, clientId, known, { parameter: "client_id", other: "To see all clients" })

@@ -1,4 +1,4 @@
-import { quoteWord } from "../text/shell-word.ts";
+import { isPlainWord, terminalWord } from "../text/shell-word.ts";
 
 /** The next step after a refusal. */
 export interface Hint {
@@ -11,12 +11,54 @@ export interface Hint {
 /** Writes the words of a command as a line for a shell. @param issuer the name of the issuer that it is for; absent or null: the first one */
 export type CommandLine = (words: readonly string[], issuer?: string | null) => string;
 
-/** Quotes words for a POSIX shell, and adds the issuer. */
-export const plainCommandLine: CommandLine = (words, issuer = null) => {
-  const end = words.includes("--") ? words.indexOf("--") : words.length;
-  const of = issuer !== null && takesIssuer(words) ? ["--issuer", issuer] : [];
-  return [...words.slice(0, end), ...of, ...words.slice(end)].map(quoteWord).join(" ");
-};
+const endOfFlags = (words: readonly string[]): number => (words.includes("--") ? words.indexOf("--") : words.length);
+
+/** The words of a command that may be flags: what follows `--` is a name. */
+export const beforeNames = (words: readonly string[]): readonly string[] => words.slice(0, endOfFlags(words));
+
+/** A command with more flags, which stand before `--`. */
+export const withFlags = (words: readonly string[], flags: readonly string[]): readonly string[] => [
+  ...beforeNames(words),
+  ...flags,
+  ...words.slice(endOfFlags(words)),
+];
+
+/** Quotes words for the shells of a platform. */
+export const quotedLine = (words: readonly string[], platform: NodeJS.Platform = process.platform): string =>
+  placeholders({ text: "", command: words }, (word) => terminalWord(word, platform) !== null)
+    .command.map((word) => terminalWord(word, platform) ?? word)
+    .join(" ");
+
+/** Quotes words for a terminal here, and adds the issuer. */
+export const plainCommandLine: CommandLine = (words, issuer = null) =>
+  quotedLine(issuer !== null && takesIssuer(words) ? withFlags(words, ["--issuer", issuer]) : words);
+
+/** A word without what cannot be shown in a command: all of it, or the value of `name=value`. */
+export const placeholderFor = (word: string, name: string): string => `${/^[\w-]+=/.exec(word)?.[0] ?? ""}${name}`;
+
+/** A hint whose command has placeholders for the words that cannot be shown in it. They stand beside it, in the text. */
+function placeholders(
+  { text, command }: Hint & { readonly command: readonly string[] },
+  isShown: (word: string) => boolean,
+): Hint & { readonly command: readonly string[] } {
+  const values = [...new Set(command.filter((word) => !isShown(word)))];
+  const nameOf = (word: string): string => (values[0] === word ? "VALUE" : `VALUE${values.indexOf(word) + 1}`);
+  const valueOf = (word: string): string => word.slice(placeholderFor(word, "").length);
+  return {
+    text: [...values.map((word) => `${nameOf(word)} is ${valueOf(word)}`), ...(text === "" ? [] : [text])].join(". "),
+    command: command.map((word) => (values.includes(word) ? placeholderFor(word, nameOf(word)) : word)),
+  };
+}
+
+/** A hint for a page, whose reader has a shell that nobody knows. */
+export const pageHint = (hint: Hint): Hint =>
+  hint.command === undefined ? hint : placeholders({ ...hint, command: hint.command }, isPlainWord);
+
+/** A hint for a terminal, most of whose words can be quoted. */
+export const terminalHint = (hint: Hint, platform: NodeJS.Platform = process.platform): Hint =>
+  hint.command === undefined
+    ? hint
+    : placeholders({ ...hint, command: hint.command }, (word) => terminalWord(word, platform) !== null);
 
 /**
  * For a server that is gone when its evidence is read: what a command on its data does can then be done in the fixtures or the test only.
@@ -32,16 +74,23 @@ export const commandLineOfTest: CommandLine = (words, issuer = null) => {
 
 /** Whether a command works on one issuer, and names none itself. */
 export const takesIssuer = (words: readonly string[]): boolean =>
-  words[0] === "idp" && !["issuers", "start", "stop"].includes(words[1] ?? "") && !words.includes("--issuer");
+  words[0] === "idp" &&
+  !["issuers", "start", "stop"].includes(words[1] ?? "") &&
+  !beforeNames(words).includes("--issuer");
 
 /** A hint as one line; a command ends it, without a period, to be copied. */
-export function hintText({ text, command }: Hint, line: CommandLine = plainCommandLine): string {
+export function hintText(hint: Hint, line: CommandLine = plainCommandLine, platform?: NodeJS.Platform): string {
+  const { text, command } = terminalHint(hint, platform);
   if (command === undefined) return text;
   return text === "" ? line(command) : `${text}: ${line(command)}`;
 }
 
 /** A hint in place of the sentence that it may be given as. */
 export const hintOf = (hint: string | Hint): Hint => (typeof hint === "string" ? { text: hint } : hint);
+
+/** A flag with a value of somebody else: one that looks like a flag itself is joined to it. */
+export const flagWith = (flag: string, value: string): readonly string[] =>
+  value.startsWith("-") ? [`${flag}=${value}`] : [flag, value];
 
 /** Words for a record by its name. A name that looks like a flag stands last, behind `--`. */
 export const commandOn = (

@@ -22,8 +22,14 @@ test("the fix that a page shows fixes the request", async () => {
       ),
     );
   const place = ({ page, state }: Visit): string => `${page} ${state}`;
+  /** What stands beside the command, quoted as a person does it who knows the shell. */
+  const valueOf = ({ body }: Visit): string => {
+    const [, value = ""] = /VALUE is ([^<]*?)(?:\. [A-Z]|:<)/.exec(body) ?? [];
+    return `'${unescapeHtml(value).replaceAll("'", String.raw`'\''`)}'`;
+  };
   const applyFix = async (visit: Visit): Promise<void> => {
-    expect(await shell(fixOf(visit), project)).toMatchObject({ code: 0 });
+    const command = fixOf(visit).replace("VALUE", () => valueOf(visit));
+    expect(await shell(command, project)).toMatchObject({ code: 0 });
   };
 
   const unregistered = authorizeUrl(idp, { redirect_uri: "http://localhost:3001/cb?a='1'&b=2" });

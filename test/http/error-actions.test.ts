@@ -28,10 +28,11 @@ describe("a redirect URI that is not registered", () => {
     const { client_id } = app.credentials;
     const page = await browser.open(app.url({ redirect_uri: uri }));
     expect([page.status, page.state]).toEqual([400, "redirect-uri"]);
-    expect(textOf(page)).toContain(`idp clients edit ${client_id} --add-redirect-uri '${uri}'`);
+    expect(textOf(page)).toContain(`idp clients edit ${client_id} --add-redirect-uri VALUE`);
+    expect(textOf(page)).toContain(`VALUE is ${uri}:`);
     expect(page.body).not.toMatch(/<form[^>]*_idp/);
     const { browser: inside, first } = await inspected(page);
-    expect([first.state, textOf(first).includes(`--add-redirect-uri '${uri}'`)]).toEqual(["sign-in", true]);
+    expect([first.state, textOf(first).includes(`VALUE is ${uri}`)]).toEqual(["sign-in", true]);
     const done = await inside.press(first, `add-redirect-uri-${client_id}`);
     expect([done.url.split("?")[0], done.state]).toEqual([first.url, "sign-in"]);
     expect(done.body).toContain('id="inspector-done"');
@@ -77,7 +78,7 @@ test("an unknown client is created by a click: public, with this redirect URI; a
   const page = await browser.open(url);
   expect(page.state).toBe("client");
   const { browser: inside, first } = await inspected(page);
-  expect(textOf(first)).toContain(`idp clients add shop --public --redirect-uri '${uri}'`);
+  expect(textOf(first)).toContain(`idp clients add shop --public --redirect-uri VALUE`);
   await inside.press(first, "create-client-shop");
   expect(await idp.call("clients.show", { client_id: "shop" })).toMatchObject({ public: true, redirect_uris: [uri] });
   expect((await browser.open(url)).page).toBe("login");

@@ -79,18 +79,22 @@ test.each([
   expect(adviceIn(body)).toBe(advice);
 });
 
-test("a value of the request is quoted in the command that fixes it; if none can, the command shows what is registered", async () => {
+test("a value of the request that a shell could run stands beside the command that fixes it; if none can, the command shows what is registered", async () => {
   const idp = await serve();
   const browser = new Browser(idp.issuer);
-  const fixOf = async (change: Parameters<typeof authorizeUrl>[1]): Promise<string | undefined> => {
-    return fixIn((await browser.open(authorizeUrl(idp, change))).body);
-  };
-  expect(await fixOf({ client_id: "x;$(reboot)'" })).toBe(
-    String.raw`idp clients add 'x;$(reboot)'\''' --public --redirect-uri http://localhost:3000/callback`,
-  );
-  expect(await fixOf({ redirect_uri: "http://localhost:3000/cb?a=1&b=$(reboot)" })).toContain(
-    " --add-redirect-uri 'http://localhost:3000/cb?a=1&b=$(reboot)'",
-  );
+  const bodyOf = async (change: Parameters<typeof authorizeUrl>[1]): Promise<string> =>
+    (await browser.open(authorizeUrl(idp, change))).body;
+  const fixOf = async (change: Parameters<typeof authorizeUrl>[1]): Promise<string> => fixIn(await bodyOf(change));
+  const unknown = await bodyOf({ client_id: "x;$(reboot)'" });
+  expect([fixIn(unknown), unescapeHtml(adviceIn(unknown))]).toEqual([
+    "idp clients add VALUE --public --redirect-uri http://localhost:3000/callback",
+    "VALUE is x;$(reboot)':",
+  ]);
+  const other = await bodyOf({ redirect_uri: "http://localhost:3000/cb?a=1&b=$(reboot)" });
+  expect([fixIn(other), unescapeHtml(adviceIn(other))]).toEqual([
+    "idp clients edit demo-app --add-redirect-uri VALUE",
+    "VALUE is http://localhost:3000/cb?a=1&b=$(reboot):",
+  ]);
   for (const client_id of ["--help", "two words", "..", "a".repeat(201)]) {
     expect(await fixOf({ client_id })).toBe("idp clients list");
   }

@@ -100,7 +100,8 @@ describe("clients", () => {
     const uri = "http://localhost:3999/callback?x=1";
     const list = await browser.open(at("clients"));
     const done = await browser.press(list, `add-redirect-uri-${id}`, { value: ` ${uri} ` });
-    expect(textOf(done)).toContain(`idp clients edit ${id} --add-redirect-uri '${uri}'`);
+    expect(textOf(done)).toContain(`idp clients edit ${id} --add-redirect-uri VALUE`);
+    expect(textOf(done)).toContain(`VALUE is ${uri}`);
     expect((await new Browser(idp.issuer).open(app.url({ redirect_uri: uri }))).page).toBe("login");
     const again = await browser.press(done, `add-redirect-uri-${id}`, { value: uri });
     expect([again.status, (await idp.call("clients.show", { client_id: id })).redirect_uris.length]).toEqual([200, 2]);
@@ -243,8 +244,9 @@ describe("clock and faults", () => {
     };
     const more = await browser.press(added, "fault-add", withBody);
     expect(textOf(more)).toContain(
-      "idp faults add userinfo --method POST --skip 2 --header 'Retry-After: 2' --header 'X-From: proxy'",
+      "idp faults add userinfo --method POST --skip 2 --header VALUE --header VALUE2 --body VALUE3",
     );
+    expect(textOf(more)).toContain("VALUE is Retry-After: 2. VALUE2 is X-From: proxy. VALUE3 is");
     const [, second] = await idp.call("faults.list", {});
     expect(second).toMatchObject({
       ...{ endpoint: "userinfo", method: "POST", skip: 2, body: "<p>\nSorry", content_type: "text/html" },
@@ -254,7 +256,7 @@ describe("clock and faults", () => {
     const described = await browser.press(added, "fault-add", {
       ...{ endpoint: "token", status: "400", error: "invalid_grant", description: "It is over" },
     });
-    expect(textOf(described)).toContain("--error invalid_grant --description 'It is over'");
+    expect(textOf(described)).toContain("--error invalid_grant --description VALUE");
     await idp.faults.remove((await idp.faults.list()).at(-1)?.id ?? "");
     const removed = await browser.press(added, `remove-fault-${fault?.id ?? ""}`);
     expect(await idp.call("faults.list", {})).toEqual([]);
@@ -327,7 +329,10 @@ test("users are added, and their roles and claims edited; clients show their met
   const added = await browser.press(list, "add-user-new", {
     ...{ username: name, email: "n@example.test", displayName: "New One", roles: "admin, ops" },
   });
-  expect(textOf(added)).toContain(`idp users add ${name} --email n@example.test --display-name 'New One' --set`);
+  expect(textOf(added)).toContain(
+    `idp users add ${name} --email n@example.test --display-name VALUE --set claims=VALUE2`,
+  );
+  expect(textOf(added)).toContain('VALUE is New One. VALUE2 is {"roles":["admin","ops"]}');
   expect(await idp.call("users.show", { username: name })).toMatchObject({
     ...{ email: "n@example.test", displayName: "New One", claims: { roles: ["admin", "ops"] } },
   });

@@ -119,7 +119,7 @@ test("an unknown user in the hint: the page names the command that adds them", a
   for (const odd of ["er in; rm -rf /", "erin@\u202eexample.test", "e@x.test\nreboot"]) {
     expect(await fixFor(odd)).toBe("none");
   }
-  expect(await fixFor("erin@$(reboot)")).toBe("idp users add erin --email 'erin@$(reboot)'");
+  expect(await fixFor("erin@$(reboot)")).toBe("idp users add erin --email VALUE");
 });
 
 test("a sign-in for the device page says so", async () => {

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { plainCommandLine, takesIssuer, type CommandLine } from "../../core/hint.ts";
+import { beforeNames, quotedLine, takesIssuer, withFlags, type CommandLine } from "../../core/hint.ts";
 import { issuerName } from "../../core/issuers/issuer-view.ts";
 import { redacted } from "../../text/redacted.ts";
 import { wordsWithoutPassword } from "../../store/postgres/address.ts";
@@ -31,7 +31,7 @@ export function typedTarget(program: Command): readonly string[] {
 }
 
 const hasFlag = (words: readonly string[], flag: string): boolean =>
-  words.some((word) => word === flag || word.startsWith(`${flag}=`));
+  beforeNames(words).some((word) => word === flag || word.startsWith(`${flag}=`));
 
 /** The flags that a command needs to work on the same data or server. */
 function targetOf(words: readonly string[], target: readonly string[]): readonly string[] {
@@ -45,16 +45,19 @@ function targetOf(words: readonly string[], target: readonly string[]): readonly
 
 /** Writes a command for the same data or server, and as `npx dev-idp …` if npx or a script of the clone runs this one, because then no `idp` is on the PATH. */
 export const commandLine =
-  ({ target, env }: Pick<Invocation, "target" | "env">): CommandLine =>
+  ({
+    target,
+    env,
+    platform,
+  }: Pick<Invocation, "target" | "env"> & { readonly platform?: NodeJS.Platform }): CommandLine =>
   (words, issuer = null) => {
-    if (words[0] !== "idp") return plainCommandLine(words);
+    if (words[0] !== "idp") return quotedLine(words, platform);
     const place = issuer === null ? target : [...target, "--issuer", issuer];
     const names = ["--data", "--store", "--url", "--help"].some((flag) => hasFlag(words, flag))
       ? []
       : targetOf(words, place);
-    const end = words.includes("--") ? words.indexOf("--") : words.length;
     // A script of npm has the commands of its own packages on the PATH; the shell of the reader does not.
     const byNpm = env.npm_command === "exec" || env["npm_package_name"] === "dev-idp";
     const program = byNpm ? ["npx", "dev-idp"] : ["idp"];
-    return plainCommandLine([...program, ...words.slice(1, end), ...names, ...words.slice(end)]);
+    return quotedLine([...program, ...withFlags(words.slice(1), names)], platform);
   };

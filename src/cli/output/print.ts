@@ -3,7 +3,7 @@
  */
 import { redacted } from "../../text/redacted.ts";
 import { problemText } from "../../core/errors.ts";
-import { hintOf, hintText, type Hint } from "../../core/hint.ts";
+import { hintOf, hintText, terminalHint, type Hint } from "../../core/hint.ts";
 import { commandLine } from "./command-line.ts";
 import { escapeDeep, escapeLine, escapeText, printableJson } from "./escape.ts";
 import type { Failure } from "../failure.ts";
@@ -56,7 +56,8 @@ export function print(cli: Invocation, outcome: Outcome): void {
 type Stderr = Pick<Invocation, "stderr" | "err" | "target" | "env">;
 
 /** A hint for a person. A command and an indented line stay whole, to be copied; a command that does not fit gets its own line. */
-function hintLines(cli: Stderr, { text, command }: Hint, indent: string): string {
+function hintLines(cli: Stderr, hint: Hint, indent: string): string {
+  const { text, command } = terminalHint(hint);
   const width = widthOf(cli.stderr);
   const shown = redacted(text)
     .split("\n")

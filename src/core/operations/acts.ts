@@ -1,5 +1,5 @@
 import type { Context } from "../context.ts";
-import { plainCommandLine } from "../hint.ts";
+import { commandOn, flagWith, plainCommandLine } from "../hint.ts";
 
 /** What an operator does to a server while apps use it: the inspector shows it between their requests. */
 
@@ -15,11 +15,14 @@ function commandOf(name: string, input: Readonly<Record<string, unknown>>): stri
   const fields = Object.entries(name === "faults.add" ? { endpoint } : input).filter(([, value]) =>
     ["string", "number", "boolean"].includes(typeof value),
   );
-  const words = fields.flatMap(([field, value]) => {
-    if (fields.length === 1 && value !== true && field !== "user" && field !== "client") return [String(value)];
-    return value === true ? [`--${field}`] : [`--${field}`, String(value)];
-  });
-  return plainCommandLine(["idp", ...name.split("."), ...words]);
+  const command = ["idp", ...name.split(".")];
+  const [[field, only] = ["", true]] = fields;
+  if (fields.length === 1 && only !== true && field !== "user" && field !== "client")
+    return plainCommandLine(commandOn(command, String(only)));
+  const flags = fields.flatMap(([flag, value]) =>
+    value === true ? [`--${flag}`] : flagWith(`--${flag}`, String(value)),
+  );
+  return plainCommandLine([...command, ...flags]);
 }
 
 /** Call it after an operation has been done. */

@@ -6,7 +6,6 @@ import type { ErrorRequestHandler, Request, Response } from "express";
 import { SwappedCredentialsError } from "../../core/clients/authentication.ts";
 import { HookError, OAuthError } from "../../core/errors.ts";
 import { restoreUser } from "../../core/fix-commands.ts";
-import { hintText, type Hint } from "../../core/hint.ts";
 import { InteractionError } from "../../core/sign-in/interactions.ts";
 import { OtherUserError } from "../../core/sign-in/user-form.ts";
 import { answerClient, errorParameters, RedirectedError } from "../../core/sign-in/response.ts";
@@ -16,12 +15,12 @@ import { challengeOf } from "./challenges.ts";
 import { cleaned, cleanerFor } from "./cleaned.ts";
 import { answerTo, errorBody, isOfHttp, type Answer } from "./error-answers.ts";
 import { HttpError } from "./http-error.ts";
+import { inspectCommand, pageFix } from "../pages/commands.ts";
 import { renderEnded, renderError } from "../pages/pages.ts";
 import { sendPage } from "../pages/page-writer.ts";
 import { routeOf, type RouteRecord } from "../route.ts";
 import { privateApiHeaders } from "./security-headers.ts";
 import type { EndedView, ErrorView } from "../pages/error-views.ts";
-import { inspectCommand } from "../pages/inspect.ts";
 import { viewFor } from "../pages/reader.ts";
 import { issuerUrl, note, noteRefusal, type Web } from "../web.ts";
 
@@ -69,15 +68,6 @@ export const errorHandler =
     }
   };
 
-const fixLine = ({ commandLine }: Web, fix: Hint | null): string | null =>
-  fix === null ? null : hintText(fix, commandLine);
-
-/** A hint for the page, which shows the command in a box of its own. */
-function adviceAndFix(web: Web, fix: Hint | null): Pick<ErrorView, "advice" | "fix"> {
-  if (fix?.command === undefined) return { advice: fix?.text ?? null, fix: null };
-  return { advice: fix.text === "" ? null : `${fix.text}:`, fix: fixLine(web, { ...fix, text: "" }) };
-}
-
 /** Sends a page or JSON. */
 function sendAnswer(web: Web, req: Request, res: Response, error: unknown, answer: Answer): void {
   const route = routeOf(res);
@@ -114,7 +104,7 @@ function errorView(web: Web, req: Request, res: Response, error: unknown, answer
     kind: answer.kind,
     code: answer.code,
     message: answer.message,
-    ...adviceAndFix(web, answer.fix),
+    ...(answer.fix === null ? { advice: null, fix: null } : pageFix(web, answer.fix)),
     inspect: inspectCommand(web, req, res),
     rule: answer.rule,
     mismatch: answer.mismatch ?? null,
@@ -141,7 +131,7 @@ function sendEnded(web: Web, req: Request, res: Response, error: InteractionErro
     state: endedState(error, step),
     client: error.app === null ? null : { id: error.app.clientId, name: error.app.name(shown.lang) },
     href: wrongName ?? (error.app === null ? null : startOf(web, error.app)),
-    fix: error.username === null ? null : fixLine(web, restoreUser({ username: error.username })),
+    fix: error.username === null ? null : pageFix(web, restoreUser({ username: error.username })).fix,
     inspect: inspectCommand(web, req, res),
     message: error.message,
   } as const;

@@ -9,6 +9,7 @@ import { readInspectorCookie, setInspectorCookie } from "../input/cookies.ts";
 import { isForeignPart, isInAdvance, isOwnOrigin } from "../input/form-origin.ts";
 import { hostStanding } from "../input/host-check.ts";
 import { bodyParameters, queryParameters, single } from "../input/params.ts";
+import { pageCommand } from "../pages/commands.ts";
 import { sendPage } from "../pages/page-writer.ts";
 import { viewFor } from "../pages/reader.ts";
 import type { Web } from "../web.ts";
@@ -87,7 +88,7 @@ function sendClosed(web: Web, req: Request, res: Response, why: ClosedView["why"
     ...viewFor(web, req, res),
     keptQuery: "",
     why,
-    command: web.commandLine(["idp", "open"]),
+    command: pageCommand(web, ["idp", "open"]).command,
     href: inspectorHref(web),
   };
   sendPage(res, 403, renderClosed(web.renderer, view));

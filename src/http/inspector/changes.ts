@@ -1,6 +1,6 @@
 import type { RawParameters } from "../../core/authorize/parameters.ts";
 import type { Context } from "../../core/context.ts";
-import { commandOn } from "../../core/hint.ts";
+import { commandOn, flagWith } from "../../core/hint.ts";
 import { durationOf } from "../../core/time.ts";
 import { operations, type OperationInput } from "../../core/operations/table.ts";
 import { formatDuration, formatTime, timeZoneHere } from "../pages/templates/texts.ts";
@@ -50,7 +50,7 @@ const table = {
       const added = [...new Set([...redirect_uris, uri])];
       await operations["clients.edit"].run(ctx, { client_id, redirect_uris: added }, runner);
     },
-    command: (clientId, uri) => commandOn(["idp", "clients", "edit"], clientId, ["--add-redirect-uri", uri]),
+    command: (clientId, uri) => commandOn(["idp", "clients", "edit"], clientId, flagWith("--add-redirect-uri", uri)),
   },
   "create-client": {
     isOfFixtures: true,
@@ -62,7 +62,8 @@ const table = {
         { client_id, redirect_uris: [uri], token_endpoint_auth_method: "none" },
         runner,
       ),
-    command: (clientId, uri) => commandOn(["idp", "clients", "add"], clientId, ["--public", "--redirect-uri", uri]),
+    command: (clientId, uri) =>
+      commandOn(["idp", "clients", "add"], clientId, ["--public", ...flagWith("--redirect-uri", uri)]),
   },
   "add-user": {
     isOfFixtures: true,
@@ -100,13 +101,13 @@ const table = {
   "save-snapshot": {
     tab: "testing",
     run: (ctx, _, name) => operations["snapshots.save"].run(ctx, { name }, runner),
-    command: (_, name) => ["idp", "snapshots", "save", name],
+    command: (_, name) => commandOn(["idp", "snapshots", "save"], name),
   },
   "restore-snapshot": {
     ...act,
     tab: "testing",
     run: (ctx, name) => operations["snapshots.restore"].run(ctx, { name }, runner),
-    command: (name) => ["idp", "snapshots", "restore", name],
+    command: (name) => commandOn(["idp", "snapshots", "restore"], name),
   },
   reset: {
     ...act,

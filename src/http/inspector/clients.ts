@@ -1,5 +1,6 @@
 import { operations } from "../../core/operations/table.ts";
 import { bodyParameters } from "../input/params.ts";
+import { pageCommand } from "../pages/commands.ts";
 import { sendPage } from "../pages/page-writer.ts";
 import { runner } from "./changes.ts";
 import { changeView, matches, searchOf, shownRows, statusFor, tabView, type ShowTab } from "./tab.ts";
@@ -15,7 +16,8 @@ export const showClients: ShowTab = async (web, req, res, refusal) => {
   const page = renderClients(web.renderer, {
     ...tabView(web, req, res, refusal),
     query,
-    addCommand: web.commandLine(["idp", "clients", "add", "shop", "--redirect-uri", "http://localhost:3000/callback"]),
+    addCommand: pageCommand(web, ["idp", "clients", "add", "shop", "--redirect-uri", "http://localhost:3000/callback"])
+      .command,
     more: Math.max(0, found.length - shownRows),
     clients: found.slice(0, shownRows).map((client) => ({
       id: client.client_id,

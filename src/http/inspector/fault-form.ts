@@ -1,6 +1,7 @@
 import type { RawParameters } from "../../core/authorize/parameters.ts";
 import type { Problem } from "../../core/errors.ts";
 import { parseJson } from "../../text/json-depth.ts";
+import { flagWith } from "../../core/hint.ts";
 import { isObject } from "../../text/json-object.ts";
 import { faultEndpoints, faultMethods } from "../../core/testing/faults/fault-endpoints.ts";
 import type { FaultInput } from "../../core/testing/faults/faults.ts";
@@ -135,8 +136,8 @@ export function faultCommand(fault: string): readonly string[] {
   const flags = Object.entries(rest as Readonly<Record<string, unknown>>).flatMap(([name, value]) => {
     const flag = `--${name.replaceAll("_", "-")}`;
     if (value === true) return [flag];
-    if (!isObject(value)) return [flag, String(value)];
-    return Object.entries(value).flatMap(([header, content]) => [flag, `${header}: ${String(content)}`]);
+    if (!isObject(value)) return flagWith(flag, String(value));
+    return Object.entries(value).flatMap(([header, content]) => flagWith(flag, `${header}: ${String(content)}`));
   });
   return ["idp", "faults", "add", endpoint, ...flags];
 }

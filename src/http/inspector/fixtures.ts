@@ -1,6 +1,7 @@
 import type { Context } from "../../core/context.ts";
 import { OperationError, problemText } from "../../core/errors.ts";
 import { checkFixturesInUse } from "../../core/fixtures/apply/in-use.ts";
+import { pageCommand } from "../pages/commands.ts";
 import { sendPage } from "../pages/page-writer.ts";
 import { statusFor, tabView, type ShowTab } from "./tab.ts";
 import { renderFixtures } from "./views.ts";
@@ -19,14 +20,14 @@ async function problemsIn(ctx: Context): Promise<readonly string[]> {
 }
 
 export const showFixtures: ShowTab = async (web, req, res, refusal) => {
-  const { ctx, commandLine } = web;
+  const { ctx } = web;
   const sources = ctx.fixtures.sources().map((source) => ("name" in source ? source.name : null));
   const files = sources.filter((name) => name !== null);
   const page = renderFixtures(web.renderer, {
     ...tabView(web, req, res, refusal),
     sources,
     problems: await problemsIn(ctx),
-    command: commandLine(["idp", "seed", "--check", ...files]),
+    ...pageCommand(web, ["idp", "seed", "--check", ...files]),
   });
   sendPage(res, statusFor(web, refusal), page);
 };

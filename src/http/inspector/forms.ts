@@ -1,6 +1,6 @@
 import type { RawParameters } from "../../core/authorize/parameters.ts";
 import { OperationError } from "../../core/errors.ts";
-import { commandOn } from "../../core/hint.ts";
+import { commandOn, flagWith } from "../../core/hint.ts";
 import { parseJson } from "../../text/json-depth.ts";
 import { isObject, type JsonObject } from "../../text/json-object.ts";
 import { expirable } from "../../core/testing/expire.ts";
@@ -31,8 +31,8 @@ const rolesIn = (body: RawParameters): readonly string[] =>
 const flagsOf = (entry: JsonObject): readonly string[] => {
   const { email, displayName, claims } = entry;
   return [
-    ...(typeof email === "string" ? ["--email", email] : []),
-    ...(typeof displayName === "string" ? ["--display-name", displayName] : []),
+    ...(typeof email === "string" ? flagWith("--email", email) : []),
+    ...(typeof displayName === "string" ? flagWith("--display-name", displayName) : []),
     ...(claims === undefined ? [] : ["--set", `claims=${JSON.stringify(claims)}`]),
   ];
 };
@@ -72,5 +72,7 @@ export function expiryIn(body: RawParameters): string {
 
 export const expireCommand = (expiry: JsonObject): readonly string[] => [
   ...["idp", "expire"],
-  ...Object.entries(expiry).flatMap(([name, value]) => (value === true ? [`--${name}`] : [`--${name}`, String(value)])),
+  ...Object.entries(expiry).flatMap(([name, value]) =>
+    value === true ? [`--${name}`] : flagWith(`--${name}`, String(value)),
+  ),
 ];

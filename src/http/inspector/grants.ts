@@ -1,5 +1,6 @@
 import { operations } from "../../core/operations/table.ts";
 import { bodyParameters } from "../input/params.ts";
+import { pageCommand } from "../pages/commands.ts";
 import { sendPage } from "../pages/page-writer.ts";
 import { runner } from "./changes.ts";
 import { changeView, matches, searchOf, shownRows, statusFor, tabView, type ShowTab } from "./tab.ts";
@@ -21,7 +22,7 @@ export const showGrants: ShowTab = async (web, req, res, refusal) => {
   const page = renderGrants(web.renderer, {
     ...tabView(web, req, res, refusal),
     query,
-    signInCommand: web.commandLine(["idp", "login"]),
+    signInCommand: pageCommand(web, ["idp", "login"]).command,
     more: Math.max(0, grants.length - shownRows) + Math.max(0, sessions.length - shownRows),
     grants: grants.slice(0, shownRows).map((grant) => ({
       ...{ id: grant.id, user: grant.user, client: grant.client, scope: grant.scope, status: grant.status },

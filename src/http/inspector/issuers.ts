@@ -4,6 +4,7 @@ import { OperationError } from "../../core/errors.ts";
 import { inspectorAddress } from "../../core/inspector/access.ts";
 import { redirect } from "../answer/answer.ts";
 import { single } from "../input/params.ts";
+import { pageCommand } from "../pages/commands.ts";
 import type { Web } from "../web.ts";
 import { changeOf, inspectorHref } from "./access.ts";
 import type { TabView } from "./views.ts";
@@ -26,7 +27,7 @@ export const issuersView = (web: Web): TabView["issuers"] => ({
   action: inspectorHref(web, issuerPath),
   others: others(web).map(({ name, ctx: { issuer } }) => ({
     ...{ name, issuer, value: valueOf({ name }) },
-    command: web.commandLine(["idp", "open"], name),
+    command: pageCommand(web, ["idp", "open"], name).command,
   })),
 });
 

@@ -2,13 +2,13 @@ import type { Request, Response } from "express";
 import type { RawParameters } from "../../core/authorize/parameters.ts";
 import { OperationError, problemText } from "../../core/errors.ts";
 import { fixtureFiles } from "../../core/fixtures/apply/in-use.ts";
-import { hintText } from "../../core/hint.ts";
 import { hashOf, sameSecret } from "../../core/secrets.ts";
 import { showClock } from "../../core/clock.ts";
 import { flowForm } from "../../core/testing/filter.ts";
 import { answerTo } from "../answer/error-answers.ts";
 import { redirect } from "../answer/answer.ts";
 import { bodyParameters, queryParameters, single } from "../input/params.ts";
+import { pageCommand, pageFix } from "../pages/commands.ts";
 import { viewFor } from "../pages/reader.ts";
 import type { Text } from "../pages/templates/texts.ts";
 import type { Web } from "../web.ts";
@@ -58,10 +58,13 @@ export function tabView(web: Web, req: Request, res: Response, refusal: Operatio
     refused: refusal && {
       message: refusal.summary,
       problems: refusal.problems.map(problemText),
-      fix: refusal.hint && hintText(refusal.hint, web.commandLine),
+      fix: refusal.hint && hintLine(pageFix(web, refusal.hint)),
     },
   };
 }
+
+const hintLine = ({ advice, fix }: ReturnType<typeof pageFix>): string =>
+  [advice, fix].filter((part) => part !== null).join(" ");
 
 /** The status of a tab that shows a refusal. */
 export const statusFor = (web: Web, refusal: OperationError | null): number =>
@@ -81,7 +84,7 @@ export const changeView = (web: Web, name: ChangeName, target: string, value?: s
   kind: name,
   action: `${inspectorHref(web, changePath)}?change=${name}`,
   target,
-  command: web.commandLine(commandFor(name, target, value)),
+  ...pageCommand(web, commandFor(name, target, value)),
 });
 
 /** A proof for one session. Without it, anybody could write an address that claims that something was done. */
@@ -106,7 +109,7 @@ function doneIn(web: Web, req: Request, lang: string): TabView["done"] {
   return {
     text: { key: `inspector.done-${done}`, values: { target, value: change.words?.(value, lang) ?? value } },
     later: change.isOfFixtures === true ? laterFor(web) : null,
-    command: web.commandLine(change.command(target, value)),
+    ...pageCommand(web, change.command(target, value)),
   };
 }
 

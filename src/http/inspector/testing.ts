@@ -2,6 +2,7 @@ import { operations } from "../../core/operations/table.ts";
 import { effectOf, type Fault } from "../../core/testing/faults/faults.ts";
 import { expirable } from "../../core/testing/expire.ts";
 import { bodyParameters, single } from "../input/params.ts";
+import { pageCommand } from "../pages/commands.ts";
 import { sendPage } from "../pages/page-writer.ts";
 import { runner } from "./changes.ts";
 import { faultCommand, faultFormWith, faultIn, faultPresets } from "./fault-form.ts";
@@ -39,7 +40,7 @@ export const showTesting: ShowTab = async (web, req, res, refusal) => {
     clear: faults.length > 0 ? changeView(web, "clear-faults", "faults") : null,
     add: changeView(web, "add-fault", "faults", '{"endpoint":"token","status":503}'),
     expire: changeView(web, "expire", "all", '{"user":"USERNAME"}'),
-    expireTokens: web.commandLine(["idp", "expire"]),
+    expireTokens: pageCommand(web, ["idp", "expire"]).command,
     expirable,
     snapshots: snapshots.map(({ name, savedAt }) => ({
       ...{ name, savedAt },
@@ -49,7 +50,7 @@ export const showTesting: ShowTab = async (web, req, res, refusal) => {
     resetAll: changeView(web, "reset", "all"),
     presets: faultPresets.map(({ name, fields }) => ({
       ...{ name, fields: Object.entries(fields) },
-      command: web.commandLine(faultCommand(faultIn(fields))),
+      command: pageCommand(web, faultCommand(faultIn(fields))).command,
     })),
     isOpen: typed !== null,
     groups: faultFormWith(typed, refusal?.problems ?? []),

@@ -4,6 +4,7 @@ import { decodeToken, findTokens, type FoundToken } from "../../core/tokens/read
 import { verifyToken } from "../../core/tokens/read/verify.ts";
 import { exactJson } from "../../text/json-digits.ts";
 import { single } from "../input/params.ts";
+import { pageCommand } from "../pages/commands.ts";
 import { sendPage } from "../pages/page-writer.ts";
 import type { Web } from "../web.ts";
 import { changeOf, inspectorHref } from "./access.ts";
@@ -33,7 +34,7 @@ function send(
   const view = {
     ...tabView(web, req, res, refusal),
     action: inspectorHref(web, tabs.tokens),
-    command: web.commandLine(["idp", "token", "verify", "-"]),
+    command: pageCommand(web, ["idp", "token", "verify", "-"]).command,
     tokens,
   };
   sendPage(res, statusFor(web, refusal), renderTokens(web.renderer, view));

@@ -3,6 +3,7 @@ import { pageOfUsers } from "../../core/login/picker.ts";
 import { editedRoles, tellingRoles } from "../../core/users/roles.ts";
 import type { User } from "../../store/store.ts";
 import { bodyParameters } from "../input/params.ts";
+import { pageCommand } from "../pages/commands.ts";
 import { addUser } from "../pages/login.ts";
 import { sendPage } from "../pages/page-writer.ts";
 import type { Web } from "../web.ts";
@@ -31,7 +32,7 @@ function rowOf(web: Web, user: User): UsersView["users"][number] {
     claims: JSON.stringify(otherClaims(user), null, 2),
     edit: changeView(web, "edit-claims", username, JSON.stringify(user.claims)),
     signInHref: web.ctx.settings.try_it ? `${baseOf(web.ctx.address)}/?${hint}` : null,
-    signInCommand: web.commandLine(["idp", "login", "--user", username, "--approve"]),
+    signInCommand: pageCommand(web, ["idp", "login", "--user", username, "--approve"]).command,
     changes: changesOf[status].map((name) => changeView(web, name, username)),
   };
 }

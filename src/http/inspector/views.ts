@@ -67,6 +67,8 @@ export interface TabView extends View {
     /** What a reset does with it; null: nothing. */
     readonly later: Text | null;
     readonly command: string;
+    /** The values of its placeholders, in words; absent or null: it has none. */
+    readonly beside?: string | null;
   } | null;
   /** The fields of the form that was refused, as they were typed; empty if none was. */
   readonly typed: Readonly<Record<string, string>>;
@@ -86,6 +88,8 @@ export interface ChangeView {
   /** What it changes: a username, a client id. */
   readonly target: string;
   readonly command: string;
+  /** The values of its placeholders, in words; absent or null: it has none. */
+  readonly beside?: string | null;
 }
 
 /** A list that can be searched. */
@@ -180,6 +184,8 @@ export interface FixturesView extends TabView {
   /** `file:line:column path message`. English. */
   readonly problems: readonly string[];
   readonly command: string;
+  /** The values of its placeholders, in words; absent or null: it has none. */
+  readonly beside?: string | null;
 }
 
 /** The data for the templates of all tabs. */

@@ -6,7 +6,7 @@ import { hintText } from "../../core/hint.ts";
 import { barredState, login, showLogin, type LoginPage, type LoginResult } from "../../core/login/login.ts";
 import { lookedThrough, pageOfUsers } from "../../core/login/picker.ts";
 import { takeStep } from "../oauth/authorize.ts";
-import { inspectCommand } from "./inspect.ts";
+import { inspectCommand, pageCommand, pageFix } from "./commands.ts";
 import { personOf } from "./person.ts";
 import { knownBrowser, readBrowser } from "../input/cookies.ts";
 import { requireOwnOrigin } from "../input/form-origin.ts";
@@ -135,7 +135,7 @@ async function pickerView(
   return { href, query, users: users.map(personOf), total, page: found.page, pages, beyond, addCommand: addUser(web) };
 }
 
-export const addUser = ({ commandLine }: Web): string => commandLine(["idp", "users", "add", "alice"]);
+export const addUser = (web: Web): string => pageCommand(web, ["idp", "users", "add", "alice"]).command;
 
 /** The user who is asked to sign in again. */
 const pickerOf = (web: Web, href: string, user: User): PickerView => ({
@@ -150,7 +150,7 @@ const pickerOf = (web: Web, href: string, user: User): PickerView => ({
 });
 
 /** Details beyond the sentence of the state. */
-function messageOf({ commandLine }: Web, page: LoginPage, refusal: Refusal | null): LoginView["message"] {
+function messageOf(web: Web, page: LoginPage, refusal: Refusal | null): LoginView["message"] {
   const { likely, loginHint } = page;
   // With passwords, a page that anybody can ask for must not tell who exists.
   if (refusal === null && !page.picker) return null;
@@ -159,12 +159,13 @@ function messageOf({ commandLine }: Web, page: LoginPage, refusal: Refusal | nul
     const { username } = barred;
     return {
       text: { key: `login.${barredState(barred)}`, values: { username } },
-      fix: hintText(restoreUser(barred), commandLine),
+      fix: pageFix(web, restoreUser(barred)).fix,
     };
   }
   if (refusal !== null) return null;
   if (loginHint === null || likely !== null) return null;
   const text = { key: "login.hint-unknown", values: { username: loginHint } };
   const fix = addUnknownUser(loginHint);
-  return { text, fix: fix === undefined ? null : hintText(fix, commandLine) };
+  // The sentence has what a placeholder stands for.
+  return { text, fix: fix === undefined ? null : pageFix(web, fix).fix };
 }

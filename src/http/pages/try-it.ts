@@ -24,6 +24,7 @@ import { knownBrowser, readBrowser, readTryItCookie, setBrowserCookie, setTryItC
 import { requireOwnOrigin } from "../input/form-origin.ts";
 import { bodyParameters, queryParameters, single } from "../input/params.ts";
 import { issuerUrl, note, noteRefusal, type Web } from "../web.ts";
+import { pageCommand } from "./commands.ts";
 import { sendPage } from "./page-writer.ts";
 import { viewFor } from "./reader.ts";
 import { renderHome, renderTryIt, renderTryItFailed, type TryItFailedView, type TryItView } from "./try-it-views.ts";
@@ -47,7 +48,7 @@ function beginForm(web: Web, req: Request, res: Response): Pick<TryItView, "begi
 }
 
 export function sendHome(web: Web, req: Request, res: Response): void {
-  const { ctx, base, commandLine } = web;
+  const { ctx, base } = web;
   const { try_it: tryIt } = ctx.settings;
   // The response comes to the issuer's name, and cookies are bound to a name.
   const isIssuer = req.headers.host === issuerUrl(web).host;
@@ -60,8 +61,8 @@ export function sendHome(web: Web, req: Request, res: Response): void {
     loginHint: single(queryParameters(req), "login_hint") ?? null,
     ...(tryIt && isIssuer ? beginForm(web, req, res) : { beginAction: null, csrf: "" }),
     elsewhere: tryIt && !isIssuer ? ctx.address : null,
-    command: commandLine(["idp", "login"]),
-    inspect: commandLine(["idp", "open"]),
+    command: pageCommand(web, ["idp", "login"]).command,
+    inspect: pageCommand(web, ["idp", "open"]).command,
   });
   sendPage(res, 200, page);
 }

@@ -1,4 +1,5 @@
 import { liveFormPageHeaders, livePageHeaders } from "../../answer/security-headers.ts";
+import { pageLine } from "../../pages/commands.ts";
 import { writerOf, type Page } from "../../pages/page-writer.ts";
 import { scriptPath, type Renderer } from "../../pages/templates/render.ts";
 import { formatMoment, formatNumber, formatSecond, formatTime, timeZoneHere } from "../../pages/templates/texts.ts";
@@ -101,6 +102,7 @@ export interface SignInView extends TabView, LiveView {
   readonly acts: readonly {
     readonly at: string;
     readonly command: string;
+    readonly beside?: string | null;
     /** The id of the request that came next. */
     readonly before: string;
   }[];
@@ -154,7 +156,9 @@ function fixParts(
   const starts = [launcher, "curl "].map((start) => (text.startsWith(start) ? 0 : text.indexOf(`: ${start}`) + 2));
   const at = starts.find((start) => start !== 1);
   if (at === undefined) return { advice: fix, fix: null };
-  return { advice: at === 0 ? null : text.slice(0, at).trim(), fix: text.slice(at) };
+  const { command, beside } = pageLine(text.slice(at));
+  const advice = [beside === null ? "" : `${beside}.`, text.slice(0, at).trim()].filter((part) => part !== "");
+  return { advice: advice.length === 0 ? null : advice.join(" "), fix: command };
 }
 
 export function renderSignIn(renderer: Renderer, view: SignInView): Page {

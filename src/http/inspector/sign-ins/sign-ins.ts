@@ -6,6 +6,7 @@ import { HttpError } from "../../answer/http-error.ts";
 import { sendText } from "../../answer/answer.ts";
 import { streamLedger } from "../../answer/event-stream.ts";
 import { assetHeaders } from "../../answer/security-headers.ts";
+import { pageCommand, pageLine } from "../../pages/commands.ts";
 import { sendPage } from "../../pages/page-writer.ts";
 import { issuerUrl, type Web } from "../../web.ts";
 import { inspectorHref, signInPath } from "../access.ts";
@@ -32,7 +33,7 @@ export const showSignIns: ShowTab = async (web, req, res, refusal) => {
     ...tabView(web, req, res, refusal),
     query,
     streamHref: inspectorHref(web, streamPath),
-    command: web.commandLine(["idp", "login"]),
+    command: pageCommand(web, ["idp", "login"]).command,
     more: Math.max(0, found.length - shownRows),
     flows: found.slice(0, shownRows).map((flow) => rowOf(flow, inspectorHref(web, signInPath))),
   });
@@ -43,7 +44,9 @@ export const showSignIns: ShowTab = async (web, req, res, refusal) => {
 function actsIn({ records }: Flow, acts: readonly Act[]): SignInView["acts"] {
   return acts.flatMap(({ time, command, after }) => {
     const next = records.findIndex(({ id }) => (placeOf(id) ?? 0) > after);
-    return next < 1 ? [] : [{ at: new Date(time).toISOString(), command, before: records[next]?.id ?? "" }];
+    return next < 1
+      ? []
+      : [{ at: new Date(time).toISOString(), ...pageLine(command), before: records[next]?.id ?? "" }];
   });
 }
 

@@ -1,0 +1,71 @@
+import type { Request, Response } from "express";
+import { pageHint, placeholderFor, type Hint } from "../../core/hint.ts";
+import { isPlainWord } from "../../text/shell-word.ts";
+import { routeOf } from "../route.ts";
+import { isBehindScenes, note, type Web } from "../web.ts";
+
+/**
+ * Commands on pages. Their reader's shell is not known, and values may come from anybody, so a command has only words that every shell reads as
+ * they are. Others are placeholders, and stand beside it.
+ */
+export interface PageCommand {
+  readonly command: string;
+  /** The values of the placeholders, in words; null: it has none. */
+  readonly beside: string | null;
+}
+
+/** A quoted word of a line. */
+const quoted = /(?<=^| )(?:[\w-]+=)?(?:'[^']*'|\\'|"[^"]*")+(?= |$)/g;
+
+/** The text of a quoted word. */
+const unquoted = (word: string): string =>
+  word.replaceAll(/'([^']*)'|\\(')|"([^"]*)"/g, (_, ...parts: (string | undefined)[]) => parts.slice(0, 3).join(""));
+
+/** A line that was written for a terminal of this machine, as a page shows it. */
+export function pageLine(line: string): PageCommand {
+  const values: string[] = [];
+  const command = line.replaceAll(quoted, (word) => {
+    const text = unquoted(word);
+    if (isPlainWord(text)) return text;
+    if (!values.includes(text)) values.push(text);
+    const at = values.indexOf(text);
+    return placeholderFor(text, at === 0 ? "VALUE" : `VALUE${at + 1}`);
+  });
+  const said = values.map((text, at) => {
+    const name = at === 0 ? "VALUE" : `VALUE${at + 1}`;
+    return `${name} is ${text.slice(placeholderFor(text, "").length)}`;
+  });
+  return { command, beside: said.length === 0 ? null : said.join(". ") };
+}
+
+/** A command of ours. */
+export function pageCommand(web: Web, words: readonly string[], issuer?: string | null): PageCommand {
+  const { text, command = [] } = pageHint({ text: "", command: words });
+  // The flags that name the server may have a path of the operator.
+  const { command: line, beside } = pageLine(web.commandLine(command, issuer));
+  return { command: line, beside: text === "" ? beside : text };
+}
+
+/** A hint for a page, which shows the command in a box of its own. */
+export function pageFix(
+  web: Web,
+  { text, command }: Hint,
+): { readonly advice: string | null; readonly fix: string | null } {
+  if (command === undefined) return { advice: null, fix: text };
+  const shown = pageCommand(web, command);
+  const advice = [shown.beside, text].filter((part) => part !== null && part !== "").join(". ");
+  return { advice: advice === "" ? null : `${advice}:`, fix: shown.command };
+}
+
+/**
+ * The command that opens a refused sign-in in the inspector; without a sign-in, the inspector. Null for a request that the ledger does not
+ * hold. A page names only the command: the path of the inspector keeps its cookie from other servers, so no page for apps or users has it.
+ */
+export function inspectCommand(web: Web, req: Request, res: Response): string | null {
+  const [path = ""] = req.originalUrl.split("?");
+  if (isBehindScenes(web, path)) return null;
+  const request = { endpoint: routeOf(res).name, url: req.originalUrl, body: req.body as unknown };
+  const flow = web.ctx.ledger.flowOf(request);
+  if (flow !== null) note(res, { flow });
+  return pageCommand(web, ["idp", "open", ...(flow === null ? [] : [flow])]).command;
+}
