@@ -14,7 +14,7 @@ import { assetHeaders } from "../../src/http/answer/security-headers.ts";
 import { samples } from "./sample-views.ts";
 
 /**
- * Serves every sample page at `/<name>`, with its real headers and stylesheet.
+ * Serves every sample page at `/<name>`, with its real headers (without `Refresh`) and stylesheet.
  * @param vary what is shown in place of a sample's own view
  */
 export async function startPageServer(
@@ -39,7 +39,10 @@ export async function startPageServer(
   });
   for (const { name, view, render } of samples) {
     app.all(`/${name}`, (_request, response) => {
-      sendPage(response, 200, render(renderer, vary(view)));
+      const page = render(renderer, vary(view));
+      // A page that goes on by itself stays, to be looked at.
+      const { Refresh: _, ...headers } = page.headers;
+      sendPage(response, 200, { ...page, headers });
     });
   }
   const server = createServer(app);
