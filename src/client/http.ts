@@ -1,10 +1,11 @@
 import { request as httpRequest, type IncomingHttpHeaders, type IncomingMessage } from "node:http";
 import { request as httpsRequest } from "node:https";
+import type { LookupAddress } from "node:dns";
 import type { LookupFunction } from "node:net";
 import type { JsonObject } from "../text/json-object.ts";
 import { parseExact } from "../text/json-digits.ts";
 import { Problem, shown } from "./check.ts";
-import { isLoopbackUrl } from "../net/address.ts";
+import { isAddress, isLoopbackUrl, withoutBrackets } from "../net/address.ts";
 
 /** Requests to an untrusted provider: limited in time and size. Every failure is a sentence. */
 
@@ -16,7 +17,7 @@ export interface Outgoing {
   readonly form?: URLSearchParams;
   /** Sent as JSON. */
   readonly json?: unknown;
-  /** Resolves names, and refuses addresses. Absent: as the system does. */
+  /** Resolves names, and refuses addresses, also one that the URL itself names. Absent: as the system does. */
   readonly lookup?: LookupFunction;
   /** Milliseconds after the headers, when a body that goes on is left: it may be a stream of events. */
   readonly bodyLimit?: number;
@@ -33,10 +34,27 @@ export interface Reply {
 const timeoutMs = 10_000;
 const maxBytes = 1_000_000;
 
+/** An http or https URL that somebody else wrote, as a whole one; null: it is not one. @param base what it may be relative to */
+export function webAddress(address: string, base?: string): URL | null {
+  if (!URL.canParse(address, base)) return null;
+  const url = new URL(address, base);
+  return /^https?:$/.test(url.protocol) ? url : null;
+}
+
+/** The same, where there must be one. @param what names it: "the form leads to" @throws {Problem} */
+export function requireWebAddress(what: string, address: string, base?: string): URL {
+  const url = webAddress(address, base);
+  if (url !== null) return url;
+  throw new Problem(`${what} ${shown(address)}, which is not an http or https URL`);
+}
+
 /** Sends a request. Redirects are not followed. @throws {Problem} if no answer comes */
-export function send({ method, url, headers = {}, form, json, lookup, bodyLimit }: Outgoing): Promise<Reply> {
+export async function send({ method, url, headers = {}, form, json, lookup, bodyLimit }: Outgoing): Promise<Reply> {
   const body = form?.toString() ?? (json === undefined ? undefined : JSON.stringify(json));
-  const start = /^https:/i.test(url) ? httpsRequest : httpRequest;
+  const { protocol, hostname } = requireWebAddress("a request goes to", url);
+  const start = protocol === "https:" ? httpsRequest : httpRequest;
+  // Node.js asks no resolver about an IP address.
+  if (lookup !== undefined && isAddress(hostname)) await resolved(hostname, lookup);
   return new Promise((resolve, reject) => {
     const sent = start(url, {
       method,
@@ -97,6 +115,15 @@ export function send({ method, url, headers = {}, form, json, lookup, bodyLimit 
     sent.end(body);
   });
 }
+
+/** The addresses of a host, as a URL names it. @throws {Problem} if there are none, or if one is refused */
+export const resolved = (host: string, lookup: LookupFunction): Promise<readonly LookupAddress[]> =>
+  new Promise((resolve, reject) => {
+    lookup(withoutBrackets(host), { all: true }, (error, addresses) => {
+      if (error === null && Array.isArray(addresses)) resolve(addresses);
+      else reject(new Problem(failureOf(host, error ?? new Error("no address")), { cause: error }));
+    });
+  });
 
 /** Why a connection to a host failed. */
 function failureOf(host: string, { code = "", message }: NodeJS.ErrnoException): string {

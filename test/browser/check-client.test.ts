@@ -1,12 +1,18 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo, LookupFunction } from "node:net";
 import { setTimeout as wait } from "node:timers/promises";
 import type { Browser as Chromium } from "playwright-core";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import type { Browser, Places } from "../../src/client/app-check/browser.ts";
 import { casesFor } from "../../src/client/app-check/cases/list.ts";
 import { chromiumBrowser } from "../../src/client/app-check/chromium.ts";
 import { checkApp } from "../../src/client/app-check/run.ts";
 import { smallBrowser } from "../../src/client/app-check/small-browser.ts";
+import { launchChromium as launchBound } from "../../src/cli/check/chromium.ts";
 import { controlOf } from "../../src/cli/check/control.ts";
+import { nearLookup } from "../../src/cli/check/flags.ts";
+import type { Invocation } from "../../src/cli/invocation.ts";
 import { createIdp } from "../../src/index.ts";
 import { randomText } from "../../src/serve/random.ts";
 import { atEnd } from "../helpers/at-end.ts";
@@ -76,10 +82,11 @@ async function verdicts(
 ): Promise<readonly string[]> {
   const redirectUris = [`${url}/callback`];
   const people = { issuer: idp.issuer, client, redirectUris, logoutUri: null, user: "alice", isOwn: true };
-  const places = { issuer: idp.issuer, redirectUris, origins: [url], user: "alice" };
+  const lookup = nearLookup(undefined);
+  const places = { issuer: idp.issuer, redirectUris, origins: [url], user: "alice", lookup };
   const { cases } = await checkApp(
     {
-      app: { start: `${url}/login`, signedIn: `${url}/me`, signedInText, signOut: null, within: 2000 },
+      app: { start: `${url}/login`, signedIn: `${url}/me`, signedInText, signOut: null, within: 2000, lookup },
       control: controlOf({ url: idp.issuer, adminToken: idp.adminToken }, people),
       ...{ wait, now: Date.now, random: randomText, restart: null, onResult: () => undefined },
       newBrowser: () => newBrowser(places),
@@ -121,6 +128,49 @@ test("without scripts it says what to do", async () => {
   );
   expect(found[0]).toContain("control: not-reached");
   expect(found[0]).toContain("--browser");
+});
+
+/** An app that sends the browser and a frame to another machine: 0.0.0.0 is neither loopback nor private, and is this machine. */
+async function leadingAway() {
+  const hosts: (string | undefined)[] = [];
+  const server = createServer((req, res) => {
+    hosts.push(req.headers.host?.replace(/:.*/, ""));
+    const away = `http://0.0.0.0:${(server.address() as AddressInfo).port}/callback?code=secret`;
+    if (req.url === "/go") res.writeHead(302, { location: away });
+    else res.setHeader("content-type", "text/html");
+    res.end(req.url === "/frame" ? `<p>Welcome<iframe src="${away}"></iframe>` : "<p>Welcome");
+  }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  onTestFinished(() => void server.close());
+  return { hosts, port: (server.address() as AddressInfo).port };
+}
+
+test("no document of another machine is fetched, in a frame neither", async () => {
+  const { hosts, port } = await leadingAway();
+  const [near, far] = [`http://127.0.0.1:${port}`, `http://0.0.0.0:${port}`];
+  const places = { issuer: idp.issuer, redirectUris: [`${far}/callback`], origins: [near, far], user: "alice" };
+  const browser = await inChromium({ ...places, lookup: nearLookup(undefined) });
+  const { end } = await browser.look(`${near}/go`);
+  expect(end).toMatchObject({ kind: "stuck", why: expect.stringContaining("neither this machine nor a private") });
+  expect((await browser.look(`${near}/frame`)).end).toMatchObject({ kind: "page", status: 200 });
+  expect(new Set(hosts)).toEqual(new Set(["127.0.0.1"]));
+});
+
+test("a name of the app leads to the address that was checked, whatever a resolver says later", async () => {
+  const { hosts, port } = await leadingAway();
+  const { path, env } = preparedChromium();
+  for (const [name, value] of Object.entries(env)) vi.stubEnv(name, value);
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const origin = `http://app.test:${port}`;
+  const lookup: LookupFunction = (_host, _options, callback) => {
+    callback(null, [{ address: "127.0.0.1", family: 4 }]);
+  };
+  const places = { issuer: idp.issuer, redirectUris: [], origins: [origin], user: "alice", lookup };
+  const bound = await launchBound({ env: { CHROMIUM_PATH: path } } as unknown as Invocation, places);
+  onTestFinished(() => bound.close());
+  const browser = await chromiumBrowser(places, await bound.newContext({ ignoreHTTPSErrors: true }));
+  expect((await browser.look(`${origin}/`)).end).toMatchObject({ kind: "page", status: 200 });
+  expect(hosts).toContain("app.test");
 });
 
 test("--browser finds Playwright in the project, and the browser by CHROMIUM_PATH", async () => {

@@ -72,6 +72,14 @@ test("the server of tokens knows its job by the bearer token", async () => {
   expect(await run(["--as", "github-actions"], program)).toEqual([{ code: [true, "true", 401, 200] }]);
 });
 
+test("a target that is no URL does not end the server of tokens", async () => {
+  const program = `
+    const code = (await fetch(new URL(process.env.ACTIONS_ID_TOKEN_REQUEST_URL).origin + "//")).status;
+    console.log(JSON.stringify({ code }));
+    await verify(await getIDToken("https://api.test"), "https://api.test");`;
+  expect(await run(["--as", "github-actions"], fetchToken + program)).toMatchObject([{ code: 404 }, { payload: {} }]);
+});
+
 test("a workload of the fixtures has its own claims, sub included", async () => {
   const cwd = newFolder();
   writeFileSync(

@@ -7,6 +7,7 @@ import { CookieJar } from "../../src/client/app-check/cookie-jar.ts";
 import { onlyForm, refreshOf } from "../../src/client/app-check/html.ts";
 import { smallBrowser } from "../../src/client/app-check/small-browser.ts";
 import { endBefore, newProgress } from "../../src/client/app-check/progress.ts";
+import { nearLookup } from "../../src/cli/check/flags.ts";
 import { writeReport } from "../../src/cli/check/report.ts";
 import { theApp } from "../../src/cli/check/subject.ts";
 import { newFolder } from "../helpers/cli.ts";
@@ -60,7 +61,13 @@ test("bytes after a complete response are left out", async () => {
   await new Promise((resolve) => server.listen(0, "localhost", () => resolve(null)));
   onTestFinished(() => void server.close());
   const url = `http://localhost:${(server.address() as AddressInfo).port}`;
-  const places = { issuer: "http://localhost:1", redirectUris: [], origins: [url], user: "alice" };
+  const places = {
+    issuer: "http://localhost:1",
+    redirectUris: [],
+    origins: [url],
+    user: "alice",
+    lookup: nearLookup(undefined),
+  };
   const { end } = await smallBrowser(places, Date.now).look(url);
   expect(end).toMatchObject({ kind: "page", status: 200, text: "first" });
 });
@@ -70,7 +77,7 @@ test("an app may ask again at once after login_required, and after no other erro
     issuer: "http://idp.test",
     redirectUris: ["http://app.test/cb"],
     origins: ["http://app.test"],
-    user: "alice",
+    ...{ user: "alice", lookup: nearLookup(undefined) },
   };
   const again = (error: string): unknown => {
     const progress = newProgress(true, false, null);

@@ -6,6 +6,7 @@ import { smallBrowser } from "../../src/client/app-check/small-browser.ts";
 import type { Case } from "../../src/client/verdicts/case.ts";
 import type { RunResult } from "../../src/client/verdicts/run.ts";
 import { controlOf } from "../../src/cli/check/control.ts";
+import { nearLookup } from "../../src/cli/check/flags.ts";
 import { createIdp } from "../../src/index.ts";
 import { randomText } from "../../src/serve/random.ts";
 import { atEnd } from "./at-end.ts";
@@ -63,7 +64,8 @@ export async function checkedApp(): Promise<CheckNeglects> {
       logoutUri,
     };
     const control = controlOf({ url: idp.issuer, adminToken: idp.adminToken }, people);
-    const places = { issuer: idp.issuer, redirectUris: [redirectUri], origins: [url], user: "alice" };
+    const lookup = nearLookup(undefined);
+    const places = { issuer: idp.issuer, redirectUris: [redirectUri], origins: [url], user: "alice", lookup };
     return checkApp(
       {
         app: {
@@ -71,7 +73,7 @@ export async function checkedApp(): Promise<CheckNeglects> {
           signedIn: `${url}/me`,
           signedInText: null,
           signOut: `${url}/logout`,
-          within: 300,
+          ...{ within: 300, lookup },
         },
         ...{ control, wait, now: Date.now, random: randomText, restart: start, onResult: () => undefined },
         newBrowser: () => Promise.resolve({ ...smallBrowser(places, Date.now), ...browser }),

@@ -22,7 +22,7 @@ import { say } from "../output/print.ts";
 import { acceptedOf } from "./accepted.ts";
 import type { AppProcess, StartCommand } from "./app-process.ts";
 import { controlOf } from "./control.ts";
-import { casesOf, checkAddresses, checkReport, type CheckFlags } from "./flags.ts";
+import { casesOf, checkAddresses, checkReport, nearLookup, type CheckFlags } from "./flags.ts";
 import type { Opened } from "./opened.ts";
 import { ownServer, requireIssuer, runningServer, type CheckPlace } from "./place.ts";
 import { writeReport } from "./report.ts";
@@ -58,7 +58,7 @@ export async function checkClient(cli: Invocation, typed: TypedCommand, flags: C
 async function checked(cli: Invocation, wanted: Wanted, opened: Opened): Promise<Outcome> {
   const { flags, command } = wanted;
   const place = await (command === null ? runningServer(cli, flags, opened) : ownServer(cli, flags, opened));
-  const start = { address: flags.start, timeout: flags.timeout };
+  const start = { address: flags.start, timeout: flags.timeout, lookup: nearLookup(flags.allowRemote) };
   const app = await startOrWait(theApp, command, place.env, start, opened);
   if (!cli.json) say(cli, `Checking ${flags.start} as client ${place.client.client_id} of ${place.issuer}`);
   const result = await runAll(cli, wanted, place, app, opened);
@@ -84,13 +84,14 @@ async function runAll(
   const { start, signedIn, signedInText = null, signOut = null } = flags;
   const addresses = [start, signedIn, ...(signOut === null ? [] : [signOut]), ...redirectUris];
   const origins = addresses.filter((address) => /^https?:/.test(address) && URL.canParse(address));
-  const places: Places = { issuer, redirectUris, origins: origins.map((one) => new URL(one).origin), user };
+  const lookup = nearLookup(flags.allowRemote);
+  const places: Places = { issuer, redirectUris, origins: origins.map((one) => new URL(one).origin), user, lookup };
   const newBrowser = await browserOf(cli, flags, places, opened);
   if (app === null) await requireIssuer(place, flags, await newBrowser());
   return checkApp(
     {
       ...{ control, newBrowser, accepted, wait, now: cli.now, random: randomText },
-      app: { start, signedIn, signedInText, signOut, within: flags.within * 1000 },
+      app: { start, signedIn, signedInText, signOut, within: flags.within * 1000, lookup },
       restart: restartOf(app, opened),
       ...{ startLimit: flags.timeout * 1000, caseLimit, closeLimit },
       onResult: (one) => {
@@ -111,7 +112,7 @@ async function browserOf(
   if (flags.browser !== true) return () => Promise.resolve(smallBrowser(places, cli.now));
   const { launchChromium } = await import("./chromium.ts");
   const { chromiumBrowser } = await import("../../client/app-check/chromium.ts");
-  const chromium = await launchChromium(cli);
+  const chromium = await launchChromium(cli, places);
   await opened.add(() => chromium.close());
   return async () => chromiumBrowser(places, await chromium.newContext({ ignoreHTTPSErrors: true }));
 }

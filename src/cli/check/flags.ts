@@ -77,7 +77,9 @@ const refusal = (host: string): string => `${host}, which is neither this machin
 /** Resolves names, and connects only to addresses that are near (DNS rebinding). */
 export const nearLookup = (allowRemote: true | undefined): LookupFunction =>
   checkedLookup((address) => {
-    if (allowRemote !== true && !isNear(address)) throw new Error(`it leads to ${refusal(address)}`);
+    if (allowRemote !== true && !isNear(address)) {
+      throw new Error(`it leads to ${refusal(address)}. Where it is yours, add --allow-remote`);
+    }
   });
 
 /** For an address that another one named. @throws {Problem} */

@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../text/json-object.ts";
 import { Problem } from "../../client/check.ts";
-import { send, type Reply } from "../../client/http.ts";
+import { requireWebAddress, send, type Reply } from "../../client/http.ts";
 import { answerPage, pageOf, parametersAt, postedParameters, type Decider } from "../../client/pages.ts";
 
 /** Signs a user in on the pages of an idp server, and keeps its cookies. */
@@ -21,7 +21,7 @@ export function pagesOf(issuer: string, decider: Decider): Pages {
   const jar = new Map<string, string>();
 
   async function request(address: string, form?: URLSearchParams): Promise<Reply> {
-    const url = new URL(address, origin);
+    const url = requireWebAddress("the pages lead to", address, origin);
     if (url.origin !== origin) throw new Problem(`the pages lead to ${url.origin}, which is not ${origin}`);
     const cookie = [...jar].map(([name, value]) => `${name}=${value}`).join("; ");
     const method = form === undefined ? "GET" : "POST";

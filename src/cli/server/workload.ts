@@ -4,6 +4,7 @@ import { mkdtemp, rename, rm, writeFile } from "node:fs/promises";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { webAddress } from "../../client/http.ts";
 import { OperationError } from "../../core/errors.ts";
 import { sameSecret } from "../../core/secrets.ts";
 import type { WorkloadKind } from "../../core/workloads/kinds.ts";
@@ -94,12 +95,13 @@ async function githubActions(issue: Issue): Promise<Identity> {
       res.writeHead(status, { "content-type": "application/json; charset=utf-8" }).end(JSON.stringify(body));
     };
     const [, given = ""] = /^bearer +(\S+)$/i.exec(req.headers.authorization ?? "") ?? [];
-    const { pathname, searchParams } = new URL(req.url ?? "/", "http://localhost");
-    if (pathname !== "/token" || req.method !== "GET") answer(404, { message: "GET /token is all there is" });
+    // Anybody on the machine may send any target, such as `//`.
+    const url = webAddress(req.url ?? "/", "http://localhost");
+    if (url?.pathname !== "/token" || req.method !== "GET") answer(404, { message: "GET /token is all there is" });
     else if (!sameSecret(given, bearer))
       answer(401, { message: "send ACTIONS_ID_TOKEN_REQUEST_TOKEN as the bearer token" });
     else
-      issue(searchParams.get("audience") ?? undefined).then(
+      issue(url.searchParams.get("audience") ?? undefined).then(
         (value) => {
           answer(200, { value });
         },

@@ -7,6 +7,7 @@
  * attempt.ts is what a case works with. It reaches the faults and the ledger through control.ts, which the command line connects to a
  * server.
  */
+import type { LookupFunction } from "node:net";
 import type { Browser, Visit } from "./browser.ts";
 import type { Control, Fault, Recorded } from "./control.ts";
 import type { Verdicts } from "../verdicts/run.ts";
@@ -22,6 +23,8 @@ export interface App {
   readonly signOut: string | null;
   /** Milliseconds in which a logout at the provider must end the session. */
   readonly within: number;
+  /** Resolves its names, and refuses addresses that may not be reached. */
+  readonly lookup: LookupFunction;
 }
 
 /** `broken`: the app answers neither as it does to a user nor as it does to a stranger. */
@@ -93,8 +96,10 @@ export function ending({ end, steps }: Visit): string {
     }
     case "idp":
       return "sent the browser to sign in again";
-    case "foreign":
-      return `sent the browser to ${new URL(end.url).origin}`;
+    case "foreign": {
+      const { origin, protocol } = new URL(end.url);
+      return `sent the browser to ${origin === "null" ? protocol : origin}`;
+    }
     case "held":
       return "was not shown the response";
     case "stuck": {

@@ -1,3 +1,5 @@
+import type { LookupFunction } from "node:net";
+
 /** What a case asks of a browser. */
 
 /** A response of the authorization endpoint, as it is delivered to the app. */
@@ -52,6 +54,8 @@ export interface Places {
   readonly origins: readonly string[];
   /** Username. */
   readonly user: string;
+  /** Resolves the names of the app, and refuses addresses that may not be reached. */
+  readonly lookup: LookupFunction;
 }
 
 export const isIdp = ({ issuer }: Places, url: URL): boolean => {

@@ -2,12 +2,14 @@ import { signIn } from "../../playwright.ts";
 import {
   addressOf,
   isApp,
+  isIdp,
   type AuthorizationResponse,
   type Browser,
   type End,
   type Places,
   type Visit,
 } from "./browser.ts";
+import { resolved } from "../http.ts";
 import { endBefore, newProgress, type Progress } from "./progress.ts";
 import type { BrowserContext, Page, Paused, Session } from "./playwright-types.ts";
 
@@ -34,6 +36,15 @@ function mayOpen(places: Places, progress: Visiting, paused: Paused): boolean {
   return progress.end === null;
 }
 
+/** Why no document may be fetched from an address, or null. Names of the app are bound to what was checked when Chromium starts. */
+async function whyFar(places: Places, url: URL): Promise<string | null> {
+  if (isIdp(places, url) || !/^https?:$/.test(url.protocol)) return null;
+  return resolved(url.hostname, places.lookup).then(
+    () => null,
+    (error: unknown) => (error instanceof Error ? error.message : String(error)),
+  );
+}
+
 export async function chromiumBrowser(places: Places, context: BrowserContext): Promise<Browser> {
   const page = await context.newPage();
   const session = await context.newCDPSession(page as never);
@@ -41,9 +52,19 @@ export async function chromiumBrowser(places: Places, context: BrowserContext): 
   let progress: Visiting = { ...newProgress(false, false, null), end: null };
   let status = 0;
   session.on("Fetch.requestPaused", (paused) => {
-    const opens = paused.frameId !== frameTree.frame.id || mayOpen(places, progress, paused);
-    void goOn(session, paused.requestId, opens);
+    void decide(paused).then((opens) => goOn(session, paused.requestId, opens));
   });
+
+  /** @returns whether the address may be opened */
+  async function decide(paused: Paused): Promise<boolean> {
+    const visiting = progress;
+    const isMain = paused.frameId === frameTree.frame.id;
+    const url = new URL(paused.request.url);
+    // The main frame opens no foreign address anyway.
+    const refusal = !isMain || isApp(places, url) ? await whyFar(places, url) : null;
+    if (isMain && refusal !== null) visiting.end ??= { kind: "stuck", why: refusal };
+    return refusal === null && (!isMain || mayOpen(places, visiting, paused));
+  }
   await session.send("Fetch.enable", { patterns: [{ urlPattern: "*", resourceType: "Document" }] });
   page.on("response", (response) => {
     if (!response.request().isNavigationRequest() || response.frame() !== page.mainFrame()) return;

@@ -1,17 +1,50 @@
-/** Reads from HTML what a browser without scripts needs to go on. */
+import { Tokenizer, TokenizerMode, type Token } from "parse5";
+import { webAddress } from "../http.ts";
 
-const entities: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'" };
+/**
+ * Reads from HTML what a browser without scripts needs to go on. It reads tags, and builds no tree: the cost of a tree grows with the square
+ * of the length for pages that are made for that.
+ */
 
-const decoded = (text: string): string =>
-  text.replaceAll(/&(?:#x([\da-f]{1,6})|#(\d{1,7})|(\w+));/gi, (whole, hex?: string, decimal?: string, name = "") => {
-    const point = hex === undefined ? Number(decimal) : Number.parseInt(hex, 16);
-    if (Number.isNaN(point)) return entities[String(name)] ?? whole;
-    return point > 0x10ffff ? whole : String.fromCodePoint(point);
-  });
+const { SCRIPT_DATA, RAWTEXT, RCDATA, PLAINTEXT } = TokenizerMode;
 
-function attribute(tag: string, name: string): string | null {
-  const found = new RegExp(`\\s${name}\\s*=\\s*(?:"([^"]*)"|'([^']*)'|([^\\s"'>]+))`, "i").exec(tag);
-  return found === null ? null : decoded(found[1] ?? found[2] ?? found[3] ?? "");
+/** Elements that contain text and no tags (HTML 13.2.6.2). */
+const textElements = new Map([
+  ["script", SCRIPT_DATA],
+  ...["style", "xmp", "iframe", "noembed", "noframes"].map((name) => [name, RAWTEXT] as const),
+  ...["title", "textarea"].map((name) => [name, RCDATA] as const),
+  ["plaintext", PLAINTEXT],
+] as const);
+
+/** A tag, with the names of elements and attributes in small letters. */
+interface Tag {
+  readonly name: string;
+  readonly isEnd: boolean;
+  readonly attributes: ReadonlyMap<string, string>;
+}
+
+function tagsOf(html: string): readonly Tag[] {
+  const tags: Tag[] = [];
+  const add = (isEnd: boolean, { tagName, attrs }: Token.TagToken): void => {
+    tags.push({ name: tagName, isEnd, attributes: new Map(attrs.map(({ name, value }) => [name, value])) });
+  };
+  const ignore = (): void => undefined;
+  const tokenizer = new Tokenizer(
+    {},
+    {
+      onStartTag(tag) {
+        add(false, tag);
+        tokenizer.state = textElements.get(tag.tagName) ?? tokenizer.state;
+      },
+      onEndTag(tag) {
+        add(true, tag);
+      },
+      ...{ onComment: ignore, onDoctype: ignore, onEof: ignore },
+      ...{ onCharacter: ignore, onNullCharacter: ignore, onWhitespaceCharacter: ignore },
+    },
+  );
+  tokenizer.write(html, true);
+  return tags;
 }
 
 export interface Form {
@@ -19,25 +52,41 @@ export interface Form {
   readonly fields: URLSearchParams;
 }
 
-/** The form of a page that has a single form with nothing to fill in, as "Sign in with …" often is; null: a person has to decide. */
+/**
+ * The form of a page that has a single form with nothing to fill in, as "Sign in with …" often is; null: a person has to decide, or it leads
+ * nowhere.
+ */
 export function onlyForm(html: string, address: string): Form | null {
-  const forms = [...html.matchAll(/<form\b[^>]*>[\s\S]*?<\/form>/gi)].map(([whole]) => whole);
-  const [form = "", ...others] = forms;
-  const open = /^<form\b[^>]*>/i.exec(form)?.[0] ?? "";
-  if (others.length > 0 || attribute(open, "method")?.toLowerCase() !== "post") return null;
-  const inputs = Array.from(form.matchAll(/<input\b[^>]*>/gi), ([tag]) => tag);
-  const isHidden = (tag: string): boolean => attribute(tag, "type")?.toLowerCase() === "hidden";
-  const isButton = (tag: string): boolean => attribute(tag, "type")?.toLowerCase() === "submit";
-  if (/<(select|textarea)\b/i.test(form) || !inputs.every((tag) => isHidden(tag) || isButton(tag))) return null;
-  const fields = inputs.filter(isHidden).map((tag): [string, string] => {
-    return [attribute(tag, "name") ?? "", attribute(tag, "value") ?? ""];
-  });
-  return { action: new URL(attribute(open, "action") ?? address, address).href, fields: new URLSearchParams(fields) };
+  const forms: Tag[][] = [];
+  let open: Tag[] | null = null;
+  for (const tag of tagsOf(html)) {
+    if (tag.name === "form" && tag.isEnd) open = null;
+    // A form within a form is none (HTML 13.2.6.4.7).
+    else if (tag.name === "form") {
+      if (open !== null) continue;
+      open = [tag];
+      forms.push(open);
+    } else if (!tag.isEnd) open?.push(tag);
+  }
+  const [[form, ...elements] = [], ...others] = forms;
+  if (form === undefined || others.length > 0 || kindOf(form, "method") !== "post") return null;
+  const inputs = elements.filter(({ name }) => name === "input");
+  if (!inputs.every((tag) => ["hidden", "submit"].includes(kindOf(tag, "type")))) return null;
+  if (elements.some(({ name }) => name === "select" || name === "textarea")) return null;
+  const fields = inputs
+    .filter((tag) => kindOf(tag, "type") === "hidden")
+    .map(({ attributes }): [string, string] => [attributes.get("name") ?? "", attributes.get("value") ?? ""]);
+  const action = webAddress(form.attributes.get("action") ?? address, address);
+  return action === null ? null : { action: action.href, fields: new URLSearchParams(fields) };
 }
+
+const kindOf = ({ attributes }: Tag, name: string): string => (attributes.get(name) ?? "").toLowerCase();
 
 /** Where a page sends the browser on by itself (`<meta http-equiv="refresh">`). */
 export function refreshOf(html: string, address: string): string | null {
-  const tag = /<meta\b[^>]*http-equiv\s*=\s*["']?refresh[^>]*>/i.exec(html)?.[0] ?? "";
-  const target = /;\s*url\s*=\s*['"]?(.+?)['"]?\s*$/i.exec(attribute(tag, "content") ?? "")?.[1];
-  return target !== undefined && URL.canParse(target, address) ? new URL(target, address).href : null;
+  const tag = tagsOf(html).find((one) => one.name === "meta" && kindOf(one, "http-equiv") === "refresh");
+  const [, rest = ""] = /^\s*[\d.]+(?:\s*[;,]\s*|\s+)(.*)$/s.exec(tag?.attributes.get("content") ?? "") ?? [];
+  const [, quote, target = ""] = /^(?:url\s*=\s*)?(["']?)(.*)$/is.exec(rest) ?? [];
+  const [named = ""] = quote === "" || quote === undefined ? [target] : target.split(quote);
+  return named === "" ? null : (webAddress(named, address)?.href ?? null);
 }

@@ -1,5 +1,5 @@
 import { Problem, shown } from "../check.ts";
-import { send, type Outgoing, type Reply } from "../http.ts";
+import { requireWebAddress, send, type Outgoing, type Reply } from "../http.ts";
 import { answerPage, pageOf, postedParameters } from "../pages.ts";
 import { addressOf, isIdp, type Browser, type End, type Places, type Visit } from "./browser.ts";
 import { CookieJar } from "./cookie-jar.ts";
@@ -28,6 +28,8 @@ export function smallBrowser(places: Places, now: () => number): Browser {
     const cookie = jar.headerFor(url);
     const reply = await send({
       ...outgoing,
+      // The server of the check is where the operator says it is.
+      ...(!isIdp(places, url) && { lookup: places.lookup }),
       url: url.href.replace(/#.*$/s, ""),
       headers: {
         accept: isIdp(places, url) ? "application/json" : html,
@@ -53,7 +55,7 @@ export function smallBrowser(places: Places, now: () => number): Browser {
       return { method: "POST", url: redirectUri, form: parameters };
     }
     const moved = await answerPage(page, { user: places.user, decision: "allow", code: null }, (href, form) =>
-      request({ method: "POST", url: new URL(href, reply.url).href, form }, reply.url),
+      request({ method: "POST", url: requireWebAddress("the page leads to", href, reply.url).href, form }, reply.url),
     );
     progress.steps.push({ url: new URL(moved.url), isApp: false, status: moved.status });
     return movedTo(moved) ?? afterIdp(moved, progress);

@@ -2,7 +2,8 @@ import type { Attempt } from "../attempt.ts";
 import { noticed, notReached, unnoticed, type Case } from "../../verdicts/case.ts";
 
 const names = ["access_token", "id_token", "refresh_token", "token", "id_token_hint"];
-const jwt = /\bey[\w-]{10,}\.ey[\w-]{10,}\.[\w-]*/;
+/** It begins only where a word begins, so that no part of a long word is read twice. */
+const jwt = /(?<![\w-])ey[\w-]{10,}\.ey[\w-]{10,}\.[\w-]*/;
 
 export const tokenInUrl: Case<Attempt> = {
   name: "token-in-url",
@@ -24,6 +25,9 @@ const parametersOf = (url: URL): readonly (readonly [string, string])[] => [
   ...new URLSearchParams(url.hash.slice(1)),
 ];
 
+/** The escapes of ASCII, decoded: a token has no other characters. */
+const plain = (text: string): string =>
+  text.replaceAll(/%([0-7][\da-f])/gi, (_escape, code: string) => String.fromCharCode(Number.parseInt(code, 16)));
+
 const hasToken = (url: URL): boolean =>
-  jwt.test(decodeURIComponent(url.href.replaceAll(/%(?![\da-f]{2})/gi, "%25"))) ||
-  parametersOf(url).some(([name, value]) => names.includes(name) && value.length >= 16);
+  jwt.test(plain(url.href)) || parametersOf(url).some(([name, value]) => names.includes(name) && value.length >= 16);
