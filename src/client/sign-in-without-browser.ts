@@ -1,8 +1,8 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { JsonObject } from "../text/json-object.ts";
 import { CookieJar } from "./app-check/cookie-jar.ts";
-import { Problem, shown } from "./check.ts";
-import { jsonOf, send, type Outgoing, type Reply } from "./http.ts";
+import { Problem } from "./check.ts";
+import { jsonOf, requireWebAddress, send, type Outgoing, type Reply } from "./http.ts";
 import { answerPage, pageOf, postedParameters } from "./pages.ts";
 
 /** Signs a user in at an app, in a program: redirects, cookies, and the pages of idp. For tests that need no browser. */
@@ -74,7 +74,9 @@ export async function signInWithoutBrowser(
     const first = pageOf(reply);
     const redirectUri = String(first["action"]);
     const form = postedParameters(first, redirectUri);
-    if (form !== null) return { method: "POST", url: redirectUri, form };
+    if (form !== null) {
+      return { method: "POST", url: requireWebAddress("the page leads to", redirectUri).href, form };
+    }
     const page = otp === "auto" ? await withCode(first, reply.url) : first;
     const code = otp === "auto" ? page["code"] : otp;
     const decider = {
@@ -83,7 +85,10 @@ export async function signInWithoutBrowser(
       code: typeof code === "string" ? () => Promise.resolve(code) : null,
     };
     return answerPage(page, decider, (href, fields) =>
-      request({ method: "POST", url: new URL(href, reply.url).href, form: fields }, reply.url),
+      request(
+        { method: "POST", url: requireWebAddress("the page leads to", href, reply.url).href, form: fields },
+        reply.url,
+      ),
     );
   }
 
@@ -120,9 +125,7 @@ export async function signInWithoutBrowser(
 
 function redirectOf({ url, status, headers: { location } }: Reply): Outgoing | null {
   if (status < 300 || status >= 400 || location === undefined) return null;
-  if (!URL.canParse(location, url))
-    throw new Problem(`${url} redirects to ${shown(location)}, which is not an address`);
-  return { method: "GET", url: new URL(location, url).href };
+  return { method: "GET", url: requireWebAddress(`${url} redirects to`, location, url).href };
 }
 
 /** The origin of an idp, where the address is an authorization request to one; else null. */
@@ -136,8 +139,25 @@ async function idpAt(address: string): Promise<string | null> {
   return jsonOf(health)["status"] === "ok" ? origin : null;
 }
 
-/** Redirects that a browser follows by GET, whatever the method was. */
-const byGet = [301, 302, 303];
+/** Statuses of redirects (Fetch 2.2.3). */
+const redirects = [301, 302, 303, 307, 308];
+
+/** Headers that are for one origin alone, and those that describe a body. */
+const ofOrigin = ["authorization", "cookie", "proxy-authorization", "host"];
+const ofBody = ["content-encoding", "content-language", "content-location", "content-type", "content-length"];
+
+/** The next request of a redirect (Fetch 4.4, HTTP-redirect fetch). */
+function redirected(init: RequestInit, status: number, from: URL, to: URL): RequestInit {
+  const headers = new Headers(init.headers);
+  if (to.origin !== from.origin) for (const name of ofOrigin) headers.delete(name);
+  const method = (init.method ?? "GET").toUpperCase();
+  const becomesGet =
+    status === 303 ? method !== "GET" && method !== "HEAD" : [301, 302].includes(status) && method === "POST";
+  if (!becomesGet) return { ...init, headers };
+  for (const name of ofBody) headers.delete(name);
+  const { body: _, method: __, ...rest } = init;
+  return { ...rest, headers };
+}
 
 function fetchWith(jar: CookieJar): SignedInWithoutBrowser["fetch"] {
   return async (input, init = {}) => {
@@ -150,13 +170,11 @@ function fetchWith(jar: CookieJar): SignedInWithoutBrowser["fetch"] {
       const response = await fetch(target, { ...current, headers, redirect: "manual" });
       jar.keep(target, response.headers.getSetCookie());
       const location = response.headers.get("location");
-      const isMoved = response.status >= 300 && response.status < 400 && location !== null;
-      if (!isMoved || (init.redirect ?? "follow") !== "follow") return response;
-      target = new URL(location, target);
-      if (byGet.includes(response.status)) {
-        const { body: _, method: __, ...rest } = current;
-        current = rest;
-      }
+      if (!redirects.includes(response.status) || location === null || init.redirect === "manual") return response;
+      if (init.redirect === "error") throw new Problem(`${target.href} redirects, and redirect is "error"`);
+      const next = requireWebAddress(`${target.href} redirects to`, location, target.href);
+      current = redirected(current, response.status, target, next);
+      target = next;
     }
     throw new Problem(`${String(input)} redirects in a circle: ${maxSteps} steps, and no end`);
   };

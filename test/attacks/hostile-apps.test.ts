@@ -6,6 +6,7 @@ import type { Attempt } from "../../src/client/app-check/attempt.ts";
 import { tokenInUrl } from "../../src/client/app-check/cases/token-in-url.ts";
 import { smallBrowser } from "../../src/client/app-check/small-browser.ts";
 import { nearLookup } from "../../src/cli/check/flags.ts";
+import { signInWithoutBrowser } from "../../src/index.ts";
 import { underAttack } from "../helpers/attack.ts";
 import { idpHere } from "../helpers/command.ts";
 
@@ -127,3 +128,28 @@ test.each([
   expect(performance.now() - begun).toBeLessThan(5000);
 });
 
+test("fetch of a signed-in browser takes no credentials of the caller along to another origin", async () => {
+  const other = await serving((_req, res) => res.end("other"));
+  const app = await serving((req, res) => {
+    if (req.url === "/away") res.writeHead(307, { location: `${other.url}/there` });
+    res.end("app");
+  });
+  const { fetch } = await signInWithoutBrowser(app.url, { user: "alice" });
+  const headers = { authorization: "Bearer the-secret-token", cookie: "session=the-secret-session", "x-other": "1" };
+  await fetch(`${app.url}/away`, { method: "POST", body: "{}", headers });
+  expect(other.got[0]?.headers).toMatchObject({ "x-other": "1" });
+  expect(JSON.stringify(other.got[0]?.headers)).not.toContain("the-secret");
+});
+
+test.each(["http://[", "file:///etc/passwd"])(
+  "fetch of a signed-in browser follows no redirect to %s",
+  async (location) => {
+    const app = await serving((req, res) => {
+      res.writeHead(req.url === "/away" ? 302 : 200, req.url === "/away" ? { location } : {}).end("app");
+    });
+    const { fetch } = await signInWithoutBrowser(app.url, { user: "alice" });
+    await expect(fetch(`${app.url}/away`)).rejects.toThrow(
+      `redirects to "${location}", which is not an http or https URL`,
+    );
+  },
+);
