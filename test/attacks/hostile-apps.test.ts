@@ -8,6 +8,7 @@ import { smallBrowser } from "../../src/client/app-check/small-browser.ts";
 import { nearLookup } from "../../src/cli/check/flags.ts";
 import { signInWithoutBrowser } from "../../src/index.ts";
 import { underAttack } from "../helpers/attack.ts";
+import { CarefulApp, serveApp } from "../helpers/careful-app.ts";
 import { idpHere } from "../helpers/command.ts";
 
 /**
@@ -76,6 +77,28 @@ test("a code goes to no machine of somebody else through another redirect URI of
   );
   expect(code).toBe(6);
   expect(stdout).toMatch(/not-reached +control .*0\.0\.0\.0, which is neither this machine nor a private network/);
+});
+
+test("a logout token goes to no machine of somebody else", async () => {
+  const paths: string[] = [];
+  let app: CarefulApp | null = null;
+  const { url, close } = await serveApp(0, () => app, { onRequest: (path) => paths.push(path.split("?")[0] ?? "") });
+  onTestFinished(close);
+  const logoutUri = `${url.replace("localhost", "0.0.0.0")}/backchannel-logout`;
+  const [redirectUri, clientSecret] = [`${url}/callback`, "the-secret-of-the-app-under-test"];
+  const client = {
+    ...{ token_endpoint_auth_method: "client_secret_post", client_secret: clientSecret },
+    ...{ redirect_uris: [redirectUri], backchannel_logout_uri: logoutUri },
+  };
+  const begun = check({ url }, client, "--case", "logout-token.alg-none");
+  app = await CarefulApp.create({ issuer: idp.issuer, clientId: "app", clientSecret, redirectUri });
+  const { code, stdout } = await begun;
+  expect(paths).toContain("/callback");
+  expect(paths).not.toContain("/backchannel-logout");
+  expect({ code, stdout }).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(/not-reached +logout-token.alg-none .*0\.0\.0\.0/),
+  });
 });
 
 test("a name is resolved for each connection, and what is refused then is not reached", async () => {

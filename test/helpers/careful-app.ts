@@ -55,7 +55,9 @@ export type Neglect =
   | "logout-exp"
   | "logout-events"
   | "logout-nonce"
-  | "logout-subject";
+  | "logout-unnamed"
+  | "logout-sub"
+  | "logout-jti";
 
 export interface AppConfig {
   readonly issuer: string;
@@ -86,6 +88,8 @@ interface Session {
   pending: Pending | null;
   user: {
     readonly sub: string;
+    /** Of the ID token: the session at the provider. */
+    readonly sid?: unknown;
     readonly since?: string | undefined;
     accessToken: string;
     refreshToken: string | undefined;
@@ -124,6 +128,7 @@ export class CarefulApp {
   readonly #sessions = new Map<string, Session>();
   /** The one session of all browsers, if telling them apart is neglected. */
   readonly #pendingByState = new Map<string, Pending>();
+  readonly #toldBefore = new Set<string>();
   readonly #fixed = { verifier: random() + random(), nonce: random(), states: 0 };
   #keys: readonly JWK[] = [];
   #metadata: Metadata;
@@ -270,7 +275,8 @@ export class CarefulApp {
     const { userinfo: use } = this.#config;
     refuseUnless(isOfUser || use !== undefined, "sub of userinfo");
     const since = isOfUser && use !== "hides" ? createdAt : undefined;
-    return { sub: (this.#neglects("userinfo-sub") ? sub : null) ?? expected ?? "", since, accessToken, refreshToken };
+    const signedIn = (this.#neglects("userinfo-sub") ? sub : null) ?? expected ?? "";
+    return { sub: signedIn, sid: claims?.["sid"], since, accessToken, refreshToken };
   }
 
   async #checkIdToken(token: string, nonce: string): Promise<JWTPayload> {
@@ -344,7 +350,7 @@ export class CarefulApp {
   async #told(req: IncomingMessage, url: URL, res: ServerResponse): Promise<void> {
     const token = (await parametersOf(req, url)).get("logout_token") ?? "";
     const { alg, kid } = decodeProtectedHeader(token);
-    const { iss, aud, exp = 0, sub, sid, nonce, events } = decodeJwt(token);
+    const { iss, aud, exp = 0, jti = "", sub, sid, nonce, events } = decodeJwt(token);
     refuseUnless(alg !== "none" || this.#neglects("logout-alg"), "alg");
     if (alg !== "none" && !this.#neglects("logout-signature")) await this.#verify(token, kid);
     refuseUnless(iss === this.#config.issuer || this.#neglects("logout-iss"), "iss");
@@ -352,10 +358,13 @@ export class CarefulApp {
     refuseUnless(exp > Date.now() / 1000 || this.#neglects("logout-exp"), "exp");
     refuseUnless(events !== undefined || this.#neglects("logout-events"), "events");
     refuseUnless(nonce === undefined || this.#neglects("logout-nonce"), "nonce");
-    const all = this.#neglects("logout-subject");
-    refuseUnless(all || sub !== undefined || sid !== undefined, "sub and sid");
+    refuseUnless(!this.#toldBefore.has(jti), "jti");
+    if (!this.#neglects("logout-jti")) this.#toldBefore.add(jti);
+    const isNamed = sub !== undefined || sid !== undefined;
+    refuseUnless(isNamed || this.#neglects("logout-unnamed"), "sub and sid");
     for (const session of this.#sessions.values()) {
-      if (all || (session.user !== null && session.user.sub === sub)) session.user = null;
+      const isOfUser = session.user?.sub === sub || this.#neglects("logout-sub");
+      if (!isNamed || (sid === undefined ? isOfUser : session.user?.sid === sid)) session.user = null;
     }
     res.end();
   }

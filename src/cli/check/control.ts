@@ -33,12 +33,12 @@ export function controlOf(
         throw error;
       }
     },
-    async endSessions() {
-      const { notices } = await call("sessions.end", { user });
+    async endSession({ sid }) {
+      const { notices } = await call("sessions.end", { id: sid });
       const missed = notices.find((notice) => notice.client === client && !notice.ok);
       return missed?.detail ?? null;
     },
-    logoutToken: (change) => logoutTokenOf(server, about, change),
+    logoutToken: (session, change) => logoutTokenOf(server, about, session, change),
     async revoke() {
       await call("revoke", { user, client });
     },

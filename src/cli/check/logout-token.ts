@@ -1,5 +1,5 @@
 import { importJWK, SignJWT, type JWK } from "jose";
-import type { Control, LogoutClaims } from "../../client/app-check/control.ts";
+import type { Control, LogoutClaims, SignedInSession } from "../../client/app-check/control.ts";
 import { OperationError } from "../../core/errors.ts";
 import { randomText } from "../../serve/random.ts";
 import { callServer, type Server } from "../target/remote.ts";
@@ -34,22 +34,19 @@ async function signerOf(server: Server, client: string) {
 
 export async function logoutTokenOf(
   server: Server,
-  { issuer, client, user }: Pick<Control, "issuer" | "client" | "user">,
+  { issuer, client }: Pick<Control, "issuer" | "client">,
+  { sub, sid }: SignedInSession,
   { claims = {}, spoil }: LogoutClaims,
 ): Promise<string> {
-  const { id: sub } = await callServer(server, "users.show", { username: user });
-  const [session] = (await callServer(server, "sessions.list", { user })).toSorted((one, other) =>
-    other.signedInAt.localeCompare(one.signedInAt),
-  );
   const now = Math.floor(Date.now() / 1000);
   const at = (name: string, usual: number): number => now + (typeof claims[name] === "number" ? claims[name] : usual);
   const all = {
-    ...{ iss: issuer, sub, aud: client, jti: randomText(16), sid: session?.id, events: { [event]: {} } },
+    ...{ iss: issuer, sub, aud: client, jti: randomText(16), sid, events: { [event]: {} } },
     ...claims,
     ...{ iat: at("iat", 0), exp: at("exp", life) },
   };
   const payload = Object.fromEntries(
-    Object.entries(all).filter(([, value]: [string, unknown]) => value !== null && value !== undefined),
+    Object.entries(all).filter(([, value]: [string, unknown]) => value !== null),
   );
   const { header, key } = await signerOf(server, client);
   const token = await new SignJWT(payload).setProtectedHeader(header).sign(key);

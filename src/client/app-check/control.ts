@@ -27,6 +27,12 @@ interface CodeInput {
   readonly code_challenge?: string;
 }
 
+/** A user's session at the provider, as the ID token of its browser names it. */
+export interface SignedInSession {
+  readonly sub: string;
+  readonly sid: string;
+}
+
 /** How a logout token differs from a good one. */
 export interface LogoutClaims {
   /** In place of the usual ones; null leaves one out. `iat` and `exp` are seconds from now. */
@@ -53,10 +59,10 @@ export interface Control {
   issueCode(input: CodeInput): Promise<string | null>;
   /** Where the client is told that a session ended; null: it has no such address. */
   readonly logoutUri: string | null;
-  /** Ends the sessions of the user. @returns why the client was not told, or null */
-  endSessions(): Promise<string | null>;
-  /** A logout token for the latest session of the user. */
-  logoutToken(change: LogoutClaims): Promise<string>;
+  /** Ends a session. @returns why the client was not told, or null */
+  endSession(session: SignedInSession): Promise<string | null>;
+  /** A logout token for a session. */
+  logoutToken(session: SignedInSession, change: LogoutClaims): Promise<string>;
   revoke(): Promise<void>;
   expire(): Promise<void>;
   rotateKeys(): Promise<void>;

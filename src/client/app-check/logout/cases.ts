@@ -3,7 +3,7 @@ import { send } from "../../http.ts";
 import { Problem } from "../../check.ts";
 import type { Attempt } from "../attempt.ts";
 import type { Browser } from "../browser.ts";
-import type { LogoutClaims } from "../control.ts";
+import type { LogoutClaims, Recorded, SignedInSession } from "../control.ts";
 import { standingUnknown, whyNotSignedIn } from "../standing.ts";
 
 /** Back-channel logout: only for a client with `backchannel_logout_uri`. All spoiled logout tokens are judged here. */
@@ -23,15 +23,34 @@ async function isSignedOut(attempt: Attempt, browser: Browser): Promise<boolean 
   }
 }
 
-/** Signs in. @returns the browser, or why nobody is signed in */
-async function signedIn(attempt: Attempt): Promise<Browser | Finding> {
-  const browser = await attempt.newBrowser();
-  const visit = await attempt.signIn(browser);
-  const why = whyNotSignedIn(visit, await attempt.standing(browser));
-  return why === null ? browser : notReached(why);
+/** A browser that is signed in, and its session as its own ID token names it: other browsers may be signed in as the same user. */
+interface SignedIn {
+  readonly browser: Browser;
+  readonly session: SignedInSession;
 }
 
-const isFinding = (found: Browser | Finding): found is Finding => "verdict" in found;
+/** Signs in. @returns why nobody is signed in, or no session is known */
+async function signedIn(attempt: Attempt, given: Browser | null = null): Promise<SignedIn | Finding> {
+  const browser = given ?? (await attempt.newBrowser());
+  const mark = await attempt.mark();
+  const visit = await attempt.signIn(browser);
+  const why = whyNotSignedIn(visit, await attempt.standing(browser));
+  if (why !== null) return notReached(why);
+  const session = (await attempt.requests(mark)).map(sessionIn).findLast((found) => found !== null);
+  if (session === undefined) return notReached("the app got no ID token, which would name the session");
+  return { browser, session };
+}
+
+/** The session that the ID token of a token response names; null: it is another response. */
+function sessionIn({ endpoint, grant_type: grant, response }: Recorded): SignedInSession | null {
+  if (endpoint !== "token" || grant !== "authorization_code") return null;
+  const body = Object(response?.["body"]) as { readonly id_token?: unknown };
+  const { claims } = Object(body.id_token) as { readonly claims?: unknown };
+  const { sub, sid } = Object(claims) as { readonly sub?: unknown; readonly sid?: unknown };
+  return typeof sub === "string" && typeof sid === "string" ? { sub, sid } : null;
+}
+
+const isFinding = (found: SignedIn | Finding): found is Finding => "verdict" in found;
 
 const backchannelLogout: Case<Attempt> = {
   name: "backchannel-logout",
@@ -40,10 +59,10 @@ const backchannelLogout: Case<Attempt> = {
   paragraph: "OpenID Connect Back-Channel Logout 2.7",
   fix: "serve backchannel_logout_uri: verify the logout token, then delete the sessions with its sid, or all of its sub",
   async run(attempt) {
-    const browser = await signedIn(attempt);
-    if (isFinding(browser)) return browser;
-    const notice = await attempt.control.endSessions();
-    const isOut = await isSignedOut(attempt, browser);
+    const found = await signedIn(attempt);
+    if (isFinding(found)) return found;
+    const notice = await attempt.control.endSession(found.session);
+    const isOut = await isSignedOut(attempt, found.browser);
     if (isOut === null) return standingUnknown;
     const why = notice === null ? "" : ` (${notice})`;
     return isOut ? works("ended the session") : unnoticed(`kept the user signed in${why}`);
@@ -56,6 +75,8 @@ interface Row {
   readonly paragraph: string;
   readonly fix: string;
   readonly change: LogoutClaims;
+  /** The token that it spoils. Absent: the one that the provider sends. */
+  readonly right?: LogoutClaims;
   /** An app may accept it. */
   readonly optional?: true;
 }
@@ -127,6 +148,7 @@ const rows: readonly Row[] = [
     paragraph: "2.7",
     fix: "end only the sessions of the sub, or the one with the sid",
     change: { claims: { sub: "somebody-else", sid: null } },
+    right: { claims: { sid: null } },
   },
   {
     name: "iat-past",
@@ -145,21 +167,21 @@ const wrongTokens: readonly Case<Attempt>[] = rows.map((row) => ({
   paragraph: `OpenID Connect Back-Channel Logout ${row.paragraph}`,
   fix: row.fix,
   async run(attempt) {
-    const browser = await signedIn(attempt);
-    if (isFinding(browser)) return browser;
-    return (
-      (await deliver(attempt, await attempt.control.logoutToken(row.change))) ?? judged(attempt, browser, row.optional)
-    );
+    const found = await signedIn(attempt);
+    if (isFinding(found)) return found;
+    const failed = await deliver(attempt, await attempt.control.logoutToken(found.session, row.change));
+    return failed ?? judged(attempt, found, row);
   },
 }));
 
 /** Sends a logout token as the provider does. @returns why it did not reach the app, or null */
-async function deliver({ control, verdicts }: Attempt, token: string): Promise<Finding | null> {
+async function deliver({ app, control, verdicts }: Attempt, token: string): Promise<Finding | null> {
   if (verdicts.get("backchannel-logout") === "unnoticed") {
     return notReached("the app ends no session at all (see backchannel-logout)");
   }
   try {
-    await send({ method: "POST", url: control.logoutUri ?? "", form: new URLSearchParams({ logout_token: token }) });
+    const form = new URLSearchParams({ logout_token: token });
+    await send({ method: "POST", url: control.logoutUri ?? "", form, lookup: app.lookup });
     return null;
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
@@ -167,11 +189,20 @@ async function deliver({ control, verdicts }: Attempt, token: string): Promise<F
   }
 }
 
-async function judged(attempt: Attempt, browser: Browser, optional: true | undefined): Promise<Finding> {
+/** An app may keep a user signed in for another reason, so the right token must sign this browser out afterwards. */
+async function judged(
+  attempt: Attempt,
+  { browser, session }: SignedIn,
+  { right = {}, optional }: Pick<Row, "right" | "optional">,
+): Promise<Finding> {
   const isOut = await isSignedOut(attempt, browser);
   if (isOut === null) return standingUnknown;
-  if (!isOut) return noticed("kept the user signed in");
-  return optional === true ? notRequired("signed the user out") : unnoticed("signed the user out");
+  if (isOut) return optional === true ? notRequired("signed the user out") : unnoticed("signed the user out");
+  const failed = await deliver(attempt, await attempt.control.logoutToken(session, right));
+  if (failed !== null) return failed;
+  return (await isSignedOut(attempt, browser)) === true
+    ? noticed("kept the user signed in")
+    : notReached("the app kept the user signed in, and did so after the right logout token too");
 }
 
 const replayed: Case<Attempt> = {
@@ -183,15 +214,16 @@ const replayed: Case<Attempt> = {
   async run(attempt) {
     const first = await signedIn(attempt);
     if (isFinding(first)) return first;
-    const token = await attempt.control.logoutToken({});
+    const token = await attempt.control.logoutToken(first.session, {});
     const failed = await deliver(attempt, token);
     if (failed !== null) return failed;
-    if ((await isSignedOut(attempt, first)) !== true)
+    if ((await isSignedOut(attempt, first.browser)) !== true)
       return notReached("the app did not take the logout token the first time");
-    const visit = await attempt.signIn(first);
-    const why = whyNotSignedIn(visit, await attempt.standing(first));
-    if (why !== null) return notReached(why);
-    return (await deliver(attempt, token)) ?? judged(attempt, first, true);
+    const second = await signedIn(attempt, first.browser);
+    if (isFinding(second)) return second;
+    // The browser is still signed in at the provider.
+    if (second.session.sid !== first.session.sid) return notReached("the second sign-in began another session");
+    return (await deliver(attempt, token)) ?? judged(attempt, second, { optional: true });
   },
 };
 
