@@ -159,6 +159,7 @@ describe("an ID token that was made to be refused", () => {
     "nonce-wrong",
     "nonce-missing",
     "at-hash-wrong",
+    "aud-contains",
   ];
 
   test.each(["RS256", "ES256"] as const)("is refused with a signature that is spelt otherwise (%s)", async (alg) => {

@@ -24,6 +24,9 @@ export type Neglect =
   | "signature"
   | "id-iss"
   | "aud"
+  | "crit"
+  | "iss-prefix"
+  | "aud-contains"
   | "aud-extra"
   | "exp"
   | "iat"
@@ -280,16 +283,21 @@ export class CarefulApp {
   }
 
   async #checkIdToken(token: string, nonce: string): Promise<JWTPayload> {
-    const { alg, kid } = decodeProtectedHeader(token);
+    const { alg, kid, crit } = decodeProtectedHeader(token);
     refuseUnless(alg !== "none" || this.#neglects("alg"), "alg");
-    if (alg !== "none" && !this.#neglects("signature")) await this.#verify(token, kid);
+    refuseUnless(crit === undefined || this.#neglects("crit"), "crit");
+    // jose refuses what is in crit, too.
+    const isRead = alg !== "none" && crit === undefined;
+    if (isRead && !this.#neglects("signature")) await this.#verify(token, kid);
     const claims = decodeJwt(token);
     const { issuer, clientId } = this.#config;
     const now = Date.now() / 1000;
     const audiences = [claims.aud ?? []].flat();
     const [azp, atHash] = [claims["azp"], claims["at_hash"]];
-    refuseUnless(this.#neglects("id-iss") || claims.iss === issuer, "iss");
-    refuseUnless(this.#neglects("aud") || audiences.includes(clientId), "aud");
+    const isPrefix = this.#neglects("iss-prefix") && claims.iss?.startsWith(issuer) === true;
+    const isPart = this.#neglects("aud-contains") && audiences.join(" ").includes(clientId);
+    refuseUnless(this.#neglects("id-iss") || isPrefix || claims.iss === issuer, "iss");
+    refuseUnless(this.#neglects("aud") || isPart || audiences.includes(clientId), "aud");
     refuseUnless(audiences.length === 1 || this.#neglects("aud-extra"), "aud");
     refuseUnless(azp === undefined || azp === clientId, "azp");
     refuseUnless(this.#neglects("exp") || (claims.exp !== undefined && claims.exp > now), "exp");

@@ -30,10 +30,13 @@ async function problemsOf(response: Body): Promise<string[]> {
   const { keys } = await keysOf();
   const key = header["kid"] === undefined ? keys[0] : keys.find(({ kid }) => kid === header["kid"]);
   check("alg", header["alg"] === "RS256");
+  check("crit", header["crit"] === undefined);
   if (header["alg"] === "RS256") {
     check("kid", header["kid"] !== undefined);
     check("key", key !== undefined);
-    const verified = compactVerify(response.id_token, createLocalJWKSet({ keys: key === undefined ? [] : [key] }));
+    const verified = compactVerify(response.id_token, createLocalJWKSet({ keys: key === undefined ? [] : [key] }), {
+      crit: { "unknown-extension": true },
+    });
     if (key !== undefined)
       check(
         "signature",
@@ -89,6 +92,9 @@ const tokenFlaws: readonly (readonly [FlawName, readonly string[], "refused" | "
   ["nonce-wrong", ["nonce"], "refused"],
   ["nonce-missing", ["nonce"], "refused"],
   ["at-hash-wrong", ["at_hash"], "accepted"],
+  ["crit", ["crit"], "refused"],
+  ["iss-prefix", ["iss"], "refused"],
+  ["aud-contains", ["aud"], "refused"],
   ["token-type-wrong", ["token_type"], "refused"],
   ["expires-in-missing", ["expires_in"], "accepted"],
   ["refresh-token-missing", ["refresh_token"], "accepted"],

@@ -124,5 +124,26 @@ export const idTokenCases = flawCases(
       "3.1.3.8",
       check("compare at_hash with the access token"),
     ),
+    row(
+      "crit",
+      "refuse",
+      "an ID token with an extension that nobody knows",
+      "3.1.3.7 (6), RFC 7515 4.1.11",
+      check("refuse a header whose crit names what you do not know"),
+    ),
+    row(
+      "iss-prefix",
+      "refuse",
+      "an ID token whose iss only begins as the issuer does",
+      "3.1.3.7 (2)",
+      check("compare all of iss with the issuer, not only its start"),
+    ),
+    row(
+      "aud-contains",
+      "refuse",
+      "an ID token whose aud only contains your client_id",
+      "3.1.3.7 (3)",
+      check("compare all of aud with your client_id, not only a part"),
+    ),
   ],
 );

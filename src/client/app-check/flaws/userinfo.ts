@@ -27,8 +27,9 @@ async function judge({ attempt, browser, records, spoiled }: Seen): Promise<Find
   const marks = textsIn(claims).filter(
     (text) => text.length >= minLength && attempt.known.shown.includes(text) && !idTokens.includes(text),
   );
-  if (marks.length === 0)
-    return unnoticed("signed the user in, and --signed-in does not show whether UserInfo was used");
+  if (marks.length === 0) {
+    return notReached("the app signed the user in, and --signed-in does not show whether UserInfo was used");
+  }
   return marks.some((text) => shown.includes(text))
     ? unnoticed("showed what only UserInfo says")
     : noticed("signed the user in by the ID token, and showed nothing of UserInfo");

@@ -74,6 +74,9 @@ export const flawList = [
     ["nonce-wrong", "nonce is another value", refuseToken, "OpenID Connect Core 3.1.3.7 (11)"],
     ["nonce-missing", "nonce is left out, although one was sent", refuseToken, "OpenID Connect Core 3.1.3.7 (11)"],
     ["at-hash-wrong", "at_hash belongs to another access token", optional, "OpenID Connect Core 3.1.3.8"],
+    ["crit", "crit in the header names an extension that nobody knows", refuseToken, "RFC 7515 4.1.11"],
+    ["iss-prefix", "iss is the issuer with more behind it", refuseToken, "OpenID Connect Core 3.1.3.7 (2)"],
+    ["aud-contains", "aud is a longer text with the client's ID in it", refuseToken, "OpenID Connect Core 3.1.3.7 (3)"],
   ),
   ...rows(
     "token",

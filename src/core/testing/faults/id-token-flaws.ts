@@ -1,7 +1,7 @@
 import type { Context } from "../../context.ts";
 import type { JsonObject } from "../../../text/json-object.ts";
 import { rememberFlawed } from "../../tokens/flawed.ts";
-import type { Jws } from "../../keys/jws.ts";
+import { signJws, type Jws } from "../../keys/jws.ts";
 import { idTokenSigner, sign, tokenTypes, type UnsignedToken } from "../../keys/signer.ts";
 import { distance, elsewhere, signFlawed } from "./token-flaws.ts";
 import type { FlawName } from "./flaw-list.ts";
@@ -28,6 +28,8 @@ const claimFlaws: Readonly<Partial<Record<FlawName, (claims: JsonObject) => Json
   "nonce-wrong": (claims) => changed(claims, "nonce", `${String(claims["nonce"])}x`),
   "nonce-missing": (claims) => without(claims, "nonce"),
   "at-hash-wrong": (claims) => changed(claims, "at_hash", Buffer.alloc(16).toString("base64url")),
+  "iss-prefix": (claims) => changed(claims, "iss", `${String(claims["iss"]).replace(/\/$/, "")}/another`),
+  "aud-contains": (claims) => changed(claims, "aud", `not-${String(claims["aud"])}-but-another`),
 };
 
 type Sign = (ctx: Context, token: UnsignedToken) => Promise<string>;
@@ -35,12 +37,19 @@ type Sign = (ctx: Context, token: UnsignedToken) => Promise<string>;
 const withoutKid: Sign = (_ctx, { signer: { alg, privateKey }, ...token }) =>
   sign({ ...token, signer: { alg, privateKey } });
 
+/** An extension without a meaning (RFC 7515 4.1.11). */
+const unknownExtension = { crit: ["unknown-extension"], "unknown-extension": true };
+
+const withCrit: Sign = (_ctx, { typ, claims, signer: { alg, kid, privateKey } }) =>
+  signJws({ alg, typ, ...(kid !== undefined && { kid }), ...unknownExtension }, claims, privateKey);
+
 /** Each flaw, with whether it needs a `kid`: an ID token that is signed with its client's secret has none. */
 const signatureFlaws: Readonly<Partial<Record<FlawName, readonly [needsKid: boolean, sign: Sign]>>> = {
   "signature-wrong": [false, (ctx, token) => signFlawed(ctx, token, ["bad_signature"])],
   "alg-none": [false, (ctx, token) => signFlawed(ctx, token, ["alg_none"])],
   "kid-unknown": [true, (ctx, token) => signFlawed(ctx, token, ["unknown_kid"])],
   "kid-missing": [true, withoutKid],
+  crit: [false, withCrit],
 };
 
 /** The flawed ID token, signed as the client's ID tokens are. This server does not accept it. */
