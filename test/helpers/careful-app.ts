@@ -50,6 +50,10 @@ export type Neglect =
   | "retry"
   | "refresh"
   | "revoked"
+  /** It refuses every link to its sign-in that has parameters. */
+  | "links"
+  /** It signs the user out as soon as the access token is refused. */
+  | "refreshed"
   | "no-logout"
   | "logout-signature"
   | "logout-alg"
@@ -180,6 +184,7 @@ export class CarefulApp {
   }
 
   async #login(url: URL, session: Session, res: ServerResponse): Promise<void> {
+    refuseUnless(!this.#neglects("links") || url.search === "", "a link with parameters");
     const asked = url.searchParams.get("return_to") ?? "/";
     const isOwn = new URL(asked, "http://app.invalid").origin === "http://app.invalid";
     const pending: Pending = {
@@ -348,6 +353,7 @@ export class CarefulApp {
     if (user.refreshToken === undefined) return false;
     const response = await this.#tokens({ grant_type: "refresh_token", refresh_token: user.refreshToken });
     if (!response.ok) return this.#neglects("refresh");
+    if (this.#neglects("refreshed")) return false;
     const tokens = await jsonOf<{ readonly access_token: string; readonly refresh_token?: string }>(response);
     user.accessToken = tokens.access_token;
     user.refreshToken = tokens.refresh_token ?? user.refreshToken;

@@ -42,8 +42,8 @@ export function controlOf(
     async revoke() {
       await call("revoke", { user, client });
     },
-    async expire() {
-      await call("expire", { user, client, access: true, refresh: true });
+    async expire(what) {
+      await call("expire", { user, client, access: true, refresh: what === "all" });
     },
     async rotateKeys() {
       await call("keys.rotate", {});

@@ -64,7 +64,8 @@ export interface Control {
   /** A logout token for a session. */
   logoutToken(session: SignedInSession, change: LogoutClaims): Promise<string>;
   revoke(): Promise<void>;
-  expire(): Promise<void>;
+  /** Lets the user's tokens expire. @param what the access tokens alone, or the refresh tokens, too */
+  expire(what: "access" | "all"): Promise<void>;
   rotateKeys(): Promise<void>;
   /** Lets new access tokens live for this many seconds; null: as before. */
   setTokenLife(seconds: number | null): Promise<void>;

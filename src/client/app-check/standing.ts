@@ -1,6 +1,6 @@
-import { ending, whyNotBegun, type App, type AppStanding } from "./attempt.ts";
+import { ending, whyNotBegun, type App, type AppStanding, type Attempt } from "./attempt.ts";
 import type { Visit } from "./browser.ts";
-import { notReached } from "../verdicts/case.ts";
+import { noticed, notReached, type Finding } from "../verdicts/case.ts";
 
 /** Whether somebody is signed in, by what `--signed-in` shows. */
 export function appStanding({ end }: Visit, { signedIn, signedInText }: App, stranger: Visit | null): AppStanding {
@@ -21,6 +21,19 @@ export function whyNotSignedIn(visit: Visit, standing: AppStanding): string | nu
   if (why !== null) return why;
   if (standing === "in") return null;
   return `nobody is signed in at --signed-in: the app ${ending(visit)}`;
+}
+
+/**
+ * For a case that brings a response to the app which it refuses: `noticed` only where the app takes a right one that comes in the same way.
+ * @param did what the app did with the wrong one
+ */
+export async function noticedIfDelivered(attempt: Attempt, did: string): Promise<Finding> {
+  const browser = await attempt.newBrowser();
+  const begun = await attempt.signIn(browser, "hold");
+  if (begun.response === null) return notReached(whyNotBegun(begun) ?? "the app did not begin to sign in");
+  const visit = await browser.deliver(begun.response);
+  const why = whyNotSignedIn(visit, await attempt.standing(browser));
+  return why === null ? noticed(did) : notReached(`the app takes no right response that comes in this way: ${why}`);
 }
 
 /** The finding where `--signed-in` is broken. */

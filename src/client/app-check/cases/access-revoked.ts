@@ -10,11 +10,10 @@ export const accessRevoked: Case<Attempt> = {
   paragraph: "RFC 6750 3.1, RFC 7009 2.1",
   fix: "end the session where UserInfo answers 401 or 403, or introspection says active: false",
   async run(attempt) {
-    const found = await askAgain(
-      attempt,
-      () => attempt.control.revoke(),
-      ({ endpoint }) => ["userinfo", "introspect", "token"].includes(endpoint),
-    );
+    const found = await askAgain(attempt, {
+      end: () => attempt.control.revoke(),
+      isMeant: ({ endpoint }) => ["userinfo", "introspect", "token"].includes(endpoint),
+    });
     if ("verdict" in found) return found;
     if (found.standing === "broken") return standingUnknown;
     if (found.standing === "in") return unnoticed("kept the user signed in");

@@ -14,21 +14,25 @@ interface AskedAgain {
 /** Seconds. Tokens of this life have expired when `--signed-in` is opened next. */
 const shortLife = 1;
 
+/** What a case does at idp once the user is signed in. */
+interface Change {
+  /** What ends. */
+  readonly end: () => Promise<void>;
+  /** The same as far as nothing ends: an app that signs the user out then, too, has not noticed the end. Absent: nothing. */
+  readonly without?: () => Promise<void>;
+  /** The requests that the case is about. */
+  readonly isMeant: (record: Recorded) => boolean;
+}
+
 /**
  * Signs in, ends something at idp, and opens `--signed-in`. Some apps ask idp only when their access token has expired: an app that asks
  * nothing gets a second try with tokens of a short life, if nobody else uses the issuer.
- * @param end what ends at idp
- * @param isMeant the requests that the case is about
- * @returns a finding if the app did not sign in, or asked nothing and kept the user signed in
+ * @returns a finding if the app did not sign in, asked nothing and kept the user signed in, or signs the user out where nothing ended
  */
-export async function askAgain(
-  attempt: Attempt,
-  end: () => Promise<void>,
-  isMeant: (record: Recorded) => boolean,
-): Promise<AskedAgain | Finding> {
+export async function askAgain(attempt: Attempt, change: Change): Promise<AskedAgain | Finding> {
   const lives = attempt.control.isOwn ? [null, shortLife] : [null];
   for (const life of lives) {
-    const found = await withLife(attempt, life, () => once(attempt, end, isMeant, life));
+    const found = await withLife(attempt, life, () => proved(attempt, change, life));
     if ("verdict" in found || found.refused.length > 0 || found.standing !== "in") return found;
   }
   return notReached("the app did not ask idp again, so it cannot know");
@@ -44,10 +48,23 @@ async function withLife<T>({ control }: Attempt, life: number | null, work: () =
   }
 }
 
+/** Where the app signs the user out, it has to keep another one signed in for whom nothing ends. */
+async function proved(
+  attempt: Attempt,
+  { end, without = () => Promise.resolve(), isMeant }: Change,
+  life: number | null,
+): Promise<AskedAgain | Finding> {
+  const found = await once(attempt, end, isMeant, life);
+  if ("verdict" in found || found.standing !== "out") return found;
+  const other = await once(attempt, without, isMeant, life);
+  if ("verdict" in other || other.standing === "in") return "verdict" in other ? other : found;
+  return notReached("the app signed the user out, and does so where nothing ended, too");
+}
+
 async function once(
   attempt: Attempt,
   end: () => Promise<void>,
-  isMeant: (record: Recorded) => boolean,
+  isMeant: Change["isMeant"],
   life: number | null,
 ): Promise<AskedAgain | Finding> {
   const browser = await attempt.newBrowser();

@@ -1,6 +1,7 @@
 import { whyNotBegun, type Attempt } from "../attempt.ts";
 import { changed, type AuthorizationResponse, type Browser } from "../browser.ts";
 import { noticed, notReached, unnoticed, type Case } from "../../verdicts/case.ts";
+import { whyNotSignedIn } from "../standing.ts";
 
 export const callbackReplayed: Case<Attempt> = {
   name: "callback-replayed",
@@ -10,10 +11,13 @@ export const callbackReplayed: Case<Attempt> = {
   fix: "remove state, nonce and code_verifier from the session before the code is exchanged",
   async run(attempt) {
     const browser = await attempt.newBrowser();
-    const { response, request, ...visit } = await attempt.signIn(browser);
-    if (response === null || (await attempt.standing(browser)) !== "in") {
-      return notReached(whyNotBegun({ ...visit, request, response }) ?? "the app did not sign in");
-    }
+    const begun = await attempt.signIn(browser, "hold");
+    const { response, request } = begun;
+    if (response === null) return notReached(whyNotBegun(begun) ?? "the app did not begin to sign in");
+    // The first time it comes in the same way as the second.
+    const first = await browser.deliver(response);
+    const why = whyNotSignedIn(first, await attempt.standing(browser));
+    if (why !== null) return notReached(why);
     if (await exchanges(attempt, browser, response)) return unnoticed("sent the same code to the token endpoint again");
     const asked = request?.searchParams ?? new URLSearchParams();
     const code = await attempt.control.issueCode({

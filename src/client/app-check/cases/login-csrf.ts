@@ -1,7 +1,7 @@
 import { whyNotBegun, type Attempt } from "../attempt.ts";
 import { changed, type AuthorizationResponse, type Browser } from "../browser.ts";
-import { noticed, notReached, unnoticed, type Case, type Finding } from "../../verdicts/case.ts";
-import { standingUnknown } from "../standing.ts";
+import { notReached, unnoticed, type Case, type Finding } from "../../verdicts/case.ts";
+import { noticedIfDelivered, standingUnknown } from "../standing.ts";
 
 export const loginCsrf: Case<Attempt> = {
   name: "login-csrf",
@@ -42,7 +42,7 @@ export const loginCsrf: Case<Attempt> = {
       const found = await tryOne(attempt, one);
       if (found !== null) return found;
     }
-    return noticed("signed in only the browser that asked");
+    return noticedIfDelivered(attempt, "signed in only the browser that asked");
   },
 };
 

@@ -1,7 +1,7 @@
 import { ending, whyNotBegun, type Attempt } from "../attempt.ts";
 import { changed } from "../browser.ts";
-import { noticed, notReached, unnoticed, type Case } from "../../verdicts/case.ts";
-import { standingUnknown } from "../standing.ts";
+import { notReached, unnoticed, type Case } from "../../verdicts/case.ts";
+import { noticedIfDelivered, standingUnknown } from "../standing.ts";
 import { elsewhere } from "./elsewhere.ts";
 
 export const mixUp: Case<Attempt> = {
@@ -24,6 +24,6 @@ export const mixUp: Case<Attempt> = {
     if (records.some(({ endpoint }) => endpoint === "token")) {
       return unnoticed("sent the code of another issuer to this one's token endpoint");
     }
-    return standing === "in" ? unnoticed("signed the user in") : noticed(ending(visit));
+    return standing === "in" ? unnoticed("signed the user in") : noticedIfDelivered(attempt, ending(visit));
   },
 };

@@ -1,4 +1,5 @@
 import { whyNotBegun, type Attempt } from "../attempt.ts";
+import type { Visit } from "../browser.ts";
 import { noticed, notReached, unnoticed, type Case } from "../../verdicts/case.ts";
 import { elsewhere } from "./elsewhere.ts";
 
@@ -14,15 +15,25 @@ export const openRedirect: Case<Attempt> = {
   paragraph: "RFC 9700 4.11.1, RFC 6749 10.15",
   fix: "resolve the address against your own, and compare its origin: new URL(to, base).origin === base.origin",
   async run(attempt) {
+    const { start, signedIn } = attempt.app;
+    let isRefused = false;
     for (const target of targets) {
-      const address = new URL(attempt.app.start);
-      for (const name of parameters) address.searchParams.set(name, target);
-      const visit = await (await attempt.newBrowser()).signIn(address.href);
+      const visit = await signInWith(attempt, target);
       if (visit.end.kind === "foreign") return unnoticed(`sent the browser to ${visit.end.url}`);
       const why = whyNotBegun(visit);
-      // An app may also refuse the whole link.
       if (why !== null && visit.end.kind === "stuck") return notReached(why);
+      isRefused ||= why !== null;
     }
-    return noticed("stayed at its own addresses");
+    // An app may also refuse the whole link. Then it has to take one to an address of its own.
+    const { origin, pathname, search } = new URL(signedIn);
+    const own = origin === new URL(start).origin ? pathname + search : signedIn;
+    const why = isRefused ? whyNotBegun(await signInWith(attempt, own)) : null;
+    return why === null ? noticed("stayed at its own addresses") : notReached(why);
   },
 };
+
+async function signInWith(attempt: Attempt, target: string): Promise<Visit> {
+  const address = new URL(attempt.app.start);
+  for (const name of parameters) address.searchParams.set(name, target);
+  return (await attempt.newBrowser()).signIn(address.href);
+}

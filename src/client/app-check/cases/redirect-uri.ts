@@ -1,6 +1,6 @@
-import type { Attempt } from "../attempt.ts";
-import { noticed, unnoticed, type Case } from "../../verdicts/case.ts";
-import { askSome, isFinding, textsOf } from "./sample.ts";
+import { whyNotBegun, type Attempt } from "../attempt.ts";
+import { noticed, notReached, unnoticed, type Case } from "../../verdicts/case.ts";
+import { askedWith, askSome, isFinding, textsOf } from "./sample.ts";
 import { elsewhere } from "./elsewhere.ts";
 
 /** Parameters from which apps may read a redirect URI. */
@@ -20,12 +20,22 @@ export const redirectUri: Case<Attempt> = {
     if (uri !== "" && !attempt.control.redirectUris.includes(uri)) {
       return unnoticed(`sent ${uri}, which is registered only with a wildcard`);
     }
-    const browser = await attempt.newBrowser();
-    const address = new URL(attempt.app.start);
-    for (const name of parameters) address.searchParams.set(name, `${elsewhere}/callback`);
-    const visit = await browser.signIn(address.href, "hold");
-    const sent = visit.request?.searchParams.get("redirect_uri");
-    if (sent?.startsWith(elsewhere) === true) return unnoticed(`sent ${sent}, which the request had asked for`);
-    return noticed(`always sent ${uri === "" ? "the same redirect URI" : uri}`);
+    const wrong = await askWith(attempt, `${elsewhere}/callback`);
+    if (wrong.sent?.startsWith(elsewhere) === true) {
+      return unnoticed(`sent ${wrong.sent}, which the request had asked for`);
+    }
+    // An app that refuses such a link has to take one with its own redirect URI.
+    const why = wrong.why === null ? null : (await askWith(attempt, uri)).why;
+    return why === null ? noticed(`always sent ${uri === "" ? "the same redirect URI" : uri}`) : notReached(why);
   },
 };
+
+/** Begins with an address that names a redirect URI. @returns the one that the app sent; why it asked idp for nothing, or null */
+async function askWith(attempt: Attempt, uri: string) {
+  const address = new URL(attempt.app.start);
+  for (const name of parameters) address.searchParams.set(name, uri);
+  const mark = await attempt.mark();
+  const visit = await (await attempt.newBrowser()).signIn(address.href, "hold");
+  const sent = askedWith(visit.request, await attempt.requests(mark)).get("redirect_uri")?.text ?? null;
+  return { sent, why: visit.request === null ? whyNotBegun(visit) : null };
+}

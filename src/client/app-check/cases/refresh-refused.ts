@@ -10,11 +10,11 @@ export const refreshRefused: Case<Attempt> = {
   paragraph: "RFC 6749 5.2, 6",
   fix: "end the session where a refresh fails with invalid_grant",
   async run(attempt) {
-    const found = await askAgain(
-      attempt,
-      () => attempt.control.expire(),
-      ({ endpoint, grant_type: grant }) => endpoint === "token" && grant === "refresh_token",
-    );
+    const found = await askAgain(attempt, {
+      end: () => attempt.control.expire("all"),
+      without: () => attempt.control.expire("access"),
+      isMeant: ({ endpoint, grant_type: grant }) => endpoint === "token" && grant === "refresh_token",
+    });
     if ("verdict" in found) return found;
     if (found.refused.length === 0) return notReached("the app did not refresh");
     if (found.standing === "broken") return standingUnknown;

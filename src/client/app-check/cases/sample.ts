@@ -1,10 +1,28 @@
 import { whyNotBegun, type Asked, type Attempt, type Value } from "../attempt.ts";
+import type { Recorded } from "../control.ts";
 import { notReached, type Finding } from "../../verdicts/case.ts";
 
 /** What the app sends with its authorization requests. */
 
 /** Enough to tell a counter from a random value. */
 const samples = 4;
+
+/** The parameters of an authorization request. @param records of idp, which has those that were pushed */
+export function askedWith(request: URL | null, records: readonly Recorded[]): Map<string, Value> {
+  const asked = new Map<string, Value>(
+    Array.from(request?.searchParams ?? [], ([name, text]) => [name, { text, isFingerprint: false }]),
+  );
+  if (request !== null && !asked.has("request_uri")) return asked;
+  const pushed = records.findLast(({ endpoint }) => endpoint === "par");
+  for (const [name, value] of Object.entries(pushed?.parameters ?? {})) {
+    if (typeof value === "string") asked.set(name, { text: value, isFingerprint: false });
+    else {
+      const { fingerprint } = Object(value) as { readonly fingerprint?: unknown };
+      if (typeof fingerprint === "string") asked.set(name, { text: fingerprint, isFingerprint: true });
+    }
+  }
+  return asked;
+}
 
 /** The parameters of some authorization requests, each from its own browser; a finding says why there are none. */
 export async function askSome(attempt: Attempt): Promise<readonly Asked[] | Finding> {
@@ -15,19 +33,7 @@ export async function askSome(attempt: Attempt): Promise<readonly Asked[] | Find
     if (visit.request === null || visit.response === null) {
       return notReached(whyNotBegun(visit) ?? "the app sent no authorization request");
     }
-    const asked = new Map<string, Value>(
-      Array.from(visit.request.searchParams, ([name, text]) => [name, { text, isFingerprint: false }]),
-    );
-    if (asked.has("request_uri")) {
-      const pushed = (await attempt.requests(mark)).findLast(({ endpoint }) => endpoint === "par");
-      for (const [name, value] of Object.entries(pushed?.parameters ?? {})) {
-        if (typeof value === "string") asked.set(name, { text: value, isFingerprint: false });
-        else {
-          const { fingerprint } = Object(value) as { readonly fingerprint?: unknown };
-          if (typeof fingerprint === "string") asked.set(name, { text: fingerprint, isFingerprint: true });
-        }
-      }
-    }
+    const asked = askedWith(visit.request, await attempt.requests(mark));
     // Of a pushed state the ledger has only a fingerprint, but the response returns it as it was sent.
     const state = visit.response.parameters.get("state");
     if (state !== null) asked.set("state", { text: state, isFingerprint: false });

@@ -1,0 +1,37 @@
+import { expect, test } from "vitest";
+import { allCases } from "../../src/client/app-check/cases/list.ts";
+import type { Browser } from "../../src/client/app-check/browser.ts";
+import type { Neglect } from "../helpers/careful-app.ts";
+import { checkedApp, named } from "../helpers/checked-app.ts";
+
+/** `idp check client` says `noticed` only where the app would have gone on if nothing had been wrong. Logout: neglect-logout.test.ts. */
+
+const check = await checkedApp();
+const casesOf = (names: readonly string[]) => allCases.filter(({ name }) => names.includes(name));
+
+test("an app that takes no response which the check delivers", async () => {
+  const names = ["mix-up", "login-csrf", "callback-replayed"];
+  const refused: Browser["deliver"] = (response) =>
+    Promise.resolve({
+      ...{ steps: [], request: null, response },
+      end: { kind: "page", url: response.redirectUri, status: 400, text: "" },
+    });
+  const result = await check(casesOf(names), [], {}, { deliver: refused });
+  expect(named(result, "not-reached")).toEqual(names);
+});
+
+test.each([
+  ["links", ["redirect-uri", "open-redirect"]],
+  ["refreshed", ["refresh-refused"]],
+] as const satisfies readonly (readonly [Neglect, readonly string[]])[])(
+  "an app that refuses what is right, too: %s",
+  async (neglect, names) => {
+    expect(named(await check(casesOf(names)), "noticed")).toEqual(names);
+    expect(named(await check(casesOf(names), [neglect]), "not-reached")).toEqual(names);
+  },
+);
+
+test("a redirect URI that a pushed request takes from the address", async () => {
+  const result = await check(casesOf(["redirect-uri"]), ["redirect-uri"], { pushes: true });
+  expect(named(result, "unnoticed")).toEqual(["redirect-uri"]);
+});
