@@ -7,10 +7,12 @@ import type { Attempt } from "../../client/api-check/attempt.ts";
 import { control, controlAgain } from "../../client/api-check/cases/control.ts";
 import { allCases, casesFor } from "../../client/api-check/cases/list.ts";
 import { claimsOf } from "../../client/api-check/forge.ts";
+import { withFix } from "../../client/api-check/fixes.ts";
 import { checkApi as checkCases } from "../../client/api-check/run.ts";
 import type { Case } from "../../client/verdicts/case.ts";
 import { OperationError } from "../../core/errors.ts";
 import type { TypedCommand } from "../input/foreign-command.ts";
+import { projectOf } from "../init/project.ts";
 import type { Invocation } from "../invocation.ts";
 import { say, type Outcome } from "../output/print.ts";
 import { acceptedOf } from "./accepted.ts";
@@ -48,8 +50,9 @@ export async function checkApi(cli: Invocation, typed: TypedCommand, flags: ApiF
   checkReport(flags);
   await checkAddresses({ url }, flags.allowRemote);
   const accepted = await acceptedOf(flags.accept ?? [], "api");
+  const { has } = projectOf(process.cwd());
   return runUntilSignal(cli, (opened) =>
-    checked(cli, { flags: { ...flags, url }, cases: named, accepted, command }, opened),
+    checked(cli, { flags: { ...flags, url }, cases: named.map((one) => withFix(one, has)), accepted, command }, opened),
   );
 }
 

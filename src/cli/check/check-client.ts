@@ -7,7 +7,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { control } from "../../client/app-check/cases/control.ts";
 import { allCases, casesFor } from "../../client/app-check/cases/list.ts";
 import type { Attempt } from "../../client/app-check/attempt.ts";
-import { withFix } from "../../client/app-check/fixes.ts";
+import { handPackages, withFix } from "../../client/app-check/fixes.ts";
 import { checkApp } from "../../client/app-check/run.ts";
 import type { Browser, Places } from "../../client/app-check/browser.ts";
 import type { Case } from "../../client/verdicts/case.ts";
@@ -46,7 +46,8 @@ const closeLimit = 5000;
 /** `idp check client`: whether the app notices wrong responses. */
 export async function checkClient(cli: Invocation, typed: TypedCommand, flags: CheckFlags): Promise<Outcome | number> {
   const command = commandOf(typed, theApp);
-  const library = projectOf(process.cwd()).libraries[0]?.library ?? null;
+  const { libraries, has } = projectOf(process.cwd());
+  const library = libraries[0]?.library ?? handPackages.find(has) ?? null;
   const cases = casesOf(flags.case, allCases, [control.name]).map((one) => withFix(one, library));
   checkReport(flags);
   const { start, signedIn, signOut, allowRemote } = flags;

@@ -45,9 +45,7 @@ export async function logoutTokenOf(
     ...claims,
     ...{ iat: at("iat", 0), exp: at("exp", life) },
   };
-  const payload = Object.fromEntries(
-    Object.entries(all).filter(([, value]: [string, unknown]) => value !== null),
-  );
+  const payload = Object.fromEntries(Object.entries(all).filter(([, value]: [string, unknown]) => value !== null));
   const { header, key } = await signerOf(server, client);
   const token = await new SignJWT(payload).setProtectedHeader(header).sign(key);
   const [head = "", body = "", signature = ""] = token.split(".");

@@ -1,9 +1,6 @@
-import type { CaseText } from "../verdicts/case.ts";
+import { withFixOf, type CaseText, type Fixes } from "../verdicts/case.ts";
 
 /** The line to change, in the words of the library that the app has. A case without one keeps its own. */
-
-/** By what the line is about, or by the name of one case. */
-type Fixes = Readonly<Record<string, string>>;
 
 /** Which cases one line repairs. */
 const topics: Readonly<Record<string, RegExp>> = {
@@ -13,6 +10,8 @@ const topics: Readonly<Record<string, RegExp>> = {
   iss: /^(response\.iss-(missing|wrong)|mix-up)$/,
   "id-token": /^id-token\.(?!nonce-|aud-extra)/,
   userinfo: /^userinfo\./,
+  keys: /^keys/,
+  "logout-token": /^logout-token\.(signature|alg|iss|aud|exp)/,
 };
 
 const authJs: Fixes = {
@@ -40,6 +39,26 @@ const ofLibraries: Readonly<Record<string, Fixes>> = {
     "id-token.aud-extra":
       "refuse where [tokens.claims().aud].flat() has more than your client_id: openid-client accepts it",
     userinfo: "fetchUserInfo(config, tokens.access_token, tokens.claims().sub)",
+    "discovery.issuer-mismatch": "use the configuration of discovery(new URL(issuer), …), which compares issuer",
+  },
+  oauth4webapi: {
+    pkce: "code_challenge: await calculatePKCECodeChallenge(verifier), with a new generateRandomCodeVerifier() for each sign-in",
+    state: "validateAuthResponse(as, client, url, session.state), with generateRandomState() for each sign-in",
+    nonce:
+      "processAuthorizationCodeResponse(as, client, response, { expectedNonce: session.nonce }), with generateRandomNonce() for each sign-in",
+    iss: "give validateAuthResponse(as, client, url, state) the whole address of the callback, with iss",
+    "id-token": "take the claims from getValidatedIdTokenClaims(result), and do not decode id_token yourself",
+    "id-token.id-token-missing": "processAuthorizationCodeResponse(as, client, response, { requireIdToken: true })",
+    "id-token.aud-extra": "refuse where aud of getValidatedIdTokenClaims(result) has more than your client_id",
+    userinfo: "processUserInfoResponse(as, client, claims.sub, response)",
+    "discovery.issuer-mismatch": "processDiscoveryResponse(new URL(issuer), response), which compares issuer",
+  },
+  jose: {
+    nonce: "compare payload.nonce of jwtVerify with the nonce in the session",
+    "id-token": `jwtVerify(idToken, keys, { issuer, audience: clientId, algorithms: ["RS256"], requiredClaims: ["iat", "sub", "exp"] })`,
+    "id-token.aud-extra": "refuse where [payload.aud].flat() of jwtVerify has more than your client_id",
+    keys: "keys = createRemoteJWKSet(new URL(jwks_uri)), not a copy of the keys",
+    "logout-token": 'jwtVerify(logoutToken, keys, { issuer, audience: clientId, algorithms: ["RS256"] })',
   },
   authjs: authJs,
   "next-auth": {
@@ -53,10 +72,11 @@ const ofLibraries: Readonly<Record<string, Fixes>> = {
       "afterCallback(req, res, session): throw where aud of session.id_token has more than your client",
   },
   passport: {
-    pkce: "passport-openidconnect has no PKCE: use Strategy of openid-client/passport",
+    pkce: "passport-openidconnect has no PKCE: use a strategy that has it",
     nonce: "nonce: true in the options of the Strategy",
     iss: "compare req.query.iss with the issuer before passport.authenticate at the callback",
-    "id-token": "use Strategy of openid-client/passport: passport-openidconnect does not look at header or signature",
+    "id-token":
+      "passport-openidconnect looks at neither header nor signature: use a strategy that verifies the ID token",
     "id-token.aud-extra":
       "use verify(issuer, profile, context, idToken, done) and refuse where aud has more than your client",
     userinfo: "compare id of the profile with sub of the ID token in verify",
@@ -87,11 +107,9 @@ const ofLibraries: Readonly<Record<string, Fixes>> = {
   },
 };
 
-/** The fixes of a case for a library; the usual one where there is none, or no library. */
-export function withFix<C extends CaseText>(one: C, library: string | null): C {
-  const fixes = library === null ? undefined : ofLibraries[library];
-  if (fixes === undefined) return one;
-  const topic = Object.keys(topics).find((name) => topics[name]?.test(one.name) === true);
-  const fix = fixes[one.name] ?? fixes[topic ?? ""];
-  return fix === undefined ? one : { ...one, fix };
-}
+/** The case with the fix of a library: one that `idp init` knows, or a package that an app without one uses. */
+export const withFix = <C extends CaseText>(one: C, library: string | null): C =>
+  withFixOf(one, library === null ? undefined : ofLibraries[library], topics);
+
+/** Packages without which an app that has no library for sign-ins would do everything by hand. */
+export const handPackages: readonly string[] = ["oauth4webapi", "jose"];

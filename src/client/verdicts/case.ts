@@ -29,6 +29,23 @@ export interface CaseText {
   readonly fix: string;
 }
 
+/** The usual lines to change of one library: by the name of a case, or by what the line is about. */
+export type Fixes = Readonly<Record<string, string>>;
+
+/**
+ * A case with the line of a library; with its own, which names no library, where there is none.
+ * @param topics which cases a line is about
+ */
+export function withFixOf<C extends CaseText>(
+  one: C,
+  fixes: Fixes | undefined,
+  topics: Readonly<Record<string, RegExp>>,
+): C {
+  const topic = Object.keys(topics).find((name) => topics[name]?.test(one.name) === true);
+  const fix = fixes?.[one.name] ?? fixes?.[topic ?? ""];
+  return fix === undefined ? one : { ...one, fix };
+}
+
 /** @typeParam A what the case works with */
 export interface Case<A> extends CaseText {
   /** It spoils what is read only once, so the app or the API is started again, before and after. */

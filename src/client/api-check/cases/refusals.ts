@@ -25,9 +25,8 @@ const forged =
   async (attempt) =>
     [bend(await attempt.token())].flat();
 
-const library =
-  'verify with a library that is given issuer, audience and algorithms: jwtVerify(token, keys, { issuer, audience, algorithms: ["RS256"] }) (jose)';
-const algorithms = 'name the algorithms that you accept, and never take them from the token: algorithms: ["RS256"]';
+const library = "verify with a library that is given issuer, audience and algorithms";
+const algorithms = "name the algorithms that you accept, and never take them from the token: RS256";
 
 const rows: readonly Row[] = [
   {
@@ -48,21 +47,21 @@ const rows: readonly Row[] = [
     name: "signature-wrong",
     token: "a token with one wrong bit in its signature",
     paragraph: "RFC 9068 4, RFC 7515 5.2",
-    fix: "verify the token, do not only decode it: jwt.verify, not jwt.decode",
+    fix: "verify the token, do not only decode it",
     make: flawed({ bad_signature: true }),
   },
   {
     name: "payload-changed",
     token: "a token whose sub was changed after it was signed",
     paragraph: "RFC 9068 4, RFC 7515 5.2",
-    fix: "verify the token, do not only decode it: jwt.verify, not jwt.decode",
+    fix: "verify the token, do not only decode it",
     make: forged(withOtherPayload),
   },
   {
     name: "signature-missing",
     token: "a token without its signature",
     paragraph: "RFC 9068 4, RFC 7515 5.2",
-    fix: "verify the token, do not only decode it: jwt.verify, not jwt.decode",
+    fix: "verify the token, do not only decode it",
     make: forged(withoutSignature),
   },
   {
@@ -132,14 +131,14 @@ const rows: readonly Row[] = [
     name: "exp-missing",
     token: "a token without exp, which never expires",
     paragraph: "RFC 9068 2.2, 4",
-    fix: 'require exp: requiredClaims: ["exp"] (jose), options={"require": ["exp"]} (PyJWT)',
+    fix: "require exp: most libraries compare it only where a token has one",
     make: flawed({ missing_expiry: true }),
   },
   {
     name: "id-token",
     token: "an ID token",
     paragraph: "RFC 9068 4, 5; RFC 8725 3.11",
-    fix: 'compare typ with at+jwt, and aud with the API: typ: "at+jwt", audience (jose)',
+    fix: "compare typ with at+jwt, and aud with the API",
     make: flawed({ type: "id" }),
   },
   {
@@ -160,7 +159,7 @@ const rows: readonly Row[] = [
     name: "typ-wrong",
     token: "a token whose typ is rt+jwt, signed with the key of access tokens",
     paragraph: "RFC 9068 4, RFC 8725 3.11",
-    fix: 'compare typ with at+jwt: typ: "at+jwt" (jose)',
+    fix: "compare typ with at+jwt",
     make: flawed({ wrong_type: true }),
     mayPass: (good) =>
       headerOf(good)["typ"] === "at+jwt"

@@ -7,7 +7,7 @@ export const keysRotated: Case<Attempt> = {
   mustNot: "sign-ins fail once the provider signs with a new key",
   should: "read the keys again where a kid is unknown, then accept",
   paragraph: "OpenID Connect Core 10.1.1",
-  fix: "let the library fetch the keys where a kid is unknown: createRemoteJWKSet(url) (jose), not a copy of the keys",
+  fix: "let the library fetch the keys where a kid is unknown, and do not keep a copy of them",
   waits: betweenFetches,
   async run(attempt) {
     const { control } = attempt;

@@ -9,7 +9,7 @@ export const mixUp: Case<Attempt> = {
   mustNot: "a code of one issuer is sent to another",
   should: "compare iss with the issuer that was asked, before the code is sent anywhere",
   paragraph: "RFC 9207 2.4, RFC 9700 4.4",
-  fix: "check iss at the callback: authorizationCodeGrant(config, url, …) (openid-client), validateAuthResponse (oauth4webapi)",
+  fix: "compare iss at the callback with the issuer, before the code is sent",
   async run(attempt) {
     const browser = await attempt.newBrowser();
     const begun = await attempt.signIn(browser, "hold");

@@ -7,7 +7,7 @@ export const nonceFresh: Case<Attempt> = {
   mustNot: "nonce can be guessed, or is used for two sign-ins",
   should: "send a new random nonce each time",
   paragraph: "OpenID Connect Core 3.1.2.1, 15.5.2",
-  fix: "make nonce of at least 16 random bytes in the handler that redirects: randomNonce() (openid-client)",
+  fix: "make nonce of at least 16 random bytes in the handler that redirects",
   async run(attempt) {
     const all = await askSome(attempt);
     if (isFinding(all)) return all;

@@ -7,7 +7,7 @@ export const pkceFresh: Case<Attempt> = {
   mustNot: "two sign-ins share a code_verifier",
   should: "make a new code_verifier for each sign-in",
   paragraph: "RFC 7636 4.1, 7.1",
-  fix: "make the verifier in the handler that redirects, not when the app starts: randomPKCECodeVerifier()",
+  fix: "make the verifier in the handler that redirects, not when the app starts",
   async run(attempt) {
     const all = await askSome(attempt);
     if (isFinding(all)) return all;

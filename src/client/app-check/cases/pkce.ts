@@ -7,7 +7,7 @@ export const pkce: Case<Attempt> = {
   mustNot: "a code that was taken on its way can be used",
   should: "send code_challenge with code_challenge_method=S256",
   paragraph: "RFC 9700 2.1.1, RFC 7636 4.2",
-  fix: 'turn PKCE on: code_challenge (openid-client), checks: ["pkce"] (Auth.js), code_challenge_method="S256" (Authlib)',
+  fix: "turn PKCE on, with S256",
   async run(attempt) {
     const all = await askSome(attempt);
     if (isFinding(all)) return all;

@@ -7,7 +7,7 @@ export const stateFresh: Case<Attempt> = {
   mustNot: "state can be guessed, or is used for two sign-ins",
   should: "send a new random state each time",
   paragraph: "RFC 6749 10.10, 10.12",
-  fix: "make state of at least 16 random bytes in the handler that redirects: randomState() (openid-client)",
+  fix: "make state of at least 16 random bytes in the handler that redirects",
   async run(attempt) {
     const all = await askSome(attempt);
     if (isFinding(all)) return all;

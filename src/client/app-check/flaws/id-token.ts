@@ -4,8 +4,7 @@ import { flawCases, type FlawRow } from "./flaw-case.ts";
 /** Flaws of the ID token. */
 
 const refuse = "refuse the ID token, and sign nobody in";
-const check = (what: string): string =>
-  `verify the ID token with the library's own check, and ${what}: authorizationCodeGrant (openid-client), jwtVerify (jose)`;
+const check = (what: string): string => `verify the ID token with the library's own check, and ${what}`;
 
 const row = (
   flaw: string,
@@ -23,8 +22,7 @@ const row = (
   fix,
 });
 
-const nonceFix =
-  'keep nonce in the session and compare it: expectedNonce (openid-client), checks: ["nonce"] (Auth.js), nonce (Authlib)';
+const nonceFix = "keep nonce in the session before the redirect, and compare it with that of the ID token";
 const signatureFix = check("give it the provider's keys (jwks_uri)");
 
 export const idTokenCases = flawCases(
@@ -51,7 +49,7 @@ export const idTokenCases = flawCases(
       "refuse",
       "a token response without an ID token",
       "3.1.3.3",
-      "require id_token in the token response: idTokenExpected: true (openid-client)",
+      "require id_token in the token response",
       "refuse the response, and sign nobody in",
     ),
     row(
@@ -66,7 +64,7 @@ export const idTokenCases = flawCases(
       "refuse",
       "an ID token that is not signed",
       "3.1.3.7 (7), RFC 8725 3.2",
-      check('name the algorithms you accept, never "none": algorithms: ["RS256"]'),
+      check('name the algorithms you accept, such as RS256, never "none"'),
     ),
     row(
       "kid-unknown",
@@ -113,8 +111,8 @@ export const idTokenCases = flawCases(
       check("compare exp with the time"),
     ),
     row("iat-future", "optional", "an ID token from an hour ahead", "3.1.3.7 (10)", check("compare iat with the time")),
-    row("iat-missing", "refuse", "an ID token without iat", "2", check('require iat: requiredClaims: ["iat"]')),
-    row("sub-missing", "refuse", "an ID token without sub", "2", check('require sub: requiredClaims: ["sub"]')),
+    row("iat-missing", "refuse", "an ID token without iat", "2", check("require iat")),
+    row("sub-missing", "refuse", "an ID token without sub", "2", check("require sub")),
     row("nonce-wrong", "refuse", "an ID token with another nonce", "3.1.3.7 (11)", nonceFix),
     row("nonce-missing", "refuse", "an ID token without the nonce that was sent", "3.1.3.7 (11)", nonceFix),
     row(

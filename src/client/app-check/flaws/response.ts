@@ -4,10 +4,8 @@ import { flawCases } from "./flaw-case.ts";
 /** Flaws of the authorization response. */
 
 const refuse = "refuse the response, and not exchange the code";
-const fixState =
-  'keep state in the session before the redirect, compare it at the callback: expectedState (openid-client), checks: ["state"] (Auth.js)';
-const fixIss =
-  "give the whole callback URL to the library's check, with iss: authorizationCodeGrant(config, url, …) (openid-client), validateAuthResponse (oauth4webapi)";
+const fixState = "keep state in the session before the redirect, and compare it at the callback";
+const fixIss = "give the whole callback URL to the library's check, with iss";
 
 export const responseCases = flawCases(
   {

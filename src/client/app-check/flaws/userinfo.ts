@@ -3,8 +3,7 @@ import { flawCases, type Seen } from "./flaw-case.ts";
 
 /** Flaws of the UserInfo response. */
 
-const fix =
-  "compare sub of UserInfo with sub of the ID token: fetchUserInfo(config, accessToken, claims.sub) (openid-client)";
+const fix = "compare sub of UserInfo with sub of the ID token";
 
 /** A shorter text may be on a page by chance. */
 const minLength = 6;

@@ -1,0 +1,49 @@
+import { expect, test } from "vitest";
+import { allCases as apiCases } from "../../src/client/api-check/cases/list.ts";
+import { withFix as withApiFix } from "../../src/client/api-check/fixes.ts";
+import { allCases as appCases } from "../../src/client/app-check/cases/list.ts";
+import { withFix } from "../../src/client/app-check/fixes.ts";
+
+/** The line to change names the library that the app or API has, or none. */
+
+/** Names of libraries, and of what they export. */
+const words: Readonly<Record<string, RegExp>> = {
+  "openid-client":
+    /openid-client|authorizationCodeGrant|expectedState: session|fetchUserInfo|idTokenExpected/,
+  oauth4webapi: /oauth4webapi|validateAuthResponse|processAuthorizationCodeResponse|processUserInfoResponse/,
+  jose: /\bjose\b|jwtVerify|createRemoteJWKSet|requiredClaims/,
+  authjs: /Auth\.js|checks: \[|callbacks\./,
+  authlib: /Authlib|authorize_access_token|client_kwargs/,
+  passport: /passport/i,
+  "oidc-client-ts": /oidc-client-ts|signinRedirect/,
+  "express-openid-connect": /authorizationParams|getLoginState|afterCallback/,
+  spring: /OAuth2/,
+  jsonwebtoken: /jwt\.(?:verify|decode)/,
+  "express-oauth2-jwt-bearer": /\bauth\(\{/,
+  PyJWT: /PyJWT|"require": \[/,
+};
+
+/** The libraries that fixes name. */
+const namedIn = (fixes: readonly string[]): readonly string[] =>
+  Object.keys(words).filter((library) => fixes.some((fix) => words[library]?.test(fix) === true));
+
+test.each([
+  [null],
+  ["openid-client"],
+  ["oauth4webapi"],
+  ["jose"],
+  ["express-openid-connect"],
+  ["passport"],
+  ["go"],
+] as const)("an app with %s", (library) => {
+  const fixes = appCases.map((one) => withFix(one, library).fix);
+  expect(namedIn(fixes)).toEqual(library === null || library === "go" ? [] : [library]);
+});
+
+test.each([[null], ["jose"], ["express-oauth2-jwt-bearer"], ["jsonwebtoken"], ["express"]] as const)(
+  "an API with %s",
+  (library) => {
+    const fixes = apiCases.map((one) => withApiFix(one, (name) => name === library).fix);
+    expect(namedIn(fixes)).toEqual(library === null || library === "express" ? [] : [library]);
+  },
+);
