@@ -8,8 +8,7 @@ import { withFix } from "../../src/client/app-check/fixes.ts";
 
 /** Names of libraries, and of what they export. */
 const words: Readonly<Record<string, RegExp>> = {
-  "openid-client":
-    /openid-client|authorizationCodeGrant|expectedState: session|fetchUserInfo|idTokenExpected/,
+  "openid-client": /openid-client|authorizationCodeGrant|expectedState: session|fetchUserInfo|idTokenExpected/,
   oauth4webapi: /oauth4webapi|validateAuthResponse|processAuthorizationCodeResponse|processUserInfoResponse/,
   jose: /\bjose\b|jwtVerify|createRemoteJWKSet|requiredClaims/,
   authjs: /Auth\.js|checks: \[|callbacks\./,
