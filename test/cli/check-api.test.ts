@@ -93,6 +93,9 @@ test("an API that never listens: exit 5; one that dies or refuses good tokens: e
   expect(dead.code).toBe(6);
   expect(dead.stderr).toContain("; the API ended with exit code 3");
   expect(dead.stdout).not.toMatch(/^✓ noticed/m);
+  const both = await check(["--case", "malformed", "--case", "expired"], "dies", "malformed");
+  expect(both.code).toBe(6);
+  expect(both.stderr).toContain("did not notice 1 wrong request of 4 cases, and its other cases say nothing");
   const strict = await check(["--case", "expired", "--audience", "https://other.test", "--json"], "careful");
   expect(strict.code).toBe(0);
 });
@@ -122,6 +125,19 @@ test("wrong arguments: exit 2", async () => {
   await refused(words(["--accept", "control-again"]), "a control must work");
   await startIdp([], { cwd });
   await refused(["check", "api", "--url", url, "--user", "alice"], "for an API that this command starts");
+});
+
+test("on a server that signs access tokens with HS256: one line, and the command that repairs it", async () => {
+  const folder = await apiFolder();
+  const { issuer } = await startIdp([], folder);
+  const api = await CarefulApi.create({ issuer, audience: issuer, url: folder.url });
+  const { close } = await serveApi(folder.port, () => api);
+  onTestFinished(close);
+  const { code, stdout, stderr } = await idp(["check", "api", "--url", folder.url], folder);
+  expect(code).toBe(6);
+  expect(stdout.match(/^[?✓✗-] .*/gm)).toEqual([expect.stringMatching(/^\? not-reached +control +answered 401/)]);
+  expect(stderr).toContain("\n  Access tokens are signed with HS256");
+  expect(stderr).toContain("idp start --access-token-alg RS256");
 });
 
 test("on a running server, nothing is left of the check", async () => {

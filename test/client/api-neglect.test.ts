@@ -40,6 +40,7 @@ async function check(
   neglects: readonly ApiNeglect[] = [],
   way: Way = {},
   isMeant: (name: string) => boolean = () => true,
+  { restarts = true, shown = [] as string[] } = {},
 ): Promise<RunResult> {
   const { mcp = false, dpop = false } = way;
   const url = `${origin}/${mcp ? "mcp" : "orders"}`;
@@ -59,7 +60,8 @@ async function check(
       {
         api: { url, method: mcp ? "POST" : "GET", needsScope, dpop, mcp },
         control: await apiControlOf(server, people, tokens, opened),
-        ...{ restart: start, lookup: nearLookup(undefined), accepted: new Map(), onResult: () => undefined },
+        ...{ restart: restarts ? start : null, lookup: nearLookup(undefined), accepted: new Map() },
+        onResult: ({ name }) => shown.push(name),
         mayRead: (address) => {
           requireNear(address, undefined);
         },
@@ -124,6 +126,45 @@ test.each(local)("an API that neglects %j does not notice exactly %j", async (ne
   const result = await check(neglects, {}, (name) => expected.includes(name) || !slow.includes(name));
   expect(named(result, "unnoticed").toSorted()).toEqual(expected.toSorted());
   expect(named(result, "works")).toContain("control-again");
+});
+
+test("what went unnoticed stays, also where a good token is refused afterwards", async () => {
+  const shown: string[] = [];
+  const isMeant = (name: string): boolean => ["keys-rotated", "expired"].includes(name);
+  const { cases, passed } = await check(["keys", "forbidden"], {}, isMeant, { restarts: false, shown });
+  expect(cases.map(({ name, verdict }) => [name, verdict])).toEqual([
+    ["control", "works"],
+    ["expired", "unnoticed"],
+    ["keys-rotated", "unnoticed"],
+    ["control-again", "not-reached"],
+  ]);
+  expect([passed, shown]).toEqual([false, cases.map(({ name }) => name)]);
+});
+
+test.each([
+  ["it fails at that request, which is a finding", ["dies-at-nbf", "malformed"], "unnoticed"],
+  ["it refuses that request, which says nothing then", ["dies-at-nbf"], "not-reached"],
+] as const)("an API that refuses good tokens after a wrong request: %s", async (_what, neglects, verdictOfIt) => {
+  const shown: string[] = [];
+  const isMeant = (name: string): boolean => ["expired", "not-yet", "alg-none"].includes(name);
+  const { cases } = await check(neglects, {}, isMeant, { shown });
+  expect(cases.map(({ name, verdict }) => [name, verdict])).toEqual([
+    ["control", "works"],
+    ["expired", "noticed"],
+    ["not-yet", verdictOfIt],
+    ["alg-none", "not-reached"],
+    ["control-again", "not-reached"],
+  ]);
+  expect(cases[3]?.did).toBe("not run: see not-yet");
+  expect(shown).toEqual(["control", "expired", "not-yet", "control-again"]);
+});
+
+test("an API that refuses a good token: one case is shown, and the others are not run", async () => {
+  const shown: string[] = [];
+  const { cases, passed } = await check(["nothing-is-good"], {}, () => true, { shown });
+  expect([passed, shown]).toEqual([false, ["control"]]);
+  expect(cases.every(({ verdict }) => verdict === "not-reached")).toBe(true);
+  expect(cases.length).toBeGreaterThan(20);
 });
 
 test("a refusal with 403 in place of 401 is not one", async () => {

@@ -69,6 +69,7 @@ test.each([
 test("@okta/jwt-verifier ends at a token without a signature, and refuses the others", async () => {
   const ended = await check(example("okta-jwt-verifier"), ["--case", "signature-missing"]);
   expect(ended.code).toBe(6);
+  expect(ended.named("unnoticed")).toEqual(["signature-missing"]);
   expect(ended.stderr).toContain("the API ended with exit code 1");
   const names = ["expired", "signature-wrong", "alg-none", "aud-wrong", "iss-wrong"];
   const { code, named } = await check(

@@ -16,6 +16,9 @@ export type ApiNeglect =
   | "forbidden"
   | "exp-missing"
   | "nbf"
+  /** Answers nothing any more after a token whose nbf is ahead. */
+  | "dies-at-nbf"
+  | "nothing-is-good"
   | "signature"
   | "alg-none"
   | "alg-case"
@@ -85,6 +88,7 @@ export class CarefulApi {
   readonly #metadata: Json;
   readonly #seen = new Set<unknown>();
   #keys: readonly Json[] | null = null;
+  #isDead = false;
 
   private constructor(config: ApiConfig, metadata: Json) {
     this.#config = config;
@@ -110,6 +114,10 @@ export class CarefulApi {
       return;
     }
     if (nonce !== undefined) res.setHeader("dpop-nonce", nonce);
+    if (this.#isDead) {
+      req.socket.destroy();
+      return;
+    }
     try {
       await this.#admit(req, asked);
       res.end("let in");
@@ -184,6 +192,11 @@ export class CarefulApi {
     const { issuer, audience } = this.#config;
     const now = Date.now() / 1000;
     await this.#checkSignature(token, header, claims);
+    this.#require(!this.#neglects("nothing-is-good"));
+    if (this.#neglects("dies-at-nbf") && Number(claims["nbf"]) > now) {
+      this.#isDead = true;
+      throw new Error("this API ends here");
+    }
     const { typ, exp, nbf } = { typ: header["typ"], exp: claims["exp"], nbf: claims["nbf"] };
     this.#require(typ === "at+jwt" || this.#neglects("typ"));
     const trusted = this.#neglects("iss-fetch") || this.#neglects("iss");

@@ -6,18 +6,19 @@ import { setTimeout as wait } from "node:timers/promises";
 import type { Attempt } from "../../client/api-check/attempt.ts";
 import { control, controlAgain } from "../../client/api-check/cases/control.ts";
 import { allCases, casesFor } from "../../client/api-check/cases/list.ts";
-import { claimsOf } from "../../client/api-check/forge.ts";
 import { withFix } from "../../client/api-check/fixes.ts";
+import { claimsOf, headerOf } from "../../client/api-check/forge.ts";
 import { checkApi as checkCases } from "../../client/api-check/run.ts";
 import type { Case } from "../../client/verdicts/case.ts";
 import { OperationError } from "../../core/errors.ts";
+import type { Hint } from "../../core/hint.ts";
 import type { TypedCommand } from "../input/foreign-command.ts";
 import { projectOf } from "../init/project.ts";
 import type { Invocation } from "../invocation.ts";
 import { say, type Outcome } from "../output/print.ts";
 import { acceptedOf } from "./accepted.ts";
 import { apiControlOf, type ApiTokens } from "./api-control.ts";
-import { ownApiServer, runningApiServer } from "./api-place.ts";
+import { ownApiServer, runningApiServer, type ApiPlace } from "./api-place.ts";
 import { isWebUrl } from "../program/flag-values.ts";
 import type { StartCommand } from "./app-process.ts";
 import { casesOf, checkAddresses, checkReport, nearLookup, requireNear, type ApiFlags } from "./flags.ts";
@@ -91,7 +92,8 @@ async function checked(cli: Invocation, wanted: Wanted, opened: Opened): Promise
   const features = featuresOf(flags);
   const place = await (command === null ? runningApiServer(cli, flags, opened) : ownApiServer(cli, flags, opened));
   const apiControl = await apiControlOf(place.server, place, tokensOf(flags), opened);
-  const { aud, scope } = claimsOf(await apiControl.issue({}));
+  const good = await apiControl.issue({});
+  const { aud, scope } = claimsOf(good);
   requireScope(String(scope), flags.needsScope);
   const env = { ...place.env, OIDC_AUDIENCE: [aud].flat().join(" ") };
   const lookup = nearLookup(allowRemote);
@@ -112,8 +114,17 @@ async function checked(cli: Invocation, wanted: Wanted, opened: Opened): Promise
   );
   if (result.cases.some(isFailedControl)) await app?.settle();
   if (flags.report !== undefined) await writeReport(flags.report, theApi, result);
-  return outcomeOf(cli, theApi, result, app);
+  return outcomeOf(cli, theApi, result, app, headerOf(good)["alg"] === "HS256" ? remedyFor(place) : null);
 }
+
+/** Nobody but the server has the key of HS256, so an API that verifies tokens by itself refuses all of them. */
+const remedyFor = ({ isOwn }: ApiPlace): Hint =>
+  isOwn
+    ? { text: "Your fixtures have access tokens signed with HS256: set access_token_alg: RS256 below settings" }
+    : {
+        text: "Access tokens are signed with HS256, which only introspection can verify. Start the server with",
+        command: ["idp", "start", "--access-token-alg", "RS256"],
+      };
 
 /** A scope that nobody defined is not in the token, and then no token is good. @throws {OperationError} usage */
 function requireScope(granted: string, needed: string | undefined): void {

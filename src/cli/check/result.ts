@@ -1,6 +1,7 @@
 import type { CaseResult, Verdict } from "../../client/verdicts/case.ts";
 import type { RunResult } from "../../client/verdicts/run.ts";
 import { OperationError } from "../../core/errors.ts";
+import type { Hint } from "../../core/hint.ts";
 import { failureOf } from "../failure.ts";
 import type { Invocation } from "../invocation.ts";
 import type { AppProcess } from "./app-process.ts";
@@ -101,16 +102,29 @@ const acceptable = ({ command }: Subject, open: readonly CaseResult[]): string =
     ...open.map(({ name }) => `      ${name}: why`),
   ].join("\n");
 
-/** @param app the app or API that the command started */
-export function outcomeOf(cli: Invocation, subject: Subject, result: RunResult, app: AppProcess | null): Outcome {
+/**
+ * @param app the app or API that the command started
+ * @param remedy what lets the control work, where that is known
+ */
+export function outcomeOf(
+  cli: Invocation,
+  subject: Subject,
+  result: RunResult,
+  app: AppProcess | null,
+  remedy: Hint | null = null,
+): Outcome {
   const { passed, cases, stale } = result;
   const open = cases.filter(isOpen);
   const failed = cases.find(isFailedControl);
+  const missed = `${subject.it} did not notice ${count(open.length, subject.wrong)} of ${count(cases.length, "case")}`;
+  const ending = failed === undefined ? "" : [failed.did, ...endingOf(app)].join("");
   const message =
     failed === undefined
-      ? `${subject.it} did not notice ${count(open.length, subject.wrong)} of ${count(cases.length, "case")}`
-      : [`${subject.notWorking}, so its cases say nothing: `, failed.did, ...endingOf(app)].join("");
-  const hint = failed === undefined ? acceptable(subject, open) : lastWords(subject, app?.output() ?? []);
+      ? missed
+      : open.length > 0
+        ? `${missed}, and its other cases say nothing, because ${subject.notWorking}: ${ending}`
+        : `${subject.notWorking}, so its cases say nothing: ${ending}`;
+  const hint = failed === undefined ? acceptable(subject, open) : (remedy ?? lastWords(subject, app?.output() ?? []));
   const error = new OperationError("refused", message, hint === null ? {} : { hint });
   const document = {
     passed,

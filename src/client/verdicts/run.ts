@@ -1,7 +1,10 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { notReached, works, type Case, type CaseResult, type CaseText, type Finding, type Verdict } from "./case.ts";
 
-/** Runs the cases. A case counts only where the control works before and after it: an app that is down notices everything. */
+/**
+ * Runs the cases. What was noticed, or works, counts only where the control works before and after it: an app that is down notices
+ * everything. What went unnoticed stays, whatever the control does afterwards.
+ */
 
 /** The verdicts so far, by the names of the cases. */
 export type Verdicts = ReadonlyMap<string, Verdict>;
@@ -24,6 +27,7 @@ export interface Run<A> {
   readonly attempt: (one: Case<A>, verdicts: Verdicts, over: AbortSignal) => Promise<Finding>;
   /** Removes what a case left behind. @returns why the app or the API does not answer any more, or null */
   readonly tidy: (one: Case<A>) => Promise<string | null>;
+  /** Gets each case that ran. After a failed control no other does. */
   readonly onResult: (result: CaseResult) => void;
 }
 
@@ -38,18 +42,18 @@ export async function runCases<A>(run: Run<A>): Promise<RunResult> {
   const { control, last, cases, accepted } = run;
   const results: CaseResult[] = [];
   const verdicts = new Map<string, Verdict>();
-  const add = ({ name, mustNot, should, paragraph, fix }: CaseText, finding: Finding): void => {
+  const add = ({ name, mustNot, should, paragraph, fix }: CaseText, finding: Finding): CaseResult => {
     const reason = finding.verdict === "unnoticed" ? accepted.get(name) : undefined;
     const result = {
-      ...{ name, ...finding, mustNot, should, paragraph: finding.paragraph ?? paragraph, fix },
+      ...{ name, mustNot, should, paragraph, fix, ...finding },
       ...(reason !== undefined && { accepted: reason }),
     };
     results.push(result);
     verdicts.set(name, finding.verdict);
-    run.onResult(result);
+    return result;
   };
   const first = await inTime(run, control, verdicts);
-  add(control, first);
+  run.onResult(add(control, first));
   let failure = (await run.tidy(control)) ?? whyBroken(first);
   let failedAt = control.name;
   for (const one of cases) {
@@ -60,9 +64,13 @@ export async function runCases<A>(run: Run<A>): Promise<RunResult> {
     const finding = await inTime(run, one, verdicts);
     failure = (await run.tidy(one)) ?? whyBroken(await inTime(run, control, verdicts)) ?? (await run.tidy(control));
     failedAt = one.name;
-    add(one, failure === null ? finding : notReached(`${run.broken} after this case: ${failure}`));
+    const isProven = failure === null || !needsControl(finding);
+    run.onResult(add(one, isProven ? finding : notReached(`${run.broken} after this case: ${String(failure)}`)));
   }
-  if (cases.length > 0) add(last, failure === null ? works(run.didLast) : notReached(failure));
+  if (cases.length > 0) {
+    const result = add(last, failure === null ? works(run.didLast) : notReached(failure));
+    if (failedAt !== control.name || failure === null) run.onResult(result);
+  }
   const isOpen = ({ verdict, accepted: reason }: CaseResult): boolean =>
     verdict === "unnoticed" && reason === undefined;
   return {
@@ -71,6 +79,9 @@ export async function runCases<A>(run: Run<A>): Promise<RunResult> {
     stale: [...accepted.keys()].filter((name) => ["noticed", "works"].includes(verdicts.get(name) ?? "")),
   };
 }
+
+/** An app that is down refuses everything, and a good response has to work with the control. */
+const needsControl = ({ verdict }: Finding): boolean => verdict === "noticed" || verdict === "works";
 
 const whyBroken = ({ verdict, did }: Finding): string | null => (verdict === "works" ? null : did);
 
