@@ -1,5 +1,7 @@
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { allCases, casesFor } from "../../src/client/api-check/cases/list.ts";
+import { withFix } from "../../src/client/api-check/fixes.ts";
+import { claimsOf, headerOf } from "../../src/client/api-check/forge.ts";
 import { checkApi } from "../../src/client/api-check/run.ts";
 import type { RunResult } from "../../src/client/verdicts/run.ts";
 import { apiControlOf } from "../../src/cli/check/api-control.ts";
@@ -78,6 +80,15 @@ async function check(
 const named = ({ cases }: RunResult, verdict: string): readonly string[] =>
   cases.filter((one) => one.verdict === verdict).map(({ name }) => name);
 
+/** What must not happen is said to have happened only where it did. */
+function expectAgreement({ cases }: RunResult): void {
+  for (const { verdict, name, did, mustNot } of cases) {
+    if (verdict !== "unnoticed") continue;
+    const letsIn = / (lets a request in|let in|is accepted)\b/.test(mustNot);
+    expect([name, mustNot, letsIn]).toEqual([name, mustNot, did.startsWith("let it in")]);
+  }
+}
+
 /** They make RSA keys, so they run only for APIs that neglect their check. */
 const slow = ["kid-unknown", "key-embedded", "other-issuer", "keys-rotated"];
 
@@ -105,14 +116,18 @@ const local: readonly (readonly [neglects: readonly ApiNeglect[], unnoticed: rea
   [["alg-confusion"], ["alg-confusion"]],
   [["jwk"], ["key-embedded"]],
   [["kid"], ["key-embedded", "kid-unknown"]],
-  [["iss"], ["iss-wrong", "iss-missing"]],
-  [["iss-fetch"], ["iss-wrong", "iss-missing", "other-issuer"]],
-  [["aud"], ["aud-wrong", "aud-missing"]],
+  [["iss"], ["iss-wrong", "iss-missing", "iss-prefix"]],
+  [["crit"], ["crit"]],
+  [["iss-prefix"], ["iss-prefix"]],
+  [["iss-slash"], ["iss-slash"]],
+  [["aud-contains"], ["aud-contains"]],
+  [["iss-fetch"], ["iss-wrong", "iss-missing", "iss-prefix", "iss-slash", "other-issuer"]],
+  [["aud"], ["aud-wrong", "aud-missing", "aud-contains"]],
   [["exp-missing"], ["exp-missing"]],
   [["typ"], ["typ-wrong"]],
   [
     ["typ", "aud"],
-    ["aud-wrong", "aud-missing", "id-token", "typ-wrong"],
+    ["aud-wrong", "aud-missing", "aud-contains", "id-token", "typ-wrong"],
   ],
   [["scope"], ["scope-missing"]],
   [["scope-error"], ["scope-missing"]],
@@ -126,6 +141,45 @@ test.each(local)("an API that neglects %j does not notice exactly %j", async (ne
   const result = await check(neglects, {}, (name) => expected.includes(name) || !slow.includes(name));
   expect(named(result, "unnoticed").toSorted()).toEqual(expected.toSorted());
   expect(named(result, "works")).toContain("control-again");
+  expectAgreement(result);
+});
+
+test("an API that refuses, but in another way than it has to, is not said to let anybody in", async () => {
+  const { cases } = await check(["scheme-400", "forbidden", "malformed"], {}, (name) => /^(sch|exp|mal)/.test(name));
+  const texts = cases.flatMap(({ verdict, name, did, mustNot, fix }) =>
+    verdict === "works" ? [] : [[name, did, mustNot, fix]],
+  );
+  expect(texts).toEqual([
+    [
+      ...["malformed", "failed instead of refusing: answered 500 to not-a-token"],
+      ...["the API fails, where it has to refuse", "turn every error of the code that reads tokens into a 401"],
+    ],
+    [
+      ...["scheme-wrong", "answered 400 to Basic, and must answer 401, or 400 invalid_request"],
+      "the refusal is not the one that the standard asks for",
+      "answer 401, or 400 invalid_request in the place that refuses",
+    ],
+    [
+      ...["expired", "answered 403 invalid_token, and must answer 401"],
+      ...["the refusal is not the one that the standard asks for", "answer 401 in the place that refuses"],
+    ],
+    [
+      expect.stringMatching("exp-missing"),
+      expect.anything(),
+      expect.anything(),
+      "answer 401 in the place that refuses",
+    ],
+  ]);
+});
+
+test("where an API lets every iss in that begins with the issuer, the slash is a case of its own only alone", async () => {
+  const together = await check(["iss-prefix"], {}, (name) => name.startsWith("iss-"));
+  expect(together.cases.find(({ name }) => name === "iss-slash")).toMatchObject({
+    verdict: "not-reached",
+    did: "let it in: answered 200. See iss-prefix, which finds the same",
+  });
+  const alone = await check(["iss-prefix"], {}, (name) => name === "iss-slash");
+  expect(named(alone, "unnoticed")).toEqual(["iss-slash"]);
 });
 
 test("what went unnoticed stays, also where a good token is refused afterwards", async () => {
@@ -181,11 +235,15 @@ test("an API that asks introspection notices what ended", async () => {
 });
 
 const isDpop = (name: string): boolean =>
-  name.startsWith("dpop-") || ["no-token", "expired", "challenge"].includes(name);
+  name.startsWith("dpop-") || /^(no-token|expired|challenge|scheme-wrong|token-in-query|token-twice)$/.test(name);
 
 test.each([
   [[], []],
   [["as-bearer"], ["dpop-as-bearer"]],
+  // The proof is right, so that nothing else lets the API refuse.
+  [["scheme"], ["scheme-wrong", "dpop-as-bearer"]],
+  [["query"], ["token-in-query"]],
+  [["body"], ["token-twice"]],
   [["htm"], ["dpop-method"]],
   [["htu"], ["dpop-url"]],
   [["ath"], ["dpop-token"]],
@@ -194,12 +252,15 @@ test.each([
 ] as const)("with DPoP, an API that neglects %j does not notice exactly %j", async (neglects, expected) => {
   const result = await check(neglects, { dpop: true }, isDpop);
   expect(named(result, "unnoticed")).toEqual(expected);
+  const found = result.cases.filter(({ verdict }) => verdict === "unnoticed");
+  expect(found.map(({ did }) => did.split(":")[0])).toEqual(found.map(() => "let it in"));
+  expectAgreement(result);
   expect(named(result, "not-reached")).toEqual([]);
 });
 
 test("an API may ask for a nonce in proofs", async () => {
   const result = await check([], { dpop: true, nonce: "n-1" }, isDpop);
-  expect(named(result, "noticed")).toHaveLength(9);
+  expect(named(result, "noticed")).toHaveLength(11);
 });
 
 test.each([
@@ -210,6 +271,46 @@ test.each([
 ] as const)("an MCP server that neglects %j does not notice exactly %j", async (neglects, expected) => {
   const result = await check(neglects, { mcp: true }, (name) => name.startsWith("metadata"));
   expect(named(result, "unnoticed")).toEqual(expected);
+  expectAgreement(result);
+});
+
+test("the token of another issuer differs from a good one in nothing else", async () => {
+  const api = "https://orders.test";
+  const other = await createIdp({
+    port: 0,
+    fixtures: {
+      users: [{ username: "alice" }],
+      clients: [{ client_id: "app", redirect_uris: ["http://localhost/callback"], audience: api }],
+      settings: { access_token_alg: "RS256", access_token_typ: "JWT" },
+    },
+  });
+  onTestFinished(() => other.close());
+  const opened = new Opened();
+  const server = { url: other.issuer, adminToken: other.adminToken };
+  const people = { issuer: other.issuer, user: "alice", client: "app", isOwn: true };
+  const control = await apiControlOf(server, people, { audience: undefined, scope: "openid" }, opened);
+  const [good, foreign] = [await control.issue({}), await control.issueElsewhere({})];
+  const parts = (token: string) => {
+    const { kid: _kid, ...header } = headerOf(token);
+    const { aud, sub, scope, client_id } = claimsOf(token);
+    return { header, aud, sub, scope, client_id };
+  };
+  expect(parts(foreign)).toEqual(parts(good));
+  expect(parts(good)).toMatchObject({ header: { typ: "JWT" }, aud: api });
+  expect(claimsOf(foreign)["iss"]).not.toBe(claimsOf(good)["iss"]);
+  await opened.close();
+});
+
+test("the line to change names a library only where the project has it", () => {
+  const fixOf = (name: string, ...packages: readonly string[]): string =>
+    allCases
+      .filter((one) => one.name === name)
+      .map((one) => withFix(one, (wanted) => packages.includes(wanted)).fix)
+      .join();
+  for (const { fix } of allCases) expect(fix).not.toMatch(/jose|jwtVerify|PyJWT|jsonwebtoken|jwt\.verify/);
+  expect(fixOf("typ-wrong", "jose")).toContain('typ: "at+jwt"');
+  expect(fixOf("typ-wrong", "express-oauth2-jwt-bearer", "jose")).toContain("strict: true");
+  expect(fixOf("no-token", "jose")).toBe(fixOf("no-token"));
 });
 
 test("every case has a unique name, and keys are rotated last", () => {

@@ -12,6 +12,7 @@ export type ApiNeglect =
   | "malformed"
   | "redirect"
   | "scheme"
+  | "scheme-400"
   | "exp"
   | "forbidden"
   | "exp-missing"
@@ -27,6 +28,10 @@ export type ApiNeglect =
   | "kid"
   | "iss"
   | "iss-fetch"
+  | "crit"
+  | "iss-prefix"
+  | "iss-slash"
+  | "aud-contains"
   | "aud"
   | "typ"
   | "token-type"
@@ -148,7 +153,9 @@ export class CarefulApi {
     if (token === null) throw new Refused(this.#neglects("redirect") ? 302 : 401);
     const expected = this.#config.dpop === true ? "dpop" : "bearer";
     const isExpected = scheme.toLowerCase() === expected || (this.#neglects("as-bearer") && scheme === "Bearer");
-    if (inHeader === token && !isExpected && !this.#neglects("scheme")) throw new Refused(401);
+    if (inHeader === token && !isExpected && !this.#neglects("scheme")) {
+      throw new Refused(this.#neglects("scheme-400") ? 400 : 401);
+    }
     const claims = await this.#claimsOf(token);
     if (expected === "dpop" && scheme !== "Bearer") this.#checkProof(req, asked, token, claims);
     const { needsScope } = this.#config;
@@ -199,13 +206,20 @@ export class CarefulApi {
     }
     const { typ, exp, nbf } = { typ: header["typ"], exp: claims["exp"], nbf: claims["nbf"] };
     this.#require(typ === "at+jwt" || this.#neglects("typ"));
-    const trusted = this.#neglects("iss-fetch") || this.#neglects("iss");
-    this.#require(claims["iss"] === issuer || trusted);
-    this.#require([claims["aud"]].flat().includes(audience) || this.#neglects("aud"));
+    this.#require(header["crit"] === undefined || this.#neglects("crit"));
+    this.#require(this.#trusts(String(claims["iss"]), issuer));
+    const hasAudience = [claims["aud"]].flat().includes(audience) || this.#neglects("aud");
+    this.#require(hasAudience || (this.#neglects("aud-contains") && String(claims["aud"]).includes(audience)));
     if (exp === undefined) this.#require(this.#neglects("exp-missing"));
     else this.#require(Number(exp) > now || this.#neglects("exp"));
     this.#require(nbf === undefined || Number(nbf) <= now || this.#neglects("nbf"));
     return claims;
+  }
+
+  #trusts(iss: string, issuer: string): boolean {
+    if (this.#neglects("iss-fetch") || this.#neglects("iss")) return true;
+    if (this.#neglects("iss-slash")) return iss.replace(/\/$/, "") === issuer;
+    return this.#neglects("iss-prefix") ? iss.startsWith(issuer) : iss === issuer;
   }
 
   async #checkSignature(token: string, header: Json, claims: Json): Promise<void> {

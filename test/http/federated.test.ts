@@ -87,6 +87,7 @@ test("a token of another repository, audience or kind, or a bad one, authenticat
       { wrong_audience: true },
       { missing_expiry: true },
     ],
+    ...[{ issuer_prefix: true }, { issuer_slash: true }, { audience_contains: true }, { crit: true }],
     ...[{ bad_signature: true }, { unknown_kid: true }, { alg_none: true }, { wrong_type: true }],
   ]) {
     const { status, json } = await withAssertion(idp, "deploy", await tokenOf(idp, change));

@@ -91,7 +91,7 @@ describe.each(tokenFlaws)("a token that is bad on purpose: %s", (flaw) => {
 });
 
 // A refresh token has no audience.
-test.each(tokenFlaws.filter((flaw) => !flaw.endsWith("_audience")))(
+test.each(tokenFlaws.filter((flaw) => !flaw.includes("audience")))(
   "a bad refresh token (%s) does not refresh, and the good ones stay valid",
   async (flaw) => {
     const good = await idp.call("token.issue", { ...whose, type: "refresh" });
@@ -121,6 +121,12 @@ test("a bad token is wrong only in the requested way", async () => {
   expect((await made({ not_yet_valid: true })).payload).toMatchObject({ iat: now, nbf: now + 3600, exp: now + 5400 });
   expect((await made({ wrong_issuer: true })).payload).toMatchObject({ iss: "https://wrong-issuer.invalid" });
   expect((await made({ wrong_audience: true })).payload).toMatchObject({ aud: "https://wrong-audience.invalid" });
+  const { iss, aud } = good.payload;
+  expect((await made({ issuer_prefix: true })).payload).toMatchObject({ iss: `${String(iss)}/more` });
+  expect((await made({ issuer_slash: true })).payload).toMatchObject({ iss: `${String(iss)}/` });
+  expect((await made({ audience_contains: true })).payload).toMatchObject({ aud: `${String(aud)}/more` });
+  const critical = await made({ crit: true });
+  expect(critical.header).toEqual({ ...good.header, crit: ["unknown-extension"], "unknown-extension": true });
   for (const [flaw, claim] of [
     ["missing_issuer", "iss"],
     ["missing_audience", "aud"],
@@ -166,6 +172,9 @@ describe("contradictions are refused", () => {
     [{ type: "refresh", wrong_audience: true }, "wrong_audience: is not for a refresh token"],
     [{ type: "refresh", missing_audience: true }, "missing_audience: is not for a refresh token"],
     [{ expired: true, missing_expiry: true }, "expired: excludes missing_expiry"],
+    [{ wrong_issuer: true, issuer_slash: true }, "wrong_issuer: excludes issuer_slash"],
+    [{ missing_audience: true, audience_contains: true }, "missing_audience: excludes audience_contains"],
+    [{ type: "refresh", audience_contains: true }, "audience_contains: is not for a refresh token"],
     [{ type: "id", dpop_jkt: "x".repeat(43) }, "dpop_jkt: is for an access token alone"],
     [{ dpop_jkt: "x" }, "dpop_jkt: is not a SHA-256 thumbprint"],
     [{ type: "refresh", claims: { a: 1 } }, "claims: are not for a refresh token"],

@@ -1,4 +1,5 @@
 import type { ApiControl } from "../../client/api-check/control.ts";
+import { claimsOf, headerOf } from "../../client/api-check/forge.ts";
 import { jsonOf, send } from "../../client/http.ts";
 import { randomText } from "../../serve/random.ts";
 import { callServer, type Server } from "../target/remote.ts";
@@ -55,15 +56,15 @@ export async function apiControlOf(
   const jwksUri = await jwksUriOf(issuer);
   let elsewhere: Promise<Server> | null = null;
 
-  /** An issuer with the same user and client, and keys of its own. */
-  async function addIssuer(): Promise<Server> {
+  /** An issuer with the same user and client, tokens of the same kind, and keys of its own. */
+  async function addIssuer(typ: unknown): Promise<Server> {
     const name = `check-api-${randomText(6)}`;
     const { id } = await callServer(server, "users.show", { username: user });
     const fixtures = {
       users: [{ username: user, id }],
       clients: [{ client_id: client, redirect_uris: ["http://localhost/callback"] }],
       scopes: Object.fromEntries(tokens.scope.split(" ").flatMap((scope) => (isStandard(scope) ? [] : [[scope, {}]]))),
-      settings: { access_token_alg: "RS256" },
+      settings: { access_token_alg: "RS256", access_token_typ: typ },
     };
     // Nothing may be added that nobody would remove.
     if (opened.isClosed) throw new Error("the check has ended");
@@ -79,8 +80,11 @@ export async function apiControlOf(
     ...{ issuer, isOwn, scope: tokens.scope },
     issue: (change) => issue(server, people, tokens, change),
     async issueElsewhere(change) {
-      elsewhere ??= addIssuer();
-      return issue(await elsewhere, people, { ...tokens, audience: tokens.audience ?? issuer }, change);
+      // A token that is wrong in nothing but its issuer.
+      const good = await issue(server, people, tokens, {});
+      elsewhere ??= addIssuer(headerOf(good)["typ"]);
+      const [audience] = [claimsOf(good)["aud"]].flat().map(String);
+      return issue(await elsewhere, people, { ...tokens, audience }, change);
     },
     async keys() {
       const { keys } = await json(jwksUri);

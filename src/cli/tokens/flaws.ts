@@ -12,7 +12,11 @@ export interface FlawFlags {
   readonly missingIssuer?: true;
   readonly missingAudience?: true;
   readonly missingExpiry?: true;
+  readonly issuerPrefix?: true;
+  readonly issuerSlash?: true;
+  readonly audienceContains?: true;
   readonly wrongType?: true;
+  readonly crit?: true;
   readonly badSignature?: true;
   readonly unknownKid?: true;
   readonly algNone?: true;
@@ -27,7 +31,11 @@ export const flawsOf = (flags: FlawFlags): Readonly<Record<TokenFlaw, true | und
   missing_issuer: flags.missingIssuer,
   missing_audience: flags.missingAudience,
   missing_expiry: flags.missingExpiry,
+  issuer_prefix: flags.issuerPrefix,
+  issuer_slash: flags.issuerSlash,
+  audience_contains: flags.audienceContains,
   wrong_type: flags.wrongType,
+  crit: flags.crit,
   bad_signature: flags.badSignature,
   unknown_kid: flags.unknownKid,
   alg_none: flags.algNone,
@@ -44,7 +52,11 @@ export const withFlaws = (command: Command, group: string): Command =>
     .option("--missing-issuer", "no iss")
     .option("--missing-audience", "no aud")
     .option("--missing-expiry", "no exp")
+    .option("--issuer-prefix", "iss with more behind it")
+    .option("--issuer-slash", "iss with a slash at its end")
+    .option("--audience-contains", "aud within a longer one")
     .option("--wrong-type", "typ of a refresh token")
+    .option("--crit", "an unknown extension in the header crit")
     .option("--bad-signature", "one bit of the signature is wrong")
     .option("--unknown-kid", "signed with a key that is not published")
     .option("--alg-none", "not signed");

@@ -7,6 +7,7 @@
  * attempt.ts is what a case works with. It reaches tokens, faults and the ledger through control.ts, which the command line connects to a
  * server.
  */
+import type { Verdicts } from "../verdicts/run.ts";
 import type { Reply } from "../http.ts";
 import type { ApiControl } from "./control.ts";
 import type { ProofKey, ProofParts } from "./dpop.ts";
@@ -29,6 +30,8 @@ export interface Change {
   readonly scheme?: string;
   /** Members of the DPoP proof that are to be otherwise; null: no proof. */
   readonly proof?: ProofParts | null;
+  /** The token of the proof; absent: the one that is sent, wherever that is. */
+  readonly proofOf?: string;
   /** Makes the proof in place of the key to which the token is bound. */
   readonly key?: ProofKey;
   /** A proof that was made before. */
@@ -46,6 +49,8 @@ export interface Attempt {
   readonly key: ProofKey;
   /** Why the API does not answer since it was started again for this case; null: it does, or was not started again. */
   readonly startFailure: string | null;
+  /** Of the cases before this one. */
+  readonly verdicts: Verdicts;
   readonly wait: (milliseconds: number) => Promise<unknown>;
   /** A good access token, or a changed one: the fields of `POST token/issue`. */
   token(change?: Readonly<Record<string, unknown>>): Promise<string>;

@@ -58,13 +58,31 @@ export const unauthorizedOrInvalid: Allowed = (reply) =>
     : "401, or 400 invalid_request";
 export const anyRefusal: Allowed = () => null;
 
+const failing = {
+  mustNot: "the API fails, where it has to refuse",
+  fix: "turn every error of the code that reads tokens into a 401",
+};
+
+/** Nobody is let in, but by another answer than the standard asks for. @param must "401" */
+export function wrongRefusal(reply: Reply, must: string, did = answered(reply)): Finding {
+  if (reply.status === 0) return unnoticed(`failed instead of refusing: ${did}`, failing);
+  if (reply.status >= 300 && reply.status < 400) {
+    return unnoticed(`redirected instead of refusing: ${did}, and must answer ${must}`, {
+      mustNot: "the API redirects, where it has to refuse",
+      fix: `answer ${must}: a redirect is for people, and clients of an API follow it`,
+    });
+  }
+  return unnoticed(`${did}, and must answer ${must}`, {
+    mustNot: "the refusal is not the one that the standard asks for",
+    fix: `answer ${must} in the place that refuses`,
+  });
+}
+
 /** @param what of several requests was sent; null: there is one */
 export function judged(reply: Reply, allowed: Allowed, what: string | null = null): Finding {
   const did = `${answered(reply)}${what === null ? "" : ` to ${what}`}`;
   if (letsIn(reply)) return unnoticed(`let it in: ${did}`);
-  if (reply.status === 0 || reply.status >= 500) return unnoticed(`failed instead of refusing: ${did}`);
+  if (reply.status === 0 || reply.status >= 500) return unnoticed(`failed instead of refusing: ${did}`, failing);
   const must = allowed(reply);
-  if (must === null) return noticed(did);
-  const moved = reply.status >= 300 && reply.status < 400 ? "redirected instead of refusing: " : "";
-  return unnoticed(`${moved}${did}, and must answer ${must}`);
+  return must === null ? noticed(did) : wrongRefusal(reply, must, did);
 }

@@ -64,10 +64,10 @@ export function checkApi(run: ApiRun, cases: readonly Case<Attempt>[]): Promise<
     broken: "the API does not let a good token in any more",
     didLast: "let a good token in at the end too",
     limit: ({ restarts, waits = 0 }) => run.caseLimit + waits + (restarts === true ? run.startLimit : 0),
-    attempt(one, _verdicts, over) {
+    attempt(one, verdicts, over) {
       let startFailure: string | null = null;
       return one.run({
-        ...{ api, control, key, wait: run.wait, send: sendOne },
+        ...{ api, control, key, verdicts, wait: run.wait, send: sendOne },
         prove: (token) => {
           const { method, url } = api;
           return proofFor(key, { method, url: withoutQuery(url), token, now: run.now() }, nonceParts());
@@ -118,11 +118,12 @@ function requestFor(
   for (const [name, value] of Object.entries(change.query ?? {})) url.searchParams.set(name, value);
   const method = form === undefined ? api.method : "POST";
   const scheme = change.scheme ?? (api.dpop ? "DPoP" : "Bearer");
+  const proven = change.proofOf ?? token ?? url.searchParams.get("access_token") ?? form?.get("access_token") ?? null;
   const made = (): string => {
-    const request = { method, url: withoutQuery(url.href), token: token ?? "", now: now() };
+    const request = { method, url: withoutQuery(url.href), token: proven ?? "", now: now() };
     return proofFor(change.key ?? key, request, { ...nonce, ...proof });
   };
-  const needsProof = token !== null && api.dpop && proof !== null;
+  const needsProof = proven !== null && api.dpop && proof !== null;
   return {
     ...{ method, url: url.href.replace(/#.*$/s, "") },
     headers: {

@@ -16,6 +16,9 @@ export interface Finding {
   readonly did: string;
   /** In place of the case's paragraph, where another one decides. */
   readonly paragraph?: string;
+  /** In place of those of the case, where something else happened than it says. */
+  readonly mustNot?: string;
+  readonly fix?: string;
 }
 
 export interface CaseText {
@@ -63,7 +66,12 @@ export interface CaseResult extends CaseText {
   readonly accepted?: string;
 }
 
-export const unnoticed = (did: string): Finding => ({ verdict: "unnoticed", did });
+/** @param instead where something else happened than the case says */
+export const unnoticed = (did: string, instead: Pick<Finding, "mustNot" | "fix"> = {}): Finding => ({
+  verdict: "unnoticed",
+  did,
+  ...instead,
+});
 export const noticed = (did: string): Finding => ({ verdict: "noticed", did });
 export const works = (did: string): Finding => ({ verdict: "works", did });
 export const notReached = (did: string): Finding => ({ verdict: "not-reached", did });

@@ -29,8 +29,11 @@ export interface UnsignedToken {
   readonly claims: Readonly<Record<string, unknown>>;
 }
 
-export const sign = ({ typ, claims, signer: { alg, kid, privateKey } }: UnsignedToken): Promise<string> =>
-  signJws(kid === undefined ? { alg, typ } : { alg, typ, kid }, claims, privateKey);
+/** @param more members of the header */
+export const sign = (
+  { typ, claims, signer: { alg, kid, privateKey } }: UnsignedToken,
+  more: Readonly<Record<string, unknown>> = {},
+): Promise<string> => signJws({ alg, typ, ...(kid !== undefined && { kid }), ...more }, claims, privateKey);
 
 /** The key that signs a client's ID tokens; for HS256 it is the client's own secret (OpenID Connect Core 10.1). */
 export async function idTokenSigner(ctx: Context, client: Client): Promise<Signer> {

@@ -34,7 +34,7 @@ export const tokenOperations = {
               issues.addIssue({ code: "custom", path: [field], message });
             refuseFlawsTogether(input, add);
             const { user, type = "access", claims = {} } = input;
-            for (const field of ["audience", "wrong_audience", "missing_audience"] as const) {
+            for (const field of ["audience", "wrong_audience", "missing_audience", "audience_contains"] as const) {
               if (type === "refresh" && input[field] !== undefined && input[field] !== false)
                 add(field, "is not for a refresh token: that is for this server alone");
             }
@@ -58,6 +58,7 @@ export const tokenOperations = {
                       audience: false,
                       wrong_audience: { const: false },
                       missing_audience: { const: false },
+                      audience_contains: { const: false },
                       claims: { maxProperties: 0 },
                     },
                   },

@@ -45,7 +45,7 @@ const metadata: Case<Attempt> = {
 const metadataResource: Case<Attempt> = {
   ...base(
     "metadata-resource",
-    "the document is that of another resource",
+    "the document is not that of this server",
     "have the URL of the server in resource",
     "RFC 9728 3.3",
     "resource must equal the URL that clients use, to the letter",
@@ -58,7 +58,10 @@ const metadataResource: Case<Attempt> = {
     // An address without a path may end in a slash.
     const isSame =
       typeof resource === "string" && (resource === url || `${resource}/` === url || resource === `${url}/`);
-    return isSame ? noticed(`has resource ${url}`) : unnoticed(`has resource ${JSON.stringify(resource)}, not ${url}`);
+    if (isSame) return noticed(`has resource ${url}`);
+    return unnoticed(
+      resource === undefined ? "has no resource" : `has resource ${JSON.stringify(resource)}, not ${url}`,
+    );
   },
 };
 
@@ -77,7 +80,7 @@ const metadataIssuer: Case<Attempt> = {
     const { issuer } = attempt.control;
     return Array.isArray(servers) && servers.includes(issuer)
       ? noticed(`lists ${issuer}`)
-      : unnoticed(`lists ${JSON.stringify(servers)}, not ${issuer}`);
+      : unnoticed(servers === undefined ? "lists none" : `lists ${JSON.stringify(servers)}, not ${issuer}`);
   },
 };
 

@@ -1,6 +1,6 @@
 import { noticed, notReached, unnoticed, works, type Case } from "../../verdicts/case.ts";
 import type { Attempt } from "../attempt.ts";
-import { answered, letsIn } from "../judge.ts";
+import { answered, letsIn, wrongRefusal } from "../judge.ts";
 
 /** What an API does when its provider is down, or signs with a new key. Only where this command started the server. */
 
@@ -21,7 +21,7 @@ export const issuerDown: Case<Attempt> = {
     const reply = await attempt.send(expired);
     if (letsIn(reply)) return unnoticed(`let it in: ${answered(reply)}`);
     const isRefused = [401, 403].includes(reply.status) || reply.status >= 500;
-    if (!isRefused) return unnoticed(`${answered(reply)}, and must answer 401, 403 or 5xx`);
+    if (!isRefused) return wrongRefusal(reply, "401, 403 or 5xx");
     return noticed(`${answered(reply)}; to a good token it ${answered(await attempt.send(good))}`);
   },
 };
@@ -31,10 +31,10 @@ const pauses = [0, 1000, 4000, 10_000, 15_000, 15_000, 20_000];
 
 export const keysRotated: Case<Attempt> = {
   name: "keys-rotated",
-  mustNot: "a token of the new key, or a good one of the old key, is refused after a rotation",
+  mustNot: "a token of the new key is refused after a rotation",
   should: "fetch the keys again where a kid is unknown, then let it in",
   paragraph: "OpenID Connect Core 10.1.1, RFC 9068 4",
-  fix: "let the library fetch the keys where a kid is unknown, and do not keep a copy of them",
+  fix: "fetch jwks_uri again where a kid is unknown, and keep no copy of the keys in the configuration",
   // So that the next control works.
   restarts: true,
   waits: pauses.reduce((sum, pause) => sum + pause),
@@ -51,6 +51,10 @@ export const keysRotated: Case<Attempt> = {
     }
     if (!letsIn(reply)) return unnoticed(`${answered(reply)} to a token of the new key, for 65 s`);
     const other = await attempt.send(old);
-    return letsIn(other) ? works("let both in") : unnoticed(`${answered(other)} to a good token of the old key`);
+    if (letsIn(other)) return works("let both in");
+    return unnoticed(`${answered(other)} to a good token of the old key`, {
+      mustNot: "a good token of the old key is refused after a rotation",
+      fix: "keep every key that jwks_uri lists, and choose by kid",
+    });
   },
 };

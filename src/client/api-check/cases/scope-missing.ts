@@ -16,6 +16,8 @@ export const scopeMissing: Case<Attempt> = {
     if (found.verdict !== "noticed") return found;
     return challengesOf(reply).some(({ parameters }) => parameters.get("error") === "insufficient_scope")
       ? noticed(answered(reply))
-      : unnoticed("answered 403 without error=insufficient_scope in WWW-Authenticate");
+      : unnoticed("answered 403 without error=insufficient_scope in WWW-Authenticate", {
+          mustNot: "the refusal does not say that a scope is missing",
+        });
   },
 };

@@ -6,8 +6,8 @@ import { atMostOne, notBoth } from "./rules.ts";
 /** At most one of each group: two would contradict each other. */
 const groups = [
   ["expired", "not_yet_valid", "missing_expiry"],
-  ["wrong_issuer", "missing_issuer"],
-  ["wrong_audience", "missing_audience"],
+  ["wrong_issuer", "missing_issuer", "issuer_prefix", "issuer_slash"],
+  ["wrong_audience", "missing_audience", "audience_contains"],
   ["bad_signature", "unknown_kid", "alg_none"],
 ] as const;
 
@@ -21,7 +21,11 @@ export const tokenFlawFields = (zod: Pick<typeof z, "boolean">) => {
     missing_issuer: flag,
     missing_audience: flag,
     missing_expiry: flag,
+    issuer_prefix: flag,
+    issuer_slash: flag,
+    audience_contains: flag,
     wrong_type: flag,
+    crit: flag,
     bad_signature: flag,
     unknown_kid: flag,
     alg_none: flag,

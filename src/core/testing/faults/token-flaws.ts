@@ -15,7 +15,11 @@ export const tokenFlaws = [
   "missing_issuer",
   "missing_audience",
   "missing_expiry",
+  "issuer_prefix",
+  "issuer_slash",
+  "audience_contains",
   "wrong_type",
+  "crit",
   "bad_signature",
   "unknown_kid",
   "alg_none",
@@ -24,6 +28,14 @@ export type TokenFlaw = (typeof tokenFlaws)[number];
 
 /** Seconds: more than clocks differ, and more than verifiers tolerate. */
 export const distance = 3600;
+
+/** More text behind a value that an API may compare in part only. */
+const withMore = (value: unknown): string => `${String(value).replace(/\/$/, "")}/more`;
+const withMoreEach = (value: unknown): unknown => (Array.isArray(value) ? value.map(withMore) : withMore(value));
+
+/** The slash at the end of an issuer is part of it (RFC 8414 3.3). */
+const withOtherSlash = (issuer: unknown): string =>
+  String(issuer).endsWith("/") ? String(issuer).slice(0, -1) : `${String(issuer)}/`;
 
 /** Names that never resolve (RFC 6761 6.4). */
 export const elsewhere = { issuer: "https://wrong-issuer.invalid", audience: "https://wrong-audience.invalid" };
@@ -48,6 +60,9 @@ export function bendClaims(
     ...(flaws.includes("not_yet_valid") && { nbf, exp: nbf + life }),
     ...(flaws.includes("wrong_issuer") && { iss: elsewhere.issuer }),
     ...(flaws.includes("wrong_audience") && { aud: elsewhere.audience }),
+    ...(flaws.includes("issuer_prefix") && { iss: withMore(claims["iss"]) }),
+    ...(flaws.includes("issuer_slash") && { iss: withOtherSlash(claims["iss"]) }),
+    ...(flaws.includes("audience_contains") && { aud: withMoreEach(claims["aud"]) }),
     // JSON has no undefined, so these are left out.
     ...(flaws.includes("missing_issuer") && { iss: undefined }),
     ...(flaws.includes("missing_audience") && { aud: undefined }),
@@ -61,13 +76,20 @@ export const bendType = (typ: UnsignedToken["typ"], flaws: readonly TokenFlaw[])
   return typ === tokenTypes.refresh ? tokenTypes.access : tokenTypes.refresh;
 };
 
+/** A header that its reader has to know, and nobody does (RFC 7515 4.1.11). */
+const unknownExtension = { crit: ["unknown-extension"], "unknown-extension": true };
+
 const encoded = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString("base64url");
 
 /** Signs the token and applies the flaws of the signature. */
 export async function signFlawed(ctx: Context, token: UnsignedToken, flaws: readonly TokenFlaw[]): Promise<string> {
-  if (flaws.includes("alg_none")) return `${encoded({ alg: "none", typ: token.typ })}.${encoded(token.claims)}.`;
-  if (flaws.includes("unknown_kid")) return sign({ ...token, signer: await unknownSigner(ctx, token.signer.alg) });
-  const signed = await sign(token);
+  const more = flaws.includes("crit") ? unknownExtension : {};
+  if (flaws.includes("alg_none")) {
+    return `${encoded({ alg: "none", typ: token.typ, ...more })}.${encoded(token.claims)}.`;
+  }
+  if (flaws.includes("unknown_kid"))
+    return sign({ ...token, signer: await unknownSigner(ctx, token.signer.alg) }, more);
+  const signed = await sign(token, more);
   if (!flaws.includes("bad_signature")) return signed;
   const [header = "", claims = "", signature = ""] = signed.split(".");
   const bytes = Buffer.from(signature, "base64url");
@@ -96,7 +118,11 @@ const warnings: Readonly<Record<TokenFlaw, string>> = {
   missing_issuer: "it has no iss",
   missing_audience: "it has no aud",
   missing_expiry: "it has no exp",
+  issuer_prefix: "its iss is the issuer with more behind it",
+  issuer_slash: "its iss differs from the issuer in the slash at its end",
+  audience_contains: "its aud is the audience with more behind it",
   wrong_type: "its typ is that of another kind of token",
+  crit: "its header crit names an extension that nobody knows",
   bad_signature: "one bit of its signature is wrong",
   unknown_kid: "it is signed with a key that is not published",
   alg_none: "it is not signed",
