@@ -35,6 +35,28 @@ test("with the keys of the running server, which also reports revocations", asyn
   });
 });
 
+test("what is wrong about a token is said first, and in the words of its header", async () => {
+  const made = async (flaw: string): Promise<string> =>
+    (await idpIn(cwd, ["token", "issue", "--user", "alice", "--client", "demo-app", flaw])).stdout.trim();
+  const checks = async (jwt: string, ...flags: readonly string[]): Promise<readonly unknown[]> =>
+    (JSON.parse((await verify([jwt, ...flags])).stdout) as { readonly checks: readonly unknown[] }).checks;
+  const wrong = await made("--wrong-audience");
+  const aud = { name: "aud", ok: false, detail: expect.stringContaining("https://wrong-audience.invalid") };
+  expect((await checks(wrong))[0]).toEqual(aud);
+  expect((await checks(wrong, "--audience", server.issuer))[0]).toEqual(aud);
+  expect((await checks(wrong, "--issuer", server.issuer))[0]).toEqual(aud);
+  const [, payload, signature] = token.split(".");
+  const header = Buffer.from(JSON.stringify({ alg: "RS256", typ: "at+jwt" })).toString("base64url");
+  const withoutKid = `${header}.${payload}.${signature}`;
+  const signatureOf = (detail: string) => ({ name: "signature", ok: false, detail: expect.stringContaining(detail) });
+  expect((await checks(withoutKid))[0]).toEqual(signatureOf("names no key"));
+  expect((await checks(withoutKid, "--issuer", server.issuer))[0]).toEqual(signatureOf("names none"));
+  const critical = await made("--crit");
+  for (const flags of [[], ["--issuer", server.issuer]]) {
+    expect((await checks(critical, ...flags))[0]).toEqual(signatureOf('crit: ["unknown-extension"]'));
+  }
+});
+
 describe("with keys that are public", () => {
   test("by the issuer's discovery, from an address, from a file", async () => {
     const file = join(newFolder(), "jwks.json");

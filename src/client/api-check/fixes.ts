@@ -6,7 +6,7 @@ import { withFixOf, type CaseText, type Fixes } from "../verdicts/case.ts";
 const topics: Readonly<Record<string, RegExp>> = {
   signature: /^(signature-|payload-)/,
   algorithms: /^alg-/,
-  claims: /^(expired|not-yet|crit|iss-|aud-)/,
+  claims: /^(expired|not-yet|iss-|aud-)/,
   typ: /^(id-token|typ-wrong)$/,
 };
 

@@ -82,7 +82,11 @@ function checkSignature(ctx: Context, jws: Jws, by: OwnKey | undefined): void {
   if (by === undefined || by.alg !== jws.header["alg"]) {
     const of = foreign(ctx, jws);
     if (of !== null) throw of;
-    throw new TokenProblem("the token names a signing key that is not this server's", {
+    const message =
+      jws.header["kid"] === undefined
+        ? "the token names no key: its header has no kid"
+        : "the token names a signing key that is not this server's";
+    throw new TokenProblem(message, {
       rule: "RFC 7515 4.1.4",
       fix: { text: "Sign in again for new tokens; to see the keys", command: ["idp", "keys", "list"] },
     });

@@ -32,11 +32,22 @@ export interface Expected {
   readonly now: number;
 }
 
-export const verification = (checks: readonly Check[], notes: readonly string[]): Verification => ({
-  valid: checks.every(({ ok }) => ok),
-  checks,
-  notes,
-});
+/** A wrong audience comes first, where the signature holds: the token is good, but for somebody else. */
+export const verification = (checks: readonly Check[], notes: readonly string[]): Verification => {
+  const isGenuine = checks.some(({ name, ok }) => name === "signature" && ok);
+  const isForOthers = ({ name, ok }: Check): boolean => isGenuine && name === "aud" && !ok;
+  return {
+    valid: checks.every(({ ok }) => ok),
+    checks: [...checks.filter(isForOthers), ...checks.filter((one) => !isForOthers(one))],
+    notes,
+  };
+};
+
+/** What the header asks of its reader, and nobody here can do (RFC 7515 4.1.11); null if nothing. */
+export const criticalProblem = ({ crit }: JsonObject): string | null =>
+  crit === undefined
+    ? null
+    : `its header has crit: ${shown(crit)}, and no such extension is known here (RFC 7515 4.1.11)`;
 
 /**
  * Decodes a token for the checks that follow. If the text is not a JWT, the result is that one failed check.
@@ -74,6 +85,8 @@ export function checkClaims(claims: JsonObject, { issuer, audience, leeway, now:
   if (audience !== null) {
     const ok = [aud].flat().includes(audience);
     checks.push({ name: "aud", ok, detail: ok ? audience : `expected ${audience}, the token has ${shown(aud)}` });
+  } else if (isNowhere(aud)) {
+    checks.push({ name: "aud", ok: false, detail: `${shown(aud)}, a name that no API can have (RFC 6761 6.4)` });
   }
   checks.push(checkExpiry(exp, now, leeway));
   if (nbf !== undefined) checks.push(checkBegun("nbf", "valid since", "valid", nbf, now, leeway));
@@ -81,6 +94,10 @@ export function checkClaims(claims: JsonObject, { issuer, audience, leeway, now:
   else checks.push(checkBegun("iat", "issued", "issued", iat, now, leeway));
   return checks;
 }
+
+/** At a name that never resolves, as idp token issue --wrong-audience makes it. */
+const isNowhere = (aud: unknown): boolean =>
+  typeof aud === "string" && URL.canParse(aud) && new URL(aud).hostname.endsWith(".invalid");
 
 const allowed = (leeway: number): string => `, within the leeway of ${leeway} s`;
 

@@ -3,6 +3,7 @@ import { compactVerify } from "jose";
 import { bytesOf } from "../../keys/jws.ts";
 import {
   checkClaims,
+  criticalProblem,
   decodeOrFail,
   shown,
   verification,
@@ -51,11 +52,14 @@ function algorithmsOf({ kty, crv, alg, use }: Jwk): readonly string[] {
   return alg === undefined ? fitting : fitting.filter((name) => name === alg);
 }
 
-async function checkSignature(token: string, { alg, kid }: Jwk, keys: Keys): Promise<Check> {
+async function checkSignature(token: string, header: Jwk, keys: Keys): Promise<Check> {
+  const { alg, kid } = header;
   const no = (detail: string): Check => ({ name: "signature", ok: false, detail });
   const yes = (detail: string): Check => ({ name: "signature", ok: true, detail });
   if (typeof alg !== "string") return no("the header has no alg");
   if (alg.toLowerCase() === "none") return no('alg is "none": the token is not signed');
+  const critical = criticalProblem(header);
+  if (critical !== null) return no(critical);
   // jose accepts a signature in any spelling.
   if (bytesOf(token.split(".")[2] ?? "") === null) return no("it is not canonical base64url (RFC 4648 3.5)");
   if (keys.kind === "secret") {
@@ -77,9 +81,12 @@ async function checkSignature(token: string, { alg, kid }: Jwk, keys: Keys): Pro
   for (const jwk of fitting) {
     const key = publicKey(jwk);
     if (key === null) return no(`the key ${shown(jwk["kid"])} of ${keys.from} cannot be read`);
-    if (await holds(token, key, alg)) return yes(`${alg}, kid ${shown(jwk["kid"])} from ${keys.from}`);
+    const unnamed = kid === undefined ? "; the token names no key" : "";
+    if (await holds(token, key, alg)) return yes(`${alg}, kid ${shown(jwk["kid"])} from ${keys.from}${unnamed}`);
   }
-  return no(`${alg}: not signed with ${kid === undefined ? `any of ${count}` : "the key that it names"}`);
+  return no(
+    `${alg}: not signed with ${kid === undefined ? `any of ${count}; it names none` : "the key that it names"}`,
+  );
 }
 
 function publicKey(jwk: Jwk): KeyObject | null {

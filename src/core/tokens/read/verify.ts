@@ -3,6 +3,7 @@ import { signatureProblem } from "../accept.ts";
 import type { Context } from "../../context.ts";
 import {
   checkClaims,
+  criticalProblem,
   decodeOrFail,
   moment,
   shown,
@@ -40,7 +41,7 @@ export async function verifyToken(ctx: Context, input: VerifyInput): Promise<Ver
   const said = decodeOrFail(input.token, ctx.now());
   if ("checks" in said) return said;
   const { header, payload } = said;
-  const problem = await signatureProblem(ctx, input.token);
+  const problem = criticalProblem(header) ?? (await signatureProblem(ctx, input.token));
   const { alg, kid, typ } = header;
   const kind = kindOfToken(said);
   const key = typeof kid === "string" ? `key ${kid} of this server` : "with its client's secret";
