@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { Attempt } from "../../src/client/app-check/attempt.ts";
 import { allCases } from "../../src/client/app-check/cases/list.ts";
-import type { Case } from "../../src/client/verdicts/case.ts";
+import { noticed, type Case } from "../../src/client/verdicts/case.ts";
 import { flawList } from "../../src/core/testing/faults/flaw-list.ts";
 import type { Neglect } from "../helpers/careful-app.ts";
 import { caseLimit, checkedApp, named } from "../helpers/checked-app.ts";
@@ -180,7 +180,16 @@ test("an app that never fetches the keys again signs nobody in after a rotation,
     allCases.filter(({ name }) => name.includes("keys-rotated")),
     ["keys"],
   );
-  expect(named(result, "unnoticed")).toEqual(["keys.keys-rotated"]);
+  expect(named(result, "unnoticed")).toEqual(["keys.keys-rotated", "keys-rotated"]);
   // From there on it does not sign in at all.
-  expect(named(result, "not-reached")).toEqual(["keys-rotated", "control"]);
+  expect(named(result, "not-reached")).toEqual(["control"]);
+});
+
+test("a flaw that no response to the client can have is not reached", async () => {
+  const one: Case<Attempt> = {
+    ...{ name: "id-token.kid-missing", mustNot: "", should: "", paragraph: "", fix: "" },
+    run: async (attempt) => noticed(await attempt.arm({ endpoint: "token", flaw: "kid-missing", client: "hs" })),
+  };
+  const { cases } = await check([one]);
+  expect(cases[1]).toMatchObject({ verdict: "not-reached", did: expect.stringContaining("HS256") });
 });

@@ -46,6 +46,10 @@ export async function checkedApp(): Promise<CheckNeglects> {
           redirect_uris: [redirectUri],
           backchannel_logout_uri: logoutUri,
         },
+        {
+          ...{ client_id: "hs", client_secret: clientSecret, redirect_uris: [redirectUri] },
+          id_token_signed_response_alg: "HS256",
+        },
       ],
     },
   });

@@ -50,6 +50,14 @@ describe("what a fault does", () => {
     expect((await app.exchange(tokens.code)).status).toBe(200);
   });
 
+  test("--status 500 is server_error, and so is it shown", async () => {
+    const { id } = await add({ endpoint: "token", status: 500 });
+    const refused = await refresh(idp, "x");
+    expect(refused).toMatchObject({ status: 500, json: { error: "server_error" } });
+    const record = (await idp.call("requests.list", { endpoint: "token" })).at(-1);
+    expect(record).toMatchObject({ fault: `${id}: 500 server_error`, response: { body: { error: "server_error" } } });
+  });
+
   test("--error and --description", async () => {
     await add({ endpoint: "token", status: 400, error: "invalid_grant", description: "gone" });
     expect((await refresh(idp, "x")).json).toEqual({ error: "invalid_grant", error_description: "gone" });

@@ -165,6 +165,29 @@ describe("token responses and ID tokens", () => {
     expect(await idp.faults.list()).toMatchObject([{ flaw: "kid-missing", remaining: 1 }]);
   });
 
+  test("a fault that needs a kid is refused for a client whose ID tokens have none", async () => {
+    const secret = await register(idp, { id_token_signed_response_alg: "HS256" });
+    for (const flaw of ["kid-missing", "kid-unknown"] as const) {
+      await expect(add("token", flaw, { client: secret.credentials.client_id })).rejects.toMatchObject({
+        code: "usage",
+        problems: [{ path: "flaw", message: expect.stringContaining("HS256") }],
+      });
+      const clients = [
+        {
+          client_id: "hs",
+          client_secret: "s".repeat(32),
+          redirect_uris: ["http://localhost/cb"],
+          id_token_signed_response_alg: "HS256",
+        },
+      ];
+      const fixtures = { clients, faults: [{ endpoint: "token", flaw, client: "hs" }] };
+      await expect(idp.call("seed", fixtures)).rejects.toMatchObject({
+        problems: [expect.objectContaining({ path: "faults[0].flaw" })],
+      });
+    }
+    await add("token", "kid-missing", { client: app.credentials.client_id });
+  });
+
   test("10 at once: exactly 3 take it", async () => {
     const codes = await Promise.all(Array.from({ length: 10 }, () => app.signIn()));
     await add("token", "nonce-wrong", { times: 3 });

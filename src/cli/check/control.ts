@@ -1,4 +1,5 @@
 import type { Control } from "../../client/app-check/control.ts";
+import { Problem } from "../../client/check.ts";
 import { RemoteError } from "../failure.ts";
 import type { OperationInput, OperationName, OperationOutput } from "../../core/operations/table.ts";
 import { callServer, type Server } from "../target/remote.ts";
@@ -18,7 +19,14 @@ export function controlOf(
 
   return {
     ...about,
-    addFault: (fault) => faults.add(fault),
+    async addFault(fault) {
+      try {
+        return await faults.add(fault);
+      } catch (error) {
+        if (error instanceof RemoteError) throw new Problem(error.problems[0]?.message ?? error.message);
+        throw error;
+      }
+    },
     removeFaults: () => faults.removeAll(),
     close: () => faults.close(),
     async requests(since) {

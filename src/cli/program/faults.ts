@@ -31,7 +31,10 @@ function declareAdd(faults: Command, act: Act): void {
     .option("--always", "every request takes the fault, until it is removed")
     .option("--after", "do the work first, so that only the response is lost")
     .option("--status <status>", "answer with this status and an error (RFC 6749 5.2)", wholeNumber)
-    .option("--error <code>", "the error code (default: temporarily_unavailable); authorize sends it by redirect")
+    .option(
+      "--error <code>",
+      "the error code (default: temporarily_unavailable, for 500 server_error); authorize sends it by redirect",
+    )
     .option("--description <text>", "the error_description")
     .option("--header <header>", "a response header, such as 'Retry-After: 2'; repeatable", header)
     .option("--delay <time>", "wait before the response: 3, 3s, 0.5s or 2m")

@@ -49,7 +49,7 @@ export interface Control {
   readonly user: string;
   /** Nobody else uses this issuer, so its keys, settings and documents may be changed. */
   readonly isOwn: boolean;
-  /** @returns its id */
+  /** @returns its id @throws {Problem} no response to this client can have it */
   addFault(fault: Fault): Promise<string>;
   /** Removes the faults of this run that are left. */
   removeFaults(): Promise<void>;

@@ -4,7 +4,8 @@ import type { App, Attempt, Known } from "./attempt.ts";
 import type { Browser, Visit } from "./browser.ts";
 import type { Control } from "./control.ts";
 import { appStanding } from "./standing.ts";
-import type { Case, CaseResult, Finding } from "../verdicts/case.ts";
+import { Problem } from "../check.ts";
+import { notReached, type Case, type CaseResult, type Finding } from "../verdicts/case.ts";
 import { runCases, type RunResult, type Verdicts } from "../verdicts/run.ts";
 
 /** Runs the cases of `idp check client`: each with its own browsers, and with the faults that it adds. */
@@ -73,7 +74,7 @@ async function attemptCase(
     for (const { url, isApp } of visit.steps) if (isApp) known.addresses.push(url);
     return visit;
   };
-  return one.run({
+  const tried = one.run({
     ...{ app, control, known, verdicts, now: run.now, wait: run.wait, random: run.random },
     canRestart: run.restart !== null,
     get startFailure() {
@@ -99,6 +100,10 @@ async function attemptCase(
     },
     requests: (mark) => control.requests(mark ?? begun),
     mark: () => markOf(control, known),
+  });
+  return tried.catch((error: unknown) => {
+    if (error instanceof Problem) return notReached(error.message);
+    throw error;
   });
 }
 

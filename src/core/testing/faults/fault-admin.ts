@@ -4,16 +4,18 @@ import { readSource, type AnyFixtures } from "../../fixtures/read/source.ts";
 import { isObject, type JsonObject } from "../../../text/json-object.ts";
 import { nearest } from "../../nearest.ts";
 import { faultInWords, type Fault, type FaultInput } from "./faults.ts";
+import { flawProblem } from "./schema.ts";
 import { flawList } from "./flaw-list.ts";
 
 /** Adding, listing and removing faults. */
 
 /**
  * Adds a fault.
- * @throws {OperationError} usage for an unknown client or user, because no request would take the fault
+ * @throws {OperationError} usage for an unknown client or user, and a flaw that this client's responses cannot have: no request would take the
+ *   fault
  */
 export async function addFault(ctx: Context, input: FaultInput): Promise<Fault> {
-  const problems = await unknownNames(ctx, input);
+  const problems = await problemsOf(ctx, input);
   if (problems.length > 0) {
     throw new OperationError("usage", `the fault was not added: ${listed(problems)}`, { problems });
   }
@@ -22,14 +24,17 @@ export async function addFault(ctx: Context, input: FaultInput): Promise<Fault> 
   return fault;
 }
 
-const unknownNames = ({ store }: Context, { client, user }: FaultInput): Promise<readonly Problem[]> =>
+const problemsOf = ({ store }: Context, { client, user, flaw }: FaultInput): Promise<readonly Problem[]> =>
   store.read((tx) => {
     const missing = (path: string, name: string, names: readonly string[]): Problem => {
       const meant = nearest(name, names);
       return { path, message: `there is no ${path} "${name}"${meant === undefined ? "" : `. Did you mean ${meant}?`}` };
     };
     const problems: Problem[] = [];
-    if (client !== undefined && tx.get("clients", client) === undefined) {
+    const known = client === undefined ? undefined : tx.get("clients", client);
+    const message = flawProblem(flaw, known?.id_token_signed_response_alg);
+    if (message !== null) problems.push({ path: "flaw", message });
+    if (client !== undefined && known === undefined) {
       problems.push(
         missing(
           "client",

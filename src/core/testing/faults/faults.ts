@@ -11,10 +11,7 @@ import { sameJson } from "../../../text/json-object.ts";
 import type { FaultEndpoint, faultMethods } from "./fault-endpoints.ts";
 import type { FlawName } from "./flaw-list.ts";
 
-/**
- * The faults of an issuer: responses that a tester wants to be wrong. They are one record. A fault spoils a response; it never accepts
- * anything that the checks refuse.
- */
+/** The faults of an issuer are one record. A fault spoils a response; it never accepts anything that the checks refuse. */
 
 /** The request filters. A request must match every one that is given. */
 interface Filters {
@@ -90,13 +87,18 @@ export const hasOwnResponse = ({ status, body, error }: Effects): boolean =>
 const needsResponse = (fault: Effects): boolean =>
   fault.flaw !== undefined || (fault.drop_after !== undefined && !hasOwnResponse(fault));
 
+/** 500 is a failure of the server's own (RFC 6749 4.1.2.1). Every other status may pass. */
+const errorCodeOf = ({ error, status }: Effects): string =>
+  error ?? (status === 500 ? "server_error" : "temporarily_unavailable");
+
 /** What a fault does, in a few words. */
 export function effectOf(fault: Effects): string {
-  const { status, error, body, drop, drop_after: bytes, flaw, delay } = fault;
-  const own = error ?? (body === undefined ? "temporarily_unavailable" : "other body");
+  const { status, body, drop, drop_after: bytes, flaw, delay } = fault;
   const parts = [
     delay === undefined ? null : `delay ${delayOf(fault)} s`,
-    hasOwnResponse(fault) ? `${status === undefined ? "" : `${status} `}${own}` : null,
+    hasOwnResponse(fault)
+      ? `${status === undefined ? "" : `${status} `}${body === undefined ? errorCodeOf(fault) : "other body"}`
+      : null,
     drop === undefined ? null : "connection closed",
     bytes === undefined ? null : `connection closed after ${bytes} bytes`,
     flaw === undefined ? null : `flaw ${flaw}`,
@@ -240,7 +242,8 @@ export async function createFaults(store: Store): Promise<Faults> {
 }
 
 /** The body of `--status`, in the form of RFC 6749 5.2. */
-export const errorOf = ({ id, error, description }: Fault): { error: string; error_description: string } => ({
-  error: error ?? "temporarily_unavailable",
-  error_description: description ?? `fault ${id} made this response; "idp faults list" shows it`.replaceAll('"', "'"),
+export const errorOf = (fault: Fault): { error: string; error_description: string } => ({
+  error: errorCodeOf(fault),
+  error_description:
+    fault.description ?? `fault ${fault.id} made this response; "idp faults list" shows it`.replaceAll('"', "'"),
 });
