@@ -29,7 +29,7 @@ export interface IdpClock {
 export interface IssuerMethods {
   issueGrant(input: IssueInput): Promise<GrantView>;
   issueCode(input: IssueCodeInput): Promise<IssuedCode>;
-  issueTokens(input: IssueInput & { readonly nonce?: string }): Promise<TokenResponse>;
+  issueTokens(input: IssueInput & { readonly nonce?: string; readonly acr?: string }): Promise<TokenResponse>;
   revoke(selection: GrantSelection): Promise<{ readonly revoked: readonly GrantView[] }>;
   /** Wrong responses on purpose: `idp.faults.add({ endpoint: "token", status: 503 })`. */
   readonly faults: {

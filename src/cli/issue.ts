@@ -28,6 +28,7 @@ export interface IssueCodeFlags extends IssueFlags {
   readonly state?: string;
   readonly nonce?: string;
   readonly codeChallenge?: string;
+  readonly acr?: string;
 }
 
 /**
@@ -81,11 +82,11 @@ export async function issueGrant(cli: Invocation, flags: IssueFlags): Promise<Ou
 /** `idp issue code` prints the address that the browser would be sent to. Codes are kept in a running server, or in a shared store. */
 export async function issueCode(cli: Invocation, flags: IssueCodeFlags): Promise<Outcome> {
   const target = await findTarget(cli);
-  const { state, nonce } = flags;
+  const { state, nonce, acr } = flags;
   const asked = await forWhom(cli, target, flags);
   const issued = await target.call("issue.code", {
     ...asked,
-    ...{ state, nonce, redirect_uri: flags.redirectUri, code_challenge: flags.codeChallenge },
+    ...{ state, nonce, acr, redirect_uri: flags.redirectUri, code_challenge: flags.codeChallenge },
   });
   return answer(issued, (shown) => shown.url, {
     notes: [

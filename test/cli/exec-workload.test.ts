@@ -163,4 +163,8 @@ test("token issue --workload prints one token, from a running server or the data
   expect(jwtPart(stdout, 1)).toMatchObject({ aud: ["https://api.test"], sub: "system:serviceaccount:default:default" });
   const refused = await idp([...words, "--user", "alice"], { cwd });
   expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining("--workload excludes --user")]);
+  const exec = "exec --as kubernetes --audience https://a.test --audience https://b.test -- true".split(" ");
+  for (const twice of [[...words, "--audience", "https://other.test"], exec]) {
+    expect(await idp(twice, { cwd })).toMatchObject({ code: 2, stderr: expect.stringContaining("It is given twice") });
+  }
 });

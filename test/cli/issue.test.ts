@@ -19,6 +19,31 @@ test("issue tokens and issue code: --nonce is in the ID token", async () => {
   expect(jwtPart(json.id_token, 1)).toMatchObject({ nonce: "n-2" });
 });
 
+test("issue tokens and issue code: amr as the picker gives it, and the factors of --acr", async () => {
+  const cwd = newFolder();
+  const users = [{ username: "alice", factors: ["otp"] }, { username: "bob" }];
+  const clients = [{ client_id: "app", client_secret: "s", redirect_uris: ["http://localhost:3000/cb"] }];
+  const settings = { acr: { "urn:otp": ["otp"] } };
+  writeFileSync(join(cwd, "idp.fixtures.json"), JSON.stringify({ users, clients, settings }));
+  const { issuer } = await startIdp([], { cwd });
+  const issue = (what: string, user: string, ...acr: readonly string[]) =>
+    idpIn(cwd, ["issue", what, "--user", user, "--client", "app", ...acr, "--json"]);
+  for (const what of ["tokens", "code"]) {
+    const claims = async (...acr: readonly string[]) => {
+      const { code = "", id_token } = JSON.parse((await issue(what, "alice", ...acr)).stdout) as Record<string, string>;
+      if (id_token !== undefined) return jwtPart(id_token, 1);
+      const sent = { client_id: "app", client_secret: "s", redirect_uri: "http://localhost:3000/cb" };
+      return jwtPart((await exchange({ issuer }, code, { ...sent, code_verifier: null })).json.id_token, 1);
+    };
+    expect(await claims()).toMatchObject({ acr: "urn:idp:single-factor", amr: ["user"] });
+    expect(await claims("--acr", "urn:idp:single-factor")).toMatchObject({ amr: ["user"] });
+    expect(await claims("--acr", "urn:otp")).toMatchObject({ acr: "urn:otp", amr: ["user", "otp"] });
+    const refused = { code: 6, stderr: expect.stringContaining("bob cannot meet acr") };
+    expect(await issue(what, "bob", "--acr", "urn:otp")).toMatchObject(refused);
+    expect((await issue(what, "alice", "--acr", "urn:none")).code).toBe(2);
+  }
+});
+
 test("issue tokens works for a client of the device grant, and issue code names the grant that it lacks", async () => {
   const cwd = newFolder();
   const device = "urn:ietf:params:oauth:grant-type:device_code";

@@ -32,6 +32,14 @@ describe("what is refused", () => {
     [{ grants: [[]] }, "grants[0] must be an object, not a list"],
     [{ settings: true }, "settings must be an object, not the value true"],
     [settings({ brand: {} }), "settings.brand is empty; give it a name, a color or a logo"],
+    [
+      { workloads: { deploy: { as: "gitlab", audience: "https://api.test" } } },
+      "workloads.deploy.audience unknown key; there are as, claims",
+    ],
+    [
+      { workloads: { deploy: { as: "gitlab", claim: {} } } },
+      "workloads.deploy.claim unknown key. Did you mean claims?",
+    ],
     [settings({ brand: { title: "Acme" } }), "settings.brand.title unknown key; there are name, color, logo"],
     [settings({ brand: { name: 7 } }), "settings.brand.name must be text, not the number 7: put it in quotes"],
     [

@@ -83,3 +83,24 @@ test("fixtures keep the claims that only the issuer sets, and an export has its 
   const wrong = { workloads: { deploy: { as: "gitlab", claims: { iss: "https://gitlab.com" } } } } as const;
   await expect(createIdp({ fixtures: wrong })).rejects.toThrow(/workloads\.deploy\.claims\.iss/);
 });
+
+test("a pull request at GitHub has its merge ref, its branch and the branch that it is for", async () => {
+  const idp = await start();
+  const claimsOf = async (claims: Readonly<Record<string, string>>) => {
+    const { token } = await idp.call("workloads.issue", { name: "github-actions", claims });
+    return JSON.parse(Buffer.from(token.split(".")[1] ?? "", "base64url").toString()) as Record<string, unknown>;
+  };
+  expect(await claimsOf({ event_name: "pull_request" })).toMatchObject({
+    ...{ sub: "repo:octo-org/octo-repo:pull_request", ref: "refs/pull/1/merge", ref_type: "branch" },
+    ...{ head_ref: "feature", base_ref: "main" },
+    workflow_ref: "octo-org/octo-repo/.github/workflows/ci.yml@refs/pull/1/merge",
+  });
+  expect(await claimsOf({ event_name: "pull_request_target" })).toMatchObject({
+    ...{ sub: "repo:octo-org/octo-repo:ref:refs/heads/main", ref: "refs/heads/main" },
+    ...{ head_ref: "feature", base_ref: "main" },
+  });
+  expect(await claimsOf({ event_name: "pull_request", ref: "refs/pull/7/merge", head_ref: "fix" })).toMatchObject({
+    ...{ ref: "refs/pull/7/merge", head_ref: "fix", base_ref: "main" },
+  });
+  expect(await claimsOf({})).toMatchObject({ ref: "refs/heads/main", head_ref: "", base_ref: "" });
+});

@@ -8,7 +8,7 @@ import type { ExecFlags } from "../server/exec.ts";
 import { toolNames } from "../../migrate/tool-names.ts";
 import { workloadKinds } from "../../core/workloads/kinds.ts";
 import { withFlaws } from "../tokens/flaws.ts";
-import { appPort, collect, seconds } from "./flag-values.ts";
+import { appPort, collect, once, seconds } from "./flag-values.ts";
 import type { InitFlags } from "../init/flags.ts";
 import { setClaim } from "./set-field.ts";
 import { fixturesOption, withSettings } from "./settings.ts";
@@ -110,7 +110,11 @@ export function declareApps(program: Command, act: Act, words: readonly string[]
     .option("--workload <name>", "as this workload of the fixtures")
     .option("--claim <name=value>", "change a claim of its tokens, as JSON or text; repeatable", setClaim)
     .option("--token-variable <name=audience>", "gitlab: a variable with a token; repeatable", collect)
-    .option("--audience <audience>", "kubernetes: the aud of the token in IDP_TOKEN_FILE")
+    .option(
+      "--audience <audience>",
+      "kubernetes: the aud of the token in IDP_TOKEN_FILE",
+      once("a token of a workload has one aud"),
+    )
     .option("--namespace <name>", "kubernetes (default: default)")
     .option("--service-account <name>", "kubernetes (default: default)")
     .option("--lifetime <seconds>", "kubernetes: renewed at 80% of it (default: 1h)", seconds(10));

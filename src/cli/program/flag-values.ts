@@ -48,6 +48,14 @@ export const webUrl =
     return value;
   };
 
+/** A flag that makes sense once. @param rule a sentence on why */
+export const once =
+  (rule: string) =>
+  (value: string, before?: string): string => {
+    if (before === undefined) return value;
+    throw new InvalidArgumentError(`It is given twice, and ${rule}.`);
+  };
+
 /** Collects a flag that may be repeated. */
 export const collect = (value: string, before: readonly string[] = []): readonly string[] => [...before, value];
 

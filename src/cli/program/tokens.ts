@@ -2,7 +2,7 @@ import { Option, type Command } from "commander";
 import type { IssueCodeFlags, IssueFlags, IssueTokensFlags } from "../issue.ts";
 import { issuerName } from "../../core/issuers/issuer-view.ts";
 import { examples, type Act } from "../act.ts";
-import { seconds, webUrl } from "./flag-values.ts";
+import { once, seconds, webUrl } from "./flag-values.ts";
 import { setClaim } from "./set-field.ts";
 import { withFlaws } from "../tokens/flaws.ts";
 import type { TokenIssueFlags } from "../tokens/issue.ts";
@@ -42,10 +42,11 @@ function declareIssue(program: Command, act: Act): void {
     .action(act(async (cli, flags: IssueFlags) => (await import("../issue.ts")).issueGrant(cli, flags)));
   forWhom(issue.command("code"))
     .description("print an authorization code and its callback URL")
-    .option("--redirect-uri <uri>", "the redirect URI (default: the client's only one)")
+    .option("--redirect-uri <uri>", "the redirect URI (default: the client's first one without *)")
     .option("--state <state>", "returned with the code")
     .option("--nonce <nonce>", "copied into the ID token")
     .option("--code-challenge <challenge>", "the PKCE challenge (S256)")
+    .option("--acr <value>", "as if the user had met this acr")
     .addHelpText(
       "after",
       examples(
@@ -120,7 +121,7 @@ function declareToken(program: Command, act: Act): void {
     .addOption(new Option("--type <type>", "which token").choices(["access", "id", "refresh"]).default("access"))
     .option("--claim <name=value>", "add a claim, as JSON or text; repeatable", setClaim)
     .option("--expires-in <seconds>", "its lifetime", seconds(1))
-    .option("--audience <audience>", "the aud of the token")
+    .option("--audience <audience>", "the aud of the token", once("the token has one aud"))
     .option("--dpop-jkt <thumbprint>", "bound to this key (DPoP)")
     .option(
       "--workload <name>",

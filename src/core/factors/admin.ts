@@ -65,8 +65,11 @@ export function standingFor(ctx: Context, user: User, acr: string): Standing {
   const proofs = factors.map((factor) =>
     factor === "passkey" && (user.passkeys ?? []).length === 0 ? "button" : factor,
   );
-  const met: Met = Object.fromEntries(proofs.map((proof) => [proof, now]));
-  return { acr, authTime: now, amr: factors.length === 0 ? [] : amrOf(met) };
+  // Who gives no password was chosen in the picker.
+  const met: Met = Object.fromEntries(
+    [...(proofs.includes("pwd") ? [] : ["user"]), ...proofs].map((proof) => [proof, now]),
+  );
+  return { acr, authTime: now, amr: amrOf(met) };
 }
 
 /**

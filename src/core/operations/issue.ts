@@ -36,6 +36,7 @@ export const issueOperations = {
               })
               .optional(),
             code_challenge_method: zod.enum(["S256"]).optional(),
+            acr: zod.string().optional(),
           })
           .refine((input) => input.code_challenge_method === undefined || input.code_challenge !== undefined, {
             error: "needs code_challenge too",

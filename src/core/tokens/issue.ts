@@ -76,8 +76,8 @@ export function approve(
 export const issueGrant = (ctx: Context, input: IssueInput): Promise<GrantView> =>
   ctx.store.transaction((tx) => viewGrant(tx, approve(tx, ctx, input).grant));
 
-/** What a sign-in amounts to that nobody made. */
-export const withoutPage = (ctx: Context): Standing => ({ acr: singleFactor, authTime: seconds(ctx), amr: [] });
+/** What a sign-in amounts to that nobody made: the same as with the picker, where a user is chosen. */
+export const withoutPage = (ctx: Context): Standing => ({ acr: singleFactor, authTime: seconds(ctx), amr: ["user"] });
 
 export interface IssueCodeInput extends IssueInput {
   /** Absent: the client's first registered one. */
@@ -86,6 +86,8 @@ export interface IssueCodeInput extends IssueInput {
   readonly nonce?: string | undefined;
   readonly code_challenge?: string | undefined;
   readonly code_challenge_method?: "S256" | undefined;
+  /** As if the user had met this value. */
+  readonly acr?: string | undefined;
 }
 
 export interface IssuedCode {
@@ -118,7 +120,10 @@ export function issueCode(ctx: Context, input: IssueCodeInput): Promise<IssuedCo
       resources: [],
       dpopJkt: null,
     };
-    const standing = standingByDefault(ctx, user, client) ?? withoutPage(ctx);
+    const standing =
+      input.acr === undefined
+        ? (standingByDefault(ctx, user, client) ?? withoutPage(ctx))
+        : standingFor(ctx, user, input.acr);
     const code = drawCode(tx, ctx, { client, user, grant, session: null, standing }, request);
     const target = { issuer: ctx.issuer, redirectUri, state: input.state ?? null, mode: "query" } as const;
     return {

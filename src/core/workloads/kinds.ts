@@ -32,8 +32,15 @@ function refOf(ref: string): { readonly name: string; readonly type: "branch" | 
 const githubActions: Kind = {
   life: 300,
   claims(given) {
+    // Of a pull request, `ref` is the merge of its branch `head_ref` into `base_ref`; `pull_request_target` runs on the base.
+    const [usualRef, head_ref, base_ref] =
+      given["event_name"] === "pull_request"
+        ? ["refs/pull/1/merge", "feature", "main"]
+        : given["event_name"] === "pull_request_target"
+          ? ["refs/heads/main", "feature", "main"]
+          : ["refs/heads/main", "", ""];
     const { repository, ref, environment, event_name } = {
-      ...{ repository: "octo-org/octo-repo", ref: "refs/heads/main", event_name: "push" },
+      ...{ repository: "octo-org/octo-repo", ref: usualRef, event_name: "push" },
       ...given,
     } as Record<string, unknown>;
     const context =
@@ -50,7 +57,7 @@ const githubActions: Kind = {
       ...{ repository, repository_owner: owner, repository_id: "74", repository_owner_id: "65" },
       ...{ repository_visibility: "private", ref, ref_type: refOf(text(ref)).type, ref_protected: "false", sha },
       ...{ event_name, workflow: "CI", workflow_ref: workflow, workflow_sha: sha },
-      ...{ job_workflow_ref: workflow, job_workflow_sha: sha, head_ref: "", base_ref: "" },
+      ...{ job_workflow_ref: workflow, job_workflow_sha: sha, head_ref, base_ref },
       ...{ run_id: "1000000001", run_number: "10", run_attempt: "1", runner_environment: "github-hosted" },
       ...{ actor: owner, actor_id: "12" },
       ...given,
