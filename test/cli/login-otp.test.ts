@@ -1,10 +1,11 @@
 import { expect, test } from "vitest";
 import { callback } from "../helpers/client.ts";
+import { idpHere } from "../helpers/command.ts";
 import { answerOf, loginCommand } from "../helpers/login-command.ts";
 
 /** `idp login --user … --approve` proves a one-time code by itself. */
 
-const { idp, login } = await loginCommand();
+const { idp, login, target } = await loginCommand();
 await idp.call("seed", {
   users: [{ username: "erin", factors: ["otp"] }],
   clients: [{ client_id: "otp-app", client_secret: "otp-secret-of-the-app", redirect_uris: [callback] }],
@@ -26,6 +27,12 @@ test("three sign-ins within a step use its three codes; a fourth waits for the n
   }
   expect(codes.size).toBe(3);
   expect(codes).not.toContain(null);
+  await idp.call("users.add", { username: "nora" });
+  const otp = (...words: readonly string[]) => idpHere(["users", "otp", ...words, ...target, "--json"]);
+  const none = await otp("erin");
+  expect([none.code, JSON.parse(none.stdout)]).toEqual([6, expect.objectContaining({ code: null, expiresIn: null })]);
+  expect(none.stderr).toContain("no one-time code of erin is left");
+  expect(await otp("nora")).toMatchObject({ code: 6, stderr: expect.stringContaining("has no one-time codes") });
   await setClock(28);
   expect(await idp.call("users.otp", { username: "erin" })).toMatchObject({ code: null, availableIn: 2 });
   expect(await signIn()).toMatchObject({ code: 0, stderr: "" });

@@ -197,6 +197,36 @@ test("each code is taken once: of the previous, the current and the next step; o
   expect((await ask()).body).not.toContain("factor-code");
 });
 
+test("the code that is shown lasts for somebody who types it; one that ends sooner is taken, but not shown", async () => {
+  const app = await register(idp);
+  // From the beginning of a step on.
+  clock.pass(330 - ((clock.now() / 1000) % 30));
+  const shown = () => idp.call("users.otp", { username: "erin" });
+  /** What the page of a new sign-in prints. */
+  const printed = async (): Promise<readonly [Browser, Visit, string | undefined]> => {
+    const browser = new Browser(idp.issuer);
+    const visit = await pick(browser, await browser.open(app.url({ acr_values: "urn:otp" })), "erin");
+    return [browser, visit, /id="factor-code"[^>]*>(\d{6})</.exec(visit.body)?.[1]];
+  };
+  clock.pass(15);
+  expect(await shown()).toMatchObject({ code: codeNow(-1), expiresIn: 15, availableIn: 0 });
+  expect((await printed())[2]).toBe(codeNow(-1));
+  clock.pass(1);
+  expect(await shown()).toMatchObject({ code: codeNow(), expiresIn: 44, availableIn: 0 });
+  expect((await printed())[2]).toBe(codeNow());
+  for (const code of [codeNow(), codeNow(1)]) {
+    const [browser, visit] = await printed();
+    expect((await typeCode(browser, visit, code)).page).not.toBe("factor");
+  }
+  expect(await shown()).toMatchObject({ code: null, expiresIn: null, availableIn: 14 });
+  const [browser, visit, none] = await printed();
+  expect([none, visit.body]).toEqual([undefined, expect.stringContaining("14 s")]);
+  expect((await typeCode(browser, visit, codeNow(-1))).page).not.toBe("factor");
+  clock.pass(14);
+  expect(await shown()).toMatchObject({ code: codeNow(1), expiresIn: 90, availableIn: 0 });
+  await expect(idp.call("users.otp", { username: "nora" })).rejects.toMatchObject({ code: "refused" });
+});
+
 test("wrong codes count as guesses", async () => {
   const app = await register(idp);
   const browser = new Browser(idp.issuer);

@@ -5,7 +5,7 @@ import type { Invocation } from "../invocation.ts";
 import { answer, type Outcome } from "../output/print.ts";
 import { findTarget } from "../target/target.ts";
 
-/** `idp users otp` prints the one-time code that can be typed now; exit 6 if all current ones are used. */
+/** `idp users otp` prints the one-time code that can be typed now; exit 6 if none is left. */
 export async function showCode(cli: Invocation, username: string | undefined): Promise<Outcome> {
   const target = await findTarget(cli);
   const user = await userOr(cli, target, username, ["idp", "users", "otp", "USERNAME"]);
@@ -14,10 +14,7 @@ export async function showCode(cli: Invocation, username: string | undefined): P
   const failure =
     code === null
       ? failureOf(
-          new OperationError(
-            "refused",
-            `all current codes of ${user} are used; the next one comes in ${availableIn} s`,
-          ),
+          new OperationError("refused", `no one-time code of ${user} is left; the next one comes in ${availableIn} s`),
         )
       : null;
   return answer(shown, () => code ?? "", {

@@ -10,7 +10,7 @@ import type { Met } from "./rules/names.ts";
 /** Factors at the operator's command: the code of a user, and tokens as if a factor had been given. */
 
 export interface ShownCode {
-  /** Null: all current codes are used. */
+  /** Null: none is left that lasts for at least 15 s. */
   readonly code: string | null;
   /** Seconds until it is no longer accepted. */
   readonly expiresIn: number | null;
@@ -21,7 +21,7 @@ export interface ShownCode {
 }
 
 /**
- * The oldest one-time code of a user that was not used yet.
+ * The oldest unused one-time code of a user that is taken for at least 15 s more.
  * @throws {OperationError} not_found; refused for a user without one-time codes
  */
 export const showCode = (ctx: Context, input: { readonly username: string }): Promise<ShownCode> =>

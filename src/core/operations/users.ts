@@ -33,7 +33,7 @@ export const userOperations = {
     input: one,
     answer: (zod) =>
       zod.object({
-        code: zod.string().nullable().describe("Null: all current codes are used"),
+        code: zod.string().nullable().describe("Null: none is left that lasts for at least 15 s"),
         expiresIn: zod.number().nullable().describe("Seconds until the code is no longer accepted"),
         availableIn: zod.number().describe("Seconds until there is a code; 0: there is one"),
         uri: zod.string().describe("What an authenticator app reads"),

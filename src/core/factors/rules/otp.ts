@@ -9,6 +9,8 @@ import { sameSecret } from "../../secrets.ts";
 
 /** Seconds. */
 const period = 30;
+/** Seconds that somebody has to type a code: one that ends sooner is taken, but not shown. */
+const typingTime = 15;
 /** How long (milliseconds of real time) a used code is remembered at least, in case the clock is set back. */
 const usedMemory = 86_400_000;
 
@@ -62,14 +64,14 @@ export interface OneTimeCode {
   readonly expiresIn: number;
 }
 
-/** The oldest code that was not used yet; null with the seconds until there is one again. */
+/** The oldest unused code that is taken for long enough to type it; null with the seconds until there is one again. */
 export function currentCode(
   tx: ReadTx,
   ctx: Pick<Context, "now">,
   user: User,
 ): (OneTimeCode & { readonly step: number }) | { readonly code: null; readonly wait: number } {
   const now = ctx.now() / 1000;
-  const [step] = unusedSteps(tx, ctx, user);
+  const step = unusedSteps(tx, ctx, user).find((one) => (one + 2) * period - now >= typingTime);
   if (step === undefined) return { code: null, wait: Math.max(1, Math.ceil((stepAt(ctx.now()) + 1) * period - now)) };
   return { code: codeAt(secretOf(user), step), step, expiresIn: Math.ceil((step + 2) * period - now) };
 }
@@ -89,7 +91,7 @@ class NoCodeLeft extends Error {
   readonly wait: number;
   readonly username: string;
   constructor(username: string, wait: number) {
-    super(`all current one-time codes of ${username} are used; the next one is valid in ${wait} s`);
+    super(`no one-time code of ${username} is left; the next one is valid in ${wait} s`);
     this.username = username;
     this.wait = wait;
   }
