@@ -34,7 +34,7 @@ export const keysRotated: Case<Attempt> = {
   mustNot: "a token of the new key is refused after a rotation",
   should: "fetch the keys again where a kid is unknown, then let it in",
   paragraph: "OpenID Connect Core 10.1.1, RFC 9068 4",
-  fix: "fetch jwks_uri again where a kid is unknown, and keep no copy of the keys in the configuration",
+  fix: "let the library fetch the keys where a kid is unknown, and do not keep a copy of them",
   // So that the next control works.
   restarts: true,
   waits: pauses.reduce((sum, pause) => sum + pause),
