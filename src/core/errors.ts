@@ -128,11 +128,6 @@ export class OAuthError extends Error {
   }
 }
 
-/** A function that a program gave `createIdp` failed: the response says nothing of it, the ledger does. */
-export class HookError extends Error {
-  override readonly name = "HookError";
-}
-
 /** What kind of refusal an operation (command line, control API, library) gives. Decides the HTTP status and the exit code. */
 export type OperationErrorCode = "usage" | "not_found" | "conflict" | "no_server" | "refused" | "invalid";
 
@@ -182,5 +177,17 @@ export class OperationError extends Error {
     this.hint = options.hint === undefined ? null : hintOf(options.hint);
     this.problems = options.problems ?? [];
     this.summary = redacted(options.summary ?? message);
+  }
+}
+
+/**
+ * A function that a program gave `createIdp` failed. An answer of OAuth says nothing of it (500); the ledger, the library and the control API
+ * name the function.
+ */
+export class HookError extends OperationError {
+  /** @param name of the option of `createIdp` */
+  constructor(name: string, cause: unknown) {
+    const hint = `correct the function ${name} that the program gave createIdp, or what it needs`;
+    super("refused", `${name}: ${cause instanceof Error ? cause.message : String(cause)}`, { hint, cause });
   }
 }

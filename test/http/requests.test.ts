@@ -274,3 +274,18 @@ test("the stream sends each request that comes, after those that are asked for, 
   await own.close();
   expect(await end).toEqual({ value: undefined, done: true });
 });
+
+test("every endpoint that the ledger names can be filtered by", async () => {
+  const keycloak = await serve({ settings: { endpoints: "keycloak" } });
+  const opened = ["/", "/w/shop/.well-known/openid-configuration", "/favicon.ico", "/account", "/nothing", "/device"];
+  for (const { issuer, requests } of [idp, keycloak]) {
+    for (const path of opened) await fetch(new URL(issuer).origin + path, { redirect: "manual" });
+    await fetch(`${issuer}/protocol/openid-connect/3p-cookies/step1.html`);
+    const named = (await requests.list()).map(({ endpoint }) => endpoint);
+    expect(named).toEqual(expect.arrayContaining(["workload", "stylesheet", issuer === idp.issuer ? "none" : "frame"]));
+    for (const endpoint of new Set(named)) {
+      const found = await requests.list({ endpoint: endpoint as "any" });
+      expect(found.map((record) => record.endpoint)).toContain(endpoint);
+    }
+  }
+});

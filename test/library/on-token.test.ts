@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from "vitest";
-import { createIdp, type IdpOptions, type OnTokenInput } from "../../src/index.ts";
+import { createIdp, OperationError, type IdpOptions, type OnTokenInput } from "../../src/index.ts";
 import { jwtPart, post } from "../helpers/client.ts";
 
 /** `createIdp({ onToken })`: claims that a program adds to tokens. */
@@ -66,8 +66,22 @@ test.each<[string, IdpOptions["onToken"], RegExp]>([
     ]);
   }
   const ledger = await idp.requests.list({ endpoint: "token" });
-  expect(ledger.map(({ error }) => error)).toEqual([expect.stringMatching(message), expect.stringMatching(message)]);
-  await expect(idp.issueTokens(whom)).rejects.toThrow(message);
+  const record = { error: expect.stringMatching(message), rule: null, fix: expect.stringContaining("onToken") };
+  expect(ledger).toMatchObject([record, record]);
+  const named = { code: "refused", message: expect.stringMatching(message), hint: { text: expect.any(String) } };
+  const thrown: unknown = await idp.issueTokens(whom).catch((error: unknown) => error);
+  expect(thrown).toBeInstanceOf(OperationError);
+  expect(thrown).toMatchObject(named);
+  // The control API is for the operator, who may know what failed.
+  const api = await fetch(`${idp.issuer}/_idp/api/issue/tokens`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${idp.adminToken}`, "content-type": "application/json" },
+    body: JSON.stringify(whom),
+  });
+  expect([api.status, ((await api.json()) as Record<string, unknown>)["error_description"]]).toEqual([
+    500,
+    expect.stringMatching(message),
+  ]);
   isBroken = false;
   expect((await redeem()).status).toBe(200);
   expect((await refresh()).status).toBe(200);

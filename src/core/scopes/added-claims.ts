@@ -21,6 +21,6 @@ export async function addedClaims(
     if (taken !== undefined) throw new Error(`it returned the claim "${taken}", which only the server sets`);
     return JSON.parse(JSON.stringify(given)) as JsonObject;
   } catch (cause) {
-    throw new HookError(`onToken: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+    throw new HookError("onToken", cause);
   }
 }

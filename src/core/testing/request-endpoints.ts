@@ -14,6 +14,17 @@ export const expectEndpoints = [
 export type ExpectEndpoint = (typeof expectEndpoints)[number];
 
 /** All endpoints in the ledger, by the names of the routes. `api` is the restore of a snapshot, the only call of the control API that it holds. */
-export const requestEndpoints = [...expectEndpoints, "device", "sign-out", "root", "try-it", "none", "api"] as const;
+export const requestEndpoints = [
+  ...expectEndpoints,
+  "device",
+  "sign-out",
+  "root",
+  "try-it",
+  "workload",
+  "frame",
+  "stylesheet",
+  "none",
+  "api",
+] as const;
 
 export type RequestEndpoint = (typeof requestEndpoints)[number];

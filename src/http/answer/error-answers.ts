@@ -1,5 +1,6 @@
 import { hintOf, hintText, type CommandLine, type Hint } from "../../core/hint.ts";
 import {
+  HookError,
   inQuotes,
   OAuthError,
   OperationError,
@@ -111,6 +112,16 @@ const unwritten: Pick<Answer, "rule" | "fix"> = {
   fix: { text: "To see what is wrong with the data", command: ["idp", "doctor"] },
 };
 
+const ownFailure: Answer = {
+  status: 500,
+  code: "server_error",
+  message: "something went wrong here; the log of idp says what",
+  // A mistake of ours or of a hook, not a refusal.
+  rule: null,
+  fix: hintOf("look at the log of idp: it has the error"),
+  kind: "server",
+};
+
 /** What a response may say about an error. It reveals nothing of an unexpected one. @param commandLine writes the commands in hints */
 export function answerTo(error: unknown, commandLine: CommandLine): Answer {
   if (error instanceof OAuthError) {
@@ -123,6 +134,7 @@ export function answerTo(error: unknown, commandLine: CommandLine): Answer {
     const kind = code === "invalid_client" ? "client" : mismatch !== null ? "redirect-uri" : "request";
     return { status, code, message, fix, rule, kind, mismatch, ...(forbidden && { extra: { message } }) };
   }
+  if (error instanceof HookError) return { ...ownFailure, fix: error.hint };
   if (error instanceof OperationError) {
     const { code, message, hint } = error;
     const status = operationStatus[code];
@@ -176,13 +188,5 @@ export function answerTo(error: unknown, commandLine: CommandLine): Answer {
       ...refusal,
     };
   }
-  return {
-    status: 500,
-    code: "server_error",
-    message: "something went wrong here; the log of idp says what",
-    // A mistake of ours, not a refusal.
-    rule: null,
-    fix: hintOf("look at the log of idp: it has the error"),
-    kind: "server",
-  };
+  return ownFailure;
 }

@@ -33,9 +33,14 @@ function choosesPage(req: Request, { kind }: RouteRecord, error: unknown): boole
   return kind === "page" && !isOfHttp(error) ? prefersHtml(req) : asksForHtml(req);
 }
 
-/** A 401 asks the sender to authenticate, which a person who follows a link to a page cannot do: 400. */
-const forPerson = ({ kind }: RouteRecord, answer: Answer): Answer =>
-  kind === "page" && answer.status === 401 ? { ...answer, status: 400 } : answer;
+/**
+ * A 401 asks the sender to authenticate, which a person who follows a link to a page cannot do: 400. The operator, at the control API, may
+ * know which function of their program failed.
+ */
+function forReader({ kind, name }: RouteRecord, error: unknown, answer: Answer): Answer {
+  if (kind === "page" && answer.status === 401) return { ...answer, status: 400 };
+  return name === "api" && error instanceof HookError ? { ...answer, message: error.message } : answer;
+}
 
 /** @param onUnexpected receives the error that the response says nothing about */
 export const errorHandler =
@@ -47,7 +52,7 @@ export const errorHandler =
     }
     const clean = await cleanerFor(web, req, res, error);
     const refused = error instanceof RedirectedError ? error.error : error;
-    const answer = cleaned(forPerson(routeOf(res), answerTo(refused, web.commandLine)), clean);
+    const answer = cleaned(forReader(routeOf(res), refused, answerTo(refused, web.commandLine)), clean);
     try {
       if (error instanceof RedirectedError) {
         noteRefusal(web, res, `${answer.code}: ${answer.message}`, answer);
