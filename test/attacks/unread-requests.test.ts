@@ -46,7 +46,7 @@ const signIn: readonly Exchange[] = [
   exchange("token", {
     status: 400,
     body: { grant_type: "authorization_code", code: "the-code", client_secret: "the-client-secret" },
-    notes: { error: "invalid_grant: code the-code was already used" },
+    notes: { refusal: { error: "invalid_grant: code the-code was already used", rule: null, fix: null } },
   }),
   exchange("userinfo", { authorization: "Bearer the-access-token" }),
 ];

@@ -59,7 +59,7 @@ test(
   { tags: ["script"] },
   async () => {
     const cwd = newFolder();
-    const { issuer } = await startIdp([], { cwd });
+    const { issuer } = await startHere([], { cwd });
     const { ended, screen } = onTerminal("open", cwd, { BROWSER: "false" });
     expect(await ended).toBe(0);
     const [address = "", ...rest] = screen().trim().split("\r\n");

@@ -66,8 +66,11 @@ export async function documentClient(ctx: Context, clientId: unknown, peer: Peer
   }
   if (peer.mayRead) return ctx.documents.read(clientId, peer);
   if (known !== undefined) return known;
-  throw new DocumentError(
-    `the metadata document of client "${clientId}" was not read yet, and a request that a page sends by itself does not read it: begin with a sign-in that a person opens`,
+  // No standard says when a document may be read.
+  throw new OAuthError(
+    "invalid_client",
+    `the metadata document of client "${clientId}" was not read yet, and a request that a page sends by itself does not read it`,
+    { rule: null, fix: "begin with a sign-in that a person opens" },
   );
 }
 

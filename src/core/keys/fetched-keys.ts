@@ -19,7 +19,7 @@ interface Fetched {
   readonly at: number;
   readonly keys: unknown;
   /** Why there are no keys. */
-  readonly failure: string | null;
+  readonly failure: OAuthError | null;
   /** Milliseconds since 1970; null: nothing is wrong with the keys. */
   readonly pausedAt: number | null;
 }
@@ -44,7 +44,7 @@ export function createFetchedKeys(now: () => number): FetchedKeys {
       return { at, keys: await readJson(uri, reach), failure: null, pausedAt: null };
     } catch (error) {
       if (!(error instanceof OAuthError)) throw error;
-      return { at, keys: undefined, failure: error.message, pausedAt: at };
+      return { at, keys: undefined, failure: error, pausedAt: at };
     }
   }
 
@@ -73,7 +73,7 @@ export function createFetchedKeys(now: () => number): FetchedKeys {
         before !== undefined &&
         (isPaused(before) || (before.failure === null && before.at <= now() && isGood(before.keys, now() - before.at)));
       const { keys, failure } = isUsable ? before : await (underway.get(key) ?? begin(key, uri, reach));
-      if (failure !== null) throw new OAuthError("invalid_client", failure);
+      if (failure !== null) throw failure;
       return keys;
     },
     pause(uri, reach) {

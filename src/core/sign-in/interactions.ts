@@ -106,6 +106,7 @@ function guidanceOf(reason: InteractionError["reason"], username: string | null)
     case "finished":
       return { rule: null, fix: "begin the sign-in again in the app" };
     case "suspended":
+    case "banned":
       return { rule: null, fix: username === null ? "sign in as another user" : restoreUser({ username }) };
     case "other-browser":
       return { rule: "RFC 6749 10.12", fix: "begin the sign-in again in this browser, under the issuer's host name" };

@@ -2,7 +2,6 @@ import type { Response } from "express";
 import type { User } from "../../store/store.ts";
 import { devicePath } from "../../core/endpoints.ts";
 import { addUnknownUser, restoreUser } from "../../core/fix-commands.ts";
-import { hintText } from "../../core/hint.ts";
 import { barredState, login, showLogin, type LoginPage, type LoginResult } from "../../core/login/login.ts";
 import { lookedThrough, pageOfUsers } from "../../core/login/picker.ts";
 import { takeStep } from "../oauth/authorize.ts";

@@ -16,7 +16,7 @@ export const exchangeType = "urn:ietf:params:oauth:grant-type:token-exchange";
 export const deviceType = "urn:ietf:params:oauth:grant-type:device_code";
 export const bearerType = "urn:ietf:params:oauth:grant-type:jwt-bearer";
 const assertionType = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer";
-export const otpSecret = "GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ";
+const otpSecret = "GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ";
 const assertionSecret = "a secret of 32 bytes or more, for HS256 and the like";
 
 export async function startWorld() {
