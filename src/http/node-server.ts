@@ -7,6 +7,7 @@ import {
 } from "node:http";
 import type { Socket } from "node:net";
 import { OperationError } from "../core/errors.ts";
+import { answerUnread, maxHeaderSize } from "./unread.ts";
 
 /** The part of an Express app that matters here, so that users of the library need no types of Express. */
 export interface ServedApp extends RequestListener {
@@ -60,9 +61,6 @@ export const defaultTimeouts: Timeouts = {
   stallTimeout: 60_000,
 };
 
-/** Bytes. Browsers send the cookies of all ports of localhost together. */
-const maxHeaderSize = 65_536;
-
 /** For TLS 1.2, beside those of TLS 1.3: with forward secrecy, and without CBC (RFC 9325 4.2). */
 const ciphers = [
   ...["TLS_AES_256_GCM_SHA384", "TLS_CHACHA20_POLY1305_SHA256", "TLS_AES_128_GCM_SHA256"],
@@ -76,6 +74,8 @@ export interface ServerOptions {
   /** Null for plain http. */
   readonly tls: Tls | null;
   readonly timeouts: Timeouts;
+  /** Hears of each request whose headers are too large. */
+  readonly onTooLarge: () => void;
 }
 
 /**
@@ -106,7 +106,7 @@ function toOriginForm(req: IncomingMessage): void {
 export function serversFor(
   app: ServedApp,
   opened: Promise<void>,
-  { tls, timeouts }: ServerOptions,
+  { tls, timeouts, onTooLarge }: ServerOptions,
 ): () => Promise<Server> {
   const { stallTimeout, ...timeoutsOfNode } = timeouts;
   // `input/host-check.ts` refuses a missing Host.
@@ -122,6 +122,7 @@ export function serversFor(
         ? createHttpServer(options, listener)
         : await createHttpsServer({ ...options, ciphers, ...tls }, listener);
     server.timeout = stallTimeout;
+    answerUnread(server, onTooLarge);
     return server;
   };
 }

@@ -13,6 +13,7 @@ import { createApp, issuerRoutes } from "../http/app.ts";
 import { issuerOfPath } from "../http/issuer-path.ts";
 import { listen, type Listening } from "../http/listen.ts";
 import { createRenderer, type Renderer } from "../http/pages/templates/render.ts";
+import { recordTooLarge } from "../http/unread.ts";
 import { version } from "../files/package.ts";
 import { randomText } from "./random.ts";
 import { openStores } from "../store/open.ts";
@@ -92,7 +93,12 @@ export async function startServer(options: IdpOptions): Promise<Server> {
       () =>
         undefined;
     const app = createApp((path) => routesFor(path));
-    listening = await listen(app, host, options.port ?? 0, { tls: options.tls ?? null });
+    // Which issuer a request is for is in what could not be read.
+    let onTooLarge = (): void => undefined;
+    listening = await listen(app, host, options.port ?? 0, {
+      tls: options.tls ?? null,
+      onTooLarge: () => onTooLarge(),
+    });
     const { port } = listening;
     const scheme = options.tls === undefined ? "http" : "https";
     const issuer = await issuers.start({
@@ -101,6 +107,7 @@ export async function startServer(options: IdpOptions): Promise<Server> {
       address: (last) => options.issuer ?? (isShared ? last : null) ?? `${scheme}://localhost:${port}`,
     });
     const base = pathOf(issuer);
+    onTooLarge = () => recordTooLarge(issuer.ctx, options.onRequest);
     const toRoutes = createSites({ ...options, renderer, now, host, port, adminToken, close: closing.close });
     routesFor = (path) => {
       const name = issuerOfPath(base, path);

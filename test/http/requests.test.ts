@@ -1,8 +1,9 @@
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import type { RequestRecord } from "../../src/core/testing/record.ts";
-import type { Idp } from "../../src/index.ts";
+import { createIdp, type Idp, type RequestEvent } from "../../src/index.ts";
 import { register, serve } from "../helpers/app.ts";
 import { Browser } from "../helpers/browser.ts";
+import { rawRequest } from "../helpers/raw-http.ts";
 import { authorizeUrl, callback, paths, pkce, post, userinfo } from "../helpers/client.ts";
 
 /** The ledger: the requests to the server, as the control API shows them. */
@@ -288,4 +289,24 @@ test("every endpoint that the ledger names can be filtered by", async () => {
       expect(found.map((record) => record.endpoint)).toContain(endpoint);
     }
   }
+});
+
+test("a request whose headers are too large has a body, a line in the log and a record, without its values", async () => {
+  const events: RequestEvent[] = [];
+  const own = await createIdp({ port: 0, onRequest: (event) => events.push(event) });
+  onTestFinished(() => own.close());
+  const sent = `GET /account?code=secret HTTP/1.1\r\nHost: localhost\r\nCookie: a=${"x".repeat(70_000)}\r\n\r\n`;
+  const { status, head, body } = await rawRequest(own.port, sent);
+  expect([status, /^content-type: (.*)$/im.exec(head)?.[1]]).toEqual([431, "application/json; charset=utf-8"]);
+  expect(JSON.parse(body)).toEqual({
+    error: "invalid_request",
+    error_description: expect.stringMatching(/^the headers are longer than 65,536 bytes: .*cookies/),
+  });
+  const [record] = await own.requests.list({ status: 431 });
+  expect(record).toMatchObject({ endpoint: "none", rule: "RFC 6585 5" });
+  expect(record?.fix).toMatch(/cookies/);
+  expect(events).toMatchObject([{ id: record?.id, status: 431, error: record?.error }]);
+  expect(JSON.stringify([record, events])).not.toContain("secret");
+  // A request line that was never read to its end.
+  expect((await rawRequest(own.port, `GET /${"x".repeat(70_000)}`)).status).toBe(431);
 });
