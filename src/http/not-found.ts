@@ -15,7 +15,9 @@ export function notFound(web: Web): RequestHandler {
     const [path = ""] = req.originalUrl.split("?");
     // The inspector is at a path that only this command gives.
     if (isBehindScenes(web, path)) {
-      throw new HttpError(404, `there is nothing at ${path}`, { fix: { text: "", command: ["idp", "open"] } });
+      const command = ["idp", "open"];
+      const message = `there is nothing at ${path}; the inspector opens with: ${web.commandLine(command)}`;
+      throw new HttpError(404, message, { fix: { text: "", command } });
     }
     const { register, ...others } = ctx.layout.paths;
     const paths = Object.entries({ ...others, ...(offersRegistration(web) && { register }) });

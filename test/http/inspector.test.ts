@@ -379,3 +379,14 @@ test("the pages as data", async () => {
     users: [{ username: "alice", status: "active", changes: [{ kind: "suspend" }, { kind: "ban" }] }],
   });
 });
+
+test("what is not there below /_idp names the command that opens the inspector, to a program too", async () => {
+  const own = await serve();
+  for (const path of ["/_idp", "/_idp/", "/_idp/nothing"]) {
+    const response = await fetch(own.issuer + path);
+    expect([response.status, ((await response.json()) as Record<string, unknown>)["error_description"]]).toEqual([
+      404,
+      `there is nothing at ${path}; the inspector opens with: idp open`,
+    ]);
+  }
+});
