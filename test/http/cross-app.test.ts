@@ -238,3 +238,19 @@ test.each(idJagFlaws)(
     expect((await fetch(`${company.issuer}/api/v2/oauth/logout?${query.toString()}`)).status).toBe(400);
   },
 );
+
+test("an ID token or a refresh token that was made to expire is named as what it is, in the response and in the ledger", async () => {
+  const company = await start();
+  const tokens = await company.call("issue.tokens", { user: "alice", client: "agent" });
+  await company.expire({ user: "alice", refresh: true, access: true });
+  for (const [type, subject_token, name] of [
+    ["id_token", tokens.id_token, "ID token"],
+    ["refresh_token", tokens.refresh_token, "refresh token"],
+  ] as const) {
+    const { status, json } = await idJagOf(company, { subject_token, subject_token_type: typeOf(type) });
+    expect([status, json["error_description"]]).toEqual([400, `subject_token is not accepted: the ${name} expired`]);
+    expect((await company.requests.list()).at(-1)?.error).toBe(
+      `invalid_request: subject_token is not accepted: the ${name} was made to expire`,
+    );
+  }
+});

@@ -64,7 +64,7 @@ export function userRefusal(user: User): DeadTokenReason | null {
 }
 
 /** For a token that expired before its time or before the clock was set back, or that was issued after a snapshot that was restored. */
-export function endByEra(tx: ReadTx, claims: TokenClaims): DeadTokenReason | null {
+export function endByEra(tx: ReadTx, claims: TokenClaims, isIdToken = false): DeadTokenReason | null {
   const current = currentEra(tx);
   const { exchanged_from: origins = [] } = claims;
   if (claims.era === current && origins.every(({ era }) => era === current)) return null;
@@ -80,10 +80,12 @@ export function endByEra(tx: ReadTx, claims: TokenClaims): DeadTokenReason | nul
   const ends = origins.map(({ client_id: clientId, era }) => endOfToken(tx, "access", { userId, clientId, era }));
   const since = [own, ...ends].find((end) => end !== null) ?? null;
   if (since === null) return null;
+  // An ID token ends with the access tokens of its time.
+  const name = isIdToken ? "ID" : kind;
   return {
     code: "invalid_token",
-    message: `the ${kind} token expired`,
-    detail: `the ${kind} token was made to expire`,
+    message: `the ${name} token expired`,
+    detail: `the ${name} token was made to expire`,
     since,
     reason: "expired",
     isOver: true,
@@ -91,19 +93,19 @@ export function endByEra(tx: ReadTx, claims: TokenClaims): DeadTokenReason | nul
   };
 }
 
-/** What this token may be used as now. */
-export function tokenState(tx: ReadTx, claims: TokenClaims): LiveToken | DeadTokenReason {
-  const state = stateOf(tx, claims);
+/** What this token may be used as now. @param isIdToken else it is an access token or a refresh token */
+export function tokenState(tx: ReadTx, claims: TokenClaims, isIdToken = false): LiveToken | DeadTokenReason {
+  const state = stateOf(tx, claims, isIdToken);
   if (!isDead(state)) return state;
   return { ...state, about: { client: claims.client_id, user: tx.get("users", claims.sub)?.username ?? null } };
 }
 
-function stateOf(tx: ReadTx, claims: TokenClaims): LiveToken | DeadTokenReason {
+function stateOf(tx: ReadTx, claims: TokenClaims, isIdToken: boolean): LiveToken | DeadTokenReason {
   const client = tx.get("clients", claims.client_id);
   if (client === undefined) return dead("was issued to a client that is no longer registered");
   const ofClient = claims.grant === undefined ? claims.epoch : (claims.client_epoch ?? client.epoch);
   if (ofClient !== client.epoch) return dead("was issued to an earlier client of the same client_id");
-  const over = endByEra(tx, claims);
+  const over = endByEra(tx, claims, isIdToken);
   if (over !== null) return over;
   const single = tx.get("deadTokens", claims.jti);
   if (single !== undefined) return dead(revoked(single.reason), single.at);

@@ -48,7 +48,7 @@ const refuse = (reason: string, fix: string | Hint, cause?: unknown): OAuthError
   new OAuthError("invalid_request", `subject_token is not accepted: ${reason}`, {
     rule: "RFC 8693 2.2.2",
     fix,
-    cause,
+    cause: typeof cause === "string" ? `subject_token is not accepted: ${cause}` : cause,
   });
 
 const signInAgain = "sign in again, and send the new ID token or refresh token";
@@ -165,7 +165,7 @@ function liveSubject(
   if (grantId === undefined) return refuse("it belongs to a consent that no longer exists", signInAgain);
   const flaw = isRefresh ? undefined : flawOf(tx, claims.jti);
   if (flaw !== undefined) return refuse(flaw.reason, signInAgain);
-  const state = tokenState(tx, { ...claims, grant: grantId });
+  const state = tokenState(tx, { ...claims, grant: grantId }, !isRefresh);
   if (isDead(state)) {
     if (state.code === "invalid_token") return refuse(state.message, signInAgain, state.detail);
     return new OAuthError("invalid_grant", state.message, {

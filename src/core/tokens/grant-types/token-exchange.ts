@@ -121,7 +121,11 @@ type TokenName = "subject_token" | "actor_token";
 
 /** RFC 8693 2.2.2: whatever is wrong with one of the tokens, the error is the same. */
 const refuse = (name: TokenName, reason: string, fix: string | Hint, cause?: unknown): OAuthError =>
-  new OAuthError("invalid_request", `${name} is not accepted: ${reason}`, { rule: "RFC 8693 2.2.2", fix, cause });
+  new OAuthError("invalid_request", `${name} is not accepted: ${reason}`, {
+    rule: "RFC 8693 2.2.2",
+    fix,
+    cause: typeof cause === "string" ? `${name} is not accepted: ${cause}` : cause,
+  });
 
 function readToken(ctx: Context, name: TokenName, token: string | undefined, jkt: string | null): TokenClaims {
   const claims = verifyAccessToken(ctx, token ?? "");
