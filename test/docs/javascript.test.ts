@@ -24,3 +24,22 @@ test("every member of what it returns", async ({ onTestFinished }) => {
   onTestFinished(() => idp.close());
   expect(namesBelow("What createIdp returns")).toEqual(Object.keys(idp).sort());
 });
+
+test("what it says of names in the input and of onToken holds", async ({ onTestFinished }) => {
+  expect(page).toContain('await idp.call("users.edit", { username: "bob", new_username: "rob" });');
+  expect(page).toMatch(/`onToken` may be async, and may return `undefined`.* `user` is `null`/s);
+  const users: unknown[] = [];
+  const idp = await createIdp({
+    onToken: async ({ user }) => {
+      users.push(user);
+      return Promise.resolve(undefined);
+    },
+  });
+  onTestFinished(() => idp.close());
+  await idp.call("users.edit", { username: "bob", new_username: "rob" });
+  expect((await idp.call("users.show", { username: "rob" })).username).toBe("rob");
+  const body = new URLSearchParams({ grant_type: "client_credentials", client_id: "demo-service" });
+  body.set("client_secret", "demo-service-secret");
+  expect((await fetch(`${idp.issuer}/api/v2/oauth/token`, { method: "POST", body })).status).toBe(200);
+  expect(users).toEqual([null]);
+});
