@@ -61,7 +61,9 @@ const codes: Readonly<Record<string, Guidance>> = {
 /** What jose, or a check of ours, found. */
 export function problemOf(ctx: Timed, error: unknown): JwtProblem {
   if (error instanceof JwtProblem) return error;
-  if (error instanceof OAuthError) return new JwtProblem(error.message, error, error);
+  if (error instanceof OAuthError) {
+    return new JwtProblem(error.message, { rule: error.rule, fix: error.fix }, error);
+  }
   const { code, claim, reason, payload } = Object(error) as Readonly<Record<string, unknown>>;
   const { exp, nbf } = Object(payload) as { readonly exp?: unknown; readonly nbf?: unknown };
   if (reason === "check_failed" && claim === "exp" && typeof exp === "number") return expired(ctx, exp, error);

@@ -33,6 +33,8 @@ export const signedCases = (world: World): Cases => {
     "ID-JAG: no key": () => idJag({}, { kid: "p2" }),
     "ID-JAG: no user": () => idJag({ sub: "nobody" }),
     "ID-JAG: workload's type": () => idJag({}, { typ: "JWT" }),
+    "ID-JAG: resource": () => idJag({ resource: "files" }),
+    "ID-JAG: scope": () => idJag({ scope: ["files:read"] }),
     "ID-JAG: confirmation": () => idJag({ cnf: {} }),
     "DPoP: no proof": () =>
       token({ grant_type: "refresh_token", client_id: "bound", client_secret: "secret of bound, long enough" }),
