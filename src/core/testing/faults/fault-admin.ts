@@ -4,8 +4,7 @@ import { readSource, type AnyFixtures } from "../../fixtures/read/source.ts";
 import { isObject, type JsonObject } from "../../../text/json-object.ts";
 import { nearest } from "../../nearest.ts";
 import { faultInWords, type Fault, type FaultInput } from "./faults.ts";
-import { flawProblem } from "./schema.ts";
-import { flawList } from "./flaw-list.ts";
+import { flawList, flawProblem } from "./flaw-list.ts";
 
 /** Adding, listing and removing faults. */
 

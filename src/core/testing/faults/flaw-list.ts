@@ -135,3 +135,9 @@ export const flawNames: readonly FlawName[] = [...new Set(flawList.map(({ name }
 /** The flaws that an endpoint can have. */
 export const flawsAt = (endpoint: string): readonly FlawName[] =>
   flawList.filter((flaw) => flaw.endpoint === endpoint).map(({ name }) => name);
+
+/** Why no response to a client can have a flaw; null if one can. @param alg its `id_token_signed_response_alg` */
+export const flawProblem = (flaw: unknown, alg: unknown): string | null =>
+  alg === "HS256" && (flaw === "kid-unknown" || flaw === "kid-missing")
+    ? `"${flaw}" cannot happen to this client: HS256 signs its ID tokens with its secret, which has no kid`
+    : null;
