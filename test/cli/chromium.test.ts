@@ -27,5 +27,5 @@ test("--browser finds a Chromium on the PATH, such as /usr/bin/chromium", async 
   const words = ["check", "client", "--browser", "--start", url, "--signed-in", url];
   const env = { PATH: `${join(cwd, "bin")}:${process.env["PATH"] ?? ""}` };
   const { stderr } = await idp([...words, "--", process.execPath, "-e", "setInterval(() => {}, 1000)"], { cwd, env });
-  expect(stderr).toContain(`way {"executablePath":"${join(cwd, "bin", "chromium")}"}`);
+  expect(stderr).toContain(`way {"executablePath":"${join(cwd, "bin", "chromium")}"`);
 });
