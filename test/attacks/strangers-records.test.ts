@@ -208,7 +208,7 @@ test("where an address alone names the client of a sign-out, no stranger's clien
   expect(await logout(out)).toContain("/interaction/");
 });
 
-test("no client with a metadata document becomes the app of idp env", async () => {
+test("no client of a stranger becomes the app of idp env", async () => {
   const worker = { client_id: "worker", client_secret: "s", grant_types: ["client_credentials"] } as const;
   const alone = await underAttack({
     fixtures: { users: [{ username: "alice" }], clients: [worker] },
@@ -217,7 +217,12 @@ test("no client with a metadata document becomes the app of idp env", async () =
   const redirect_uri = "http://localhost:3000/callback";
   const client_id = documents.publish("/likely.json");
   await fetch(authorizeUrl(alone, { client_id, redirect_uri }), { redirect: "manual" });
-  expect(await alone.call("clients.list", {})).toHaveLength(2);
+  await fetch(alone.issuer + registration, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ client_name: "Stranger", redirect_uris: [redirect_uri] }),
+  });
+  expect(await alone.call("clients.list", {})).toHaveLength(3);
   const { stdout } = await idpHere(["env", "--url", alone.issuer], "", { IDP_ADMIN_TOKEN: alone.adminToken });
   expect(stdout).toContain("OIDC_CLIENT_ID=worker");
 });

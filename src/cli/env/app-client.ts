@@ -12,10 +12,10 @@ import type { AppValues } from "./app-variables.ts";
 export const fixedRedirectUris = (client: ClientView): readonly string[] =>
   client.redirect_uris.filter((uri) => !hasOpenPort(uri));
 
-/** The clients that are apps of this folder; all of them if there are only those of `idp login` and "Try it", and some that have a metadata document. */
+/** The clients that are apps of this folder, not those of `idp login` and "Try it" or of strangers; all of them if there are no others. */
 export function appsAmong(clients: readonly ClientView[]): readonly ClientView[] {
-  const isApp = ({ client_id: id, metadata_document: isDocument }: ClientView): boolean =>
-    id !== loginClient && id !== tryItClientId && isDocument !== true;
+  const isApp = ({ client_id: id, metadata_document, self_registered }: ClientView): boolean =>
+    id !== loginClient && id !== tryItClientId && metadata_document !== true && self_registered !== true;
   const apps = clients.filter(isApp);
   return apps.length > 0 ? apps : clients;
 }

@@ -7,13 +7,14 @@ import { didYouMean } from "../nearest.ts";
 /**
  * A client as an operator sees it: the record itself under the names of RFC 7591, its secret only when asked for, and
  * whether it is a public client (RFC 6749 2.1), which the record says in several ways. `metadata_document`: it is not registered, but has a
- * metadata document.
+ * metadata document. `self_registered`: it registered itself (RFC 7591).
  */
 export type ClientView = Readonly<Record<string, unknown>> & {
   readonly client_id: string;
   readonly redirect_uris: readonly string[];
   readonly public: boolean;
   readonly metadata_document?: true;
+  readonly self_registered?: true;
 };
 
 /** A client with the fields of a fixture: its metadata, without what is kept beside it. */
@@ -34,7 +35,12 @@ export function metadataOf(
 /** A client as it is shown. @param secrets whether its secret is shown too, and the values of its `env` */
 export function viewClient(client: Client, secrets: boolean): ClientView {
   const { client_secret, ...shown } = metadataOf(client);
-  const view = { ...shown, public: isPublic(client), ...(client.fromDocument && { metadata_document: true as const }) };
+  const view = {
+    ...shown,
+    public: isPublic(client),
+    ...(client.fromDocument && { metadata_document: true as const }),
+    ...(client.registrationTokenHash !== undefined && { self_registered: true as const }),
+  };
   if (secrets) return client_secret === undefined ? view : { ...view, client_secret };
   const names = Object.keys(client.env ?? {});
   return names.length === 0 ? view : { ...view, env: Object.fromEntries(names.map((name) => [name, null])) };

@@ -33,6 +33,7 @@ export const client = z
     metadata_document: z
       .exactOptional(z.literal(true))
       .describe("Not registered: its client_id is the URL of its metadata"),
+    self_registered: z.exactOptional(z.literal(true)).describe("It registered itself (RFC 7591)"),
   })
   .describe("A client as it is shown: its metadata");
 
