@@ -185,7 +185,7 @@ function jsonIn(text: string): unknown {
 async function clientIn(ctx: Context, url: string, document: unknown): Promise<Client> {
   if (!isObject(document)) throw new BrokenRule("it is not a JSON object (Client ID Metadata Document 4)");
   const { client_id: id, client_name: name, redirect_uris: uris } = document;
-  // An empty one counts as left out, as any member does (`checkMetadata`).
+  // An empty one counts as left out, as every member does (`checkMetadata`).
   const { token_endpoint_auth_method: sent, jwks_uri: keys = "" } = document;
   const method = sent === "" ? undefined : sent;
   if (id !== url)
