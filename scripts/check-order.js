@@ -1,6 +1,6 @@
 // Fails where a feature of core imports one that comes after it in the order of `src/core/context.ts`. Prints each such import.
 import { readdirSync, readFileSync } from "node:fs";
-import { dirname, join, relative, resolve } from "node:path";
+import { dirname, join, relative, resolve, sep } from "node:path";
 
 const root = resolve("src");
 const problems = [];
@@ -11,12 +11,10 @@ const [, listed = ""] =
   /Order of the features,[^\n]*:\n([\s\S]*?)\n \*\//.exec(readFileSync(contextFile, "utf8")) ?? [];
 const order = listed.replaceAll(" * ", " ").split(/\s+/).filter(Boolean);
 
-/** The feature of a file: its folder, or the nearest one above that is listed; null for a file of core itself, and outside of core. */
+/** The feature of a file: its folder in core; null for a file of core itself, and outside of core. */
 function featureOf(file) {
-  const path = relative(core, dirname(file)).replaceAll("\\", "/");
-  if (path === "" || path.startsWith("..")) return null;
-  const above = order.filter((name) => path === name || path.startsWith(`${name}/`));
-  return above.sort((a, b) => b.length - a.length)[0] ?? path;
+  const [folder] = relative(core, dirname(file)).split(sep);
+  return folder === "" || folder === ".." ? null : folder;
 }
 
 const files = readdirSync(core, { recursive: true })

@@ -1,7 +1,7 @@
 import type { RequestListener } from "node:http";
-import type { FixtureChange } from "./core/fixtures/apply/change.ts";
-import type { SeedResult } from "./core/fixtures/apply/seed.ts";
-import type { FixtureSource } from "./core/fixtures/read/source.ts";
+import type { FixtureChange } from "./core/seed/change.ts";
+import type { SeedResult } from "./core/seed/seed.ts";
+import type { FixtureSource } from "./core/fixture-files/source.ts";
 import type { IssuerView } from "./core/issuers/issuer-view.ts";
 import type { IssuerMethods } from "./issuer-methods.ts";
 import type { IdpOptions } from "./serve/options.ts";

@@ -1,16 +1,16 @@
 import type { GrantSelection, GrantView } from "./core/grants/admin.ts";
-import type { ResetResult } from "./core/fixtures/apply/reset.ts";
+import type { ResetResult } from "./core/seed/reset.ts";
 import type { OperationInput, OperationName, OperationOutput } from "./core/operations/table.ts";
 import type { ClockState } from "./core/clock.ts";
-import type { Expectation, ExpectResult } from "./core/testing/expect.ts";
-import { ExpectationError } from "./core/testing/expect-text.ts";
-import type { ExpireInput, ExpireResult } from "./core/testing/expire.ts";
-import type { Fault, FaultInput } from "./core/testing/faults/faults.ts";
-import type { RequestFilter } from "./core/testing/filter.ts";
-import type { RequestRecord } from "./core/testing/record.ts";
-import type { RestoreResult, SnapshotView } from "./core/testing/snapshots.ts";
+import type { Expectation, ExpectResult } from "./core/ledger/expect.ts";
+import { ExpectationError } from "./core/ledger/expect-text.ts";
+import type { ExpireInput, ExpireResult } from "./core/controls/expire.ts";
+import type { Fault, FaultInput } from "./core/controls/faults/faults.ts";
+import type { RequestFilter } from "./core/ledger/filter.ts";
+import type { RequestRecord } from "./core/ledger/record.ts";
+import type { RestoreResult, SnapshotView } from "./core/controls/snapshots.ts";
 import type { IssueCodeInput, IssuedCode, IssueInput } from "./core/tokens/issue.ts";
-import type { TokenResponse } from "./core/tokens/response.ts";
+import type { TokenResponse } from "./core/tokens/settle.ts";
 
 /** The clock of the server; clients have their own. What was revoked stays revoked, whichever way the clock moves. */
 export interface IdpClock {

@@ -3,8 +3,8 @@ import { OperationError, type OperationErrorCode } from "./core/errors.ts";
 import { addressOf } from "./core/issuers/issuer-view.ts";
 import { requestOf } from "./core/operations/operation.ts";
 import { operations, type OperationInput, type OperationName, type OperationOutput } from "./core/operations/table.ts";
-import { ledgerText } from "./core/testing/expect-text.ts";
-import { placeOf } from "./core/testing/ledger.ts";
+import { ledgerText } from "./core/ledger/expect-text.ts";
+import { placeOf } from "./core/ledger/ledger.ts";
 import { issuerMethods, type IssuerMethods } from "./issuer-methods.ts";
 
 /** The part of Playwright's `TestInfo` that is used. */

@@ -1,6 +1,6 @@
 import { test, type TestAPI } from "vitest";
 import { commandLineOfTest } from "./core/hint.ts";
-import { ledgerText } from "./core/testing/expect-text.ts";
+import { ledgerText } from "./core/ledger/expect-text.ts";
 import { createIdp, type Idp, type IdpOptions } from "./index.ts";
 
 /** `dev-idp/vitest`: tests that get an `idp`. */

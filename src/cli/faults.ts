@@ -1,5 +1,5 @@
-import { effectOf, timesInWords, type Fault, type FaultInput } from "../core/testing/faults/faults.ts";
-import { flawList } from "../core/testing/faults/flaw-list.ts";
+import { effectOf, timesInWords, type Fault, type FaultInput } from "../core/controls/faults/faults.ts";
+import { flawList } from "../core/controls/faults/flaw-list.ts";
 import type { Invocation } from "./invocation.ts";
 import { answer, type Outcome } from "./output/print.ts";
 import type { Style } from "./output/style.ts";

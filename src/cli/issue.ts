@@ -1,4 +1,4 @@
-import type { TokenResponse } from "../core/tokens/response.ts";
+import type { TokenResponse } from "../core/tokens/settle.ts";
 import { OperationError } from "../core/errors.ts";
 import { duration } from "../core/time-words.ts";
 import { askScopes, clientOr, userOr } from "./input/ask.ts";

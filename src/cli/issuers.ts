@@ -1,5 +1,5 @@
 import type { IssuerView } from "../core/issuers/issuer-view.ts";
-import { filesIn } from "../core/fixtures/read/source.ts";
+import { filesIn } from "../core/fixture-files/source.ts";
 import { readFixtures } from "../serve/fixture-logos.ts";
 import { confirmed, notConfirmed } from "./input/ask.ts";
 import { withFixtures } from "./input/foreign-fixtures.ts";

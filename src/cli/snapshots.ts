@@ -1,4 +1,4 @@
-import type { SnapshotView } from "../core/testing/snapshots.ts";
+import type { SnapshotView } from "../core/controls/snapshots.ts";
 import type { Invocation } from "./invocation.ts";
 import { answer, type Outcome } from "./output/print.ts";
 import { table } from "./output/table.ts";

@@ -77,7 +77,7 @@ async function fieldMeant({ message }: CommanderError, program: Command, typed: 
   const { shape } =
     path[1] === "users"
       ? (await import("../core/users/schema.ts")).userSchema
-      : (await import("../core/clients/metadata/schema.ts")).clientSchema;
+      : (await import("../core/client-metadata/schema.ts")).clientSchema;
   const plain = (name: string): string => name.replaceAll(/[_-]/g, "").toLowerCase();
   const field = Object.keys(shape).find((name) => plain(name) === plain(flag));
   if (field === undefined || ["password", "client_secret"].includes(field)) return undefined;

@@ -10,18 +10,18 @@
  *
  * A feature imports only from those before it (`npm run check:cycles`). What two of them need from each other goes below both, or is handed in.
  * Order of the features, which scripts/check-order.js reads up to the end of this comment:
- *   brand scopes layout keys fixtures/read clients users factors/rules inspector issuers sessions grants sign-in factors tokens clients/metadata
- *   redaction login authorize state testing workloads trust logout fixtures/schema edit state/transfer fixtures/apply register consent account
+ *   brand scopes layout keys fixture-files clients users step-up inspector issuers sessions grants sign-in factors tokens client-metadata
+ *   redaction login authorize state controls ledger workloads trust logout fixtures edit transfer seed register consent account
  *   device try-it operations
  */
 import type { Store, Tx } from "../store/store.ts";
 import type { Brand } from "./brand/brand.ts";
 import type { BrandSetting } from "./brand/schema.ts";
-import type { Factor } from "./factors/rules/names.ts";
+import type { Factor } from "./step-up/names.ts";
 import type { Attempts } from "./attempts.ts";
 import type { ClientDocuments } from "./clients/document-types.ts";
 import type { FetchedKeys, KeyRing } from "./keys/keys.ts";
-import type { Faults } from "./testing/faults/faults.ts";
+import type { Faults } from "./controls/faults/faults.ts";
 import type { Issuers } from "./issuers/issuer-view.ts";
 import type { InspectorAccess } from "./inspector/access.ts";
 import type { EndpointsSetting, Layout } from "./layout/layout.ts";
@@ -29,8 +29,8 @@ import type { Clock } from "./clock.ts";
 import type { TrustedIssuers, TrustedIssuerSetting } from "./trust/trust.ts";
 import type { Turns } from "./turns.ts";
 import type { WorkloadSetting } from "./workloads/kinds.ts";
-import type { AnyFixtures, FixtureDocument } from "./fixtures/read/source.ts";
-import type { Ledger } from "./testing/ledger.ts";
+import type { AnyFixtures, FixtureDocument } from "./fixture-files/source.ts";
+import type { Ledger } from "./ledger/ledger.ts";
 import type { PendingPasswords } from "./login/pending-passwords.ts";
 
 /** What fixtures and flags of `start` set; times are seconds. Flags win over fixtures. */

@@ -7,7 +7,7 @@ import { responseModesOf } from "./sign-in/response.ts";
 import { idJagType } from "./tokens/grant-types/id-jag-issue.ts";
 import { grantTypeNames } from "./tokens/grant-types/list.ts";
 import type { Context } from "./context.ts";
-import { reachableAcr } from "./factors/rules/acr.ts";
+import { reachableAcr } from "./step-up/acr.ts";
 import { standardClaimNames } from "./scopes/claims.ts";
 
 const confidentialMethods = ["client_secret_post", "client_secret_basic", "client_secret_jwt", "private_key_jwt"];

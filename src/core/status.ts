@@ -2,7 +2,7 @@ import type { Context } from "./context.ts";
 import type { EndpointName } from "./endpoints.ts";
 import { recordsIn } from "./issuers/issuer-view.ts";
 import { endpointsOf } from "./layout/layout.ts";
-import { activeFaults } from "./testing/faults/faults.ts";
+import { activeFaults } from "./controls/faults/faults.ts";
 import { showClock, type ClockState } from "./clock.ts";
 
 /** What `idp status` shows. */

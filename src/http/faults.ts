@@ -4,8 +4,8 @@ import { answerClient, type ResponseTarget } from "../core/sign-in/response.ts";
 import type { RawParameters } from "../core/authorize/parameters.ts";
 import { provenTarget } from "../core/authorize/target.ts";
 import { isObject, type JsonObject } from "../text/json-object.ts";
-import { faultEndpoints, type FaultEndpoint } from "../core/testing/faults/fault-endpoints.ts";
-import { faultRequestOf } from "../core/testing/faults/fault-request.ts";
+import { faultEndpoints, type FaultEndpoint } from "../core/controls/faults/fault-endpoints.ts";
+import { faultRequestOf } from "../core/controls/faults/fault-request.ts";
 import {
   delayOf,
   effectOf,
@@ -13,9 +13,9 @@ import {
   hasOwnResponse,
   type Fault,
   type FaultRequest,
-} from "../core/testing/faults/faults.ts";
-import type { FlawName } from "../core/testing/faults/flaw-list.ts";
-import { spoilAuthorization, spoilJson } from "../core/testing/faults/spoil.ts";
+} from "../core/controls/faults/faults.ts";
+import type { FlawName } from "../core/controls/faults/flaw-list.ts";
+import { spoilAuthorization, spoilJson } from "../core/controls/faults/spoil.ts";
 import { noteRegistered } from "./answer/cleaned.ts";
 import { privateApiHeaders, sandboxed } from "./answer/security-headers.ts";
 import { holdResponse, sendMade, type MadeResponse } from "./hold.ts";

@@ -1,9 +1,9 @@
 import type { RequestHandler } from "express";
 import { catchUp } from "../core/derived.ts";
 import { showClock } from "../core/clock.ts";
-import type { OnRequest } from "../core/testing/ledger.ts";
-import type { Exchange } from "../core/testing/record.ts";
-import { eventOf } from "../core/testing/recording.ts";
+import type { OnRequest } from "../core/ledger/ledger.ts";
+import type { Exchange } from "../core/ledger/record.ts";
+import { eventOf } from "../core/ledger/recording.ts";
 import { setClockHeader } from "./answer/clock-header.ts";
 import { routeOf } from "./route.ts";
 import { isBehindScenes, isObserved, takeNotes, type Web } from "./web.ts";

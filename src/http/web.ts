@@ -2,7 +2,7 @@ import type { Response } from "express";
 import type { Context } from "../core/context.ts";
 import { baseOf } from "../core/endpoints.ts";
 import type { Guidance } from "../core/errors.ts";
-import type { RequestNotes } from "../core/testing/record.ts";
+import type { RequestNotes } from "../core/ledger/record.ts";
 import { hintOf, hintText, type CommandLine } from "../core/hint.ts";
 import type { Renderer } from "./pages/templates/render.ts";
 

@@ -1,5 +1,5 @@
 import { isObject } from "../text/json-object.ts";
-import type { Located } from "../core/fixtures/read/located.ts";
+import type { Located } from "../core/fixture-files/located.ts";
 import { partOf, readPart, type Part, type Source } from "./text.ts";
 
 /** Configurations inside other files: Kubernetes manifests (a ConfigMap, a Secret, the environment of a container), and Compose files. */

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { OperationError } from "../core/errors.ts";
-import { decodeFixture, type FixtureSource } from "../core/fixtures/read/source.ts";
+import { decodeFixture, type FixtureSource } from "../core/fixture-files/source.ts";
 import { packageFile } from "../files/package.ts";
 
 /** Finds and reads fixture files. Only this file reads them from disk; `fixture-logos.ts` reads the pictures that they name. */

@@ -1,8 +1,8 @@
 import { readFileSync, realpathSync, statSync } from "node:fs";
 import { isAbsolute, join, relative } from "node:path";
 import { pictureType, pictureUrl, sizeProblem } from "../core/brand/picture.ts";
-import { logosIn, type FileOfLogo } from "../core/fixtures/read/logos.ts";
-import { readSource, type AnyFixtures } from "../core/fixtures/read/source.ts";
+import { logosIn, type FileOfLogo } from "../core/fixture-files/logos.ts";
+import { readSource, type AnyFixtures } from "../core/fixture-files/source.ts";
 import { findFixtures, type FoundFixtures } from "./fixture-files.ts";
 
 /** Reads the logos that fixture files name (`settings.brand.logo`). Nothing outside the folder of the fixture file is read. */

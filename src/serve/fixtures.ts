@@ -1,9 +1,9 @@
 import type { Context, FixturesInUse } from "../core/context.ts";
 import { derive } from "../core/derived.ts";
 import { createTurns } from "../core/turns.ts";
-import { digestKey, digestOf } from "../core/fixtures/read/digest.ts";
-import type { FixtureFile } from "../core/fixtures/schema/schema.ts";
-import { readSource, type AnyFixtures, type FixtureDocument } from "../core/fixtures/read/source.ts";
+import { digestKey, digestOf } from "../core/fixture-files/digest.ts";
+import type { FixtureFile } from "../core/fixtures/schema.ts";
+import { readSource, type AnyFixtures, type FixtureDocument } from "../core/fixture-files/source.ts";
 import { isObject, sameJson } from "../text/json-object.ts";
 import { builtInDemo, findFixtures } from "./fixture-files.ts";
 import { withLogosRead } from "./fixture-logos.ts";

@@ -1,16 +1,16 @@
 import { OperationError } from "../core/errors.ts";
 import type { OnToken, Settings } from "../core/context.ts";
-import type { FixtureFile } from "../core/fixtures/schema/schema.ts";
-import type { FixtureSource } from "../core/fixtures/read/source.ts";
+import type { FixtureFile } from "../core/fixtures/schema.ts";
+import type { FixtureSource } from "../core/fixture-files/source.ts";
 import type { CommandLine } from "../core/hint.ts";
 import { checkIssuer, checkIssuerName } from "../core/issuers/issuer.ts";
 import { isObject } from "../text/json-object.ts";
 import { didYouMean } from "../core/nearest.ts";
-import type { SeedOptions } from "../core/fixtures/apply/seed.ts";
+import type { SeedOptions } from "../core/seed/seed.ts";
 import { isAllowable } from "../http/input/host-check.ts";
 import type { Tls } from "../http/node-server.ts";
 import { problemOfAddress } from "../store/postgres/address.ts";
-import type { OnRequest } from "../core/testing/ledger.ts";
+import type { OnRequest } from "../core/ledger/ledger.ts";
 
 /** What a fixture file contains, the path of a file or folder, or the text of a file. */
 export type OneFixture = FixtureFile | string | FixtureSource;

@@ -1,6 +1,6 @@
-import { issuersIn } from "../core/fixtures/apply/issuers.ts";
-import type { AnyFixtures } from "../core/fixtures/read/source.ts";
-import { applyTo } from "../core/fixtures/apply/apply-to.ts";
+import { issuersIn } from "../core/seed/issuers.ts";
+import type { AnyFixtures } from "../core/fixture-files/source.ts";
+import { applyTo } from "../core/seed/apply-to.ts";
 import { brokenView, checkIssuerName, issuerExists, unknownIssuer, viewOf } from "../core/issuers/issuer.ts";
 import { addressOf, firstAddress, type Issuers, type IssuerView } from "../core/issuers/issuer-view.ts";
 import type { Context } from "../core/context.ts";

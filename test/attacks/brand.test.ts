@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { OperationError } from "../../src/core/errors.ts";
-import { checkFixtures } from "../../src/core/fixtures/apply/seed.ts";
+import { checkFixtures } from "../../src/core/seed/seed.ts";
 import { readFixtures } from "../../src/serve/fixture-logos.ts";
 import { serve } from "../helpers/app.ts";
 import { underAttack } from "../helpers/attack.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import type { Exchange, RequestRecord } from "../../src/core/testing/record.ts";
-import { createLedger } from "../../src/core/testing/requests.ts";
+import type { Exchange, RequestRecord } from "../../src/core/ledger/record.ts";
+import { createLedger } from "../../src/core/ledger/requests.ts";
 import { heapInUse } from "../helpers/heap.ts";
 
 /** Requests wait in memory, secrets included, until somebody reads them: they must stay few, and lose their secrets whenever that is. */

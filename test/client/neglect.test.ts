@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { Attempt } from "../../src/client/app-check/attempt.ts";
 import { allCases } from "../../src/client/app-check/cases/list.ts";
 import { noticed, type Case } from "../../src/client/verdicts/case.ts";
-import { flawList } from "../../src/core/testing/faults/flaw-list.ts";
+import { flawList } from "../../src/core/controls/faults/flaw-list.ts";
 import type { Neglect } from "../helpers/careful-app.ts";
 import { caseLimit, checkedApp, named } from "../helpers/checked-app.ts";
 

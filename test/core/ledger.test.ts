@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import type { Exchange } from "../../src/core/testing/record.ts";
-import { createLedger } from "../../src/core/testing/requests.ts";
+import type { Exchange } from "../../src/core/ledger/record.ts";
+import { createLedger } from "../../src/core/ledger/requests.ts";
 
 /** The ledger tells whoever listens. */
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { hashPassword } from "../../src/core/users/passwords.ts";
-import { seed } from "../../src/core/fixtures/apply/seed.ts";
-import { normalizeUser } from "../../src/core/fixtures/schema/normalize.ts";
+import { seed } from "../../src/core/seed/seed.ts";
+import { normalizeUser } from "../../src/core/fixtures/normalize.ts";
 import { createPendingPasswords, type PendingPasswords } from "../../src/core/login/pending-passwords.ts";
 import { verifyPassword } from "../../src/core/login/verify-password.ts";
 import { StorageError, type Store, type User } from "../../src/store/store.ts";

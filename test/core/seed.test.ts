@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import { seed, type SeedOptions } from "../../src/core/fixtures/apply/seed.ts";
+import { seed, type SeedOptions } from "../../src/core/seed/seed.ts";
 import { storedSettings } from "../../src/core/settings.ts";
 import { StorageError } from "../../src/store/store.ts";
 import { linesOf } from "../helpers/fixtures.ts";

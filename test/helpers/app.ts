@@ -1,5 +1,5 @@
 import { builtInDemo } from "../../src/serve/fixture-files.ts";
-import type { FixtureClient } from "../../src/core/clients/metadata/schema.ts";
+import type { FixtureClient } from "../../src/core/client-metadata/schema.ts";
 import type { FixtureUser } from "../../src/core/users/schema.ts";
 import { createIdp, type Idp, type IdpOptions } from "../../src/index.ts";
 import { createInstances } from "./as-instances.ts";

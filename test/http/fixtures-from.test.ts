@@ -6,7 +6,7 @@ import type { ToolName } from "../../src/migrate/tool-names.ts";
 import { problemText } from "../../src/core/errors.ts";
 import { readFrom } from "../../src/migrate/tools.ts";
 import { fixtureText } from "../../src/migrate/write.ts";
-import type { FixtureClient } from "../../src/core/clients/metadata/schema.ts";
+import type { FixtureClient } from "../../src/core/client-metadata/schema.ts";
 import type { FixtureUser } from "../../src/core/users/schema.ts";
 import { serve } from "../helpers/app.ts";
 import { Browser } from "../helpers/browser.ts";

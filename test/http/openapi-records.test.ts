@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { beforeAll, describe, expect, test } from "vitest";
-import { checkFixtures } from "../../src/core/fixtures/apply/seed.ts";
+import { checkFixtures } from "../../src/core/seed/seed.ts";
 import { operations, type OperationName } from "../../src/core/operations/table.ts";
 import type { Idp } from "../../src/index.ts";
 import { cb, keys } from "../helpers/api-samples.ts";

@@ -2,8 +2,8 @@ import { readFile } from "node:fs/promises";
 import { allCases as apiCases } from "../../client/api-check/cases/list.ts";
 import { allCases as appCases } from "../../client/app-check/cases/list.ts";
 import { OperationError } from "../../core/errors.ts";
-import type { Path } from "../../core/fixtures/read/located.ts";
-import { problemsIn, type FoundIn } from "../../core/fixtures/read/problems.ts";
+import type { Path } from "../../core/fixture-files/located.ts";
+import { problemsIn, type FoundIn } from "../../core/fixture-files/problems.ts";
 import { isObject } from "../../text/json-object.ts";
 import { didYouMean } from "../../core/nearest.ts";
 
@@ -49,7 +49,7 @@ async function readAccepted(): Promise<Sections> {
     throw new OperationError("invalid", `${file} cannot be read: ${(error as Error).message}`, { cause: error });
   });
   if (text === null || text.trim() === "") return { client: new Map(), api: new Map() };
-  const { readYamlSource } = await import("../../core/fixtures/read/source.ts");
+  const { readYamlSource } = await import("../../core/fixture-files/source.ts");
   const document = await readYamlSource(file, text);
   const found: FoundIn[] = document.found.map((one) => ({ ...one, document: 0 }));
   const refuse = (path: Path, message: string, at?: "key"): void => {

@@ -1,7 +1,7 @@
 import { findFixtures } from "../../serve/fixture-files.ts";
 import { createIdp } from "../../index.ts";
 import { OperationError } from "../../core/errors.ts";
-import { readSource } from "../../core/fixtures/read/source.ts";
+import { readSource } from "../../core/fixture-files/source.ts";
 import { isObject } from "../../text/json-object.ts";
 import { randomText } from "../../serve/random.ts";
 import { environmentOf } from "../server/exec.ts";

@@ -1,4 +1,4 @@
-import { filesIn } from "../../core/fixtures/read/source.ts";
+import { filesIn } from "../../core/fixture-files/source.ts";
 import { findFixtures } from "../../serve/fixture-files.ts";
 import { readFixtures } from "../../serve/fixture-logos.ts";
 import { createIdp } from "../../index.ts";

@@ -1,5 +1,5 @@
 import type { Argument, Command, Option } from "commander";
-import { flawList } from "../../core/testing/faults/flaw-list.ts";
+import { flawList } from "../../core/controls/faults/flaw-list.ts";
 
 /**
  * What may follow at the cursor. It is derived from the commander program, so that both always agree. The name of a value in the help

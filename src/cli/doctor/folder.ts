@@ -211,7 +211,7 @@ export async function fixtureFinding(cli: Invocation, answers: boolean): Promise
       );
     }
     if (names.length === 0) return ok("fixtures", "no file of your own here: the built-in demo");
-    const { checkFixtures } = await import("../../core/fixtures/apply/seed.ts");
+    const { checkFixtures } = await import("../../core/seed/seed.ts");
     await withFixtures(sources, () => checkFixtures(sources));
     return ok("fixtures", `${names.join(", ")}: no problem found`);
   } catch (error) {

@@ -4,7 +4,7 @@
  */
 import { readFileSync } from "node:fs";
 import { OperationError } from "../../core/errors.ts";
-import { checkFixtures } from "../../core/fixtures/apply/seed.ts";
+import { checkFixtures } from "../../core/seed/seed.ts";
 import type { Hint } from "../../core/hint.ts";
 import { confirmed } from "../input/ask.ts";
 import type { Invocation } from "../invocation.ts";

@@ -1,7 +1,7 @@
 import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { OperationError } from "../../core/errors.ts";
-import { readSource } from "../../core/fixtures/read/source.ts";
+import { readSource } from "../../core/fixture-files/source.ts";
 import { isObject } from "../../text/json-object.ts";
 import { usualNames } from "../../serve/fixture-files.ts";
 import { cannotBeWritten } from "../output/put-file.ts";

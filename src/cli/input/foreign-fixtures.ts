@@ -1,5 +1,5 @@
 import { OperationError } from "../../core/errors.ts";
-import type { FixtureSource } from "../../core/fixtures/read/source.ts";
+import type { FixtureSource } from "../../core/fixture-files/source.ts";
 import { RemoteError } from "../failure.ts";
 
 /**

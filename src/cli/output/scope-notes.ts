@@ -1,6 +1,6 @@
 import { nearest } from "../../core/nearest.ts";
-import { readSource, type FixtureSource } from "../../core/fixtures/read/source.ts";
-import type { FixtureFile } from "../../core/fixtures/schema/schema.ts";
+import { readSource, type FixtureSource } from "../../core/fixture-files/source.ts";
+import type { FixtureFile } from "../../core/fixtures/schema.ts";
 import { standardByScope } from "../../core/scopes/claim-table.ts";
 import { builtInScopes, splitScope } from "../../core/scopes/scopes.ts";
 import type { Target } from "../target/target.ts";

@@ -1,7 +1,7 @@
 import { Argument, InvalidArgumentError, Option, type Command } from "commander";
-import { faultEndpoints, faultMethods } from "../../core/testing/faults/fault-endpoints.ts";
-import type { FaultInput } from "../../core/testing/faults/faults.ts";
-import { flawNames } from "../../core/testing/faults/flaw-list.ts";
+import { faultEndpoints, faultMethods } from "../../core/controls/faults/fault-endpoints.ts";
+import type { FaultInput } from "../../core/controls/faults/faults.ts";
+import { flawNames } from "../../core/controls/faults/flaw-list.ts";
 import { examples, type Act } from "../act.ts";
 import type { FaultFlags } from "../faults.ts";
 import { notListed, wholeNumber } from "./flag-values.ts";

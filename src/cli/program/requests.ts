@@ -1,5 +1,5 @@
 import { Argument, InvalidArgumentError, Option, type Command } from "commander";
-import { expectEndpoints, requestEndpoints, type ExpectEndpoint } from "../../core/testing/request-endpoints.ts";
+import { expectEndpoints, requestEndpoints, type ExpectEndpoint } from "../../core/ledger/request-endpoints.ts";
 import { examples, type Act } from "../act.ts";
 import type { ExpectFlags } from "../requests/expect.ts";
 import type { FilterFlags } from "../requests/requests.ts";

@@ -1,5 +1,5 @@
 import type { Settings } from "../../core/context.ts";
-import { decodeFixture } from "../../core/fixtures/read/source.ts";
+import { decodeFixture } from "../../core/fixture-files/source.ts";
 import { findFixtures, type FoundFixtures, type NamedFixture } from "../../serve/fixture-files.ts";
 import { readBytes } from "../input/stdin.ts";
 import type { Invocation } from "../invocation.ts";

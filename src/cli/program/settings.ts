@@ -1,5 +1,5 @@
 import { InvalidArgumentError, Option, type Command } from "commander";
-import { factorNames, type Factor } from "../../core/factors/rules/names.ts";
+import { factorNames, type Factor } from "../../core/step-up/names.ts";
 import { collect, collectList, notListed, seconds } from "./flag-values.ts";
 
 /** Flags of the commands that run a server. */

@@ -1,7 +1,7 @@
 import { Argument, InvalidArgumentError, type Command } from "commander";
 import { examples, type Act } from "../act.ts";
 import type { Shell } from "../completion/completion.ts";
-import { flowForm } from "../../core/testing/filter.ts";
+import { flowForm } from "../../core/ledger/filter.ts";
 
 /** The commands for this machine: open a page, find problems, complete in the shell. */
 

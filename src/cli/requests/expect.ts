@@ -1,6 +1,6 @@
 import { OperationError } from "../../core/errors.ts";
-import { expectLines } from "../../core/testing/expect-text.ts";
-import type { ExpectEndpoint } from "../../core/testing/request-endpoints.ts";
+import { expectLines } from "../../core/ledger/expect-text.ts";
+import type { ExpectEndpoint } from "../../core/ledger/request-endpoints.ts";
 import { failureOf } from "../failure.ts";
 import type { Invocation } from "../invocation.ts";
 import { answer, type Outcome } from "../output/print.ts";

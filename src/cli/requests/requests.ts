@@ -2,9 +2,9 @@
  * cli/requests: commands on the ledger of a running server. requests.ts lists, shows and clears it, follow.ts prints new
  * requests, expect.ts checks expectations.
  */
-import { shownAs } from "../../core/testing/redact-record.ts";
-import type { RequestFilter } from "../../core/testing/filter.ts";
-import type { RequestRecord } from "../../core/testing/record.ts";
+import { shownAs } from "../../core/ledger/redact-record.ts";
+import type { RequestFilter } from "../../core/ledger/filter.ts";
+import type { RequestRecord } from "../../core/ledger/record.ts";
 import type { Hint } from "../../core/hint.ts";
 import { isObject } from "../../text/json-object.ts";
 import { failureOf } from "../failure.ts";

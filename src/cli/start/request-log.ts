@@ -1,5 +1,5 @@
 import type { Mismatch } from "../../core/errors.ts";
-import type { RequestEvent } from "../../core/testing/record.ts";
+import type { RequestEvent } from "../../core/ledger/record.ts";
 import { duration } from "../../core/time-words.ts";
 import { cut } from "../../text/redacted.ts";
 import { escapeLine } from "../output/escape.ts";

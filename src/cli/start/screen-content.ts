@@ -1,7 +1,7 @@
 import { listClients, type ClientView } from "../../core/clients/admin.ts";
 import { portOf } from "../../core/endpoints.ts";
-import type { FixtureFile } from "../../core/fixtures/schema/schema.ts";
-import type { SeedResult } from "../../core/fixtures/apply/seed.ts";
+import type { FixtureFile } from "../../core/fixtures/schema.ts";
+import type { SeedResult } from "../../core/seed/seed.ts";
 import { status } from "../../core/status.ts";
 import { listUsers } from "../../core/users/users.ts";
 import type { Server } from "../../serve/server.ts";

@@ -1,4 +1,4 @@
-import type { SeedResult } from "../../core/fixtures/apply/seed.ts";
+import type { SeedResult } from "../../core/seed/seed.ts";
 import { few } from "../output/words.ts";
 
 export const nothingSeeded = "nothing in them";

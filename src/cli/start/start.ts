@@ -5,7 +5,7 @@ import { join, resolve } from "node:path";
 import { baseOf, defaultPort } from "../../core/endpoints.ts";
 import { OperationError } from "../../core/errors.ts";
 import { isServiceLink } from "../program/variables.ts";
-import type { RequestEvent } from "../../core/testing/record.ts";
+import type { RequestEvent } from "../../core/ledger/record.ts";
 import { idpOf } from "../../idp-of-server.ts";
 import type { IdpOptions } from "../../index.ts";
 import { startServer, type Server } from "../../serve/server.ts";

@@ -2,7 +2,7 @@ import { readdirSync, realpathSync, statSync, watch as watchFolder, type FSWatch
 import { basename, dirname, join, resolve } from "node:path";
 import { isFixtureName, isPath, usualNames, type FoundFixtures, type NamedFixture } from "../../serve/fixture-files.ts";
 import type { Server } from "../../serve/server.ts";
-import { changeFixtures } from "../../core/fixtures/apply/change.ts";
+import { changeFixtures } from "../../core/seed/change.ts";
 import { printableJson } from "../output/escape.ts";
 import { failureOf, type Failure } from "../failure.ts";
 import type { Invocation } from "../invocation.ts";

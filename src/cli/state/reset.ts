@@ -1,6 +1,6 @@
-import type { ResetOutcome, ResetResult } from "../../core/fixtures/apply/reset.ts";
+import type { ResetOutcome, ResetResult } from "../../core/seed/reset.ts";
 import { confirmed, notConfirmed } from "../input/ask.ts";
-import { filesIn } from "../../core/fixtures/read/source.ts";
+import { filesIn } from "../../core/fixture-files/source.ts";
 import { readFixtures } from "../../serve/fixture-logos.ts";
 import type { Invocation } from "../invocation.ts";
 import { answer, type Outcome } from "../output/print.ts";

@@ -2,8 +2,8 @@
  * cli/state: commands on all records at once: seed, reset, export, import.
  */
 import { colorNote } from "../../core/brand/brand.ts";
-import { brandsIn } from "../../core/fixtures/read/logos.ts";
-import { filesIn, readSource, usersWithoutEmail, type FixtureSource } from "../../core/fixtures/read/source.ts";
+import { brandsIn } from "../../core/fixture-files/logos.ts";
+import { filesIn, readSource, usersWithoutEmail, type FixtureSource } from "../../core/fixture-files/source.ts";
 import { OperationError } from "../../core/errors.ts";
 import { didYouMean } from "../../core/nearest.ts";
 import type { OperationInput } from "../../core/operations/table.ts";
@@ -11,7 +11,7 @@ import { readFixtures } from "../../serve/fixture-logos.ts";
 import type { Invocation } from "../invocation.ts";
 import { withFixtures } from "../input/foreign-fixtures.ts";
 import { withStdin } from "../program/server-flags.ts";
-import type { FieldsOfFixtures } from "../../core/fixtures/schema/fields.ts";
+import type { FieldsOfFixtures } from "../../core/fixtures/fields.ts";
 import type { Style } from "../output/style.ts";
 import { answer, type Outcome } from "../output/print.ts";
 import { clientScopeNotes } from "../output/scope-notes.ts";
@@ -32,11 +32,11 @@ const namesOf = (names: readonly string[]): string => (names.length === 0 ? "bui
 /** `idp seed`: applies fixture files to a running server or to the folder, which is made if it does not exist. */
 export async function seed(cli: Invocation, paths: readonly string[], flags: SeedFlags): Promise<Outcome> {
   if (flags.printSchema === true) {
-    const { fixtureSchema } = await import("../../core/fixtures/schema/json-schema.ts");
+    const { fixtureSchema } = await import("../../core/fixtures/json-schema.ts");
     return answer(fixtureSchema(), (schema) => JSON.stringify(schema, null, 2));
   }
   if (flags.fields === true) {
-    const { fieldsOfFixtures } = await import("../../core/fixtures/schema/fields.ts");
+    const { fieldsOfFixtures } = await import("../../core/fixtures/fields.ts");
     return answer(named(fieldsOfFixtures(), paths), (sections, style) => fieldLines(sections, style));
   }
   const { sources, names } = await readFixtures(await withStdin(cli, paths), process.cwd(), ["idp", "seed"]);
@@ -45,7 +45,7 @@ export async function seed(cli: Invocation, paths: readonly string[], flags: See
     if (target.server !== null) return seedInUse(cli, target, flags);
   }
   if (flags.check === true) {
-    const { checkFixtures } = await import("../../core/fixtures/apply/seed.ts");
+    const { checkFixtures } = await import("../../core/seed/seed.ts");
     await withFixtures(sources, () => checkFixtures(sources));
     return answer({ valid: true, files: names }, () => `${namesOf(names)}: no problem found`, {
       notes: [...(names.length === 0 ? [demoChecked] : []), ...(await notesOn(sources, null))],

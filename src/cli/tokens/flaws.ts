@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import type { TokenFlaw } from "../../core/testing/faults/token-flaws.ts";
+import type { TokenFlaw } from "../../core/controls/faults/token-flaws.ts";
 
 /** The flags that make a token bad on purpose. */
 

@@ -1,5 +1,5 @@
 import { OperationError } from "../../core/errors.ts";
-import { rights } from "../../core/fixtures/read/explain.ts";
+import { rights } from "../../core/fixture-files/explain.ts";
 import { changesText } from "../output/changes.ts";
 import { confirmed, notConfirmed, userOr, usersOr } from "../input/ask.ts";
 import { withNames } from "../input/example.ts";

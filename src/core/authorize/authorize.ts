@@ -14,7 +14,7 @@ import type { RawParameters } from "./parameters.ts";
 import type { Context } from "../context.ts";
 import { documentClient } from "../clients/documents.ts";
 import { OAuthError } from "../errors.ts";
-import { whenCodeLeft } from "../factors/rules/otp.ts";
+import { whenCodeLeft } from "../step-up/otp.ts";
 import type { Needs } from "../sign-in/purpose.ts";
 import { newInteraction, type Browser, type SignInRecord } from "../sign-in/interactions.ts";
 import { advance, goOn, settle, type StepResult } from "../sign-in/next-step.ts";

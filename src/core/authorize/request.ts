@@ -17,7 +17,7 @@ import { requiresPkce } from "../clients/clients.ts";
 import { clientOf } from "../clients/documents.ts";
 import type { Context } from "../context.ts";
 import { checkThumbprint } from "../tokens/dpop.ts";
-import { acrValuesOf, checkEssentialAcr } from "../factors/rules/acr.ts";
+import { acrValuesOf, checkEssentialAcr } from "../step-up/acr.ts";
 import { OAuthError } from "../errors.ts";
 import { addScopes } from "../fix-commands.ts";
 import { mayStillAsk } from "../grants/granted-scopes.ts";

@@ -1,8 +1,7 @@
 /*
  * core/clients: the apps. clients.ts answers what a client may do, authentication.ts (with assertion.ts) who is asking, redirect-uri.ts and
  * http-hosts.ts where the browser may go. documents.ts is for clients that nobody registered, admin.ts for
- * the operator. metadata/ says what a client may be: the form of each field (schema.ts), and what must fit together (rules.ts). It comes after
- * tokens, because grant types are declared there.
+ * the operator. What a client may register is in core/client-metadata.
  */
 import { describesItself, type Client, type ReadTx } from "../../store/store.ts";
 import type { Context } from "../context.ts";

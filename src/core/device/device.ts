@@ -7,7 +7,7 @@ import { userCodeLimits } from "../attempts.ts";
 import { clientName, type ClientName } from "../clients/clients.ts";
 import type { Context } from "../context.ts";
 import { OAuthError } from "../errors.ts";
-import { metOf, standingOf } from "../factors/rules/acr.ts";
+import { metOf, standingOf } from "../step-up/acr.ts";
 import { enoughFor } from "../sign-in/needs.ts";
 import { recordGrant } from "../grants/grants.ts";
 import type { Browser } from "../sign-in/interactions.ts";

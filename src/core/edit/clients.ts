@@ -3,16 +3,16 @@
  * suspends, bans and restores users.
  */
 import type { Client } from "../../store/store.ts";
-import { checkComputed, refuseEntry } from "../fixtures/schema/computed.ts";
-import { clientProblems } from "../clients/metadata/rules.ts";
-import { pathText } from "../fixtures/read/located.ts";
+import { checkComputed, refuseEntry } from "../fixtures/computed.ts";
+import { clientProblems } from "../client-metadata/rules.ts";
+import { pathText } from "../fixture-files/located.ts";
 import { metadataOf, removeClientRecord, requireClient, viewClient, type ClientView } from "../clients/admin.ts";
 import { isPublic, wantsSecret } from "../clients/clients.ts";
 import type { Context } from "../context.ts";
 import { withoutHosts, type UriSettings } from "../clients/http-hosts.ts";
 import { OperationError } from "../errors.ts";
-import { normalizeClient } from "../fixtures/schema/normalize.ts";
-import type { FixtureClient } from "../clients/metadata/schema.ts";
+import { normalizeClient } from "../fixtures/normalize.ts";
+import type { FixtureClient } from "../client-metadata/schema.ts";
 import { commandOn } from "../hint.ts";
 
 /** Metadata of a client, and what is shown and not set. */

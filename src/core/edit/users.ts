@@ -1,10 +1,10 @@
 import type { Tx, User } from "../../store/store.ts";
 import { notifyClients } from "../sessions/backchannel.ts";
-import { checkComputed } from "../fixtures/schema/computed.ts";
+import { checkComputed } from "../fixtures/computed.ts";
 import type { Context } from "../context.ts";
 import { OperationError } from "../errors.ts";
-import { withSecret } from "../factors/rules/otp.ts";
-import { normalizeUser } from "../fixtures/schema/normalize.ts";
+import { withSecret } from "../step-up/otp.ts";
+import { normalizeUser } from "../fixtures/normalize.ts";
 import type { FixtureUser } from "../users/schema.ts";
 import { hashPassword } from "../users/passwords.ts";
 import { fieldsOf, requireUser, viewUser, type UserView } from "../users/users.ts";

@@ -2,10 +2,10 @@ import type { Client, User } from "../../store/store.ts";
 import type { Context } from "../context.ts";
 import { OperationError } from "../errors.ts";
 import { requireUser } from "../users/users.ts";
-import { amrOf, canMeet, factorsOf, factorsOfAcr, reachableAcr, type Standing } from "./rules/acr.ts";
-import { currentCode, keyUri } from "./rules/otp.ts";
+import { amrOf, canMeet, factorsOf, factorsOfAcr, reachableAcr, type Standing } from "../step-up/acr.ts";
+import { currentCode, keyUri } from "../step-up/otp.ts";
 import { seconds } from "../time.ts";
-import type { Met } from "./rules/names.ts";
+import type { Met } from "../step-up/names.ts";
 
 /** Factors at the operator's command: the code of a user, and tokens as if a factor had been given. */
 

@@ -1,3 +1,7 @@
+/*
+ * core/factors: the second step of a sign-in. factor.ts is the page that asks for a factor, passkey.ts registers and verifies passkeys,
+ * own-passkeys.ts is for the user's own page, admin.ts for the operator. Which factors a sign-in needs is decided in core/step-up.
+ */
 import type { Interaction, ReadTx, Tx, User } from "../../store/store.ts";
 import { passwordLimits } from "../attempts.ts";
 import type { RequestSummary } from "../sign-in/purpose.ts";
@@ -16,12 +20,12 @@ import {
   type Advance,
   type StepResult,
 } from "../sign-in/next-step.ts";
-import { offersButton } from "./rules/acr.ts";
-import type { Factor } from "./rules/names.ts";
+import { offersButton } from "../step-up/acr.ts";
+import type { Factor } from "../step-up/names.ts";
 import { missingOf } from "../sign-in/needs.ts";
-import { currentCode, takeCode, type OneTimeCode } from "./rules/otp.ts";
+import { currentCode, takeCode, type OneTimeCode } from "../step-up/otp.ts";
 import { challengeOf, parseAnswer, requestOptions, verifyPasskey } from "./passkey.ts";
-import { worksAt } from "./rules/relying-party.ts";
+import { worksAt } from "../step-up/relying-party.ts";
 
 /** The page that asks for a further factor: it records that one was given, and nothing else. */
 

@@ -3,10 +3,10 @@ import type { Context } from "../context.ts";
 import { requireUserForm, csrfOf } from "../sign-in/user-form.ts";
 import { liveSession, type LiveSession } from "../sessions/sessions.ts";
 import type { Browser } from "../sign-in/interactions.ts";
-import { factorsOf } from "./rules/acr.ts";
+import { factorsOf } from "../step-up/acr.ts";
 import { enoughFor } from "../sign-in/needs.ts";
 import { challengeOf, creationOptions, parseAnswer, readNewPasskey } from "./passkey.ts";
-import { worksAt } from "./rules/relying-party.ts";
+import { worksAt } from "../step-up/relying-party.ts";
 
 /** The passkeys of a user on their own page. Who has a factor has to prove one before changing them. */
 

@@ -3,7 +3,7 @@ import type { Passkey, User } from "../../store/store.ts";
 import type { Context } from "../context.ts";
 import { parseJson } from "../../text/json-depth.ts";
 import { hashOf } from "../secrets.ts";
-import { relyingParty } from "./rules/relying-party.ts";
+import { relyingParty } from "../step-up/relying-party.ts";
 
 /** Passkeys (WebAuthn): what a browser is asked for, and whether its answer is genuine. The package is loaded when one is used. */
 

@@ -1,6 +1,6 @@
 import type { ReadTx, Store } from "../../store/store.ts";
 import { baseOf } from "../endpoints.ts";
-import type { FixtureSource } from "../fixtures/read/source.ts";
+import type { FixtureSource } from "../fixture-files/source.ts";
 import type { InspectorAccess } from "../inspector/access.ts";
 import type { Layout } from "../layout/layout.ts";
 

@@ -56,7 +56,7 @@ export const everyKey = (keys: readonly Key[], meta?: Meta): ReadonlySet<string>
 export const knownKeys = (tx: ReadTx): ReadonlySet<string> =>
   everyKey(tx.everything("keys"), tx.get("meta", "knownKeys"));
 
-/** Call it before keys are replaced or removed: an import asks whether the export had one of them (`state/transfer/ended.ts`). */
+/** Call it before keys are replaced or removed: an import asks whether the export had one of them (`transfer/ended.ts`). */
 export const rememberKeys = (tx: Tx): void => tx.put("meta", { id: "knownKeys", value: [...knownKeys(tx)] });
 
 /**

@@ -1,5 +1,5 @@
 import type { Store, User } from "../../store/store.ts";
-import { digestKey, digestOf } from "../fixtures/read/digest.ts";
+import { digestKey, digestOf } from "../fixture-files/digest.ts";
 import { sameSecret } from "../secrets.ts";
 import { matchesHash } from "../users/passwords.ts";
 import type { PendingPasswords } from "./pending-passwords.ts";

@@ -3,7 +3,7 @@ import { changes, nothing, reads } from "./operation.ts";
 
 /** The clock, which belongs to a running server, or to all that share a store. */
 
-const moves = () => import("../testing/move-clock.ts");
+const moves = () => import("../controls/move-clock.ts");
 const times = () => import("./schemas/times.ts");
 const answer = async () => (await import("./schemas/shown.ts")).clock;
 

@@ -43,6 +43,6 @@ export const expireOperations = {
         codes: zod.int().describe("How many waited to be used"),
       }),
     refuses: [404],
-    run: async (ctx, input) => (await import("../testing/expire.ts")).expire(ctx, input),
+    run: async (ctx, input) => (await import("../controls/expire.ts")).expire(ctx, input),
   }),
 };

@@ -1,9 +1,9 @@
-import { activeFaults } from "../testing/faults/faults.ts";
+import { activeFaults } from "../controls/faults/faults.ts";
 import { changes, creates, none, nothing, reads, removes } from "./operation.ts";
 
 /** Faults: responses that a tester wants to be wrong. They end with the server, unless the store is shared. */
 
-const faults = () => import("../testing/faults/fault-admin.ts");
+const faults = () => import("../controls/faults/fault-admin.ts");
 const shown = () => import("./schemas/shown.ts");
 
 const ofTesting = { changes: false, needsServer: "unless shared" } as const;

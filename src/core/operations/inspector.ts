@@ -9,7 +9,7 @@ export const inspectorOperations = {
       summary: "Make a key that opens the inspector once, within ten minutes",
       note: "A sign-in that the ledger does not hold: 404.",
       input: async (zod) => {
-        const { flowForm } = await import("../testing/filter.ts");
+        const { flowForm } = await import("../ledger/filter.ts");
         const flow = zod.string().regex(flowForm, { error: "must be the id of a sign-in, such as f7" });
         return zod.strictObject({ flow: flow.optional().describe("Where it opens; absent: the list of all") });
       },
@@ -17,7 +17,7 @@ export const inspectorOperations = {
         zod.object({ url: zod.string().describe("With the key"), expires_in: zod.int().describe("Seconds") }),
       refuses: [404],
       run: async (ctx, { flow }) => {
-        if (flow !== undefined) (await import("../testing/filter.ts")).requireFlow(ctx.ledger, flow);
+        if (flow !== undefined) (await import("../ledger/filter.ts")).requireFlow(ctx.ledger, flow);
         return (await import("../inspector/access.ts")).inspectorAddress(ctx, flow);
       },
     },

@@ -1,5 +1,5 @@
 import { issuerName } from "../issuers/issuer-view.ts";
-import { fixtureBody, sourcesOf } from "../fixtures/read/input-sources.ts";
+import { fixtureBody, sourcesOf } from "../fixture-files/input-sources.ts";
 import { changes, creates, none, nothing, reads, removes } from "./operation.ts";
 
 /** The issuers beside the first one; `issuer.set` is in state.ts. */

@@ -3,7 +3,7 @@ import type { Later } from "./schemas/later.ts";
 
 /** The requests that this server received: the ledger, which is in its memory. */
 
-const filter = () => import("../testing/filter.ts");
+const filter = () => import("../ledger/filter.ts");
 const request = async () => (await import("./schemas/shown.ts")).request;
 
 type Zod = Parameters<Later<unknown>>[0];
@@ -14,8 +14,8 @@ const notStatus = { error: "must be a status such as 400, or a class such as 4xx
 const filters = async (zod: Zod) => {
   const text = zod.string().optional();
   const { statusForm } = await filter();
-  const { grantTypeText } = await import("../testing/grant-type-field.ts");
-  const { requestEndpoints } = await import("../testing/request-endpoints.ts");
+  const { grantTypeText } = await import("../controls/grant-type-field.ts");
+  const { requestEndpoints } = await import("../ledger/request-endpoints.ts");
   const { requestOrTime } = await import("./schemas/times.ts");
   return {
     endpoint: zod.enum(requestEndpoints).optional(),
@@ -79,8 +79,8 @@ export const requestOperations = {
       summary: "Say whether an app asked what it is expected to, and show the nearest misses",
       note: "Without times, at_least and never it means at least once.",
       input: async (zod) => {
-        const { expectEndpoints } = await import("../testing/request-endpoints.ts");
-        const { recordedName: keptName } = await import("../testing/redact-record.ts");
+        const { expectEndpoints } = await import("../ledger/request-endpoints.ts");
+        const { recordedName: keptName } = await import("../ledger/redact-record.ts");
         const { wait } = await import("./schemas/times.ts");
         const { whole } = await import("./schemas/given.ts");
         const name = zod.string().regex(keptName, { error: "is never kept, so no request can be found by it" });
@@ -120,7 +120,7 @@ export const requestOperations = {
           dropped: zod.boolean().describe("The ledger no longer holds older requests that could match"),
           nearest: zod.array(zod.object({ request: await request(), differs: zod.array(zod.string()) })),
         }),
-      run: async (ctx, input) => (await import("../testing/expect.ts")).expectRequests(ctx.ledger, input),
+      run: async (ctx, input) => (await import("../ledger/expect.ts")).expectRequests(ctx.ledger, input),
     },
     { changes: false, needsServer: true },
   ),

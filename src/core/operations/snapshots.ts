@@ -2,7 +2,7 @@ import { changes, creates, none, nothing, reads, removes } from "./operation.ts"
 
 /** Snapshots of the state. */
 
-const snapshots = () => import("../testing/snapshots.ts");
+const snapshots = () => import("../controls/snapshots.ts");
 const snapshot = async () => (await import("./schemas/shown.ts")).snapshot;
 
 export const snapshotOperations = {

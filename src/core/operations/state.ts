@@ -2,7 +2,7 @@ import { changeIssuer } from "../issuers/issuer.ts";
 import { issuerForm } from "../uri.ts";
 import { webUrlForm } from "../uri.ts";
 import { changes, nothing, reads } from "./operation.ts";
-import { fixtureBody, sourcesOf } from "../fixtures/read/input-sources.ts";
+import { fixtureBody, sourcesOf } from "../fixture-files/input-sources.ts";
 
 /** All the data at once, and the server itself. */
 
@@ -21,7 +21,7 @@ export const stateOperations = {
       input: async () => (await given()).seedInput,
       answer: async () => (await shown()).seedOutcome,
       run: async (ctx, { sources, ...fixtures }, { progress }) =>
-        (await import("../fixtures/apply/seed-now.ts")).seedNow(ctx, sources ?? [{ value: fixtures }], progress),
+        (await import("../seed/seed-now.ts")).seedNow(ctx, sources ?? [{ value: fixtures }], progress),
     },
     { bodyLimit: fixtureBody, createsData: true },
   ),
@@ -39,7 +39,7 @@ export const stateOperations = {
       },
       answer: async () => (await shown()).resetResult,
       run: async (ctx, input, { progress }) => {
-        const { reset } = await import("../fixtures/apply/reset.ts");
+        const { reset } = await import("../seed/reset.ts");
         return reset(ctx, { sources: sourcesOf(input), keys: input.keys, progress });
       },
     },
@@ -52,7 +52,7 @@ export const stateOperations = {
       input: async (zod) =>
         zod.strictObject({ as: zod.enum((await import("../state/state.ts")).exportForms).optional() }),
       answer: async () => (await shown()).exported,
-      run: async (ctx, input) => (await import("../state/transfer/export.ts")).exportState(ctx, input),
+      run: async (ctx, input) => (await import("../transfer/export.ts")).exportState(ctx, input),
     },
     { changes: true },
   ),
@@ -72,7 +72,7 @@ export const stateOperations = {
           otherIssuer: zod.string().nullable().describe("The issuer of the tokens in the export, if it is another one"),
         }),
       run: async (ctx, { source, ...document }) =>
-        (await import("../state/transfer/import.ts")).importState(ctx, source ?? { value: document }),
+        (await import("../transfer/import.ts")).importState(ctx, source ?? { value: document }),
     },
     { bodyLimit: fixtureBody, createsData: true },
   ),
@@ -120,7 +120,7 @@ export const stateOperations = {
     input: nothing,
     answer: (zod) =>
       zod.array(zod.object({ file: zod.string().describe("As it was named"), clients: zod.array(zod.string()) })),
-    run: async (ctx) => (await import("../fixtures/apply/in-use.ts")).listFixtureFiles(ctx),
+    run: async (ctx) => (await import("../seed/in-use.ts")).listFixtureFiles(ctx),
   }),
   "fixtures.check": reads("/fixtures/check", {
     summary: "Read the fixtures in use again and check them; nothing is applied",
@@ -128,14 +128,13 @@ export const stateOperations = {
     input: nothing,
     answer: (zod) => zod.object({ files: zod.array(zod.string()).describe("As they were named") }),
     refuses: [422],
-    run: async (ctx) => (await import("../fixtures/apply/in-use.ts")).checkFixturesInUse(ctx),
+    run: async (ctx) => (await import("../seed/in-use.ts")).checkFixturesInUse(ctx),
   }),
   "fixtures.apply": changes("/fixtures/apply", {
     summary: "Read the fixtures in use again and apply them: all or nothing",
     note: "A file that cannot be read, or has a problem: 422.",
     input: nothing,
     answer: async () => (await shown()).seedOutcome,
-    run: async (ctx, _input, { progress }) =>
-      (await import("../fixtures/apply/in-use.ts")).applyFixturesInUse(ctx, progress),
+    run: async (ctx, _input, { progress }) => (await import("../seed/in-use.ts")).applyFixturesInUse(ctx, progress),
   }),
 };

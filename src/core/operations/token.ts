@@ -10,7 +10,7 @@ export const tokenOperations = {
       summary: "Issue one token, as the flow would, or bad on purpose",
       note: "No token lives longer than the settings let one live: 409.",
       input: async (zod) => {
-        const { tokenKinds } = await import("../testing/custom.ts");
+        const { tokenKinds } = await import("../controls/custom.ts");
         const { tenYears } = await import("../time.ts");
         const { ownTokenClaims, whole } = await import("./schemas/given.ts");
         return zod
@@ -77,7 +77,7 @@ export const tokenOperations = {
           warnings: zod.array(zod.string()),
         }),
       refuses: [404, 409],
-      run: async (ctx, input) => (await import("../testing/custom.ts")).issueToken(ctx, input),
+      run: async (ctx, input) => (await import("../controls/custom.ts")).issueToken(ctx, input),
     },
     creates,
   ),

@@ -9,7 +9,7 @@
  * - Everything in the form of our own tokens is replaced wherever it stands (src/text/redacted.ts).
  *
  * redactor.ts applies all three to the texts about one request; registered.ts looks up which of its values are registered.
- * What the ledger records of parameters and tokens is in core/testing/redact-record.ts, by the same rules.
+ * What the ledger records of parameters and tokens is in core/ledger/redact-record.ts, by the same rules.
  */
 import { parse } from "node:querystring";
 import { isObject, type JsonObject } from "../../text/json-object.ts";

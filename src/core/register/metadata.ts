@@ -81,9 +81,9 @@ export async function checkMetadata(ctx: Context, sent: unknown, given: Metadata
       },
     );
   }
-  const { registrableMetadata } = await import("../clients/metadata/schema.ts");
-  const { checkFixtures } = await import("../fixtures/apply/seed.ts");
-  const { normalizeClient } = await import("../fixtures/schema/normalize.ts");
+  const { registrableMetadata } = await import("../client-metadata/schema.ts");
+  const { checkFixtures } = await import("../seed/seed.ts");
+  const { normalizeClient } = await import("../fixtures/normalize.ts");
   const { scope } = sent;
   const tidied = { ...sent, ...(typeof scope === "string" && { scope: scope.trim().replaceAll(/ +/g, " ") }) };
   const taken = Object.entries(tidied).filter(([name, value]) => registrableMetadata(name) && !isLeftOut(value));

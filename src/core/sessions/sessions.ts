@@ -4,8 +4,8 @@
 import type { ReadTx, Session, Tx, User } from "../../store/store.ts";
 import { withClients, type EndedSessions } from "./backchannel.ts";
 import type { Context } from "../context.ts";
-import { metOf } from "../factors/rules/acr.ts";
-import type { Met, Proof } from "../factors/rules/names.ts";
+import { metOf } from "../step-up/acr.ts";
+import type { Met, Proof } from "../step-up/names.ts";
 import { hashOf } from "../secrets.ts";
 import { seconds } from "../time.ts";
 

@@ -16,8 +16,8 @@ import {
   standingOf,
   unreachable,
   type Standing,
-} from "../factors/rules/acr.ts";
-import type { Factor, Met, Proof } from "../factors/rules/names.ts";
+} from "../step-up/acr.ts";
+import type { Factor, Met, Proof } from "../step-up/names.ts";
 
 /** What a sign-in still needs: the user again, or another factor. `nextStep` asks here, and nothing else decides it. */
 

@@ -20,9 +20,9 @@ import {
   signInRecordOf,
   type Browser,
 } from "./interactions.ts";
-import { canMeet, factorsOf, givenIn } from "../factors/rules/acr.ts";
-import type { Proof } from "../factors/rules/names.ts";
-import { useCurrentCode, whenCodeLeft } from "../factors/rules/otp.ts";
+import { canMeet, factorsOf, givenIn } from "../step-up/acr.ts";
+import type { Proof } from "../step-up/names.ts";
+import { useCurrentCode, whenCodeLeft } from "../step-up/otp.ts";
 import { missingOf, standingNow } from "./needs.ts";
 import { ownPagePurpose, type Ending, type SignInOutcome, type Purpose, type Question } from "./purpose.ts";
 import { addProof, liveSession, sessionOf, startSession, type LiveSession } from "../sessions/sessions.ts";

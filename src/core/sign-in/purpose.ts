@@ -4,7 +4,7 @@ import type { Named } from "../clients/document-types.ts";
 import type { AskingApp } from "./interactions.ts";
 import type { AuthorizationResponse } from "./response.ts";
 import type { LiveSession } from "../sessions/sessions.ts";
-import type { Standing } from "../factors/rules/acr.ts";
+import type { Standing } from "../step-up/acr.ts";
 import { OAuthError, type Guidance } from "../errors.ts";
 
 /**

@@ -2,7 +2,7 @@ import type { Client, Code, Grant, Session, Tx, User } from "../../store/store.t
 import type { Context } from "../context.ts";
 import { singleClaim, type RequestedClaims } from "../scopes/claims.ts";
 import { grantedNow } from "../grants/granted-scopes.ts";
-import type { Standing } from "../factors/rules/acr.ts";
+import type { Standing } from "../step-up/acr.ts";
 import { hashOf } from "../secrets.ts";
 
 /** Authorization codes: opaque, 256 random bits, single-use. The store has only their hash. */

@@ -2,7 +2,7 @@
  * core/tokens: issues, verifies, revokes and describes tokens.
  *
  * endpoint.ts authenticates the client and chooses the grant type (grant-types/list.ts); plan.ts takes the steps that each of them owes, and
- * response.ts settles the tokens in a transaction and signs them after it. claims.ts has the types of claims, sign.ts makes the claims and has
+ * settle.ts settles the tokens in a transaction and signs them after it. claims.ts has the types of claims, sign.ts makes the claims and has
  * them signed (keys/signer.ts), accept.ts is the only file that verifies our own tokens. state.ts says whether a token is still valid, revoke.ts ends one,
  * introspect.ts describes one. dpop.ts binds tokens to a key.
  *
@@ -22,7 +22,7 @@ import { authorizationCode } from "./grant-types/authorization-code.ts";
 import { deviceCode } from "./grant-types/device-code.ts";
 import { grantTypeMeant, grantTypeNames, grantTypes } from "./grant-types/list.ts";
 import type { Values } from "./grant-types/grant-type.ts";
-import type { AnyTokenResponse, TokenResult } from "./response.ts";
+import type { AnyTokenResponse, TokenResult } from "./settle.ts";
 import { readJws } from "../keys/jws.ts";
 import { hashOf } from "../secrets.ts";
 import { seconds } from "../time.ts";

@@ -7,7 +7,7 @@ import { rememberClient } from "../sessions/backchannel.ts";
 import { noClaims, type RequestedClaims } from "../scopes/claims.ts";
 import { requireApproval, type Approval } from "./approval.ts";
 import type { AccessTokenSubject, RefreshPlace } from "./claims.ts";
-import type { TokenPlan } from "./response.ts";
+import type { TokenPlan } from "./settle.ts";
 import type { Authentication } from "./sign.ts";
 import { noteLife } from "../keys/token-lives.ts";
 

@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import type { Client, User } from "../../store/store.ts";
-import type { Standing } from "../factors/rules/acr.ts";
+import type { Standing } from "../step-up/acr.ts";
 import { emailOf, namedClaims } from "../scopes/claims.ts";
 import { isPublic } from "../clients/clients.ts";
 import type { Context } from "../context.ts";

@@ -9,7 +9,8 @@ import { splitScope } from "../scopes/scopes.ts";
 import type { Hint } from "../hint.ts";
 
 /**
- * The state of a token since it was signed. It is looked up by `jti`, family and grant, never by the token's text (the same JWT can be
+ * May this token still be used? The state of a token since it was signed: revoked, replayed, expired by the operator, or its user
+ * suspended. It is looked up by `jti`, family and grant, never by the token's text (the same JWT can be
  * written in several ways that all verify). A token that nothing happened to has no record.
  */
 

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { jwk } from "../clients/metadata/schema.ts";
+import { jwk } from "../client-metadata/schema.ts";
 import { endpointUrl, issuerReference } from "../fields.ts";
 import { privateMembers } from "../keys/keys.ts";
 import { acceptedKinds, isUrl, type TrustedIssuerSetting } from "./trust.ts";

@@ -8,7 +8,7 @@ import {
   tokenFlaws,
   warningsOf,
   type TokenFlaw,
-} from "../testing/faults/token-flaws.ts";
+} from "../controls/faults/token-flaws.ts";
 import { seconds, tenYears } from "../time.ts";
 import { workloadSigner } from "./keys.ts";
 import { kinds } from "./kinds.ts";

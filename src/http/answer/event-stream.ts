@@ -1,6 +1,6 @@
 import type { Response } from "express";
-import type { RequestRecord } from "../../core/testing/record.ts";
-import type { Ledger } from "../../core/testing/ledger.ts";
+import type { RequestRecord } from "../../core/ledger/record.ts";
+import type { Ledger } from "../../core/ledger/ledger.ts";
 import { HttpError } from "./http-error.ts";
 import { privateApiHeaders } from "./security-headers.ts";
 

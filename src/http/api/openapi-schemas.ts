@@ -1,14 +1,9 @@
 import * as z from "zod";
 import type { JsonObject } from "../../text/json-object.ts";
-import { clientSchema } from "../../core/clients/metadata/schema.ts";
-import {
-  addedClientRules,
-  beyondZod,
-  fixtureClientRules,
-  type ClientRules,
-} from "../../core/fixtures/schema/json-schema.ts";
-import { faultSchema } from "../../core/testing/faults/schema.ts";
-import { fixtureFileSchema } from "../../core/fixtures/schema/schema.ts";
+import { clientSchema } from "../../core/client-metadata/schema.ts";
+import { addedClientRules, beyondZod, fixtureClientRules, type ClientRules } from "../../core/fixtures/json-schema.ts";
+import { faultSchema } from "../../core/controls/faults/schema.ts";
+import { fixtureFileSchema } from "../../core/fixtures/schema.ts";
 import { userSchema } from "../../core/users/schema.ts";
 import { clientInput, clientPatch, clientRecord, contents } from "../../core/operations/schemas/given.ts";
 import { pathNames } from "../../core/operations/operation.ts";

@@ -1,6 +1,6 @@
 import type { RequestHandler } from "express";
-import { differences, isAfter } from "../../core/testing/filter.ts";
-import type { RequestRecord } from "../../core/testing/record.ts";
+import { differences, isAfter } from "../../core/ledger/filter.ts";
+import type { RequestRecord } from "../../core/ledger/record.ts";
 import { operations } from "../../core/operations/table.ts";
 import { streamLedger } from "../answer/event-stream.ts";
 import type { Web } from "../web.ts";

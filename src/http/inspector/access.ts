@@ -2,7 +2,7 @@ import type { Request, RequestHandler, Response } from "express";
 import type { RawParameters } from "../../core/authorize/parameters.ts";
 import { inspectorCsrf } from "../../core/inspector/access.ts";
 import { sameSecret } from "../../core/secrets.ts";
-import { flowForm } from "../../core/testing/filter.ts";
+import { flowForm } from "../../core/ledger/filter.ts";
 import { InteractionError } from "../../core/sign-in/interactions.ts";
 import { redirect } from "../answer/answer.ts";
 import { readInspectorCookie, setInspectorCookie } from "../input/cookies.ts";

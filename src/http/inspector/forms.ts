@@ -3,7 +3,7 @@ import { OperationError } from "../../core/errors.ts";
 import { commandOn, flagWith } from "../../core/hint.ts";
 import { parseJson } from "../../text/json-depth.ts";
 import { isObject, type JsonObject } from "../../text/json-object.ts";
-import { expirable } from "../../core/testing/expire.ts";
+import { expirable } from "../../core/controls/expire.ts";
 import { single } from "../input/params.ts";
 
 /** Forms with several fields: each becomes the JSON that the operation takes, and the command that does the same. */

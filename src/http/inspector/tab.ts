@@ -1,10 +1,10 @@
 import type { Request, Response } from "express";
 import type { RawParameters } from "../../core/authorize/parameters.ts";
 import { OperationError, problemText } from "../../core/errors.ts";
-import { fixtureFiles } from "../../core/fixtures/apply/in-use.ts";
+import { fixtureFiles } from "../../core/seed/in-use.ts";
 import { hashOf, sameSecret } from "../../core/secrets.ts";
 import { showClock } from "../../core/clock.ts";
-import { flowForm } from "../../core/testing/filter.ts";
+import { flowForm } from "../../core/ledger/filter.ts";
 import { answerTo } from "../answer/error-answers.ts";
 import { redirect } from "../answer/answer.ts";
 import { bodyParameters, queryParameters, single } from "../input/params.ts";

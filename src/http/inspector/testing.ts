@@ -1,6 +1,6 @@
 import { operations } from "../../core/operations/table.ts";
-import { effectOf, type Fault } from "../../core/testing/faults/faults.ts";
-import { expirable } from "../../core/testing/expire.ts";
+import { effectOf, type Fault } from "../../core/controls/faults/faults.ts";
+import { expirable } from "../../core/controls/expire.ts";
 import { bodyParameters, single } from "../input/params.ts";
 import { pageCommand } from "../pages/commands.ts";
 import { sendPage } from "../pages/page-writer.ts";

@@ -1,7 +1,7 @@
 import type { Request, Response } from "express";
 import { token } from "../../core/tokens/endpoint.ts";
 import { tokenParameters } from "../../core/tokens/grant-types/list.ts";
-import type { AnyTokenResponse } from "../../core/tokens/response.ts";
+import type { AnyTokenResponse } from "../../core/tokens/settle.ts";
 import { sendJson } from "../answer/answer.ts";
 import { clientCredentials } from "../input/credentials.ts";
 import { proofOf } from "../input/dpop.ts";

@@ -1,4 +1,4 @@
-import { toBase32 } from "../../core/factors/rules/otp.ts";
+import { toBase32 } from "../../core/step-up/otp.ts";
 import { userSchema } from "../../core/users/schema.ts";
 import { isObject, type JsonObject } from "../../text/json-object.ts";
 import { addHash } from "../draft-users.ts";

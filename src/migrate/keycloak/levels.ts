@@ -1,5 +1,5 @@
-import { singleFactor } from "../../core/factors/rules/names.ts";
-import { settingsSchema } from "../../core/fixtures/schema/schema.ts";
+import { singleFactor } from "../../core/step-up/names.ts";
+import { settingsSchema } from "../../core/fixtures/schema.ts";
 import { isObject } from "../../text/json-object.ts";
 import { leave, numberOf, textOf, unusable, type Carried, type Draft } from "../draft.ts";
 import type { Entry } from "../entry.ts";

@@ -1,4 +1,4 @@
-import type { RequestRecord } from "../../../src/core/testing/record.ts";
+import type { RequestRecord } from "../../../src/core/ledger/record.ts";
 import { failureOf, flowsOf, rowOf } from "../../../src/http/inspector/sign-ins/flows.ts";
 import { faultFormWith, faultPresets } from "../../../src/http/inspector/fault-form.ts";
 import type { SignInsView, SignInView } from "../../../src/http/inspector/sign-ins/sign-in-views.ts";

@@ -1,13 +1,13 @@
 import * as z from "zod";
 import { wantsSecret } from "../../clients/clients.ts";
-import { clientProblems } from "../../clients/metadata/rules.ts";
-import { clientSchema, translatedField } from "../../clients/metadata/schema.ts";
-import { faultProblems, faultSchema } from "../../testing/faults/schema.ts";
+import { clientProblems } from "../../client-metadata/rules.ts";
+import { clientSchema, translatedField } from "../../client-metadata/schema.ts";
+import { faultProblems, faultSchema } from "../../controls/faults/schema.ts";
 import { jsonValue } from "../../fields.ts";
-import { fixtureFileSchema } from "../../fixtures/schema/schema.ts";
+import { fixtureFileSchema } from "../../fixtures/schema.ts";
 import { userSchema } from "../../users/schema.ts";
-import { notKeepable } from "../../fixtures/read/source.ts";
-import { clientExtras, recordSchemas } from "../../state/transfer/schema.ts";
+import { notKeepable } from "../../fixture-files/source.ts";
+import { clientExtras, recordSchemas } from "../../transfer/schema.ts";
 import { stateFormat, stateVersion } from "../../state/state.ts";
 import { reservedInTokens, reservedInWorkloads } from "../../scopes/claim-table.ts";
 

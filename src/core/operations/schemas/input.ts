@@ -1,6 +1,6 @@
 import type { core, ZodType } from "zod";
 import { OperationError, problemText, type Problem } from "../../errors.ts";
-import { pathText } from "../../fixtures/read/located.ts";
+import { pathText } from "../../fixture-files/located.ts";
 import { isObject } from "../../../text/json-object.ts";
 import type { Input, Later } from "./later.ts";
 import { z } from "./zod.ts";
@@ -23,8 +23,8 @@ async function problemsOf(
   issues: readonly core.$ZodIssue[],
 ): Promise<readonly Problem[]> {
   const [{ explain }, { keysOf }] = await Promise.all([
-    import("../../fixtures/read/explain.ts"),
-    import("../../fixtures/schema/keys-of.ts"),
+    import("../../fixture-files/explain.ts"),
+    import("../../fixtures/keys-of.ts"),
   ]);
   return issues.flatMap((issue) => {
     const fields = (issue.code === "custom" ? issue.params?.["fields"] : undefined) as readonly string[] | undefined;

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { endpointNames } from "../../endpoints.ts";
-import type { FixtureFile } from "../../fixtures/schema/schema.ts";
-import { faultSchema } from "../../testing/faults/schema.ts";
+import type { FixtureFile } from "../../fixtures/schema.ts";
+import { faultSchema } from "../../controls/faults/schema.ts";
 import { userSchema } from "../../users/schema.ts";
 import type { StateDocument } from "../../state/state.ts";
 

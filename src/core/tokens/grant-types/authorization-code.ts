@@ -4,7 +4,7 @@ import type { Context } from "../../context.ts";
 import { checkBinding } from "../dpop-binding.ts";
 import { OAuthError } from "../../errors.ts";
 import { namingIssuer, refuseOfOther } from "../../issuers/elsewhere.ts";
-import { settleTokens, type TokenPlan, type TokenResponse, type TokenResult } from "../response.ts";
+import { settleTokens, type TokenPlan, type TokenResponse, type TokenResult } from "../settle.ts";
 import { checkVerifier } from "../pkce.ts";
 import { narrowResources } from "../../scopes/resources.ts";
 import { hashOf } from "../../secrets.ts";

@@ -4,7 +4,7 @@ import { checkResources } from "../../scopes/resources.ts";
 import { resolveScopes } from "../../scopes/scopes.ts";
 import type { AccessTokenSubject } from "../claims.ts";
 import { planSubject } from "../plan.ts";
-import { settleAccessToken } from "../response.ts";
+import { settleAccessToken } from "../settle.ts";
 import { grantType } from "./grant-type.ts";
 
 /** The grant `client_credentials` (RFC 6749 4.4): the client speaks for itself. No ID token, no refresh token. */

@@ -2,7 +2,7 @@ import type { Client, DeviceRequest, Tx } from "../../../store/store.ts";
 import type { Context } from "../../context.ts";
 import { OAuthError } from "../../errors.ts";
 import { namingIssuer, refuseOfOther } from "../../issuers/elsewhere.ts";
-import { settleTokens, type TokenPlan, type TokenResult } from "../response.ts";
+import { settleTokens, type TokenPlan, type TokenResult } from "../settle.ts";
 import { narrowResources } from "../../scopes/resources.ts";
 import { hashOf } from "../../secrets.ts";
 import { planTokens } from "../plan.ts";

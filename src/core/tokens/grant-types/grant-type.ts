@@ -1,7 +1,7 @@
 import type { Client } from "../../../store/store.ts";
 import type { Context } from "../../context.ts";
 import type { Paragraph } from "../../errors.ts";
-import type { AnyTokenResponse, TokenResult } from "../response.ts";
+import type { AnyTokenResponse, TokenResult } from "../settle.ts";
 
 /**
  * What a parameter of a token request is:

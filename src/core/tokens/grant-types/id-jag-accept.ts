@@ -3,7 +3,7 @@ import { assertionAlgorithms } from "../../clients/assertion-algorithms.ts";
 import type { Context } from "../../context.ts";
 import { mayBeForgotten } from "../../era.ts";
 import { OAuthError, type Guidance } from "../../errors.ts";
-import { singleFactor } from "../../factors/rules/names.ts";
+import { singleFactor } from "../../step-up/names.ts";
 import { addScopes } from "../../fix-commands.ts";
 import { findGrant, recordGrant } from "../../grants/grants.ts";
 import { expired, JwtProblem, problemOf, timeProblem } from "../../keys/foreign-jwt.ts";
@@ -14,7 +14,7 @@ import { isDefined, mayAsk, splitScope } from "../../scopes/scopes.ts";
 import { hashOf } from "../../secrets.ts";
 import { seconds } from "../../time.ts";
 import { planTokens } from "../plan.ts";
-import { settleAccessToken, type TokenResult } from "../response.ts";
+import { settleAccessToken, type TokenResult } from "../settle.ts";
 import { consentAgain, fixOf, userRefusal } from "../state.ts";
 
 /**

@@ -10,7 +10,7 @@ import { findGrant } from "../../grants/grants.ts";
 import type { Hint } from "../../hint.ts";
 import { recordUse } from "../../grants/use.ts";
 import { noteLife } from "../../keys/token-lives.ts";
-import type { TokenResult } from "../response.ts";
+import type { TokenResult } from "../settle.ts";
 import { checkResources } from "../../scopes/resources.ts";
 import { splitScope } from "../../scopes/scopes.ts";
 import { idJagLife, signIdJag } from "../sign.ts";

@@ -5,7 +5,7 @@ import { OAuthError, type Guidance } from "../../errors.ts";
 import { problemOf } from "../../keys/foreign-jwt.ts";
 import { readJws, type Jws } from "../../keys/jws.ts";
 import { tokenTypes } from "../../keys/signer.ts";
-import type { AnyTokenResponse, TokenResult } from "../response.ts";
+import type { AnyTokenResponse, TokenResult } from "../settle.ts";
 import { clientCredentials } from "./client-credentials.ts";
 import { acceptIdJag, isIdJag } from "./id-jag-accept.ts";
 import { grantType, type Values } from "./grant-type.ts";

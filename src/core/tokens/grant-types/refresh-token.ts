@@ -4,7 +4,7 @@ import type { Context } from "../../context.ts";
 import { checkBinding } from "../dpop-binding.ts";
 import { OAuthError } from "../../errors.ts";
 import { acceptRetries } from "../../fix-commands.ts";
-import { settleTokens, type TokenPlan, type TokenResult } from "../response.ts";
+import { settleTokens, type TokenPlan, type TokenResult } from "../settle.ts";
 import { narrowResources } from "../../scopes/resources.ts";
 import { narrowScope, splitScope } from "../../scopes/scopes.ts";
 import { branchOf, fixOf, isDead, killFamily, placeInFamily, tokenState } from "../state.ts";

@@ -6,7 +6,7 @@ import type { Context } from "../../context.ts";
 import { OAuthError } from "../../errors.ts";
 import type { Hint } from "../../hint.ts";
 import { planSubject } from "../plan.ts";
-import { settleAccessToken, type AccessTokenPlan, type ClientTokenResponse, type TokenResult } from "../response.ts";
+import { settleAccessToken, type AccessTokenPlan, type ClientTokenResponse, type TokenResult } from "../settle.ts";
 import { checkResources } from "../../scopes/resources.ts";
 import { mayStillAsk, scopesNow } from "../../grants/granted-scopes.ts";
 import { foreignScopes, narrowScope } from "../../scopes/scopes.ts";

@@ -1,5 +1,5 @@
 import { isObject, type JsonObject } from "../../../text/json-object.ts";
-import type { RequestRecord } from "../../../core/testing/record.ts";
+import type { RequestRecord } from "../../../core/ledger/record.ts";
 import type { CheckView } from "./sign-in-views.ts";
 
 /**

@@ -1,7 +1,7 @@
 import { STATUS_CODES } from "node:http";
 import { isObject } from "../../../text/json-object.ts";
 import { tryItPaths } from "../../../core/try-it/try-it.ts";
-import type { RequestRecord } from "../../../core/testing/record.ts";
+import type { RequestRecord } from "../../../core/ledger/record.ts";
 import type { FlowRow, Stop } from "./sign-in-views.ts";
 
 /** Groups the requests of the ledger by sign-in, with the outcome of each. */

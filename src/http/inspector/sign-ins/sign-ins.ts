@@ -1,7 +1,7 @@
 import type { Request, RequestHandler, Response } from "express";
-import { fixOf } from "../../../core/testing/fix.ts";
-import type { RequestRecord } from "../../../core/testing/record.ts";
-import { placeOf, type Act } from "../../../core/testing/ledger.ts";
+import { fixOf } from "../../../core/ledger/fix.ts";
+import type { RequestRecord } from "../../../core/ledger/record.ts";
+import { placeOf, type Act } from "../../../core/ledger/ledger.ts";
 import { HttpError } from "../../answer/http-error.ts";
 import { sendText } from "../../answer/answer.ts";
 import { streamLedger } from "../../answer/event-stream.ts";

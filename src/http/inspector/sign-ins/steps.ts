@@ -1,5 +1,5 @@
 import { isObject } from "../../../text/json-object.ts";
-import type { RequestRecord } from "../../../core/testing/record.ts";
+import type { RequestRecord } from "../../../core/ledger/record.ts";
 import { quoteWord } from "../../../text/shell-word.ts";
 import { checksOf } from "./checks.ts";
 import { isBad, outcomeOf, type Flow } from "./flows.ts";

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { Script } from "node:vm";
 import { Eta } from "eta";
 import { OperationError, type Problem } from "../../../core/errors.ts";
-import { locateJson } from "../../../core/fixtures/read/json.ts";
+import { locateJson } from "../../../core/fixture-files/json.ts";
 import { nearest } from "../../../core/nearest.ts";
 import { ownValue } from "../../../text/json-object.ts";
 import { builtInRoot, filesIn, folderOf, positionOf, problemOfFile, readPage, type Mistake } from "./page-file.ts";

@@ -1,0 +1,101 @@
+/*
+ * core/client-metadata: what a client may be. schema.ts has the form of each field (RFC 7591 2), rules.ts what must fit together.
+ * It comes after tokens, because grant types are declared there.
+ */
+import { assertionAlgorithms } from "../clients/assertion-algorithms.ts";
+import { grantTypesOf, isPublic } from "../clients/clients.ts";
+import { privateMembers } from "../keys/keys.ts";
+import { hasOpenPort } from "../clients/redirect-uri.ts";
+import { checkHttpHost, type UriSettings } from "../clients/http-hosts.ts";
+import { grantTypesThatNeed } from "../tokens/grant-types/list.ts";
+import type { FixtureClient } from "./schema.ts";
+
+/** What must fit together in a client, beyond the form of each field. */
+
+export interface ClientProblem {
+  readonly field: keyof FixtureClient;
+  /** The index in a list. */
+  readonly index?: number;
+  readonly message: string;
+  readonly unfit: "settings" | "record";
+}
+
+/** Addresses of a client that the settings do not allow. */
+function uriProblems(client: FixtureClient, settings: UriSettings): ClientProblem[] {
+  const problems: ClientProblem[] = [];
+  for (const field of ["redirect_uris", "post_logout_redirect_uris", "allowed_origins"] as const) {
+    for (const [index, uri] of (client[field] ?? []).entries()) {
+      const message = checkHttpHost(uri, settings);
+      if (message !== null) problems.push({ field, index, message, unfit: "settings" });
+      else if (hasOpenPort(uri) && !isPublic(client) && !settings.any_loopback_port) {
+        const rule = "which is for public clients (RFC 8252 7.3), or for all with the setting any_loopback_port";
+        problems.push({ field, index, message: `"${uri}" leaves the port open, ${rule}`, unfit: "settings" });
+      }
+    }
+  }
+  for (const field of ["backchannel_logout_uri", "initiate_login_uri"] as const) {
+    const message = checkHttpHost(client[field] ?? "", settings);
+    if (message !== null) problems.push({ field, message, unfit: "settings" });
+  }
+  return problems;
+}
+
+const hasKeys = (client: FixtureClient): boolean => client.jwks !== undefined || client.jwks_uri !== undefined;
+
+/** Every rule that the client breaks. */
+export function clientProblems(client: FixtureClient, settings: UriSettings): ClientProblem[] {
+  const problems = uriProblems(client, settings);
+  const add = (field: keyof FixtureClient, message: string): void =>
+    void problems.push({ field, message, unfit: "record" });
+  const grantTypes = grantTypesOf(client);
+  const redirectUris = client.redirect_uris ?? [];
+  const method = client.token_endpoint_auth_method;
+
+  if (grantTypes.includes("authorization_code") && redirectUris.length === 0) {
+    const why =
+      client.grant_types === undefined ? "authorization_code, which is the default, needs" : "authorization_code needs";
+    add("redirect_uris", `${why} at least one redirect URI; a client without it lists its grant_types`);
+  }
+  for (const { name, needs } of grantTypesThatNeed("authentication")) {
+    if (!isPublic(client) || !grantTypes.includes(name)) continue;
+    const short = name.replace(/^urn:.*:/, "");
+    add(
+      "grant_types",
+      `${short} needs a client that can prove who it is; give it a client_secret (${needs?.rule ?? ""})`,
+    );
+  }
+  if (method === "none" && client.federated_credentials !== undefined) {
+    add("federated_credentials", 'is given, but token_endpoint_auth_method is "none": leave one of them out');
+  }
+  if (client.response_types?.includes("code") === true && !grantTypes.includes("authorization_code")) {
+    add("response_types", '"code" needs authorization_code in grant_types (RFC 7591 2.1)');
+  }
+  if (method === "none" && client.client_secret !== undefined) {
+    add("client_secret", 'is given, but token_endpoint_auth_method is "none": leave one of them out');
+  }
+  if (method?.startsWith("client_secret_") === true && client.client_secret === undefined) {
+    add("token_endpoint_auth_method", `"${method}" needs a client_secret`);
+  }
+  if (method === "private_key_jwt" && !hasKeys(client)) {
+    add("token_endpoint_auth_method", '"private_key_jwt" needs the client\'s public keys in jwks or jwks_uri');
+  }
+  const assertionAlg = client.token_endpoint_auth_signing_alg;
+  if (assertionAlg !== undefined && (method === "client_secret_jwt" || method === "private_key_jwt")) {
+    const good = assertionAlgorithms[method];
+    if (!good.some((alg) => alg === assertionAlg))
+      add("token_endpoint_auth_signing_alg", `"${assertionAlg}" is not for "${method}"; use ${good.join(", ")}`);
+  }
+  if (client.id_token_signed_response_alg === "HS256" && client.client_secret === undefined) {
+    add(
+      "id_token_signed_response_alg",
+      '"HS256" signs with the client_secret, and there is none (OpenID Connect Core 10.1)',
+    );
+  }
+  if (client.jwks !== undefined && client.jwks_uri !== undefined) {
+    add("jwks_uri", "is given beside jwks; leave one of them out (RFC 7591 2)");
+  }
+  if (client.jwks?.keys.some((key) => privateMembers.some((member) => Object.hasOwn(key, member))) === true) {
+    add("jwks", "holds a private or secret key; register public keys only");
+  }
+  return problems;
+}

@@ -1,0 +1,249 @@
+/*
+ * core/controls/faults: responses that are wrong on purpose. faults.ts keeps the faults of an issuer and says which request takes one;
+ * fault-request.ts finds out whose request it is; fault-admin.ts adds and removes them. flaw-list.ts lists what a response can have wrong,
+ * spoil.ts, id-token-flaws.ts and id-jag-flaws.ts do it. `http/faults.ts` is the only place that asks for a fault. token-flaws.ts makes tokens that are
+ * wrong in one respect, for an operator.
+ */
+import { isDeepStrictEqual } from "node:util";
+import type { ReadTx, Store } from "../../../store/store.ts";
+import { derive } from "../../derived.ts";
+import { sameJson } from "../../../text/json-object.ts";
+import type { FaultEndpoint, faultMethods } from "./fault-endpoints.ts";
+import type { FlawName } from "./flaw-list.ts";
+
+/** The faults of an issuer are one record. A fault spoils a response; it never accepts anything that the checks refuse. */
+
+/** The request filters. A request must match every one that is given. */
+interface Filters {
+  readonly endpoint: FaultEndpoint | "any";
+  /** client_id */
+  readonly client?: string | undefined;
+  /** username */
+  readonly user?: string | undefined;
+  readonly grant_type?: string | undefined;
+  readonly method?: (typeof faultMethods)[number] | undefined;
+}
+
+/** What a fault does to a response. */
+interface Effects {
+  readonly status?: number | undefined;
+  readonly error?: string | undefined;
+  readonly description?: string | undefined;
+  readonly header?: Readonly<Record<string, string>> | undefined;
+  /** Seconds, or text with a unit: "3s", "2m". */
+  readonly delay?: number | string | undefined;
+  readonly body?: string | undefined;
+  readonly content_type?: string | undefined;
+  readonly drop?: true | undefined;
+  /** Bytes of the body. */
+  readonly drop_after?: number | undefined;
+  readonly flaw?: FlawName | undefined;
+}
+
+/** A fault as it is added; it was checked by the rules of fixtures. */
+export interface FaultInput extends Filters, Effects {
+  /** How many requests take it. Default: 1. */
+  readonly times?: number | undefined;
+  readonly always?: true | undefined;
+  /** How many matching requests pass before the first one takes it. */
+  readonly skip?: number | undefined;
+  readonly after?: boolean | undefined;
+}
+
+/** A fault as it is shown: only what it has. */
+export interface Fault extends Filters, Effects {
+  readonly id: string;
+  /** Null: always. */
+  readonly times: number | null;
+  /** How many requests will still take it. Null: always. */
+  readonly remaining: number | null;
+  /** How many matching requests still pass first. */
+  readonly skip: number;
+  /** True: the work is done first, and only its response is spoiled. */
+  readonly after: boolean;
+}
+
+/** What a request says that faults can be chosen by. */
+export interface FaultRequest {
+  readonly endpoint: FaultEndpoint;
+  readonly method: string;
+  readonly grantType: string | null;
+  readonly client: string | null;
+  /** username */
+  readonly user: string | null;
+}
+
+/** Seconds of a checked delay. */
+export function delayOf({ delay = 0 }: Pick<Effects, "delay">): number {
+  if (typeof delay === "number") return delay;
+  return delay.endsWith("m") ? Number(delay.slice(0, -1)) * 60 : Number(delay.replace("s", ""));
+}
+
+/** Whether a fault answers instead of the server. */
+export const hasOwnResponse = ({ status, body, error }: Effects): boolean =>
+  status !== undefined || body !== undefined || error !== undefined;
+
+/** A flaw, and a connection that is closed within the body, need a finished response. */
+const needsResponse = (fault: Effects): boolean =>
+  fault.flaw !== undefined || (fault.drop_after !== undefined && !hasOwnResponse(fault));
+
+/** 500 is a failure of the server's own (RFC 6749 4.1.2.1). Every other status may pass. */
+const errorCodeOf = ({ error, status }: Effects): string =>
+  error ?? (status === 500 ? "server_error" : "temporarily_unavailable");
+
+/** What a fault does, in a few words. */
+export function effectOf(fault: Effects): string {
+  const { status, body, drop, drop_after: bytes, flaw, delay } = fault;
+  const parts = [
+    delay === undefined ? null : `delay ${delayOf(fault)} s`,
+    hasOwnResponse(fault)
+      ? `${status === undefined ? "" : `${status} `}${body === undefined ? errorCodeOf(fault) : "other body"}`
+      : null,
+    drop === undefined ? null : "connection closed",
+    bytes === undefined ? null : `connection closed after ${bytes} bytes`,
+    flaw === undefined ? null : `flaw ${flaw}`,
+  ];
+  return parts.filter((part) => part !== null).join(", ");
+}
+
+/** How many requests will take it, in words. */
+export const timesInWords = ({ remaining }: Fault): string =>
+  remaining === null ? "always" : remaining === 1 ? "once" : `${remaining} times`;
+
+/** A fault in a sentence for the log. */
+export const faultInWords = (fault: Fault): string =>
+  `${fault.id} at ${fault.endpoint}: ${effectOf(fault)}, ${timesInWords(fault)}`;
+
+/** Whether a fault can spoil this response. Absent: every fault can. */
+type Fits = (fault: Fault) => boolean;
+
+export interface Faults {
+  /** How many are active; 0 in almost every server. */
+  readonly size: number;
+  /** Whether any fault has this filter. If none has, nobody needs to read the data to find out what a request says. */
+  asksFor(filter: "client" | "user"): boolean;
+  add(input: FaultInput): Promise<Fault>;
+  /** @returns whether there was one */
+  remove(id: string): Promise<boolean>;
+  clear(): Promise<void>;
+  /** Replaces the faults of earlier fixtures; others stay. */
+  putFixtures(inputs: readonly FaultInput[]): Promise<void>;
+  /** The same at a start, unless fixtures with the same faults came last: other instances may have taken those already. */
+  startWith(inputs: readonly FaultInput[]): Promise<void>;
+  /** Replaces all of them by those of fixtures. */
+  reset(inputs: readonly FaultInput[]): Promise<void>;
+  /**
+   * Takes the first fault that this request matches, in a transaction: each of the N times is taken once.
+   * @param when `before` anything is changed, or `after` the work, when the response is known
+   */
+  take(when: "before" | "after", request: FaultRequest, fits?: Fits): Promise<Fault | null>;
+}
+
+interface Kept {
+  readonly fault: Fault;
+  readonly ofFixtures: boolean;
+}
+
+/** The record of the faults. */
+interface State {
+  /** How many were ever added: no two have the same id. */
+  readonly added: number;
+  readonly kept: readonly Kept[];
+  /** Those of the fixtures that came last, as they were then. */
+  readonly fixtures?: readonly FaultInput[];
+}
+
+const stateIn = (tx: ReadTx): State => (tx.get("testing", "faults")?.value ?? { added: 0, kept: [] }) as State;
+
+/** Those that are active, in the order in which they were added. */
+export const activeFaults = (tx: ReadTx): readonly Fault[] => stateIn(tx).kept.map(({ fault }) => fault);
+
+function added(state: State, input: FaultInput, ofFixtures: boolean): State {
+  const { added: before, kept } = state;
+  const { times = 1, always, skip = 0, after = false, endpoint, ...rest } = input;
+  const given = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined));
+  const count = always === true ? null : times;
+  const isAfter = after || needsResponse(input);
+  // Sign-ins are `f1`.
+  const id = `x${before + 1}`;
+  const fault: Fault = { id, endpoint, times: count, remaining: count, skip, after: isAfter, ...given };
+  return { ...state, added: before + 1, kept: [...kept, { fault, ofFixtures }] };
+}
+
+/** Those of fixtures, beside the others. */
+function withFixtures(before: State, inputs: readonly FaultInput[]): State {
+  const kept = before.kept.filter(({ ofFixtures }) => !ofFixtures);
+  return inputs.reduce<State>((state, input) => added(state, input, true), { ...before, kept, fixtures: inputs });
+}
+
+/** A fault after it has matched a request. */
+const afterMatch = (fault: Fault): Fault | null => {
+  const { skip, remaining } = fault;
+  if (skip > 0) return { ...fault, skip: skip - 1 };
+  if (remaining === 1) return null;
+  return { ...fault, remaining: remaining === null ? null : remaining - 1 };
+};
+
+const matches = ({ fault }: Kept, request: FaultRequest): boolean =>
+  (fault.endpoint === "any" || fault.endpoint === request.endpoint) &&
+  (fault.client ?? request.client) === request.client &&
+  (fault.user ?? request.user) === request.user &&
+  (fault.grant_type ?? request.grantType) === request.grantType &&
+  (fault.method ?? request.method) === request.method;
+
+function taken(state: State, isMeant: (one: Kept) => boolean): readonly [State, Fault | null] {
+  let found: Fault | null = null;
+  const kept = state.kept.flatMap((one) => {
+    const { fault } = one;
+    if (found !== null || !isMeant(one)) return [one];
+    if (fault.skip === 0) found = fault;
+    const after = afterMatch(fault);
+    return after === null ? [] : [{ ...one, fault: after }];
+  });
+  return [{ ...state, kept }, found];
+}
+
+export async function createFaults(store: Store): Promise<Faults> {
+  const state = await derive(store, ["testing"], stateIn);
+
+  const change = <T>(work: (state: State) => readonly [State, T]): Promise<T> =>
+    store.transaction((tx) => {
+      const before = stateIn(tx);
+      const [after, result] = work(before);
+      if (!isDeepStrictEqual(before, after)) tx.put("testing", { id: "faults", value: after });
+      return result;
+    });
+
+  return {
+    get size() {
+      return state.value.kept.length;
+    },
+    asksFor: (filter) => state.value.kept.some(({ fault }) => fault[filter] !== undefined),
+    add: (input) =>
+      change((before) => {
+        const after = added(before, input, false);
+        return [after, (after.kept.at(-1) as Kept).fault];
+      }),
+    remove: (id) =>
+      change((before) => {
+        const kept = before.kept.filter(({ fault }) => fault.id !== id);
+        return [{ ...before, kept }, kept.length < before.kept.length];
+      }),
+    clear: () => change((before) => [{ ...before, kept: [] }, undefined]),
+    putFixtures: (inputs) => change((before) => [withFixtures(before, inputs), undefined]),
+    startWith: (inputs) =>
+      change((before) => [sameJson(before.fixtures ?? [], inputs) ? before : withFixtures(before, inputs), undefined]),
+    reset: (inputs) => change((before) => [withFixtures({ ...before, kept: [] }, inputs), undefined]),
+    take: (when, request, fits = () => true) =>
+      change((before) =>
+        taken(before, (one) => one.fault.after === (when === "after") && matches(one, request) && fits(one.fault)),
+      ),
+  };
+}
+
+/** The body of `--status`, in the form of RFC 6749 5.2. */
+export const errorOf = (fault: Fault): { error: string; error_description: string } => ({
+  error: errorCodeOf(fault),
+  error_description:
+    fault.description ?? `fault ${fault.id} made this response; "idp faults list" shows it`.replaceAll('"', "'"),
+});

@@ -1,0 +1,157 @@
+/*
+ * core/controls: what a tester changes. move-clock.ts moves the clock (core/clock.ts). expire.ts lets tokens, sessions and codes expire.
+ * snapshots.ts saves the state and goes back to it. custom.ts makes tokens by hand. faults/ makes responses wrong on purpose.
+ */
+import type { Collections, ReadTx, Snapshot } from "../../store/store.ts";
+import type { Context } from "../context.ts";
+import { restoreEras, saveEras, type ErasThen } from "../era.ts";
+import { OperationError } from "../errors.ts";
+import { rememberKeys } from "../keys/admin.ts";
+import { removeAllBut, stateCollections } from "../state/state.ts";
+import { didYouMean } from "../nearest.ts";
+import { showClock } from "../clock.ts";
+
+/**
+ * Snapshots: all of the issuer's state under a name. A restore goes back to it in one transaction. What was revoked since is valid again;
+ * nothing else undoes a revocation. Tokens that were issued since are invalid, by their era.
+ */
+
+/** A snapshot leaves these out, and a restore leaves them alone: counters that only rise, and identifiers that may be used once. */
+const leftOut = ["meta", "usedAssertions"] as const;
+type Kept = Exclude<(typeof stateCollections)[number], (typeof leftOut)[number]>;
+const kept = stateCollections.filter((name): name is Kept => !leftOut.some((one) => one === name));
+
+/** What a snapshot holds. */
+interface Content {
+  readonly records: { readonly [C in Kept]: readonly Collections[C][] };
+  readonly settings: Collections["meta"] | null;
+  readonly eras: ErasThen;
+}
+
+const contentOf = ({ content }: Snapshot): Content => content as Content;
+
+export interface SnapshotView {
+  readonly name: string;
+  readonly savedAt: string;
+  readonly users: number;
+  readonly clients: number;
+  readonly grants: number;
+  readonly sessions: number;
+}
+
+function view(snapshot: Snapshot): SnapshotView {
+  const { name, savedAt } = snapshot;
+  const { users, clients, grants, sessions } = contentOf(snapshot).records;
+  return {
+    name,
+    savedAt,
+    users: users.length,
+    clients: clients.length,
+    grants: grants.length,
+    sessions: sessions.length,
+  };
+}
+
+export const snapshotName = /^[\w-]{1,64}$/;
+
+/** Saves the state under this name, in place of an earlier one. */
+export async function saveSnapshot(ctx: Context, { name }: { readonly name: string }): Promise<SnapshotView> {
+  // Only this process knows a password that is not hashed yet. The keys must exist, so that a restore has them.
+  await ctx.passwords.settle();
+  await ctx.keys.jwks();
+  return ctx.store.transaction((tx) => {
+    const records = Object.fromEntries(kept.map((one) => [one, tx.everything(one)])) as unknown as Content["records"];
+    const content: Content = { records, settings: tx.get("meta", "settings") ?? null, eras: saveEras(tx) };
+    // The real time, because people ask how long ago that was, wherever the clock is now.
+    const snapshot = { name, savedAt: new Date(ctx.clock.unmoved()).toISOString(), content };
+    tx.put("snapshots", snapshot);
+    return view(snapshot);
+  });
+}
+
+/** Every snapshot. */
+export const listSnapshots = (ctx: Context): Promise<readonly SnapshotView[]> =>
+  ctx.store.read((tx) => [...tx.all("snapshots")].map(view));
+
+function requireSnapshot(tx: ReadTx, name: string): Snapshot {
+  const snapshot = tx.get("snapshots", name);
+  if (snapshot !== undefined) return snapshot;
+  throw new OperationError("not_found", `no snapshot "${name}"`, {
+    hint: didYouMean(
+      name,
+      Array.from(tx.all("snapshots"), (one) => one.name),
+      { text: "All snapshots", command: ["idp", "snapshots", "list"] },
+    ),
+  });
+}
+
+/** @throws {OperationError} not_found */
+export const removeSnapshot = (ctx: Context, { name }: { readonly name: string }): Promise<null> =>
+  ctx.store.transaction((tx) => {
+    requireSnapshot(tx, name);
+    tx.remove("snapshots", name);
+    return null;
+  });
+
+export interface RestoreResult extends SnapshotView {
+  /** What was revoked since and is valid again. */
+  readonly validAgain: { readonly grants: number; readonly tokens: number };
+}
+
+/** Goes back to a snapshot: whole or not at all. Sign-ins and codes under way are dropped. @throws {OperationError} not_found */
+export async function restoreSnapshot(ctx: Context, { name }: { readonly name: string }): Promise<RestoreResult> {
+  const result = await ctx.store.transaction((tx): RestoreResult => {
+    const snapshot = requireSnapshot(tx, name);
+    const { records, settings, eras } = contentOf(snapshot);
+    const validAgain = revokedSince(tx, records);
+    rememberKeys(tx);
+    removeAllBut(tx, leftOut);
+    for (const one of kept) for (const record of records[one]) tx.put(one, record);
+    if (settings === null) tx.remove("meta", "settings");
+    else tx.put("meta", settings);
+    restoreEras(tx, eras);
+    return { ...view(snapshot), validAgain };
+  });
+  record(ctx, name);
+  return result;
+}
+
+/** Counts a token that was revoked alone, and a whole family of tokens, as one each. */
+function revokedSince(tx: ReadTx, { grants, families, deadTokens }: Content["records"]): RestoreResult["validAgain"] {
+  const grantsBack = grants.filter(({ id, status, epoch }) => {
+    const now = tx.get("grants", id);
+    return status === "active" && (now?.status !== "active" || now.epoch !== epoch);
+  });
+  const deadThen = new Set([
+    ...deadTokens.map(({ jti }) => jti),
+    ...families.filter(({ deadBecause }) => deadBecause !== null).map(({ id }) => id),
+  ]);
+  const deadNow = [
+    ...tx.everything("deadTokens").map(({ jti }) => jti),
+    ...tx
+      .everything("families")
+      .filter(({ deadBecause }) => deadBecause !== null)
+      .map(({ id }) => id),
+  ];
+  return { grants: grantsBack.length, tokens: deadNow.filter((id) => !deadThen.has(id)).length };
+}
+
+/** The ledger records the restore, so that nobody wonders why a revoked token is valid. */
+function record(ctx: Context, name: string): void {
+  const path = `/_idp/api/snapshots/${name}/restore`;
+  ctx.ledger.add({
+    method: "POST",
+    path,
+    url: path,
+    endpoint: "api",
+    status: 200,
+    isSent: true,
+    ms: 0,
+    body: undefined,
+    authorization: undefined,
+    dpop: undefined,
+    time: ctx.now(),
+    clock: ctx.clock.isMoved() ? showClock(ctx).offset : null,
+    notes: { outcome: `restored the snapshot ${name}` },
+  });
+}

@@ -1,0 +1,116 @@
+import type * as z from "zod";
+import { nearest } from "../nearest.ts";
+import type { Path } from "./located.ts";
+import type { Found } from "./problems.ts";
+
+/** Turns what the schema reports into sentences that say what was given, what is wrong, and what to write. */
+
+type Issue = z.core.$ZodIssue;
+
+const nouns: Readonly<Record<string, string>> = {
+  string: "text",
+  boolean: "true or false",
+  number: "a number",
+  int: "a whole number",
+  array: "a list",
+  object: "an object",
+  record: "an object",
+};
+
+/** The kind of a value, without its content. */
+export function kindOf(value: unknown): string {
+  if (value === null || value === undefined) return "null";
+  if (Array.isArray(value)) return "a list";
+  if (typeof value === "object") return "an object";
+  return typeof value === "string" ? "text" : typeof value === "boolean" ? "true or false" : "a number";
+}
+
+/** A value in a sentence. If it is long, may be a secret, or was rounded when it was read, only its kind is named. */
+function shown(value: unknown, secret: boolean): string {
+  if (secret) return kindOf(value);
+  if (typeof value === "string") return `"${value}"`;
+  if (typeof value === "boolean") return `the value ${String(value)}`;
+  const isExact = typeof value === "number" && (!Number.isInteger(value) || Number.isSafeInteger(value));
+  return isExact ? `the number ${value}` : kindOf(value);
+}
+
+const isSecret = (path: Path): boolean =>
+  ["password", "client_secret"].includes(String(path.at(-1))) || path.at(-2) === "env";
+
+const oneOf = (names: readonly string[]): string =>
+  names.length === 1 ? `"${names[0] ?? ""}"` : `one of ${names.join(", ")}`;
+
+function typeSentence(expected: string, value: unknown, path: Path): string {
+  if (value === undefined) return "is missing";
+  const noun = nouns[expected] ?? expected;
+  if (value === null && path.at(-1) === "color")
+    return "must be text: put it in quotes, because # begins a comment in YAML";
+  const wrong = `must be ${noun}, not ${shown(value, isSecret(path))}`;
+  // 7123456789012345678, +905551112233 and 1234 without quotes are numbers to YAML and JSON.
+  return expected === "string" && ["number", "boolean"].includes(typeof value) ? `${wrong}: put it in quotes` : wrong;
+}
+
+/** What a client has in place of a field of this name. */
+const ofClients: Readonly<Record<string, string>> = {
+  public: "unknown key. A client without client_secret is public; leave both out",
+  secret: "unknown key. Did you mean client_secret?",
+  frontchannel_logout_uri: "has no effect: front-channel logout is not supported; use backchannel_logout_uri",
+  frontchannel_logout_session_required: "has no effect: front-channel logout is not supported",
+};
+
+/** Names that apps use for the rights of a user. They are claims; users have no field with such a name. */
+export const rights: readonly string[] = ["role", "roles", "group", "groups", "permissions"];
+
+/** The sentence for a key that the schema does not have. */
+export function unknownKey(key: string, known: readonly string[]): string {
+  const meant = nearest(key, known);
+  if (meant !== undefined) return `unknown key. Did you mean ${meant}?`;
+  return known.length <= 9 ? `unknown key; there are ${known.join(", ")}` : "unknown key";
+}
+
+/**
+ * @param entry the value that was checked
+ * @param at its path
+ * @param knownKeys the keys of the object at a path below the entry
+ */
+export function explain(
+  issue: Issue,
+  entry: unknown,
+  at: Path,
+  knownKeys: (below: Path) => readonly string[],
+): Found[] {
+  const below = issue.path.map((step) => (typeof step === "number" ? step : String(step)));
+  const path = [...at, ...below];
+  const value = below.reduce<unknown>(
+    (around, step) => (typeof around === "object" && around !== null ? Reflect.get(around, step) : undefined),
+    entry,
+  );
+  switch (issue.code) {
+    case "unrecognized_keys":
+      return issue.keys.map((key) => ({
+        path: [...path, key],
+        message:
+          knownKeys(below).includes("client_id") && Object.hasOwn(ofClients, key)
+            ? (ofClients[key] ?? "")
+            : rights.includes(key) && knownKeys(below).includes("claims") && knownKeys(below).includes("username")
+              ? `unknown key. Put it in the claims of the user: claims.${key}`
+              : issue.message.startsWith("Unrecognized key")
+                ? unknownKey(key, knownKeys(below))
+                : issue.message,
+        at: "key" as const,
+      }));
+    case "invalid_type":
+      return [{ path, message: typeSentence(issue.expected, value, path) }];
+    case "invalid_value": {
+      const names = issue.values.map(String);
+      const meant = typeof value === "string" ? nearest(value, names) : undefined;
+      const question = meant === undefined ? "" : `. Did you mean ${meant}?`;
+      const given = value === undefined ? "is missing; it is" : `${shown(value, isSecret(path))} is not`;
+      return [{ path, message: `${given} ${oneOf(names)}${question}` }];
+    }
+    case "invalid_key":
+      return [{ path, message: issue.issues[0]?.message ?? issue.message, at: "key" }];
+    default:
+      return [{ path, message: issue.message }];
+  }
+}

@@ -1,0 +1,78 @@
+import { deepest } from "../../text/json-depth.ts";
+
+/** The positions of values in a file. Computed only when something is wrong, because it takes several times as long as reading the file. */
+
+/** The path from the top of a file to a value: names of fields and indexes in lists. */
+export type Path = readonly (string | number)[];
+
+/** How deep a file may nest. A deeper one is a mistake or an attack. */
+export const maxDepth = deepest;
+
+/** The problem of an empty file. */
+export const emptyFile = "the file is empty; write {} for no fixtures";
+
+/** A value of a file with its place; offsets count UTF-16 units from 0. */
+export interface Located {
+  readonly start: number;
+  readonly fields?: Map<string, { readonly keyStart: number; readonly value: Located }>;
+  readonly items?: Located[];
+}
+
+/** A field that occurs twice in one object. */
+export interface RepeatedKey {
+  readonly path: Path;
+  readonly start: number;
+  readonly firstStart: number;
+}
+
+/** A position as editors show it: line and column count from 1. */
+export interface Position {
+  readonly line: number;
+  readonly column: number;
+}
+
+/**
+ * The offset of the value at a path, or of its key. If that is not in the text itself (the field is missing, or comes from a YAML alias),
+ * the offset of the innermost value around it.
+ */
+export function offsetOf(root: Located, path: Path, on: "key" | "value"): number {
+  let node = root;
+  let offset = root.start;
+  for (const [depth, step] of path.entries()) {
+    const field = typeof step === "string" ? node.fields?.get(step) : undefined;
+    const next = typeof step === "number" ? node.items?.[step] : field?.value;
+    if (next === undefined) return offset;
+    offset = on === "key" && depth === path.length - 1 && field !== undefined ? field.keyStart : next.start;
+    node = next;
+  }
+  return offset;
+}
+
+/** Converts offsets of a text to lines and columns; CR LF is one line break. */
+export function lineCounter(text: string): (offset: number) => Position {
+  const starts = [0];
+  for (const match of text.matchAll(/\r\n|\n|\r/g)) starts.push(match.index + match[0].length);
+  return (offset) => {
+    let low = 0;
+    let high = starts.length - 1;
+    while (low < high) {
+      const middle = Math.ceil((low + high) / 2);
+      if ((starts[middle] ?? 0) <= offset) low = middle;
+      else high = middle - 1;
+    }
+    return { line: low + 1, column: offset - (starts[low] ?? 0) + 1 };
+  };
+}
+
+const plainName = /^[A-Za-z_$][\w$]*$/;
+
+/** A path as it is shown: `users[2].email`, `scopes["orders:read"].claims`; `$` is the whole file. */
+export function pathText(path: Path): string {
+  let text = "";
+  for (const step of path) {
+    if (typeof step === "number") text += `[${step}]`;
+    else if (plainName.test(step)) text += text === "" ? step : `.${step}`;
+    else text += `[${JSON.stringify(step)}]`;
+  }
+  return text === "" ? "$" : text;
+}

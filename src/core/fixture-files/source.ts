@@ -1,0 +1,213 @@
+/*
+ * core/fixture-files: from the text of a fixture file to values with positions. source.ts chooses json.ts or yaml.ts; located.ts finds
+ * the position of each value; problems.ts adds line and column to each problem; explain.ts words what the schema reports; digest.ts shows
+ * what changed since the last time; logos.ts has the pictures that a file names.
+ */
+import { isUtf8 } from "node:buffer";
+import type { KeptFixture } from "../../store/store.ts";
+import { isObject } from "../../text/json-object.ts";
+import { emptyFile, lineCounter, maxDepth, type RepeatedKey } from "./located.ts";
+import { withLogos, type FileOfLogo } from "./logos.ts";
+import { refuseFixtures, type Found, type Places } from "./problems.ts";
+
+/** Fixtures as they are given: the text of a file, or a value from a program or a request. */
+export type FixtureSource =
+  | {
+      readonly name: string;
+      readonly text: string;
+      /** The absolute path of the folder of the file. Absent for text that is not from a file. */
+      readonly folder?: string;
+      /** The logos that the text names by paths, once their files were read. */
+      readonly logos?: Readonly<Record<string, FileOfLogo>>;
+    }
+  | {
+      readonly value: unknown;
+      /** The built-in demo. A test checks it against every rule, so it is not checked again here. */
+      readonly builtIn?: true;
+    };
+
+/** The sources that are files: a command sends their text, so that problems have positions, and their logos. */
+export const filesIn = (sources: readonly FixtureSource[]) =>
+  sources.flatMap((source) => {
+    if (!("text" in source)) return [];
+    const { name, text, logos } = source;
+    return [{ name, text, ...(logos !== undefined && { logos }) }];
+  });
+
+/** Fixtures that are given, or that the data keeps. */
+export type AnyFixtures = FixtureSource | KeptFixture;
+
+/** A source that was read. */
+export interface FixtureDocument extends Places {
+  /** Set if it was checked before; it has the digests of the passwords of its users. */
+  readonly kept?: KeptFixture;
+  readonly value: unknown;
+  /** Problems of its text, and of values that no fixture can hold. If the text cannot be read, the value is undefined. */
+  readonly found: readonly Found[];
+}
+
+/**
+ * The text of a file.
+ * @throws {OperationError} invalid, with the position of the first byte that is not UTF-8
+ */
+export function decodeFixture(name: string, bytes: Uint8Array): string {
+  const text = new TextDecoder().decode(bytes);
+  if (isUtf8(bytes)) return text;
+  const bad = /\ufffd/g;
+  let offset = 0;
+  while (bad.exec(text) !== null) {
+    offset = bad.lastIndex - 1;
+    const before = Buffer.byteLength(text.slice(0, offset)) + (startsWithBom(bytes) ? 3 : 0);
+    if (!(bytes[before] === 0xef && bytes[before + 1] === 0xbf && bytes[before + 2] === 0xbd)) break;
+  }
+  const message = "this is not UTF-8; save the file in UTF-8";
+  throw refuseFixtures([{ name, text, locate: () => undefined }], [{ document: 0, path: [], message, at: offset }]);
+}
+
+const startsWithBom = (bytes: Uint8Array): boolean => bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
+
+/** Reads a source; its problems are in `found`. Loads only the parser that it needs. */
+export async function readSource(source: AnyFixtures): Promise<FixtureDocument> {
+  if ("digests" in source) {
+    return { name: source.name, text: null, locate: () => undefined, value: source.value, found: [], kept: source };
+  }
+  if ("value" in source) {
+    const places = { name: null, text: null, locate: () => undefined };
+    if (source.builtIn === true) return { ...places, value: source.value, found: [] };
+    const vetted = vet(source.value, Infinity);
+    // A copy, because records are frozen, and the value belongs to the caller.
+    return { ...places, ...vetted, value: vetted.found.length === 0 ? structuredClone(vetted.value) : vetted.value };
+  }
+  const text = source.text.startsWith("\ufeff") ? source.text.slice(1) : source.text;
+  const { name } = source;
+  if (text.trim() === "") {
+    const found = [{ path: [], message: emptyFile, at: 0 }];
+    return { name, text, locate: () => undefined, value: undefined, found };
+  }
+  const document = await (isYaml(name, text) ? readYamlSource(name, text) : readJsonSource(name, text));
+  return source.logos === undefined ? document : withLogos(document, source.logos);
+}
+
+/** The names of the users whose e-mail address is null. @param sources checked ones */
+export async function usersWithoutEmail(sources: readonly FixtureSource[]): Promise<readonly string[]> {
+  const documents = await Promise.all(sources.map(readSource));
+  const users = documents.flatMap(({ value }): readonly unknown[] =>
+    isObject(value) && Array.isArray(value["users"]) ? (value["users"] as readonly unknown[]) : [],
+  );
+  return users.flatMap((user) =>
+    isObject(user) && user["email"] === null && typeof user["username"] === "string" ? user["username"] : [],
+  );
+}
+
+/** By the name of the file; without one, as from standard input, by the beginning of the text. */
+function isYaml(name: string, text: string): boolean {
+  if (/\.\w+$/.test(name)) return /\.ya?ml$/i.test(name);
+  return !/^\s*[[{/]/.test(text);
+}
+
+export async function readYamlSource(name: string, text: string): Promise<FixtureDocument> {
+  const { readYaml, locateYaml, lostZeros, roundedNames } = await import("./yaml.ts");
+  const read = readYaml(text);
+  const places = { name, text, locate: () => locateYaml(text).root };
+  if ("syntax" in read) return { ...places, value: undefined, found: [syntaxFound(read.syntax)] };
+  const vetted = vet(read.value, text.length);
+  const names = roundedNames(text).map((path) => ({ path, message: rounded, at: "key" as const }));
+  const zeros = vetted.value === undefined ? [] : lostZeros(text, read.value).map((path) => ({ path, message: lost }));
+  const repeated = read.repeats ? twice(text, locateYaml(text).repeated) : [];
+  return { ...places, ...vetted, found: [...vetted.found, ...names, ...zeros, ...repeated] };
+}
+
+/** The fields that occur twice in one object, each with both lines. */
+function twice(text: string, repeated: readonly RepeatedKey[]): readonly Found[] {
+  const position = lineCounter(text);
+  return repeated.map(({ path, start, firstStart }) => ({
+    path,
+    message: `occurs twice in its object; first on line ${position(firstStart).line}`,
+    at: start,
+  }));
+}
+
+const lost = "is a number that would lose a zero: put it in quotes";
+
+async function readJsonSource(name: string, text: string): Promise<FixtureDocument> {
+  const { readJson, locateJson } = await import("./json.ts");
+  const places = { name, text, locate: () => locateJson(text).root };
+  const read = readJson(text);
+  if (read === undefined) {
+    const syntax = locateJson(text).syntax ?? { offset: 0, message: "this is not JSON" };
+    return { ...places, value: undefined, found: [syntaxFound(syntax)] };
+  }
+  const vetted = vet(read.value, Infinity);
+  const repeated = vetted.value === undefined ? [] : locateJson(text).repeated;
+  return { ...places, ...vetted, found: [...vetted.found, ...twice(text, repeated)] };
+}
+
+const syntaxFound = ({ offset, message }: { offset: number; message: string }): Found => ({
+  path: [],
+  message,
+  at: offset,
+});
+
+/**
+ * Refuses what no fixture can contain, before anything else looks at the value: deep nesting, `__proto__`, values that JSON does not have,
+ * and YAML aliases that expand without bounds (each one refers to a list of others).
+ * @param textLength of the text the value was read from: without aliases, it has no more values than characters
+ * @returns the value, undefined if it cannot be checked further; and the problems
+ */
+export function vet(root: unknown, textLength: number): { readonly value: unknown; readonly found: readonly Found[] } {
+  const found: Found[] = [];
+  const path: (string | number)[] = [];
+  const maxValues = 100_000 + 10 * textLength;
+  let values = 0;
+
+  function refuse(message: string, at?: "key"): void {
+    found.push({ path: [...path], message, ...(at !== undefined && { at }) });
+  }
+
+  /** @returns false to stop: nothing more is checked */
+  function visit(value: unknown): boolean {
+    if (++values > maxValues) {
+      found.push({ path: [], message: "the aliases of this file expand to more than a file may contain" });
+      return false;
+    }
+    const stranger = notJson(value);
+    if (stranger !== null) {
+      refuse(`is ${stranger}, which JSON does not have`);
+      return true;
+    }
+    if (typeof value === "number" && Math.abs(value) > Number.MAX_SAFE_INTEGER) refuse(rounded);
+    if (typeof value !== "object" || value === null) return true;
+    if (path.length >= maxDepth) {
+      found.push({ path: path.slice(0, 3), message: `contains something nested more than ${maxDepth} deep` });
+      return false;
+    }
+    if (Array.isArray(value)) return value.every((item, index) => step(index, item));
+    return Object.entries(value).every(([key, inner]) => step(key, inner));
+  }
+
+  function step(name: string | number, value: unknown): boolean {
+    path.push(name);
+    if (name === "__proto__") refuse("cannot be the name of a field", "key");
+    const goOn = visit(value);
+    path.pop();
+    return goOn;
+  }
+
+  return { value: visit(root) ? root : undefined, found };
+}
+
+/** What of a value no fixture can hold. */
+export const notKeepable = (value: unknown): readonly Found[] => vet(value, Infinity).found;
+
+/** JavaScript represents integers exactly only up to 2^53; a larger one would have other digits in a token. */
+const rounded = "is a number beyond 2^53, and would lose digits: put it in quotes";
+
+/** The kind of a value that JSON does not have; null for other values, and for `undefined`, an absent field. */
+function notJson(value: unknown): string | null {
+  if (typeof value === "string" || typeof value === "boolean" || value === null || value === undefined) return null;
+  if (typeof value === "number") return Number.isFinite(value) ? null : String(value);
+  if (typeof value !== "object") return `a ${typeof value}`;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  if (prototype === Object.prototype || prototype === null || Array.isArray(value)) return null;
+  return `a ${value.constructor.name}`;
+}
