@@ -23,6 +23,7 @@ const exits: Readonly<Record<OperationErrorCode | "interrupted", number>> = {
   conflict: 4,
   no_server: 5,
   refused: 6,
+  forbidden: 6,
   invalid: 7,
   interrupted: 130,
 };

@@ -10,7 +10,7 @@
  *
  * A feature imports only from those before it (`npm run check:cycles`). What two of them need from each other goes below both, or is handed in.
  * Order of the features, which scripts/check-order.js reads up to the end of this comment:
- *   brand scopes layout keys fixture-files clients users step-up inspector issuers sessions grants sign-in factors tokens client-metadata
+ *   brand scopes layout keys fixture-files clients users step-up operators inspector issuers sessions grants sign-in factors tokens client-metadata
  *   redaction login authorize state controls ledger workloads trust logout fixtures edit transfer seed register consent account
  *   device try-it operations
  */
@@ -172,6 +172,8 @@ export interface Context {
   readonly store: Store;
   readonly keys: KeyRing;
   readonly settings: Settings;
+  /** The tester who added this issuer; null: an admin, or the start. Its addresses are those that a stranger may have. */
+  readonly addedBy: string | null;
   /** How the pages look, by the setting `brand`. */
   readonly brand: Brand;
   /** Those of the command line or of `createIdp`, which win over those of fixtures. */

@@ -129,7 +129,7 @@ export class OAuthError extends Error {
 }
 
 /** What kind of refusal an operation (command line, control API, library) gives. Decides the HTTP status and the exit code. */
-export type OperationErrorCode = "usage" | "not_found" | "conflict" | "no_server" | "refused" | "invalid";
+export type OperationErrorCode = "usage" | "not_found" | "conflict" | "no_server" | "refused" | "forbidden" | "invalid";
 
 /** One thing that is wrong with a value somebody gave, and where. */
 export interface Problem {

@@ -25,9 +25,9 @@ export const reachOfDocuments = ({ client_metadata_loopback: allowed }: Settings
   allowed ? "loopback" : "public";
 
 /** Clients that the operator named, in fixtures or by a command, may live on this machine, as apps under development do. */
-export function reachOf({ settings }: Pick<Context, "settings">, client: Client): Reach {
+export function reachOf({ settings, addedBy }: Pick<Context, "settings" | "addedBy">, client: Client): Reach {
   if (client.fromDocument === true) return reachOfDocuments(settings);
-  return client.registrationTokenHash === undefined ? "local" : reachOfRegistered(settings);
+  return client.registrationTokenHash === undefined && addedBy === null ? "local" : reachOfRegistered(settings);
 }
 
 /** Our own refusal; its message repeats nothing of the answer. */

@@ -1,4 +1,6 @@
 import type { Response } from "express";
+import type { Opener } from "../core/inspector/access.ts";
+import type { ControlToken, Role } from "../core/operators/roles.ts";
 import type { Context } from "../core/context.ts";
 import { baseOf } from "../core/endpoints.ts";
 import type { Guidance } from "../core/errors.ts";
@@ -23,6 +25,12 @@ export interface Web {
   readonly backchannel: "off" | "dynamic";
   /** Host names beside the loopback ones and the issuer's (`--allow-host`). */
   readonly allowedHosts: readonly string[];
+  /** The control tokens that count now, beside the admin token. */
+  readonly controlTokens: () => readonly ControlToken[];
+  /** Of whose role the inspector is; absent outside of it. */
+  readonly inspectorOf?: Role;
+  /** Who opened the inspector that asks; absent outside of it. */
+  readonly operator?: Opener;
   /** Writes the commands that the log, pages and errors propose. */
   readonly commandLine: CommandLine;
 }

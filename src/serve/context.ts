@@ -4,13 +4,14 @@ import { brandOf, type Brand } from "../core/brand/brand.ts";
 import type { Context, OnToken, Settings } from "../core/context.ts";
 import { derive } from "../core/derived.ts";
 import { createInspectorAccess } from "../core/inspector/access.ts";
-import { movedAddress, rememberedIssuer } from "../core/issuers/issuer.ts";
+import { addedBy, movedAddress, rememberedIssuer } from "../core/issuers/issuer.ts";
 import { sameJson } from "../text/json-object.ts";
 import { createFetchedKeys } from "../core/keys/fetched-keys.ts";
 import { openKeyRing } from "../core/keys/keys.ts";
 import { addressBefore, issuerOf, layoutsOf, type Layout } from "../core/layout/layout.ts";
 import { builtInScopes } from "../core/scopes/scopes.ts";
 import { effectiveSettings, storedSettings } from "../core/settings.ts";
+import { reachOfRegistered } from "../core/outbound.ts";
 import { createFaults } from "../core/controls/faults/faults.ts";
 import { createClientDocuments } from "../core/register/documents.ts";
 import { createLedger } from "../core/ledger/requests.ts";
@@ -44,6 +45,8 @@ interface Served {
   readonly address: string;
   /** The issuer that the data was last served under. */
   readonly remembered: string | null;
+  /** The tester who added it. */
+  readonly addedBy: string | null;
 }
 
 /** Composes what operations on an issuer take. Only this function does, for a server and for a command that works on the data. */
@@ -51,8 +54,21 @@ export async function composeContext(options: ContextOptions): Promise<Context> 
   const { store, clock, random } = options;
   const { now } = clock;
 
+  function loopbackOfFirst(): Pick<Settings, "registration_loopback" | "client_metadata_loopback"> {
+    const first = [...options.issuers.open()].find(({ name }) => name === null)?.ctx.settings;
+    return {
+      registration_loopback: first?.registration_loopback ?? false,
+      client_metadata_loopback: first?.client_metadata_loopback ?? false,
+    };
+  }
+
   function serve(tx: ReadTx, before: Served | undefined): Served {
-    const settings = effectiveSettings(storedSettings(tx), options.settings);
+    const owner = addedBy(tx);
+    const settings = {
+      ...effectiveSettings(storedSettings(tx), options.settings),
+      // A tester does not decide where this server sends requests.
+      ...(owner !== null && loopbackOfFirst()),
+    };
     // The routes are made for these layouts, so they are only replaced if the endpoints changed.
     const remembered = rememberedIssuer(tx);
     const layouts =
@@ -64,7 +80,7 @@ export async function composeContext(options: ContextOptions): Promise<Context> 
     const address = isMoved ? movedAddress(chosen, remembered, layouts[0]) : chosen;
     const isSameBrand = before !== undefined && sameJson(before.settings.brand, settings.brand);
     const brand = isSameBrand ? before.brand : brandOf(settings.brand);
-    return { settings, brand, layouts, address, remembered };
+    return { settings, brand, layouts, address, remembered, addedBy: owner };
   }
   const served = await derive(store, ["meta"], serve);
 
@@ -98,6 +114,7 @@ export async function composeContext(options: ContextOptions): Promise<Context> 
     trusted: createTrustedIssuers({
       ...{ store, issuers: options.issuers, fetchedKeys },
       settings: () => served.value.settings,
+      reach: () => (served.value.addedBy === null ? "local" : reachOfRegistered(served.value.settings)),
     }),
   };
   /** @param layout by whose paths a request came */
@@ -117,6 +134,9 @@ export async function composeContext(options: ContextOptions): Promise<Context> 
     },
     get settings() {
       return served.value.settings;
+    },
+    get addedBy() {
+      return served.value.addedBy;
     },
     get brand() {
       return served.value.brand;

@@ -12,6 +12,7 @@ import { notifyClients, type EndedSessions } from "../core/sessions/backchannel.
 import { unknownHere } from "../core/nearest.ts";
 import { createClock, movedIn, type Clock } from "../core/clock.ts";
 import { faultsOf } from "../core/controls/faults/fault-admin.ts";
+import type { Reach } from "../net/address.ts";
 import type { ReadTx, Store } from "../store/store.ts";
 import type { IssuerStores } from "../store/issuer-stores.ts";
 import { composeContext } from "./context.ts";
@@ -67,6 +68,8 @@ export interface IssuerOptions extends SharedOptions {
   /** Called before anything is written. What it throws is thrown. */
   readonly check?: ((tx: ReadTx) => void) | undefined;
   readonly onProgress?: SeedOptions["progress"];
+  /** The tester who adds it. `reach`: where the clients of given fixtures may be; absent where they are those of the first issuer. */
+  readonly tester?: { readonly name: string; readonly reach: Reach | undefined };
 }
 
 /**
@@ -90,29 +93,34 @@ export async function openIssuer(stores: IssuerStores, options: IssuerOptions): 
 }
 
 async function openOn(store: Store, clock: Clock, options: IssuerOptions): Promise<Issuer> {
-  const { name, origin, random, log, issuers, settings, anyHost, address, onToken } = options;
+  const { name, origin, random, log, issuers, settings, anyHost, address, onToken, tester } = options;
   // The first of everything that follows the records, because the others depend on the time.
   clock.follow(await derive(store, ["testing"], movedIn));
   if (options.check !== undefined) await store.read(options.check);
   const passwords = createPendingPasswords({ store, random }, (error) => {
     log(`passwords could not be written: ${String(error)}`);
   });
+  if (tester !== undefined) await store.transaction((tx) => tx.put("meta", { id: "addedBy", value: tester.name }));
   const sources = origin === "command" ? undefined : await withLogosRead(sourcesOf(options.fixtures));
   const plan = sources === undefined ? "leave" : await planFor(store, options, sources);
   let ended: EndedSessions = [];
   const applying = (from: readonly AnyFixtures[]): Promise<SeedResult> =>
-    seed({ store, now: clock.now, random, passwords, settings, flags: settings }, from, {
-      mode: "start",
-      onlyIfUnused: plan === "join",
-      progress: options.onProgress,
-      check: (tx) => {
-        checkAutomaticLogin(tx, settings);
-        refuseContradictions(effectiveSettings(storedSettings(tx), settings));
+    seed(
+      { store, now: clock.now, random, passwords, settings: { ...settings, reach: tester?.reach }, flags: settings },
+      from,
+      {
+        mode: "start",
+        onlyIfUnused: plan === "join",
+        progress: options.onProgress,
+        check: (tx) => {
+          checkAutomaticLogin(tx, settings);
+          refuseContradictions(effectiveSettings(storedSettings(tx), settings));
+        },
+        onEnded: (sessions) => {
+          ended = sessions;
+        },
       },
-      onEnded: (sessions) => {
-        ended = sessions;
-      },
-    });
+    );
   const seeded = plan === "leave" || sources === undefined ? nothingApplied().result : await applying(sources);
   const fixtures = await fixturesInUse({ store, random }, options.fixtures, sources);
   const ctx = await composeContext({

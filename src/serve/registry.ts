@@ -3,6 +3,7 @@ import type { AnyFixtures } from "../core/fixture-files/source.ts";
 import { applyTo } from "../core/seed/apply-to.ts";
 import { brokenView, checkIssuerName, issuerExists, unknownIssuer, viewOf } from "../core/issuers/issuer.ts";
 import { addressOf, firstAddress, type Issuers, type IssuerView } from "../core/issuers/issuer-view.ts";
+import { reachOfRegistered } from "../core/outbound.ts";
 import type { Context } from "../core/context.ts";
 import { createTurns } from "../core/turns.ts";
 import type { IssuerStores } from "../store/issuer-stores.ts";
@@ -24,7 +25,7 @@ export interface Registry extends Issuers<Context> {
    */
   use(name: string | null, options: Pick<IssuerOptions, "address" | "fixtures" | "check">): Promise<Issuer>;
   /** As in {@link Issuers}, and with all that the library accepts as fixtures. */
-  add(name: string, fixtures: IdpOptions["fixtures"]): Promise<IssuerView>;
+  add(name: string, fixtures: IdpOptions["fixtures"], addedBy?: string): Promise<IssuerView>;
   /** The names of {@link list}. */
   names(): readonly string[];
   /** The open issuer with this name. */
@@ -66,7 +67,7 @@ export function createRegistry(
 
   async function open(
     name: string | null,
-    how: Pick<IssuerOptions, "origin" | "address" | "fixtures" | "check" | "onProgress">,
+    how: Pick<IssuerOptions, "origin" | "address" | "fixtures" | "check" | "onProgress" | "tester">,
   ): Promise<Issuer> {
     const log = (note: string): void => shared.log(name === null ? note : `issuer ${name}: ${note}`);
     const issuer = await openIssuer(stores, { ...shared, ...how, name, log: isCommand ? shared.log : log });
@@ -77,8 +78,21 @@ export function createRegistry(
   }
 
   /** @param fixtures absent for those of the first issuer */
-  const openBeside = (name: string, origin: Origin, fixtures: IdpOptions["fixtures"]): Promise<Issuer> =>
-    open(name, { origin, fixtures: fixtures ?? asFirst, address: () => placeOf(name) });
+  const openBeside = (
+    name: string,
+    origin: Origin,
+    fixtures: IdpOptions["fixtures"],
+    addedBy?: string,
+  ): Promise<Issuer> =>
+    open(name, {
+      ...{ origin, fixtures: fixtures ?? asFirst, address: () => placeOf(name) },
+      ...(addedBy !== undefined && {
+        tester: {
+          name: addedBy,
+          reach: fixtures === undefined ? undefined : reachOfRegistered(mainContext().settings),
+        },
+      }),
+    });
 
   async function drop(name: string): Promise<void> {
     const issuer = issuers.get(name);
@@ -146,13 +160,13 @@ export function createRegistry(
       await inTurn(follow);
       return view(name);
     },
-    add: (name, fixtures) =>
+    add: (name, fixtures, addedBy) =>
       inTurn(async () => {
         checkIssuerName(name);
         await follow();
         if (issuers.has(name) || broken.has(name) || !(await stores.claim(name))) throw issuerExists(name);
         try {
-          const { ctx } = await openBeside(name, fixtures === undefined ? "start" : "made", fixtures);
+          const { ctx } = await openBeside(name, fixtures === undefined ? "start" : "made", fixtures, addedBy);
           if (isCommand) await ctx.passwords.settle();
           await stores.confirm(name);
         } catch (error) {

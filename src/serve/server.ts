@@ -15,6 +15,7 @@ import { listen, type Listening } from "../http/listen.ts";
 import { createRenderer, type Renderer } from "../http/pages/templates/render.ts";
 import { recordTooLarge } from "../http/unread.ts";
 import { version } from "../files/package.ts";
+import type { Web } from "../http/web.ts";
 import { randomText } from "./random.ts";
 import { openStores } from "../store/open.ts";
 import type { Issuer } from "./issuer.ts";
@@ -53,10 +54,14 @@ export interface Server {
 
 /**
  * Starts a server; it answers requests when this resolves.
+ * @param more `controlTokens`: those that count now, beside the admin token
  * @throws {OperationError} usage, conflict (port taken), invalid (fixtures), not_found (the user of `login: auto:`)
  * @throws {LockedError | DataFileError | StorageError} of the data folder
  */
-export async function startServer(options: IdpOptions): Promise<Server> {
+export async function startServer(
+  options: IdpOptions,
+  { controlTokens = () => [] }: { readonly controlTokens?: Web["controlTokens"] } = {},
+): Promise<Server> {
   checkOptions(options);
   const settings = await checkSettings(options.settings);
   const { now = Date.now, random = randomText, log = () => undefined, host = defaultHost, onProgress } = options;
@@ -108,7 +113,16 @@ export async function startServer(options: IdpOptions): Promise<Server> {
     });
     const base = pathOf(issuer);
     onTooLarge = () => recordTooLarge(issuer.ctx, options.onRequest);
-    const toRoutes = createSites({ ...options, renderer, now, host, port, adminToken, close: closing.close });
+    const toRoutes = createSites({
+      ...options,
+      renderer,
+      now,
+      host,
+      port,
+      adminToken,
+      controlTokens,
+      close: closing.close,
+    });
     routesFor = (path) => {
       const name = issuerOfPath(base, path);
       if (name === null || !isShared) return toRoutes(issuers.find(name) ?? issuer);
@@ -150,12 +164,14 @@ function createSites(
       host: string;
       port: number;
       adminToken: string;
+      controlTokens: Web["controlTokens"];
       close: () => Promise<void>;
     }>,
 ): (issuer: Issuer) => RequestHandler {
-  const { renderer, now, host, port, adminToken, close } = options;
+  const { renderer, now, host, port, adminToken, controlTokens, close } = options;
   const shared = {
     renderer,
+    controlTokens,
     version,
     dynamicRegistration: options.dynamicRegistration ?? false,
     backchannel: options.backchannel ?? "off",

@@ -1,5 +1,5 @@
 /** The collections: the key of each, and each way its records are looked up. */
-import type { Code, DeviceRequest, Interaction, PushedRequest, Testing } from "./pending.ts";
+import type { Code, DeviceRequest, Interaction, PushedRequest, Testing, UsedId } from "./pending.ts";
 import type {
   AppliedFixture,
   Client,
@@ -13,7 +13,6 @@ import type {
   Session,
   Snapshot,
   TokenFamily,
-  UsedId,
   User,
 } from "./records.ts";
 

@@ -91,7 +91,13 @@ export interface DeviceRequest extends OfIssuer, OfDocument {
 
 /** What a tester did to the clock and to responses, and who may use the inspector. */
 export interface Testing {
-  readonly id: "clock" | "faults" | "inspector";
-  /** A type of `core/clock.ts`, `core/controls/faults/faults.ts` or `core/inspector/access.ts`. */
+  readonly id: "clock" | "faults" | "inspector" | "acts";
+  /** A type of `core/clock.ts`, `core/controls/faults/faults.ts`, `core/inspector/access.ts` or `core/operators/acts.ts`. */
   readonly value: unknown;
+}
+
+/** An identifier that may be used once only: the `jti` of a client assertion or of a DPoP proof. */
+export interface UsedId {
+  readonly id: string;
+  readonly expiresAt: number;
 }

@@ -43,10 +43,7 @@ export interface User {
   readonly passkeys?: readonly Passkey[];
 }
 
-/**
- * A client: RFC 7591 and OpenID Connect registration metadata, under those names, beside `idp`'s own.
- * Metadata that is absent was not registered; `core/clients/clients.ts` decides what applies instead.
- */
+/** A client: RFC 7591 and OpenID Connect metadata beside `idp`'s own. `core/clients/clients.ts` decides what applies where some is absent. */
 export interface Client {
   readonly client_id: string;
   /** Absent, and no method that needs keys: a public client. */
@@ -228,7 +225,16 @@ export interface FixturesInUse {
 /** Single values that belong to the data as a whole. */
 export interface Meta {
   readonly id:
-    "issuer" | "settings" | "longestLife" | "latestEnd" | "era" | "pasts" | "deadEras" | "knownKeys" | "workloadKeys";
+    | "issuer"
+    | "addedBy"
+    | "settings"
+    | "longestLife"
+    | "latestEnd"
+    | "era"
+    | "pasts"
+    | "deadEras"
+    | "knownKeys"
+    | "workloadKeys";
   readonly value: unknown;
 }
 
@@ -239,10 +245,4 @@ export interface Snapshot {
   readonly savedAt: string;
   /** A type of `core/controls/snapshots.ts`. */
   readonly content: unknown;
-}
-
-/** An identifier that may be used once only: the `jti` of a client assertion or of a DPoP proof. */
-export interface UsedId {
-  readonly id: string;
-  readonly expiresAt: number;
 }

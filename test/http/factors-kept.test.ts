@@ -16,7 +16,7 @@ const seed = {
 type Caller = Pick<Idp, "call">;
 const codeOf = async (idp: Caller): Promise<string> => (await idp.call("users.otp", { username: "erin" })).code ?? "";
 const secretOf = async (idp: Caller): Promise<string | null> =>
-  new URL((await idp.call("users.otp", { username: "erin" })).uri).searchParams.get("secret");
+  new URL((await idp.call("users.otp", { username: "erin" })).uri ?? "").searchParams.get("secret");
 
 /** Signs erin in with a code. */
 async function proveWith(idp: Idp, otp: string): Promise<Visit> {

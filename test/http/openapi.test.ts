@@ -123,6 +123,7 @@ const token = async (): Promise<string> =>
 const calls: Readonly<Record<string, () => Promise<{ readonly path: string; readonly body?: unknown }>>> = {
   openapi: async () => ({ path: "/openapi.json" }),
   status: async () => ({ path: "/status" }),
+  acts: async () => ({ path: "/acts" }),
   "users.otp": async () => {
     await idp.call("seed", { users: [{ username: "otto", factors: ["otp"] }] });
     return { path: "/users/otto/otp" };

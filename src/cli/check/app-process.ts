@@ -96,7 +96,8 @@ function signalGroup({ pid }: ChildProcess, signal: NodeJS.Signals | 0): boolean
 export function appProcess(
   subject: Subject,
   [program, ...args]: StartCommand,
-  env: NodeJS.ProcessEnv,
+  // The app is one of those whom control tokens keep apart.
+  { IDP_CONTROL_TOKENS: _, ...env }: NodeJS.ProcessEnv,
   start: Start,
 ): AppProcess {
   let child: ChildProcess | null = null;

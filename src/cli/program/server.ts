@@ -58,6 +58,10 @@ function declareStart(program: Command, act: Act, { words, env }: Typed): void {
     .option("--templates <dir>", "a folder with your own pages, texts and stylesheet; what it lacks is built in")
     .option("--open", "open the start page in a browser")
     .option("--ready-file <file>", "a JSON file that exists while the server is ready")
+    .option(
+      "--control-tokens <file>",
+      "tokens of the control API for a team, each with a role: a list of { name, role, token }",
+    )
     .option("--until-stdin-closes", "stop when standard input closes, so that no server outlives a killed test");
   withSettings(start)
     .hook("preAction", (command) => {

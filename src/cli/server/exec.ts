@@ -82,7 +82,8 @@ export async function environmentOf(
     ["IDP_ADMIN_TOKEN", idp.adminToken] as const,
     ...ownEnvOf(client, (name) => cli.env[name] !== undefined),
   ]);
-  const kept = Object.entries(cli.env).filter(([name]) => !variables.has(name));
+  // The program is one of those whom the tokens keep apart.
+  const kept = Object.entries(cli.env).filter(([name]) => !variables.has(name) && name !== "IDP_CONTROL_TOKENS");
   return Object.fromEntries([...kept, ...[...variables].filter(([, value]) => value !== null)]) as NodeJS.ProcessEnv;
 }
 

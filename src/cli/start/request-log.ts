@@ -50,7 +50,9 @@ export function requestLines(event: RequestEvent, style: Style, width: number): 
     style.dim(clock),
     `${escapeLine(method).padEnd(4)} ${escapeLine(endpointName(event)).padEnd(12)}`,
     paint(String(status)),
-    [client, user, clockNote(event)].filter((part) => part !== null && part !== "").join("  "),
+    [client, user, event.by === undefined ? null : `by ${escapeLine(event.by)}`, clockNote(event)]
+      .filter((part) => part !== null && part !== "")
+      .join("  "),
   ];
   const line = head.join("  ").trimEnd();
   const taken = cells([clock, ...head.slice(1, 2), String(status), ...head.slice(3)].join("  ").trimEnd());

@@ -28,7 +28,6 @@ import { removeReadyFile, writeReadyFile } from "./ready-file.ts";
 import { twoPlaces } from "../target/store-flag.ts";
 import { adminTokenOf } from "../target/server-of-url.ts";
 import { cutPath, remarkLines, requestLines } from "./request-log.ts";
-import type { Watched } from "./watch.ts";
 import { sayStale, screenOf } from "./screen-content.ts";
 import { stopWithStdin } from "./until-stdin-closes.ts";
 import { fixturePaths, settingsOf, withStdin, type SettingsFlags } from "../program/server-flags.ts";
@@ -54,6 +53,8 @@ export interface StartFlags extends SettingsFlags {
   readonly dynamicRegistration?: true;
   readonly watch?: boolean;
   readonly untilStdinCloses?: true;
+  /** A path, or the list itself. */
+  readonly controlTokens?: string;
 }
 
 /** `--cert` and `--key`, which need each other. */
@@ -180,7 +181,13 @@ export async function start(cli: Invocation, flags: StartFlags, words: readonly 
     return commandLine({ env: cli.env, target })(words, of);
   };
   const options = optionsOf(cli, flags, { named, found: fixtures }, { progress, log, commandLine: line });
-  const server = await withFixtures(fixtures.sources, () => explained(() => startServer(options)))
+  // Loads zod only where it is needed.
+  const tokens =
+    flags.controlTokens === undefined
+      ? null
+      : await (await import("./control-tokens.ts")).controlTokens(flags.controlTokens, adminTokenOf(cli.env), log);
+  const more = tokens === null ? {} : { controlTokens: tokens.list };
+  const server = await withFixtures(fixtures.sources, () => explained(() => startServer(options, more)))
     .catch(async (error: unknown) => {
       throw (await portTaken(error, words)) ?? error;
     })
@@ -195,29 +202,23 @@ export async function start(cli: Invocation, flags: StartFlags, words: readonly 
     // A person at a terminal changes fixtures; a pipeline does not.
     const watches = flags.watch ?? (cli.interactive && cli.stdout.isTTY);
     const watching = watches
-      ? await watch(cli, server, { named, found: fixtures, asked: flags.watch === true, templates: flags.templates })
+      ? (await import("./watch.ts")).watch(cli, server, log, {
+          named,
+          found: fixtures,
+          asked: flags.watch === true,
+          templates: flags.templates,
+        })
       : null;
     stopKeys = listenForKeys(cli, idp, stop);
     await Promise.race([stopped, idp.closed]);
     await watching?.close();
   } finally {
     stopKeys?.();
+    tokens?.close();
     if (readyFile !== undefined) await removeReadyFile(readyFile);
     await idp.close();
   }
   return null;
-}
-
-async function watch(cli: Invocation, server: Server, { asked, ...what }: Watched & { readonly asked: boolean }) {
-  const { watchFixtures } = await import("./watch.ts");
-  try {
-    return watchFixtures(cli, server, { ...what, read: () => readFixtures(what.named, process.cwd()) });
-  } catch (error) {
-    // Whoever did not ask for it can go on without.
-    if (asked) throw error;
-    logRemark(cli, `Changes of fixtures are not noticed: ${error instanceof Error ? error.message : String(error)}`);
-    return null;
-  }
 }
 
 async function announce(

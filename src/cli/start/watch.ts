@@ -1,6 +1,7 @@
 import { readdirSync, realpathSync, statSync, watch as watchFolder, type FSWatcher } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { isFixtureName, isPath, usualNames, type FoundFixtures, type NamedFixture } from "../../serve/fixture-files.ts";
+import { readFixtures } from "../../serve/fixture-logos.ts";
 import type { Server } from "../../serve/server.ts";
 import { changeFixtures } from "../../core/seed/change.ts";
 import { printableJson } from "../output/escape.ts";
@@ -191,4 +192,20 @@ export function watchFixtures(
       await work;
     },
   };
+}
+
+/** As {@link watchFixtures}. Whoever did not ask for it can go on without: null. @param log takes the reason */
+export function watch(
+  cli: Invocation,
+  server: Server,
+  log: (note: string) => void,
+  { asked, ...what }: Watched & { readonly asked: boolean },
+) {
+  try {
+    return watchFixtures(cli, server, { ...what, read: () => readFixtures(what.named, process.cwd()) });
+  } catch (error) {
+    if (asked) throw error;
+    log(`Changes of fixtures are not noticed: ${error instanceof Error ? error.message : String(error)}`);
+    return null;
+  }
 }

@@ -6,6 +6,7 @@ import { assertionAlgorithms } from "../clients/assertion-algorithms.ts";
 import { grantTypesOf, isPublic } from "../clients/clients.ts";
 import { privateMembers } from "../keys/keys.ts";
 import { hasOpenPort } from "../clients/redirect-uri.ts";
+import { addressProblem } from "../outbound.ts";
 import { checkHttpHost, type UriSettings } from "../clients/http-hosts.ts";
 import { grantTypesThatNeed } from "../tokens/grant-types/list.ts";
 import type { FixtureClient } from "./schema.ts";
@@ -36,6 +37,11 @@ function uriProblems(client: FixtureClient, settings: UriSettings): ClientProble
   for (const field of ["backchannel_logout_uri", "initiate_login_uri"] as const) {
     const message = checkHttpHost(client[field] ?? "", settings);
     if (message !== null) problems.push({ field, message, unfit: "settings" });
+  }
+  for (const field of ["jwks_uri", "backchannel_logout_uri"] as const) {
+    const uri = client[field] ?? "";
+    const why = settings.reach !== undefined && URL.canParse(uri) ? addressProblem(uri, settings.reach) : null;
+    if (why !== null) problems.push({ field, message: `"${uri}" cannot be used: ${why}`, unfit: "settings" });
   }
   return problems;
 }

@@ -1,4 +1,4 @@
-import { isLoopbackHost } from "../../net/address.ts";
+import { isLoopbackHost, type Reach } from "../../net/address.ts";
 import type { Settings } from "../context.ts";
 import { checkEndpointUri } from "./redirect-uri.ts";
 
@@ -10,6 +10,8 @@ import { checkEndpointUri } from "./redirect-uri.ts";
 export interface UriSettings extends Pick<Settings, "any_loopback_port"> {
   /** Null: none can be listed. */
   readonly http_redirect_hosts: readonly string[] | null;
+  /** Set where the clients are a tester's: this server sends requests for them only there, as for clients that registered themselves. */
+  readonly reach?: Reach | undefined;
 }
 
 /** For clients that registered themselves: the list is not for them. */

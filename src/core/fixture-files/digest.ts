@@ -1,4 +1,5 @@
 import { createHmac, hash } from "node:crypto";
+import type { Reach } from "../../net/address.ts";
 import type { ReadTx } from "../../store/store.ts";
 import { canonical } from "../../text/json-object.ts";
 import type { AnyFixtures } from "./source.ts";
@@ -13,6 +14,8 @@ export interface CheckedWith {
   readonly http_redirect_hosts?: readonly string[] | null;
   readonly any_loopback_port?: boolean;
   readonly login?: string;
+  /** Where the clients of a tester may be. */
+  readonly reach?: Reach | undefined;
 }
 
 /** The record of the key. */
@@ -35,9 +38,10 @@ export const digestOf = (key: string, value: unknown): string =>
 export function digestOfSources(
   key: string,
   sources: readonly AnyFixtures[],
-  { http_redirect_hosts: hosts = [], any_loopback_port: anyPort = false, login }: CheckedWith,
+  { http_redirect_hosts: hosts = [], any_loopback_port: anyPort = false, login, reach }: CheckedWith,
 ): string | null {
-  const hmac = createHmac("sha256", key).update(canonical([hosts, anyPort, login === "password"]));
+  const settings = [hosts, anyPort, login === "password", ...(reach === undefined ? [] : [reach])];
+  const hmac = createHmac("sha256", key).update(canonical(settings));
   for (const source of sources) {
     if ("text" in source) {
       hmac.update(`${source.name}\n${source.text.length}\n`).update(source.text);

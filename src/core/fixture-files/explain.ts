@@ -35,7 +35,7 @@ function shown(value: unknown, secret: boolean): string {
 }
 
 const isSecret = (path: Path): boolean =>
-  ["password", "client_secret"].includes(String(path.at(-1))) || path.at(-2) === "env";
+  ["password", "client_secret", "token"].includes(String(path.at(-1))) || path.at(-2) === "env";
 
 const oneOf = (names: readonly string[]): string =>
   names.length === 1 ? `"${names[0] ?? ""}"` : `one of ${names.join(", ")}`;

@@ -4,6 +4,7 @@
 import type { ReadTx, Store } from "../../store/store.ts";
 import { derive } from "../derived.ts";
 import { baseOf } from "../endpoints.ts";
+import type { ControlToken, Operator, Role } from "../operators/roles.ts";
 import { hashOf, sameSecret } from "../secrets.ts";
 
 /** Bytes of randomness in the path. */
@@ -15,38 +16,51 @@ const secretBytes = 32;
 /** For how long a key can be used, in seconds. */
 const keyLife = 600;
 
+/** Who opened an inspector, and with which token. */
+export interface Opener extends Operator {
+  /** SHA-256 of the control token; null: the admin token, or a command that has the data. */
+  readonly tokenHash: string | null;
+}
+
+/** Whether the token that somebody came with still counts, with the role that it had. */
+export const isCurrent = (tokens: readonly ControlToken[], { name, role, tokenHash }: Opener): boolean =>
+  tokenHash === null ||
+  tokens.some((one) => one.name === name && one.role === role && sameSecret(hashOf(one.token), tokenHash));
+
 /** Keys and sessions end with the process, or with the last one on the same records. */
 export interface InspectorAccess {
   /**
-   * Below the issuer: `/_idp/<random>/`. Cookies ignore ports, so only a path that nobody else knows keeps the cookie of the inspector from
-   * other servers on this host.
+   * Below the issuer: `/_idp/<random>/`, another one for each role. Cookies ignore ports, so only a path that nobody else knows keeps the cookie of
+   * the inspector from other servers on this host.
    */
-  readonly path: string;
+  readonly pathOf: (role: Role) => string;
   /** @returns a key that opens one session within ten minutes */
-  readonly newKey: () => Promise<string>;
-  /** Whether a key can still be used. */
-  readonly isKey: (key: string) => boolean;
-  /** Uses a key up. @returns the secret of the new session; null: the key is unknown, used or too old */
-  readonly redeem: (key: string) => Promise<string | null>;
-  readonly isSession: (secret: string) => boolean;
+  readonly newKey: (opener: Opener) => Promise<string>;
+  /** Whether a key of a role can still be used. */
+  readonly isKey: (key: string, role: Role) => boolean;
+  /** Uses a key up. @returns the secret of the new session; null: the key is unknown, used, too old, or of another role */
+  readonly redeem: (key: string, role: Role) => Promise<string | null>;
+  /** Whose session it is; null: nobody's, or one of another role. */
+  readonly openerOf: (secret: string, role: Role) => Opener | null;
 }
 
 interface Key {
   readonly hash: string;
   /** Milliseconds. */
   readonly expiresAt: number;
+  readonly opener: Opener;
 }
 
 /** The record: of keys and sessions, it has hashes only. */
 interface State {
-  /** The random part of the path; "": nobody has made it yet. */
-  readonly place: string;
+  /** The random part of the path of each role; null: nobody has made them yet. */
+  readonly places: Readonly<Record<Role, string>> | null;
   readonly keys: readonly Key[];
-  readonly sessions: readonly string[];
+  readonly sessions: readonly Pick<Key, "hash" | "opener">[];
 }
 
 const stateIn = (tx: ReadTx): State =>
-  (tx.get("testing", "inspector")?.value ?? { place: "", keys: [], sessions: [] }) as State;
+  (tx.get("testing", "inspector")?.value ?? { places: null, keys: [], sessions: [] }) as State;
 
 /** @param now the real time, because a key is valid for ten real minutes */
 export async function createInspectorAccess(
@@ -63,32 +77,39 @@ export async function createInspectorAccess(
       if (after !== null) tx.put("testing", { id: "inspector", value: after });
       return after !== null;
     });
-  // The first instance on the records makes it, and all others use it.
-  const made = random(pathBytes);
-  await change((before) => (before.place === "" ? { ...before, place: made } : null));
+  // The first instance on the records makes them, and all others use them.
+  const [reader, tester, admin] = [random(pathBytes), random(pathBytes), random(pathBytes)];
+  await change((before) => (before.places === null ? { ...before, places: { reader, tester, admin } } : null));
   return {
-    path: `/_idp/${state.value.place}/`,
-    async newKey() {
+    pathOf: (role) => `/_idp/${state.value.places?.[role] ?? ""}/`,
+    async newKey(opener) {
       const key = random(secretBytes);
-      const kept = { hash: hashOf(key), expiresAt: now() + keyLife * 1000 };
+      const kept = { hash: hashOf(key), expiresAt: now() + keyLife * 1000, opener };
       await change((before) => ({ ...before, keys: [...before.keys, kept] }));
       return key;
     },
-    isKey(given) {
+    isKey(given, role) {
       const hash = hashOf(given);
-      return state.value.keys.some((key) => key.expiresAt > now() && sameSecret(hash, key.hash));
+      return state.value.keys.some(
+        (key) => key.opener.role === role && key.expiresAt > now() && sameSecret(hash, key.hash),
+      );
     },
-    async redeem(given) {
+    async redeem(given, role) {
       const hash = hashOf(given);
       const secret = random(secretBytes);
       const isOpen = await change(({ keys, sessions, ...rest }) => {
-        const found = keys.find((key) => sameSecret(hash, key.hash));
+        const found = keys.find((key) => key.opener.role === role && sameSecret(hash, key.hash));
         if (found === undefined) return null;
-        return { ...rest, keys: keys.filter((key) => key !== found), sessions: [...sessions, hashOf(secret)] };
+        const session = { hash: hashOf(secret), opener: found.opener };
+        return { ...rest, keys: keys.filter((key) => key !== found), sessions: [...sessions, session] };
       });
       return isOpen ? secret : null;
     },
-    isSession: (secret) => state.value.sessions.includes(hashOf(secret)),
+    openerOf(secret, role) {
+      const hash = hashOf(secret);
+      const found = state.value.sessions.find((session) => session.hash === hash);
+      return found?.opener.role === role ? found.opener : null;
+    },
   };
 }
 
@@ -101,8 +122,9 @@ export const inspectorCsrf = (secret: string): string => hashOf(`inspector ${sec
  */
 export async function inspectorAddress(
   { issuer, inspector }: { readonly issuer: string; readonly inspector: InspectorAccess },
+  opener: Opener,
   flow?: string,
 ): Promise<{ readonly url: string; readonly expires_in: number }> {
-  const query = new URLSearchParams({ key: await inspector.newKey(), ...(flow !== undefined && { flow }) });
-  return { url: `${baseOf(issuer)}${inspector.path}?${query.toString()}`, expires_in: keyLife };
+  const query = new URLSearchParams({ key: await inspector.newKey(opener), ...(flow !== undefined && { flow }) });
+  return { url: `${baseOf(issuer)}${inspector.pathOf(opener.role)}?${query.toString()}`, expires_in: keyLife };
 }

@@ -32,6 +32,8 @@ export interface IssuerView {
   readonly grants: number;
   /** Why it could not be opened; null: it works. */
   readonly problem: string | null;
+  /** The tester who added it; absent: an admin, or the start. */
+  readonly addedBy?: string;
 }
 
 /** Counts the records of an issuer. */
@@ -68,9 +70,10 @@ export interface Issuers<C extends IssuerContext = IssuerContext> {
   /**
    * Makes an issuer.
    * @param sources its fixtures; absent: those of the first issuer
+   * @param addedBy the tester who adds it, and whose it is
    * @throws {OperationError} usage, if the name is not valid; conflict, if the name is taken; invalid (fixtures)
    */
-  add(name: string, sources: readonly FixtureSource[] | undefined): Promise<IssuerView>;
+  add(name: string, sources: readonly FixtureSource[] | undefined, addedBy?: string): Promise<IssuerView>;
   /**
    * Applies fixtures to an issuer that exists: once, or as those that it uses from now on.
    * @throws {OperationError} not_found; invalid (fixtures)

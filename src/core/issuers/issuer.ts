@@ -85,8 +85,17 @@ export function checkIssuerName(name: string): void {
 /** An issuer whose store is open. */
 export const viewOf = async (
   name: string,
-  { issuer, store }: Pick<Context, "issuer" | "store">,
-): Promise<IssuerView> => ({ name, issuer, data: store.location, ...(await store.read(recordsIn)), problem: null });
+  { issuer, store, addedBy }: Pick<Context, "issuer" | "store" | "addedBy">,
+): Promise<IssuerView> => ({
+  ...{ name, issuer, data: store.location, ...(await store.read(recordsIn)), problem: null },
+  ...(addedBy !== null && { addedBy }),
+});
+
+/** The tester who added the issuer; null: an admin, or the start. */
+export function addedBy(tx: ReadTx): string | null {
+  const name = tx.get("meta", "addedBy")?.value;
+  return typeof name === "string" ? name : null;
+}
 
 /** An issuer whose data could not be opened. */
 export const brokenView = (name: string, issuer: string, error: unknown): IssuerView => ({

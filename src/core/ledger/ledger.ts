@@ -38,6 +38,8 @@ export interface Act {
   /** Milliseconds since 1970, as in the requests. */
   readonly time: number;
   readonly command: string;
+  /** The name of their token; null: a command on the folder, or the library. */
+  readonly by: string | null;
   /** The place of the last request before it: a moved clock puts times in another order. */
   readonly after: number;
 }

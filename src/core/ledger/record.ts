@@ -55,6 +55,8 @@ export interface RequestEvent extends Omit<RequestRecord, "id" | "outcome" | Det
   readonly outcome: string | null;
   /** If a value is not a registered one: what was sent, and what is registered. */
   readonly mismatch: Mismatch | null;
+  /** The name of the token that a request to the control API had; absent: it is no such request. */
+  readonly by?: string;
 }
 
 /** What a route reports about a request. */
@@ -65,6 +67,8 @@ export interface RequestNotes {
   /** Absent: the request was not refused. */
   refusal?: Pick<RequestRecord, "rule" | "fix"> & { readonly error: string };
   mismatch?: Mismatch | null;
+  /** Who sent it to the control API, or the form of the inspector. */
+  by?: string;
   /** The flow that the request belongs to, where its error page names it; absent: the ledger finds it. */
   flow?: string;
   /** Which texts of a refused request are registered, and may be shown. */

@@ -71,6 +71,7 @@ export function eventOf<Id extends string | null>(
     fault: notes.fault ?? null,
     clock,
     mismatch: notes.mismatch ?? null,
+    ...(notes.by !== undefined && { by: notes.by }),
   };
   if (isAccepted(exchange)) return line;
   const text = redactorOf(exchange, registeredIn(exchange, isScope));

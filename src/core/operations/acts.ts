@@ -1,4 +1,5 @@
 import type { Context } from "../context.ts";
+import type { Operator } from "../operators/roles.ts";
 import { commandOn, flagWith, plainCommandLine } from "../hint.ts";
 
 /** What an operator does to a server while apps use it: the inspector shows it between their requests. */
@@ -9,23 +10,40 @@ const told: readonly string[] = [
   "snapshots.restore",
 ];
 
-/** The command that does the same; its values are names, times and durations. */
-function commandOf(name: string, input: Readonly<Record<string, unknown>>): string {
+/** The fields that an act shows: names, times and durations. No other is shown, since it may be a secret. */
+const shownFields = new Set(
+  "username user client client_id id name scope endpoint by to at issuer acr kind workload all access refresh sessions codes keys".split(
+    " ",
+  ),
+);
+
+/** The command that does the same; its values are names, times and durations. @param inPath the fields that the command takes as words */
+export function commandOf(
+  name: string,
+  input: Readonly<Record<string, unknown>>,
+  inPath: readonly string[] = [],
+): string {
   const { endpoint } = input;
-  const fields = Object.entries(name === "faults.add" ? { endpoint } : input).filter(([, value]) =>
-    ["string", "number", "boolean"].includes(typeof value),
+  const fields = Object.entries(name === "faults.add" ? { endpoint } : input).filter(
+    ([field, value]) => shownFields.has(field) && ["string", "number", "boolean"].includes(typeof value),
   );
-  const command = ["idp", ...name.split(".")];
-  const [[field, only] = ["", true]] = fields;
-  if (fields.length === 1 && only !== true && field !== "user" && field !== "client")
-    return plainCommandLine(commandOn(command, String(only)));
-  const flags = fields.flatMap(([flag, value]) =>
+  const [[first, only] = ["", true]] = fields;
+  const isWord = fields.length === 1 && only !== true && first !== "user" && first !== "client";
+  const words = isWord ? [first] : inPath;
+  const [positional, flagged] = [true, false].map((isOne) =>
+    fields.filter(([field]) => words.includes(field) === isOne),
+  );
+  const flags = (flagged ?? []).flatMap(([flag, value]) =>
     value === true ? [`--${flag}`] : flagWith(`--${flag}`, String(value)),
   );
-  return plainCommandLine([...command, ...flags]);
+  const command = ["idp", ...name.split(".")];
+  const [word] = positional ?? [];
+  return plainCommandLine(word === undefined ? [...command, ...flags] : commandOn(command, String(word[1]), flags));
 }
 
 /** Call it after an operation has been done. */
-export function tellLedger({ ledger, now }: Context, name: string, input: object): void {
-  if (told.includes(name)) ledger.act({ time: now(), command: commandOf(name, input as Record<string, unknown>) });
+export function tellLedger({ ledger, now }: Context, name: string, input: object, by?: Operator): void {
+  if (!told.includes(name)) return;
+  const command = commandOf(name, input as Readonly<Record<string, unknown>>);
+  ledger.act({ time: now(), command, by: by?.name ?? null });
 }

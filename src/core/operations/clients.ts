@@ -12,12 +12,14 @@ const bySettings =
 
 export const clientOperations = {
   "clients.list": reads("/clients", {
+    role: "reader",
     summary: "List clients, in the order they were added",
     input: (zod) => zod.strictObject({ secrets: zod.boolean().optional() }),
     answer: async (zod) => zod.array((await shown()).client),
     run: async (ctx, input) => (await clients()).listClients(ctx, input),
   }),
   "clients.show": reads("/clients/:client_id", {
+    role: "reader",
     summary: "Show a client",
     input: (zod) => zod.strictObject({ client_id: zod.string(), secrets: zod.boolean().optional() }),
     answer: async () => (await shown()).client,

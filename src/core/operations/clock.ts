@@ -13,6 +13,7 @@ export const clockOperations = {
   "clock.show": reads(
     "/clock",
     {
+      role: "reader",
       summary: "What the clock of the server shows",
       input: nothing,
       answer,
@@ -23,6 +24,7 @@ export const clockOperations = {
   "clock.advance": changes(
     "/clock/advance",
     {
+      role: "tester",
       summary: "Move the clock, until the server ends or it is reset; a negative duration moves it back",
       note: "The clock shows the years from 1970 to 9979: 422 beyond.",
       input: async (zod) => zod.strictObject({ by: (await times()).signedDuration }),
@@ -34,6 +36,7 @@ export const clockOperations = {
   "clock.set": changes(
     "/clock/set",
     {
+      role: "tester",
       summary: "Set the clock; what was revoked stays revoked, and what had expired for good stays expired",
       input: async (zod) => zod.strictObject({ to: (await times()).clockTime }),
       answer,
@@ -44,6 +47,7 @@ export const clockOperations = {
   "clock.freeze": changes(
     "/clock/freeze",
     {
+      role: "tester",
       summary: "Stop the clock; it can still be advanced and set",
       input: nothing,
       answer,
@@ -54,6 +58,7 @@ export const clockOperations = {
   "clock.reset": changes(
     "/clock/reset",
     {
+      role: "tester",
       summary: "Let the clock show the real time again",
       input: nothing,
       answer,

@@ -6,6 +6,7 @@ const kinds = ["access", "refresh", "sessions", "codes"] as const;
 
 export const expireOperations = {
   expire: changes("/expire", {
+    role: "tester",
     summary: "Let what was issued so far expire now: access tokens, unless something else is named",
     input: (zod) => {
       const flag = zod.boolean().optional();

@@ -12,6 +12,7 @@ export const faultOperations = {
   "faults.list": reads(
     "/faults",
     {
+      role: "reader",
       summary: "List the faults that are active",
       input: nothing,
       answer: async (zod) => zod.array((await shown()).fault),
@@ -22,6 +23,7 @@ export const faultOperations = {
   "faults.add": changes(
     "/faults",
     {
+      role: "tester",
       summary: "Add a fault: the requests that match it get a response that is wrong on purpose",
       note: "The client and the user must exist: 422.",
       input: async () => (await import("./schemas/given.ts")).faultInput,
@@ -33,6 +35,7 @@ export const faultOperations = {
   "faults.clear": changes(
     "/faults",
     {
+      role: "tester",
       summary: "Remove all faults",
       input: nothing,
       answer: none,
@@ -41,6 +44,7 @@ export const faultOperations = {
     { ...removes, ...ofTesting },
   ),
   "faults.flaws": reads("/faults/flaws", {
+    role: "reader",
     summary: "List the flaws that a response can have, and what each should make a client do",
     input: nothing,
     answer: async (zod) => zod.array((await shown()).flaw),
@@ -49,6 +53,7 @@ export const faultOperations = {
   "faults.remove": changes(
     "/faults/:id",
     {
+      role: "tester",
       summary: "Remove a fault",
       input: (zod) => zod.strictObject({ id: zod.string() }),
       answer: none,

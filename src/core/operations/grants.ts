@@ -8,6 +8,7 @@ const grant = async () => (await import("./schemas/shown.ts")).grant;
 
 export const grantOperations = {
   "grants.list": reads("/grants", {
+    role: "reader",
     summary: "List grants",
     input: (zod) => zod.strictObject({ user: zod.string().optional(), client: zod.string().optional() }),
     answer: async (zod) => zod.array(await grant()),
@@ -17,6 +18,7 @@ export const grantOperations = {
   "grants.add": changes(
     "/grants",
     {
+      role: "tester",
       summary: "Record a consent, as `issue.grant` does",
       input: consent,
       answer: grant,
@@ -26,6 +28,7 @@ export const grantOperations = {
     creates,
   ),
   "grants.show": reads("/grants/:id", {
+    role: "reader",
     summary: "Show a grant",
     input: (zod) => zod.strictObject({ id: zod.string() }),
     answer: grant,
@@ -50,6 +53,7 @@ export const grantOperations = {
   "grants.revoke": changes(
     "/grants/:id",
     {
+      role: "tester",
       summary: "Revoke a grant: its tokens become invalid, permanently",
       input: (zod) => zod.strictObject({ id: zod.string() }),
       answer: none,
@@ -59,6 +63,7 @@ export const grantOperations = {
     removes,
   ),
   revoke: changes("/revoke", {
+    role: "tester",
     summary: "Revoke grants: of a user, of a client, of both, one, or all",
     input: (zod) =>
       zod

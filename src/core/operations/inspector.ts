@@ -1,3 +1,4 @@
+import { admin } from "../operators/roles.ts";
 import { changes, creates } from "./operation.ts";
 
 /** The inspector. */
@@ -6,6 +7,7 @@ export const inspectorOperations = {
   "inspector.open": changes(
     "/inspector/open",
     {
+      role: "reader",
       summary: "Make a key that opens the inspector once, within ten minutes",
       note: "A sign-in that the ledger does not hold: 404.",
       input: async (zod) => {
@@ -16,9 +18,13 @@ export const inspectorOperations = {
       answer: (zod) =>
         zod.object({ url: zod.string().describe("With the key"), expires_in: zod.int().describe("Seconds") }),
       refuses: [404],
-      run: async (ctx, { flow }) => {
+      run: async (ctx, { flow }, { by }) => {
         if (flow !== undefined) (await import("../ledger/filter.ts")).requireFlow(ctx.ledger, flow);
-        return (await import("../inspector/access.ts")).inspectorAddress(ctx, flow);
+        return (await import("../inspector/access.ts")).inspectorAddress(
+          ctx,
+          by ?? { ...admin, tokenHash: null },
+          flow,
+        );
       },
     },
     { ...creates, changes: false, needsServer: true },

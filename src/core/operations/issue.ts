@@ -9,6 +9,7 @@ export const issueOperations = {
   "issue.grant": changes(
     "/issue/grant",
     {
+      role: "tester",
       summary: "Record a consent, as if the user had allowed it",
       input: consent,
       answer: async () => (await shown()).grant,
@@ -20,6 +21,7 @@ export const issueOperations = {
   "issue.code": changes(
     "/issue/code",
     {
+      role: "tester",
       summary: "Issue an authorization code, as if the user had signed in and allowed it",
       input: async (zod) => {
         const { challengeSyntax } = await import("../tokens/pkce.ts");
@@ -59,6 +61,7 @@ export const issueOperations = {
   "issue.tokens": changes(
     "/issue/tokens",
     {
+      role: "tester",
       summary: "Issue tokens, as if the user had signed in and allowed it",
       input: (zod) =>
         zod.strictObject({ ...consent(zod).shape, nonce: zod.string().optional(), acr: zod.string().optional() }),

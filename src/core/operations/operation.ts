@@ -1,5 +1,7 @@
 import type { ZodType } from "zod";
 import type { Context } from "../context.ts";
+import type { Opener } from "../inspector/access.ts";
+import type { Role } from "../operators/roles.ts";
 import type { Input, Later } from "./schemas/later.ts";
 import type { z } from "./schemas/zod.ts";
 
@@ -15,6 +17,8 @@ export interface RunningServer {
 
 /** Who runs an operation. */
 export interface Runner {
+  /** Whose request to a running server it is. Absent: a command that works on a folder, or a program that uses the library. */
+  readonly by?: Opener;
   /** Null: a command that works on a folder, or a program that uses the library. */
   readonly server: RunningServer | null;
   /** Called with how far a long operation is. */
@@ -23,6 +27,8 @@ export interface Runner {
 
 /** What each operation says of itself, in the file of its noun. */
 interface Declared<S extends ZodType, O> {
+  /** Who may do it; absent: an admin. */
+  readonly role?: Role;
   /** One sentence without a period. */
   readonly summary: string;
   /** For the OpenAPI document: the rules that compare the input with records or settings. */
@@ -49,11 +55,16 @@ interface Special {
   readonly needsServer: boolean | "unless shared";
   /** Bytes of a request body. */
   readonly bodyLimit: number;
+  /** It concerns the process, and not only the issuer whose API it is asked for at. */
+  readonly ofProcess: boolean;
+  /** Its answer has secrets. */
+  readonly showsSecrets: boolean;
 }
 
 export interface Operation<S extends ZodType = ZodType, O = unknown> extends Special {
   /** Below `/_idp/api`. */
   readonly path: string;
+  readonly role: Role;
   readonly summary: string;
   readonly note: string | null;
   readonly input: Later<S>;
@@ -73,17 +84,19 @@ const usual: Special = {
   createsData: false,
   needsServer: false,
   bodyLimit: usualBody,
+  ofProcess: false,
+  showsSecrets: false,
 };
 
 function declare<S extends ZodType, O>(
   path: string,
-  { summary, note, input, answer, refuses = [], run }: Declared<S, O>,
+  { role = "admin", summary, note, input, answer, refuses = [], run }: Declared<S, O>,
   special: Partial<Special>,
 ): Operation<S, O> {
   return {
     ...usual,
     ...special,
-    ...{ path, summary, note: note ?? null, input, answer, refuses },
+    ...{ path, role, summary, note: note ?? null, input, answer, refuses },
     run: async (ctx, given, runner) => {
       const { checkInput } = await import("./schemas/input.ts");
       return run(ctx, await checkInput(input, given), runner);
@@ -106,6 +119,10 @@ export const changes = <S extends ZodType, O>(
 export const edits = { method: "PATCH" } as const;
 export const creates = { status: 201 } as const;
 export const removes = { method: "DELETE", status: 204 } as const;
+
+/** Whether it changes something that others see, so that it is kept who asked for it. */
+export const isChange = ({ method, role }: Pick<Operation, "method" | "role">): boolean =>
+  method !== "GET" && role !== "reader";
 
 /** The input of an operation that takes none. */
 export const nothing = (zod: typeof z) => zod.strictObject({});

@@ -42,6 +42,7 @@ export const requestOperations = {
   "requests.list": reads(
     "/requests",
     {
+      role: "reader",
       summary: "List the last requests, the oldest first",
       input: async (zod) => zod.strictObject(await filters(zod)),
       answer: async (zod) => zod.array(await request()),
@@ -52,6 +53,7 @@ export const requestOperations = {
   "requests.show": reads(
     "/requests/:id",
     {
+      role: "reader",
       summary: "Show a request",
       input: (zod) => zod.strictObject({ id: zod.string() }),
       answer: request,
@@ -63,6 +65,7 @@ export const requestOperations = {
   "requests.clear": changes(
     "/requests",
     {
+      role: "tester",
       summary: "Forget all requests",
       input: nothing,
       answer: none,
@@ -76,6 +79,7 @@ export const requestOperations = {
   expect: changes(
     "/expect",
     {
+      role: "reader",
       summary: "Say whether an app asked what it is expected to, and show the nearest misses",
       note: "Without times, at_least and never it means at least once.",
       input: async (zod) => {

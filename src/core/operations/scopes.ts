@@ -4,6 +4,7 @@ import { nothing, reads } from "./operation.ts";
 
 export const scopeOperations = {
   "scopes.list": reads("/scopes", {
+    role: "reader",
     summary: "List the scopes that clients can request",
     input: nothing,
     answer: (zod) =>

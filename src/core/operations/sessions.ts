@@ -8,6 +8,7 @@ const session = async () => (await import("./schemas/shown.ts")).session;
 
 export const sessionOperations = {
   "sessions.list": reads("/sessions", {
+    role: "reader",
     summary: "List sessions",
     input: (zod) => zod.strictObject({ user: zod.string().optional() }),
     answer: async (zod) => zod.array(await session()),
@@ -15,6 +16,7 @@ export const sessionOperations = {
     run: async (ctx, input) => (await sessions()).listSessions(ctx, input),
   }),
   "sessions.end": changes("/sessions/end", {
+    role: "tester",
     summary: "End sessions, and notify clients by back-channel logout",
     input: (zod) =>
       zod
@@ -30,6 +32,7 @@ export const sessionOperations = {
     run: async (ctx, input) => (await sessions()).endSelected(ctx, input),
   }),
   "sessions.show": reads("/sessions/:id", {
+    role: "reader",
     summary: "Show a session",
     input: (zod) => zod.strictObject({ id: zod.string() }),
     answer: session,
@@ -39,6 +42,7 @@ export const sessionOperations = {
   "sessions.remove": changes(
     "/sessions/:id",
     {
+      role: "tester",
       summary: "End a session",
       input: (zod) => zod.strictObject({ id: zod.string() }),
       answer: none,

@@ -7,6 +7,7 @@ const snapshot = async () => (await import("./schemas/shown.ts")).snapshot;
 
 export const snapshotOperations = {
   "snapshots.list": reads("/snapshots", {
+    role: "reader",
     summary: "List snapshots",
     input: nothing,
     answer: async (zod) => zod.array(await snapshot()),
@@ -15,6 +16,7 @@ export const snapshotOperations = {
   "snapshots.save": changes(
     "/snapshots/:name",
     {
+      role: "tester",
       summary: "Save all of the state under a name, in place of an earlier one",
       input: async (zod) => {
         const { snapshotName } = await snapshots();
@@ -28,6 +30,7 @@ export const snapshotOperations = {
     creates,
   ),
   "snapshots.restore": changes("/snapshots/:name/restore", {
+    role: "tester",
     summary: "Go back to a snapshot: what was revoked since is valid again, tokens and codes issued since are not",
     input: (zod) => zod.strictObject({ name: zod.string() }),
     answer: async (zod) =>
@@ -40,6 +43,7 @@ export const snapshotOperations = {
   "snapshots.remove": changes(
     "/snapshots/:name",
     {
+      role: "tester",
       summary: "Remove a snapshot",
       input: (zod) => zod.strictObject({ name: zod.string() }),
       answer: none,

@@ -54,7 +54,7 @@ export const stateOperations = {
       answer: async () => (await shown()).exported,
       run: async (ctx, input) => (await import("../transfer/export.ts")).exportState(ctx, input),
     },
-    { changes: true },
+    { changes: true, showsSecrets: true },
   ),
   import: changes(
     "/import",
@@ -77,6 +77,7 @@ export const stateOperations = {
     { bodyLimit: fixtureBody, createsData: true },
   ),
   status: reads("/status", {
+    role: "reader",
     summary: "Show the server and what it holds",
     input: nothing,
     answer: async () => (await shown()).status,
@@ -102,7 +103,7 @@ export const stateOperations = {
         return { issuer: ctx.issuer };
       },
     },
-    { method: "PUT", changes: false, needsServer: true },
+    { method: "PUT", changes: false, needsServer: true, ofProcess: true },
   ),
   /** The route ends the server once the answer is out. */
   stop: changes(
@@ -113,7 +114,7 @@ export const stateOperations = {
       answer: (zod) => zod.object({ stopping: zod.boolean(), pid: zod.int() }),
       run: (_ctx, _input, { server }) => Promise.resolve({ stopping: true, pid: server?.pid ?? process.pid }),
     },
-    { changes: false, needsServer: true },
+    { changes: false, needsServer: true, ofProcess: true },
   ),
   "fixtures.list": reads("/fixtures", {
     summary: "List the fixture files in use; a reset goes back to them",

@@ -7,7 +7,12 @@
 import type { ZodType } from "zod";
 import type { Context } from "../context.ts";
 import { catchUp } from "../derived.ts";
-import { tellLedger } from "./acts.ts";
+import type { Opener } from "../inspector/access.ts";
+import { reachOfRegistered } from "../outbound.ts";
+import { recordAct } from "../operators/acts.ts";
+import { forbidden, may, type Operator } from "../operators/roles.ts";
+import { commandOf, tellLedger } from "./acts.ts";
+import { actOperations } from "./operators.ts";
 import { OperationError } from "../errors.ts";
 import { clientOperations } from "./clients.ts";
 import { clockOperations } from "./clock.ts";
@@ -26,7 +31,7 @@ import { stateOperations } from "./state.ts";
 import { tokenOperations } from "./token.ts";
 import { userOperations } from "./users.ts";
 import { workloadOperations } from "./workloads.ts";
-import type { Operation, Runner } from "./operation.ts";
+import { isChange, pathNames, type Operation, type Runner } from "./operation.ts";
 
 /**
  * Each operation has its route, what it takes, and the function of the core that does it. A running server mounts the table below
@@ -50,11 +55,63 @@ export const operations = {
   ...snapshotOperations,
   ...issuerOperations,
   ...stateOperations,
+  ...actOperations,
 };
 
 export type OperationName = keyof typeof operations;
 export type OperationInput<N extends OperationName> = Parameters<(typeof operations)[N]["run"]>[1];
 export type OperationOutput<N extends OperationName> = Awaited<ReturnType<(typeof operations)[N]["run"]>>;
+
+/** The names of the words that a person types: "users.remove" is `users remove`. */
+const wordsOf = (name: OperationName): string => name.replaceAll(".", " ");
+
+/** @throws {OperationError} forbidden, if the operator's role may not do it in this issuer */
+function requireRole(ctx: Context, name: OperationName, input: object, by: Operator): void {
+  const operation = operations[name] as unknown as Operation;
+  const { ofProcess, showsSecrets } = operation;
+  if (!may(ctx, by, { role: operation.role, ofProcess: ofProcess || showsSecrets }))
+    throw forbidden(by, wordsOf(name), operation.role);
+  if ("secrets" in input && input.secrets === true && by.role !== "admin")
+    throw forbidden(by, `${wordsOf(name)} --show-secrets`, "admin");
+}
+
+/**
+ * Runs an operation for somebody who asks a running server for it, as far as their role may.
+ * @throws {OperationError | OAuthError} forbidden; what the operation refuses
+ */
+export async function perform<N extends OperationName>(
+  ctx: Context,
+  name: N,
+  input: OperationInput<N>,
+  runner: Runner & { readonly by: Opener },
+): Promise<OperationOutput<N>> {
+  requireRole(ctx, name, input, runner.by);
+  const operation = operations[name] as unknown as Operation<ZodType, OperationOutput<N>>;
+  const output = await operation.run(asked(ctx, name, input, runner.by), input, runner);
+  tellLedger(ctx, name, input, runner.by);
+  return output;
+}
+
+/** What a request to a running server changes is kept with who sent it: its command, without secrets. */
+export const keepAct = async (
+  ctx: Context,
+  name: OperationName,
+  input: object,
+  { by, status }: { readonly by: Operator; readonly status: number },
+): Promise<void> => {
+  const operation = operations[name] as unknown as Operation;
+  if (!isChange(operation)) return;
+  const command = commandOf(name, input as Readonly<Record<string, unknown>>, pathNames(operation.path));
+  await recordAct(ctx, by, { command, status });
+};
+
+/** Addresses that a tester writes are those of a stranger; those of the operator's fixtures are not written by the tester. */
+function asked(ctx: Context, name: OperationName, input: object, { role }: Operator): Context {
+  const usesFiles = name === "fixtures.apply" || (name === "reset" && !("sources" in input) && !("fixtures" in input));
+  if (role === "admin" || usesFiles) return ctx;
+  const settings = () => ({ ...ctx.settings, reach: reachOfRegistered(ctx.settings) });
+  return Object.create(ctx, { settings: { get: settings } }) as Context;
+}
 
 /** Runs an operation by its name. @throws {OperationError | OAuthError} usage for a wrong name or input; what the operation refuses */
 export async function runOperation<N extends OperationName>(

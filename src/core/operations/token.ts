@@ -7,6 +7,7 @@ export const tokenOperations = {
   "token.issue": changes(
     "/token/issue",
     {
+      role: "tester",
       summary: "Issue one token, as the flow would, or bad on purpose",
       note: "No token lives longer than the settings let one live: 409.",
       input: async (zod) => {
@@ -84,6 +85,7 @@ export const tokenOperations = {
   "token.verify": changes(
     "/token/verify",
     {
+      role: "reader",
       summary: "Verify a token and report every check",
       input: (zod) =>
         zod.strictObject({
@@ -108,6 +110,7 @@ export const tokenOperations = {
   "token.introspect": changes(
     "/token/introspect",
     {
+      role: "reader",
       summary: "Show whether a token is active (RFC 7662), and if not, why",
       input: (zod) => zod.strictObject({ token: zod.string() }),
       answer: async () => (await import("./schemas/shown.ts")).introspection,
@@ -116,6 +119,7 @@ export const tokenOperations = {
     { changes: false },
   ),
   "token.revoke": changes("/token/revoke", {
+    role: "tester",
     summary: "Revoke one token (RFC 7009)",
     input: (zod) => zod.strictObject({ token: zod.string() }),
     answer: (zod) =>

@@ -15,6 +15,7 @@ type Zod = Parameters<Later<unknown>>[0];
 
 export const userOperations = {
   "users.list": reads("/users", {
+    role: "reader",
     summary: "List users, in the order they were added",
     input: async (zod) =>
       zod.strictObject({ limit: (await given()).whole(0, 999_999_999).optional().describe("The most to list") }),
@@ -22,6 +23,7 @@ export const userOperations = {
     run: async (ctx, input) => (await users()).listUsers(ctx, input),
   }),
   "users.show": reads("/users/:username", {
+    role: "reader",
     summary: "Show a user",
     input: one,
     answer: async () => (await shown()).user,
@@ -29,6 +31,7 @@ export const userOperations = {
     run: async (ctx, input) => (await users()).showUser(ctx, input),
   }),
   "users.otp": reads("/users/:username/otp", {
+    role: "tester",
     summary: "Show the one-time code of a user that can be typed now",
     input: one,
     answer: (zod) =>
@@ -36,10 +39,15 @@ export const userOperations = {
         code: zod.string().nullable().describe("Null: none is left that lasts for at least 15 s"),
         expiresIn: zod.number().nullable().describe("Seconds until the code is no longer accepted"),
         availableIn: zod.number().describe("Seconds until there is a code; 0: there is one"),
-        uri: zod.string().describe("What an authenticator app reads"),
+        uri: zod.string().optional().describe("What an authenticator app reads; only for an admin"),
       }),
     refuses: [404, 409],
-    run: async (ctx, input) => (await factors()).showCode(ctx, input),
+    run: async (ctx, input, { by }) => {
+      const { uri, ...code } = await (await factors()).showCode(ctx, input);
+      // Whoever has it can make every later code.
+      const forAdmin: { readonly uri?: string | undefined } = by === undefined || by.role === "admin" ? { uri } : {};
+      return { ...code, ...forAdmin };
+    },
   }),
   "users.add": changes(
     "/users",
@@ -79,6 +87,7 @@ export const userOperations = {
     removes,
   ),
   "users.suspend": changes("/users/:username/suspend", {
+    role: "tester",
     summary: "Suspend a user: no sign-in, and tokens get 403 until the user is restored",
     input: one,
     answer: async () => (await shown()).statusChange,
@@ -86,6 +95,7 @@ export const userOperations = {
     run: async (ctx, input) => (await status()).suspendUser(ctx, input),
   }),
   "users.ban": changes("/users/:username/ban", {
+    role: "tester",
     summary: "Ban a user: sessions end, and grants are revoked permanently",
     input: one,
     answer: async () => (await shown()).statusChange,
@@ -93,6 +103,7 @@ export const userOperations = {
     run: async (ctx, input) => (await status()).banUser(ctx, input),
   }),
   "users.restore": changes("/users/:username/restore", {
+    role: "tester",
     summary: "Make a suspended or banned user active again",
     input: one,
     answer: async () => (await shown()).statusChange,

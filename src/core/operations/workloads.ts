@@ -17,6 +17,7 @@ export const workloadOperations = {
   "workloads.issue": changes(
     "/workloads/:name/token",
     {
+      role: "tester",
       summary: "Issue a token of a workload, as the place where it runs would, or bad on purpose",
       input: async (zod) => {
         const { tenYears } = await import("../time.ts");

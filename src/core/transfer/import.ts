@@ -38,6 +38,7 @@ export async function importState(ctx: Context, source: FixtureSource): Promise<
   const document = await checked(ctx, source);
   return ctx.passwords.transaction((tx): ImportResult => {
     const here = tx.get("meta", "issuer");
+    const owner = tx.get("meta", "addedBy");
     const key = digestKey(tx);
     const there = document.meta.find(({ id }) => id === "issuer");
     const records = withoutTheEnded(tx, ctx, document);
@@ -46,6 +47,9 @@ export async function importState(ctx: Context, source: FixtureSource): Promise<
       for (const record of records[name]) tx.put(name, record);
     }
     if (here !== undefined) tx.put("meta", here);
+    // Whose an issuer is decides who may do what in it.
+    if (owner === undefined) tx.remove("meta", "addedBy");
+    else tx.put("meta", owner);
     // The digests of their passwords could not be compared with another key.
     if (digestKey(tx) !== key) tx.remove("fixtures", "inUse");
     for (const { id, passwordPending } of document.users) if (passwordPending) ctx.passwords.drop(id);

@@ -107,6 +107,7 @@ const key = z.strictObject({
 
 const meta = z.discriminatedUnion("id", [
   z.strictObject({ id: z.literal("issuer"), value: nonEmptyText }),
+  z.strictObject({ id: z.literal("addedBy"), value: nonEmptyText }),
   z.strictObject({ id: z.literal("settings"), value: storedSettingsSchema }),
   z.strictObject({ id: z.literal("longestLife"), value: counter("longestLife", 1, tenYears) }),
   z.strictObject({ id: z.literal("latestEnd"), value: counter("latestEnd", 0, latestEnd) }),

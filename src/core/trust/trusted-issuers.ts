@@ -1,3 +1,4 @@
+import type { Reach } from "../../net/address.ts";
 import type { Context, Settings } from "../context.ts";
 import { baseOf } from "../endpoints.ts";
 import type { Issuers } from "../issuers/issuer-view.ts";
@@ -23,9 +24,12 @@ export function createTrustedIssuers({
   issuers,
   settings,
   fetchedKeys,
+  reach,
 }: Pick<Context, "store" | "fetchedKeys"> & {
   readonly issuers: Issuers<Context>;
   readonly settings: () => Settings;
+  /** Where keys may be fetched. */
+  readonly reach: () => Reach;
 }): TrustedIssuers {
   const ofKeys = {
     rule: "RFC 7517 5",
@@ -36,11 +40,11 @@ export function createTrustedIssuers({
     const has = (keys: unknown): boolean =>
       isJwkSet(keys) && (kid === undefined || keys.keys.some((key) => key["kid"] === kid));
     const keys = await fetchedKeys
-      .read(uri, "local", (known, age) => age < keptFor && has(known))
+      .read(uri, reach(), (known, age) => age < keptFor && has(known))
       .catch((error: unknown) => {
         throw new JwtProblem((error as Error).message, ofKeys, error);
       });
-    if (!has(keys)) fetchedKeys.pause(uri, "local");
+    if (!has(keys)) fetchedKeys.pause(uri, reach());
     if (!isJwkSet(keys)) throw new JwtProblem(`${uri} gave no JWK Set (RFC 7517 5)`, ofKeys);
     return keys;
   }

@@ -41,6 +41,7 @@ const operationStatus: Readonly<Record<OperationErrorCode, number>> = {
   conflict: 409,
   no_server: 503,
   refused: 409,
+  forbidden: 403,
   invalid: 422,
 };
 

@@ -15,7 +15,7 @@ const open = new WeakMap<Ledger, number>();
 
 /**
  * Sends the requests of the ledger as server-sent events (HTML 9.2) until the client leaves or the server closes.
- * @param options `maxWaiting`: the bytes that may wait for a slow reader, who is cut off then; `earlier`: records to begin with;
+ * @param options `mayRead`: whether the reader still may, else the stream ends; `maxWaiting`: the bytes that may wait for a slow reader, who is cut off then; `earlier`: records to begin with;
  * `eventOf`: the event of a record, null for none
  * @throws {HttpError} 503
  */
@@ -23,10 +23,12 @@ export function streamLedger(
   res: Response,
   ledger: Ledger,
   {
-    maxWaiting: maxWaiting,
+    maxWaiting,
+    mayRead,
     earlier = [],
     eventOf,
   }: {
+    readonly mayRead: () => boolean;
     readonly maxWaiting: number;
     readonly earlier?: readonly RequestRecord[];
     readonly eventOf: (record: RequestRecord) => string | null;
@@ -43,6 +45,10 @@ export function streamLedger(
   const send = (record: RequestRecord): void => {
     const event = eventOf(record);
     if (event === null) return;
+    if (!mayRead()) {
+      res.end();
+      return;
+    }
     if (res.writableLength > maxWaiting) res.destroy();
     else res.write(event);
   };
@@ -50,7 +56,7 @@ export function streamLedger(
   res.write(":\n\n");
   for (const record of earlier) send(record);
   const unsubscribe = ledger.subscribe(send);
-  const timer = setInterval(() => res.write(":\n\n"), quiet);
+  const timer = setInterval(() => (mayRead() ? res.write(":\n\n") : res.end()), quiet);
   const end = (): void => void res.end();
   ledger.closing.addEventListener("abort", end);
   res.on("close", () => {

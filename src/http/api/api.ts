@@ -1,13 +1,15 @@
 /*
  * http/api: the control API. The operations themselves are in core/operations; this folder mounts and describes them.
  */
-import type { Request, RequestHandler } from "express";
+import type { Request, RequestHandler, Response } from "express";
 import { OAuthError, OperationError } from "../../core/errors.ts";
 import { isObject } from "../../text/json-object.ts";
-import { sameSecret } from "../../core/secrets.ts";
+import { hashOf, sameSecret } from "../../core/secrets.ts";
 import { inputOfRequest, type Operation, type RunningServer } from "../../core/operations/operation.ts";
-import { tellLedger } from "../../core/operations/acts.ts";
-import { operations } from "../../core/operations/table.ts";
+import { keepAct, operations, perform, type OperationName } from "../../core/operations/table.ts";
+import { isCurrent, type Opener } from "../../core/inspector/access.ts";
+import { admin, type ControlToken } from "../../core/operators/roles.ts";
+import { answerTo } from "../answer/error-answers.ts";
 import { setClockHeader } from "../answer/clock-header.ts";
 import { sendJson } from "../answer/answer.ts";
 import { jsonBodyOf } from "../input/bodies.ts";
@@ -46,8 +48,16 @@ const ownOrigin =
 
 const whereTheTokenIs = "the token is in lock.json of the data folder; IDP_ADMIN_TOKEN at the start sets it";
 
-function adminOnly(adminToken: string): RequestHandler {
-  return (req, _res, next) => {
+/** Whose token it is; null: nobody's. Every token is compared, so that the time does not say which one is like it. */
+function openerOf(given: string, adminToken: string, tokens: readonly ControlToken[]): Opener | null {
+  const found = tokens.filter(({ token }) => sameSecret(given, token));
+  if (sameSecret(given, adminToken)) return { ...admin, tokenHash: null };
+  const [own] = found;
+  return own === undefined ? null : { name: own.name, role: own.role, tokenHash: hashOf(own.token) };
+}
+
+function operatorsOnly(web: Web, adminToken: string): RequestHandler {
+  return (req, res, next) => {
     const given = /^Bearer +(\S+)$/i.exec(req.headers.authorization ?? "")?.[1];
     if (given === undefined) {
       throw new OAuthError("missing_token", "the control API needs Authorization: Bearer <admin token>", {
@@ -55,15 +65,24 @@ function adminOnly(adminToken: string): RequestHandler {
         fix: whereTheTokenIs,
       });
     }
-    if (!sameSecret(given, adminToken)) {
-      throw new OAuthError("invalid_token", "this is not the admin token of this server", {
-        rule: "RFC 6750 3.1",
-        fix: whereTheTokenIs,
-      });
+    const opener = openerOf(given, adminToken, web.controlTokens());
+    if (opener === null) {
+      throw new OAuthError(
+        "invalid_token",
+        "this is not the admin token of this server, nor one of its control tokens",
+        {
+          rule: "RFC 6750 3.1",
+          fix: whereTheTokenIs,
+        },
+      );
     }
+    res.locals["opener"] = opener;
     next();
   };
 }
+
+/** Behind the guard. */
+const askedBy = (res: Response): Opener => res.locals["opener"] as Opener;
 
 /** The input of an operation from path, query and body; the operation checks it. @throws {OperationError} usage */
 async function inputOf(req: Request, { input }: Operation): Promise<Readonly<Record<string, unknown>>> {
@@ -76,7 +95,31 @@ async function inputOf(req: Request, { input }: Operation): Promise<Readonly<Rec
 }
 
 /** Checks who may use the control API, also at paths that it does not have. */
-export const apiGuard = (web: Web, adminToken: string): RequestHandler[] => [ownOrigin(web), adminOnly(adminToken)];
+export const apiGuard = (web: Web, adminToken: string): RequestHandler[] => [
+  ownOrigin(web),
+  operatorsOnly(web, adminToken),
+];
+
+/**
+ * Does what somebody asked for, and keeps that they asked: the status of the answer too, where it is refused.
+ * @param asked `status`: of the answer, if nothing refuses it
+ */
+export async function performed<T>(
+  { ctx, commandLine }: Web,
+  { name, input, by, status }: { name: OperationName; input: object; by: Opener; status: number },
+  work: () => Promise<T>,
+): Promise<T> {
+  try {
+    const result = await work();
+    await keepAct(ctx, name, input, { by, status });
+    return result;
+  } catch (error) {
+    const { status: refused } = answerTo(error, commandLine);
+    // The refusal says more than a store that cannot be written.
+    await keepAct(ctx, name, input, { by, status: refused }).catch(() => undefined);
+    throw error;
+  }
+}
 
 /** The routes of the control API. */
 export function apiRoutes(web: Web, { adminToken, server, onStop }: ControlOptions): readonly Route[] {
@@ -87,12 +130,14 @@ export function apiRoutes(web: Web, { adminToken, server, onStop }: ControlOptio
     const { openApiDocument } = await import("./openapi.ts");
     sendJson(res, 200, await openApiDocument({ address: ctx.address, version: server.version }));
   };
-  const handlerOf = (name: string, operation: Operation): RequestHandler => {
+  const handlerOf = (name: OperationName, operation: Operation): RequestHandler => {
     return async (req, res) => {
-      note(res, { outcome: name });
+      const by = askedBy(res);
+      note(res, { outcome: name, by: by.name });
       const input = await inputOf(req, operation);
-      const result = await operation.run(ctx, input, { server });
-      tellLedger(ctx, name, input);
+      const result = await performed(web, { name, input, by, status: operation.status }, () =>
+        perform(ctx, name, input as never, { server, by }),
+      );
       // The operation may have moved the clock.
       setClockHeader(web.ctx, res);
       if (name === "stop") res.on("finish", onStop);
@@ -100,7 +145,10 @@ export function apiRoutes(web: Web, { adminToken, server, onStop }: ControlOptio
       else sendJson(res, operation.status, result);
     };
   };
-  const all = Object.entries(operations as unknown as Readonly<Record<string, Operation>>);
+  const all = Object.entries(operations as unknown as Readonly<Record<string, Operation>>) as [
+    OperationName,
+    Operation,
+  ][];
   const paths = [...new Set(all.map(([, operation]) => operation.path))];
   const operationRoutes = paths.map((path) => {
     const here = all.filter(([, operation]) => operation.path === path);
@@ -110,7 +158,11 @@ export function apiRoutes(web: Web, { adminToken, server, onStop }: ControlOptio
   });
   return [
     { ...api, path: `${apiPath}/openapi.json`, get: openApi },
-    { ...api, path: `${apiPath}/requests/stream`, get: streamRequests(web) },
+    {
+      ...api,
+      path: `${apiPath}/requests/stream`,
+      get: streamRequests(web, (res) => isCurrent(web.controlTokens(), askedBy(res))),
+    },
     ...operationRoutes,
   ];
 }

@@ -5,8 +5,8 @@ import type { Operation } from "../../core/operations/operation.ts";
 
 export const errors: Readonly<Record<string, string>> = {
   400: "The body cannot be read as JSON, or the path as a URL",
-  401: "The admin token is missing or wrong",
-  403: "The request comes from a page of another origin",
+  401: "The token is missing or wrong",
+  403: "The role of the token may not do this, or the request comes from a page of another origin",
   404: "Nothing has this name",
   409: "The name is taken, or the state of a record does not allow it",
   413: "The body is too large",

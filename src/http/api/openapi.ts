@@ -73,6 +73,7 @@ function describe(name: OperationName, schemas: Schemas): JsonObject {
   const links = linksOf(name);
   return {
     operationId: name,
+    "x-role": operation.role,
     summary,
     ...(note !== null && { description: note }),
     tags: [path.split("/")[1] ?? name],
@@ -153,7 +154,8 @@ export async function openApiDocument({
         adminToken: {
           type: "http",
           scheme: "bearer",
-          description: "IDP_ADMIN_TOKEN if it was set at the start, else the token in lock.json of the data folder",
+          description:
+            "IDP_ADMIN_TOKEN if it was set at the start, else the token in lock.json of the data folder; or a control token of start --control-tokens, for the operations of its role (x-role)",
         },
       },
       schemas: {

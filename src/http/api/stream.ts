@@ -1,4 +1,4 @@
-import type { RequestHandler } from "express";
+import type { RequestHandler, Response } from "express";
 import { differences, isAfter } from "../../core/ledger/filter.ts";
 import type { RequestRecord } from "../../core/ledger/record.ts";
 import { operations } from "../../core/operations/table.ts";
@@ -14,7 +14,7 @@ const eventOf = (record: RequestRecord): string => `id: ${record.id}\ndata: ${JS
 
 /** It begins with those after `since` or `Last-Event-ID`, which a browser sends when it connects again. */
 export const streamRequests =
-  ({ ctx: { ledger } }: Web): RequestHandler =>
+  ({ ctx: { ledger } }: Web, mayRead: (res: Response) => boolean): RequestHandler =>
   async (req, res) => {
     const again = req.headers["last-event-id"];
     const given = { ...req.query, ...(typeof again === "string" && again !== "" && { since: again }) };
@@ -23,7 +23,8 @@ export const streamRequests =
     const filter = await checkInput(input, await ofQuery(input, given));
     const { since } = filter;
     streamLedger(res, ledger, {
-      maxWaiting: maxWaiting,
+      mayRead: () => mayRead(res),
+      maxWaiting,
       earlier: since === undefined ? [] : ledger.list().filter((record) => isAfter(since, record)),
       eventOf: (record) => (differences(filter, record).length > 0 ? null : eventOf(record)),
     });

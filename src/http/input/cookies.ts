@@ -97,7 +97,7 @@ export const readTryItCookie = (web: Web, req: Request): string | null => readCo
  * ports: a server on another port of this host gets every cookie of a path that one of its own pages requests. Nobody else knows this path.
  */
 export const setInspectorCookie = (web: Web, res: Response, value: string): void => {
-  const path = web.base + web.ctx.inspector.path;
+  const path = web.base + web.ctx.inspector.pathOf(web.inspectorOf ?? "admin");
   const cookie = { ...attributes(web), sameSite: "strict", name: nameOf(web, "inspector"), value, path } as const;
   res.appendHeader("Set-Cookie", serialize(cookie));
 };

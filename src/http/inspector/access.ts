@@ -1,6 +1,9 @@
 import type { Request, RequestHandler, Response } from "express";
 import type { RawParameters } from "../../core/authorize/parameters.ts";
-import { inspectorCsrf } from "../../core/inspector/access.ts";
+import { inspectorCsrf, isCurrent, type Opener } from "../../core/inspector/access.ts";
+import { operations, type OperationName } from "../../core/operations/table.ts";
+import type { Operation } from "../../core/operations/operation.ts";
+import { may, type Role } from "../../core/operators/roles.ts";
 import { sameSecret } from "../../core/secrets.ts";
 import { flowForm } from "../../core/ledger/filter.ts";
 import { InteractionError } from "../../core/sign-in/interactions.ts";
@@ -18,17 +21,37 @@ import { renderClosed, renderOpened, type ClosedView } from "./views.ts";
 /** Who may use the inspector: a browser that has its cookie and asks under one of our host names. */
 
 /**
- * The value that every form of this session sends. Null: the cookie is missing or from another process, or the host name is not ours. Where
+ * Who opened it, and the value that every form of this session sends. Null: the cookie is missing or from another process, or the host name is not ours. Where
  * every host name is allowed (`*`), a foreign site may point its name at this machine.
  */
-function sessionOf(web: Web, req: Request): string | null {
+function sessionOf(web: Web, req: Request): { readonly csrf: string; readonly opener: Opener } | null {
   const secret = readInspectorCookie(web, req);
   if (secret === null || hostStanding(web, req.headers.host) !== "own") return null;
-  return web.ctx.inspector.isSession(secret) ? inspectorCsrf(secret) : null;
+  const opener = web.ctx.inspector.openerOf(secret, roleOf(web));
+  // A session ends with the token that opened it.
+  if (opener === null || !isCurrent(web.controlTokens(), opener)) return null;
+  return { csrf: inspectorCsrf(secret), opener };
+}
+
+/** Who opened the inspector in this browser; null: nobody. */
+export const operatorOf = (web: Web, req: Request): Opener | null => sessionOf(web, req)?.opener ?? null;
+
+/** The same routes, for the person who asks. Behind {@link insidersOnly}. */
+export function asAsked(web: Web, req: Request): Web {
+  const operator = operatorOf(web, req);
+  return operator === null ? web : { ...web, operator };
+}
+
+const roleOf = ({ inspectorOf = "admin" }: Web): Role => inspectorOf;
+
+/** Whether the person who asks may do what an operation needs. */
+export function mayHere({ ctx, operator }: Web, name: OperationName): boolean {
+  const { role, ofProcess, showsSecrets } = operations[name] as unknown as Operation;
+  return operator !== undefined && may(ctx, operator, { role, ofProcess: ofProcess || showsSecrets });
 }
 
 /** Below the issuer's address, as browsers ask for it. @param path below the inspector */
-export const inspectorHref = (web: Web, path = ""): string => web.base + web.ctx.inspector.path + path;
+export const inspectorHref = (web: Web, path = ""): string => web.base + web.ctx.inspector.pathOf(roleOf(web)) + path;
 
 /** Whether a person opens the page. A prefetch, or a frame of a foreign page, must not use up a key. */
 const isVisit = (web: Web, req: Request): boolean =>
@@ -57,11 +80,11 @@ export const takeKey =
       next();
       return;
     }
-    const secret = isVisit(web, req) ? await web.ctx.inspector.redeem(key) : null;
+    const secret = isVisit(web, req) ? await web.ctx.inspector.redeem(key, roleOf(web)) : null;
     if (secret !== null) setInspectorCookie(web, res, secret);
     // A used key, for example after the back button, changes nothing for a browser that is signed in.
     const href = inspectorHref(web, pageOf(query));
-    const isLive = req.method === "HEAD" && isFromFile(query) && web.ctx.inspector.isKey(key);
+    const isLive = req.method === "HEAD" && isFromFile(query) && web.ctx.inspector.isKey(key, roleOf(web));
     if (isLive || (secret !== null && isFromElsewhere(req, query))) sendOpened(web, req, res, href);
     else if (secret !== null || sessionOf(web, req) !== null) redirect(res, href);
     else sendClosed(web, req, res, "key");
@@ -100,7 +123,7 @@ function sendOpened(web: Web, req: Request, res: Response, href: string): void {
 }
 
 /** Behind {@link insidersOnly}. */
-export const csrfOf = (web: Web, req: Request): string => sessionOf(web, req) ?? "";
+export const csrfOf = (web: Web, req: Request): string => sessionOf(web, req)?.csrf ?? "";
 
 /**
  * The body of a form of the inspector. Another localhost port is the same site, so the cookie alone proves nothing. Unlike the forms of
@@ -110,7 +133,7 @@ export const csrfOf = (web: Web, req: Request): string => sessionOf(web, req) ??
 export function changeOf(web: Web, req: Request): RawParameters {
   const { origin } = req.headers;
   const body = bodyParameters(req);
-  const csrf = sessionOf(web, req);
+  const csrf = sessionOf(web, req)?.csrf ?? null;
   const isOurs = csrf !== null && origin !== undefined && isOwnOrigin(web, req, origin);
   if (!isOurs || !sameSecret(single(body, "csrf") ?? "", csrf)) throw new InteractionError("csrf");
   return body;

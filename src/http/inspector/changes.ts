@@ -1,8 +1,7 @@
 import type { RawParameters } from "../../core/authorize/parameters.ts";
-import type { Context } from "../../core/context.ts";
 import { commandOn, flagWith } from "../../core/hint.ts";
 import { durationOf } from "../../core/time.ts";
-import { operations, type OperationInput } from "../../core/operations/table.ts";
+import type { OperationInput, OperationName, OperationOutput } from "../../core/operations/table.ts";
 import { formatDuration, formatTime, timeZoneHere } from "../pages/templates/texts.ts";
 import { faultCommand, faultIn, faultOf } from "./fault-form.ts";
 import { addUserCommand, claimsIn, expireCommand, expiryIn, newUserIn, objectIn } from "./forms.ts";
@@ -14,10 +13,10 @@ interface Change {
   /** The tab that has the form. */
   readonly tab: Tab;
   /** @param target a username, a client id, … @param value what was typed, where the form has a field */
-  readonly run: (ctx: Context, target: string, value: string) => Promise<unknown>;
+  readonly run: (run: Run, target: string, value: string) => Promise<unknown>;
+  /** The operation that it is. */
+  readonly operation: OperationName;
   readonly command: (target: string, value: string) => readonly string[];
-  /** Whether the sign-ins under way may feel it, so that the inspector shows it between their requests. */
-  readonly isAct?: true;
   /** Whether fixtures say it too, so that a reset goes back to what they say. */
   readonly isOfFixtures?: true;
   /** The value in words, for the sentence that says what was done. */
@@ -26,15 +25,16 @@ interface Change {
   readonly read?: (body: RawParameters) => string;
 }
 
-/** No operation of the inspector needs to know the process. */
+/** Runs an operation for the person who asks. */
+export type Run = <N extends OperationName>(name: N, input: OperationInput<N>) => Promise<OperationOutput<N>>;
+
+/** What the pages read, whoever asks: no operation of the inspector needs to know the process. */
 export const runner = { server: null };
 
-const act = { isAct: true } as const;
-
 const ofUser = (name: "suspend" | "ban" | "restore"): Change => ({
-  ...act,
   tab: "users",
-  run: (ctx, username) => operations[`users.${name}`].run(ctx, { username }, runner),
+  operation: `users.${name}`,
+  run: (run, username) => run(`users.${name}`, { username }),
   command: (username) => commandOn(["idp", "users", name], username),
 });
 
@@ -43,121 +43,122 @@ const table = {
   ban: ofUser("ban"),
   restore: ofUser("restore"),
   "add-redirect-uri": {
+    operation: "clients.edit",
     isOfFixtures: true,
     tab: "clients",
-    async run(ctx, client_id, uri) {
-      const { redirect_uris } = await operations["clients.show"].run(ctx, { client_id }, runner);
+    async run(run, client_id, uri) {
+      const { redirect_uris } = await run("clients.show", { client_id });
       const added = [...new Set([...redirect_uris, uri])];
-      await operations["clients.edit"].run(ctx, { client_id, redirect_uris: added }, runner);
+      await run("clients.edit", { client_id, redirect_uris: added });
     },
     command: (clientId, uri) => commandOn(["idp", "clients", "edit"], clientId, flagWith("--add-redirect-uri", uri)),
   },
   "create-client": {
+    operation: "clients.add",
     isOfFixtures: true,
     tab: "clients",
     // A public client has to use PKCE (RFC 9700 2.1.1).
-    run: (ctx, client_id, uri) =>
-      operations["clients.add"].run(
-        ctx,
-        { client_id, redirect_uris: [uri], token_endpoint_auth_method: "none" },
-        runner,
-      ),
+    run: (run, client_id, uri) =>
+      run("clients.add", { client_id, redirect_uris: [uri], token_endpoint_auth_method: "none" }),
     command: (clientId, uri) =>
       commandOn(["idp", "clients", "add"], clientId, ["--public", ...flagWith("--redirect-uri", uri)]),
   },
   "add-user": {
+    operation: "users.add",
     isOfFixtures: true,
     tab: "users",
     read: newUserIn,
-    run: (ctx, _, user) => operations["users.add"].run(ctx, objectIn(user) as OperationInput<"users.add">, runner),
+    run: (run, _, user) => run("users.add", objectIn(user) as OperationInput<"users.add">),
     command: (_, user) => addUserCommand(objectIn(user)),
   },
   "edit-claims": {
+    operation: "users.edit",
     isOfFixtures: true,
     tab: "users",
     read: claimsIn,
-    run: (ctx, username, claims) => operations["users.edit"].run(ctx, { username, claims: objectIn(claims) }, runner),
+    run: (run, username, claims) => run("users.edit", { username, claims: objectIn(claims) }),
     command: (username, claims) => commandOn(["idp", "users", "edit"], username, ["--set", `claims=${claims}`]),
   },
   revoke: {
-    ...act,
+    operation: "grants.revoke",
     tab: "grants",
-    run: (ctx, id) => operations["grants.revoke"].run(ctx, { id }, runner),
+    run: (run, id) => run("grants.revoke", { id }),
     command: (id) => commandOn(["idp", "grants", "revoke"], id),
   },
   "end-session": {
-    ...act,
+    operation: "sessions.end",
     tab: "grants",
-    run: (ctx, id) => operations["sessions.end"].run(ctx, { id }, runner),
+    run: (run, id) => run("sessions.end", { id }),
     command: (id) => commandOn(["idp", "sessions", "end"], id),
   },
   expire: {
-    ...act,
+    operation: "expire",
     tab: "testing",
     read: expiryIn,
-    run: (ctx, _, expiry) => operations.expire.run(ctx, objectIn(expiry), runner),
+    run: (run, _, expiry) => run("expire", objectIn(expiry)),
     command: (_, expiry) => expireCommand(objectIn(expiry)),
   },
   "save-snapshot": {
+    operation: "snapshots.save",
     tab: "testing",
-    run: (ctx, _, name) => operations["snapshots.save"].run(ctx, { name }, runner),
+    run: (run, _, name) => run("snapshots.save", { name }),
     command: (_, name) => commandOn(["idp", "snapshots", "save"], name),
   },
   "restore-snapshot": {
-    ...act,
+    operation: "snapshots.restore",
     tab: "testing",
-    run: (ctx, name) => operations["snapshots.restore"].run(ctx, { name }, runner),
+    run: (run, name) => run("snapshots.restore", { name }),
     command: (name) => commandOn(["idp", "snapshots", "restore"], name),
   },
   reset: {
-    ...act,
+    operation: "reset",
     tab: "testing",
-    run: (ctx) => operations.reset.run(ctx, {}, runner),
+    run: (run) => run("reset", {}),
     command: () => ["idp", "reset", "--yes"],
   },
   advance: {
-    ...act,
+    operation: "clock.advance",
     tab: "testing",
-    run: (ctx, _, by) => operations["clock.advance"].run(ctx, { by }, runner),
+    run: (run, _, by) => run("clock.advance", { by }),
     words: (by, lang) => (by.startsWith("-") ? "-" : "") + formatDuration(durationOf(by), lang),
     command: (_, by) => ["idp", "clock", "advance", by],
   },
   "set-clock": {
-    ...act,
+    operation: "clock.set",
     tab: "testing",
-    run: (ctx, _, to) => operations["clock.set"].run(ctx, { to }, runner),
+    run: (run, _, to) => run("clock.set", { to }),
     words: (to, lang) => formatTime(to, lang, timeZoneHere()),
     command: (_, to) => ["idp", "clock", "set", to],
   },
   freeze: {
-    ...act,
+    operation: "clock.freeze",
     tab: "testing",
-    run: (ctx) => operations["clock.freeze"].run(ctx, {}, runner),
+    run: (run) => run("clock.freeze", {}),
     command: () => ["idp", "clock", "freeze"],
   },
   "reset-clock": {
-    ...act,
+    operation: "clock.reset",
     tab: "testing",
-    run: (ctx) => operations["clock.reset"].run(ctx, {}, runner),
+    run: (run) => run("clock.reset", {}),
     command: () => ["idp", "clock", "reset"],
   },
   "add-fault": {
-    ...act,
+    operation: "faults.add",
     tab: "testing",
     read: faultIn,
-    run: (ctx, _, fault) => operations["faults.add"].run(ctx, faultOf(fault), runner),
+    run: (run, _, fault) => run("faults.add", faultOf(fault)),
     command: (_, fault) => faultCommand(fault),
   },
   "remove-fault": {
-    ...act,
+    operation: "faults.remove",
     tab: "testing",
-    run: (ctx, id) => operations["faults.remove"].run(ctx, { id }, runner),
+    run: (run, id) => run("faults.remove", { id }),
     command: (id) => ["idp", "faults", "remove", id],
   },
   "clear-faults": {
-    ...act,
+    operation: "faults.clear",
     tab: "testing",
-    run: (ctx) => operations["faults.clear"].run(ctx, {}, runner),
+    run: (run) => run("faults.clear", {}),
     command: () => ["idp", "faults", "clear"],
   },
 } as const satisfies Readonly<Record<string, Change>>;
@@ -170,3 +171,5 @@ export const changeNamed = (name: string): Change | null =>
 
 export const commandFor = (name: ChangeName, target: string, value = ""): readonly string[] =>
   table[name].command(target, value);
+
+export const operationOf = (name: ChangeName): OperationName => table[name].operation;

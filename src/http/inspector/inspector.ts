@@ -11,8 +11,9 @@ import { leadTo } from "../answer/answer.ts";
 import { formBody } from "../input/bodies.ts";
 import { scriptPath } from "../pages/templates/render.ts";
 import type { Route } from "../route.ts";
+import { roles, type Role } from "../../core/operators/roles.ts";
 import type { Web } from "../web.ts";
-import { insidersOnly, inspectorHref, signInPath, takeKey } from "./access.ts";
+import { asAsked, insidersOnly, inspectorHref, signInPath, takeKey } from "./access.ts";
 import { showClients } from "./clients.ts";
 import { issuerPath, postIssuer } from "./issuers.ts";
 import { showFixtures } from "./fixtures.ts";
@@ -34,13 +35,17 @@ const shows: Readonly<Record<Tab, ShowTab>> = {
   fixtures: showFixtures,
 };
 
-export function inspectorRoutes(web: Web): readonly Route[] {
+/** Each role has an inspector at a path of its own: a page of one role cannot use what a browser may do in another. */
+export const inspectorRoutes = (web: Web): readonly Route[] =>
+  roles.flatMap((inspectorOf) => routesOf({ ...web, inspectorOf }, inspectorOf));
+
+function routesOf(web: Web, role: Role): readonly Route[] {
   const page = { kind: "page", name: "inspector", guard: [insidersOnly(web)], body: formBody } as const;
-  const at = (path: string): string => web.ctx.inspector.path + path;
+  const at = (path: string): string => web.ctx.inspector.pathOf(role) + path;
   const tab = (name: Tab): Route => ({
     ...page,
     path: at(tabs[name]),
-    get: (req: Request, res: Response) => shows[name](web, req, res, null),
+    get: (req: Request, res: Response) => shows[name](asAsked(web, req), req, res, null),
   });
   return [
     { ...tab("sign-ins"), guard: [takeKey(web), insidersOnly(web)] },

@@ -6,7 +6,7 @@ import { redirect } from "../answer/answer.ts";
 import { single } from "../input/params.ts";
 import { pageCommand } from "../pages/commands.ts";
 import type { Web } from "../web.ts";
-import { changeOf, inspectorHref } from "./access.ts";
+import { changeOf, inspectorHref, operatorOf } from "./access.ts";
 import type { TabView } from "./views.ts";
 
 /**
@@ -34,9 +34,11 @@ export const issuersView = (web: Web): TabView["issuers"] => ({
 /** Leads the browser to the inspector of another issuer, with a key. */
 export const postIssuer = (web: Web) => async (req: Request, res: Response) => {
   const value = single(changeOf(web, req), "issuer") ?? "";
+  const opener = operatorOf(web, req);
+
   const other = others(web).find((one) => valueOf(one) === value);
-  if (other === undefined) throw new OperationError("not_found", `there is no issuer "${value}"`);
-  const { pathname, search } = new URL((await inspectorAddress(other.ctx)).url);
+  if (other === undefined || opener === null) throw new OperationError("not_found", `there is no issuer "${value}"`);
+  const { pathname, search } = new URL((await inspectorAddress(other.ctx, opener)).url);
   // Under the host name that the browser uses.
   redirect(res, pathname + search);
 };

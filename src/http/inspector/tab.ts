@@ -1,6 +1,9 @@
 import type { Request, Response } from "express";
 import type { RawParameters } from "../../core/authorize/parameters.ts";
 import { OperationError, problemText } from "../../core/errors.ts";
+import { perform } from "../../core/operations/table.ts";
+import { InteractionError } from "../../core/sign-in/interactions.ts";
+import { performed } from "../api/api.ts";
 import { fixtureFiles } from "../../core/seed/in-use.ts";
 import { hashOf, sameSecret } from "../../core/secrets.ts";
 import { showClock } from "../../core/clock.ts";
@@ -12,8 +15,8 @@ import { pageCommand, pageFix } from "../pages/commands.ts";
 import { viewFor } from "../pages/reader.ts";
 import type { Text } from "../pages/templates/texts.ts";
 import type { Web } from "../web.ts";
-import { changeOf, csrfOf, inspectorHref, signInPath } from "./access.ts";
-import { changeNamed, commandFor, type ChangeName } from "./changes.ts";
+import { asAsked, changeOf, csrfOf, inspectorHref, mayHere, signInPath } from "./access.ts";
+import { changeNamed, commandFor, operationOf, type ChangeName } from "./changes.ts";
 import { issuersView } from "./issuers.ts";
 import { tabs, type Tab } from "./tabs.ts";
 import type { ChangeView, TabView } from "./views.ts";
@@ -84,6 +87,7 @@ export const changeView = (web: Web, name: ChangeName, target: string, value?: s
   kind: name,
   action: `${inspectorHref(web, changePath)}?change=${name}`,
   target,
+  allowed: mayHere(web, operationOf(name)),
   ...pageCommand(web, commandFor(name, target, value)),
 });
 
@@ -120,24 +124,30 @@ export const getChange = (web: Web) => (req: Request, res: Response) => {
 };
 
 /** Makes the change of a form, and redirects back to its tab, or to the sign-in whose fix it is. @param shows each tab, with the refusal */
-export const postChange = (web: Web, shows: Readonly<Record<Tab, ShowTab>>) => async (req: Request, res: Response) => {
-  const body = changeOf(web, req);
+export const postChange = (all: Web, shows: Readonly<Record<Tab, ShowTab>>) => async (req: Request, res: Response) => {
+  const body = changeOf(all, req);
   const [name = "", target = "", q = "", flow = ""] = ["change", "target", "q", "flow"].map((field) =>
     single(body, field),
   );
   const change = changeNamed(name);
+  const web = asAsked(all, req);
+  const { operator } = web;
+  if (operator === undefined) throw new InteractionError("csrf");
   if (change === null) throw new OperationError("usage", `there is no change "${name}"`);
   let value: string;
   try {
     value = change.read?.(body) ?? single(body, "value")?.trim() ?? "";
-    await change.run(web.ctx, target, value);
+    const runner = { server: null, by: operator };
+    await change.run(
+      (asked, input) =>
+        performed(web, { name: asked, input, by: operator, status: 200 }, () => perform(web.ctx, asked, input, runner)),
+      ...([target, value] as const),
+    );
   } catch (error) {
     if (!(error instanceof OperationError)) throw error;
     await shows[change.tab](web, req, res, error);
     return;
   }
-  const command = web.commandLine(change.command(target, value));
-  if (change.isAct) web.ctx.ledger.act({ time: web.ctx.now(), command });
   const proof = proofOf(csrfOf(web, req), name, target, value);
   const query = new URLSearchParams({ ...(q !== "" && { q }), done: name, target, value, proof });
   const page = flowForm.test(flow) ? signInPath + flow : tabs[change.tab];

@@ -83,6 +83,8 @@ export interface TabView extends View {
 /** A form with one button. */
 export interface ChangeView {
   readonly kind: ChangeName;
+  /** Whether the person who looks may do it; else it is not shown. */
+  readonly allowed: boolean;
   /** Where it is posted to. */
   readonly action: string;
   /** What it changes: a username, a client id. */

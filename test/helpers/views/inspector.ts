@@ -55,6 +55,7 @@ const row = (
   claims: '{\n  "tenant": "acme"\n}',
   edit: {
     kind: "edit-claims",
+    allowed: true,
     action: "/_idp/change?change=edit-claims",
     target: username,
     command: `npx dev-idp users edit ${username} --set 'claims={}'`,
@@ -63,6 +64,7 @@ const row = (
   signInCommand: `npx dev-idp login --user ${username} --approve`,
   changes: (status === "active" ? (["suspend", "ban"] as const) : (["restore"] as const)).map((kind) => ({
     kind,
+    allowed: true,
     action: `/_idp/change?change=${kind}`,
     target: username,
     command: `npx dev-idp users ${kind} ${username}`,
@@ -85,6 +87,7 @@ const users: UsersView = {
   addCommand: "npx dev-idp users add alice",
   add: {
     kind: "add-user",
+    allowed: true,
     action: "/_idp/change?change=add-user",
     target: "new",
     command: "npx dev-idp users add erin",
@@ -158,6 +161,7 @@ const client = (
   metadata: JSON.stringify({ client_id: id, client_name: name, redirect_uris: redirectUris }, null, 2),
   add: {
     kind: "add-redirect-uri",
+    allowed: true,
     action: "/_idp/change?change=add-redirect-uri",
     target: id,
     command: `npx dev-idp clients edit ${id} --add-redirect-uri URI`,
@@ -212,6 +216,7 @@ const grant = (id: string, user: string, status: "active" | "revoked"): GrantsVi
       ? null
       : {
           kind: "revoke",
+          allowed: true,
           action: "/_idp/change?change=revoke",
           target: id,
           command: `npx dev-idp grants revoke ${id}`,
@@ -232,6 +237,7 @@ const grants: GrantsView = {
       expiresAt: "2026-11-21T12:04:31.000Z",
       end: {
         kind: "end-session",
+        allowed: true,
         action: "/_idp/change?change=end-session",
         target: "s_7yQ2mXk0aLw3",
         command: "npx dev-idp sessions end s_7yQ2mXk0aLw3",
@@ -334,6 +340,7 @@ function signInView(records: readonly RequestRecord[]): SignInView {
       at: time,
       command: "npx dev-idp revoke --client VALUE",
       beside: "VALUE is a&b",
+      by: "qa",
       before: id,
     })),
     steps: stepsOf(flow, "http://localhost:4370"),
@@ -348,6 +355,7 @@ export const signInViews = {
     fix: {
       change: {
         kind: "add-redirect-uri",
+        allowed: true,
         action: "/_idp/change?change=add-redirect-uri",
         target: "demo-app",
         command: "npx dev-idp clients edit demo-app --add-redirect-uri http://localhost:3001/callback",
@@ -361,6 +369,7 @@ export const signInViews = {
     fix: {
       change: {
         kind: "create-client",
+        allowed: true,
         action: "/_idp/change?change=create-client",
         target: "shop",
         command: "npx dev-idp clients add shop --public --redirect-uri http://localhost:3001/callback",
@@ -381,6 +390,7 @@ export const signInViews = {
 
 const change = (kind: ChangeName, target: string, command: string) => ({
   kind,
+  allowed: true,
   action: `/_idp/change?change=${kind}`,
   target,
   command: `npx dev-idp ${command}`,

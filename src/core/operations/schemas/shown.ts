@@ -1,3 +1,4 @@
+import { roles } from "../../operators/roles.ts";
 import * as z from "zod";
 import { endpointNames } from "../../endpoints.ts";
 import type { FixtureFile } from "../../fixtures/schema.ts";
@@ -172,6 +173,15 @@ export const issuer = z.object({
   clients: z.int(),
   grants: z.int().describe("Active ones"),
   problem: z.string().nullable().describe("Why it could not be opened; null: it works"),
+  addedBy: z.exactOptional(z.string()).describe("The tester who added it"),
+});
+
+export const act = z.object({
+  time,
+  by: z.string().describe("The name of the token; admin: the admin token"),
+  role: z.enum(roles),
+  command: z.string().describe("What does the same, without secrets"),
+  status: z.int().describe("Of the answer; 403: the role may not do it"),
 });
 
 export const seedOutcome = z.object({

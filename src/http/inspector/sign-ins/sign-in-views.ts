@@ -103,6 +103,8 @@ export interface SignInView extends TabView, LiveView {
     readonly at: string;
     readonly command: string;
     readonly beside?: string | null;
+    /** The name of the token; null: nobody's, such as a command on the folder. */
+    readonly by: string | null;
     /** The id of the request that came next. */
     readonly before: string;
   }[];

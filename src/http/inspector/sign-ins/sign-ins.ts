@@ -9,7 +9,7 @@ import { assetHeaders } from "../../answer/security-headers.ts";
 import { pageCommand, pageLine } from "../../pages/commands.ts";
 import { sendPage } from "../../pages/page-writer.ts";
 import { issuerUrl, type Web } from "../../web.ts";
-import { inspectorHref, signInPath } from "../access.ts";
+import { inspectorHref, operatorOf, signInPath } from "../access.ts";
 import { failureOf, flowsOf, rowOf, type Flow } from "./flows.ts";
 import { renderSignIn, renderSignIns, type FixView, type SignInView } from "./sign-in-views.ts";
 import { stepsOf } from "./steps.ts";
@@ -42,11 +42,11 @@ export const showSignIns: ShowTab = async (web, req, res, refusal) => {
 
 /** What operators did between the first and the last request of a sign-in. */
 function actsIn({ records }: Flow, acts: readonly Act[]): SignInView["acts"] {
-  return acts.flatMap(({ time, command, after }) => {
+  return acts.flatMap(({ time, command, by, after }) => {
     const next = records.findIndex(({ id }) => (placeOf(id) ?? 0) > after);
     return next < 1
       ? []
-      : [{ at: new Date(time).toISOString(), ...pageLine(command), before: records[next]?.id ?? "" }];
+      : [{ at: new Date(time).toISOString(), ...pageLine(command), by, before: records[next]?.id ?? "" }];
   });
 }
 
@@ -82,9 +82,10 @@ const maxWaiting = 64 * 1024;
 
 /** Server-sent events (HTML 9.2). Each names the sign-in of a new request, so that the page loads its content again. */
 export const getStream =
-  ({ ctx: { ledger } }: Web): RequestHandler =>
-  (_req, res) => {
-    streamLedger(res, ledger, { maxWaiting: maxWaiting, eventOf: ({ flow, id }) => `data: ${flow ?? id}\n\n` });
+  (web: Web): RequestHandler =>
+  (req, res) => {
+    const mayRead = (): boolean => operatorOf(web, req) !== null;
+    streamLedger(res, web.ctx.ledger, { mayRead, maxWaiting, eventOf: ({ flow, id }) => `data: ${flow ?? id}\n\n` });
   };
 
 export const getScript =
