@@ -41,7 +41,7 @@ export interface IssuerMethods {
   /** Saves the whole state under a name: users, clients, grants, sessions, revocations, keys and settings. */
   snapshot(name: string): Promise<SnapshotView>;
   /** Goes back to a snapshot: what was revoked since is valid again, and what was issued since is not. */
-  restore(name: string): Promise<RestoreResult>;
+  restore(name: string, options?: { readonly keep?: readonly ("clock" | "faults")[] }): Promise<RestoreResult>;
   /**
    * Lets what was issued so far expire now, without moving a clock: access tokens, unless something else is named. What is issued
    * afterwards is not affected. Needs a user, a client, or `all`.
@@ -84,7 +84,7 @@ export const issuerMethods = (call: IssuerMethods["call"]): IssuerMethods => ({
     clear: () => call("faults.clear", {}),
   },
   snapshot: (name) => call("snapshots.save", { name }),
-  restore: (name) => call("snapshots.restore", { name }),
+  restore: (name, { keep } = {}) => call("snapshots.restore", { name, ...(keep && { keep: [...keep] }) }),
   expire: (what) => call("expire", what),
   requests: {
     list: (filter = {}) => call("requests.list", filter),

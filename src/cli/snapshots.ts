@@ -1,4 +1,5 @@
-import type { SnapshotView } from "../core/controls/snapshots.ts";
+import { clockInWords } from "../core/clock.ts";
+import type { RestoreResult, SnapshotView } from "../core/controls/snapshots.ts";
 import type { Invocation } from "./invocation.ts";
 import { answer, type Outcome } from "./output/print.ts";
 import { table } from "./output/table.ts";
@@ -16,18 +17,30 @@ export async function saveSnapshot(cli: Invocation, name: string): Promise<Outco
 }
 
 /** `idp snapshots restore` */
-export async function restoreSnapshot(cli: Invocation, name: string): Promise<Outcome> {
+export async function restoreSnapshot(
+  cli: Invocation,
+  name: string,
+  { keep }: { readonly keep?: readonly ("clock" | "faults")[] },
+): Promise<Outcome> {
   const target = await findTarget(cli);
-  const restored = await target.call("snapshots.restore", { name });
+  const restored = await target.call("snapshots.restore", { name, ...(keep !== undefined && { keep: [...keep] }) });
   const { grants, tokens } = restored.validAgain;
   const back = [...(grants > 0 ? [count(grants, "grant")] : []), ...(tokens > 0 ? [count(tokens, "token")] : [])];
   return answer(restored, (shown) => `Restored ${shown.name}: ${counts(shown)}.`, {
     notes: [
       back.length === 0 ? "Nothing had been revoked since." : `Revoked since, and valid again: ${back.join(", ")}.`,
       "Tokens and codes that were issued since are invalid.",
+      ...stillActive(restored),
       target.where,
     ],
   });
+}
+
+function stillActive({ stillActive: { clock, faults = 0 } = {} }: RestoreResult): readonly string[] {
+  return [
+    ...(clock === undefined ? [] : [`Still active: the clock is ${clockInWords(clock)}.`]),
+    ...(faults === 0 ? [] : [`Still active: ${count(faults, "fault")}.`]),
+  ];
 }
 
 /** `idp snapshots list` */

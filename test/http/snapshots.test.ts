@@ -223,3 +223,27 @@ test("1,000 users: a restore takes little longer than reading their records as J
   };
   expect(await least(() => many.restore("many"))).toBeLessThan(20 * (await least(() => JSON.parse(state) as unknown)));
 });
+
+test("the clock and the faults come back too, a frozen clock frozen; keep leaves them, and says what is still active", async () => {
+  const own = await serve({ now: clock.now });
+  await own.call("clock.advance", { by: "1h" });
+  await own.call("clock.freeze", {});
+  await own.call("faults.add", { endpoint: "token", status: 503, times: 2 });
+  const frozenAt = (await own.call("clock.show", {})).now;
+  await own.snapshot("with-faults");
+
+  await own.call("clock.reset", {});
+  await own.call("faults.clear", {});
+  const { stillActive } = await own.restore("with-faults", { keep: ["clock", "faults"] });
+  expect(stillActive).toEqual({ faults: 0 });
+  expect(await own.call("clock.show", {})).toMatchObject({ offset: 0, frozen: false });
+
+  const fault = await own.call("faults.add", { endpoint: "userinfo", status: 500 });
+  expect(await own.restore("with-faults")).not.toHaveProperty("stillActive");
+  expect(await own.call("clock.show", {})).toMatchObject({ now: frozenAt, frozen: true });
+  expect(await own.call("faults.list", {})).toMatchObject([{ endpoint: "token", remaining: 2 }]);
+  // No two faults have one id, whichever a restore brought back.
+  expect((await own.call("faults.add", { endpoint: "userinfo", status: 500 })).id).not.toBe(fault.id);
+  const kept = await own.restore("with-faults", { keep: ["faults"] });
+  expect(kept.stillActive).toEqual({ faults: 2 });
+});

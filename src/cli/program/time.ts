@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import { examples, type Act } from "../act.ts";
+import { collect } from "./flag-values.ts";
 import type { ExpireFlags } from "../expire.ts";
 
 /** The commands on time, for tests: the clock, expiring tokens, and snapshots. */
@@ -95,8 +96,13 @@ function declareSnapshots(program: Command, act: Act): void {
       "go back to a snapshot; what was revoked since is valid again, tokens and codes issued since are not; sign-ins under way begin again",
     )
     .argument("<snapshot>", "a name that idp snapshots list shows")
-    .addHelpText("after", examples("idp snapshots restore signed-in", "idp snapshots restore empty --json"))
-    .action(act(async (cli, name: string) => (await snapshots()).restoreSnapshot(cli, name)));
+    .option("--keep <what>", "leave the clock or the faults as they are now: clock, faults; repeatable", collect)
+    .addHelpText("after", examples("idp snapshots restore signed-in", "idp snapshots restore empty --keep clock"))
+    .action(
+      act(async (cli, name: string, flags: { readonly keep?: readonly ("clock" | "faults")[] }) =>
+        (await snapshots()).restoreSnapshot(cli, name, flags),
+      ),
+    );
   group
     .command("list", { isDefault: true })
     .description("list the snapshots")

@@ -1,8 +1,9 @@
+import type { Tx } from "../../store/store.ts";
 import type { Context } from "../context.ts";
 import { endPast } from "../era.ts";
 import { OperationError } from "../errors.ts";
 import { durationOf } from "../time.ts";
-import { clockInWords, movedIn, showClock, timeOf, type ClockState, type Moved } from "../clock.ts";
+import { clockInWords, movedIn, showClock, timeOf, type Clock, type ClockState, type Moved } from "../clock.ts";
 
 /** How a tester moves the clock. */
 
@@ -15,6 +16,14 @@ function checkTime(to: number): number {
   throw new OperationError("usage", "the clock can show the years from 1970 to 9979");
 }
 
+/** Moves the clock, within a transaction. If it is set back, what has ended stays ended. */
+export function putMoved(tx: Tx, clock: Clock, after: Moved): void {
+  const base = clock.unmoved();
+  const shown = timeOf(movedIn(tx), base);
+  if (timeOf(after, base) < shown) endPast(tx, Math.min(shown, clock.real()));
+  tx.put("testing", { id: "clock", value: after });
+}
+
 /**
  * Moves the clock. If it is set back, what has ended stays ended.
  * @param how the new position, from the old one
@@ -22,12 +31,7 @@ function checkTime(to: number): number {
 async function move(ctx: Context, how: (moved: Moved, base: number) => Moved): Promise<ClockState> {
   const { clock } = ctx;
   await ctx.store.transaction((tx) => {
-    const base = clock.unmoved();
-    const before = movedIn(tx);
-    const after = how(before, base);
-    const shown = timeOf(before, base);
-    if (timeOf(after, base) < shown) endPast(tx, Math.min(shown, clock.real()));
-    tx.put("testing", { id: "clock", value: after });
+    putMoved(tx, clock, how(movedIn(tx), clock.unmoved()));
   });
   const state = showClock(ctx);
   ctx.log(clock.isMoved() ? `the clock is ${clockInWords(state)}` : "the clock shows the real time again");

@@ -9,7 +9,9 @@ import { OperationError } from "../errors.ts";
 import { rememberKeys } from "../keys/admin.ts";
 import { removeAllBut, stateCollections } from "../state/state.ts";
 import { didYouMean } from "../nearest.ts";
-import { showClock } from "../clock.ts";
+import { movedIn, showClock, type ClockState, type Moved } from "../clock.ts";
+import { faultsIn, putFaults, type FaultState } from "./faults/faults.ts";
+import { putMoved } from "./move-clock.ts";
 
 /**
  * Snapshots: all of the issuer's state under a name. A restore goes back to it in one transaction. What was revoked since is valid again;
@@ -26,7 +28,14 @@ interface Content {
   readonly records: { readonly [C in Kept]: readonly Collections[C][] };
   readonly settings: Collections["meta"] | null;
   readonly eras: ErasThen;
+  /** What the tester had set. Absent in snapshots of earlier versions. */
+  readonly clock?: Moved;
+  readonly faults?: FaultState;
 }
+
+/** What a restore can leave as it is. */
+export const keepable = ["clock", "faults"] as const;
+type Keepable = (typeof keepable)[number];
 
 const contentOf = ({ content }: Snapshot): Content => content as Content;
 
@@ -61,7 +70,8 @@ export async function saveSnapshot(ctx: Context, { name }: { readonly name: stri
   await ctx.keys.jwks();
   return ctx.store.transaction((tx) => {
     const records = Object.fromEntries(kept.map((one) => [one, tx.everything(one)])) as unknown as Content["records"];
-    const content: Content = { records, settings: tx.get("meta", "settings") ?? null, eras: saveEras(tx) };
+    const settings = tx.get("meta", "settings") ?? null;
+    const content: Content = { records, settings, eras: saveEras(tx), clock: movedIn(tx), faults: faultsIn(tx) };
     // The real time, because people ask how long ago that was, wherever the clock is now.
     const snapshot = { name, savedAt: new Date(ctx.clock.unmoved()).toISOString(), content };
     tx.put("snapshots", snapshot);
@@ -96,25 +106,41 @@ export const removeSnapshot = (ctx: Context, { name }: { readonly name: string }
 export interface RestoreResult extends SnapshotView {
   /** What was revoked since and is valid again. */
   readonly validAgain: { readonly grants: number; readonly tokens: number };
+  /** What `keep` left as it was: the clock, if it is moved, and how many faults are active. Absent without `keep`. */
+  readonly stillActive?: { readonly clock?: ClockState | undefined; readonly faults?: number | undefined } | undefined;
 }
 
-/** Goes back to a snapshot: whole or not at all. Sign-ins and codes under way are dropped. @throws {OperationError} not_found */
-export async function restoreSnapshot(ctx: Context, { name }: { readonly name: string }): Promise<RestoreResult> {
+/**
+ * Goes back to a snapshot: whole or not at all. Sign-ins and codes under way are dropped.
+ * @param input `keep`: what stays as the tester has set it now
+ * @throws {OperationError} not_found
+ */
+export async function restoreSnapshot(
+  ctx: Context,
+  { name, keep = [] }: { readonly name: string; readonly keep?: readonly Keepable[] | undefined },
+): Promise<RestoreResult> {
   const result = await ctx.store.transaction((tx): RestoreResult => {
     const snapshot = requireSnapshot(tx, name);
-    const { records, settings, eras } = contentOf(snapshot);
+    const { records, settings, eras, clock, faults } = contentOf(snapshot);
     const validAgain = revokedSince(tx, records);
     rememberKeys(tx);
     removeAllBut(tx, leftOut);
     for (const one of kept) for (const record of records[one]) tx.put(one, record);
     if (settings === null) tx.remove("meta", "settings");
     else tx.put("meta", settings);
+    if (clock !== undefined && !keep.includes("clock")) putMoved(tx, ctx.clock, clock);
+    if (faults !== undefined && !keep.includes("faults")) putFaults(tx, faults);
     restoreEras(tx, eras);
     return { ...view(snapshot), validAgain };
   });
   record(ctx, name);
-  return result;
+  return keep.length === 0 ? result : { ...result, stillActive: stillActive(ctx, keep) };
 }
+
+const stillActive = (ctx: Context, keep: readonly Keepable[]): NonNullable<RestoreResult["stillActive"]> => ({
+  ...(keep.includes("clock") && ctx.clock.isMoved() && { clock: showClock(ctx) }),
+  ...(keep.includes("faults") && { faults: ctx.faults.size }),
+});
 
 /** Counts a token that was revoked alone, and a whole family of tokens, as one each. */
 function revokedSince(tx: ReadTx, { grants, families, deadTokens }: Content["records"]): RestoreResult["validAgain"] {

@@ -32,9 +32,20 @@ export const snapshotOperations = {
   "snapshots.restore": changes("/snapshots/:name/restore", {
     role: "tester",
     summary: "Go back to a snapshot: what was revoked since is valid again, tokens and codes issued since are not",
-    input: (zod) => zod.strictObject({ name: zod.string() }),
+    input: async (zod) =>
+      zod.strictObject({
+        name: zod.string(),
+        keep: zod
+          .array(zod.enum((await snapshots()).keepable))
+          .optional()
+          .describe("What stays as it is now; without it, the clock and the faults go back too"),
+      }),
     answer: async (zod) =>
       (await snapshot()).extend({
+        stillActive: zod
+          .object({ clock: (await import("./schemas/shown.ts")).clock.optional(), faults: zod.int().optional() })
+          .optional()
+          .describe("Only with keep: the clock, if it is moved, and how many faults"),
         validAgain: zod.object({ grants: zod.int(), tokens: zod.int() }).describe("What was revoked since"),
       }),
     refuses: [404],

@@ -5,7 +5,7 @@
  * wrong in one respect, for an operator.
  */
 import { isDeepStrictEqual } from "node:util";
-import type { ReadTx, Store } from "../../../store/store.ts";
+import type { ReadTx, Store, Tx } from "../../../store/store.ts";
 import { derive } from "../../derived.ts";
 import { sameJson } from "../../../text/json-object.ts";
 import type { FaultEndpoint, faultMethods } from "./fault-endpoints.ts";
@@ -145,7 +145,7 @@ interface Kept {
 }
 
 /** The record of the faults. */
-interface State {
+export interface FaultState {
   /** How many were ever added: no two have the same id. */
   readonly added: number;
   readonly kept: readonly Kept[];
@@ -153,12 +153,19 @@ interface State {
   readonly fixtures?: readonly FaultInput[];
 }
 
-const stateIn = (tx: ReadTx): State => (tx.get("testing", "faults")?.value ?? { added: 0, kept: [] }) as State;
+export const faultsIn = (tx: ReadTx): FaultState =>
+  (tx.get("testing", "faults")?.value ?? { added: 0, kept: [] }) as FaultState;
+
+/** Makes those of another time active again; later ones get no id of theirs. */
+export function putFaults(tx: Tx, then: FaultState): void {
+  const { added: before } = faultsIn(tx);
+  tx.put("testing", { id: "faults", value: { ...then, added: Math.max(before, then.added) } });
+}
 
 /** Those that are active, in the order in which they were added. */
-export const activeFaults = (tx: ReadTx): readonly Fault[] => stateIn(tx).kept.map(({ fault }) => fault);
+export const activeFaults = (tx: ReadTx): readonly Fault[] => faultsIn(tx).kept.map(({ fault }) => fault);
 
-function added(state: State, input: FaultInput, ofFixtures: boolean): State {
+function added(state: FaultState, input: FaultInput, ofFixtures: boolean): FaultState {
   const { added: before, kept } = state;
   const { times = 1, always, skip = 0, after = false, endpoint, ...rest } = input;
   const given = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined));
@@ -171,9 +178,9 @@ function added(state: State, input: FaultInput, ofFixtures: boolean): State {
 }
 
 /** Those of fixtures, beside the others. */
-function withFixtures(before: State, inputs: readonly FaultInput[]): State {
+function withFixtures(before: FaultState, inputs: readonly FaultInput[]): FaultState {
   const kept = before.kept.filter(({ ofFixtures }) => !ofFixtures);
-  return inputs.reduce<State>((state, input) => added(state, input, true), { ...before, kept, fixtures: inputs });
+  return inputs.reduce<FaultState>((state, input) => added(state, input, true), { ...before, kept, fixtures: inputs });
 }
 
 /** A fault after it has matched a request. */
@@ -191,7 +198,7 @@ const matches = ({ fault }: Kept, request: FaultRequest): boolean =>
   (fault.grant_type ?? request.grantType) === request.grantType &&
   (fault.method ?? request.method) === request.method;
 
-function taken(state: State, isMeant: (one: Kept) => boolean): readonly [State, Fault | null] {
+function taken(state: FaultState, isMeant: (one: Kept) => boolean): readonly [FaultState, Fault | null] {
   let found: Fault | null = null;
   const kept = state.kept.flatMap((one) => {
     const { fault } = one;
@@ -204,11 +211,11 @@ function taken(state: State, isMeant: (one: Kept) => boolean): readonly [State, 
 }
 
 export async function createFaults(store: Store): Promise<Faults> {
-  const state = await derive(store, ["testing"], stateIn);
+  const state = await derive(store, ["testing"], faultsIn);
 
-  const change = <T>(work: (state: State) => readonly [State, T]): Promise<T> =>
+  const change = <T>(work: (state: FaultState) => readonly [FaultState, T]): Promise<T> =>
     store.transaction((tx) => {
-      const before = stateIn(tx);
+      const before = faultsIn(tx);
       const [after, result] = work(before);
       if (!isDeepStrictEqual(before, after)) tx.put("testing", { id: "faults", value: after });
       return result;
