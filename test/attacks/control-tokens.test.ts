@@ -107,6 +107,8 @@ const needed: Readonly<Record<OperationName, "reader" | "tester" | "admin">> = {
   seed: "admin",
   reset: "admin",
   export: "admin",
+  diff: "admin",
+  "diff.given": "admin",
   import: "admin",
   "issuer.set": "admin",
   stop: "admin",

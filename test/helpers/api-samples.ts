@@ -214,6 +214,14 @@ export const samples: Readonly<Partial<Record<OperationName, { good: readonly ob
       { endpoint: "token", within: "soon" },
     ],
   },
+  "snapshots.restore": {
+    good: [{}, { keep: [] }, { keep: ["clock", "faults"] }],
+    bad: [{ keep: "clock" }, { keep: ["users"] }],
+  },
+  "diff.given": {
+    good: [{}, { fixtures: { users: [] } }, { sources: [], as: "fixtures" }],
+    bad: [{ fixtures: {}, sources: [] }, { as: "state" }, { nope: 1 }],
+  },
   "inspector.open": { good: [{}], bad: [{ flow: 1 }, { flow: "x" }, { nope: 1 }] },
   "keys.rotate": { good: [{}, { alg: "ES256" }], bad: [{ alg: "RS1" }, { alg: "" }] },
   "faults.add": {

@@ -10,6 +10,7 @@ import { bodyOf, call, compiled, described, schemaOf } from "../helpers/openapi.
 let idp: Idp;
 beforeAll(async () => {
   idp = await serve();
+  await idp.snapshot("saved");
 });
 
 const pathOf = (name: OperationName): string =>
@@ -17,7 +18,8 @@ const pathOf = (name: OperationName): string =>
     .replace(":username", "bob")
     .replace(":client_id", "demo-app")
     .replace(":id", "g_nope")
-    .replace(":name/token", "gitlab/token");
+    .replace(":name/token", "gitlab/token")
+    .replace(":name/restore", "saved/restore");
 
 const rows = Object.entries(samples) as [OperationName, NonNullable<(typeof samples)[OperationName]>][];
 

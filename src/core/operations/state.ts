@@ -50,11 +50,42 @@ export const stateOperations = {
     {
       summary: "Export all data as one document, with secrets, password hashes and private keys; or as a fixture file",
       input: async (zod) =>
-        zod.strictObject({ as: zod.enum((await import("../state/state.ts")).exportForms).optional() }),
+        zod.strictObject({
+          as: zod.enum((await import("../state/state.ts")).exportForms).optional(),
+          secrets: zod.boolean().optional().describe("Fixtures with the secrets of one-time codes too"),
+        }),
       answer: async () => (await shown()).exported,
       run: async (ctx, input) => (await import("../transfer/export.ts")).exportState(ctx, input),
     },
     { changes: true, showsSecrets: true },
+  ),
+  diff: reads("/diff", {
+    summary: "Compare the data with the fixtures in use",
+    note: "A file that cannot be read, or has a problem: 422.",
+    input: async (zod) => zod.strictObject({ as: zod.enum(["fixtures"]).optional() }),
+    answer: async () => (await shown()).diffed,
+    refuses: [422],
+    run: async (ctx, { as }) => {
+      return (await import("../seed/diff.ts")).diff(ctx, undefined, as);
+    },
+  }),
+  "diff.given": changes(
+    "/diff",
+    {
+      summary: "Compare the data with these fixtures; nothing is applied",
+      input: async (zod) => {
+        const { fixtureFields, oneOfThem } = await given();
+        return zod
+          .strictObject({ ...fixtureFields, as: zod.enum(["fixtures"]).optional() })
+          .refine(...oneOfThem)
+          .meta({ not: { required: ["fixtures", "sources"] } });
+      },
+      answer: async () => (await shown()).diffed,
+      run: async (ctx, { as, ...input }) => {
+        return (await import("../seed/diff.ts")).diff(ctx, sourcesOf(input), as);
+      },
+    },
+    { bodyLimit: fixtureBody, changes: false },
   ),
   import: changes(
     "/import",

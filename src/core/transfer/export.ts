@@ -2,25 +2,31 @@
  * core/transfer: the state as a file. export.ts writes it, import.ts reads it with check.ts, schema.ts says what it must contain, and
  * ended.ts keeps what the server that wrote it had ended.
  */
-import type { CollectionName, ReadTx } from "../../store/store.ts";
+import type { Client, CollectionName, ReadTx, User } from "../../store/store.ts";
 import { metadataOf } from "../clients/admin.ts";
-import type { Context } from "../context.ts";
+import { grantTypesOf } from "../clients/clients.ts";
+import type { FixtureClient } from "../client-metadata/schema.ts";
+import type { Context, Settings } from "../context.ts";
+import { normalizeUser, someDay } from "../fixtures/normalize.ts";
+import type { FixtureUser } from "../users/schema.ts";
+import { sameJson } from "../../text/json-object.ts";
 import type { FixtureFile } from "../fixtures/schema.ts";
 import { singleClaim } from "../scopes/claims.ts";
 import { isDefined, mayAsk } from "../scopes/scopes.ts";
-import { storedSettings } from "../settings.ts";
+import { effectiveSettings, storedSettings } from "../settings.ts";
 import { exportForms, stateCollections, stateFormat, stateVersion, type StateDocument } from "../state/state.ts";
 import { fieldsOf } from "../users/users.ts";
 
 /**
  * All data as one document, with secrets, password hashes and private keys, from which {@link importState} makes the same data.
- * @param input `as`: "fixtures" for a fixture file, which has no passwords, keys, sessions and revoked grants
+ * @param input `as`: "fixtures" for a fixture file, which has no passwords, keys, sessions and revoked grants; `secrets`: with the
+ * secrets of one-time codes
  */
 export async function exportState(
   ctx: Context,
-  input: { readonly as?: (typeof exportForms)[number] | undefined },
+  input: { readonly as?: (typeof exportForms)[number] | undefined; readonly secrets?: boolean | undefined },
 ): Promise<StateDocument | FixtureFile> {
-  if (input.as === "fixtures") return ctx.store.read(asFixtures);
+  if (input.as === "fixtures") return ctx.store.read((tx) => fixturesIn(tx, { secrets: input.secrets === true }));
   // Only this process knows a password that is not hashed yet.
   await ctx.passwords.settle();
   // An import requires it (import.ts).
@@ -37,11 +43,51 @@ const recordsOf = (tx: ReadTx, name: CollectionName, passed: number) =>
     ({ expiresAt = Infinity }) => expiresAt > passed,
   );
 
-/** Without clients that registered themselves or have a metadata document: the person who seeds the file vouches for its clients. */
-function asFixtures(tx: ReadTx): FixtureFile {
-  const clients = [...tx.all("clients")].filter(
-    ({ registrationTokenHash, fromDocument }) => registrationTokenHash === undefined && fromDocument === undefined,
+/** Whether the person who seeds a file with it vouches for a client: it did not register itself, and has no metadata document. */
+export const isVouchedFor = ({ registrationTokenHash, fromDocument }: Client): boolean =>
+  registrationTokenHash === undefined && fromDocument === undefined;
+
+/** The fields of a record that a fixture without them would not have. */
+function withoutDefaults<T extends object>(record: T, defaults: object): Partial<T> {
+  const given = Object.entries(record).filter(([name, value]) => !sameJson(value, Reflect.get(defaults, name)));
+  return Object.fromEntries(given) as Partial<T>;
+}
+
+function userIn(user: User, secrets: boolean): FixtureUser {
+  const { username, createdAt, avatar } = user;
+  const usual = { ...fieldsOf(normalizeUser({ username, createdAt }, null, () => false)), createdAt: someDay };
+  const given = withoutDefaults(fieldsOf(user), usual);
+  return {
+    username,
+    ...given,
+    ...(given.avatar !== undefined && { avatar: withoutDefaults(avatar, usual.avatar) }),
+    ...(secrets && user.otp_secret !== undefined && { otp_secret: user.otp_secret }),
+  };
+}
+
+function clientIn(client: Client): FixtureClient {
+  const { redirect_uris: uris, grant_types: types, ...metadata } = metadataOf(client);
+  const isUsual = sameJson(types, grantTypesOf({ ...client, grant_types: undefined }));
+  return {
+    ...metadata,
+    ...(uris.length > 0 && { redirect_uris: uris }),
+    ...(types !== undefined && !isUsual && { grant_types: types }),
+  } as FixtureClient;
+}
+
+/** Each with what counts in its place if the fixtures leave it out, where a vendor's endpoints decide that too. */
+function settingsIn(settings: Partial<Settings>): Partial<Settings> {
+  return Object.fromEntries(
+    Object.entries(settings).filter(([name, value]) => {
+      const { [name as keyof Settings]: _, ...others } = settings;
+      return !sameJson(value, effectiveSettings(others, {})[name as keyof Settings]);
+    }),
   );
+}
+
+/** The data as a fixture file: what a person would write, without fields that have their default. */
+export function fixturesIn(tx: ReadTx, { secrets }: { readonly secrets: boolean }): FixtureFile {
+  const clients = [...tx.all("clients")].filter(isVouchedFor);
   const vouchedFor = new Map(clients.map((client) => [client.client_id, client]));
   const grants = [...tx.all("grants")].flatMap(({ userId, clientId, scopes: all, status }) => {
     const [user, client] = [tx.get("users", userId), vouchedFor.get(clientId)];
@@ -52,14 +98,16 @@ function asFixtures(tx: ReadTx): FixtureFile {
   });
   // In earlier versions a fixture could define the scope of a single claim.
   const own = [...tx.all("scopes")].filter(({ name }) => singleClaim(name) === null);
-  const scopes = own.map(({ name, ...scope }) => [name, scope] as const);
+  const scopes = own.map(
+    ({ name, ...scope }) => [name, withoutDefaults(scope, { description: {}, claims: [] })] as const,
+  );
   const { workloads, ...settings } = storedSettings(tx);
   const file = {
-    users: [...tx.all("users")].map(fieldsOf),
-    clients: clients.map(metadataOf),
+    users: [...tx.all("users")].map((user) => userIn(user, secrets)),
+    clients: clients.map(clientIn),
     scopes: Object.fromEntries(scopes),
     grants,
-    settings,
+    settings: settingsIn(settings),
     ...(workloads !== undefined && { workloads }),
   };
   return file;

@@ -145,7 +145,7 @@ interface Kept {
 }
 
 /** The record of the faults. */
-export interface FaultState {
+interface State {
   /** How many were ever added: no two have the same id. */
   readonly added: number;
   readonly kept: readonly Kept[];
@@ -153,11 +153,12 @@ export interface FaultState {
   readonly fixtures?: readonly FaultInput[];
 }
 
-export const faultsIn = (tx: ReadTx): FaultState =>
-  (tx.get("testing", "faults")?.value ?? { added: 0, kept: [] }) as FaultState;
+export type { State as FaultState };
+
+export const faultsIn = (tx: ReadTx): State => (tx.get("testing", "faults")?.value ?? { added: 0, kept: [] }) as State;
 
 /** Makes those of another time active again; later ones get no id of theirs. */
-export function putFaults(tx: Tx, then: FaultState): void {
+export function putFaults(tx: Tx, then: State): void {
   const { added: before } = faultsIn(tx);
   tx.put("testing", { id: "faults", value: { ...then, added: Math.max(before, then.added) } });
 }
@@ -165,7 +166,7 @@ export function putFaults(tx: Tx, then: FaultState): void {
 /** Those that are active, in the order in which they were added. */
 export const activeFaults = (tx: ReadTx): readonly Fault[] => faultsIn(tx).kept.map(({ fault }) => fault);
 
-function added(state: FaultState, input: FaultInput, ofFixtures: boolean): FaultState {
+function added(state: State, input: FaultInput, ofFixtures: boolean): State {
   const { added: before, kept } = state;
   const { times = 1, always, skip = 0, after = false, endpoint, ...rest } = input;
   const given = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined));
@@ -178,9 +179,9 @@ function added(state: FaultState, input: FaultInput, ofFixtures: boolean): Fault
 }
 
 /** Those of fixtures, beside the others. */
-function withFixtures(before: FaultState, inputs: readonly FaultInput[]): FaultState {
+function withFixtures(before: State, inputs: readonly FaultInput[]): State {
   const kept = before.kept.filter(({ ofFixtures }) => !ofFixtures);
-  return inputs.reduce<FaultState>((state, input) => added(state, input, true), { ...before, kept, fixtures: inputs });
+  return inputs.reduce<State>((state, input) => added(state, input, true), { ...before, kept, fixtures: inputs });
 }
 
 /** A fault after it has matched a request. */
@@ -198,7 +199,7 @@ const matches = ({ fault }: Kept, request: FaultRequest): boolean =>
   (fault.grant_type ?? request.grantType) === request.grantType &&
   (fault.method ?? request.method) === request.method;
 
-function taken(state: FaultState, isMeant: (one: Kept) => boolean): readonly [FaultState, Fault | null] {
+function taken(state: State, isMeant: (one: Kept) => boolean): readonly [State, Fault | null] {
   let found: Fault | null = null;
   const kept = state.kept.flatMap((one) => {
     const { fault } = one;
@@ -213,7 +214,7 @@ function taken(state: FaultState, isMeant: (one: Kept) => boolean): readonly [Fa
 export async function createFaults(store: Store): Promise<Faults> {
   const state = await derive(store, ["testing"], faultsIn);
 
-  const change = <T>(work: (state: FaultState) => readonly [FaultState, T]): Promise<T> =>
+  const change = <T>(work: (state: State) => readonly [State, T]): Promise<T> =>
     store.transaction((tx) => {
       const before = faultsIn(tx);
       const [after, result] = work(before);

@@ -176,6 +176,23 @@ export const issuer = z.object({
   addedBy: z.exactOptional(z.string()).describe("The tester who added it"),
 });
 
+export const diffed = z.object({
+  differs: z.boolean(),
+  records: z.array(
+    z.object({
+      section: z.enum(["users", "clients", "scopes", "settings", "grants"]),
+      name: z.string(),
+      change: z
+        .enum(["changed", "added", "missing"])
+        .describe("added: only in the data; missing: only in the fixtures"),
+      fields: z
+        .record(z.string(), z.object({ fixture: z.unknown(), data: z.unknown() }))
+        .describe("Of a changed one; secrets are compared and not shown"),
+    }),
+  ),
+  fixtures: z.exactOptional(z.record(z.string(), z.unknown())).describe("With as: what to write into the fixture file"),
+});
+
 export const act = z.object({
   time,
   by: z.string().describe("The name of the token; admin: the admin token"),
