@@ -1,4 +1,5 @@
-import { effectOf, timesInWords, type Fault, type FaultInput } from "../core/controls/faults/faults.ts";
+import { type Fault, type FaultInput } from "../core/controls/faults/faults.ts";
+import { effectOf, timesInWords } from "../core/controls/faults/fault-words.ts";
 import { flawList } from "../core/controls/faults/flaw-list.ts";
 import type { Invocation } from "./invocation.ts";
 import { answer, type Outcome } from "./output/print.ts";

@@ -6,14 +6,8 @@ import { provenTarget } from "../core/authorize/target.ts";
 import { isObject, type JsonObject } from "../text/json-object.ts";
 import { faultEndpoints, type FaultEndpoint } from "../core/controls/faults/fault-endpoints.ts";
 import { faultRequestOf } from "../core/controls/faults/fault-request.ts";
-import {
-  delayOf,
-  effectOf,
-  errorOf,
-  hasOwnResponse,
-  type Fault,
-  type FaultRequest,
-} from "../core/controls/faults/faults.ts";
+import { delayOf, errorOf, hasOwnResponse, type Fault, type FaultRequest } from "../core/controls/faults/faults.ts";
+import { effectOf } from "../core/controls/faults/fault-words.ts";
 import type { FlawName } from "../core/controls/faults/flaw-list.ts";
 import { spoilAuthorization, spoilJson } from "../core/controls/faults/spoil.ts";
 import { noteRegistered } from "./answer/cleaned.ts";

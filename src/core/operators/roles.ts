@@ -2,7 +2,6 @@
  * core/operators: who may do what at a running server. roles.ts says what a role may do, control-tokens.ts reads the list of tokens that a team
  * shares, acts.ts keeps who changed what.
  */
-import type { Context } from "../context.ts";
 import { OperationError } from "../errors.ts";
 
 /** Each may do what those before it may. */
@@ -23,6 +22,11 @@ export interface ControlToken extends Operator {
 
 export const admin: Operator = { name: "admin", role: "admin" };
 
+/** Whose an issuer is. */
+interface OwnedIssuer {
+  readonly addedBy: string | null;
+}
+
 /** What an operation needs of the person who asks for it. */
 export interface Needs {
   readonly role: Role;
@@ -30,13 +34,12 @@ export interface Needs {
   readonly ofProcess: boolean;
 }
 
-export const mayAs = (role: Role, needed: Role): boolean => roles.indexOf(role) >= roles.indexOf(needed);
+const mayAs = (role: Role, needed: Role): boolean => roles.indexOf(role) >= roles.indexOf(needed);
 
 /** Whether somebody added this issuer as a tester, and so may do everything in it that concerns nobody else. */
-export const owns = ({ addedBy }: Pick<Context, "addedBy">, { name, role }: Operator): boolean =>
-  role === "tester" && addedBy === name;
+const owns = ({ addedBy }: OwnedIssuer, { name, role }: Operator): boolean => role === "tester" && addedBy === name;
 
-export function may(ctx: Pick<Context, "addedBy">, operator: Operator, { role, ofProcess }: Needs): boolean {
+export function may(ctx: OwnedIssuer, operator: Operator, { role, ofProcess }: Needs): boolean {
   return mayAs(operator.role, role) || (!ofProcess && owns(ctx, operator));
 }
 

@@ -26,7 +26,7 @@ interface Change {
 }
 
 /** Runs an operation for the person who asks. */
-export type Run = <N extends OperationName>(name: N, input: OperationInput<N>) => Promise<OperationOutput<N>>;
+type Run = <N extends OperationName>(name: N, input: OperationInput<N>) => Promise<OperationOutput<N>>;
 
 /** What the pages read, whoever asks: no operation of the inspector needs to know the process. */
 export const runner = { server: null };

@@ -1,5 +1,6 @@
 import { operations } from "../../core/operations/table.ts";
-import { effectOf, type Fault } from "../../core/controls/faults/faults.ts";
+import { type Fault } from "../../core/controls/faults/faults.ts";
+import { effectOf } from "../../core/controls/faults/fault-words.ts";
 import { expirable } from "../../core/controls/expire.ts";
 import { bodyParameters, single } from "../input/params.ts";
 import { pageCommand } from "../pages/commands.ts";

@@ -336,13 +336,15 @@ function signInView(records: readonly RequestRecord[]): SignInView {
     flow: rowOf(flow, "/_idp/sign-ins/"),
     failed: failure && { id: failure.id, rule: failure.rule, fix: failure.fix, clock: failure.clock },
     fix: null,
-    acts: records.slice(-1).map(({ time, id }) => ({
-      at: time,
-      command: "npx dev-idp revoke --client VALUE",
-      beside: "VALUE is a&b",
-      by: "qa",
-      before: id,
-    })),
+    acts: records.slice(-1).flatMap(({ time, id }) =>
+      [null, "qa"].map((by) => ({
+        at: time,
+        command: "npx dev-idp revoke --client VALUE",
+        beside: "VALUE is a&b",
+        by,
+        before: id,
+      })),
+    ),
     steps: stepsOf(flow, "http://localhost:4370"),
   };
 }

@@ -3,7 +3,8 @@ import { listed, OperationError, type Problem } from "../../errors.ts";
 import { readSource, type AnyFixtures } from "../../fixture-files/source.ts";
 import { isObject, type JsonObject } from "../../../text/json-object.ts";
 import { nearest } from "../../nearest.ts";
-import { faultInWords, type Fault, type FaultInput } from "./faults.ts";
+import { type Fault, type FaultInput } from "./faults.ts";
+import { faultInWords } from "./fault-words.ts";
 import { flawList, flawProblem } from "./flaw-list.ts";
 
 /** Adding, listing and removing faults. */

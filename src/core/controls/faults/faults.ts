@@ -25,7 +25,7 @@ interface Filters {
 }
 
 /** What a fault does to a response. */
-interface Effects {
+export interface Effects {
   readonly status?: number | undefined;
   readonly error?: string | undefined;
   readonly description?: string | undefined;
@@ -88,31 +88,8 @@ const needsResponse = (fault: Effects): boolean =>
   fault.flaw !== undefined || (fault.drop_after !== undefined && !hasOwnResponse(fault));
 
 /** 500 is a failure of the server's own (RFC 6749 4.1.2.1). Every other status may pass. */
-const errorCodeOf = ({ error, status }: Effects): string =>
+export const errorCodeOf = ({ error, status }: Effects): string =>
   error ?? (status === 500 ? "server_error" : "temporarily_unavailable");
-
-/** What a fault does, in a few words. */
-export function effectOf(fault: Effects): string {
-  const { status, body, drop, drop_after: bytes, flaw, delay } = fault;
-  const parts = [
-    delay === undefined ? null : `delay ${delayOf(fault)} s`,
-    hasOwnResponse(fault)
-      ? `${status === undefined ? "" : `${status} `}${body === undefined ? errorCodeOf(fault) : "other body"}`
-      : null,
-    drop === undefined ? null : "connection closed",
-    bytes === undefined ? null : `connection closed after ${bytes} bytes`,
-    flaw === undefined ? null : `flaw ${flaw}`,
-  ];
-  return parts.filter((part) => part !== null).join(", ");
-}
-
-/** How many requests will take it, in words. */
-export const timesInWords = ({ remaining }: Fault): string =>
-  remaining === null ? "always" : remaining === 1 ? "once" : `${remaining} times`;
-
-/** A fault in a sentence for the log. */
-export const faultInWords = (fault: Fault): string =>
-  `${fault.id} at ${fault.endpoint}: ${effectOf(fault)}, ${timesInWords(fault)}`;
 
 /** Whether a fault can spoil this response. Absent: every fault can. */
 type Fits = (fault: Fault) => boolean;

@@ -103,7 +103,7 @@ export interface SignInView extends TabView, LiveView {
     readonly at: string;
     readonly command: string;
     readonly beside?: string | null;
-    /** The name of the token; null: nobody's, such as a command on the folder. */
+    /** The name of the control token; null: there is none, as for the admin token. */
     readonly by: string | null;
     /** The id of the request that came next. */
     readonly before: string;

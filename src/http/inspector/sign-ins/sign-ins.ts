@@ -9,7 +9,7 @@ import { assetHeaders } from "../../answer/security-headers.ts";
 import { pageCommand, pageLine } from "../../pages/commands.ts";
 import { sendPage } from "../../pages/page-writer.ts";
 import { issuerUrl, type Web } from "../../web.ts";
-import { inspectorHref, operatorOf, signInPath } from "../access.ts";
+import { asAsked, inspectorHref, operatorOf, signInPath } from "../access.ts";
 import { failureOf, flowsOf, rowOf, type Flow } from "./flows.ts";
 import { renderSignIn, renderSignIns, type FixView, type SignInView } from "./sign-in-views.ts";
 import { stepsOf } from "./steps.ts";
@@ -46,7 +46,14 @@ function actsIn({ records }: Flow, acts: readonly Act[]): SignInView["acts"] {
     const next = records.findIndex(({ id }) => (placeOf(id) ?? 0) > after);
     return next < 1
       ? []
-      : [{ at: new Date(time).toISOString(), ...pageLine(command), by, before: records[next]?.id ?? "" }];
+      : [
+          {
+            at: new Date(time).toISOString(),
+            ...pageLine(command),
+            by: by === "admin" ? null : by,
+            before: records[next]?.id ?? "",
+          },
+        ];
   });
 }
 
@@ -55,7 +62,8 @@ async function fixView(web: Web, failure: RequestRecord): Promise<FixView | null
   return fix && { change: changeView(web, fix.kind, fix.target, fix.uri ?? undefined), uri: fix.uri };
 }
 
-export const getSignIn = (web: Web) => async (req: Request<{ id: string }>, res: Response) => {
+export const getSignIn = (all: Web) => async (req: Request<{ id: string }>, res: Response) => {
+  const web = asAsked(all, req);
   const flow = flowsOf(web.ctx.ledger.list()).find(({ id }) => id === req.params.id);
   if (flow === undefined)
     throw new HttpError(404, "the ledger holds no such sign-in: it keeps the last requests only", {
