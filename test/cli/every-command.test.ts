@@ -81,6 +81,8 @@ const calls: Readonly<Record<string, Call>> = {
   "requests show": { words: "r0", code: 3, stopped: 5, aboutServer: true },
   "requests clear": { words: "", code: 0, stopped: 5, aboutServer: true },
   expect: { words: "token --never", code: 0, stopped: 5, aboutServer: true },
+  acts: { words: "", code: 0, stopped: 5, aboutServer: true },
+  diff: { words: "FILE", code: 0 },
   export: { words: "--as fixtures", code: 0 },
   import: { words: "missing.json", code: 7 },
   init: { words: "--stdout --type public --client shop --user erin", code: 0, child: true },

@@ -79,4 +79,9 @@ export function declareRequests(program: Command, act: Act): void {
     .addHelpText("after", examples("idp requests clear", "idp requests clear --json"))
     .action(act(async (cli) => (await requests()).clearRequests(cli)));
   declareExpect(program, act);
+  program
+    .command("acts")
+    .description("list who changed what: the last 200 changes, with the name of the token of the control API")
+    .addHelpText("after", examples("idp acts", "idp acts --json | jq '.[] | select(.by == \"qa\")'"))
+    .action(act(async (cli) => (await import("../requests/acts.ts")).listActs(cli)));
 }

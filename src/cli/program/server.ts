@@ -3,6 +3,7 @@ import { examples, type Act } from "../act.ts";
 import { collect, seconds, wholeNumber } from "./flag-values.ts";
 import { fixturesOption, withSettings } from "./settings.ts";
 import { takeVariables } from "./variables.ts";
+import type { DiffFlags } from "../state/diff.ts";
 import type { ExportFlags } from "../state/export.ts";
 import type { ResetFlags } from "../state/reset.ts";
 import type { SeedFlags } from "../state/seed.ts";
@@ -126,6 +127,15 @@ export function declareServer(program: Command, act: Act, typed: Typed): void {
       act(async (cli, paths: string[], flags: SeedFlags) => (await import("../state/seed.ts")).seed(cli, paths, flags)),
     );
   program
+    .command("diff")
+    .description("compare the data with the fixtures; exit 6 if anything differs")
+    .argument("[path...]", "files or folders, or - for stdin (default: the fixtures of the server, or those of start)")
+    .addOption(new Option("--as <form>", "fixtures: print what to write into the fixture file").choices(["fixtures"]))
+    .addHelpText("after", examples("idp diff", "idp diff fixtures/ --json", "idp diff --as fixtures"))
+    .action(
+      act(async (cli, paths: string[], flags: DiffFlags) => (await import("../state/diff.ts")).diff(cli, paths, flags)),
+    );
+  program
     .command("export")
     .description("export all data as one JSON document, including secrets")
     .option(
@@ -138,6 +148,7 @@ export function declareServer(program: Command, act: Act, typed: Typed): void {
         "fixtures: a fixture file, without passwords, keys, and clients that registered themselves",
       ).choices(["state", "fixtures"]),
     )
+    .option("--show-secrets", "with --as fixtures: the secrets of one-time codes too")
     .addHelpText(
       "after",
       examples("idp export --output state.json", "idp export --as fixtures --output idp.fixtures.yaml"),

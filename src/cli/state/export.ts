@@ -8,10 +8,11 @@ import { count } from "../output/words.ts";
 export interface ExportFlags {
   readonly output?: string;
   readonly as?: "state" | "fixtures";
+  readonly showSecrets?: true;
 }
 
 /** `idp export`: the answer is the document. With `--output` the document goes to a file, and the answer says what is in it. */
-export async function exportState(cli: Invocation, { output, as }: ExportFlags): Promise<Outcome> {
+export async function exportState(cli: Invocation, { output, as, showSecrets }: ExportFlags): Promise<Outcome> {
   const isYaml = /\.ya?ml$/i.test(output ?? "");
   if (isYaml && as !== "fixtures") {
     throw new OperationError("usage", "only fixtures are written as YAML", {
@@ -19,7 +20,7 @@ export async function exportState(cli: Invocation, { output, as }: ExportFlags):
     });
   }
   const target = await findTarget(cli);
-  const document = await target.call("export", { as });
+  const document = await target.call("export", { as, secrets: showSecrets });
   const warning =
     as === "fixtures"
       ? "It has no passwords, since only hashes are stored: give the users new ones. It has the secrets of clients, but no clients that registered themselves."
