@@ -39,6 +39,8 @@ export interface Server {
   readonly issuer: Issuer;
   readonly issuers: Registry;
   readonly port: number;
+  /** Where commands on this machine reach it. */
+  readonly localUrl: string;
   /** The Express app, for supertest. */
   readonly app: RequestListener;
   readonly adminToken: string;
@@ -134,10 +136,11 @@ export async function startServer(
       const note = colorNote(ctx.settings.brand);
       if (note !== null) ctx.log(note);
     }
-    stores.updateLock({ url: localUrl(scheme, host, port) + base, adminToken });
+    const url = localUrl(scheme, host, port) + base;
+    stores.updateLock({ url, adminToken });
     listening.serve();
     issuers.startBackground();
-    return { issuer, issuers, port, app, adminToken, reloadPages, ...closing };
+    return { issuer, issuers, port, localUrl: url, app, adminToken, reloadPages, ...closing };
   } catch (error) {
     await closing.close().catch((failure: unknown) => {
       log(`after a start that failed: ${String(failure)}`);

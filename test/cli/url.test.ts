@@ -23,7 +23,7 @@ test("--url reaches a server from anywhere, with its admin token and no other", 
   expect(without).toEqual({
     code: 2,
     stdout: "",
-    stderr: `Error: the server at ${issuer} needs its admin token\n  Give it with IDP_ADMIN_TOKEN or --admin-token-file FILE; lock.json in its data folder works too. A server in memory has none: start it with IDP_ADMIN_TOKEN.\n`,
+    stderr: `Error: the server at ${issuer} needs its admin token\n  Give it with IDP_ADMIN_TOKEN or --admin-token-file FILE; lock.json in its data folder works too. For a server in memory, run this in the folder where it was started, or start it with IDP_ADMIN_TOKEN.\n`,
   });
   const env = { IDP_URL: issuer, IDP_ADMIN_TOKEN: "not-the-token-of-it" };
   const bad = await idp(["users", "list", "--json"], { cwd: elsewhere, env });

@@ -2,9 +2,12 @@ import type { Mismatch } from "../../core/errors.ts";
 import type { RequestEvent } from "../../core/ledger/record.ts";
 import { duration } from "../../core/time-words.ts";
 import { cut } from "../../text/redacted.ts";
-import { escapeLine } from "../output/escape.ts";
+import { widthOf, type Invocation } from "../invocation.ts";
+import { escapeLine, printableJson } from "../output/escape.ts";
+import { say } from "../output/print.ts";
 import type { Style } from "../output/style.ts";
 import { cells, wrap } from "../output/table.ts";
+import { count } from "../output/words.ts";
 
 /** The request log of `idp start`: a line for each request, and below a refusal its reason and what fixes it. */
 
@@ -22,13 +25,13 @@ export const timeOfDay = (at: Date): string => at.toTimeString().slice(0, 8);
 /** How many characters of a path are shown: the sender of a request chooses its length. */
 const maxPathLength = 200;
 
-export const cutPath = (path: string): string => cut(path, maxPathLength);
+const cutPath = (path: string): string => cut(path, maxPathLength);
 
 /** The indent of the lines below the first one of a request. */
 const indent = " ".repeat(10);
 
 /** A remark of the running server, among the lines of requests. @param width as in {@link requestLines} */
-export const remarkLines = (note: string, at: Date, style: Style, width: number): string =>
+const remarkLines = (note: string, at: Date, style: Style, width: number): string =>
   style.dim(`${timeOfDay(at)}  ${wrap(escapeLine(note), width, indent).trimStart()}`);
 
 /** Says that the clock was moved, so that nobody wonders about the effects. */
@@ -82,3 +85,41 @@ const compared = (error: string, { parameter, sent, registered }: Mismatch): rea
       (each, index) => `${index === 0 ? "registered:" : "           "} ${escapeLine(each)}`,
     ),
   ].map((line) => indent + line);
+
+/** How many bytes may wait for a reader, because a log that nobody reads must not fill the memory. */
+const maxWaiting = 1024 * 1024;
+
+/** Writes each request as a line of JSON, or as lines for a person; nothing with `--quiet`. What is dropped while nobody reads is counted. */
+export function requestLog(cli: Invocation): (event: RequestEvent) => void {
+  const { stdout } = cli;
+  let dropped = 0;
+  const goOn = (): void => {
+    stdout.write(`${droppedLine(cli, dropped)}\n`);
+    dropped = 0;
+  };
+  return (event) => {
+    if (dropped > 0 || stdout.writableLength > maxWaiting) {
+      if (dropped === 0) stdout.once("drain", goOn);
+      dropped += 1;
+      return;
+    }
+    const line = cli.json
+      ? printableJson({ event: "request", ...event, path: cutPath(event.path) }, 0)
+      : requestLines(event, cli.out, cli.width);
+    stdout.write(`${line}\n`);
+  };
+}
+
+function droppedLine(cli: Invocation, requests: number): string {
+  const time = new Date(cli.now());
+  if (cli.json) return printableJson({ event: "dropped", time: time.toISOString(), requests }, 0);
+  return remarkLines(`${count(requests, "request")} not logged: nobody read this`, time, cli.out, cli.width);
+}
+
+/** Writes a line of the log that belongs to no request. It goes to stderr, because it is not an answer. */
+export function logRemark(cli: Invocation, note: string): void {
+  if (cli.json) say(cli, note);
+  else if (!cli.quiet) {
+    cli.stderr.write(`${remarkLines(note, new Date(cli.now()), cli.err, widthOf(cli.stderr))}\n`);
+  }
+}

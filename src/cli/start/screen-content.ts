@@ -65,7 +65,7 @@ export async function screenOf(
     hasLogin: clients.some(({ client_id }) => client_id === loginClient),
     data:
       place === null
-        ? ["in memory: nothing is kept", "commands need --url, and IDP_ADMIN_TOKEN as it was set for the start"]
+        ? ["in memory: nothing is kept", "commands in this folder find it; elsewhere: --url, and IDP_ADMIN_TOKEN"]
         : [`${place}, kept between runs`],
     fixtures: [
       ...applied(seeded, fixtures, { users: allUsers, clients: clients.length }, line),

@@ -5,7 +5,6 @@ import { join, resolve } from "node:path";
 import { baseOf, defaultPort } from "../../core/endpoints.ts";
 import { OperationError } from "../../core/errors.ts";
 import { isServiceLink } from "../program/variables.ts";
-import type { RequestEvent } from "../../core/ledger/record.ts";
 import { idpOf } from "../../idp-of-server.ts";
 import type { IdpOptions } from "../../index.ts";
 import { startServer, type Server } from "../../serve/server.ts";
@@ -18,20 +17,20 @@ import { withFixtures } from "../input/foreign-fixtures.ts";
 import { readNamedFile } from "../input/named-file.ts";
 import { escapeDeep, printableJson } from "../output/escape.ts";
 import { firstScreen } from "./first-screen.ts";
-import { widthOf, type Invocation } from "../invocation.ts";
+import type { Invocation } from "../invocation.ts";
 import { openBrowser } from "../server/open-browser.ts";
 import { listenForKeys } from "./keyboard.ts";
 import { endWithShellOfNpm } from "./npm-shell.ts";
 import { say } from "../output/print.ts";
 import { showProgress, type Progress } from "../output/progress.ts";
 import { removeReadyFile, writeReadyFile } from "./ready-file.ts";
+import { lockInMemory } from "../target/memory-servers.ts";
 import { twoPlaces } from "../target/store-flag.ts";
 import { adminTokenOf } from "../target/server-of-url.ts";
-import { cutPath, remarkLines, requestLines } from "./request-log.ts";
+import { logRemark, requestLog } from "./request-log.ts";
 import { sayStale, screenOf } from "./screen-content.ts";
 import { stopWithStdin } from "./until-stdin-closes.ts";
 import { fixturePaths, settingsOf, withStdin, type SettingsFlags } from "../program/server-flags.ts";
-import { count } from "../output/words.ts";
 import { version } from "../../files/package.ts";
 import type { CommandLine } from "../../core/hint.ts";
 import { commandLine } from "../output/command-line.ts";
@@ -106,44 +105,6 @@ function optionsOf(
   };
 }
 
-/** How many bytes may wait for a reader, because a log that nobody reads must not fill the memory. */
-const maxWaiting = 1024 * 1024;
-
-/** Writes each request as a line of JSON, or as lines for a person; nothing with `--quiet`. What is dropped while nobody reads is counted. */
-function requestLog(cli: Invocation): (event: RequestEvent) => void {
-  const { stdout } = cli;
-  let dropped = 0;
-  const goOn = (): void => {
-    stdout.write(`${droppedLine(cli, dropped)}\n`);
-    dropped = 0;
-  };
-  return (event) => {
-    if (dropped > 0 || stdout.writableLength > maxWaiting) {
-      if (dropped === 0) stdout.once("drain", goOn);
-      dropped += 1;
-      return;
-    }
-    const line = cli.json
-      ? printableJson({ event: "request", ...event, path: cutPath(event.path) }, 0)
-      : requestLines(event, cli.out, cli.width);
-    stdout.write(`${line}\n`);
-  };
-}
-
-function droppedLine(cli: Invocation, requests: number): string {
-  const time = new Date(cli.now());
-  if (cli.json) return printableJson({ event: "dropped", time: time.toISOString(), requests }, 0);
-  return remarkLines(`${count(requests, "request")} not logged: nobody read this`, time, cli.out, cli.width);
-}
-
-/** Writes a line of the log that belongs to no request. It goes to stderr, because it is not an answer. */
-function logRemark(cli: Invocation, note: string): void {
-  if (cli.json) say(cli, note);
-  else if (!cli.quiet) {
-    cli.stderr.write(`${remarkLines(note, new Date(cli.now()), cli.err, widthOf(cli.stderr))}\n`);
-  }
-}
-
 /**
  * `idp start`: runs until SIGINT, SIGTERM or `idp stop`. Then open requests are answered and everything is on disk.
  * @param words the words after `idp`
@@ -194,6 +155,8 @@ export async function start(cli: Invocation, flags: StartFlags, words: readonly 
     .finally(progress.end);
   const idp = idpOf(server);
   issuer = idp.issuer;
+  // A test that holds its standard input needs no command to find it.
+  const unlock = flags.memory === true && flags.untilStdinCloses !== true ? lockInMemory(cli, server) : null;
   let stopKeys: ReturnType<typeof listenForKeys> = null;
   try {
     await announce(cli, flags, { server, fixtures, line });
@@ -215,6 +178,7 @@ export async function start(cli: Invocation, flags: StartFlags, words: readonly 
   } finally {
     stopKeys?.();
     tokens?.close();
+    unlock?.();
     if (readyFile !== undefined) await removeReadyFile(readyFile);
     await idp.close();
   }

@@ -27,7 +27,7 @@ export interface Server {
 }
 
 const tokenHint =
-  "Give it with IDP_ADMIN_TOKEN or --admin-token-file FILE; lock.json in its data folder works too. A server in memory has none: start it with IDP_ADMIN_TOKEN.";
+  "Give it with IDP_ADMIN_TOKEN or --admin-token-file FILE; lock.json in its data folder works too. For a server in memory, run this in the folder where it was started, or start it with IDP_ADMIN_TOKEN.";
 
 /** Milliseconds. A seed of 64 MB may take this long; nothing else takes a second. */
 const timeoutMs = 120_000;

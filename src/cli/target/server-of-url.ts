@@ -4,6 +4,7 @@ import { readNamedFile } from "../input/named-file.ts";
 import type { Invocation } from "../invocation.ts";
 import { isWebUrl } from "../program/flag-values.ts";
 import { readLock } from "../../store/json/lock.ts";
+import { memoryServersHere } from "./memory-servers.ts";
 import type { Server } from "./remote.ts";
 
 /** The server that `--url` names, and its admin token. */
@@ -23,12 +24,16 @@ export function serverOfUrl(cli: Invocation, url: string): Server {
   return { url: address, adminToken: given ?? tokenOfFolder(cli, address) };
 }
 
-/** The token of the server of the data folder, where that server has this very address, or this one is below it. */
-function tokenOfFolder({ data, store }: Invocation, url: string): string | null {
+/** The token of the server of the data folder, or of one in memory that was started here, which has this very address, or this one is below it. */
+function tokenOfFolder({ data, store, env }: Invocation, url: string): string | null {
   const lock = store === null ? readLock(data) : null;
-  if (lock?.state !== "alive" || lock.kind !== "server" || lock.url === null) return null;
-  const [asked, own] = [baseOf(url), baseOf(lock.url)];
-  return asked === own || asked.startsWith(`${own}/i/`) ? lock.adminToken : null;
+  const isServer = lock?.state === "alive" && lock.kind === "server";
+  const asked = baseOf(url);
+  return (
+    [...(isServer ? [lock] : []), ...memoryServersHere(env)].find(
+      (one) => one.url !== null && (asked === baseOf(one.url) || asked.startsWith(`${baseOf(one.url)}/i/`)),
+    )?.adminToken ?? null
+  );
 }
 
 /** IDP_ADMIN_TOKEN without the line break at the end of files and CI secrets; null if it is not set. @throws {OperationError} usage */

@@ -21,11 +21,13 @@ import { unknownIssuer } from "../../core/issuers/issuer.ts";
 import { RemoteError } from "../failure.ts";
 import { belowUrl } from "./issuer-flag.ts";
 import { callServer, issuerOnPort, usualPort, type Server } from "./remote.ts";
+import { memoryServersHere, type MemoryServer } from "./memory-servers.ts";
 import { checkUrl, serverOfUrl } from "./server-of-url.ts";
 import type { Hint } from "../../core/hint.ts";
 
 /**
- * What a command works on: `--url`, else the server that holds the lock of the data folder, else the folder itself. With
+ * What a command works on: `--url`, else the server that holds the lock of the data folder, else the one in memory that was started in this
+ * folder (memory-servers.ts), else the folder itself. With
  * `--store`: the shared store, beside the instances that run on it.
  */
 export interface Target {
@@ -93,7 +95,8 @@ export function serverAddress(cli: Pick<Invocation, "url" | "data" | "store" | "
   if (store !== null) return null;
   const lock = readLock(cli.data);
   const address = lock === null || lock.state === "dead" || lock.kind !== "server" ? null : lock.url;
-  return address === null ? null : belowUrl(address, issuer);
+  const found = address ?? memoryServerHere(env, null)?.url ?? null;
+  return found === null ? null : belowUrl(found, issuer);
 }
 
 /** How long to wait for a server that is starting, in milliseconds. */
@@ -103,11 +106,35 @@ const startingTimeoutMs = 10_000;
 type Found = Server & { readonly pid: number; readonly startedAt: string };
 
 /**
- * The running server of the data folder, by its lock; null if none runs. Waits for one that is starting.
- * @throws {LockedError} if it does not get ready
+ * The running server of the data folder, else the one in memory that was started here, by their locks; null if none runs.
+ * @throws {OperationError} conflict, if there are several; no_server, if one does not get ready
  */
 export async function findServer(cli: Invocation): Promise<Found | null> {
   if (cli.store !== null) return null;
+  const locked = await serverOfData(cli);
+  const inMemory = memoryServerHere(cli.env, locked);
+  if (inMemory === null) return locked;
+  return { ...inMemory, url: belowUrl(inMemory.url, cli.issuer), state: "alive" };
+}
+
+/**
+ * The server in memory that was started in this folder; null without one.
+ * @param other the server of the data folder
+ * @throws {OperationError} conflict if there is more than one server that could be meant
+ */
+function memoryServerHere(env: NodeJS.ProcessEnv, other: Server | null): MemoryServer | null {
+  const found = memoryServersHere(env);
+  const [only, ...more] = found;
+  if (only === undefined) return null;
+  if (other === null && more.length === 0) return only;
+  const all = [...(other === null ? [] : [other]), ...found].map(({ url }) => url);
+  throw new OperationError("conflict", `several servers run here: ${all.join(", ")}`, {
+    hint: `Name one: --url ${all[0] ?? ""}`,
+  });
+}
+
+/** The server that holds the lock of the data folder. Waits for one that is starting. */
+async function serverOfData(cli: Invocation): Promise<Found | null> {
   for (let waited = 0; ; waited += 20) {
     const lock = readLock(cli.data);
     if (lock === null || lock.state === "dead" || lock.kind !== "server") return null;

@@ -1,0 +1,101 @@
+/** How commands find a server in memory (`start --memory`): it has no data folder, so its lock is in a folder of this user. */
+import { randomBytes } from "node:crypto";
+import { lstatSync, mkdirSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { hostname, tmpdir, userInfo } from "node:os";
+import { join } from "node:path";
+import { codeOf } from "../../files/fault.ts";
+import type { Server } from "../../serve/server.ts";
+import type { Invocation } from "../invocation.ts";
+import { say } from "../output/print.ts";
+import { isOfOtherContainer, stateOfProcess, thisProcess, type ProcessIdentity } from "../../files/process.ts";
+
+/** The lock of a server in memory. */
+export interface MemoryServer extends ProcessIdentity {
+  /** Where it was started. */
+  readonly folder: string;
+  readonly url: string;
+  readonly adminToken: string;
+}
+
+/** Where the locks are: a folder that is removed when the user logs out, else one in the temporary folder, where others may write too. */
+function placeOf({ XDG_RUNTIME_DIR: runtime = "" }: NodeJS.ProcessEnv): string {
+  if (runtime !== "") return join(runtime, "dev-idp");
+  return join(tmpdir(), `dev-idp-${process.getuid?.() ?? userInfo().username}`);
+}
+
+/** Why nothing may be written to, or believed of, a folder; null: it is this user's alone. */
+function problemOf(place: string): string | null {
+  const stat = lstatSync(place, { throwIfNoEntry: false });
+  if (stat === undefined) return "it is not there";
+  if (stat.isSymbolicLink()) return "it is a link";
+  if (!stat.isDirectory()) return "it is not a folder";
+  if (process.getuid === undefined) return null;
+  if (stat.uid !== process.getuid()) return "it is another user's";
+  return (stat.mode & 0o077) === 0 ? null : "others may open it: chmod 700";
+}
+
+/** The folder as every process names it. */
+const here = (): string => realpathSync(process.cwd());
+
+const isAlive = (one: MemoryServer): boolean =>
+  one.host === hostname() && !isOfOtherContainer(one) && stateOfProcess(one.pid, one.processStart) === "alive";
+
+/** @returns null: it is gone, or no lock of ours */
+function read(file: string): MemoryServer | null {
+  try {
+    if (!lstatSync(file).isFile()) return null;
+    const { folder, url, adminToken, ...process } = JSON.parse(readFileSync(file, "utf8")) as MemoryServer;
+    const isLock = [folder, url, adminToken, process.host].every((one) => typeof one === "string");
+    return isLock && typeof process.pid === "number" ? { folder, url, adminToken, ...process } : null;
+  } catch {
+    return null;
+  }
+}
+
+function locksIn(place: string): readonly (readonly [file: string, server: MemoryServer])[] {
+  if (problemOf(place) !== null) return [];
+  return readdirSync(place)
+    .filter((name) => name.endsWith(".json"))
+    .map((name) => join(place, name))
+    .flatMap((file) => {
+      const server = read(file);
+      return server === null ? [] : [[file, server] as const];
+    });
+}
+
+/** The servers in memory that were started in this folder and still run. */
+export const memoryServersHere = (env: NodeJS.ProcessEnv): readonly MemoryServer[] =>
+  locksIn(placeOf(env))
+    .map(([, server]) => server)
+    .filter((server) => server.folder === here() && isAlive(server));
+
+/** Lets commands in this folder find a server in memory, or says why they cannot. @returns a function that ends that */
+export function lockInMemory(
+  cli: Invocation,
+  { localUrl: url, adminToken }: Pick<Server, "localUrl" | "adminToken">,
+): () => void {
+  const { env } = cli;
+  const unlocked = (problem: string): (() => void) => {
+    say(cli, `Commands find this server by --url and IDP_ADMIN_TOKEN only: ${problem}`);
+    return () => undefined;
+  };
+  const place = placeOf(env);
+  try {
+    mkdirSync(place, { mode: 0o700 });
+  } catch (error) {
+    if (codeOf(error) !== "EEXIST") return unlocked(`${place} cannot be made (${codeOf(error)})`);
+  }
+  const problem = problemOf(place);
+  if (problem !== null) return unlocked(`${place}: ${problem}`);
+  // Those of processes that were killed.
+  for (const [file, one] of locksIn(place)) if (one.host === hostname() && !isAlive(one)) rmSync(file, { force: true });
+  const file = join(place, `${process.pid}-${randomBytes(6).toString("hex")}.json`);
+  try {
+    writeFileSync(file, `${JSON.stringify({ ...thisProcess(), folder: here(), url, adminToken })}\n`, {
+      ...{ mode: 0o600, flag: "wx" },
+    });
+  } catch (error) {
+    return unlocked(`${file} cannot be written (${codeOf(error)})`);
+  }
+  return () => rmSync(file, { force: true });
+}
