@@ -1,6 +1,7 @@
 import type { Response } from "express";
 import type { Opener } from "../core/inspector/access.ts";
 import type { ControlToken, Role } from "../core/operators/roles.ts";
+import type { TrustsProxy } from "../net/trusted-proxies.ts";
 import type { Context } from "../core/context.ts";
 import { baseOf } from "../core/endpoints.ts";
 import type { Guidance } from "../core/errors.ts";
@@ -25,6 +26,8 @@ export interface Web {
   readonly backchannel: "off" | "dynamic";
   /** Host names beside the loopback ones and the issuer's (`--allow-host`). */
   readonly allowedHosts: readonly string[];
+  /** Whether X-Forwarded-For counts from an address. */
+  readonly trustsProxy: TrustsProxy;
   /** The control tokens that count now, beside the admin token. */
   readonly controlTokens: () => readonly ControlToken[];
   /** Of whose role the inspector is; absent outside of it. */

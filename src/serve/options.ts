@@ -1,3 +1,4 @@
+import { proxyProblem } from "../net/trusted-proxies.ts";
 import { OperationError } from "../core/errors.ts";
 import type { OnToken, Settings } from "../core/context.ts";
 import type { FixtureFile } from "../core/fixtures/schema.ts";
@@ -53,6 +54,11 @@ export interface IdpOptions {
    * it, or `*` for all. Forms and the control API accept only pages of names listed one by one. With `*` there is no picker.
    */
   readonly allowHosts?: readonly string[];
+  /**
+   * Networks such as `10.0.0.0/8`: a request from there is counted, for the limits on guessing and registering, by the last address of
+   * `X-Forwarded-For` that is not in them. Without it, that header is ignored.
+   */
+  readonly trustedProxies?: readonly string[];
   /** Settings that override those of the fixtures; times are seconds. */
   readonly settings?: Partial<Settings>;
   /** The token for the control API, with at least 16 characters. Default: a random one. */
@@ -88,6 +94,7 @@ const optionNames = Object.keys({
   issuer: true,
   issuers: true,
   allowHosts: true,
+  trustedProxies: true,
   settings: true,
   adminToken: true,
   now: true,
@@ -109,7 +116,7 @@ export function checkOptions(options: IdpOptions): void {
     });
   }
   const { port = 0, backchannel = "off", adminToken, store, data }: IdpOptions = options;
-  const { issuer, issuers = [], allowHosts = [] }: IdpOptions = options;
+  const { issuer, issuers = [], allowHosts = [], trustedProxies = [] }: IdpOptions = options;
   if (!Number.isInteger(port) || port < 0 || port > 65_535) {
     throw new OperationError("usage", `port ${JSON.stringify(port)} is not a whole number from 0 to 65535`, {
       hint: "0 takes a free one: createIdp({ port: 0 })",
@@ -131,6 +138,10 @@ export function checkOptions(options: IdpOptions): void {
   if (issuer !== undefined) checkIssuer(issuer);
   for (const name of issuers) checkIssuerName(name);
   for (const given of allowHosts) checkAllowedHost(given);
+  for (const given of trustedProxies) {
+    const problem = proxyProblem(given);
+    if (problem !== null) throw new OperationError("usage", `trusted proxy ${problem}`);
+  }
 }
 
 /** @throws {OperationError} usage */

@@ -17,6 +17,7 @@ import { recordTooLarge } from "../http/unread.ts";
 import { version } from "../files/package.ts";
 import type { Web } from "../http/web.ts";
 import { randomText } from "./random.ts";
+import { trustedProxies } from "../net/trusted-proxies.ts";
 import { openStores } from "../store/open.ts";
 import type { Issuer } from "./issuer.ts";
 import { checkOptions, type IdpOptions } from "./options.ts";
@@ -159,7 +160,7 @@ const pathOf = ({ ctx }: Issuer): string => new URL(ctx.address).pathname.replac
 function createSites(
   options: Pick<
     IdpOptions,
-    "store" | "dynamicRegistration" | "backchannel" | "allowHosts" | "commandLine" | "onRequest"
+    "store" | "dynamicRegistration" | "backchannel" | "allowHosts" | "trustedProxies" | "commandLine" | "onRequest"
   > &
     Readonly<{
       renderer: Renderer;
@@ -175,6 +176,7 @@ function createSites(
   const shared = {
     renderer,
     controlTokens,
+    trustsProxy: trustedProxies(options.trustedProxies ?? []),
     version,
     dynamicRegistration: options.dynamicRegistration ?? false,
     backchannel: options.backchannel ?? "off",

@@ -47,6 +47,11 @@ function declareStart(program: Command, act: Act, { words, env }: Typed): void {
       "also answer under this host name; .name: all names below it too; *: any; repeatable",
       collect,
     )
+    .option(
+      "--trusted-proxy <cidr>",
+      "limits count requests from this network by their X-Forwarded-For; repeatable",
+      collect,
+    )
     .option("--cert <file>", "serve https with this PEM certificate; needs --key")
     .option("--key <file>", "the PEM private key of --cert")
     .addOption(

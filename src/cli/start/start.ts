@@ -43,6 +43,7 @@ export interface StartFlags extends SettingsFlags {
   readonly memory?: true;
   readonly issuers?: number;
   readonly allowHost?: readonly string[];
+  readonly trustedProxy?: readonly string[];
   readonly templates?: string;
   readonly open?: true;
   readonly readyFile?: string;
@@ -76,7 +77,7 @@ function optionsOf(
   { named, found }: { readonly named: readonly NamedFixture[]; readonly found: FoundFixtures },
   more: Pick<IdpOptions, "log" | "commandLine"> & { readonly progress: Progress },
 ): IdpOptions {
-  const { port = defaultPort, host, issuer, allowHost } = flags;
+  const { port = defaultPort, host, issuer, allowHost, trustedProxy } = flags;
   const adminToken = adminTokenOf(cli.env);
   const { progress, ...own } = more;
   let read: FoundFixtures | null = found;
@@ -87,6 +88,7 @@ function optionsOf(
     ...(issuer === undefined ? {} : { issuer }),
     issuers: workers(flags.issuers ?? 0),
     ...(allowHost === undefined ? {} : { allowHosts: allowHost }),
+    ...(trustedProxy === undefined ? {} : { trustedProxies: trustedProxy }),
     ...(adminToken === null ? {} : { adminToken }),
     ...tlsOf(flags),
     ...(flags.templates === undefined ? {} : { templates: flags.templates }),

@@ -1,3 +1,4 @@
+import { senderOf } from "../../net/trusted-proxies.ts";
 import { parse, serialize } from "cookie";
 import type { Request, Response } from "express";
 import type { Browser } from "../../core/sign-in/interactions.ts";
@@ -32,12 +33,13 @@ const attributes = (web: Web) =>
     path: pathOf(web),
   }) as const;
 
-/** The source of a request. Forwarded headers do not count, because any sender can forge them. */
-export const addressOf = (req: Request): string => req.socket.remoteAddress ?? "";
+/** The source of a request. Any sender can forge forwarded headers, so they count from trusted proxies only. */
+export const addressOf = ({ trustsProxy }: Web, req: Request): string =>
+  senderOf(trustsProxy, req.socket.remoteAddress ?? "", req.get("x-forwarded-for"));
 
 /** Who causes the read of a metadata document. The ledger gets the document. */
-export const peerOf = (req: Request): Peer => ({
-  address: addressOf(req),
+export const peerOf = (web: Web, req: Request): Peer => ({
+  address: addressOf(web, req),
   mayRead: !isByPage(req),
   sawDocument: (document) => {
     if (req.res !== undefined) note(req.res, { document });
@@ -51,7 +53,7 @@ const readCookie = (web: Web, req: Request, kind: CookieKind): string | null =>
 export const readBrowser = (web: Web, req: Request): Browser => ({
   id: readCookie(web, req, "browser"),
   session: readCookie(web, req, "session"),
-  ...peerOf(req),
+  ...peerOf(web, req),
 });
 
 /** The browser, with a new id if it sent none. The caller sets the cookie when it shows a page. */

@@ -67,7 +67,8 @@ export function namedClients(req: Request): ReadonlySet<string> {
 }
 
 /** The source of guesses. Pages send Origin (Fetch 3.1): they share one allowance, separate from that of the apps on the machine. */
-const sourceOf = (req: Request): string => addressOf(req) + (req.headers.origin === undefined ? "" : " page");
+const sourceOf = (web: Web, req: Request): string =>
+  addressOf(web, req) + (req.headers.origin === undefined ? "" : " page");
 
 /** The credentials of a client. @throws {OAuthError} invalid_client, invalid_request */
 export const clientCredentials = (web: Web, req: Request, body: RawParameters): ClientCredentials => ({
@@ -76,9 +77,9 @@ export const clientCredentials = (web: Web, req: Request, body: RawParameters): 
   secret: single(body, "client_secret"),
   assertion: single(body, "client_assertion"),
   assertionType: single(body, "client_assertion_type"),
-  address: sourceOf(req),
+  address: sourceOf(web, req),
   base: backchannelOf(web, req),
-  peer: peerOf(req),
+  peer: peerOf(web, req),
 });
 
 /**
