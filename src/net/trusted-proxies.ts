@@ -16,8 +16,8 @@ export function proxyProblem(given: string): string | null {
   const version = isIP(address);
   if (version === 0 || rest.length > 0) return `"${given}" is not a network such as 10.0.0.0/8`;
   if (bits === undefined) return null;
-  const most = version === 4 ? 32 : 128;
-  if (!/^\d{1,3}$/.test(bits) || Number(bits) > most) return `"${given}" must end with / and 1 to ${most}`;
+  const maxBits = version === 4 ? 32 : 128;
+  if (!/^\d{1,3}$/.test(bits) || Number(bits) > maxBits) return `"${given}" must end with / and 1 to ${maxBits}`;
   return Number(bits) === 0 ? `"${given}" would believe every sender; name the networks of your proxies` : null;
 }
 
