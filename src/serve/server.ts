@@ -57,13 +57,16 @@ export interface Server {
 
 /**
  * Starts a server; it answers requests when this resolves.
- * @param more `controlTokens`: those that count now, beside the admin token
+ * @param more `controlTokens`: those that count now, beside the admin token; `caFile`: the certificate that clients must trust, for the lock
  * @throws {OperationError} usage, conflict (port taken), invalid (fixtures), not_found (the user of `login: auto:`)
  * @throws {LockedError | DataFileError | StorageError} of the data folder
  */
 export async function startServer(
   options: IdpOptions,
-  { controlTokens = () => [] }: { readonly controlTokens?: Web["controlTokens"] } = {},
+  {
+    controlTokens = () => [],
+    caFile,
+  }: { readonly controlTokens?: Web["controlTokens"]; readonly caFile?: string | undefined } = {},
 ): Promise<Server> {
   checkOptions(options);
   const settings = await checkSettings(options.settings);
@@ -138,7 +141,7 @@ export async function startServer(
       if (note !== null) ctx.log(note);
     }
     const url = localUrl(scheme, host, port) + base;
-    stores.updateLock({ url, adminToken });
+    stores.updateLock({ url, adminToken, caFile });
     listening.serve();
     issuers.startBackground();
     return { issuer, issuers, port, localUrl: url, app, adminToken, reloadPages, ...closing };

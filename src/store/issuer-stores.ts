@@ -27,7 +27,7 @@ export interface IssuerStores {
   /** Removes the data of an issuer whose store is closed, or could not be opened. @throws {StorageError} */
   remove(name: string): Promise<void>;
   /** Adds the server's address and admin token to the lock. */
-  updateLock(server: { readonly url: string; readonly adminToken: string }): void;
+  updateLock(server: { readonly url: string; readonly adminToken: string; readonly caFile?: string | undefined }): void;
   /** Releases the lock. Every store is closed before. */
   close(): Promise<void>;
 }

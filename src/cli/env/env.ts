@@ -91,6 +91,7 @@ export async function env(cli: Invocation, flags: EnvFlags): Promise<Outcome> {
   const elsewhere = [...ofTarget, ...(await elsewhereNotes(cli, target, issuer))];
   if (flags.for !== undefined) return configuration(served, client, flags.for, elsewhere);
   const values = valuesOf(issuer, client);
+  const caFile = target.server?.caFile;
   const text = flags.write === undefined ? null : await readTextFile(flags.write);
   const set = setIn(withoutBlock(text ?? ""));
   const variables = [
@@ -99,6 +100,7 @@ export async function env(cli: Invocation, flags: EnvFlags): Promise<Outcome> {
     ),
     // What the app has already wins: in its environment, or elsewhere in the file.
     ...ownEnvOf(client, (name) => cli.env[name] !== undefined || set(name)),
+    ...(caFile === undefined ? [] : [["OIDC_CA_FILE", caFile] as const]),
   ];
   const format = flags.format ?? "dotenv";
   const notes = [
@@ -107,6 +109,11 @@ export async function env(cli: Invocation, flags: EnvFlags): Promise<Outcome> {
       ? [`${client.client_id} may return to any port (${client.redirect_uris.join(" ")}): the app chooses one.`]
       : []),
     ...(format === "dotenv" ? expansionNotes(variables, values) : []),
+    ...(caFile === undefined
+      ? []
+      : [
+          `Node.js reads trusted certificates from its environment only: start the app with NODE_EXTRA_CA_CERTS=${caFile}`,
+        ]),
   ];
   if (flags.write !== undefined) return written(cli, flags.write, variables, format, notes);
   return answer(

@@ -102,6 +102,7 @@ export function declareApps(program: Command, act: Act, words: readonly string[]
       .argument("[command...]")
       .option(...fixturesOption)
       .option("--fault <json>", "make a response wrong, as with idp faults add; repeatable", collect)
+      .option("--https", "serve https with a certificate of its own, which OIDC_CA_FILE and NODE_EXTRA_CA_CERTS name")
       .option("--log <file>", "write every request into a file, a line of JSON each"),
   );
   withSettings(exec)

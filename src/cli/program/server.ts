@@ -52,6 +52,7 @@ function declareStart(program: Command, act: Act, { words, env }: Typed): void {
       "limits count requests from this network by their X-Forwarded-For; repeatable",
       collect,
     )
+    .option("--https", "serve https without any files, with a certificate of its own")
     .option("--cert <file>", "serve https with this PEM certificate; needs --key")
     .option("--key <file>", "the PEM private key of --cert")
     .addOption(

@@ -8,6 +8,7 @@ import { findFixtures } from "../../serve/fixture-files.ts";
 import { createIdp, type FaultInput, type Idp } from "../../index.ts";
 import { likelyClient, ownEnvOf, valuesOf } from "../env/app-client.ts";
 import { variablesOf, type NameFlags } from "../env/app-variables.ts";
+import { extraCaFile, httpsOf, type ServedTls } from "../start/https.ts";
 import { browserPrefix } from "../env/frameworks.ts";
 import { failureOf, type Failure } from "../failure.ts";
 import type { Invocation } from "../invocation.ts";
@@ -25,6 +26,7 @@ export interface ExecFlags extends SettingsFlags, NameFlags, WorkloadFlags {
   readonly client?: string;
   readonly fault?: readonly string[];
   readonly log?: string;
+  readonly https?: true;
 }
 
 /** The exit code if `exec` itself fails, as with `env` and `timeout`. */
@@ -134,30 +136,48 @@ function faultOf(text: string): FaultInput {
   }
 }
 
+/** By these the child trusts the certificate of `--https`; programs on Node.js do so without a change. */
+async function caVariables({ env }: Invocation, tls: ServedTls | null): Promise<Readonly<Record<string, string>>> {
+  if (tls === null || tls.caFile === null) return {};
+  return {
+    OIDC_CA_FILE: tls.caFile,
+    NODE_EXTRA_CA_CERTS: await extraCaFile(tls.caFile, env["NODE_EXTRA_CA_CERTS"]),
+  };
+}
+
 /** Starts the server. If the environment of the child cannot be made, it is closed again. */
 async function startServer(
   cli: Invocation,
   flags: ExecFlags,
-): Promise<{ idp: Idp; env: NodeJS.ProcessEnv; identity: Identity | null; evidence: Evidence }> {
+): Promise<{
+  idp: Idp;
+  env: NodeJS.ProcessEnv;
+  identity: Identity | null;
+  evidence: Evidence;
+  removeTls: () => void;
+}> {
   const { sources } = findFixtures(await withStdin(cli, fixturePaths(cli, flags)), process.cwd());
   const settings = settingsOf(flags);
   const evidence = await collectEvidence(flags.log);
+  const tls = await httpsOf(cli, flags, null);
   const idp = await withFixtures(sources, () =>
     createIdp({
-      ...{ port: 0, fixtures: sources, settings },
+      ...{ port: 0, fixtures: sources, settings, ...(tls !== null && { tls: tls.tls }) },
       ...{ log: (note) => say(cli, note), commandLine: commandLineOfTest, onRequest: evidence.take },
     }),
   );
   try {
     for (const fault of flags.fault ?? []) await idp.faults.add(faultOf(fault));
-    const env = await environmentOf(cli, idp, flags);
+    const env = { ...(await environmentOf(cli, idp, flags)), ...(await caVariables(cli, tls)) };
     const { users, clients } = await idp.call("status", {});
     // The last one, so that nothing of it is left behind by an error of the others.
     const identity = await startWorkload(idp, flags);
     say(cli, `idp: ${idp.issuer} in memory, ${count(users, "user")}, ${count(clients, "client")}`);
-    return { idp, env: { ...env, ...identity?.variables }, identity, evidence };
+    const removeTls = (): void => tls?.remove();
+    return { idp, env: { ...env, ...identity?.variables }, identity, evidence, removeTls };
   } catch (error) {
     await idp.close();
+    tls?.remove();
     throw error;
   }
 }
@@ -174,7 +194,7 @@ export async function exec(cli: Invocation, typed: TypedCommand, flags: ExecFlag
     printFailure(cli, started, null);
     return ownFailure;
   }
-  const { idp, env, identity, evidence } = started;
+  const { idp, env, identity, evidence, removeTls } = started;
   try {
     if (interrupted > 0) return interrupted;
     const code = await runChild(cli, program, args, env);
@@ -189,5 +209,6 @@ export async function exec(cli: Invocation, typed: TypedCommand, flags: ExecFlag
   } finally {
     await identity?.close();
     await Promise.race([idp.close(), delay(closingTimeoutMs, null, { ref: false })]);
+    removeTls();
   }
 }

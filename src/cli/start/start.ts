@@ -3,7 +3,6 @@
  */
 import { join, resolve } from "node:path";
 import { baseOf, defaultPort } from "../../core/endpoints.ts";
-import { OperationError } from "../../core/errors.ts";
 import { isServiceLink } from "../program/variables.ts";
 import { idpOf } from "../../idp-of-server.ts";
 import type { IdpOptions } from "../../index.ts";
@@ -14,7 +13,7 @@ import { findFixtures, type FoundFixtures, type NamedFixture } from "../../serve
 import { portTaken } from "./port-taken.ts";
 import { makeKeys, workers } from "./workers.ts";
 import { withFixtures } from "../input/foreign-fixtures.ts";
-import { readNamedFile } from "../input/named-file.ts";
+import { httpsOf, type ServedTls } from "./https.ts";
 import { escapeDeep, printableJson } from "../output/escape.ts";
 import { firstScreen } from "./first-screen.ts";
 import type { Invocation } from "../invocation.ts";
@@ -49,6 +48,7 @@ export interface StartFlags extends SettingsFlags {
   readonly readyFile?: string;
   readonly cert?: string;
   readonly key?: string;
+  readonly https?: true;
   readonly backchannel?: "off" | "dynamic";
   readonly dynamicRegistration?: true;
   readonly watch?: boolean;
@@ -57,29 +57,15 @@ export interface StartFlags extends SettingsFlags {
   readonly controlTokens?: string;
 }
 
-/** `--cert` and `--key`, which need each other. */
-function tlsOf({ cert, key }: StartFlags): Pick<IdpOptions, "tls"> {
-  if (cert === undefined && key === undefined) return {};
-  if (cert === undefined || key === undefined) {
-    const [given, missing] = cert === undefined ? ["key", "cert"] : ["cert", "key"];
-    throw new OperationError("usage", `--${given} needs --${missing} too`, {
-      hint: { text: "For example", command: ["idp", "start", "--cert", "localhost.pem", "--key", "localhost-key.pem"] },
-    });
-  }
-  const read = (flag: string, file: string): string =>
-    readNamedFile(file, { code: "usage", what: `--${flag} ${file}`, hint: "Name a PEM file" }).toString();
-  return { tls: { cert: read("cert", cert), key: read("key", key) } };
-}
-
 function optionsOf(
   cli: Invocation,
   flags: StartFlags,
   { named, found }: { readonly named: readonly NamedFixture[]; readonly found: FoundFixtures },
-  more: Pick<IdpOptions, "log" | "commandLine"> & { readonly progress: Progress },
+  more: Pick<IdpOptions, "log" | "commandLine"> & { readonly progress: Progress; readonly tls: ServedTls | null },
 ): IdpOptions {
   const { port = defaultPort, host, issuer, allowHost, trustedProxy } = flags;
   const adminToken = adminTokenOf(cli.env);
-  const { progress, ...own } = more;
+  const { progress, tls, ...own } = more;
   let read: FoundFixtures | null = found;
   return {
     ...(flags.memory === true ? {} : cli.store === null ? { data: cli.data } : { store: cli.store }),
@@ -90,7 +76,7 @@ function optionsOf(
     ...(allowHost === undefined ? {} : { allowHosts: allowHost }),
     ...(trustedProxy === undefined ? {} : { trustedProxies: trustedProxy }),
     ...(adminToken === null ? {} : { adminToken }),
-    ...tlsOf(flags),
+    ...(tls === null ? {} : { tls: tls.tls }),
     ...(flags.templates === undefined ? {} : { templates: flags.templates }),
     ...(flags.backchannel === undefined ? {} : { backchannel: flags.backchannel }),
     ...(flags.dynamicRegistration === undefined ? {} : { dynamicRegistration: true }),
@@ -143,25 +129,28 @@ export async function start(cli: Invocation, flags: StartFlags, words: readonly 
     const target = flags.memory === true || (cli.store !== null && words[1] === "open") ? here : cli.target;
     return commandLine({ env: cli.env, target })(words, of);
   };
-  const options = optionsOf(cli, flags, { named, found: fixtures }, { progress, log, commandLine: line });
+  const tls = await httpsOf(cli, flags, flags.memory === true ? null : cli.data);
+  const options = optionsOf(cli, flags, { named, found: fixtures }, { progress, log, tls, commandLine: line });
   // Loads zod only where it is needed.
   const tokens =
     flags.controlTokens === undefined
       ? null
       : await (await import("./control-tokens.ts")).controlTokens(flags.controlTokens, adminTokenOf(cli.env), log);
-  const more = tokens === null ? {} : { controlTokens: tokens.list };
+  const caFile = tls?.caFile ?? undefined;
+  const more = { caFile, ...(tokens !== null && { controlTokens: tokens.list }) };
   const server = await withFixtures(fixtures.sources, () => explained(() => startServer(options, more)))
     .catch(async (error: unknown) => {
+      tls?.remove();
       throw (await portTaken(error, words)) ?? error;
     })
     .finally(progress.end);
   const idp = idpOf(server);
   issuer = idp.issuer;
   // A test that holds its standard input needs no command to find it.
-  const unlock = flags.memory === true && flags.untilStdinCloses !== true ? lockInMemory(cli, server) : null;
+  const unlock = flags.memory === true && flags.untilStdinCloses !== true ? lockInMemory(cli, server, caFile) : null;
   let stopKeys: ReturnType<typeof listenForKeys> = null;
   try {
-    await announce(cli, flags, { server, fixtures, line });
+    await announce(cli, flags, { server, fixtures, line, caFile });
     serving = true;
     makeKeys(server, flags.issuers ?? 0).catch(() => undefined);
     // A person at a terminal changes fixtures; a pipeline does not.
@@ -181,6 +170,7 @@ export async function start(cli: Invocation, flags: StartFlags, words: readonly 
     stopKeys?.();
     tokens?.close();
     unlock?.();
+    tls?.remove();
     if (readyFile !== undefined) await removeReadyFile(readyFile);
     await idp.close();
   }
@@ -190,13 +180,23 @@ export async function start(cli: Invocation, flags: StartFlags, words: readonly 
 async function announce(
   cli: Invocation,
   flags: StartFlags,
-  { server, fixtures, line }: { readonly server: Server; readonly fixtures: FoundFixtures; readonly line: CommandLine },
+  {
+    server,
+    fixtures,
+    line,
+    caFile,
+  }: {
+    readonly server: Server;
+    readonly fixtures: FoundFixtures;
+    readonly line: CommandLine;
+    readonly caFile: string | undefined;
+  },
 ): Promise<void> {
   const { port } = server;
   const { issuer } = server.issuer.ctx;
   const place = flags.memory === true ? null : cli.store === null ? join(cli.data, "data.json") : cli.place;
   const data = place === null || cli.store !== null ? place : resolve(place);
-  const ready = { event: "ready" as const, issuer, port, pid: process.pid, data, version };
+  const ready = { event: "ready" as const, issuer, port, pid: process.pid, data, version, ca_file: caFile };
   if (flags.readyFile !== undefined) await writeReadyFile(flags.readyFile, ready);
   if (cli.json) cli.stdout.write(`${printableJson(ready, 0)}\n`);
   else {

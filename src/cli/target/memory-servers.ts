@@ -15,6 +15,8 @@ export interface MemoryServer extends ProcessIdentity {
   readonly folder: string;
   readonly url: string;
   readonly adminToken: string;
+  /** The certificate that it serves https with (`--https`). */
+  readonly caFile?: string;
 }
 
 /** Where the locks are: a folder that is removed when the user logs out, else one in the temporary folder, where others may write too. */
@@ -73,6 +75,7 @@ export const memoryServersHere = (env: NodeJS.ProcessEnv): readonly MemoryServer
 export function lockInMemory(
   cli: Invocation,
   { localUrl: url, adminToken }: Pick<Server, "localUrl" | "adminToken">,
+  caFile?: string,
 ): () => void {
   const { env } = cli;
   const unlocked = (problem: string): (() => void) => {
@@ -91,7 +94,7 @@ export function lockInMemory(
   for (const [file, one] of locksIn(place)) if (one.host === hostname() && !isAlive(one)) rmSync(file, { force: true });
   const file = join(place, `${process.pid}-${randomBytes(6).toString("hex")}.json`);
   try {
-    writeFileSync(file, `${JSON.stringify({ ...thisProcess(), folder: here(), url, adminToken })}\n`, {
+    writeFileSync(file, `${JSON.stringify({ ...thisProcess(), folder: here(), url, adminToken, caFile })}\n`, {
       ...{ mode: 0o600, flag: "wx" },
     });
   } catch (error) {

@@ -23,6 +23,8 @@ export interface Server {
   readonly adminToken: string | null;
   /** The process that holds the data, if the server was found by the lock; `state`: whether it is a process of this machine. */
   readonly pid?: number;
+  /** The certificate that it serves https with, if the server made it (`--https`). */
+  readonly caFile?: string | undefined;
   readonly state?: "alive" | "elsewhere";
 }
 

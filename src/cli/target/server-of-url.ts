@@ -21,18 +21,20 @@ export function serverOfUrl(cli: Invocation, url: string): Server {
   const { adminTokenFile, env } = cli;
   const given = adminTokenFile === null ? adminTokenOf(env) : readTokenFile(adminTokenFile);
   const address = checkUrl({ url, env });
-  return { url: address, adminToken: given ?? tokenOfFolder(cli, address) };
+  const own = serverOfFolder(cli, address);
+  return { url: address, adminToken: given ?? own?.adminToken ?? null, caFile: own?.caFile };
 }
 
-/** The token of the server of the data folder, or of one in memory that was started here, which has this very address, or this one is below it. */
-function tokenOfFolder({ data, store, env }: Invocation, url: string): string | null {
+/** The server of the data folder, or one in memory that was started here, which has this very address, or this one is below it. */
+function serverOfFolder(
+  { data, store, env }: Invocation,
+  url: string,
+): { readonly adminToken: string | null; readonly caFile?: string | undefined } | undefined {
   const lock = store === null ? readLock(data) : null;
   const isServer = lock?.state === "alive" && lock.kind === "server";
   const asked = baseOf(url);
-  return (
-    [...(isServer ? [lock] : []), ...memoryServersHere(env)].find(
-      (one) => one.url !== null && (asked === baseOf(one.url) || asked.startsWith(`${baseOf(one.url)}/i/`)),
-    )?.adminToken ?? null
+  return [...(isServer ? [lock] : []), ...memoryServersHere(env)].find(
+    (one) => one.url !== null && (asked === baseOf(one.url) || asked.startsWith(`${baseOf(one.url)}/i/`)),
   );
 }
 

@@ -30,11 +30,13 @@ export interface Lock extends ProcessIdentity {
   /** Where the server listens; null: it does not yet, or it is a command. */
   readonly url: string | null;
   readonly adminToken: string | null;
+  /** The certificate that it serves https with (`--https`). */
+  readonly caFile?: string | undefined;
 }
 
 export interface HeldLock {
   /** Adds the server's address and admin token to the lock file. */
-  readonly update: (server: { readonly url: string; readonly adminToken: string }) => void;
+  readonly update: (server: Pick<Lock, "caFile"> & { readonly url: string; readonly adminToken: string }) => void;
   readonly release: () => void;
   /** Whether the folder is still this owner's: false where it was deleted, another process took it, or it cannot be read. */
   readonly isHeld: () => boolean;
