@@ -1,96 +1,112 @@
-/** `idp start --cert --key`, with a certificate for localhost that is here for this alone. */
-import { readFileSync, writeFileSync } from "node:fs";
-import { get } from "node:https";
-import { join } from "node:path";
-import { connect, getCiphers, type ConnectionOptions } from "node:tls";
-import { fileURLToPath } from "node:url";
+import { X509Certificate } from "node:crypto";
+import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { request } from "node:https";
+import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
-import { serve } from "../helpers/app.ts";
-import { newFolder, startIdp } from "../helpers/cli.ts";
-import { idpIn } from "../helpers/command.ts";
+import { newFolder } from "../helpers/cli.ts";
+import { idpIn, startHere } from "../helpers/command.ts";
 
-const file = (name: string): string => fileURLToPath(new URL(`../helpers/tls/${name}`, import.meta.url));
-const [cert, key] = [file("cert.pem"), file("key.pem")];
-const secure = ["--cert", cert, "--key", key];
+/** `--https`: a certificate without any files. */
 
-interface Answer {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  readonly body: string;
+interface Ready {
+  readonly issuer: string;
+  readonly ca_file: string;
 }
 
-const getHttps = (url: string, headers = {}): Promise<Answer> =>
+const readyOf = (stdout: string): Ready => JSON.parse(stdout.split("\n")[0] ?? "") as Ready;
+
+/** The status of a request that trusts this certificate only. */
+const statusWith = (ca: string, url: string): Promise<number> =>
   new Promise((resolve, reject) => {
-    get(url, { ca: readFileSync(cert), headers }, (res) => {
-      let body = "";
-      res.setEncoding("utf8").on("data", (text: string) => (body += text));
-      res.on("end", () => resolve({ status: res.statusCode ?? 0, headers: res.headers, body }));
-    }).on("error", reject);
+    request(url, { ca, agent: false }, (response) => {
+      response.resume();
+      resolve(response.statusCode ?? 0);
+    })
+      .on("error", reject)
+      .end();
   });
 
-test("the issuer begins with https, all endpoints too, and cookies are Secure", async () => {
-  const { issuer } = await startIdp(secure, { cwd: newFolder() });
+test("the issuer is https, and the certificate is for the names on this machine and each --allow-host", async () => {
+  const cwd = newFolder();
+  const { output, issuer } = await startHere(["--https", "--json", "--allow-host", ".apps.test"], { cwd });
+  const { ca_file: caFile } = readyOf(output.stdout);
   expect(issuer).toMatch(/^https:\/\/localhost:\d+$/);
-  const discovery = JSON.parse((await getHttps(`${issuer}/.well-known/openid-configuration`)).body) as object;
-  expect(discovery).toMatchObject({ issuer });
-  const endpoints = Object.entries(discovery).filter(([name]) => /_(endpoint|uri)$/.test(name));
-  expect(endpoints.length).toBeGreaterThan(8);
-  for (const [name, url] of endpoints) expect(String(url).startsWith(`${issuer}/`), name).toBe(true);
-  const query = "response_type=code&client_id=demo-app&redirect_uri=http://localhost:3000/callback&scope=openid";
-  const { status, headers } = await getHttps(`${issuer}/api/v2/oauth/authorize?${query}`);
-  expect(status).toBe(303);
-  expect(headers["set-cookie"]).toEqual([expect.stringMatching(/; Secure/)]);
+  expect(caFile).toBe(join(cwd, ".idp", "tls-cert.pem"));
+  const pem = readFileSync(caFile, "utf8");
+  const certificate = new X509Certificate(pem);
+  for (const host of ["localhost", "apps.test", "shop.apps.test"]) expect(certificate.checkHost(host)).toBeDefined();
+  for (const address of ["127.0.0.1", "::1"]) expect(certificate.checkIP(address)).toBeDefined();
+  expect(certificate.ca).toBe(false);
+  expect(certificate.keyUsage).toEqual(["1.3.6.1.5.5.7.3.1"]);
+  const days = (Date.parse(certificate.validTo) - Date.now()) / 86_400_000;
+  expect(days).toBeGreaterThan(360);
+  expect(days).toBeLessThan(367);
+  expect(statSync(join(cwd, ".idp", "tls-key.pem")).mode & 0o777).toBe(0o600);
+  expect(await statusWith(pem, `${issuer}/_idp/health`)).toBe(200);
+  expect(await statusWith(pem, `${issuer.replace("localhost", "127.0.0.1")}/_idp/health`)).toBe(200);
 });
 
-test("the commands beside it trust its certificate: signing in, revoking, stopping", async () => {
+test("it is kept between runs, and made anew when a name is missing", async () => {
   const cwd = newFolder();
-  const { issuer, ended } = await startIdp(secure, { cwd });
-  const login = await idpIn(cwd, ["login", "--user", "alice", "--approve", "--json"]);
-  expect(login, login.stderr).toMatchObject({ code: 0 });
-  const tokens = await idpIn(cwd, ["issue", "tokens", "--user", "alice", "--client", "demo-app", "--json"]);
-  const { access_token: token } = JSON.parse(tokens.stdout) as { access_token: string };
-  const userInfo = async () =>
-    (await getHttps(`${issuer}/api/v2/oauth/userinfo`, { authorization: `Bearer ${token}` })).status;
-  expect(await userInfo()).toBe(200);
-  expect((await idpIn(cwd, ["revoke", "--user", "alice", "--client", "demo-app"])).code).toBe(0);
-  expect(await userInfo()).toBe(403);
-  expect((await idpIn(cwd, ["stop"])).code).toBe(0);
-  expect(await ended).toEqual({ code: 0, signal: null });
-});
-
-test("under TLS 1.2 only ciphers without CBC are served, each with forward secrecy (RFC 9325 4.2)", async () => {
-  const { port } = await serve({ tls: { cert: readFileSync(cert, "utf8"), key: readFileSync(key, "utf8") } });
-  const agreed = (options: ConnectionOptions): Promise<string | null> =>
-    new Promise((resolve) => {
-      const socket = connect({ host: "localhost", port, ca: readFileSync(cert), ...options }, () => {
-        resolve(socket.getCipher().standardName);
-        socket.destroy();
-      }).on("error", () => resolve(null));
-    });
-  const offered = getCiphers().filter((name) => !/^tls_|psk|srp/.test(name));
-  const taken = await Promise.all(
-    offered.map((ciphers) => agreed({ ciphers: `${ciphers.toUpperCase()}:@SECLEVEL=0`, maxVersion: "TLSv1.2" })),
-  );
-  expect(taken.filter((name) => name !== null).sort()).toEqual([
-    "TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256",
-    "TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384",
-    "TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256",
-  ]);
-  expect(await agreed({})).toMatch(/^TLS_AES_/);
-});
-
-test("a certificate and key that do not match, or are missing, are refused with what they should be", async () => {
-  const cwd = newFolder();
-  const start = async (...args: string[]) => {
-    const { code, stderr } = await idpIn(cwd, ["start", "--port", "auto", ...args]);
-    expect(code).toBe(2);
-    return stderr;
+  const pemOf = async (...flags: readonly string[]): Promise<string> => {
+    const running = await startHere(["--https", ...flags], { cwd });
+    await running.stop();
+    return readFileSync(join(cwd, ".idp", "tls-cert.pem"), "utf8");
   };
-  writeFileSync(join(cwd, "other.pem"), "nonsense");
-  expect(await start("--cert", cert)).toContain("--cert needs --key too");
-  expect(await start("--key", key)).toContain("--key needs --cert too");
-  expect(await start("--cert", "none.pem", "--key", key)).toContain(
-    "--cert none.pem cannot be read: there is no such file\n  Name a PEM file",
-  );
-  expect(await start("--cert", "other.pem", "--key", key)).toContain("cannot be used together");
+  const first = await pemOf();
+  expect(await pemOf()).toBe(first);
+  const second = await pemOf("--allow-host", "idp.test");
+  expect(second).not.toBe(first);
+  expect(new X509Certificate(second).checkHost("idp.test")).toBeDefined();
+});
+
+test("commands, env and doctor know the certificate; env says how Node.js gets it", async () => {
+  const cwd = newFolder();
+  const { output } = await startHere(["--https", "--json"], { cwd });
+  const { ca_file: caFile } = readyOf(output.stdout);
+  expect((await idpIn(cwd, ["users", "suspend", "bob"])).code).toBe(0);
+  const env = await idpIn(cwd, ["env"]);
+  expect(env.stdout).toContain(`OIDC_CA_FILE=${caFile}\n`);
+  expect(env.stderr).toContain(`NODE_EXTRA_CA_CERTS=${caFile}`);
+  const written = await idpIn(cwd, ["env", "--write", ".env.local"]);
+  expect(written.code).toBe(0);
+  const file = readFileSync(join(cwd, ".env.local"), "utf8");
+  expect(file).toContain("OIDC_CA_FILE=");
+  expect(file).not.toContain("NODE_EXTRA_CA_CERTS");
+  const { stdout } = await idpIn(cwd, ["doctor", "--json"]);
+  const { checks } = JSON.parse(stdout) as { checks: { name: string; detail: string }[] };
+  expect(checks.find(({ name }) => name === "certificate")?.detail).toContain(caFile);
+});
+
+test("in memory, its folder is removed at the end", async () => {
+  const cwd = newFolder();
+  const running = await startHere(["--https", "--memory", "--json"], { cwd });
+  const { ca_file: caFile } = readyOf(running.output.stdout);
+  expect(existsSync(caFile)).toBe(true);
+  await running.stop();
+  expect(existsSync(dirname(caFile))).toBe(false);
+});
+
+test("exec: its child trusts the server, and keeps the certificates that the caller trusts", async () => {
+  const cwd = newFolder();
+  writeFileSync(join(cwd, "own.pem"), "# the caller's\n");
+  const child = `
+    const { readFileSync } = require("node:fs");
+    const { OIDC_ISSUER: issuer, OIDC_CA_FILE: ca, NODE_EXTRA_CA_CERTS: extra } = process.env;
+    const both = readFileSync(extra, "utf8");
+    const isBoth = both.includes("the caller's") && both.includes(readFileSync(ca, "utf8").trim());
+    fetch(issuer + "/_idp/health").then(({ status }) => { process.exitCode = isBoth && status === 200 ? 0 : 1; });
+  `;
+  const env = { NODE_EXTRA_CA_CERTS: join(cwd, "own.pem") };
+  const { code, stderr } = await idpIn(cwd, ["exec", "--https", "--", process.execPath, "-e", child], "", env);
+  expect(code, stderr).toBe(0);
+});
+
+test.each([
+  [["--https", "--cert", "x.pem", "--key", "y.pem"], "--https makes a certificate of its own"],
+  [["--https", "--store", "postgres://idp@localhost:1/idp"], "--https keeps its certificate in a data folder"],
+])("%j: exit 2", async (flags, message) => {
+  const { code, stderr } = await idpIn(newFolder(), ["start", "--port", "auto", ...flags]);
+  expect(code).toBe(2);
+  expect(stderr).toContain(message);
 });

@@ -4,7 +4,7 @@
 import { OperationError } from "../../core/errors.ts";
 import { DataFileError } from "../../store/store.ts";
 import { commandLine } from "../output/command-line.ts";
-import { timeoutMs, warning, type Finding } from "./finding.ts";
+import { timeoutMs, warning, type Finding, ok } from "./finding.ts";
 import { folderFindings, nodeFinding, peekAt } from "./folder.ts";
 import { networkFindings, type Served } from "./network.ts";
 import { staleFile } from "../env/written.ts";
@@ -14,7 +14,7 @@ import { answer, type Outcome } from "../output/print.ts";
 import { issuerAt } from "../target/remote.ts";
 import type { Style } from "../output/style.ts";
 import { wrap } from "../output/table.ts";
-import { serverAddress, findTarget } from "../target/target.ts";
+import { findServer, serverAddress, findTarget } from "../target/target.ts";
 import { count } from "../output/words.ts";
 
 /** `idp doctor`: what on this machine prevents `idp` from working. It changes nothing. */
@@ -25,6 +25,7 @@ export async function doctor(cli: Invocation): Promise<Outcome> {
     ...(cli.url === null ? await dataFindings(cli, found.answers !== null) : []),
     ...(await networkFindings(cli, found)),
     ...(await envFindings(found)),
+    ...(await certificateFindings(cli)),
   ];
   const having = (status: Finding["status"]): number => checks.filter((check) => check.status === status).length;
   const problems = having("problem");
@@ -47,6 +48,17 @@ const dataFindings = async (cli: Invocation, answers: boolean): Promise<readonly
 async function envFindings({ answers, clients }: Served): Promise<readonly Finding[]> {
   const stale = answers === null || clients.length === 0 ? null : await staleFile(answers, clients);
   return stale === null ? [] : [warning("env-file", stale.detail, stale.fix)];
+}
+
+/** How a browser trusts the certificate of `start --https`: programs are told by variables, browsers have stores of their own. */
+async function certificateFindings(cli: Invocation): Promise<readonly Finding[]> {
+  const caFile = cli.url === null ? (await findServer(cli).catch(() => null))?.caFile : undefined;
+  if (caFile === undefined) return [];
+  const stores =
+    "Firefox: Settings, Certificates, Import. macOS: open it in Keychain Access, and trust it for SSL. Windows: certutil -user -addstore Root FILE. Chrome on Linux: certutil -d sql:$HOME/.pki/nssdb -A -t P,, -n idp -i FILE";
+  return [
+    ok("certificate", `${caFile} is the certificate of --https. A browser trusts it once it is imported. ${stores}`),
+  ];
 }
 
 /** A finding as it is shown, with the words and the command of its fix apart. */

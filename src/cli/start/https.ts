@@ -30,10 +30,7 @@ export interface ServedTls {
 
 const day = 86_400_000;
 
-const usage = (message: string): OperationError =>
-  new OperationError("usage", message, {
-    hint: { text: "For a certificate without any files", command: ["idp", "start", "--https"] },
-  });
+const usage = (message: string, hint: string): OperationError => new OperationError("usage", message, { hint });
 
 /** The names in the certificate: what browsers and apps on this machine use, the issuer's host, and those of `--allow-host`. */
 function namesFor({ issuer, allowHost = [] }: HttpsFlags): readonly string[] {
@@ -79,7 +76,7 @@ async function certificateIn(folder: string, names: readonly string[], now: numb
     cert: selfSignedCertificate({
       ...{ key: privateKey, subject: "idp, for development only", names },
       // Clocks of containers are a little behind.
-      ...{ notBefore: now - day, notAfter: now + 365 * day },
+      ...{ notBefore: now - day, notAfter: now + 364 * day },
     }),
     key: privateKey.export({ type: "pkcs8", format: "pem" }).toString(),
   };
@@ -100,9 +97,13 @@ export async function httpsOf(
 ): Promise<ServedTls | null> {
   const { cert, key, https } = flags;
   if (https === true) {
-    if (cert !== undefined || key !== undefined) throw usage("--https makes a certificate: leave out --cert and --key");
+    if (cert !== undefined || key !== undefined)
+      throw usage("--https makes a certificate of its own", "Leave out --cert and --key, or leave out --https");
     if (cli.store !== null)
-      throw usage("--https keeps its certificate in the data folder: with --store, use --cert and --key");
+      throw usage(
+        "--https keeps its certificate in a data folder, which --store has not",
+        "Give every instance the same --cert and --key",
+      );
     const folder = place ?? mkdtempSync(join(tmpdir(), "idp-https-"));
     if (place !== null) mkdirSync(place, { recursive: true, mode: 0o700 });
     return {
