@@ -6,6 +6,7 @@ import type { Idp } from "../../src/index.ts";
 import { cb, keys } from "../helpers/api-samples.ts";
 import { serve } from "../helpers/app.ts";
 import { call, compiled, described, document, schemaOf } from "../helpers/openapi.ts";
+import { longRuns, timeLimit } from "../helpers/runs.ts";
 
 /** Records in the OpenAPI document: what must fit together in a client, what their state does not allow, and the links to them. */
 
@@ -38,7 +39,7 @@ const clients = fc
   })
   .map((fields) => JSON.parse(JSON.stringify(fields)) as object);
 
-describe("what must fit together in a client", () => {
+describe("what must fit together in a client", { timeout: timeLimit }, () => {
   test("in a fixture", async () => {
     const schema = compiled(document.components.schemas["FixtureClient"] ?? {});
     await fc.assert(
@@ -50,7 +51,7 @@ describe("what must fit together in a client", () => {
         );
         expect(schema(client)).toBe(isTaken);
       }),
-      { numRuns: 500 },
+      { numRuns: longRuns(100) },
     );
   });
 
@@ -67,7 +68,7 @@ describe("what must fit together in a client", () => {
         expect(changed(fields)).toBe(true);
         expect([200, 409]).toContain(change.status);
       }),
-      { numRuns: 300 },
+      { numRuns: longRuns(60, 10) },
     );
   });
 });
