@@ -4,7 +4,7 @@ import { load } from "js-yaml";
 import { describe, expect, test } from "vitest";
 import { problemText } from "../../src/core/errors.ts";
 import { toolNames, type ToolName } from "../../src/migrate/tool-names.ts";
-import { readFrom } from "../../src/migrate/tools.ts";
+import { foreignFixtures, readFrom } from "../../src/migrate/tools.ts";
 import { fixtureText } from "../../src/migrate/write.ts";
 import { problemsOf } from "../helpers/fixtures.ts";
 import { foreignFiles } from "../helpers/foreign-files.ts";
@@ -45,6 +45,15 @@ describe("the published form of each tool", () => {
     expect(text).toMatchSnapshot();
     for (const line of leftOut) expect(line).toMatch(/^[\w.-]+:\d+:\d+ \S+ \S/);
   });
+
+  test.each<[ToolName, ...string[]]>(foreignFiles)(
+    "%s %s as a fixture file: refused, with the command that reads it",
+    (tool, ...names) => {
+      const refusal = foreignFixtures(names.map(sample));
+      expect(refusal?.message).toMatch(/^\S+ is .+, and not a fixture file; nothing was applied$/);
+      expect(refusal?.hint).toEqual({ text: "Make one of it", command: ["idp", "init", "--from", tool, ...names] });
+    },
+  );
 
   test("the order of Soluto's two files does not matter", async () => {
     const [users, clients] = [sample("soluto-users.yaml"), sample("soluto-clients.json")];
