@@ -3,6 +3,7 @@ import { register } from "../helpers/app.ts";
 import { innards, underAttack } from "../helpers/attack.ts";
 import { Browser } from "../helpers/browser.ts";
 import { callback, paths, type Answer } from "../helpers/client.ts";
+import { harmfulJson, notAnObject, wrongValues } from "../helpers/malformed-bodies.ts";
 
 /** Parameters sent twice, mixed, under similar names, or of another type. */
 
@@ -36,51 +37,32 @@ const basic = (id: string, password: string): Record<string, string> => ({
 });
 
 describe("JSON of another type is refused at every endpoint", () => {
-  const values = [
-    7,
-    true,
-    null,
-    {},
-    { $ne: "" },
-    [],
-    ["a", "b"],
-    [["a"]],
-    1e308,
-    "\ud800",
-    "\0",
-    "__proto__",
-    "constructor",
+  const names = [
+    ...["grant_type", "client_id", "client_secret", "code", "refresh_token", "token"],
+    ...["scope", "resource", "redirect_uris", "access_token"],
   ];
+  const valid = { grant_type: "authorization_code", client_id: clientId, client_secret: clientSecret };
+
+  async function isRefused(path: string, body: string): Promise<void> {
+    const { status, text } = await send(path, body, jsonHeaders);
+    expect([path, body.slice(0, 200), status]).toEqual([
+      path,
+      body.slice(0, 200),
+      expect.toSatisfy((one: number) => one < 500),
+    ]);
+    expect(text).not.toMatch(innards);
+    expect(text).not.toContain(clientSecret);
+  }
+
+  // All pairs are tried at one endpoint, because one reader reads the bodies of all: elsewhere each name and each value comes once at least.
   test.each(endpoints)("%s", async (path) => {
-    const names = [
-      "grant_type",
-      "client_id",
-      "client_secret",
-      "code",
-      "refresh_token",
-      "token",
-      "scope",
-      "resource",
-      "redirect_uris",
-      "access_token",
-    ];
-    const valid = { grant_type: "authorization_code", client_id: clientId, client_secret: clientSecret };
-    for (const name of names) {
-      for (const value of values) {
-        const { status, text } = await send(path, JSON.stringify({ ...valid, [name]: value }), jsonHeaders);
-        expect([name, value, status]).toEqual([name, value, expect.toSatisfy((one: number) => one < 500)]);
-        expect(text).not.toMatch(innards);
-        expect(text).not.toContain(clientSecret);
-      }
-    }
-    for (const body of [
-      '{"__proto__":{"client_id":"demo-app","client_secret":"demo-secret"}}',
-      "[]",
-      '{"a":1,"a":2}',
-      `{"client_id":"${"a".repeat(90_000)}"}`,
-    ]) {
-      expect((await send(path, body, jsonHeaders)).status).toBeLessThan(500);
-    }
+    const pairs = names.flatMap((name, at) =>
+      wrongValues
+        .filter((_, number) => path === paths.token || number % names.length === at)
+        .map((value) => ({ ...valid, [name]: value })),
+    );
+    for (const pair of pairs) await isRefused(path, JSON.stringify(pair));
+    for (const body of [...notAnObject, ...harmfulJson]) await isRefused(path, body);
     expect((await send(path, `{"a":"${"a".repeat(102_400)}"}`, jsonHeaders)).status).toBeGreaterThanOrEqual(413);
   });
 });

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { register, serve } from "../helpers/app.ts";
 import { callback, paths } from "../helpers/client.ts";
+import { notAnObject } from "../helpers/malformed-bodies.ts";
 
 /** Bodies: how large, of which type, and what is in them. */
 
@@ -57,7 +58,7 @@ test("exactly 102,400 bytes are read", async () => {
   expect((await send(paths.token, { method: "POST", body, headers: form })).status).toBe(401);
 });
 
-test.each(["{", '{"a":}', "nonsense", '"text"', "5", "null"])("JSON that cannot be read: 400: %s", async (body) => {
+test.each(notAnObject)("JSON that cannot be read, or is no object: 400: %s", async (body) => {
   for (const path of [paths.token, paths.revoke, "/api/v2/oauth/introspect"]) {
     const response = await send(path, { method: "POST", body, headers: json });
     const text = await response.text();

@@ -1,4 +1,5 @@
 import fc from "fast-check";
+import { harmfulJson, notAnObject, wrongValues } from "../helpers/malformed-bodies.ts";
 
 /** Requests at random: words that the server knows, words that hurt programs, and noise, put where they belong and where they do not. */
 
@@ -117,22 +118,13 @@ export function requests(
     {
       weight: 2,
       arbitrary: fc
-        .dictionary(names, fc.oneof(value, fc.jsonValue({ maxDepth: 3 })), { maxKeys: 10 })
+        .dictionary(names, fc.oneof(value, fc.constantFrom(...wrongValues), fc.jsonValue({ maxDepth: 3 })), {
+          maxKeys: 10,
+        })
         .map((object) => JSON.stringify(object)),
     },
     { weight: 1, arbitrary: fc.json() },
-    {
-      weight: 1,
-      arbitrary: fc.constantFrom(
-        '{"a":',
-        "[".repeat(5000),
-        "nul",
-        '"\\ud800"',
-        '{"__proto__":{"admin":true}}',
-        "",
-        "\ufeff{}",
-      ),
-    },
+    { weight: 1, arbitrary: fc.constantFrom("", ...notAnObject, ...harmfulJson) },
   );
   const noise = fc.uint8Array({ maxLength: 200 }).map((bytes) => Buffer.from(bytes).toString("latin1"));
   const body = fc.oneof(
