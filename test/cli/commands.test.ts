@@ -1,7 +1,8 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { newFolder, startIdp, type Ended } from "../helpers/cli.ts";
+import { createIdp, type Idp } from "../../src/index.ts";
+import { newFolder, type Ended } from "../helpers/cli.ts";
 import { documentOf, idpIn } from "../helpers/command.ts";
 
 /** What commands answer. `every-command.test.ts` proves that the answer is the same without a running server. */
@@ -229,16 +230,14 @@ function check({ code, json }: Case, ended: Ended): void {
 
 const cwd = newFolder(afterAll);
 let issuer: string;
-let server: Awaited<ReturnType<typeof startIdp>>;
-const cleaning: (() => Promise<void> | void)[] = [];
-afterAll(async () => {
-  for (const clean of cleaning.reverse()) await clean();
-});
+let server: Idp;
 
 beforeAll(async () => {
-  writeFileSync(join(cwd, "idp.fixtures.json"), JSON.stringify(fixtures));
-  server = await startIdp([], { cwd }, (clean) => cleaning.push(clean));
+  const file = join(cwd, "idp.fixtures.json");
+  writeFileSync(file, JSON.stringify(fixtures));
+  server = await createIdp({ data: join(cwd, ".idp"), port: 0, fixtures: [file] });
   ({ issuer } = server);
+  return () => server.close();
 });
 
 test.each(cases)("idp $words ends with $code", async (one) => {
@@ -335,8 +334,7 @@ test("status and the issuer of tokens, with the server running", async () => {
 });
 
 test("the same on the data alone: the issuer is the one that it was last served under", async () => {
-  server.child.kill("SIGTERM");
-  expect(await server.ended).toEqual({ code: 0, signal: null });
+  await server.close();
   const { code, stdout, stderr } = await idpIn(cwd, ["status", "--json"]);
   expect([code, JSON.parse(stdout)]).toEqual([5, expect.objectContaining({ ...place, running: false })]);
   expect(JSON.parse(stderr)).toEqual(refused("no_server", expect.any(String)));

@@ -2,8 +2,8 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createIdp, type Idp } from "../../src/index.ts";
-import { idp, newFolder, type Ended } from "../helpers/cli.ts";
-import { idpHere, leaves } from "../helpers/command.ts";
+import { environment, newFolder, type Ended } from "../helpers/cli.ts";
+import { idpHere, idpIn, leaves } from "../helpers/command.ts";
 
 /**
  * What holds for every command: it ends off a terminal, with an exit code of the table; `--json` is one document; and the
@@ -16,8 +16,8 @@ interface Call {
   /** How it ends with a server, and without one if that differs. */
   readonly code: number;
   readonly stopped?: number;
-  /** It uses the working folder, so it has to be a separate process. */
-  readonly child?: true;
+  /** It uses the working folder. */
+  readonly inFolder?: true;
   /** Its answer is about the server itself: another one where none runs. */
   readonly aboutServer?: true;
   /** Without words it does not end, or not soon. */
@@ -38,7 +38,7 @@ const calls: Readonly<Record<string, Call>> = {
   scopes: { words: "", code: 0 },
   start: { words: "--memory --fixtures missing.json", code: 7, endless: true },
   env: { words: "--client app", code: 0 },
-  exec: { words: "-- true", code: 0, child: true, foreign: true },
+  exec: { words: "-- true", code: 0, inFolder: true, foreign: true },
   "users list": { words: "", code: 0 },
   "users add": { words: "erin --email erin@example.test", code: 0 },
   "users show": { words: "erin", code: 0 },
@@ -85,7 +85,7 @@ const calls: Readonly<Record<string, Call>> = {
   diff: { words: "FILE", code: 0 },
   export: { words: "--as fixtures", code: 0 },
   import: { words: "missing.json", code: 7 },
-  init: { words: "--stdout --type public --client shop --user erin", code: 0, child: true },
+  init: { words: "--stdout --type public --client shop --user erin", code: 0, inFolder: true },
   reset: { words: "--fixtures FILE", code: 0 },
   "snapshots save": { words: "first", code: 0 },
   "snapshots list": { words: "", code: 0 },
@@ -172,7 +172,8 @@ describe.each(["running", "stopped"] as const)("with the server %s", (mode) => {
   const call = (path: string, words: string, more: readonly string[]): Promise<Ended> => {
     const given = words.replace("TOKEN", token).replace("FILE", file).split(" ").filter(Boolean);
     const all = ["--data", data, ...more, ...path.split(" "), ...given];
-    return calls[path]?.child === true ? idp(all, { cwd, env: { CI: "1" } }) : idpHere(all, "", { IDP_PORT: "0" });
+    if (calls[path]?.inFolder !== true) return idpHere(all, "", { IDP_PORT: "0" });
+    return idpIn(cwd, all, "", environment({ CI: "1" }));
   };
 
   beforeAll(async () => {

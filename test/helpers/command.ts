@@ -43,7 +43,7 @@ export interface Begun {
 }
 
 /** Begins a command, off a terminal. */
-export function beginHere(words: readonly string[], input = "", env: Readonly<Record<string, string>> = {}): Begun {
+export function beginHere(words: readonly string[], input = "", env: NodeJS.ProcessEnv = {}): Begun {
   const { terminal, output, onWrite } = pipes(input, env);
   const ended = run(words, terminal, { now: Date.now, takeSignals: () => undefined }).then((code) => ({
     code,
@@ -67,11 +67,8 @@ export function beginHere(words: readonly string[], input = "", env: Readonly<Re
 }
 
 /** Runs a command to its end. */
-export const idpHere = (
-  words: readonly string[],
-  input = "",
-  env: Readonly<Record<string, string>> = {},
-): Promise<Ended> => beginHere(words, input, env).ended;
+export const idpHere = (words: readonly string[], input = "", env: NodeJS.ProcessEnv = {}): Promise<Ended> =>
+  beginHere(words, input, env).ended;
 
 function workIn(cwd: string): void {
   if (process.cwd() === cwd) return;
@@ -85,12 +82,7 @@ function workIn(cwd: string): void {
  * Runs a command to its end in this folder. Until the test ends, this process works there: two folders cannot be used at once.
  * @param env what commands read themselves; the variables that stand for flags are those of the test runner
  */
-export function idpIn(
-  cwd: string,
-  words: readonly string[],
-  input = "",
-  env: Readonly<Record<string, string>> = {},
-): Promise<Ended> {
+export function idpIn(cwd: string, words: readonly string[], input = "", env: NodeJS.ProcessEnv = {}): Promise<Ended> {
   workIn(cwd);
   return idpHere(words, input, env);
 }
