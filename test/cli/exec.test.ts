@@ -1,30 +1,44 @@
-import { chmodSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { bin, idp, launch, newFolder } from "../helpers/cli.ts";
-import { idpHere } from "../helpers/command.ts";
+import { bin, environment, idp, launch, newFolder } from "../helpers/cli.ts";
+import { idpHere, idpIn } from "../helpers/command.ts";
 import { controlC, onTerminal } from "../helpers/terminal.ts";
 
 /** `idp exec`: a command with its own server. */
 
+const words = (flags: readonly string[], command: readonly string[]) => ["exec", ...flags, "--", ...command];
+
+/** Here, where the child must print nothing: it has the standard streams of this process. */
 const exec = (cwd: string, flags: readonly string[], command: readonly string[], env: Record<string, string> = {}) =>
-  idp(["exec", ...flags, "--", ...command], { cwd, env });
+  idpIn(cwd, words(flags, command), "", environment(env));
+
+/** As a process, whose standard streams are the child's. */
+const execApart = (
+  cwd: string,
+  flags: readonly string[],
+  command: readonly string[],
+  env: Record<string, string> = {},
+) => idp(words(flags, command), { cwd, env });
 
 /** A program of Node that is run as the child. */
 const node = (program: string): readonly string[] => [process.execPath, "--input-type=module", "--eval", program];
 
-const printVariables = node(
-  "console.log(JSON.stringify(Object.fromEntries(Object.entries(process.env).filter(([name]) => /OIDC|AUTH_|IDP_/.test(name)))))",
-);
+const chosen =
+  "JSON.stringify(Object.fromEntries(Object.entries(process.env).filter(([name]) => /OIDC|AUTH_|IDP_/.test(name))))";
 
 async function variables(flags: readonly string[], env: Record<string, string> = {}, cwd = newFolder()) {
-  const { code, stdout, stderr } = await exec(cwd, ["--quiet", ...flags], printVariables, env);
-  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
-  return JSON.parse(stdout) as Readonly<Record<string, string>>;
+  const file = join(newFolder(), "variables.json");
+  const keep = node(`import { writeFileSync } from "node:fs"; writeFileSync(${JSON.stringify(file)}, ${chosen})`);
+  const { code, stdout, stderr } = await exec(cwd, ["--quiet", ...flags], keep, env);
+  expect({ code, stdout, stderr }).toEqual({ code: 0, stdout: "", stderr: "" });
+  return JSON.parse(readFileSync(file, "utf8")) as Readonly<Record<string, string>>;
 }
 
 test("the child knows the issuer, its client, and how to reach the server; stdout is the child's alone", async () => {
-  const { IDP_URL, IDP_ADMIN_TOKEN, ...app } = await variables([]);
+  const { code, stdout, stderr } = await execApart(newFolder(), ["--quiet"], node(`console.log(${chosen})`));
+  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+  const { IDP_URL, IDP_ADMIN_TOKEN, ...app } = JSON.parse(stdout) as Readonly<Record<string, string>>;
   expect(app).toEqual({
     OIDC_ISSUER: expect.stringMatching(/^http:\/\/localhost:\d+$/),
     OIDC_CLIENT_ID: "demo-app",
@@ -67,7 +81,7 @@ test("commands in the child reach this server, and nothing is written into the f
   const cwd = newFolder();
   const program = `"${process.execPath}" "${bin}"`;
   const script = `${program} users suspend bob && ${program} users show bob && ls -A`;
-  const { code, stdout, stderr } = await exec(cwd, [], ["sh", "-c", script]);
+  const { code, stdout, stderr } = await execApart(cwd, [], ["sh", "-c", script]);
   expect(code, stderr).toBe(0);
   expect(stdout).toMatch(/bob .*suspended/);
   expect(stdout).not.toContain(".idp");
@@ -89,7 +103,7 @@ test("settings are flags as of `start`", async () => {
     }
     console.log(url);
   `);
-  const { stdout } = await exec(newFolder(), ["--login", "auto:alice", "--consent", "skip"], ask);
+  const { stdout } = await execApart(newFolder(), ["--login", "auto:alice", "--consent", "skip"], ask);
   expect(stdout).toMatch(/^http:\/\/localhost:3000\/callback\?code=/);
 });
 
@@ -130,7 +144,7 @@ test("125 if the server cannot start: a bad fixture with its place, an unknown c
   const cwd = newFolder();
   const bad = join(cwd, "bad.yaml");
   writeFileSync(bad, "users:\n  - usrname: x\n");
-  const child = ["sh", "-c", "echo ran"];
+  const child = ["sh", "-c", "echo > ran"];
   const fixture = await exec(cwd, ["--fixtures", "bad.yaml"], child);
   expect(fixture).toMatchObject({ code: 125, stdout: "" });
   // Once: the message of the library lists the problems too.
@@ -156,6 +170,7 @@ test("125 if the server cannot start: a bad fixture with its place, an unknown c
   });
   const nobody = await exec(cwd, ["--login", "auto:somebody-else", "--json"], child);
   expect(JSON.parse(nobody.stderr).error).not.toHaveProperty("hint");
+  expect(existsSync(join(cwd, "ran"))).toBe(false);
 });
 
 test.each([
@@ -240,7 +255,7 @@ test("the server is gone at once when the child is, also with a request that nob
   const late =
     "const { setTimeout: later } = globalThis; globalThis.setTimeout = (f, ms) => later(f, ms === 5000 ? 1e9 : ms)";
   const env = { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(late)}` };
-  expect(await exec(newFolder(), ["--quiet"], node(hold), env)).toMatchObject({ code: 0, stdout: "held\n" });
+  expect(await execApart(newFolder(), ["--quiet"], node(hold), env)).toMatchObject({ code: 0, stdout: "held\n" });
 });
 
 test("a command that fails leaves the refused requests on stderr, and --log all of them in a file", async () => {
