@@ -161,30 +161,6 @@ test("init with an existing file: the proposed command works as pasted, with the
   }
 });
 
-test("a server that was stopped as by Ctrl+Z: commands say so, and how to let it go on or end it", async () => {
-  const cwd = newFolder();
-  const { pid } = await startIdp([], { cwd });
-  const refused = async (...commands: string[][]): Promise<void> => {
-    const answers = await Promise.all(commands.map((words) => idpIn(cwd, [...words, "--json"])));
-    for (const answer of answers) {
-      expect(answer).toMatchObject({ code: 5, stdout: "" });
-      expect(JSON.parse(answer.stderr).error).toEqual({
-        code: "no_server",
-        message: `pid ${pid} holds the data but does not answer (was it stopped?)`,
-        hint: `End it with kill -9 ${pid}, or let it continue: kill -CONT ${pid}`,
-      });
-    }
-  };
-  process.kill(pid, "SIGSTOP");
-  // The late response arrives: the server has gone on.
-  const late = idpIn(cwd, ["users", "list"]);
-  expect(await shell(`kill -CONT ${pid}`, { cwd })).toMatchObject({ code: 0 });
-  expect(await late).toMatchObject({ code: 0 });
-  process.kill(pid, "SIGSTOP");
-  await refused(["users", "list"], ["status"], ["stop"]);
-  process.kill(pid, "SIGCONT");
-});
-
 test("a command in a remark stays in one piece on a terminal: on the line where it fits, else on one of its own", () => {
   const written: string[] = [];
   const stderr = {

@@ -23,7 +23,7 @@ test("a realm of Keycloak", async () => {
   const loginClient = { client_id: "cli", redirect_uris: ["http://127.0.0.1:*/callback"] };
   const text = fixtureText(draft, leftOut.map(problemText), { command: "", schema: null, loginClient });
   const idp = await serve({ fixtures: [{ name: "idp.fixtures.yaml", text }] });
-  const { users, clients } = load(text) as { users: readonly FixtureUser[]; clients: readonly FixtureClient[] };
+  const { users, clients } = load(text) as { users: readonly FixtureUser[]; clients: readonly [FixtureClient] };
   const { verifier, challenge } = pkce();
   const redirect_uri = "http://127.0.0.1:5000/callback";
   const asked = { client_id: "cli", redirect_uri, code_challenge: challenge, code_challenge_method: "S256" };
@@ -43,7 +43,7 @@ test("a realm of Keycloak", async () => {
   }
   const kinds = users.map(({ password, status }) => status ?? (password === undefined ? "picked" : "password"));
   expect(new Set(kinds)).toEqual(new Set(["suspended", "picked", "password"]));
-  const [{ client_id = "", client_secret = "", scope = "", redirect_uris: [uri = ""] = [] } = {}] = clients;
+  const [{ client_id, client_secret = "", scope = "", redirect_uris: [uri = ""] = [] }] = clients;
   const own = { ...asked, client_id, redirect_uri: uri, scope };
   const { code } = await signIn(idp, { ...own, user: users[0]?.username ?? "" });
   const { json } = await exchange(idp, code, { ...proof, client_id, client_secret, redirect_uri: uri });

@@ -10,30 +10,20 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
-import { ofMachine } from "../helpers/authorities.ts";
 import { newFolder } from "../helpers/cli.ts";
+import { borrow, installPacked, type Packed } from "../helpers/packed.ts";
 import { repository } from "../helpers/readme.ts";
 import { endShell, shell, startShell } from "../helpers/shell.ts";
 
-/** What `npm pack` makes: installed in an empty folder, it is the whole program. */
+/** What `npm pack` makes: installed in an empty folder, it is the whole program. Its types: types.test.ts. */
 
 const folder = newFolder(afterAll);
 const place = { cwd: folder };
 
-interface Packed {
-  readonly filename: string;
-  readonly files: readonly { readonly path: string; readonly mode: number }[];
-}
 let packed: Packed = { filename: "", files: [] };
 
 beforeAll(async () => {
-  const pack = await shell(`npm pack --json --ignore-scripts --pack-destination '${folder}'`, { cwd: repository });
-  expect(pack.code, pack.stderr).toBe(0);
-  [packed = packed] = JSON.parse(pack.stdout) as readonly Packed[];
-  writeFileSync(join(folder, "package.json"), JSON.stringify({ name: "an-app", private: true, type: "module" }));
-  const flags = "--prefer-offline --no-audit --no-fund --ignore-scripts";
-  const install = await shell(`npm install ${flags} ./${packed.filename}`, { ...place, env: ofMachine });
-  expect(install.code, install.stderr).toBe(0);
+  packed = await installPacked(folder);
 });
 
 test("npm has no script to warn of when it installs it", () => {
@@ -143,86 +133,6 @@ test("npx dev-idp token decode", async () => {
   expect(JSON.parse(stdout)).toMatchObject({ header: { alg: "HS256" }, payload: { sub: "alice" }, verified: false });
 });
 
-/** What this repository has installed and the new folder has not, under the name it is imported by. */
-const borrow = (...names: readonly string[]): void => {
-  for (const name of names) {
-    const target = join(folder, "node_modules", name);
-    mkdirSync(dirname(target), { recursive: true });
-    if (!existsSync(target)) symlinkSync(join(repository, "node_modules", name), target);
-  }
-};
-
-/** Compiles programs, by the names of their files, in strict mode. */
-const compile = (programs: Readonly<Record<string, string>>, options: Readonly<Record<string, unknown>>) => {
-  borrow("@types/node", "undici-types");
-  for (const [file, text] of Object.entries(programs)) writeFileSync(join(folder, file), text);
-  const compilerOptions = { target: "es2023", strict: true, lib: ["es2023"], types: ["node"], ...options };
-  writeFileSync(join(folder, "tsconfig.json"), JSON.stringify({ compilerOptions, files: Object.keys(programs) }));
-  return shell(`'${join(repository, "node_modules/.bin/tsc")}'`, place);
-};
-
-const program = `import { signIn, type SignInPage } from "dev-idp/playwright";
-import { createIdp, OperationError, type FixtureUser, type Idp } from "dev-idp";
-const erin: FixtureUser = { username: "erin" };
-const idp: Idp = await createIdp({ port: 0, fixtures: { users: [erin], clients: [{ client_id: "shop", redirect_uris: ["http://localhost:3000/callback"] }] } });
-const { access_token }: { access_token: string } = await idp.issueTokens({ user: "erin", client: "shop", scope: "openid" });
-const parts: 3 = access_token.split(".").length as 3;
-// @ts-expect-error -- a user has to be named
-void (() => idp.issueTokens({ client: "shop" }));
-// @ts-expect-error -- there is no such operation
-void (() => idp.call("users.suspnd", { username: "erin" }));
-// @ts-expect-error -- a status of its own
-const frank: FixtureUser = { username: "frank", status: "gone" };
-const constant = { clients: [{ client_id: "job", client_secret: "job-secret", grant_types: ["client_credentials"] }] } as const;
-void (() => createIdp({ fixtures: constant }));
-void (() => createIdp({ fixtures: [constant, { users: [erin] }] }));
-const why = await idp.call("users.show", { username: "nobody" }).catch((error: unknown) => error);
-console.log(parts, frank.username, why instanceof OperationError && why.code);
-await idp.close();
-export const go = (page: SignInPage): Promise<void> => signIn(page, { user: "alice" });
-`;
-
-test("types without those of other packages, which are looked into too", async () => {
-  expect(await compile({ "app.ts": program }, { module: "node16" })).toMatchObject({ code: 0, stdout: "" });
-  expect(await shell("node app.js", place)).toEqual({ code: 0, stdout: "3 frank not_found\n", stderr: "" });
-});
-
-test("types as a bundler looks for them, of dev-idp/vitest and of dev-idp/playwright with a page of Playwright too", async () => {
-  borrow("vitest", "playwright-core", "playwright", "@playwright/test");
-  const tests = `import type { Page } from "playwright-core";
-import { test as base } from "@playwright/test";
-import { idpFixtures, signIn, type IdpTestFixtures, type IdpWorkerFixtures } from "dev-idp/playwright";
-import { idpTest } from "dev-idp/vitest";
-const inBrowser = base.extend<IdpTestFixtures, IdpWorkerFixtures>(
-  idpFixtures({ issuer: "http://localhost:4370", adminToken: process.env["IDP_ADMIN_TOKEN"] }),
-);
-inBrowser("one", async ({ idp }) => {
-  const revoked: readonly unknown[] = (await idp.revoke({ user: "alice", client: "demo-app" })).revoked;
-  console.log(revoked);
-});
-const test = idpTest({ settings: { login: "password" } });
-test("one", async ({ idp }) => {
-  const status: "active" | "revoked" = (await idp.issueGrant({ user: "alice", client: "demo-app" })).status;
-  console.log(status);
-  // @ts-expect-error -- there is no such member
-  idp.issuerz;
-});
-export const go = (page: Page) => signIn(page, { user: "alice", approve: false });
-// @ts-expect-error -- a user has to be named
-export const wrong = (page: Page) => signIn(page, { approve: true });
-`;
-  const options = {
-    module: "esnext",
-    moduleResolution: "bundler",
-    exactOptionalPropertyTypes: true,
-    noUncheckedIndexedAccess: true,
-    // Types of vitest and Playwright need those of browsers.
-    skipLibCheck: true,
-  };
-  const compiled = await compile({ "app.ts": program, "tests.ts": tests }, options);
-  expect(compiled).toMatchObject({ code: 0, stdout: "" });
-});
-
 test("from a CommonJS program: require, where Node.js has it for such packages, and import()", async () => {
   writeFileSync(
     join(folder, "app.cjs"),
@@ -248,7 +158,7 @@ const { version } = require("dev-idp/package.json");
 });
 
 test("dev-idp/vitest runs where vitest is installed, and says what is missing where it is not", async () => {
-  borrow("vitest");
+  borrow(folder, "vitest");
   writeFileSync(
     join(folder, "sign-in.test.js"),
     `import { idpTest } from "dev-idp/vitest";
