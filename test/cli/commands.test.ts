@@ -285,10 +285,11 @@ test("revoke --all revokes every grant", async () => {
   });
 });
 
-test("a change says on stderr where it was made", async () => {
+test("a change says on stderr where it was made, and with --quiet nothing", async () => {
   const { code, stderr } = await idpIn(cwd, ["users", "restore", "bob"]);
   expect(code).toBe(0);
   expect(stderr).toMatch(/^via the running server http:\/\/localhost:\d+$/m);
+  expect(await idpIn(cwd, ["users", "restore", "bob", "--quiet"])).toMatchObject({ code: 0, stderr: "" });
 });
 
 test("text from the data does not act on the terminal", async () => {

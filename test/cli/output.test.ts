@@ -1,12 +1,13 @@
 import { execFile } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
+import { createServer, type AddressInfo } from "node:net";
 import { join } from "node:path";
-import { expect, test } from "vitest";
-import { bin, environment, newFolder, startIdp } from "../helpers/cli.ts";
+import { expect, onTestFinished, test } from "vitest";
+import { bin, environment, launch, newFolder, startIdp } from "../helpers/cli.ts";
 import { idpIn } from "../helpers/command.ts";
 
-/** Output that cannot be written: a reader that is gone, a full disk, a pipe that is never read. */
+/** The streams and the end of a process: a reader that is gone, a full disk, a pipe that is never read, a signal. */
 
 /** What sh prints of a script in which `idp` is the command. */
 const sh = (script: string, cwd: string): Promise<string> =>
@@ -63,6 +64,21 @@ test("a server goes on without its log when the reader of it is gone", async () 
   expect(existsSync(join(cwd, ".idp", "lock.json"))).toBe(false);
 });
 
+test.each([
+  ["SIGINT", 130],
+  ["SIGTERM", 143],
+  ["SIGHUP", 129],
+] as const)("a command that waits for an answer ends on %s with exit code %i", async (signal, code) => {
+  const silent = createServer().listen(0, "127.0.0.1");
+  onTestFinished(() => void silent.close());
+  await once(silent, "listening");
+  const url = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`;
+  const child = launch(["users", "list", "--url", url], { cwd: newFolder() });
+  await once(silent, "connection");
+  child.kill(signal);
+  expect(await once(child, "close")).toEqual([code, null]);
+});
+
 /** Requests that are refused, each with a long line in the log. */
 async function askAtLength(issuer: string, times: number): Promise<void> {
   const redirectUri = `https://app.example.test/${"x/".repeat(4000)}`;
@@ -72,12 +88,12 @@ async function askAtLength(issuer: string, times: number): Promise<void> {
   }
 }
 
-test.each(["SIGTERM", "SIGINT"] as const)("a server whose log nobody reads still ends on %s", async (signal) => {
+test("a server whose log nobody reads still ends on SIGTERM", async () => {
   const cwd = newFolder();
   const { issuer, child, ended } = await startIdp(["--json"], { cwd });
   child.stdout.pause();
   await askAtLength(issuer, 50);
-  child.kill(signal);
+  child.kill("SIGTERM");
   expect(await once(child, "exit")).toEqual([0, null]);
   expect(existsSync(join(cwd, ".idp", "lock.json"))).toBe(false);
   child.stdout.resume();

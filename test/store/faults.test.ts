@@ -58,6 +58,18 @@ test("after a crash nothing is answered from a journal before it, and its name, 
   await store.close();
 });
 
+test("a first change is answered once the journal and its name are on disk, and a stop once data.json and its name are", async () => {
+  const dir = newFolder();
+  const store = await openAt(dir);
+  const isSynced = watchSyncs();
+  await add(store, "one");
+  expect([isSynced(join(dir, "data.journal")), isSynced(dir)]).toEqual([true, true]);
+  vi.restoreAllMocks();
+  const isSyncedSince = watchSyncs();
+  await store.close();
+  expect([isSyncedSince(join(dir, "data.json")), isSyncedSince(dir)]).toEqual([true, true]);
+});
+
 test("a refused change that could not be undone at once is not there after a stop", async () => {
   const dir = newFolder();
   const store = await openAt(dir);

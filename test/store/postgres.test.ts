@@ -1,5 +1,6 @@
 /** The store on a real PostgreSQL: the contract, alone and with others beside it. */
 import { describe, expect, onTestFinished, test } from "vitest";
+import { OvertakenError } from "../../src/store/journal.ts";
 import { openDatabase } from "../../src/store/postgres/database.ts";
 import { createJournal, openJournal } from "../../src/store/postgres/journal.ts";
 import { compareClocks, prepareSchema } from "../../src/store/postgres/schema.ts";
@@ -8,13 +9,13 @@ import { newDatabase } from "../helpers/postgres.ts";
 import { runTwice } from "../helpers/run-twice.ts";
 import { storeContract } from "./contract.ts";
 import { count, increment, newIssuer, openAt, openInstance } from "./instances.ts";
-import { journalContract } from "./journal-contract.ts";
+import { journalContract, type OpenJournal } from "./journal-contract.ts";
 import { code, session, user } from "./records.ts";
 
 const url = await newDatabase();
 const log = (): void => undefined;
 
-journalContract("postgres", async () => {
+async function newJournal(): Promise<OpenJournal> {
   const database = openDatabase(url, log);
   onTestFinished(() => database.close());
   await prepareSchema(database, log);
@@ -24,6 +25,17 @@ journalContract("postgres", async () => {
   const journal = open();
   const { place } = await journal.since({ seq: -1, id: "" });
   return { journal, start: place, again: async () => open() };
+}
+
+journalContract("postgres", newJournal);
+
+test("after the database was set back, another entry of the same number is not the place that a writer knows", async () => {
+  const { journal, start } = await newJournal();
+  const { seq } = await journal.append(start, []);
+  const lost = { seq, id: "of the entry that was there before" };
+  await expect(journal.append(lost, [])).rejects.toThrow(OvertakenError);
+  // It reads all records again.
+  expect(await journal.since(lost)).toMatchObject({ records: expect.any(Object) });
 });
 
 storeContract("postgres", (clock) => openAt(url, newIssuer(), clock));
