@@ -2,8 +2,7 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo, LookupFunction } from "node:net";
 import { setTimeout as wait } from "node:timers/promises";
-import type { Browser as Chromium } from "playwright-core";
-import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import type { Browser, Places } from "../../src/client/app-check/browser.ts";
 import { casesFor } from "../../src/client/app-check/cases/list.ts";
 import { chromiumBrowser } from "../../src/client/app-check/chromium.ts";
@@ -17,7 +16,7 @@ import { createIdp } from "../../src/index.ts";
 import { randomText } from "../../src/serve/random.ts";
 import { atEnd } from "../helpers/at-end.ts";
 import { CarefulApp, serveApp } from "../helpers/careful-app.ts";
-import { launchChromium, preparedChromium } from "../helpers/chromium.ts";
+import { preparedChromium, sharedChromium } from "../helpers/chromium.ts";
 import { idp as idpCommand, newFolder } from "../helpers/cli.ts";
 import { freePort } from "../helpers/port.ts";
 import { startRelyingParty } from "../helpers/relying-party.ts";
@@ -31,11 +30,7 @@ import { repository } from "../helpers/readme.ts";
  * @module-tag browser
  */
 
-let chromium: Chromium;
-beforeAll(async () => {
-  chromium = await launchChromium();
-});
-afterAll(() => chromium.close());
+const chromium = await sharedChromium();
 
 let careful: CarefulApp | null = null;
 const served = await serveApp(0, () => careful);

@@ -1,22 +1,13 @@
-import type { Browser } from "playwright-core";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { serve } from "../helpers/app.ts";
-import { launchChromium } from "../helpers/chromium.ts";
+import { sharedChromium } from "../helpers/chromium.ts";
 
 /**
  * The body of a fault in a real browser, which has a session and the cookie of the inspector.
  * @module-tag browser
  */
 
-let browser: Browser;
-
-beforeAll(async () => {
-  browser = await launchChromium();
-});
-
-afterAll(async () => {
-  await browser.close();
-});
+const browser = await sharedChromium();
 
 test("a body with a script does not run it, and is of no origin", async () => {
   const idp = await serve();

@@ -2,10 +2,10 @@ import { existsSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { pathToFileURL } from "node:url";
-import type { Browser, Page } from "playwright-core";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import type { Page } from "playwright-core";
+import { expect, test } from "vitest";
 import { register, serve } from "../helpers/app.ts";
-import { launchChromium } from "../helpers/chromium.ts";
+import { sharedChromium } from "../helpers/chromium.ts";
 import { newFolder, startIdp } from "../helpers/cli.ts";
 import { programThatKeeps } from "../helpers/opened.ts";
 import { onTerminal } from "../helpers/terminal.ts";
@@ -15,15 +15,7 @@ import { onTerminal } from "../helpers/terminal.ts";
  * @module-tag browser
  */
 
-let browser: Browser;
-
-beforeAll(async () => {
-  browser = await launchChromium();
-});
-
-afterAll(async () => {
-  await browser.close();
-});
+const browser = await sharedChromium();
 
 async function inspect(javaScriptEnabled = true) {
   const idp = await serve();

@@ -2,7 +2,7 @@ import axe from "axe-core";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { serve } from "../helpers/app.ts";
-import { launchChromium } from "../helpers/chromium.ts";
+import { sharedChromium } from "../helpers/chromium.ts";
 import { elementsOf } from "../helpers/html.ts";
 import { startPageServer } from "../helpers/page-server.ts";
 import { dataUrl, pictures } from "../helpers/pictures.ts";
@@ -13,7 +13,7 @@ import { oneOfEachKind } from "../helpers/sample-views.ts";
  * @module-tag browser
  */
 
-let browser: Browser;
+const browser = await sharedChromium();
 let server: Awaited<ReturnType<typeof startPageServer>>;
 let turkish: typeof server;
 /** One window for all that is only looked at. */
@@ -22,8 +22,7 @@ const requests: string[] = [];
 const complaints: string[] = [];
 
 beforeAll(async () => {
-  [browser, server, turkish] = await Promise.all([
-    launchChromium(),
+  [server, turkish] = await Promise.all([
     startPageServer(),
     startPageServer((view) => ({ ...view, lang: "tr", theme: "dark" })),
   ]);
@@ -39,7 +38,7 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  await browser.close();
+  await window.context().close();
   await Promise.all([server.close(), turkish.close()]);
 });
 

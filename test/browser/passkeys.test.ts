@@ -7,13 +7,12 @@ import type { AddressInfo } from "node:net";
 import { afterAll, expect, test } from "vitest";
 import type { BrowserContext, Page } from "playwright-core";
 import { enroll, register, serve } from "../helpers/app.ts";
-import { launchChromium } from "../helpers/chromium.ts";
+import { sharedChromium } from "../helpers/chromium.ts";
 import { jwtPart } from "../helpers/client.ts";
 
 /** Passkeys in Chromium, with an authenticator of its own: registered on the account page, and asked for by an app. */
 
-const browser = await launchChromium();
-afterAll(() => browser.close());
+const browser = await sharedChromium();
 const idp = await serve({ settings: { consent: "skip", acr: { phr: ["passkey"] } } });
 
 /** The app that the browser comes back to. */

@@ -1,8 +1,8 @@
-import type { Browser, BrowserContext, Page } from "playwright-core";
+import type { BrowserContext, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { createIdp, type Idp } from "../../src/index.ts";
 import { signIn } from "../../src/playwright.ts";
-import { launchChromium } from "../helpers/chromium.ts";
+import { sharedChromium } from "../helpers/chromium.ts";
 import { authorizeUrl } from "../helpers/client.ts";
 import { freePort } from "../helpers/port.ts";
 import { startRelyingParty } from "../helpers/relying-party.ts";
@@ -12,7 +12,7 @@ import { startRelyingParty } from "../helpers/relying-party.ts";
  * @module-tag browser
  */
 
-let browser: Browser;
+const browser = await sharedChromium();
 const app = await startRelyingParty();
 /** A redirect URI where nobody listens. */
 let nowhere: string;
@@ -30,7 +30,6 @@ const users = [
 ] as const;
 
 beforeAll(async () => {
-  browser = await launchChromium();
   app.app.use((req, res) => {
     if (req.path !== "/never") res.send("<!doctype html><title>App</title><h1>Back in the app</h1>");
   });
@@ -47,7 +46,6 @@ beforeAll(async () => {
   passwordOnly = await createIdp({ port: 0, fixtures, settings: { login: "password" } });
 });
 afterAll(async () => {
-  await browser.close();
   await Promise.all([idp.close(), passwordOnly.close()]);
 });
 

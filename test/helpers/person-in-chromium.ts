@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, onTestFinished } from "vitest";
 import { createIdp, type Idp, type IdpOptions } from "../../src/index.ts";
-import { launchChromium } from "./chromium.ts";
+import { sharedChromium } from "./chromium.ts";
 
 /** A person in front of a real browser, scripts off. */
 export interface Person {
@@ -79,21 +79,21 @@ async function newContext(browser: Browser): Promise<BrowserContext> {
   return context;
 }
 
-/** Starts Chromium and an app for the tests of a file. @returns what makes the person of one test */
+/** Starts an app for the tests of a file; call it at its top. @returns what makes the person of one test */
 export function peopleInChromium(): () => Promise<Person> {
-  let browser: Browser;
+  const shared = sharedChromium();
   let app: App;
   beforeAll(async () => {
-    [browser, app] = await Promise.all([launchChromium(), startApp()]);
+    app = await startApp();
   });
-  afterAll(async () => {
-    await browser.close();
+  afterAll(() => {
     app.close();
   });
   return async () => {
     const { callback } = app;
     const idp = await createIdp(options(callback));
     onTestFinished(() => idp.close());
+    const browser = await shared;
     const context = await newContext(browser);
     const page = await context.newPage();
     return {

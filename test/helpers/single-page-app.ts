@@ -1,10 +1,10 @@
 import express from "express";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Browser, Page } from "playwright-core";
-import { afterAll, beforeAll, expect } from "vitest";
+import type { Page } from "playwright-core";
+import { afterAll, expect } from "vitest";
 import type { Library } from "../../src/cli/env/choices.ts";
-import { launchChromium } from "./chromium.ts";
+import { sharedChromium } from "./chromium.ts";
 import { idp, newFolder, startIdp } from "./cli.ts";
 import { repository } from "./readme.ts";
 import { startRelyingParty } from "./relying-party.ts";
@@ -45,13 +45,9 @@ export async function startSinglePageApp(
   return { url, issuer, cwd };
 }
 
-/** One browser for the tests of a file. @returns a page with cookies of its own */
+/** Call it at the top of a file. @returns what opens a page with cookies of its own */
 export function useChromium(): () => Promise<Page> {
-  let browser: Browser;
-  beforeAll(async () => {
-    browser = await launchChromium();
-  });
-  afterAll(() => browser.close());
+  const browser = sharedChromium();
   // The certificate of an https issuer is self-signed.
-  return () => browser.newPage({ ignoreHTTPSErrors: true });
+  return async () => (await browser).newPage({ ignoreHTTPSErrors: true });
 }
