@@ -1,7 +1,8 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { idp, newFolder, startIdp } from "../helpers/cli.ts";
+import { createIdp } from "../../src/index.ts";
+import { idp, newFolder } from "../helpers/cli.ts";
 import { idpIn } from "../helpers/command.ts";
 
 /** Users and clients that are added, changed and removed one at a time: the same with the server running and stopped. */
@@ -14,16 +15,10 @@ const fixtures = {
 for (const mode of ["running", "stopped"] as const) {
   describe(`with the server ${mode}`, () => {
     const cwd = newFolder(afterAll);
-    const cleaning: (() => Promise<void> | void)[] = [];
-    afterAll(async () => {
-      for (const clean of cleaning.reverse()) await clean();
-    });
     beforeAll(async () => {
-      writeFileSync(join(cwd, "idp.fixtures.json"), JSON.stringify(fixtures));
-      const server = await startIdp([], { cwd }, (clean) => cleaning.push(clean));
-      if (mode === "running") return;
-      server.child.kill("SIGTERM");
-      await server.ended;
+      const server = await createIdp({ data: join(cwd, ".idp"), port: 0, fixtures });
+      if (mode === "stopped") await server.close();
+      return () => server.close();
     });
 
     /** Runs a command with --json: its exit code and the one document that it printed. */
@@ -183,6 +178,7 @@ test("a wrong value names its flag, and the help of the command", async () => {
   });
 });
 
+// A process of its own: in this one, helpers/quick-crypto.ts makes hashes quick.
 test("a password is kept as a scrypt hash at its full cost", async () => {
   const cwd = newFolder();
   expect((await idp(["seed"], { cwd })).code).toBe(0);

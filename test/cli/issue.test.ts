@@ -2,7 +2,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { idp, newFolder, startIdp } from "../helpers/cli.ts";
+import { newFolder } from "../helpers/cli.ts";
 import { idpIn, startHere } from "../helpers/command.ts";
 import { exchange, jwtPart } from "../helpers/client.ts";
 
@@ -11,7 +11,7 @@ test("issue tokens and issue code: --nonce is in the ID token", async () => {
   const { issuer } = await startHere([], { cwd });
   const issue = async (what: string, nonce: string): Promise<Record<string, string>> => {
     const words = `issue ${what} --user alice --client demo-app --nonce ${nonce} --json`.split(" ");
-    return JSON.parse((await idp(words, { cwd })).stdout) as Record<string, string>;
+    return JSON.parse((await idpIn(cwd, words)).stdout) as Record<string, string>;
   };
   expect(jwtPart((await issue("tokens", "n-1"))["id_token"] ?? "", 1)).toMatchObject({ nonce: "n-1" });
   const { code = "" } = await issue("code", "n-2");
@@ -25,7 +25,7 @@ test("issue tokens and issue code: amr as the picker gives it, and the factors o
   const clients = [{ client_id: "app", client_secret: "s", redirect_uris: ["http://localhost:3000/cb"] }];
   const settings = { acr: { "urn:otp": ["otp"] } };
   writeFileSync(join(cwd, "idp.fixtures.json"), JSON.stringify({ users, clients, settings }));
-  const { issuer } = await startIdp([], { cwd });
+  const { issuer } = await startHere([], { cwd });
   const issue = (what: string, user: string, ...acr: readonly string[]) =>
     idpIn(cwd, ["issue", what, "--user", user, "--client", "app", ...acr, "--json"]);
   for (const what of ["tokens", "code"]) {
@@ -61,7 +61,7 @@ test("issue tokens works for a client of the device grant, and issue code names 
 
 test("an issuer that is not there is named with those that are, with a server and without; --as-issuer is the iss", async () => {
   const cwd = newFolder();
-  const { child, ended } = await startIdp([], { cwd });
+  const { stop } = await startHere([], { cwd });
   await idpIn(cwd, ["issuers", "add", "tenant-a"]);
   const unknown = ["users", "list", "--issuer", "tenant-b"];
   const named = {
@@ -76,8 +76,7 @@ test("an issuer that is not there is named with those that are, with a server an
     code: 2,
     stderr: expect.stringContaining("For the iss of the token: --as-issuer URL."),
   });
-  child.kill("SIGTERM");
-  await ended;
+  await stop();
   expect(await idpIn(cwd, unknown)).toMatchObject(named);
   const { stdout } = await idpIn(cwd, ["token", "issue", ...whom, "--as-issuer", "http://x.test"]);
   expect(jwtPart(stdout.trim(), 1)).toMatchObject({ iss: "http://x.test" });

@@ -5,7 +5,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { bin, environment, idp, launch, newFolder, startIdp } from "../helpers/cli.ts";
+import { bin, environment, launch, newFolder, startIdp } from "../helpers/cli.ts";
 import { idpIn, startHere } from "../helpers/command.ts";
 import { jwtPart, refresh, type Body } from "../helpers/client.ts";
 
@@ -104,9 +104,9 @@ test("--templates: files of the folder replace built-in ones; a missing folder i
 
 test("--memory keeps nothing, and --ready-file says where it runs", async () => {
   const cwd = newFolder();
-  const { issuer, pid } = await startIdp(["--memory", "--ready-file", "ready.json"], { cwd });
+  const { issuer } = await startHere(["--memory", "--ready-file", "ready.json"], { cwd });
   const ready: unknown = JSON.parse(readFileSync(join(cwd, "ready.json"), "utf8"));
-  expect(ready).toMatchObject({ event: "ready", issuer, pid, data: null });
+  expect(ready).toMatchObject({ event: "ready", issuer, pid: process.pid, data: null });
   expect(existsSync(join(cwd, ".idp"))).toBe(false);
 });
 
@@ -186,7 +186,7 @@ test("settings' flags win over fixtures", async () => {
 
 test("an admin token that is too short is refused", async () => {
   const env = { IDP_ADMIN_TOKEN: "short" };
-  expect(await idp(["start", "--port", "auto"], { cwd: newFolder(), env })).toMatchObject({
+  expect(await idpIn(newFolder(), ["start", "--port", "auto"], "", env)).toMatchObject({
     code: 2,
     stderr: expect.stringContaining("at least 16"),
   });
@@ -200,14 +200,14 @@ test("--login auto: names a user who is there", async () => {
 
 test("--login auto: with an unknown user ends before anything is written: no folder, and no change to an existing one", async () => {
   const cwd = newFolder();
-  const start = () => idp("start --port auto --login auto:zed".split(" "), { cwd });
+  const start = () => idpIn(cwd, "start --port auto --login auto:zed".split(" "));
   const nobody = { code: 3, stderr: expect.stringContaining('no user "zed"') };
   expect(await start()).toMatchObject(nobody);
   expect(readdirSync(cwd)).toEqual([]);
 
   const fixtures = join(cwd, "idp.fixtures.json");
   writeFileSync(fixtures, JSON.stringify({ users: [{ username: "eve" }] }));
-  expect(await idp(["seed"], { cwd })).toMatchObject({ code: 0 });
+  expect(await idpIn(cwd, ["seed"])).toMatchObject({ code: 0 });
   const content = () =>
     readdirSync(join(cwd, ".idp")).map((name) => [name, readFileSync(join(cwd, ".idp", name), "utf8")]);
   const before = content();
@@ -219,10 +219,10 @@ test("--login auto: with an unknown user ends before anything is written: no fol
 test("fixtures with a mistake, and a port that is taken, leave no folder either", async () => {
   const cwd = newFolder();
   writeFileSync(join(cwd, "idp.fixtures.json"), '{"users": [{}]}');
-  expect((await idp(["start", "--port", "auto"], { cwd })).code).toBe(7);
+  expect((await idpIn(cwd, ["start", "--port", "auto"])).code).toBe(7);
   const other = newFolder();
   const { issuer } = await startHere(["--memory"], { cwd: other });
-  expect((await idp(["start", "--port", new URL(issuer).port], { cwd: other })).code).toBe(4);
+  expect((await idpIn(other, ["start", "--port", new URL(issuer).port])).code).toBe(4);
   expect([...readdirSync(cwd), ...readdirSync(other)]).toEqual(["idp.fixtures.json"]);
 });
 

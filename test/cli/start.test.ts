@@ -39,11 +39,10 @@ test("off a terminal start-up ends with the ready line, and the screen before it
 });
 
 test("--quiet: the ready line alone, and no log", async () => {
-  const { output, issuer, pid, child, ended } = await startIdp(["--quiet"], { cwd: newFolder() });
+  const { output, issuer, stop } = await startHere(["--quiet"], { cwd: newFolder() });
   await fetch(`${issuer}/_idp/health`);
-  child.kill("SIGTERM");
-  await ended;
-  expect(output).toEqual({ stdout: `idp ready ${issuer} pid ${pid}\n`, stderr: "" });
+  await stop();
+  expect(output).toEqual({ stdout: `idp ready ${issuer} pid ${process.pid}\n`, stderr: "" });
 });
 
 test("passwords and secrets are shown for the demo fixtures only", async () => {
@@ -60,12 +59,12 @@ test("passwords and secrets are shown for the demo fixtures only", async () => {
 
 test("--json: the ready event, then one line a request, and nothing else", async () => {
   const cwd = newFolder();
-  const { output, issuer, pid, printed } = await startIdp(["--json"], { cwd });
+  const { output, issuer, printed } = await startHere(["--json"], { cwd });
   expect(JSON.parse(output.stdout)).toEqual({
     event: "ready",
     issuer,
     port: Number(new URL(issuer).port),
-    pid,
+    pid: process.pid,
     data: join(cwd, ".idp", "data.json"),
     version: expect.stringMatching(/^\d+\.\d+\.\d+$/),
   });
@@ -166,12 +165,11 @@ test("the keys are made at the first start, and are the same at the next", async
 test("status gives the whole path of the data, wherever the server was started", async () => {
   const cwd = newFolder();
   mkdirSync(join(cwd, "app"));
-  const { child, ended } = await startIdp(["--data", "../kept"], { cwd: join(cwd, "app") });
+  const { stop } = await startHere(["--data", "../kept"], { cwd: join(cwd, "app") });
   const data = async (): Promise<unknown> =>
     JSON.parse((await idpIn(cwd, ["status", "--json", "--data", "kept"])).stdout).data;
   expect(await data()).toBe(join(cwd, "kept", "data.json"));
-  child.kill("SIGTERM");
-  await ended;
+  await stop();
   expect(await data()).toBe(join(cwd, "kept", "data.json"));
 });
 

@@ -80,11 +80,25 @@ function workIn(cwd: string): void {
 
 /**
  * Runs a command to its end in this folder. Until the test ends, this process works there: two folders cannot be used at once.
- * @param env what commands read themselves; the variables that stand for flags are those of the test runner
+ * @param env what commands read; those that stand for flags are variables of this process meanwhile
  */
 export function idpIn(cwd: string, words: readonly string[], input = "", env: NodeJS.ProcessEnv = {}): Promise<Ended> {
   workIn(cwd);
-  return idpHere(words, input, env);
+  const takeBack = withVariables(env);
+  return idpHere(words, input, env).finally(takeBack);
+}
+
+/** commander reads the variables that stand for flags from the process itself. @returns what takes them back */
+function withVariables(env: NodeJS.ProcessEnv): () => void {
+  const given = Object.entries(env).filter(([name]) => name.startsWith("IDP_"));
+  const before = given.map(([name]) => [name, process.env[name]] as const);
+  Object.assign(process.env, Object.fromEntries(given));
+  return () => {
+    for (const [name, value] of before) {
+      if (value === undefined) Reflect.deleteProperty(process.env, name);
+      else process.env[name] = value;
+    }
+  };
 }
 
 /** A server of `idp start` in this process. */
@@ -96,9 +110,7 @@ export interface Started extends Pick<RunningIdp, "issuer" | "output" | "printed
 /** `startIdp` in this process: for everything but signals, the lock of another process, and standard input. It is stopped at the end. */
 export async function startHere(args: readonly string[], { cwd, env = {} }: Place): Promise<Started> {
   workIn(cwd);
-  // commander reads the variables that stand for flags from the process itself.
-  const before = Object.fromEntries(Object.keys(env).map((name) => [name, process.env[name]]));
-  Object.assign(process.env, env);
+  const takeBack = withVariables(env);
   const { terminal, output, onWrite } = pipes("", environment(env));
   let interrupt = (): void => undefined;
   const takeSignals = (handle: (signal: NodeJS.Signals) => void): void => {
@@ -124,12 +136,7 @@ export async function startHere(args: readonly string[], { cwd, env = {} }: Plac
       }, reject);
     });
   const isJson = args.includes("--json");
-  await printed(isJson ? '"event":"ready"' : "idp ready ").finally(() => {
-    for (const [name, value] of Object.entries(before)) {
-      if (value === undefined) Reflect.deleteProperty(process.env, name);
-      else process.env[name] = value;
-    }
-  });
+  await printed(isJson ? '"event":"ready"' : "idp ready ").finally(takeBack);
   const issuer = (isJson ? /"issuer":"([^"]+)"/ : /idp ready (\S+) pid/).exec(output.stdout)?.[1] ?? "";
   return { issuer, output, printed, stop };
 }
