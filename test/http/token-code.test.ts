@@ -65,6 +65,17 @@ describe("a code", () => {
     expect((await own.exchange(code)).json.scope).toBe("openid phone");
   });
 
+  test.each(["/more", "?a=1", "#", "/", " "])(
+    "is exchanged with the very redirect_uri of its request, without %j after it",
+    async (more) => {
+      const { code } = await app.signIn();
+      const { status, json } = await app.exchange(code, { redirect_uri: callback + more });
+      expect([status, json]).toEqual([400, expect.objectContaining({ error: "invalid_grant" })]);
+      expect((await app.exchange(code, { redirect_uri: callback.slice(0, -1) })).json.error).toBe("invalid_grant");
+      expect((await app.exchange(code)).status).toBe(200);
+    },
+  );
+
   test("is in no refusal, and neither is a secret", async () => {
     const { code } = await app.signIn();
     const wrong = await app.exchange(code, { redirect_uri: "http://localhost:3000/other" });
