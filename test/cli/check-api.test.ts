@@ -4,6 +4,7 @@ import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
 import { built } from "../helpers/built.ts";
 import { idp, launch, newFolder, startIdp, type Ended } from "../helpers/cli.ts";
+import { idpIn, startHere } from "../helpers/command.ts";
 import { CarefulApi, serveApi } from "../helpers/careful-api.ts";
 import { freePort } from "../helpers/port.ts";
 import { isRunning } from "../helpers/processes.ts";
@@ -114,7 +115,7 @@ test("SIGINT ends the API too, with exit code 130", async () => {
 test("wrong arguments: exit 2", async () => {
   const { cwd, url, words } = await apiFolder();
   const refused = async (flags: readonly string[], part: string): Promise<void> => {
-    expect(await idp(flags, { cwd })).toMatchObject({ code: 2, stderr: expect.stringContaining(part) });
+    expect(await idpIn(cwd, flags)).toMatchObject({ code: 2, stderr: expect.stringContaining(part) });
   };
   await refused(["check", "api"], "--url is missing");
   await refused(["check", "api", "--url", "orders"], "is not an http or https URL");
@@ -123,7 +124,7 @@ test("wrong arguments: exit 2", async () => {
   await refused(words(["--case", "dpop-url"]), "needs --dpop");
   await refused(words(["--needs-scope", "orders:read"]), "tokens do not get this scope");
   await refused(words(["--accept", "control-again"]), "a control must work");
-  await startIdp([], { cwd });
+  await startHere([], { cwd });
   await refused(["check", "api", "--url", url, "--user", "alice"], "for an API that this command starts");
 });
 

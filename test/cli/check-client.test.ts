@@ -5,6 +5,7 @@ import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { built } from "../helpers/built.ts";
 import { idp, launch, newFolder, startIdp, type Ended } from "../helpers/cli.ts";
+import { idpIn } from "../helpers/command.ts";
 import { CarefulApp, serveApp } from "../helpers/careful-app.ts";
 import { freePort } from "../helpers/port.ts";
 import { isRunning } from "../helpers/processes.ts";
@@ -216,22 +217,22 @@ test.each([
 
 test("wrong arguments: exit 2", async () => {
   const { cwd, words, url } = await appFolder();
-  const unknown = await idp(words(["--case", "id-token.nonse-wrong"]), { cwd });
+  const unknown = await idpIn(cwd, words(["--case", "id-token.nonse-wrong"]));
   expect(unknown).toMatchObject({ code: 2, stderr: expect.stringContaining("id-token.nonce-wrong") });
   expect(unknown.stderr).toContain("keys-rotated");
   const remote = ["check", "client", "--start", "https://192.0.2.1/login", "--signed-in", url];
-  expect(await idp(remote, { cwd })).toMatchObject({ code: 2, stderr: expect.stringContaining("--allow-remote") });
-  expect(await idp(words(["--report", "report.txt"]), { cwd })).toMatchObject({ code: 2 });
+  expect(await idpIn(cwd, remote)).toMatchObject({ code: 2, stderr: expect.stringContaining("--allow-remote") });
+  expect(await idpIn(cwd, words(["--report", "report.txt"]))).toMatchObject({ code: 2 });
   for (const name of ["control", "pkse=why"]) {
-    expect(await idp(words(["--accept", name]), { cwd })).toMatchObject({ code: 2 });
+    expect(await idpIn(cwd, words(["--accept", name]))).toMatchObject({ code: 2 });
   }
-  expect(await idp(["check", "client", "--start", url], { cwd })).toMatchObject({ code: 2 });
-  const stray = await idp(["check", "client", "--start", url, "--signed-in", url, "npm", "test"], { cwd });
+  expect(await idpIn(cwd, ["check", "client", "--start", url])).toMatchObject({ code: 2 });
+  const stray = await idpIn(cwd, ["check", "client", "--start", url, "--signed-in", url, "npm", "test"]);
   expect(stray).toMatchObject({
     code: 2,
     stderr: expect.stringContaining(`idp check client --start ${url} --signed-in ${url} -- npm test\n`),
   });
-  const browser = await idp(words(["--browser", "--case", "pkce"]), { cwd });
+  const browser = await idpIn(cwd, words(["--browser", "--case", "pkce"]));
   expect(browser).toMatchObject({ code: 2, stderr: expect.stringContaining("needs Playwright") });
 });
 

@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { idp, newFolder, startIdp } from "../helpers/cli.ts";
+import { newFolder, startIdp } from "../helpers/cli.ts";
 import { idpIn, startHere } from "../helpers/command.ts";
 
 test("a second start on the same data names the one that runs", async () => {
@@ -25,10 +25,10 @@ test("a second start on data elsewhere: the commands that it names are about tha
   const given = await idpIn(cwd, ["start", "--data", "my data", "--port", "auto"]);
   expect(given.stderr).toContain(": idp stop --data 'my data'\n");
   const env = { IDP_DATA: "my data" };
-  const inherited = await idp(["start", "--port", "auto"], { cwd, env });
+  const inherited = await idpIn(cwd, ["start", "--port", "auto"], "", env);
   expect(inherited.stderr).toContain(": idp stop\n");
   await startHere([], { cwd });
-  const usual = await idp(["start", "--data", ".idp", "--port", "auto"], { cwd, env });
+  const usual = await idpIn(cwd, ["start", "--data", ".idp", "--port", "auto"], "", env);
   expect(usual.stderr).toContain(": idp stop --data .idp\n");
 });
 
