@@ -10,8 +10,8 @@
  *
  * A feature imports only from those before it (`npm run check:cycles`). What two of them need from each other goes below both, or is handed in.
  * Order of the features, which scripts/check-order.js reads up to the end of this comment:
- *   brand scopes layout keys fixture-files clients users step-up operators inspector issuers sessions grants sign-in factors tokens client-metadata
- *   redaction login authorize state controls ledger workloads trust logout fixtures edit transfer seed register consent account
+ *   brand scopes layout keys xml fixture-files clients users service-providers step-up operators inspector issuers sessions grants sign-in factors tokens client-metadata
+ *   redaction login authorize state controls ledger workloads trust logout saml fixtures edit transfer seed register consent account
  *   device try-it operations
  */
 import type { Store, Tx } from "../store/store.ts";
@@ -196,9 +196,9 @@ export interface Context {
   readonly inspector: InspectorAccess;
   readonly fixtures: FixturesInUse;
   /**
-   * Makes the `Purpose` (`sign-in/purpose.ts`) of the record of an authorization request, because core/sign-in knows nothing about such requests.
+   * Makes the `Purpose` (`sign-in/purpose.ts`) of the record of a request of an app, because core/sign-in knows nothing about such requests.
    */
-  readonly authorizationPurpose: (record: unknown) => unknown;
+  readonly purposeOfRequest: (record: unknown) => unknown;
   /** Responses that a tester wants to be wrong. */
   readonly faults: Faults;
   /** The requests that this issuer received. */

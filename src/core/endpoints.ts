@@ -22,6 +22,16 @@ export const discoveryPath = "/.well-known/openid-configuration";
 /** RFC 8414 3. */
 export const metadataPath = "/.well-known/oauth-authorization-server";
 
+/** The endpoints of SAML, below the issuer. */
+export const samlEndpoints = {
+  metadata: "/saml/metadata",
+  sso: "/saml/sso",
+  start: "/saml/start",
+  slo: "/saml/slo",
+} as const;
+
+export type SamlEndpoint = keyof typeof samlEndpoints;
+
 /** The path of the page for users of devices, below the issuer. */
 export const devicePath = "/device";
 

@@ -51,7 +51,7 @@ export interface Mismatch {
 }
 
 /** A paragraph of a standard: "RFC 6749 4.1.3". */
-export type Paragraph = `${"RFC" | "OpenID Connect" | "Client ID Metadata Document" | "ID-JAG"} ${string}`;
+export type Paragraph = `${"RFC" | "OpenID Connect" | "Client ID Metadata Document" | "ID-JAG" | "SAML"} ${string}`;
 
 /** What each refusal says beside its message. Neither may be left out: where there is none, it is null, and a comment says why. */
 export interface Guidance {

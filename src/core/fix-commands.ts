@@ -2,7 +2,7 @@ import type { Client, User } from "../store/store.ts";
 import { clientIdForm } from "./clients/client-id.ts";
 import { commandOn, flagWith, type Hint } from "./hint.ts";
 import { checkHttpHost, type UriSettings } from "./clients/http-hosts.ts";
-import { checkRedirectUri } from "./clients/redirect-uri.ts";
+import { checkEndpointUri, checkRedirectUri } from "./clients/redirect-uri.ts";
 import { isOfSystem } from "./clients/system-schemes.ts";
 import { typoOf } from "./nearest.ts";
 import { usernameForm } from "./users/username.ts";
@@ -106,6 +106,19 @@ export function addUnknownClient(clientId: string, redirectUri: string | undefin
   return add === undefined
     ? correctFirst(listClients, clientId, known, { parameter: "client_id", other: "To see all clients" })
     : correctFirst(add, clientId, known, { parameter: "client_id", other: "To add a client of the other name" });
+}
+
+/**
+ * Adds a service provider of SAML with the address that it named, or one more address to one that is known. Without an address it needs its metadata.
+ */
+export function addServiceProvider(entityId: string, acs: string | null, isKnown = false): Hint | undefined {
+  const words = isKnown ? ["idp", "clients", "edit"] : ["idp", "clients", "add"];
+  const isRegistrable = acs !== null && checkEndpointUri(acs) === null && clientIdForm.test(entityId);
+  if (!isRegistrable)
+    return isKnown
+      ? undefined
+      : { text: "Register its metadata", command: ["idp", "clients", "add", "--saml-metadata", "FILE"] };
+  return printable(commandOn(words, entityId, [isKnown ? "--add-saml-acs" : "--saml-acs", acs]));
 }
 
 /** Adds an unknown user. @param name a username or an e-mail address */

@@ -49,6 +49,8 @@ import { enter, mount, type Route } from "./route.ts";
 import { getTryItCallback, postTryIt, postTryItUserInfo } from "./pages/try-it.ts";
 import { postToken } from "./oauth/token.ts";
 import { userinfo } from "./oauth/userinfo.ts";
+import { getMetadata } from "./saml/metadata.ts";
+import { getSso, getStart, postSso } from "./saml/sso.ts";
 import { offersRegistration, type Web } from "./web.ts";
 import { workloadDiscovery, workloadKeys, workloadPaths } from "./oauth/workloads.ts";
 
@@ -156,6 +158,17 @@ function pageRoutes(web: Web): readonly Route[] {
   ];
 }
 
+/** SAML 2.0. The addresses are those of the issuer, as the metadata has them. */
+function samlRoutes(web: Web): readonly Route[] {
+  const { saml } = web.ctx.layout;
+  const sso = { ...page, name: "saml_sso", body: formBody, get: getSso(web), post: postSso(web) } as const;
+  return [
+    { ...document, name: "saml_metadata", path: saml.metadata, get: getMetadata(web) },
+    { ...page, name: "saml_start", path: saml.start, get: getStart(web) },
+    { ...sso, path: saml.sso },
+  ];
+}
+
 /** A path in which Express gives no character a meaning. */
 const escaped = (path: string): string => path.replace(/[{}()[\]+?!:*\\]/g, "\\$&");
 
@@ -183,7 +196,7 @@ function addRoutes(all: Router, web: Web, control: ControlOptions): void {
   const others = newRouter();
   // For a path that matches no route, or cannot be decoded.
   others.use(["/api", apiPath], enter({ name: "none", kind: "api" }));
-  add(others, [...pageRoutes(web), ...inspectorRoutes(web), ...apiRoutes(web, control)]);
+  add(others, [...pageRoutes(web), ...samlRoutes(web), ...inspectorRoutes(web), ...apiRoutes(web, control)]);
   const guard = apiGuard(web, control.adminToken);
   others.use(apiPath, enter({ name: "api", kind: "api", challenge: "Bearer" }), check, guard, notFound(web));
 

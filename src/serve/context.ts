@@ -16,8 +16,13 @@ import { createFaults } from "../core/controls/faults/faults.ts";
 import { createClientDocuments } from "../core/register/documents.ts";
 import { createLedger } from "../core/ledger/requests.ts";
 import { createTrustedIssuers } from "../core/trust/trusted-issuers.ts";
+import { samlPurpose, type SamlRecord } from "../core/saml/purpose.ts";
+import type { Purpose } from "../core/sign-in/purpose.ts";
 import type { AuthorizationRecord } from "../core/sign-in/interactions.ts";
 import type { ReadTx } from "../store/store.ts";
+
+const purposeOf = (record: AuthorizationRecord | SamlRecord): Purpose =>
+  record.kind === "saml" ? samlPurpose(record) : authorizationPurpose(record);
 
 interface ContextOptions extends Pick<
   Context,
@@ -99,7 +104,7 @@ export async function composeContext(options: ContextOptions): Promise<Context> 
     log: options.log,
     flags: options.settings,
     onToken: options.onToken ?? null,
-    authorizationPurpose: (record: unknown) => authorizationPurpose(record as AuthorizationRecord),
+    purposeOfRequest: (record: unknown) => purposeOf(record as AuthorizationRecord | SamlRecord),
     keys: await openKeyRing(store, now, random),
     attempts: createAttempts(clock.unmoved),
     documents: createClientDocuments(() => context),

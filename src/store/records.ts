@@ -78,6 +78,8 @@ export interface Client {
   readonly default_max_age?: number;
   readonly default_acr_values?: readonly string[];
   readonly initiate_login_uri?: string;
+  /** It is a service provider of SAML, and nothing of OpenID Connect: a type of `core/service-providers/schema.ts`. */
+  readonly saml?: unknown;
   /**
    * Names one registration of this id. Tokens that speak for the client alone carry it, so that those of a client that was removed
    * stay dead when the id comes back. (Those of users depend on the epoch of their grant.)
@@ -165,6 +167,12 @@ export interface Session {
   readonly clientIds: readonly string[];
   /** Clients that got an ID token, and had no `backchannel_logout_uri` then. Absent: none. */
   readonly quietClientIds?: readonly string[];
+  /** Service providers of SAML that got an assertion, with the name of the user in it. Absent: none. */
+  readonly serviceProviders?: readonly {
+    readonly clientId: string;
+    readonly nameId: string;
+    readonly format: string;
+  }[];
   readonly createdAt: string;
   readonly expiresAt: number;
 }
@@ -180,6 +188,10 @@ export interface Key {
   readonly retiredAt: number | null;
   /** Retired keys are published until here. */
   readonly expiresAt?: number;
+  /** It signs messages of SAML, and no token. Absent: it signs tokens. */
+  readonly use?: "saml";
+  /** Of a key of SAML, in PEM. */
+  readonly certificate?: string;
 }
 
 /** What `idp expire` ended: all tokens of a user, of a client or of both that were issued in an era or before it. */

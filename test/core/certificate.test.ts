@@ -8,19 +8,22 @@ const keys = {
   ec: generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey,
 };
 
-test.each(["rsa", "ec"] as const)("a certificate of a key of the kind %s is read by Node.js, and its own key signed it", (kind) => {
-  const notAfter = Date.parse("2055-01-02T03:04:05Z");
-  const pem = selfSignedCertificate({ key: keys[kind], subject: "idp", names: [], notBefore, notAfter });
-  const read = new X509Certificate(pem);
-  expect(read.checkPrivateKey(keys[kind])).toBe(true);
-  expect(read.verify(read.publicKey)).toBe(true);
-  expect(read.subject).toBe("CN=idp");
-  expect(read.issuer).toBe("CN=idp");
-  expect(Date.parse(read.validFrom)).toBe(notBefore);
-  expect(Date.parse(read.validTo)).toBe(notAfter);
-  expect(read.subjectAltName).toBeUndefined();
-  expect(pemOf(base64Of(pem))).toBe(pem);
-});
+test.each(["rsa", "ec"] as const)(
+  "a certificate of a key of the kind %s is read by Node.js, and its own key signed it",
+  (kind) => {
+    const notAfter = Date.parse("2055-01-02T03:04:05Z");
+    const pem = selfSignedCertificate({ key: keys[kind], subject: "idp", names: [], notBefore, notAfter });
+    const read = new X509Certificate(pem);
+    expect(read.checkPrivateKey(keys[kind])).toBe(true);
+    expect(read.verify(read.publicKey)).toBe(true);
+    expect(read.subject).toBe("CN=idp");
+    expect(read.issuer).toBe("CN=idp");
+    expect(Date.parse(read.validFrom)).toBe(notBefore);
+    expect(Date.parse(read.validTo)).toBe(notAfter);
+    expect(read.subjectAltName).toBeUndefined();
+    expect(pemOf(base64Of(pem))).toBe(pem);
+  },
+);
 
 test("a certificate of a server has its names and addresses, is for servers, and is no authority", () => {
   const names = ["localhost", "*.example.test", "127.0.0.1", "::1", "2001:db8::ff:1"];

@@ -46,7 +46,9 @@ function foldersOf(
   }
   for (const source of sources) {
     if (!("text" in source) || source.folder === undefined) continue;
-    for (const path of Object.keys(source.logos ?? {}).map((file) => resolve(source.folder ?? "", file))) {
+    for (const path of [...Object.keys(source.logos ?? {}), ...Object.keys(source.metadata ?? {})].map((file) =>
+      resolve(source.folder ?? "", file),
+    )) {
       add(dirname(path), (name) => name === basename(path));
     }
   }
@@ -143,7 +145,7 @@ export function watchFixtures(
       if (text === last) return;
       last = text;
       ({ sources } = now);
-      // It may have named another logo.
+      // It may have named another file.
       rewatch();
       if (now.names.length === 0) {
         tell({ applied: false, files: [] }, "The fixture file is gone. Its records stay until idp reset.");

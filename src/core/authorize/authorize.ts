@@ -84,7 +84,8 @@ async function hintedUser(ctx: Context, request: AuthorizationRequest): Promise<
 export const beginSignIn = (ctx: Context, path: string, acr: Needs["acr"], browser: Browser): Promise<StepResult> =>
   begin(ctx, { kind: "page", path, acr }, browser, null);
 
-async function begin(
+/** Begins a sign-in for a request whose client and address are proven. @param pushed null: the request was not pushed */
+export async function begin(
   ctx: Context,
   record: SignInRecord,
   browser: Browser,

@@ -4,9 +4,11 @@
  */
 import { assertionAlgorithms } from "../clients/assertion-algorithms.ts";
 import { grantTypesOf, isPublic } from "../clients/clients.ts";
+import { keyKindOf } from "../keys/certificate.ts";
 import { privateMembers } from "../keys/keys.ts";
 import { hasOpenPort } from "../clients/redirect-uri.ts";
 import { addressProblem } from "../outbound.ts";
+import type { SamlFields } from "../service-providers/schema.ts";
 import { checkHttpHost, type UriSettings } from "../clients/http-hosts.ts";
 import { grantTypesThatNeed } from "../tokens/grant-types/list.ts";
 import type { FixtureClient } from "./schema.ts";
@@ -15,8 +17,8 @@ import type { FixtureClient } from "./schema.ts";
 
 export interface ClientProblem {
   readonly field: keyof FixtureClient;
-  /** The index in a list. */
-  readonly index?: number;
+  /** Where in it: the index in a list. */
+  readonly below?: readonly (string | number)[];
   readonly message: string;
   readonly unfit: "settings" | "record";
 }
@@ -27,10 +29,10 @@ function uriProblems(client: FixtureClient, settings: UriSettings): ClientProble
   for (const field of ["redirect_uris", "post_logout_redirect_uris", "allowed_origins"] as const) {
     for (const [index, uri] of (client[field] ?? []).entries()) {
       const message = checkHttpHost(uri, settings);
-      if (message !== null) problems.push({ field, index, message, unfit: "settings" });
+      if (message !== null) problems.push({ field, below: [index], message, unfit: "settings" });
       else if (hasOpenPort(uri) && !isPublic(client) && !settings.any_loopback_port) {
         const rule = "which is for public clients (RFC 8252 7.3), or for all with the setting any_loopback_port";
-        problems.push({ field, index, message: `"${uri}" leaves the port open, ${rule}`, unfit: "settings" });
+        problems.push({ field, below: [index], message: `"${uri}" leaves the port open, ${rule}`, unfit: "settings" });
       }
     }
   }
@@ -43,7 +45,68 @@ function uriProblems(client: FixtureClient, settings: UriSettings): ClientProble
     const why = settings.reach !== undefined && URL.canParse(uri) ? addressProblem(uri, settings.reach) : null;
     if (why !== null) problems.push({ field, message: `"${uri}" cannot be used: ${why}`, unfit: "settings" });
   }
+  for (const { uri, below } of samlAddresses(client.saml ?? {})) {
+    const message = checkHttpHost(uri, settings);
+    if (message !== null) problems.push({ field: "saml", below, message, unfit: "settings" });
+  }
   return problems;
+}
+
+function samlAddresses({
+  acs = [],
+  slo,
+}: SamlFields): readonly { readonly uri: string; readonly below: readonly (string | number)[] }[] {
+  return [
+    ...acs.map((one, at) =>
+      typeof one === "string" ? { uri: one, below: ["acs", at] } : { uri: one.url, below: ["acs", at, "url"] },
+    ),
+    ...(slo === undefined ? [] : [{ uri: slo, below: ["slo"] }]),
+  ];
+}
+
+/** What a service provider of SAML cannot have: nothing of OpenID Connect can be used by it. */
+const besideSaml = ["redirect_uris", "client_secret", "grant_types", "scope"] as const;
+
+/** The rules of a service provider that need nothing but its own fields; {@link providerProblems} has those that need its metadata. */
+function samlProblems(
+  client: FixtureClient,
+  saml: SamlFields,
+  add: (field: keyof FixtureClient, message: string, below?: readonly string[]) => void,
+): void {
+  for (const field of besideSaml) {
+    const given = client[field];
+    if (given === undefined || (field === "redirect_uris" && given.length === 0)) continue;
+    add(
+      field,
+      "is given beside saml: a service provider of SAML uses nothing of OpenID Connect; leave one of them out",
+    );
+  }
+  if (saml.metadata !== undefined) return;
+  if (saml.acs === undefined)
+    add("saml", "needs acs, or metadata that has it: the addresses that responses are posted to");
+  const encrypts = saml.encrypt !== undefined && saml.encrypt !== false;
+  const [first] = saml.certificates ?? [];
+  if (first !== undefined) {
+    if (encrypts && keyKindOf(first) !== "rsa")
+      add("saml", "needs a certificate with an RSA key as the first one", ["encrypt"]);
+    return;
+  }
+  if (saml.require_signed_requests === true)
+    add("saml", "needs a certificate in certificates, by which signed requests are checked", [
+      "require_signed_requests",
+    ]);
+  if (encrypts) add("saml", "needs a certificate in certificates, for whose key assertions are encrypted", ["encrypt"]);
+}
+
+/** Whether {@link providerProblems} has anything to read. */
+export const hasProviderMetadata = ({ saml }: FixtureClient): boolean => saml?.metadata !== undefined;
+
+/** The rules of a service provider with metadata. XML code is loaded for it. */
+export async function providerProblems(client: FixtureClient, settings: UriSettings): Promise<ClientProblem[]> {
+  const { saml } = client;
+  if (saml?.metadata === undefined) return [];
+  const { problemsOfMetadata } = await import("../service-providers/check-metadata.ts");
+  return problemsOfMetadata(client.client_id, saml, settings).map((problem) => ({ field: "saml", ...problem }));
 }
 
 const hasKeys = (client: FixtureClient): boolean => client.jwks !== undefined || client.jwks_uri !== undefined;
@@ -51,8 +114,9 @@ const hasKeys = (client: FixtureClient): boolean => client.jwks !== undefined ||
 /** Every rule that the client breaks. */
 export function clientProblems(client: FixtureClient, settings: UriSettings): ClientProblem[] {
   const problems = uriProblems(client, settings);
-  const add = (field: keyof FixtureClient, message: string): void =>
-    void problems.push({ field, message, unfit: "record" });
+  const add = (field: keyof FixtureClient, message: string, below?: readonly string[]): void =>
+    void problems.push({ field, message, unfit: "record", ...(below !== undefined && { below }) });
+  if (client.saml !== undefined) samlProblems(client, client.saml, add);
   const grantTypes = grantTypesOf(client);
   const redirectUris = client.redirect_uris ?? [];
   const method = client.token_endpoint_auth_method;

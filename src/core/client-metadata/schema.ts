@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { everyAssertionAlgorithm } from "../clients/assertion-algorithms.ts";
 import { clientIdForm, clientIdRule } from "../clients/client-id.ts";
-import { checkEndpointUri, checkRedirectUri } from "../clients/redirect-uri.ts";
+import { checkRedirectUri } from "../clients/redirect-uri.ts";
 import {
   claimsObject,
   endpointUrl,
@@ -11,20 +11,15 @@ import {
   scopeList,
   secretText,
   textOf,
+  uriOf,
   webUrl,
   type DeepReadonly,
 } from "../fields.ts";
 import { grantTypeNames } from "../tokens/grant-types/list.ts";
-import { logoutUriForm, originForm, redirectUriForm } from "../uri.ts";
-
-/** A URI with a form, which is in the JSON Schema too. @param problemOf also finds what no form can say */
-const uriOf = (form: RegExp, problemOf: (uri: string) => string | null): z.ZodString =>
-  textOf(form, (given) => problemOf(given) ?? "").refine((given) => !form.test(given) || problemOf(given) === null, {
-    error: (issue) => problemOf(String(issue.input)) ?? "",
-  });
+import { postAddress, samlSchema } from "../service-providers/schema.ts";
+import { originForm, redirectUriForm } from "../uri.ts";
 
 const redirectUri = uriOf(redirectUriForm, checkRedirectUri);
-const logoutEndpoint = uriOf(logoutUriForm, checkEndpointUri);
 
 const origin = textOf(originForm, (given) =>
   given === "null"
@@ -123,7 +118,7 @@ const furtherMetadata = {
     .array(redirectUri)
     .optional()
     .describe("Where a sign-out may return to; compared letter by letter"),
-  backchannel_logout_uri: logoutEndpoint
+  backchannel_logout_uri: postAddress
     .optional()
     .describe("Receives logout tokens (OpenID Connect Back-Channel Logout)"),
   backchannel_logout_session_required: z.boolean().optional().describe("Kept; logout tokens always have a sid"),
@@ -188,6 +183,7 @@ const ownMetadata = {
     .min(1, { error: "is empty; list a workload, or leave it out" })
     .optional()
     .describe("Tokens of workloads that may act as the client, by their iss, sub and aud"),
+  saml: samlSchema.optional(),
   allowed_origins: z.array(origin).optional().describe("CORS, beside the origins of redirect_uris"),
 };
 

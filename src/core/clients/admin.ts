@@ -68,8 +68,11 @@ export function removeClientRecord(tx: Tx, { client_id }: Client): void {
     for (const { id, clientId } of [...tx.all(name)]) if (clientId === client_id) tx.remove(name, id);
   }
   for (const session of [...tx.all("sessions")]) {
+    const { serviceProviders: providers } = session;
     const clientIds = session.clientIds.filter((id) => id !== client_id);
-    if (clientIds.length < session.clientIds.length) tx.put("sessions", { ...session, clientIds });
+    const left = providers?.filter(({ clientId }) => clientId !== client_id);
+    if (clientIds.length < session.clientIds.length || left?.length !== providers?.length)
+      tx.put("sessions", { ...session, clientIds, ...(left !== undefined && { serviceProviders: left }) });
   }
   tx.remove("clients", client_id);
 }

@@ -13,7 +13,9 @@ import { nearest } from "../nearest.ts";
 /** What a client is and may do, also where its metadata says nothing. */
 
 /** Some metadata of a client, of its record or as a fixture writes it. */
-type Stated<Name extends "client_secret" | "federated_credentials" | "grant_types" | "token_endpoint_auth_method"> = {
+type Stated<
+  Name extends "client_secret" | "federated_credentials" | "grant_types" | "saml" | "token_endpoint_auth_method",
+> = {
   readonly [N in Name]?: Client[N] | undefined;
 };
 
@@ -26,7 +28,8 @@ export function isPublic({ token_endpoint_auth_method: method, ...client }: Prov
 }
 
 /** A new client that names no method of authentication is confidential, as in RFC 7591 2. If it has no secret, it gets one. */
-export const wantsSecret = (client: Proving): boolean =>
+export const wantsSecret = (client: Proving & Stated<"saml">): boolean =>
+  client.saml === undefined &&
   client.client_secret === undefined &&
   client.federated_credentials === undefined &&
   client.token_endpoint_auth_method !== "none" &&
@@ -53,8 +56,9 @@ export function authMethods(client: Client): readonly string[] {
 /** RFC 7591 2 has authorization_code alone; a client without `grant_types` may have refresh tokens too. */
 const defaultGrantTypes: readonly string[] = ["authorization_code", "refresh_token"];
 
-export const grantTypesOf = (client: Stated<"grant_types">): readonly string[] =>
-  client.grant_types ?? defaultGrantTypes;
+/** A service provider of SAML has none. */
+export const grantTypesOf = (client: Stated<"grant_types" | "saml">): readonly string[] =>
+  client.grant_types ?? (client.saml === undefined ? defaultGrantTypes : []);
 
 /** Whether the client may use this grant type. Each endpoint that begins one asks; `metadata/rules.ts` says what a client may register. */
 export const mayUse = (client: Client, grantType: string): boolean => grantTypesOf(client).includes(grantType);

@@ -7,6 +7,7 @@ import type { Context } from "../context.ts";
 import { restoreEras, saveEras, type ErasThen } from "../era.ts";
 import { OperationError } from "../errors.ts";
 import { rememberKeys } from "../keys/admin.ts";
+import { isOfSaml } from "../keys/saml-keys.ts";
 import { removeAllBut, stateCollections } from "../state/state.ts";
 import { didYouMean } from "../nearest.ts";
 import { movedIn, showClock, type ClockState, type Moved } from "../clock.ts";
@@ -124,7 +125,10 @@ export async function restoreSnapshot(
     const { records, settings, eras, clock, faults } = contentOf(snapshot);
     const validAgain = revokedSince(tx, records);
     rememberKeys(tx);
+    // Service providers are configured with the certificate: one that was made since stays.
+    const ofSaml = records.keys.some(isOfSaml) ? [] : [...tx.all("keys")].filter(isOfSaml);
     removeAllBut(tx, leftOut);
+    for (const key of ofSaml) tx.put("keys", key);
     for (const one of kept) for (const record of records[one]) tx.put(one, record);
     if (settings === null) tx.remove("meta", "settings");
     else tx.put("meta", settings);

@@ -4,7 +4,7 @@
  */
 import type { Client } from "../../store/store.ts";
 import { checkComputed, refuseEntry } from "../fixtures/computed.ts";
-import { clientProblems } from "../client-metadata/rules.ts";
+import { clientProblems, providerProblems } from "../client-metadata/rules.ts";
 import { pathText } from "../fixture-files/located.ts";
 import { metadataOf, removeClientRecord, requireClient, viewClient, type ClientView } from "../clients/admin.ts";
 import { isPublic, wantsSecret } from "../clients/clients.ts";
@@ -27,11 +27,9 @@ export type ClientPatch = Readonly<Record<string, unknown>> & {
  * What fits the schema, but not the settings in force or the rest of the client.
  * @throws {OperationError} conflict, with every problem
  */
-function refuseUnfit(client: FixtureClient, settings: UriSettings): void {
-  const problems = clientProblems(client, settings).map(({ field, index, message }) => ({
-    path: pathText([field, ...(index === undefined ? [] : [index])]),
-    message,
-  }));
+async function refuseUnfit(client: FixtureClient, settings: UriSettings): Promise<void> {
+  const found = [...clientProblems(client, settings), ...(await providerProblems(client, settings))];
+  const problems = found.map(({ field, below = [], message }) => ({ path: pathText([field, ...below]), message }));
   if (problems.length > 0) throw refuseEntry("client", problems);
 }
 
@@ -52,7 +50,7 @@ const checkPublic = (given: boolean | undefined, client: Client): void =>
 export async function addClient(ctx: Context, { public: shown, ...given }: ClientInput): Promise<ClientView> {
   const made = wantsSecret(given);
   const entry = made ? { ...given, client_secret: ctx.random(32) } : given;
-  refuseUnfit(entry, ctx.settings);
+  await refuseUnfit(entry, ctx.settings);
   const client = normalizeClient(entry, null, { at: new Date(ctx.now()).toISOString(), epoch: ctx.random(9) });
   checkPublic(shown, client);
   return ctx.store.transaction((tx) => {
@@ -92,7 +90,7 @@ async function change(
     refuseDocument(before);
     // The record and the changes each fit the schema of a client.
     const entry = work(before) as unknown as FixtureClient;
-    refuseUnfit(entry, before.registrationTokenHash === undefined ? ctx.settings : withoutHosts(ctx.settings));
+    await refuseUnfit(entry, before.registrationTokenHash === undefined ? ctx.settings : withoutHosts(ctx.settings));
     const done = await ctx.store.transaction((tx) => {
       // If the client was changed in the meantime, the check was for another record: start again.
       if (tx.version("clients", clientId) !== version) return null;

@@ -45,7 +45,7 @@ export function digestOfSources(
   for (const source of sources) {
     if ("text" in source) {
       hmac.update(`${source.name}\n${source.text.length}\n`).update(source.text);
-      if (source.logos !== undefined) hmac.update(canonical(source.logos));
+      for (const files of [source.logos, source.metadata]) if (files !== undefined) hmac.update(canonical(files));
     } else if ("builtIn" in source) hmac.update(canonical(source.value));
     else return null;
   }

@@ -1,7 +1,7 @@
 /*
  * core/fixture-files: from the text of a fixture file to values with positions. source.ts chooses json.ts or yaml.ts; located.ts finds
  * the position of each value; problems.ts adds line and column to each problem; explain.ts words what the schema reports; digest.ts shows
- * what changed since the last time; logos.ts has the pictures that a file names.
+ * what changed since the last time; logos.ts has the pictures that a file names, saml-metadata.ts the metadata of service providers.
  */
 import { isUtf8 } from "node:buffer";
 import type { KeptFixture } from "../../store/store.ts";
@@ -9,6 +9,7 @@ import { isObject } from "../../text/json-object.ts";
 import { emptyFile, lineCounter, maxDepth, type RepeatedKey } from "./located.ts";
 import { withLogos, type FileOfLogo } from "./logos.ts";
 import { refuseFixtures, type Found, type Places } from "./problems.ts";
+import { withMetadata, type FileOfMetadata } from "./saml-metadata.ts";
 
 /** Fixtures as they are given: the text of a file, or a value from a program or a request. */
 export type FixtureSource =
@@ -19,6 +20,8 @@ export type FixtureSource =
       readonly folder?: string;
       /** The logos that the text names by paths, once their files were read. */
       readonly logos?: Readonly<Record<string, FileOfLogo>>;
+      /** The metadata of service providers that it names by paths. */
+      readonly metadata?: Readonly<Record<string, FileOfMetadata>>;
     }
   | {
       readonly value: unknown;
@@ -30,8 +33,8 @@ export type FixtureSource =
 export const filesIn = (sources: readonly FixtureSource[]) =>
   sources.flatMap((source) => {
     if (!("text" in source)) return [];
-    const { name, text, logos } = source;
-    return [{ name, text, ...(logos !== undefined && { logos }) }];
+    const { name, text, logos, metadata } = source;
+    return [{ name, text, ...(logos !== undefined && { logos }), ...(metadata !== undefined && { metadata }) }];
   });
 
 /** Fixtures that are given, or that the data keeps. */
@@ -85,7 +88,7 @@ export async function readSource(source: AnyFixtures): Promise<FixtureDocument> 
     return { name, text, locate: () => undefined, value: undefined, found };
   }
   const document = await (isYaml(name, text) ? readYamlSource(name, text) : readJsonSource(name, text));
-  return source.logos === undefined ? document : withLogos(document, source.logos);
+  return withMetadata(withLogos(document, source.logos ?? {}), source.metadata ?? {});
 }
 
 /** The names of the users whose e-mail address is null. @param sources checked ones */

@@ -3,6 +3,7 @@ import type { Context } from "../context.ts";
 import { OperationError } from "../errors.ts";
 import { hashOf } from "../secrets.ts";
 import { newPublicKey, newSecret, publicAlgs, type keyAlgs } from "./keys.ts";
+import { isOfSaml, newSamlKey } from "./saml-keys.ts";
 import { tokensEnd } from "./token-lives.ts";
 
 /** The keys as an operator sees and changes them; a private part is never shown. */
@@ -10,15 +11,18 @@ import { tokensEnd } from "./token-lives.ts";
 export interface KeyView {
   readonly kid: string;
   readonly alg: string;
+  /** `sig`: it signs tokens. */
+  readonly use: "sig" | "saml";
   readonly status: "signing" | "retired";
   readonly createdAt: string;
   /** A retired key verifies until here; ISO 8601. */
   readonly expiresAt: string | null;
 }
 
-const viewKey = ({ kid, alg, retiredAt, createdAt, expiresAt }: Key): KeyView => ({
+const viewKey = ({ kid, alg, use, retiredAt, createdAt, expiresAt }: Key): KeyView => ({
   kid,
   alg,
+  use: use ?? "sig",
   status: retiredAt === null ? "signing" : "retired",
   createdAt,
   expiresAt: expiresAt === undefined ? null : new Date(expiresAt).toISOString(),
@@ -62,13 +66,15 @@ export const rememberKeys = (tx: Tx): void => tx.put("meta", { id: "knownKeys", 
 /**
  * Makes a new key of each kind that is in use, and signs with it from then on. The old ones stay published until every token that
  * they signed has expired.
- * @param input `alg`: only this kind, even if there was no such key
+ * @param input `alg`: only this kind, even if there was no such key; `saml`: only the key of SAML
  */
 export async function rotateKeys(
   ctx: Context,
-  input: { readonly alg?: (typeof keyAlgs)[number] | undefined },
+  input: { readonly alg?: (typeof keyAlgs)[number] | undefined; readonly saml?: boolean | undefined },
 ): Promise<readonly KeyView[]> {
-  const isMeant = (key: Key): boolean => key.retiredAt === null && (input.alg === undefined || key.alg === input.alg);
+  if (input.saml === true) return rotateSamlKey(ctx);
+  const isMeant = (key: Key): boolean =>
+    key.retiredAt === null && !isOfSaml(key) && (input.alg === undefined || key.alg === input.alg);
   const algs = await ctx.store.read((tx) => new Set([...tx.all("keys")].filter(isMeant).map(({ alg }) => alg)));
   // RS256 is the default of ID tokens, so it is in use even if no token has needed the key yet.
   algs.add(input.alg ?? "RS256");
@@ -83,11 +89,23 @@ export async function rotateKeys(
     rememberKeys(tx);
     const retired = { retiredAt: ctx.now(), expiresAt: tokensEnd(tx, ctx) };
     // Looked up inside the transaction, because another rotation at the same time may have added keys.
-    const old = [...tx.all("keys")].filter((key) => key.retiredAt === null && algs.has(key.alg));
+    const old = [...tx.all("keys")].filter((key) => key.retiredAt === null && !isOfSaml(key) && algs.has(key.alg));
     for (const key of old) tx.put("keys", { ...key, ...retired });
     for (const key of made) tx.insert("keys", key);
   });
   // Unlike listKeys, this makes no missing key, which may fail: the rotation is already on disk.
+  return viewKeys(ctx);
+}
+
+/** Signs messages of SAML with a new key. The metadata lists its certificate, then the old ones, until they are removed. */
+async function rotateSamlKey(ctx: Context): Promise<readonly KeyView[]> {
+  const made = await newSamlKey(ctx);
+  await ctx.store.transaction((tx) => {
+    rememberKeys(tx);
+    const old = [...tx.all("keys")].filter((key) => isOfSaml(key) && key.retiredAt === null);
+    for (const key of old) tx.put("keys", { ...key, retiredAt: ctx.now() });
+    tx.insert("keys", made);
+  });
   return viewKeys(ctx);
 }
 
@@ -101,7 +119,10 @@ export async function removeKey(ctx: Context, { id }: { readonly id: string }): 
     const key = requireKey(tx, id);
     if (key.retiredAt === null) {
       throw new OperationError("conflict", `key "${id}" still signs, so it cannot be removed`, {
-        hint: { text: "Make another one first", command: ["idp", "keys", "rotate"] },
+        hint: {
+          text: "Make another one first",
+          command: ["idp", "keys", "rotate", ...(isOfSaml(key) ? ["--saml"] : [])],
+        },
       });
     }
     rememberKeys(tx);

@@ -1,4 +1,4 @@
-import { createPublicKey, hash, sign, type KeyObject } from "node:crypto";
+import { createPublicKey, hash, sign, X509Certificate, type KeyObject } from "node:crypto";
 import { isIP } from "node:net";
 
 /** Writes a self-signed certificate (RFC 5280) in DER, because Node.js makes keys and no certificates. */
@@ -115,11 +115,20 @@ export function selfSignedCertificate({ key, subject, names, notBefore, notAfter
   return pemOf(sequence(body, algorithm, bits(sign("sha256", body, key))));
 }
 
-/** A certificate as PEM. @param der its bytes, or their base64 */
-export function pemOf(der: Uint8Array | string): string {
-  const base64 = typeof der === "string" ? der.replaceAll(/\s/g, "") : Buffer.from(der).toString("base64");
+/** A certificate as PEM. @param given its bytes, their base64, or PEM in any form */
+export function pemOf(given: Uint8Array | string): string {
+  const base64 = typeof given === "string" ? base64Of(given) : Buffer.from(given).toString("base64");
   return `-----BEGIN CERTIFICATE-----\n${base64.replaceAll(/(.{64})(?=.)/g, "$1\n")}\n-----END CERTIFICATE-----\n`;
 }
 
 /** The base64 of a certificate in PEM, in one line. */
 export const base64Of = (pem: string): string => pem.replaceAll(/-----[^-]+-----|\s/g, "");
+
+/** The kind of the key of a certificate, such as `rsa`; null: it is not a certificate. @param given PEM or base64 */
+export function keyKindOf(given: string): string | null {
+  try {
+    return new X509Certificate(pemOf(given)).publicKey.asymmetricKeyType ?? null;
+  } catch {
+    return null;
+  }
+}

@@ -1,6 +1,6 @@
 /*
  * core/keys: signing keys and the signing secret. keys.ts makes them at first need and keeps them; admin.ts lists them, and rotates them
- * with an overlap. fetched-keys.ts gets the public keys of others.
+ * with an overlap. saml-keys.ts has those of SAML, certificate.ts writes certificates. fetched-keys.ts gets the public keys of others.
  */
 import {
   createHash,
@@ -116,7 +116,7 @@ export async function openKeyRing(
   random: (bytes: number) => string,
 ): Promise<KeyRing> {
   const has = (tx: ReadTx, alg: string): boolean =>
-    [...tx.all("keys")].some((key) => key.alg === alg && key.retiredAt === null);
+    [...tx.all("keys")].some((key) => key.alg === alg && key.retiredAt === null && key.use === undefined);
   const secret = newSecret(random, new Date(now()).toISOString());
   await store.transaction((tx) => {
     if (!has(tx, "HS256")) tx.insert("keys", secret);
@@ -197,7 +197,9 @@ function load(tx: ReadTx): Ring {
   const signers = new Map<string, SigningKey>();
   const verifiers = new Map<string, VerifyingKey & { readonly expiresAt: number }>();
   const published: Ring["published"][number][] = [];
-  for (const { kid, alg, jwk, retiredAt, expiresAt = Infinity } of tx.everything("keys")) {
+  for (const { kid, alg, jwk, retiredAt, use, expiresAt = Infinity } of tx.everything("keys")) {
+    // That of SAML signs no tokens, and verifies none.
+    if (use !== undefined) continue;
     if (alg === "HS256") {
       const secret = createSecretKey(Buffer.from(String(jwk["k"]), "base64url"));
       verifiers.set(kid, { key: secret, alg, expiresAt });

@@ -30,7 +30,7 @@ export const endpointsSchemaOf = (value: unknown): z.ZodType =>
   typeof value === "string" ? presetSchema : pathsSchema;
 
 /** Paths that other routes use; `/i` has the other issuers, `/w` those of workloads. */
-const taken = ["/_idp", "/i", "/w", "/interaction", "/account", devicePath, discoveryPath, metadataPath];
+const taken = ["/_idp", "/i", "/w", "/saml", "/interaction", "/account", devicePath, discoveryPath, metadataPath];
 
 const isAtOrBelow = (path: string, above: string): boolean => path === above || path.startsWith(`${above}/`);
 

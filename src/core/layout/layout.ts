@@ -2,20 +2,22 @@
  * core/layout: which paths an issuer has (the setting `endpoints`). presets.ts is the table of the vendors' paths, check-endpoints.ts
  * checks what a fixture says.
  */
-import { baseOf, endpoints, type EndpointName } from "../endpoints.ts";
+import { baseOf, endpoints, samlEndpoints, type EndpointName, type SamlEndpoint } from "../endpoints.ts";
 import { presets, type Preset, type PresetName } from "./presets.ts";
 
 /** The setting: the name of a vendor, or paths by the names of endpoints. */
 export type EndpointsSetting = PresetName | Readonly<Partial<Record<EndpointName, string>>>;
 
 /** The paths of an issuer. */
-export interface Layout extends Omit<Preset, "also" | "firstName" | "sharesFirstName" | "paths" | "settings"> {
+export interface Layout extends Omit<Preset, "also" | "firstName" | "sharesFirstName" | "paths" | "saml" | "settings"> {
   /** The realm, tenant or server in its paths; "" where there is none. */
   readonly name: string;
   /** That of the issuer itself, below the address that everything is served under: "", "/" or "/realms/idp". */
   readonly issuer: string;
   /** Below that address. */
   readonly paths: Readonly<Record<EndpointName, string>>;
+  /** Those of SAML, below the issuer itself. */
+  readonly saml: Readonly<Record<SamlEndpoint, string>>;
 }
 
 /**
@@ -27,7 +29,8 @@ export function layoutsOf(
   name: string | null,
   given: string,
 ): readonly [Layout, ...Layout[]] {
-  if (typeof setting !== "string") return [{ issuer: "", name: "", paths: { ...endpoints, ...setting } }];
+  if (typeof setting !== "string")
+    return [{ issuer: "", name: "", paths: { ...endpoints, ...setting }, saml: samlEndpoints }];
   const preset: Preset = presets[setting];
   const { also, firstName, sharesFirstName = false } = preset;
   if (name === null) {
@@ -60,6 +63,7 @@ function layout(preset: Preset, name: string): Layout {
     issuer: named(preset.issuer),
     ...(preset.shortIssuer !== undefined && { shortIssuer: named(preset.shortIssuer) }),
     paths: { ...endpoints, ...Object.fromEntries(paths) },
+    saml: { ...samlEndpoints, ...preset.saml },
     frames: Object.fromEntries(frames),
   };
 }

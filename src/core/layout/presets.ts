@@ -1,4 +1,4 @@
-import type { EndpointName } from "../endpoints.ts";
+import type { EndpointName, SamlEndpoint } from "../endpoints.ts";
 
 /** Where known vendors have their endpoints, for their SDKs. Only data: no security check depends on it. */
 
@@ -20,6 +20,8 @@ export interface Preset {
   readonly sharesFirstName?: true;
   /** Below the base. Endpoints that the vendor does not have stay where they are. */
   readonly paths: Readonly<Partial<Record<EndpointName, string>>>;
+  /** The endpoints of SAML that are elsewhere, below the issuer. */
+  readonly saml?: Readonly<Partial<Record<SamlEndpoint, string>>>;
   /** What the vendor calls `post_logout_redirect_uri`. */
   readonly returnParameter?: string;
   /** The form of the message by which the vendor's SDK receives a response in a frame or a popup (`response_mode`). */
@@ -123,6 +125,7 @@ export const presets = {
       device_authorization: `${protocol}/auth/device`,
       register: `${realm}/clients-registrations/openid-connect`,
     },
+    saml: { metadata: "/protocol/saml/descriptor", sso: "/protocol/saml", slo: "/protocol/saml" },
     // Its SDK asks whether it may watch the session in a frame. There is no such frame here.
     frames: { [`${protocol}/3p-cookies/step1.html`]: "unsupported" },
     impliedScopes: ["profile", "email"],

@@ -77,6 +77,8 @@ export interface RequestNotes {
   unchecked?: true;
   /** The metadata document that the request used, or was refused for; without secrets. */
   document?: unknown;
+  /** The messages of SAML that were sent or received, by the names of their parameters: the XML in parts, of which secrets are apart. */
+  saml?: Readonly<Record<string, readonly (string | { readonly secret: string })[]>>;
   /** The faults that the request took, each with its id and what it did. */
   fault?: string;
   /** Where the response redirects (or posts a form) to, or the text of its JSON. Absent: a page. */

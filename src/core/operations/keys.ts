@@ -27,7 +27,16 @@ export const keyOperations = {
     "/keys",
     {
       summary: "Create new signing keys; old ones still verify what they signed",
-      input: async (zod) => zod.strictObject({ alg: zod.enum((await import("../keys/keys.ts")).keyAlgs).optional() }),
+      input: async (zod) =>
+        zod
+          .strictObject({
+            alg: zod.enum((await import("../keys/keys.ts")).keyAlgs).optional(),
+            saml: zod.boolean().optional().describe("Only the key of SAML, with a new certificate"),
+          })
+          .refine((input) => input.alg === undefined || input.saml !== true, {
+            error: "is given beside alg: give one of them, not both",
+            path: ["saml"],
+          }),
       answer: async (zod) => zod.array(await key()),
       run: async (ctx, input) => (await keys()).rotateKeys(ctx, input),
     },

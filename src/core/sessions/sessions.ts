@@ -62,6 +62,7 @@ export function startSession(
     factors: { ...(same && metOf(same)), ...timed(ctx, proofs) },
     clientIds: same?.clientIds ?? [],
     ...(same?.quietClientIds !== undefined && { quietClientIds: same.quietClientIds }),
+    ...(same?.serviceProviders !== undefined && { serviceProviders: same.serviceProviders }),
     createdAt: new Date(ctx.now()).toISOString(),
     expiresAt: ctx.now() + ctx.settings.session_ttl * 1000,
   };

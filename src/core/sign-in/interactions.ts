@@ -26,7 +26,13 @@ interface PageRecord {
   readonly acr?: readonly string[] | "factor";
 }
 
-export type SignInRecord = AuthorizationRecord | PageRecord;
+/** A sign-in for a service provider of SAML. All of the request is for `core/saml`. */
+export interface SamlSignInRecord {
+  readonly kind: "saml";
+  readonly request: AskingApp;
+}
+
+export type SignInRecord = AuthorizationRecord | SamlSignInRecord | PageRecord;
 
 /** A sign-out that the person has to confirm; then the browser returns to the app, if that asked for it. */
 export interface LogoutRecord {
@@ -179,7 +185,7 @@ export function endInteraction(tx: Tx, ctx: Context, interaction: Interaction): 
 function appOf(interaction: Interaction): AskingApp | null {
   const record = recordOf(interaction);
   if (record.kind === "finished") return record.app;
-  if (record.kind !== "authorization") return null;
+  if (record.kind !== "authorization" && record.kind !== "saml") return null;
   const { clientId, redirectUri, uiLocales } = record.request;
   return { clientId, redirectUri, uiLocales };
 }

@@ -8,8 +8,8 @@ import type { Standing } from "../step-up/acr.ts";
 import { OAuthError, type Guidance } from "../errors.ts";
 
 /**
- * What a sign-in is for: what it needs, and how it ends. Login, consent and `nextStep` know no more about it than this. There are two:
- * an authorization request (`core/authorize/purpose.ts`), and one of our own pages.
+ * What a sign-in is for: what it needs, and how it ends. Login, consent and `nextStep` know no more about it than this. There are three:
+ * an authorization request (`core/authorize/purpose.ts`), an AuthnRequest of SAML (`core/saml/purpose.ts`), and one of our own pages.
  */
 export interface Purpose {
   readonly needs: Needs;
@@ -94,6 +94,8 @@ export type Ending =
       readonly clientId: string;
       readonly username: string;
     }
+  /** An assertion for a service provider, which is signed after the transaction. `plan`: a type of `core/saml/purpose.ts`. */
+  | { readonly kind: "saml"; readonly plan: unknown; readonly clientId: string; readonly username: string }
   | { readonly kind: "own-page"; readonly path: string }
   /** Thrown after the transaction, because the end of the interaction must be kept. */
   | { readonly kind: "refused"; readonly error: Error };

@@ -1,3 +1,4 @@
+import { keyKindOf } from "../keys/certificate.ts";
 import { createPrivateKey } from "node:crypto";
 import { collections, type Key, type User } from "../../store/store.ts";
 import type { JsonObject } from "../../text/json-object.ts";
@@ -91,8 +92,12 @@ function keyProblems(keys: readonly Key[]): Found[] {
   const found: Found[] = keys.flatMap(({ alg, jwk }, index) =>
     isUsable(alg, jwk) ? [] : [{ path: ["keys", index, "jwk"], message: `is not a private key for ${alg}` }],
   );
+  for (const [index, { use, certificate = "" }] of keys.entries()) {
+    if (use !== undefined && keyKindOf(certificate) !== "rsa")
+      found.push({ path: ["keys", index, "certificate"], message: "is not an X.509 certificate of an RSA key" });
+  }
   for (const needed of ["HS256", "RS256"]) {
-    if (keys.some(({ alg, retiredAt }) => alg === needed && retiredAt === null)) continue;
+    if (keys.some(({ alg, retiredAt, use }) => alg === needed && retiredAt === null && use === undefined)) continue;
     found.push({ path: ["keys"], message: `has no key that signs with ${needed}` });
   }
   return found;

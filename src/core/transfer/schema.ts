@@ -92,6 +92,9 @@ const session = z.strictObject({
   factors: z.exactOptional(z.record(z.string(), counter("factors", 0, latestTime / 1000))),
   clientIds: z.array(z.string()),
   quietClientIds: z.exactOptional(z.array(z.string())),
+  serviceProviders: z.exactOptional(
+    z.array(z.strictObject({ clientId: nonEmptyText, nameId: nonEmptyText, format: nonEmptyText })),
+  ),
   createdAt: timeText,
   expiresAt: milliseconds("expiresAt"),
 });
@@ -103,6 +106,8 @@ const key = z.strictObject({
   createdAt: timeText,
   retiredAt: milliseconds("retiredAt").nullable(),
   expiresAt: z.exactOptional(milliseconds("expiresAt")),
+  use: z.exactOptional(z.literal("saml")),
+  certificate: z.exactOptional(nonEmptyText),
 });
 
 const meta = z.discriminatedUnion("id", [

@@ -7,12 +7,14 @@ import { SwappedCredentialsError } from "../../core/clients/authentication.ts";
 import { HookError, OAuthError } from "../../core/errors.ts";
 import { restoreUser } from "../../core/fix-commands.ts";
 import { InteractionError } from "../../core/sign-in/interactions.ts";
+import { SamlStatusError } from "../../core/saml/purpose.ts";
 import { OtherUserError } from "../../core/sign-in/user-form.ts";
 import { answerClient, errorParameters, RedirectedError } from "../../core/sign-in/response.ts";
 import { sendToClient } from "../oauth/authorize.ts";
+import { sendStatus } from "../saml/post.ts";
 import { asksForHtml, prefersHtml, sendJson } from "./answer.ts";
 import { challengeOf } from "./challenges.ts";
-import { cleaned, cleanerFor } from "./cleaned.ts";
+import { cleaned, cleanerFor, noteRegistered } from "./cleaned.ts";
 import { answerTo, errorBody, isOfHttp, type Answer } from "./error-answers.ts";
 import { HttpError } from "./http-error.ts";
 import { inspectCommand, pageFix } from "../pages/commands.ts";
@@ -45,11 +47,13 @@ function forReader({ kind, name }: RouteRecord, error: unknown, answer: Answer):
 /** @param onUnexpected receives the error that the response says nothing about */
 export const errorHandler =
   (web: Web, onUnexpected: (error: unknown) => void): ErrorRequestHandler =>
-  async (error: unknown, req: Request, res: Response, next) => {
+  async (given: unknown, req: Request, res: Response, next) => {
     if (res.headersSent) {
-      next(error);
+      next(given);
       return;
     }
+    const error = given instanceof SamlStatusError ? await answerStatus(web, req, res, given) : given;
+    if (error === null) return;
     const clean = await cleanerFor(web, req, res, error);
     const refused = error instanceof RedirectedError ? error.error : error;
     const answer = cleaned(forReader(routeOf(res), refused, answerTo(refused, web.commandLine)), clean);
@@ -72,6 +76,20 @@ export const errorHandler =
       res.status(500).set(privateApiHeaders).type("text").send(`${answer.code}: ${answer.message}\n`);
     }
   };
+
+/** Answers a service provider with a status. @returns why that is not possible, for a page; null: it is done */
+async function answerStatus(web: Web, req: Request, res: Response, error: SamlStatusError): Promise<unknown> {
+  const { status, message, guidance, target } = error;
+  try {
+    note(res, { client: target.clientId });
+    noteRefusal(web, res, `${status.second ?? status.top}: ${message}`, guidance);
+    await noteRegistered(web, req, res);
+    await sendStatus(web, req, res, error);
+    return null;
+  } catch (failure) {
+    return failure;
+  }
+}
 
 /** Sends a page or JSON. */
 function sendAnswer(web: Web, req: Request, res: Response, error: unknown, answer: Answer): void {

@@ -11,6 +11,8 @@ import { noteUnchecked } from "../answer/cleaned.ts";
 import { knownBrowser, readBrowser, setBrowserCookie, setSessionCookie } from "../input/cookies.ts";
 import { bodyParameters, clientQuery } from "../input/params.ts";
 import { viewFor } from "../pages/reader.ts";
+import type { SamlPlan } from "../../core/saml/purpose.ts";
+import { sendAssertion } from "../saml/post.ts";
 import { note, type Web } from "../web.ts";
 import { renderFormPost } from "../pages/pages.ts";
 import { sendMessage } from "../pages/message.ts";
@@ -78,18 +80,20 @@ async function authorize(web: Web, req: Request, res: Response, parameters: RawP
     if (req.method === "POST" && browser.session === null) throw tooLongForGet("shorten it, or push it (RFC 9126)");
     setBrowserCookie(web, res, browser.id);
   }
-  takeStep(web, req, res, result);
+  await takeStep(web, req, res, result);
 }
 
-/** Sends the browser to the next step. @param proof what the user just proved, for the log */
-export function takeStep(
+/** Sends the browser to the next step. @param proof what the user just proved, for the log @param remarks on the request, for the ledger */
+export async function takeStep(
   web: Web,
   req: Request,
   res: Response,
   { step, sessionCookie }: StepResult,
   proof: string | null = null,
-): void {
-  const after = (outcome: string): string => (proof === null ? outcome : `${proof}, then ${outcome}`);
+  remarks: readonly string[] = [],
+): Promise<void> {
+  const after = (outcome: string): string =>
+    [proof === null ? outcome : `${proof}, then ${outcome}`, ...remarks].join("; ");
   if (sessionCookie !== null) setSessionCookie(web, res, sessionCookie);
   switch (step.kind) {
     case "page":
@@ -98,6 +102,9 @@ export function takeStep(
       return;
     case "own-page":
       redirect(res, web.base + step.path);
+      return;
+    case "saml":
+      await sendAssertion(web, req, res, { ...step, plan: step.plan as SamlPlan }, remarks);
       return;
     case "return":
       note(res, { client: step.clientId, user: step.username, outcome: after("back to the client with a code") });

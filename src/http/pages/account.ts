@@ -40,7 +40,7 @@ export async function signInFirst(
 ): Promise<void> {
   const browser = knownBrowser(web, req);
   if (browser.isNew) setBrowserCookie(web, res, browser.id);
-  takeStep(web, req, res, await beginSignIn(web.ctx, path, acr, browser));
+  await takeStep(web, req, res, await beginSignIn(web.ctx, path, acr, browser));
 }
 
 export const getAccount = (web: Web) => async (req: Request, res: Response) => {

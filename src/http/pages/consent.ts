@@ -22,7 +22,7 @@ export const getConsent = (web: Web) => async (req: UidRequest, res: Response) =
   const { renderer, ctx } = web;
   const shown = await showConsent(ctx, req.params.uid, readBrowser(web, req));
   if (shown === null) {
-    takeStep(web, req, res, await goOn(ctx, req.params.uid, readBrowser(web, req)));
+    await takeStep(web, req, res, await goOn(ctx, req.params.uid, readBrowser(web, req)));
     return;
   }
   const { client, user } = shown;
@@ -73,5 +73,5 @@ export const postConsent = (web: Web) => async (req: UidRequest, res: Response) 
     decision,
     scopes: every(body, "scope"),
   });
-  takeStep(web, req, res, result);
+  await takeStep(web, req, res, result);
 };

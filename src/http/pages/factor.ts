@@ -45,7 +45,7 @@ export const postFactor = (web: Web) => async (req: UidRequest, res: Response) =
     return;
   }
   if (result.username !== null) note(res, { user: result.username });
-  takeStep(web, req, res, result, result.proof);
+  await takeStep(web, req, res, result, result.proof);
 };
 
 async function sendFactor(
@@ -58,7 +58,7 @@ async function sendFactor(
   const { ctx, base } = web;
   const page = await showFactor(ctx, req.params.uid, readBrowser(web, req), wanted);
   if (page === null) {
-    takeStep(web, req, res, await goOn(ctx, req.params.uid, readBrowser(web, req)));
+    await takeStep(web, req, res, await goOn(ctx, req.params.uid, readBrowser(web, req)));
     return;
   }
   if (refused === null) note(res, { user: page.user.username, outcome: "factor page" });

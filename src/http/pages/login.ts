@@ -42,7 +42,7 @@ export const postLogin = (web: Web) => async (req: UidRequest, res: Response) =>
     return;
   }
   note(res, { user: username, outcome: "signed in" });
-  takeStep(web, req, res, result);
+  await takeStep(web, req, res, result);
 };
 
 type Refusal = Extract<LoginResult, { kind: "refused" }> & {

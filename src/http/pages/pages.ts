@@ -214,6 +214,14 @@ export function renderFormPost(renderer: Renderer, view: FormPostView): Page {
   return page("form-post", heading, { action: view.action, parameters }, formPostHeaders);
 }
 
+/** A message of SAML that the browser posts. */
+export function renderSamlPost(renderer: Renderer, view: FormPostView): Page {
+  const { page, say } = writerOf(renderer, view);
+  const parameters = view.parameters.map(([name, value]) => ({ name, value }));
+  const heading = { state: "default", title: say("form-post.title") };
+  return page("saml-post", heading, { action: view.action, parameters }, formPostHeaders);
+}
+
 export function renderError(renderer: Renderer, view: ErrorView): Page {
   const { page, plain, lang } = writerOf(renderer, view);
   const key = `error.${view.kind}`;

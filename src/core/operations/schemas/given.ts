@@ -70,10 +70,10 @@ export const clientInput = z
   .superRefine(withTranslations(false))
   .superRefine((client, issues) => {
     const whole = wantsSecret(client) ? { ...client, client_secret: "generated" } : client;
-    for (const { field, index, message, unfit } of clientProblems(whole, anySettings)) {
+    for (const { field, below = [], message, unfit } of clientProblems(whole, anySettings)) {
       // The settings in force are known only where the client is added.
       if (unfit === "settings") continue;
-      issues.addIssue({ code: "custom", path: [field, ...(index === undefined ? [] : [index])], message });
+      issues.addIssue({ code: "custom", path: [field, ...below], message });
     }
   });
 
@@ -118,7 +118,18 @@ const logos = z
     ]),
   )
   .describe("The logos that the text names, by their paths as it writes them");
-export const sources = z.array(file.extend({ logos: z.exactOptional(logos) })).describe("Files that were read");
+const metadata = z
+  .record(
+    z.string(),
+    z.union([
+      z.strictObject({ text: z.string().describe("The XML") }),
+      z.strictObject({ problem: z.string().describe("Why it could not be read") }),
+    ]),
+  )
+  .describe("The metadata of service providers that the text names, by their paths as it writes them");
+export const sources = z
+  .array(file.extend({ logos: z.exactOptional(logos), metadata: z.exactOptional(metadata) }))
+  .describe("Files that were read");
 
 const isObject = (value: object): boolean => !Array.isArray(value);
 /** @param field that a document does not have */

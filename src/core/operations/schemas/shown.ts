@@ -60,6 +60,7 @@ export const key = z
   .object({
     kid: z.string(),
     alg: z.string(),
+    use: z.enum(["sig", "saml"]).describe("sig: it signs tokens; saml: messages of SAML"),
     status: z.enum(["signing", "retired"]),
     createdAt: time,
     expiresAt: time.nullable(),

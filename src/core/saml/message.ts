@@ -1,0 +1,182 @@
+import { deflateRawSync, inflateRawSync } from "node:zlib";
+import { isUtf8 } from "node:buffer";
+import { OAuthError, type Paragraph } from "../errors.ts";
+import type { ServiceProvider } from "../service-providers/provider.ts";
+import { spaces, type Binding } from "../service-providers/names.ts";
+import { childOf, maxXmlBytes, parseXml, textIn, XmlProblem, type XmlElement } from "../xml/parse.ts";
+import { isSigned, SignatureProblem, signedMessage, verifyQuery } from "../xml/verify.ts";
+
+/** Messages as a browser brings them, by HTTP-Redirect and HTTP-POST (SAML Bindings 3.4, 3.5). Nothing in them is trusted. */
+
+/** What a request brought. */
+export interface Brought {
+  readonly binding: Binding;
+  /** The value of `SAMLRequest`. */
+  readonly message: string | undefined;
+  readonly relayState: string | undefined;
+  /** Of HTTP-Redirect: the query as it was sent, without decoding. */
+  readonly query: string;
+}
+
+/** Bytes (SAML Bindings 3.4.3 says 80; service providers send more). */
+export const maxRelayState = 8192;
+const usualRelayState = 80;
+
+/** A message that cannot be read, or whose sender is not proven: nothing is sent anywhere, and the person sees a page. */
+export const refuseMessage = (message: string, rule: Paragraph | null, fix: string | null = null): OAuthError =>
+  new OAuthError("invalid_request", message, {
+    rule,
+    fix: fix ?? "correct the message that the service provider sends",
+  });
+
+/** The XML of a message. @throws {OAuthError} */
+export function decodeMessage(
+  { binding, message }: Pick<Brought, "binding" | "message">,
+  name = "SAMLRequest",
+): string {
+  const rule = binding === "post" ? "SAML Bindings 3.5.4" : "SAML Bindings 3.4.4.1";
+  if (message === undefined)
+    throw refuseMessage(`${name} is missing`, rule, `send ${name}, or begin the sign-in in the app`);
+  const base64 = message.replaceAll(/\s/g, "");
+  if (!/^[A-Za-z0-9+/]+={0,2}$/.test(base64)) throw refuseMessage(`${name} is not base64`, rule);
+  const bytes = Buffer.from(base64, "base64");
+  const inflated = binding === "post" ? bytes : inflate(bytes, name);
+  if (inflated.length > maxXmlBytes) throw refuseMessage(`${name} has more than 64 kB`, null, "send a shorter message");
+  if (!isUtf8(inflated)) throw refuseMessage(`${name} is not UTF-8`, rule);
+  return inflated.toString();
+}
+
+function inflate(bytes: Buffer, name: string): Buffer {
+  try {
+    // It stops there, whatever the message would become.
+    return inflateRawSync(bytes, { maxOutputLength: maxXmlBytes + 1 });
+  } catch (error) {
+    const isTooLong = error instanceof Error && "code" in error && error.code === "ERR_BUFFER_TOO_LARGE";
+    throw refuseMessage(
+      isTooLong ? `${name} has more than 64 kB when it is inflated` : `${name} is not deflated (RFC 1951)`,
+      isTooLong ? null : "SAML Bindings 3.4.4.1",
+      isTooLong ? "send a shorter message" : null,
+    );
+  }
+}
+
+/** A message for an address. */
+export const deflateMessage = (text: string): string => deflateRawSync(text).toString("base64");
+
+/** Reads, with what is wrong as a refusal. @throws {OAuthError} */
+export function reading<T>(work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    if (error instanceof XmlProblem) throw refuseMessage(`the message is not read: ${error.message}`, "SAML Core 1.3");
+    if (error instanceof SignatureProblem) {
+      throw refuseMessage(
+        error.message,
+        error.rule,
+        "sign with a key whose certificate is registered for the client, by RSA-SHA256",
+      );
+    }
+    throw error;
+  }
+}
+
+/** The root of a message, if it is one of these. @throws {OAuthError} */
+export function rootOf(text: string, names: readonly string[]): XmlElement {
+  const root = reading(() => parseXml(text));
+  if (root.space !== spaces.protocol || !names.includes(root.name))
+    throw refuseMessage(`the message is ${root.name}, not ${names.join(" or ")}`, "SAML Core 3.2.1");
+  if ((root.attributes["ID"] ?? "") === "") throw refuseMessage("the message has no ID", "SAML Core 3.2.1");
+  return root;
+}
+
+/** The entityID of the sender. @throws {OAuthError} without one */
+export function issuerIn(message: XmlElement): string {
+  const issuer = reading(() => childOf(message, spaces.assertion, "Issuer"));
+  const text = issuer === undefined ? "" : reading(() => textIn(issuer));
+  if (text === "") throw refuseMessage("the message has no Issuer", "SAML Profiles 4.1.4.1");
+  return text;
+}
+
+/** A message whose signature was looked at. */
+export interface Checked {
+  /** What the signature covers; the message itself where it is not signed, or nothing is registered to check it by. */
+  readonly message: XmlElement;
+  /** `not-checked`: it is signed, but no certificate is registered. */
+  readonly signature: "none" | "good" | "not-checked";
+}
+
+/**
+ * Checks the signature of a message. Afterwards only the result is read.
+ * @param read the message as it was read to find out whose it is
+ * @throws {OAuthError} if it is wrong
+ */
+export function checkSignature(brought: Brought, text: string, read: XmlElement, provider: ServiceProvider): Checked {
+  const verifying = { certificates: provider.certificates, allowSha1: provider.allowSha1 };
+  const canCheck = provider.certificates.length > 0;
+  if (brought.binding === "redirect") {
+    const signature = rawParameter(brought.query, "Signature");
+    if (signature === undefined) return { message: read, signature: "none" };
+    if (!canCheck) return { message: read, signature: "not-checked" };
+    reading(() => {
+      verifyQuery(
+        signedContent(brought),
+        decoded(rawParameter(brought.query, "SigAlg")),
+        decoded(signature),
+        verifying,
+      );
+    });
+    return { message: read, signature: "good" };
+  }
+  if (!canCheck) return { message: read, signature: reading(() => isSigned(text)) ? "not-checked" : "none" };
+  const covered = reading(() => signedMessage(text, verifying));
+  if (covered === null) return { message: read, signature: "none" };
+  if (issuerIn(covered) !== issuerIn(read)) throw refuseMessage("the signature covers another Issuer", "SAML Core 5.4");
+  return { message: covered, signature: "good" };
+}
+
+/** The first parameter of this name, as it was sent: a second one is refused before. */
+const rawParameter = (query: string, name: string): string | undefined =>
+  query
+    .split("&")
+    .find((part) => part.startsWith(`${name}=`))
+    ?.slice(name.length + 1);
+
+const decoded = (value = ""): string => {
+  try {
+    return decodeURIComponent(value.replaceAll("+", " ")).replaceAll(" ", "+");
+  } catch {
+    return "";
+  }
+};
+
+/** What the signature of an address covers, in the order of the standard, each part as it was sent. */
+function signedContent({ query, relayState }: Brought): string {
+  const isSpelled =
+    rawParameter(query, "SAMLRequest") !== undefined &&
+    (relayState === undefined || rawParameter(query, "RelayState") !== undefined);
+  // Otherwise one value would be checked, and another one read.
+  if (!isSpelled)
+    throw new SignatureProblem("the names of the parameters are percent-encoded", "SAML Bindings 3.4.4.1");
+  return ["SAMLRequest", "RelayState", "SigAlg"]
+    .flatMap((one) => {
+      const value = rawParameter(query, one);
+      return value === undefined ? [] : [`${one}=${value}`];
+    })
+    .join("&");
+}
+
+/** @returns a remark for the developer, or null @throws {OAuthError} if it is too long */
+export function checkRelayState(relayState: string | undefined): string | null {
+  const length = Buffer.byteLength(relayState ?? "");
+  if (length > maxRelayState) {
+    throw refuseMessage(
+      `RelayState has ${length} bytes; at most ${maxRelayState} are returned`,
+      // A limit of this server.
+      null,
+      "keep the state in the app, and send its name",
+    );
+  }
+  return length > usualRelayState
+    ? `RelayState has ${length} bytes, more than the ${usualRelayState} of SAML Bindings 3.4.3`
+    : null;
+}

@@ -1,0 +1,208 @@
+/*
+ * core/saml: this issuer as a SAML 2.0 identity provider.
+ *
+ * message.ts decodes what a browser brings, request.ts checks an AuthnRequest and begins the sign-in, purpose.ts says what that sign-in needs and how it ends
+ * (the same pages and sessions as with OpenID Connect), response.ts writes the response. logout.ts has single logout, metadata.ts describes this identity
+ * provider, issue.ts makes responses without a browser, and flaws/ makes them wrong on purpose. Only purpose.ts, addresses.ts and authn-context.ts are loaded
+ * before the first SAML request: they have no XML.
+ */
+import type { ReadTx, Session, Tx } from "../../store/store.ts";
+import { findClient } from "../clients/clients.ts";
+import type { Context } from "../context.ts";
+import { OAuthError, type Guidance } from "../errors.ts";
+import { showClient } from "../fix-commands.ts";
+import { nameIdOf, type NameId } from "../service-providers/name-id.ts";
+import type { NameIdKind } from "../service-providers/names.ts";
+import type { AskingApp } from "../sign-in/interactions.ts";
+import type { Ending, Purpose, SignInOutcome } from "../sign-in/purpose.ts";
+import { isUsualClass, reportedClass, type ContextChoice } from "./authn-context.ts";
+
+/** A checked AuthnRequest, or a sign-in that was begun here. `redirectUri` is the address of the service provider that the response is posted to. */
+export interface SamlRequest extends AskingApp {
+  /** Null: the sign-in was begun here. */
+  readonly id: string | null;
+  readonly relayState: string | null;
+  readonly forceAuthn: boolean;
+  readonly isPassive: boolean;
+  readonly nameId: NameIdKind;
+  /** What the sign-in has to prove, best first; null: nothing was asked for. */
+  readonly context: readonly ContextChoice[] | null;
+  readonly loginHint: string | null;
+  /** The parameters as the pages show them to the developer. */
+  readonly details: readonly { readonly name: string; readonly value: string }[];
+}
+
+/** Kept while the person signs in. */
+export interface SamlRecord {
+  readonly kind: "saml";
+  readonly request: SamlRequest;
+}
+
+const status = "urn:oasis:names:tc:SAML:2.0:status:";
+/** Why there is no assertion (SAML Core 3.2.2.2): who is to blame, and the reason. */
+export interface SamlStatus {
+  readonly top: "Requester" | "Responder" | "VersionMismatch";
+  readonly second: "UnsupportedBinding" | "NoPassive" | "AuthnFailed" | "InvalidNameIDPolicy" | "NoAuthnContext" | null;
+}
+
+export const statusUri = (name: string): string => status + name;
+
+/** Where a response goes. */
+export type SamlTarget = Pick<SamlRequest, "clientId" | "redirectUri" | "id" | "relayState">;
+
+/** A refusal that goes to the service provider, as a signed status. */
+export class SamlStatusError extends Error {
+  override readonly name = "SamlStatusError";
+  readonly target: SamlTarget;
+  readonly status: SamlStatus;
+  readonly guidance: Guidance;
+  constructor(target: SamlTarget, status: SamlStatus, message: string, guidance: Guidance) {
+    super(message);
+    this.target = target;
+    this.status = status;
+    this.guidance = guidance;
+  }
+}
+
+/** What an assertion will say of a sign-in that ended. */
+export interface SamlPlan {
+  readonly request: SamlRequest;
+  readonly userId: string;
+  readonly nameId: NameId;
+  /** The `sid` of the session. */
+  readonly sessionIndex: string;
+  /** Seconds since 1970. */
+  readonly authTime: number;
+  /** Seconds since 1970: until then the person is signed in here. */
+  readonly sessionEnds: number;
+  readonly contextClass: string;
+  /** A class that means a password was met by the picker. */
+  readonly byPicker: boolean;
+}
+
+/** An AuthnRequest as the purpose of a sign-in: it ends with an assertion for the service provider, or with the reason why not. */
+export function samlPurpose({ request }: SamlRecord): Purpose {
+  const { clientId, redirectUri, uiLocales, details, context } = request;
+  return {
+    needs: {
+      login: request.forceAuthn ? "again" : "once",
+      maxAge: null,
+      userId: null,
+      loginHint: request.loginHint,
+      consent: null,
+      acr: [...new Set(context?.map(({ acr }) => acr))],
+      acrIsEssential: context !== null,
+      silent: request.isPassive,
+    },
+    shown: {
+      app: { clientId, redirectUri, uiLocales },
+      ownPage: null,
+      uiLocales,
+      summary: () => ({ details, notes: [] }),
+    },
+    check: (tx) => {
+      requireProvider(tx, clientId);
+    },
+    refuse: (code, description, guidance) => refuse(request, code, description, guidance),
+    finish: (tx, ctx, outcome) => finish(tx, ctx, request, outcome),
+  };
+}
+
+/** Checks that a service provider is still there. @throws {OAuthError} shown to the person */
+function requireProvider(tx: ReadTx, clientId: string): void {
+  const client = findClient(tx, clientId);
+  if (client.saml !== undefined) return;
+  throw new OAuthError("invalid_client", `client "${clientId}" is not a service provider of SAML`, {
+    rule: "SAML Profiles 4.1.4.1",
+    fix: showClient(client),
+  });
+}
+
+const passive: Guidance = {
+  rule: "SAML Core 3.4.1",
+  fix: "send the request again without IsPassive, so that a page can ask",
+};
+
+/** The refusals of `nextStep` in the words of SAML. */
+function refuse(
+  request: SamlRequest,
+  code: Parameters<Purpose["refuse"]>[0],
+  description: string,
+  guidance: Guidance,
+): SamlStatusError {
+  if (code === "unmet_authentication_requirements") {
+    return new SamlStatusError(
+      request,
+      { top: "Responder", second: "NoAuthnContext" },
+      description.replaceAll(/ \((?:RFC|OpenID)[^)]*\)/g, ""),
+      { rule: "SAML Core 3.3.2.2.1", fix: guidance.fix },
+    );
+  }
+  const what = code === "login_required" ? "the user has to sign in" : "the user has to prove more";
+  return new SamlStatusError(
+    request,
+    { top: "Responder", second: "NoPassive" },
+    `${what}, and IsPassive forbids asking`,
+    passive,
+  );
+}
+
+const canceled = (request: SamlRequest): Ending => ({
+  kind: "refused",
+  error: new SamlStatusError(request, { top: "Responder", second: "AuthnFailed" }, "the user canceled the sign-in", {
+    rule: "SAML Core 3.2.2.2",
+    fix: "send the person back to the page that they came from, where they can sign in again",
+  }),
+});
+
+function finish(tx: Tx, ctx: Context, request: SamlRequest, outcome: SignInOutcome): Ending {
+  if (typeof outcome === "string") return canceled(request);
+  const { session, user } = outcome.session;
+  const nameId = nameIdOf(ctx, request.nameId, user);
+  if (nameId === null) return { kind: "refused", error: withoutName(request, user.username) };
+  const contextClass = reportedClass(request.context ?? [], outcome.standing.acr);
+  rememberProvider(tx, session, { clientId: request.clientId, nameId: nameId.value, format: nameId.format });
+  const plan: SamlPlan = {
+    request,
+    userId: user.id,
+    nameId,
+    sessionIndex: session.sid,
+    authTime: outcome.standing.authTime,
+    sessionEnds: session.authTime + ctx.settings.session_ttl,
+    contextClass,
+    byPicker: isUsualClass(contextClass) && !outcome.standing.amr.includes("pwd"),
+  };
+  return { kind: "saml", plan, clientId: request.clientId, username: user.username };
+}
+
+export const withoutName = (request: SamlTarget & Pick<SamlRequest, "nameId">, username: string): SamlStatusError =>
+  new SamlStatusError(
+    request,
+    { top: "Requester", second: "InvalidNameIDPolicy" },
+    `${username} has no e-mail address, which the NameID would be`,
+    {
+      rule: "SAML Core 3.4.1.1",
+      fix: {
+        text: "To give the user one",
+        command: ["idp", "users", "edit", username, "--email", `${username}@example.test`],
+      },
+    },
+  );
+
+/** A session remembers that many names: a transient one is new each time. */
+const maxNames = 50;
+
+/** Adds a service provider to a session, so that its LogoutRequest can end that one. */
+function rememberProvider(tx: Tx, { id }: Session, named: NonNullable<Session["serviceProviders"]>[number]): void {
+  const session = tx.get("sessions", id);
+  if (session === undefined) return;
+  const { serviceProviders: known = [] } = session;
+  if (
+    known.some(
+      ({ clientId, nameId, format }) =>
+        clientId === named.clientId && nameId === named.nameId && format === named.format,
+    )
+  )
+    return;
+  tx.put("sessions", { ...session, serviceProviders: [...known, named].slice(-maxNames) });
+}

@@ -1,0 +1,314 @@
+import type { Client, ReadTx } from "../../store/store.ts";
+import { begin } from "../authorize/authorize.ts";
+import type { Context } from "../context.ts";
+import { OAuthError, type Guidance } from "../errors.ts";
+import { addServiceProvider, listClients, showClient } from "../fix-commands.ts";
+import { nearest } from "../nearest.ts";
+import { askedNameId } from "../service-providers/name-id.ts";
+import { bindings, spaces } from "../service-providers/names.ts";
+import { serviceProvider, type ServiceProvider } from "../service-providers/provider.ts";
+import { hashOf } from "../secrets.ts";
+import { newInteraction, InteractionError, type Browser } from "../sign-in/interactions.ts";
+import type { StepResult } from "../sign-in/next-step.ts";
+import { childOf, childrenOf, textIn, type XmlElement } from "../xml/parse.ts";
+import { samlAddress } from "./addresses.ts";
+import { choicesOf, comparisons, type AskedContext } from "./authn-context.ts";
+import {
+  checkRelayState,
+  checkSignature,
+  decodeMessage,
+  issuerIn,
+  reading,
+  refuseMessage,
+  rootOf,
+  type Brought,
+} from "./message.ts";
+import { SamlStatusError, type SamlRequest, type SamlStatus, type SamlTarget } from "./purpose.ts";
+
+/** An AuthnRequest, from what a browser brings to the sign-in that it begins. The checks stand in the order in which an answer may be sent anywhere. */
+
+/** A checked request, with remarks for the ledger. */
+export interface Taken {
+  readonly request: SamlRequest;
+  readonly remarks: readonly string[];
+}
+
+/** The client of an entityID, and what applies to it. @param acs where a sender that nobody knows wants the response @throws {OAuthError} */
+export async function providerNamed(
+  ctx: Context,
+  entityId: string,
+  acs: string | null,
+): Promise<{ client: Client; provider: ServiceProvider }> {
+  const client = await ctx.store.read((tx) => tx.get("clients", entityId) ?? unknown(tx, entityId, acs));
+  if (client instanceof OAuthError) throw client;
+  const provider = await serviceProvider(client);
+  if (provider !== null) return { client, provider };
+  throw new OAuthError("invalid_client", `client "${entityId}" is not a service provider of SAML: it has no saml`, {
+    rule: "SAML Profiles 4.1.4.1",
+    fix: showClient(client),
+    status: 400,
+  });
+}
+
+function unknown(tx: ReadTx, entityId: string, acs: string | null): OAuthError {
+  const known = [...tx.all("clients")].slice(0, 200).flatMap((one) => (one.saml === undefined ? [] : [one.client_id]));
+  const meant = nearest(entityId, known);
+  const wanted = acs === null ? "" : `; it wants its response at "${acs}"`;
+  return new OAuthError("invalid_client", `no service provider has the entityID "${entityId}"${wanted}`, {
+    rule: "SAML Profiles 4.1.4.1",
+    fix: addServiceProvider(entityId, acs) ?? listClients,
+    status: 400,
+    ...(meant !== undefined && { mismatch: { parameter: "Issuer", sent: entityId, registered: [meant] } }),
+  });
+}
+
+/** @throws {OAuthError} shown to the person; {SamlStatusError} sent to the service provider */
+export async function takeRequest(
+  ctx: Context,
+  brought: Brought,
+  onSender: (entityId: string) => void,
+): Promise<Taken> {
+  const text = decodeMessage(brought);
+  const read = rootOf(text, ["AuthnRequest"]);
+  const entityId = issuerIn(read);
+  onSender(entityId);
+  const { client, provider } = await providerNamed(
+    ctx,
+    entityId,
+    read.attributes["AssertionConsumerServiceURL"] ?? null,
+  );
+  const { message, signature } = checkSignature(brought, text, read, provider);
+  if (signature === "none" && provider.requiresSigned) {
+    throw refuseMessage(
+      `client "${entityId}" has to sign its requests, and this one is not signed`,
+      "SAML Metadata 2.4.4",
+      "sign the request, or set require_signed_requests to false for the client",
+    );
+  }
+  const acs = acsOf(client, provider, message);
+  const remark = checkRelayState(brought.relayState);
+  const target = {
+    clientId: entityId,
+    redirectUri: acs,
+    id: message.attributes["ID"] ?? "",
+    relayState: brought.relayState ?? null,
+  };
+  const request = requestOf(ctx, message, provider, target);
+  const hinted = await ctx.store.read((tx) => hintedName(tx, request.loginHint));
+  const notChecked =
+    signature === "not-checked" ? ["signature not checked: no certificate is registered for this client"] : [];
+  return { request: { ...request, loginHint: hinted }, remarks: [...notChecked, ...(remark === null ? [] : [remark])] };
+}
+
+/** Where the response goes: only to an address that is registered, letter by letter. @throws {OAuthError} */
+function acsOf(client: Client, { acs }: ServiceProvider, { attributes }: XmlElement): string {
+  const { AssertionConsumerServiceURL: url, AssertionConsumerServiceIndex: index } = attributes;
+  const registered = acs.map((one) => one.url);
+  if (url !== undefined) {
+    if (registered.includes(url)) return url;
+    throw new OAuthError(
+      "invalid_request",
+      `AssertionConsumerServiceURL "${url}" is not registered for "${client.client_id}"; registered: ${registered.join("  ")}`,
+      {
+        rule: "SAML Profiles 4.1.4.1",
+        fix: addServiceProvider(client.client_id, url, true) ?? showClient(client),
+        mismatch: { parameter: "AssertionConsumerServiceURL", sent: url, registered },
+      },
+    );
+  }
+  const found = index === undefined ? acs[0] : acs.find((one) => String(one.index) === index);
+  if (found !== undefined) return found.url;
+  throw refuseMessage(
+    `no AssertionConsumerService of "${client.client_id}" has the index "${index ?? ""}"`,
+    "SAML Core 3.4.1",
+  );
+}
+
+const refuseTo = (target: SamlTarget, status: SamlStatus, message: string, guidance: Guidance): SamlStatusError =>
+  new SamlStatusError(target, status, message, guidance);
+
+const isTrue = (value: string | undefined): boolean => value === "true" || value === "1";
+
+/** Everything that may be answered to the service provider. @throws {SamlStatusError} */
+function requestOf(ctx: Context, message: XmlElement, provider: ServiceProvider, target: SamlTarget): SamlRequest {
+  const {
+    Version: version,
+    Destination: destination,
+    ProtocolBinding: binding,
+    ForceAuthn,
+    IsPassive,
+  } = message.attributes;
+  const here = samlAddress(ctx, "sso");
+  if (version !== "2.0") {
+    throw refuseTo(target, { top: "VersionMismatch", second: null }, `Version "${version ?? ""}" is not 2.0`, {
+      rule: "SAML Core 3.2.1",
+      fix: 'send Version="2.0"',
+    });
+  }
+  if (destination !== undefined && destination !== here) {
+    throw refuseTo(target, { top: "Requester", second: null }, `Destination "${destination}" is not ${here}`, {
+      rule: "SAML Core 3.2.1",
+      fix: `send the request to ${here}, and name it as its Destination`,
+    });
+  }
+  if (binding !== undefined && binding !== bindings.post) {
+    throw refuseTo(
+      target,
+      { top: "Requester", second: "UnsupportedBinding" },
+      `ProtocolBinding "${binding}" is not supported`,
+      {
+        rule: "SAML Core 3.4.1",
+        fix: `leave ProtocolBinding out, or send ${bindings.post}`,
+      },
+    );
+  }
+  const nameId = reading(() => nameIdKind(message, provider));
+  if (nameId === null) {
+    throw refuseTo(
+      target,
+      { top: "Requester", second: "InvalidNameIDPolicy" },
+      "the NameID format of NameIDPolicy is not possible here",
+      {
+        rule: "SAML Core 3.4.1.1",
+        fix: "ask for the format emailAddress, persistent, transient or unspecified, or leave NameIDPolicy out",
+      },
+    );
+  }
+  const context = reading(() => askedContext(message));
+  const choices = context === null ? null : choicesOf(ctx, context);
+  if (choices?.length === 0) {
+    throw refuseTo(
+      target,
+      { top: "Responder", second: "NoAuthnContext" },
+      `no sign-in here reaches a RequestedAuthnContext of ${context?.comparison ?? "exact"} ${context?.classes.join(" ") ?? ""}`,
+      {
+        rule: "SAML Core 3.3.2.2.1",
+        fix: 'ask for another class, or define it under "acr" in the settings of a fixture file',
+      },
+    );
+  }
+  return {
+    ...target,
+    uiLocales: null,
+    forceAuthn: isTrue(ForceAuthn),
+    isPassive: isTrue(IsPassive),
+    nameId,
+    context: choices,
+    loginHint: reading(() => subjectOf(message)),
+    details: detailsOf(message, target, context),
+  };
+}
+
+function nameIdKind(message: XmlElement, provider: ServiceProvider): SamlRequest["nameId"] | null {
+  const policy = childOf(message, spaces.protocol, "NameIDPolicy");
+  const { Format: format = null, SPNameQualifier: qualifier } = policy?.attributes ?? {};
+  // Of an affiliation of several, which nobody can register here.
+  if (qualifier !== undefined && qualifier !== "" && qualifier !== provider.entityId) return null;
+  return askedNameId(format, provider.nameid);
+}
+
+function askedContext(message: XmlElement): AskedContext | null {
+  const asked = childOf(message, spaces.protocol, "RequestedAuthnContext");
+  if (asked === undefined) return null;
+  const named = asked.attributes["Comparison"] ?? "exact";
+  const comparison = comparisons.find((one) => one === named) ?? "exact";
+  return { comparison, classes: childrenOf(asked, spaces.assertion, "AuthnContextClassRef").map(textIn) };
+}
+
+function subjectOf(message: XmlElement): string | null {
+  const subject = childOf(message, spaces.assertion, "Subject");
+  const name = subject === undefined ? undefined : childOf(subject, spaces.assertion, "NameID");
+  return name === undefined ? null : textIn(name);
+}
+
+/** The username of a persistent NameID; any other name stays as it is. */
+const hintedName = (tx: ReadTx, hint: string | null): string | null =>
+  hint === null ? null : (tx.get("users", hint)?.username ?? hint);
+
+function detailsOf(
+  message: XmlElement,
+  { clientId, redirectUri }: SamlTarget,
+  context: AskedContext | null,
+): SamlRequest["details"] {
+  const { ForceAuthn, IsPassive } = message.attributes;
+  const rows = [
+    ["Issuer", clientId],
+    ["AssertionConsumerServiceURL", redirectUri],
+    ["ForceAuthn", ForceAuthn],
+    ["IsPassive", IsPassive],
+    ["RequestedAuthnContext", context === null ? undefined : `${context.comparison} ${context.classes.join(" ")}`],
+  ] as const;
+  return rows.flatMap(([name, value]) => (value === undefined ? [] : [{ name, value }]));
+}
+
+/** Begins the sign-in of a checked request. @throws {SamlStatusError} sent to the service provider */
+export const beginSaml = (ctx: Context, request: SamlRequest, browser: Browser): Promise<StepResult> =>
+  begin(ctx, { kind: "saml", request }, browser, null);
+
+/** A request that came by a cross-site POST, without cookies: it waits for the same browser to come with them. */
+interface KeptRequest {
+  readonly kind: "saml-kept";
+  readonly request: SamlRequest;
+}
+
+/** Keeps a checked request. @returns its name */
+export const keepRequest = (ctx: Context, request: SamlRequest, browser: Browser): Promise<string> =>
+  ctx.store.transaction((tx) => {
+    const record: KeptRequest = { kind: "saml-kept", request };
+    // No browser has this id, so no page of a sign-in is found by its name.
+    const interaction = {
+      ...newInteraction(ctx, { kind: "saml", request }, { ...browser, id: null }),
+      browser: hashOf(`kept ${ctx.random(16)}`),
+    };
+    tx.insert("interactions", { ...interaction, purpose: record });
+    return interaction.uid;
+  });
+
+/** A request that was kept. @throws {InteractionError} if there is none of this name any more */
+export const keptRequest = (ctx: Context, uid: string): Promise<SamlRequest> =>
+  ctx.store.read((tx) => {
+    const kept = tx.get("interactions", uid);
+    const record = kept?.purpose as KeptRequest | undefined;
+    if (kept === undefined || record?.kind !== "saml-kept" || kept.expiresAt <= ctx.now())
+      throw new InteractionError("gone");
+    return record.request;
+  });
+
+/** A sign-in that begins here (SAML Profiles 4.1.5). @throws {OAuthError} shown to the person */
+export async function startRequest(
+  ctx: Context,
+  entityId: string | undefined,
+  relayState: string | undefined,
+): Promise<Taken> {
+  if (entityId === undefined)
+    throw new OAuthError("invalid_request", "sp is missing: it names the service provider", {
+      rule: "SAML Profiles 4.1.5",
+      fix: listClients,
+    });
+  const { client, provider } = await providerNamed(ctx, entityId, null);
+  if (!provider.unsolicited) {
+    throw new OAuthError(
+      "access_denied",
+      `client "${entityId}" takes no sign-in that begins here (unsolicited: false)`,
+      {
+        // The choice of the operator.
+        rule: null,
+        fix: "begin the sign-in in the app, or set unsolicited to true for the client",
+        status: 403,
+      },
+    );
+  }
+  const [acs] = provider.acs;
+  if (acs === undefined)
+    throw refuseMessage(`client "${client.client_id}" has no AssertionConsumerService`, "SAML Profiles 4.1.5");
+  const remark = checkRelayState(relayState);
+  const details = [
+    { name: "sp", value: entityId },
+    { name: "AssertionConsumerServiceURL", value: acs.url },
+  ];
+  const request: SamlRequest = {
+    ...{ clientId: entityId, redirectUri: acs.url, id: null, relayState: relayState ?? null, uiLocales: null },
+    ...{ forceAuthn: false, isPassive: false, nameId: provider.nameid, context: null, loginHint: null, details },
+  };
+  return { request, remarks: remark === null ? [] : [remark] };
+}

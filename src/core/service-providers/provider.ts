@@ -1,0 +1,88 @@
+import type { Client } from "../../store/store.ts";
+import { pemOf } from "../keys/certificate.ts";
+import { durationOf } from "../time.ts";
+import type { AcsEndpoint, ProviderMetadata, SloEndpoint } from "./metadata.ts";
+import type { NameIdKind } from "./names.ts";
+import type { SamlFields } from "./schema.ts";
+import { shapes, type AttributeRow, type SignChoice } from "./shapes.ts";
+
+/** What applies to a service provider in the end: its own fields, then its shape, then its metadata, then the defaults. */
+export interface ServiceProvider {
+  readonly entityId: string;
+  /** The first is the default. */
+  readonly acs: readonly AcsEndpoint[];
+  /** Null: it has no logout. */
+  readonly slo: SloEndpoint | null;
+  /** PEM: any of them may sign its requests. */
+  readonly certificates: readonly string[];
+  /** PEM: for the holder of this one, assertions are encrypted; null: they are not. */
+  readonly encryption: { readonly certificate: string; readonly mode: "gcm" | "cbc" } | null;
+  readonly requiresSigned: boolean;
+  readonly sign: SignChoice;
+  readonly nameid: NameIdKind;
+  readonly nameFormat: string | null;
+  readonly attributes: readonly AttributeRow[];
+  /** Whether the operator named the attributes, in place of a shape. */
+  readonly ownAttributes: boolean;
+  readonly unsolicited: boolean;
+  /** Seconds. */
+  readonly assertionTtl: number;
+  readonly allowSha1: boolean;
+}
+
+/** The fields of a client that is a service provider; undefined for any other. */
+export const samlOf = (client: { readonly saml?: unknown }): SamlFields | undefined =>
+  client.saml as SamlFields | undefined;
+
+/** @param metadata what the field `metadata` says; null without it */
+export function providerOf(entityId: string, fields: SamlFields, metadata: ProviderMetadata | null): ServiceProvider {
+  const shape = shapes[fields.shape ?? "standard"];
+  // A shape that was chosen is a field too.
+  const ofMetadata = fields.shape === undefined ? metadata : null;
+  const given = fields.certificates?.map(pemOf);
+  const certificates = given ?? metadata?.signing.map(pemOf) ?? [];
+  const [encryptTo] = given ?? metadata?.encryption.map(pemOf) ?? [];
+  const { encrypt = false, assertion_ttl: ttl = 300 } = fields;
+  return {
+    entityId,
+    acs: fields.acs?.map((one) => (typeof one === "string" ? { url: one, index: null } : one)) ?? metadata?.acs ?? [],
+    slo: sloOf(fields, metadata),
+    certificates,
+    encryption:
+      encrypt === false || encryptTo === undefined
+        ? null
+        : { certificate: encryptTo, mode: encrypt === "cbc" ? "cbc" : "gcm" },
+    requiresSigned: fields.require_signed_requests ?? metadata?.signsRequests ?? false,
+    sign: fields.sign ?? (ofMetadata?.wantsAssertionsSigned === true ? "assertion" : shape.sign),
+    nameid: fields.nameid ?? ofMetadata?.nameid ?? shape.nameid,
+    nameFormat: shape.nameFormat,
+    attributes:
+      fields.attributes === undefined
+        ? shape.attributes
+        : Object.entries(fields.attributes).map(([name, claim]) => ({ name, source: { claim } })),
+    ownAttributes: fields.attributes !== undefined,
+    unsolicited: fields.unsolicited ?? true,
+    assertionTtl: typeof ttl === "number" ? ttl : durationOf(ttl),
+    allowSha1: fields.allow_sha1 ?? false,
+  };
+}
+
+/** The binding is that of the metadata for this address, else HTTP-Redirect. */
+function sloOf({ slo: url }: SamlFields, metadata: ProviderMetadata | null): SloEndpoint | null {
+  const all = metadata?.slo ?? [];
+  if (url === undefined) return all[0] ?? null;
+  return all.find((one) => one.url === url) ?? { binding: "redirect", url, responseUrl: url };
+}
+
+/**
+ * The service provider that a client is; null for a client that is none. XML code is loaded only for one with metadata.
+ * @throws {XmlProblem} never for a client that was checked: its metadata was read then
+ */
+export async function serviceProvider(client: Client): Promise<ServiceProvider | null> {
+  const fields = samlOf(client);
+  if (fields === undefined) return null;
+  return providerOf(client.client_id, fields, await metadataOf(fields));
+}
+
+const metadataOf = async ({ metadata }: SamlFields): Promise<ProviderMetadata | null> =>
+  metadata === undefined ? null : (await import("./metadata.ts")).readProviderMetadata(metadata);

@@ -1,0 +1,67 @@
+import type { Request, Response } from "express";
+import type { Brought } from "../../core/saml/message.ts";
+import type { SamlPlan, SamlStatusError } from "../../core/saml/purpose.ts";
+import type { SamlPost } from "../../core/saml/response.ts";
+import { renderSamlPost } from "../pages/pages.ts";
+import { sendPage } from "../pages/page-writer.ts";
+import { viewFor } from "../pages/reader.ts";
+import { note, notesOf, type Web } from "../web.ts";
+
+/** Messages that the browser posts to a service provider, and what the ledger keeps of messages. */
+
+/** Notes what a message says, without what may be a secret, for the ledger. A message that cannot be read is not noted. */
+export async function noteMessage(
+  res: Response,
+  name: string,
+  brought: Brought | { readonly xml: string },
+): Promise<void> {
+  const { messageParts } = await import("../../core/saml/shown.ts");
+  const parts = messageParts(brought);
+  if (parts !== null) note(res, { saml: { ...notesOf(res).saml, [name]: parts } });
+}
+
+/** Has the browser post a message. */
+export async function sendSaml(web: Web, req: Request, res: Response, post: SamlPost): Promise<void> {
+  const { action, parameters, xml } = post;
+  note(res, { answer: { location: action, parameters } });
+  await noteMessage(res, "SAMLResponse", { xml });
+  sendPage(res, 200, renderSamlPost(web.renderer, { ...viewFor(web, req, res), action, parameters }));
+}
+
+/** An assertion, and whose it is. */
+export interface SamlResult {
+  readonly plan: SamlPlan;
+  readonly clientId: string;
+  readonly username: string;
+}
+
+/** Answers a service provider with the assertion of a sign-in that ended. */
+export async function sendAssertion(
+  web: Web,
+  req: Request,
+  res: Response,
+  result: SamlResult,
+  remarks: readonly string[],
+): Promise<void> {
+  const { respond } = await import("../../core/saml/response.ts");
+  const post = await respond(web.ctx, result.plan);
+  res.locals["samlResult"] = result;
+  const byPicker = result.plan.byPicker ? [`${result.plan.contextClass.split(":").at(-1) ?? ""} by picker`] : [];
+  const said = [...remarks, ...byPicker, ...post.remarks];
+  note(res, {
+    client: result.clientId,
+    user: result.username,
+    outcome: ["back to the service provider with an assertion", ...said].join("; "),
+  });
+  await sendSaml(web, req, res, post);
+}
+
+/** What a request ended with, if that is an assertion; else null. */
+export const samlResultOf = (res: Response): SamlResult | null =>
+  (res.locals["samlResult"] as SamlResult | undefined) ?? null;
+
+/** Answers a service provider with a signed status. */
+export async function sendStatus(web: Web, req: Request, res: Response, error: SamlStatusError): Promise<void> {
+  const { respondStatus } = await import("../../core/saml/response.ts");
+  await sendSaml(web, req, res, await respondStatus(web.ctx, error));
+}

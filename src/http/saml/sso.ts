@@ -1,0 +1,92 @@
+/*
+ * http/saml: the endpoints of SAML. Each handler loads core/saml when it is first called, because that has the XML code. sso.ts takes AuthnRequests and begins
+ * sign-ins, slo.ts takes LogoutRequests, metadata.ts describes this identity provider, post.ts posts messages.
+ */
+import type { Request, Response } from "express";
+import type { Brought } from "../../core/saml/message.ts";
+import type { Taken } from "../../core/saml/request.ts";
+import { redirect } from "../answer/answer.ts";
+import { knownBrowser, readBrowser, setBrowserCookie } from "../input/cookies.ts";
+import { bodyParameters, clientQuery, single } from "../input/params.ts";
+import { takeStep } from "../oauth/authorize.ts";
+import { note, type Web } from "../web.ts";
+import { noteMessage } from "./post.ts";
+
+const requests = () => import("../../core/saml/request.ts");
+
+/** What a request brought, each parameter once. */
+export function broughtBy(req: Request): Brought {
+  const isPost = req.method === "POST";
+  const parameters = isPost ? bodyParameters(req) : clientQuery(req);
+  // One that came twice would be checked once, and read once.
+  for (const name of ["SigAlg", "Signature"]) single(parameters, name);
+  return {
+    binding: isPost ? "post" : "redirect",
+    message: single(parameters, "SAMLRequest"),
+    relayState: single(parameters, "RelayState"),
+    query: req.originalUrl.split("?").slice(1).join("?"),
+  };
+}
+
+/** The parameter that names a request which came by a cross-site POST. */
+const keptName = "kept";
+
+/** An AuthnRequest by HTTP-Redirect, or one that was kept. */
+export const getSso = (web: Web) => async (req: Request, res: Response) => {
+  const { keptRequest } = await requests();
+  const kept = single(clientQuery(req), keptName);
+  if (kept !== undefined && single(clientQuery(req), "SAMLRequest") === undefined) {
+    const request = await keptRequest(web.ctx, kept);
+    await begin(web, req, res, { request, remarks: [] });
+    return;
+  }
+  await begin(web, req, res, await take(web, req, res));
+};
+
+/** An AuthnRequest by HTTP-POST. It comes from the page of a service provider, so mostly without the session cookie (SameSite): then it is kept. */
+export const postSso = (web: Web) => async (req: Request, res: Response) => {
+  const { keepRequest } = await requests();
+  const taken = await take(web, req, res);
+  const browser = readBrowser(web, req);
+  if (browser.session !== null) {
+    await begin(web, req, res, taken);
+    return;
+  }
+  const kept = await keepRequest(web.ctx, taken.request, browser);
+  noteTaken(res, taken, "kept until the browser comes with its cookies");
+  redirect(
+    res,
+    `${web.base}${web.ctx.layout.issuer.replace(/\/$/, "")}${web.ctx.layout.saml.sso}?${keptName}=${encodeURIComponent(kept)}`,
+  );
+};
+
+/** A sign-in that begins here. */
+export const getStart = (web: Web) => async (req: Request, res: Response) => {
+  const { startRequest } = await requests();
+  const query = clientQuery(req);
+  const sp = single(query, "sp");
+  note(res, { client: sp ?? null });
+  await begin(web, req, res, await startRequest(web.ctx, sp, single(query, "target")));
+};
+
+async function take(web: Web, req: Request, res: Response): Promise<Taken> {
+  const { takeRequest } = await requests();
+  const brought = broughtBy(req);
+  await noteMessage(res, "SAMLRequest", brought);
+  return takeRequest(web.ctx, brought, (client) => {
+    note(res, { client });
+  });
+}
+
+const noteTaken = (res: Response, { request, remarks }: Taken, outcome: string): void => {
+  note(res, { client: request.clientId, outcome: [outcome, ...remarks].join("; ") });
+};
+
+async function begin(web: Web, req: Request, res: Response, taken: Taken): Promise<void> {
+  const { beginSaml } = await requests();
+  const browser = knownBrowser(web, req);
+  note(res, { client: taken.request.clientId });
+  const result = await beginSaml(web.ctx, taken.request, browser);
+  if (browser.isNew && result.step.kind === "page") setBrowserCookie(web, res, browser.id);
+  await takeStep(web, req, res, result, null, taken.remarks);
+}
