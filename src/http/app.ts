@@ -50,6 +50,8 @@ import { getTryItCallback, postTryIt, postTryItUserInfo } from "./pages/try-it.t
 import { postToken } from "./oauth/token.ts";
 import { userinfo } from "./oauth/userinfo.ts";
 import { getMetadata } from "./saml/metadata.ts";
+import { eitherOf } from "./saml/either.ts";
+import { getSlo, postSlo } from "./saml/slo.ts";
 import { getSso, getStart, postSso } from "./saml/sso.ts";
 import { offersRegistration, type Web } from "./web.ts";
 import { workloadDiscovery, workloadKeys, workloadPaths } from "./oauth/workloads.ts";
@@ -162,10 +164,19 @@ function pageRoutes(web: Web): readonly Route[] {
 function samlRoutes(web: Web): readonly Route[] {
   const { saml } = web.ctx.layout;
   const sso = { ...page, name: "saml_sso", body: formBody, get: getSso(web), post: postSso(web) } as const;
+  const slo = { ...page, name: "saml_slo", body: formBody, get: getSlo(web), post: postSlo(web) } as const;
+  // Some vendors have one address for both.
+  const both =
+    saml.sso === saml.slo
+      ? [eitherOf(web, sso, slo, saml.sso)]
+      : [
+          { ...sso, path: saml.sso },
+          { ...slo, path: saml.slo },
+        ];
   return [
     { ...document, name: "saml_metadata", path: saml.metadata, get: getMetadata(web) },
     { ...page, name: "saml_start", path: saml.start, get: getStart(web) },
-    { ...sso, path: saml.sso },
+    ...both,
   ];
 }
 

@@ -38,6 +38,7 @@ interface Exchange {
 /** The route with faults, if its endpoint can have them. */
 export function withFaults(web: Web, route: Route): Route {
   const { name } = route;
+  if (route.faultsInside === true) return route;
   // The pages of a sign-in make authorization responses too.
   const isPage = name === "login" || name === "factor" || name === "consent";
   const endpoint = isPage ? "authorize" : faultEndpoints.find((one) => one === name);

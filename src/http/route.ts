@@ -70,6 +70,8 @@ interface RouteParts extends RouteRecord, Handlers {
   readonly guard?: readonly RequestHandler[];
   /** Reads the body of POST, PUT and PATCH. */
   readonly body?: RequestHandler;
+  /** It chooses between two endpoints, each of which has faults of its own. */
+  readonly faultsInside?: true;
 }
 
 /** A page answers GET, also where it takes a form: a person opens the address of a form again after it was refused. */

@@ -59,6 +59,9 @@ const define =
 /** The key of the one grant of a user and a client: neither id has a line break, and both may have spaces. */
 export const userAndClient = (userId: string, clientId: string): string => `${userId}\n${clientId}`;
 
+/** The key of the sessions in which a service provider knows a user by this name. */
+export const nameIdAtClient = (clientId: string, nameId: string): string => `${clientId}\n${nameId}`;
+
 /** Origin of a redirect URI as browsers send it in `Origin`, without a default port; "" for a private-use scheme. */
 const originOf = (uri: string): string =>
   (/^https?:\/\/[^/?#]+/i.exec(uri)?.[0].toLowerCase() ?? "").replace(/^(http:.*):80$|^(https:.*):443$/, "$1$2");
@@ -122,7 +125,12 @@ export const collections = {
     key: "id",
     max: maxSessions,
     unique: { sid: (session) => session.sid },
-    index: { user: (session) => session.userId },
+    index: {
+      user: (session) => session.userId,
+      nameId: ({ serviceProviders = [] }) => [
+        ...new Set(serviceProviders.map(({ clientId, nameId }) => nameIdAtClient(clientId, nameId))),
+      ],
+    },
   }),
   keys: define<Key>()({ key: "kid" }),
   appliedFixtures: define<AppliedFixture>()({ key: "id" }),

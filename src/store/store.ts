@@ -33,7 +33,14 @@
 
 import type { AnyIndex, CollectionName, Collections, UniqueIndex } from "./collections.ts";
 
-export { collections, describesItself, userAndClient, type CollectionName, type Collections } from "./collections.ts";
+export {
+  collections,
+  describesItself,
+  nameIdAtClient,
+  userAndClient,
+  type CollectionName,
+  type Collections,
+} from "./collections.ts";
 export type * from "./credentials.ts";
 export type * from "./pending.ts";
 export type * from "./records.ts";

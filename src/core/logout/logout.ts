@@ -3,7 +3,7 @@
  * notifies the clients.
  */
 import { describesItself, type Client, type ReadTx, type Tx } from "../../store/store.ts";
-import { notifyClients, type LogoutNotice, type EndedSessions } from "../sessions/backchannel.ts";
+import { notifyClients, withClients, type LogoutNotice, type EndedSessions } from "../sessions/backchannel.ts";
 import { clientName, findClient, openPortsOf, presentClient, wasAllowed, type ClientName } from "../clients/clients.ts";
 import { documentClient } from "../clients/documents.ts";
 import { hasOpenPort, matchRedirectUri } from "../clients/redirect-uri.ts";
@@ -47,6 +47,12 @@ export interface SignedOut {
   /** Why the browser does not go to the address that was sent; null: none was sent, or it does. */
   readonly stays: "no-hint" | "not-registered" | null;
   readonly uiLocales: string | undefined;
+  /** Service providers of SAML that took part in the session, and are not told. */
+  readonly others: readonly ClientName[];
+  /** The LogoutRequest that is answered now: a type of `core/saml/logout.ts`; absent: it was none. */
+  readonly saml?: unknown;
+  /** The session of this browser goes on: another one was ended, or none. */
+  readonly stillSignedIn?: boolean;
 }
 
 /** The person is asked first. */
@@ -88,7 +94,15 @@ export async function beginLogout(
     }
     const stays = postLogoutRedirectUri !== undefined && client === null ? "no-hint" : null;
     const ended = browser.session === null ? endSessionOfHint(tx, hint) : endSessionOfCookie(tx, browser.session);
-    return { kind: "end", ended, location, back: wayBack(tx, client), stays, uiLocales } as const;
+    return {
+      kind: "end",
+      ended,
+      location,
+      back: wayBack(tx, client),
+      stays,
+      uiLocales,
+      others: othersOf(tx, ended),
+    } as const;
   });
   return outcome.kind === "ask" ? outcome : notifyAndReturn(ctx, outcome);
 }
@@ -172,6 +186,15 @@ function wayBack(tx: ReadTx, client: Client | null): SignedOut["back"] {
   return href === undefined ? null : { name: clientName(client), href };
 }
 
+/** The service providers of SAML that took part in sessions. @param but who asked for the end */
+export function othersOf(tx: ReadTx, ended: EndedSessions, but: string | null = null): readonly ClientName[] {
+  const ids = new Set(ended.flatMap(({ session }) => (session.serviceProviders ?? []).map(({ clientId }) => clientId)));
+  return [...ids].flatMap((id) => {
+    const client = id === but ? undefined : tx.get("clients", id);
+    return client === undefined ? [] : [clientName(client)];
+  });
+}
+
 async function notifyAndReturn(
   ctx: Context,
   {
@@ -180,10 +203,14 @@ async function notifyAndReturn(
     back,
     stays,
     uiLocales,
-  }: Pick<SignedOut, "location" | "back" | "stays" | "uiLocales"> & { readonly ended: EndedSessions },
+    others,
+    saml,
+  }: Pick<SignedOut, "location" | "back" | "stays" | "uiLocales" | "others" | "saml"> & {
+    readonly ended: EndedSessions;
+  },
 ): Promise<SignedOut> {
   const notices = await notifyClients(ctx, ended);
-  return { kind: "signed-out", location, notices, ended: ended.length > 0, back, stays, uiLocales };
+  return { kind: "signed-out", location, notices, ended: ended.length > 0, back, stays, uiLocales, others, saml };
 }
 
 export interface LogoutPage {
@@ -193,6 +220,8 @@ export interface LogoutPage {
   readonly username: string | null;
   readonly why: LogoutRecord["why"];
   readonly uiLocales: string | undefined;
+  /** Service providers of SAML that would not be told. */
+  readonly others: readonly ClientName[];
 }
 
 /** What the confirmation page shows. @throws {InteractionError} */
@@ -201,12 +230,14 @@ export const showLogout = (ctx: Context, uid: string, browser: Browser): Promise
     const interaction = findInteraction(tx, ctx, uid, browser);
     const { clientId, why, uiLocales } = logoutRecordOf(interaction);
     const client = clientId === null ? undefined : tx.get("clients", clientId);
+    const live = liveSession(tx, browser.session);
     return {
       csrf: interaction.csrf,
       client: client === undefined ? null : { id: client.client_id, name: clientName(client) },
-      username: liveSession(tx, browser.session)?.user.username ?? null,
+      username: live?.user.username ?? null,
       why,
       uiLocales,
+      others: live === null ? [] : othersOf(tx, withClients(tx, [live.session]), clientId),
     };
   });
 
@@ -232,12 +263,15 @@ export async function answerLogout(
     const location = isRegistered ? returnAddress(ctx, client, asked) : null;
     const sent = asked.postLogoutRedirectUri !== undefined;
     const stays = !sent || isRegistered ? null : client === null ? "no-hint" : "not-registered";
+    const ended = endSessionOfCookie(tx, browser.session);
     return {
-      ended: endSessionOfCookie(tx, browser.session),
+      ended,
       location,
       back: wayBack(tx, client),
       stays,
       uiLocales: asked.uiLocales,
+      others: othersOf(tx, ended, asked.clientId),
+      saml: asked.saml,
     } as const;
   });
   return ending === null ? null : notifyAndReturn(ctx, ending);

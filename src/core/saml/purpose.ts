@@ -159,7 +159,14 @@ function finish(tx: Tx, ctx: Context, request: SamlRequest, outcome: SignInOutco
   if (typeof outcome === "string") return canceled(request);
   const { session, user } = outcome.session;
   const nameId = nameIdOf(ctx, request.nameId, user);
-  if (nameId === null) return { kind: "refused", error: withoutName(request, user.username) };
+  // The user is signed in, so the session stays.
+  if (nameId === null)
+    return {
+      kind: "saml",
+      plan: withoutName(request, user.username),
+      clientId: request.clientId,
+      username: user.username,
+    };
   const contextClass = reportedClass(request.context ?? [], outcome.standing.acr);
   rememberProvider(tx, session, { clientId: request.clientId, nameId: nameId.value, format: nameId.format });
   const plan: SamlPlan = {

@@ -38,8 +38,10 @@ export type SignInRecord = AuthorizationRecord | SamlSignInRecord | PageRecord;
 export interface LogoutRecord {
   readonly kind: "logout";
   /** Why the person is asked: the app sent no `id_token_hint`, or one that names another user. */
-  readonly why: "no-hint" | "other-user";
+  readonly why: "no-hint" | "other-user" | "unsigned";
   readonly clientId: string | null;
+  /** The LogoutRequest of a service provider, which is answered afterwards: a type of `core/saml/logout.ts`. */
+  readonly saml?: unknown;
   /** The client as its metadata document described it when the sign-out began. */
   readonly document?: Client | undefined;
   /** `post_logout_redirect_uri` and `state`, as they were sent. */

@@ -94,7 +94,7 @@ export type Ending =
       readonly clientId: string;
       readonly username: string;
     }
-  /** An assertion for a service provider, which is signed after the transaction. `plan`: a type of `core/saml/purpose.ts`. */
+  /** An assertion for a service provider, which is signed after the transaction. `plan`: a type of `core/saml/purpose.ts`, or why there is none. */
   | { readonly kind: "saml"; readonly plan: unknown; readonly clientId: string; readonly username: string }
   | { readonly kind: "own-page"; readonly path: string }
   /** Thrown after the transaction, because the end of the interaction must be kept. */

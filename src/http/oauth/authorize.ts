@@ -11,7 +11,7 @@ import { noteUnchecked } from "../answer/cleaned.ts";
 import { knownBrowser, readBrowser, setBrowserCookie, setSessionCookie } from "../input/cookies.ts";
 import { bodyParameters, clientQuery } from "../input/params.ts";
 import { viewFor } from "../pages/reader.ts";
-import type { SamlPlan } from "../../core/saml/purpose.ts";
+import type { SamlPlan, SamlStatusError } from "../../core/saml/purpose.ts";
 import { sendAssertion } from "../saml/post.ts";
 import { note, type Web } from "../web.ts";
 import { renderFormPost } from "../pages/pages.ts";
@@ -104,7 +104,7 @@ export async function takeStep(
       redirect(res, web.base + step.path);
       return;
     case "saml":
-      await sendAssertion(web, req, res, { ...step, plan: step.plan as SamlPlan }, remarks);
+      await sendAssertion(web, req, res, { ...step, plan: step.plan as SamlPlan | SamlStatusError }, remarks);
       return;
     case "return":
       note(res, { client: step.clientId, user: step.username, outcome: after("back to the client with a code") });

@@ -15,6 +15,7 @@ import { sendPage } from "../pages/page-writer.ts";
 import { bodyParameters, clientQuery, every, single, type UidRequest } from "../input/params.ts";
 import { viewFor } from "../pages/reader.ts";
 import { asApi } from "../route.ts";
+import { answerLogoutRequest } from "../saml/slo.ts";
 import { note, noteRefusal, type Web } from "../web.ts";
 
 /** OpenID Connect RP-Initiated Logout 1.0: the endpoint, and the page that asks the user. */
@@ -86,6 +87,7 @@ export const getLogoutPage = (web: Web) => async (req: UidRequest, res: Response
     action: `${web.base}/interaction/${req.params.uid}/logout`,
     ...page,
     client: page.client && { ...page.client, name: page.client.name(shown.lang) },
+    others: page.others.map((name) => name(shown.lang)),
   };
   sendPage(res, 200, renderLogout(web.renderer, view));
 };
@@ -104,8 +106,9 @@ export const postLogoutPage = (web: Web) => async (req: UidRequest, res: Respons
   await sendSignedOut(web, req, res, outcome);
 };
 
-async function sendSignedOut(web: Web, req: Request, res: Response, outcome: SignedOut): Promise<void> {
-  clearSessionCookie(web, res);
+/** The page after a sign-out, or the way back to the app. */
+export async function sendSignedOut(web: Web, req: Request, res: Response, outcome: SignedOut): Promise<void> {
+  if (outcome.stillSignedIn !== true) clearSessionCookie(web, res);
   const failed = outcome.notices.filter(({ ok }) => !ok).map(({ client, detail }) => `${client}: ${detail}`);
   note(res, { outcome: "signed out" });
   if (failed.length > 0) {
@@ -114,6 +117,7 @@ async function sendSignedOut(web: Web, req: Request, res: Response, outcome: Sig
       fix: { text: "To see what was sent", command: ["idp", "requests", "list", "--endpoint", "backchannel_logout"] },
     });
   }
+  if (outcome.saml !== undefined && (await answerLogoutRequest(web, req, res, outcome))) return;
   if (outcome.location !== null) {
     redirect(res, outcome.location);
     return;
@@ -126,6 +130,7 @@ async function sendSignedOut(web: Web, req: Request, res: Response, outcome: Sig
     state: outcome.ended ? "done" : "already",
     back: outcome.back && { ...outcome.back, name: outcome.back.name(shown.lang) },
     stays: outcome.stays,
+    others: outcome.others.map((name) => name(shown.lang)),
     signInHref: `${web.base}/account`,
   });
   sendPage(res, 200, page);

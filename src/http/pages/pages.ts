@@ -196,14 +196,14 @@ export function renderDevice(renderer: Renderer, view: DeviceView): Page {
 export function renderLogout(renderer: Renderer, view: LogoutView): Page {
   const { page, say } = writerOf(renderer, view);
   const notes = [say(`note.logout-${view.why}`)];
-  return page("logout", { state: "default", title: say("logout.title") }, { ...view, details: [], notes });
+  return page("logout", { state: "default", title: say("logout.title") }, { others: [], ...view, details: [], notes });
 }
 
 export function renderSignedOut(renderer: Renderer, view: SignedOutView): Page {
   const { page, say } = writerOf(renderer, view);
   const heading = { state: view.state, title: say("signed-out.title") };
   const reason = view.stays && say(`signed-out.stays-${view.stays}`);
-  const content = { ...view, sentence: say(`signed-out.${view.state}`), reason };
+  const content = { others: [], ...view, sentence: say(`signed-out.${view.state}`), reason };
   return page("signed-out", heading, content, plainPageHeaders);
 }
 
@@ -219,7 +219,7 @@ export function renderSamlPost(renderer: Renderer, view: FormPostView): Page {
   const { page, say } = writerOf(renderer, view);
   const parameters = view.parameters.map(([name, value]) => ({ name, value }));
   const heading = { state: "default", title: say("form-post.title") };
-  return page("saml-post", heading, { action: view.action, parameters }, formPostHeaders);
+  return page("saml-post", heading, { action: view.action, parameters, others: view.others ?? [] }, formPostHeaders);
 }
 
 export function renderError(renderer: Renderer, view: ErrorView): Page {

@@ -230,7 +230,9 @@ export interface LogoutView extends View {
   readonly client: AppView | null;
   /** Who is signed in; null for nobody. */
   readonly username: string | null;
-  readonly why: "no-hint" | "other-user";
+  readonly why: "no-hint" | "other-user" | "unsigned";
+  /** Service providers that are not told. */
+  readonly others?: readonly string[];
 }
 
 export interface SignedOutView extends View {
@@ -240,6 +242,8 @@ export interface SignedOutView extends View {
   /** Why the browser does not go back to the app by itself; null if the app did not ask for that. */
   readonly stays: "no-hint" | "not-registered" | null;
   readonly signInHref: string;
+  /** Service providers that are not told. */
+  readonly others?: readonly string[];
 }
 
 /** An answer that the browser posts to a client. */
@@ -247,4 +251,6 @@ export interface FormPostView extends View {
   /** The redirect URI. */
   readonly action: string;
   readonly parameters: readonly (readonly [name: string, value: string])[];
+  /** After a sign-out: service providers that are not told. */
+  readonly others?: readonly string[];
 }

@@ -1,6 +1,7 @@
 import type { Request, Response } from "express";
+import { baseOf } from "../../core/endpoints.ts";
 import type { Brought } from "../../core/saml/message.ts";
-import type { SamlPlan, SamlStatusError } from "../../core/saml/purpose.ts";
+import { SamlStatusError, type SamlPlan } from "../../core/saml/purpose.ts";
 import type { SamlPost } from "../../core/saml/response.ts";
 import { renderSamlPost } from "../pages/pages.ts";
 import { sendPage } from "../pages/page-writer.ts";
@@ -8,6 +9,13 @@ import { viewFor } from "../pages/reader.ts";
 import { note, notesOf, type Web } from "../web.ts";
 
 /** Messages that the browser posts to a service provider, and what the ledger keeps of messages. */
+
+/** The parameter that names a request which came by a cross-site POST. */
+export const keptName = "kept";
+
+/** Where such a request goes on. */
+export const keptLocation = ({ base, ctx }: Web, name: "sso" | "slo", kept: string): string =>
+  `${base}${baseOf(ctx.layout.issuer)}${ctx.layout.saml[name]}?${keptName}=${encodeURIComponent(kept)}${name === "slo" ? "&for=slo" : ""}`;
 
 /** Notes what a message says, without what may be a secret, for the ledger. A message that cannot be read is not noted. */
 export async function noteMessage(
@@ -40,9 +48,11 @@ export async function sendAssertion(
   web: Web,
   req: Request,
   res: Response,
-  result: SamlResult,
+  { plan, ...named }: Omit<SamlResult, "plan"> & { readonly plan: SamlPlan | SamlStatusError },
   remarks: readonly string[],
 ): Promise<void> {
+  if (plan instanceof SamlStatusError) throw plan;
+  const result = { ...named, plan };
   const { respond } = await import("../../core/saml/response.ts");
   const post = await respond(web.ctx, result.plan);
   res.locals["samlResult"] = result;

@@ -10,7 +10,7 @@ import { knownBrowser, readBrowser, setBrowserCookie } from "../input/cookies.ts
 import { bodyParameters, clientQuery, single } from "../input/params.ts";
 import { takeStep } from "../oauth/authorize.ts";
 import { note, type Web } from "../web.ts";
-import { noteMessage } from "./post.ts";
+import { keptLocation, keptName, noteMessage } from "./post.ts";
 
 const requests = () => import("../../core/saml/request.ts");
 
@@ -27,9 +27,6 @@ export function broughtBy(req: Request): Brought {
     query: req.originalUrl.split("?").slice(1).join("?"),
   };
 }
-
-/** The parameter that names a request which came by a cross-site POST. */
-const keptName = "kept";
 
 /** An AuthnRequest by HTTP-Redirect, or one that was kept. */
 export const getSso = (web: Web) => async (req: Request, res: Response) => {
@@ -54,10 +51,7 @@ export const postSso = (web: Web) => async (req: Request, res: Response) => {
   }
   const kept = await keepRequest(web.ctx, taken.request, browser);
   noteTaken(res, taken, "kept until the browser comes with its cookies");
-  redirect(
-    res,
-    `${web.base}${web.ctx.layout.issuer.replace(/\/$/, "")}${web.ctx.layout.saml.sso}?${keptName}=${encodeURIComponent(kept)}`,
-  );
+  redirect(res, keptLocation(web, "sso", kept));
 };
 
 /** A sign-in that begins here. */

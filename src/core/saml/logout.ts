@@ -1,0 +1,224 @@
+import { nameIdAtClient, type ReadTx, type Session } from "../../store/store.ts";
+import type { Context } from "../context.ts";
+import { samlKeys } from "../keys/saml-keys.ts";
+import { othersOf, type AskLogout, type SignedOut } from "../logout/logout.ts";
+import { hashOf } from "../secrets.ts";
+import { spaces, type Binding } from "../service-providers/names.ts";
+import { serviceProvider } from "../service-providers/provider.ts";
+import { notifyClients } from "../sessions/backchannel.ts";
+import { endSessions } from "../sessions/sessions.ts";
+import { InteractionError, newInteraction, type Browser, type LogoutRecord } from "../sign-in/interactions.ts";
+import { signElement, signQuery } from "../xml/sign.ts";
+import { childOf, childrenOf, textIn, type XmlElement } from "../xml/parse.ts";
+import { attribute, xml } from "../xml/write.ts";
+import { entityIdOf, samlAddress } from "./addresses.ts";
+import { statusXml } from "./draft.ts";
+import {
+  checkRelayState,
+  checkSignature,
+  decodeMessage,
+  deflateMessage,
+  issuerIn,
+  reading,
+  refuseMessage,
+  rootOf,
+  type Brought,
+} from "./message.ts";
+import { providerNamed } from "./request.ts";
+import { newId } from "./response.ts";
+
+/** Single logout that a service provider begins (SAML Profiles 4.4). Other service providers are not told, and the status says so. */
+
+/** What is needed to answer a LogoutRequest. */
+export interface LogoutToAnswer {
+  readonly clientId: string;
+  readonly requestId: string;
+  readonly relayState: string | null;
+  /** Why nothing was ended; null: it is answered with what happened. */
+  readonly refusal: { readonly second: string | null; readonly message: string } | null;
+}
+
+/** A checked LogoutRequest. */
+export interface TakenLogout {
+  readonly answer: LogoutToAnswer;
+  /** Null: nobody can tell who sent it, so the person is asked. */
+  readonly proven: { readonly nameId: string; readonly indexes: readonly string[] } | null;
+  readonly remark: string | null;
+}
+
+/** @throws {OAuthError} shown to the person */
+export async function takeLogout(
+  ctx: Context,
+  brought: Brought,
+  onSender: (entityId: string) => void,
+): Promise<TakenLogout> {
+  const text = decodeMessage(brought);
+  const read = rootOf(text, ["LogoutRequest"]);
+  const entityId = issuerIn(read);
+  onSender(entityId);
+  const { provider } = await providerNamed(ctx, entityId, null);
+  const { message, signature } = checkSignature(brought, text, read, provider);
+  const remark = checkRelayState(brought.relayState);
+  const answer = {
+    clientId: entityId,
+    requestId: message.attributes["ID"] ?? "",
+    relayState: brought.relayState ?? null,
+    refusal: refusalOf(ctx, message),
+  };
+  if (signature !== "good") return { answer, proven: null, remark };
+  return { answer, remark, proven: reading(() => namedIn(message)) };
+}
+
+function refusalOf(ctx: Context, { attributes }: XmlElement): LogoutToAnswer["refusal"] {
+  const { Destination: destination, NotOnOrAfter: until } = attributes;
+  const here = samlAddress(ctx, "slo");
+  if (destination !== undefined && destination !== here)
+    return { second: null, message: `Destination "${destination}" is not ${here} (SAML Core 3.2.1)` };
+  if (until !== undefined && !(Date.parse(until) > ctx.now()))
+    return { second: null, message: `the LogoutRequest expired at ${until} (SAML Core 3.7.1)` };
+  return null;
+}
+
+function namedIn(message: XmlElement): NonNullable<TakenLogout["proven"]> {
+  const name = childOf(message, spaces.assertion, "NameID");
+  if (name === undefined) throw refuseMessage("the LogoutRequest has no NameID", "SAML Core 3.7.1");
+  return { nameId: textIn(name), indexes: childrenOf(message, spaces.protocol, "SessionIndex").map(textIn) };
+}
+
+/** A session, with the part of a service provider in it. */
+const sessionsOf = (
+  tx: ReadTx,
+  clientId: string,
+  { nameId, indexes }: NonNullable<TakenLogout["proven"]>,
+): readonly Session[] =>
+  tx
+    .everything("sessions", "nameId", nameIdAtClient(clientId, nameId))
+    .filter(({ sid }) => indexes.length === 0 || indexes.includes(sid));
+
+const signedOut = { kind: "signed-out", location: null, back: null, stays: null, uiLocales: undefined } as const;
+
+/** Ends the session that a signed request names, or asks the person. */
+export async function beginSamlLogout(
+  ctx: Context,
+  { answer, proven }: TakenLogout,
+  browser: Browser,
+): Promise<SignedOut | AskLogout> {
+  if (answer.refusal !== null)
+    return { ...signedOut, notices: [], ended: false, others: [], saml: answer, stillSignedIn: true };
+  const { clientId } = answer;
+  if (proven === null) {
+    const record: LogoutRecord = {
+      kind: "logout",
+      why: "unsigned",
+      clientId,
+      saml: answer,
+      postLogoutRedirectUri: undefined,
+      state: undefined,
+    };
+    return ctx.store.transaction((tx) => {
+      const interaction = newInteraction(ctx, record, browser);
+      tx.insert("interactions", interaction);
+      return { kind: "ask", uid: interaction.uid };
+    });
+  }
+  const { ended, others, isForeign } = await ctx.store.transaction((tx) => {
+    const sessions = sessionsOf(tx, clientId, proven);
+    // There is such a session, but this service provider has no part in it, or knows the user by another name.
+    const isForeign =
+      sessions.length === 0 && proven.indexes.some((sid) => tx.find("sessions", "sid", sid) !== undefined);
+    const ended = endSessions(tx, sessions);
+    return { ended, others: othersOf(tx, ended, clientId), isForeign };
+  });
+  const isOwn = ended.some(({ session }) => browser.session !== null && session.id === hashOf(browser.session));
+  const notices = await notifyClients(ctx, ended);
+  const refusal = isForeign
+    ? {
+        second: "UnknownPrincipal",
+        message: "no session of this service provider has this NameID and SessionIndex (SAML Core 3.7.1)",
+      }
+    : null;
+  return {
+    ...signedOut,
+    notices,
+    ended: ended.length > 0,
+    others,
+    saml: { ...answer, refusal },
+    stillSignedIn: !isOwn,
+  };
+}
+
+/** The answer to a LogoutRequest. */
+export interface LogoutAnswer {
+  readonly binding: Binding;
+  /** The registered address; with HTTP-Redirect with the whole query. */
+  readonly action: string;
+  readonly parameters: readonly (readonly [name: string, value: string])[];
+  readonly xml: string;
+  readonly statuses: readonly string[];
+}
+
+/** @returns null: the service provider has no address for it @throws {OAuthError} if it was removed meanwhile */
+export async function answerLogout(
+  ctx: Context,
+  { saml, others }: Pick<SignedOut, "saml" | "others">,
+): Promise<LogoutAnswer | null> {
+  const { clientId, requestId, relayState, refusal } = saml as LogoutToAnswer;
+  const client = await ctx.store.read((tx) => tx.get("clients", clientId));
+  const provider = client === undefined ? null : await serviceProvider(client);
+  if (provider?.slo == null) return null;
+  const { binding, responseUrl } = provider.slo;
+  const [key] = await samlKeys(ctx);
+  const second = refusal === null ? (others.length > 0 ? "PartialLogout" : null) : refusal.second;
+  const message =
+    refusal?.message ??
+    (second === null ? null : "other service providers of the session are not told (SAML Core 3.7.3.2)");
+  const status = { top: refusal === null ? "Success" : "Requester", second } as const;
+  const id = newId(ctx);
+  const at = new Date(ctx.now()).toISOString().replace(/\.\d+Z$/, "Z");
+  const response = xml`<samlp:LogoutResponse xmlns:samlp="${spaces.protocol}" xmlns:saml="${spaces.assertion}" ID="${id}" Version="2.0" IssueInstant="${at}" Destination="${responseUrl}"${attribute("InResponseTo", requestId)}>
+    <saml:Issuer>${entityIdOf(ctx)}</saml:Issuer>
+    ${statusXml(status as Parameters<typeof statusXml>[0], message)}
+    </samlp:LogoutResponse>`;
+  const state = relayState === null ? [] : [["RelayState", relayState] as const];
+  const statuses = [status.top, ...(second === null ? [] : [second])];
+  if (binding === "post") {
+    const signed = signElement(response, "LogoutResponse", id, key);
+    const parameters = [["SAMLResponse", Buffer.from(signed.text).toString("base64")] as const, ...state];
+    return { binding, action: responseUrl, parameters, xml: signed.text, statuses };
+  }
+  const parameters = [["SAMLResponse", deflateMessage(response.text)] as const, ...state];
+  const query = signQuery(parameters, key.key);
+  const action = `${responseUrl}${responseUrl.includes("?") ? "&" : "?"}${query}`;
+  return { binding, action, parameters, xml: response.text, statuses };
+}
+
+interface KeptLogout {
+  readonly kind: "saml-kept-logout";
+  readonly taken: TakenLogout;
+}
+
+/** Keeps a request that came by a cross-site POST, without cookies. @returns its name */
+export const keepLogout = (ctx: Context, taken: TakenLogout, browser: Browser): Promise<string> =>
+  ctx.store.transaction((tx) => {
+    const empty: LogoutRecord = {
+      kind: "logout",
+      why: "unsigned",
+      clientId: null,
+      postLogoutRedirectUri: undefined,
+      state: undefined,
+    };
+    const interaction = newInteraction(ctx, empty, { ...browser, id: null });
+    const purpose: KeptLogout = { kind: "saml-kept-logout", taken };
+    tx.insert("interactions", { ...interaction, browser: hashOf(`kept ${ctx.random(16)}`), purpose });
+    return interaction.uid;
+  });
+
+/** @throws {InteractionError} if there is none of this name any more */
+export const keptLogout = (ctx: Context, uid: string): Promise<TakenLogout> =>
+  ctx.store.read((tx) => {
+    const kept = tx.get("interactions", uid);
+    const record = kept?.purpose as KeptLogout | undefined;
+    if (kept === undefined || record?.kind !== "saml-kept-logout" || kept.expiresAt <= ctx.now())
+      throw new InteractionError("gone");
+    return record.taken;
+  });

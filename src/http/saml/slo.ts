@@ -1,0 +1,83 @@
+import type { Request, Response } from "express";
+import type { SignedOut } from "../../core/logout/logout.ts";
+import type { TakenLogout } from "../../core/saml/logout.ts";
+import { redirect } from "../answer/answer.ts";
+import { knownBrowser, readBrowser, setBrowserCookie } from "../input/cookies.ts";
+import { clientQuery, single } from "../input/params.ts";
+import { sendSignedOut } from "../oauth/logout.ts";
+import { renderSamlPost } from "../pages/pages.ts";
+import { sendPage } from "../pages/page-writer.ts";
+import { viewFor } from "../pages/reader.ts";
+import { note, type Web } from "../web.ts";
+import { keptLocation, noteMessage } from "./post.ts";
+import { broughtBy } from "./sso.ts";
+
+/** LogoutRequests of service providers. */
+
+const logout = () => import("../../core/saml/logout.ts");
+
+export const getSlo = (web: Web) => async (req: Request, res: Response) => {
+  const query = clientQuery(req);
+  const kept = single(query, "kept");
+  const isKept = kept !== undefined && single(query, "SAMLRequest") === undefined;
+  const taken = isKept ? await (await logout()).keptLogout(web.ctx, kept) : await take(web, req, res);
+  await goOn(web, req, res, taken);
+};
+
+/** By HTTP-POST, mostly without cookies (SameSite). What is not signed needs them: then it is kept. */
+export const postSlo = (web: Web) => async (req: Request, res: Response) => {
+  const taken = await take(web, req, res);
+  const browser = readBrowser(web, req);
+  if (browser.session !== null) {
+    await goOn(web, req, res, taken);
+    return;
+  }
+  const kept = await (await logout()).keepLogout(web.ctx, taken, browser);
+  note(res, { client: taken.answer.clientId, outcome: "kept until the browser comes with its cookies" });
+  redirect(res, keptLocation(web, "slo", kept));
+};
+
+async function take(web: Web, req: Request, res: Response): Promise<TakenLogout> {
+  const { takeLogout } = await logout();
+  const brought = broughtBy(req);
+  await noteMessage(res, "SAMLRequest", brought);
+  return takeLogout(web.ctx, brought, (client) => {
+    note(res, { client });
+  });
+}
+
+async function goOn(web: Web, req: Request, res: Response, taken: TakenLogout): Promise<void> {
+  const { beginSamlLogout } = await logout();
+  const browser = knownBrowser(web, req);
+  note(res, { client: taken.answer.clientId });
+  const outcome = await beginSamlLogout(web.ctx, taken, browser);
+  if (outcome.kind === "signed-out") {
+    await sendSignedOut(web, req, res, outcome);
+    return;
+  }
+  if (browser.isNew) setBrowserCookie(web, res, browser.id);
+  note(res, { outcome: ["sign-out page", ...(taken.remark === null ? [] : [taken.remark])].join("; ") });
+  redirect(res, `${web.base}/interaction/${outcome.uid}/logout`);
+}
+
+/** Answers the service provider that asked for a sign-out. @returns whether it has an address for that */
+export async function answerLogoutRequest(web: Web, req: Request, res: Response, outcome: SignedOut): Promise<boolean> {
+  const { answerLogout } = await logout();
+  const answer = await answerLogout(web.ctx, outcome);
+  if (answer === null) return false;
+  const { binding, action, parameters, xml, statuses } = answer;
+  const words = outcome.ended ? "signed out" : "no session ended";
+  note(res, {
+    outcome: `${words}; LogoutResponse ${statuses.join(" / ")}`,
+    answer: { location: action.split("?")[0] ?? "", parameters },
+  });
+  await noteMessage(res, "SAMLResponse", { xml });
+  if (binding === "redirect") {
+    redirect(res, action);
+    return true;
+  }
+  const shown = viewFor(web, req, res);
+  const others = outcome.others.map((name) => name(shown.lang));
+  sendPage(res, 200, renderSamlPost(web.renderer, { ...shown, action, parameters, others }));
+  return true;
+}

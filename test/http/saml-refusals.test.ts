@@ -1,0 +1,225 @@
+import { expect, test } from "vitest";
+import { enroll, serve } from "../helpers/app.ts";
+import { approve, Browser, type Visit } from "../helpers/browser.ts";
+import { signIn } from "../helpers/client.ts";
+import {
+  authnRequest,
+  formats,
+  newKey,
+  postedBy,
+  postRequest,
+  redirectUrl,
+  registerSp,
+  rsaSha1,
+  signInBySaml,
+  signXml,
+  type Posted,
+  type RequestChange,
+  type Sp,
+} from "../helpers/saml.ts";
+
+/** Each refusal of an AuthnRequest: a page where nobody is proven, else a signed status at the registered address. */
+
+const idp = await serve();
+const sso = `${idp.issuer}/saml/sso`;
+const open = (sp: Sp, change: RequestChange = {}, browser = new Browser(idp.issuer)): Promise<Visit> =>
+  browser.open(redirectUrl(sso, authnRequest(idp, sp, change), "state"));
+
+const isPage = ({ status, page, body }: Visit): void => {
+  expect([status, page]).toEqual([400, "error"]);
+  expect(body).not.toContain("SAMLResponse");
+};
+
+/** A status at the registered address. */
+async function statusOf(sp: Sp, change: RequestChange, browser?: Browser): Promise<Posted> {
+  const posted = postedBy(await open(sp, change, browser));
+  expect(posted.action).toBe(sp.acs);
+  expect(posted.relayState).toBe("state");
+  expect(posted.response.document.getElementsByTagNameNS("*", "Assertion").length).toBe(0);
+  expect(posted.response.document.getElementsByTagNameNS("*", "Signature").length).toBe(1);
+  expect(posted.response.statusMessage).toMatch(/SAML (?:Core|Bindings|Profiles) \d/);
+  return posted;
+}
+
+const context = (classes: readonly string[], comparison = "exact"): RequestChange => ({
+  inside: `<samlp:RequestedAuthnContext Comparison="${comparison}">${classes.map((one) => `<saml:AuthnContextClassRef>${one}</saml:AuthnContextClassRef>`).join("")}</samlp:RequestedAuthnContext>`,
+});
+
+test("an unknown entityID: the page shows it, the address, and the command that registers both", async () => {
+  const visit = await open({ entityId: "http://localhost:9999/unknown-sp", acs: "http://localhost:9999/acs" });
+  isPage(visit);
+  for (const part of ["http://localhost:9999/unknown-sp", "http://localhost:9999/acs"])
+    expect(visit.body).toContain(part);
+  expect(visit.body.replaceAll(/<[^>]+>/g, "")).toContain(
+    "clients add http://localhost:9999/unknown-sp --saml-acs http://localhost:9999/acs",
+  );
+});
+
+test("words that are not plain stand beside the command", async () => {
+  const visit = await open({ entityId: "http://localhost:9999/$(id)", acs: "http://localhost:9999/acs" });
+  isPage(visit);
+  const text = visit.body.replaceAll(/<[^>]+>/g, "");
+  expect(text).toContain("clients add VALUE --saml-acs http://localhost:9999/acs");
+  expect(text).toContain("VALUE is http://localhost:9999/$(id)");
+});
+
+test.each([
+  "http://localhost:3000/acs/",
+  "http://localhost:3000/acs?x=1",
+  "HTTP://localhost:3000/acs",
+  "http:localhost:3000/acs",
+  "https://evil.test/acs",
+])("an address that is not registered letter by letter: %s", async (acs) => {
+  const sp = await registerSp(idp, { acs: ["http://localhost:3000/acs"] });
+  const visit = await open({ ...sp, acs });
+  isPage(visit);
+  expect(visit.body.replaceAll(/<[^>]+>/g, "")).toContain(acs);
+});
+
+test("an index that nobody registered, a client of OpenID Connect, and no request at all", async () => {
+  const sp = await registerSp(idp);
+  isPage(await open(sp, { attributes: { AssertionConsumerServiceURL: null, AssertionConsumerServiceIndex: "9" } }));
+  isPage(await open({ entityId: "demo-app", acs: "http://localhost:3000/callback" }));
+  isPage(await new Browser(idp.issuer).open(sso));
+  isPage(await open(sp, { issuer: null }));
+});
+
+test("what signs wrongly, not at all where it has to, or with SHA-1", async () => {
+  const [own, other] = [newKey(), newKey()];
+  const sp = await registerSp(idp, { certificates: [own.certificate], require_signed_requests: true });
+  const browser = new Browser(idp.issuer);
+  const at = (xml: string, signed?: Parameters<typeof redirectUrl>[3]) =>
+    browser.open(redirectUrl(sso, xml, "s", signed));
+  isPage(await at(authnRequest(idp, sp)));
+  isPage(await at(authnRequest(idp, sp), other));
+  isPage(await browser.open(redirectUrl(sso, authnRequest(idp, sp), "s", own).replace("RelayState=s", "RelayState=t")));
+  isPage(await postRequest(browser, sso, authnRequest(idp, sp)));
+  isPage(await postRequest(browser, sso, signXml(authnRequest(idp, sp), other)));
+  isPage(
+    await postRequest(browser, sso, signXml(authnRequest(idp, sp), own).replace("Version", 'ForceAuthn="1" Version')),
+  );
+  isPage(await at(authnRequest(idp, sp), { key: own.key, algorithm: rsaSha1 }));
+  isPage(await postRequest(browser, sso, signXml(authnRequest(idp, sp), own, rsaSha1)));
+  const old = await registerSp(idp, { certificates: [own.certificate], allow_sha1: true });
+  expect((await at(authnRequest(idp, old), { key: own.key, algorithm: rsaSha1 })).page).toBe("login");
+  expect((await browser.open(redirectUrl(sso, authnRequest(idp, old)))).page).toBe("login");
+});
+
+test("a signature that nobody can check is accepted, and the ledger says so", async () => {
+  const own = newKey();
+  const sp = await registerSp(idp);
+  const browser = new Browser(idp.issuer);
+  const visit = await browser.open(redirectUrl(sso, authnRequest(idp, sp), "s", own));
+  expect(visit.page).toBe("login");
+  expect((await postRequest(browser, sso, signXml(authnRequest(idp, sp), own))).page).toBe("login");
+  const records = await idp.call("requests.list", { client: sp.entityId });
+  expect(records.filter(({ outcome }) => outcome.includes("not checked"))).toHaveLength(2);
+});
+
+test.each<readonly [string, RequestChange, readonly string[]]>([
+  ["another Destination", { attributes: { Destination: "http://localhost:1/saml/sso" } }, ["Requester"]],
+  [
+    "another ProtocolBinding",
+    { attributes: { ProtocolBinding: "urn:oasis:names:tc:SAML:2.0:bindings:HTTP-Artifact" } },
+    ["Requester", "UnsupportedBinding"],
+  ],
+  ["IsPassive and nobody signed in", { attributes: { IsPassive: "true" } }, ["Responder", "NoPassive"]],
+  [
+    "a NameID format that nobody has",
+    { inside: '<samlp:NameIDPolicy Format="urn:oasis:names:tc:SAML:2.0:nameid-format:kerberos"/>' },
+    ["Requester", "InvalidNameIDPolicy"],
+  ],
+  ["a class that no sign-in reaches", context(["https://refeds.org/profile/mfa"]), ["Responder", "NoAuthnContext"]],
+  [
+    "a class that is better than all",
+    context(["urn:oasis:names:tc:SAML:2.0:ac:classes:Password"], "better"),
+    ["Responder", "NoAuthnContext"],
+  ],
+  ["another version", { attributes: { Version: "1.1" } }, ["VersionMismatch"]],
+])("%s", async (_, change, statuses) => {
+  const sp = await registerSp(idp);
+  expect((await statusOf(sp, change)).response.statuses).toEqual(statuses);
+});
+
+test("IsPassive with a session is answered without a page", async () => {
+  const sp = await registerSp(idp);
+  const { browser } = await signIn(idp);
+  const { response } = postedBy(await open(sp, { attributes: { IsPassive: "1" } }, browser));
+  expect(response.statuses).toEqual(["Success"]);
+});
+
+test("a user who cancels", async () => {
+  const sp = await registerSp(idp);
+  const browser = new Browser(idp.issuer);
+  const { response } = postedBy(await browser.press(await open(sp, {}, browser), "login-cancel"));
+  expect(response.statuses).toEqual(["Responder", "AuthnFailed"]);
+});
+
+test("a user without the e-mail address that the NameID would be", async () => {
+  const sp = await registerSp(idp);
+  const user = await enroll(idp, { email: null });
+  const browser = new Browser(idp.issuer);
+  const visit = await approve(browser, await open(sp, {}, browser), user);
+  expect(postedBy(visit).response.statuses).toEqual(["Requester", "InvalidNameIDPolicy"]);
+  expect(
+    postedBy(await open(sp, { inside: `<samlp:NameIDPolicy Format="${formats.persistent}"/>` }, browser)).response
+      .statuses,
+  ).toEqual(["Success"]);
+});
+
+test("a character that XML cannot have stops the sign-in and names the claim", async () => {
+  const sp = await registerSp(idp, { attributes: { nick: "nickname" } });
+  const user = await enroll(idp, { claims: { nickname: "a\u0001b" } });
+  const browser = new Browser(idp.issuer);
+  const { response } = postedBy(await approve(browser, await open(sp, {}, browser), user));
+  expect(response.statuses).toEqual(["Responder", "AuthnFailed"]);
+  expect(response.statusMessage).toContain('"nickname"');
+});
+
+test("RelayState of more than 8 kB is the page, of more than 80 bytes a remark", async () => {
+  const sp = await registerSp(idp);
+  const browser = new Browser(idp.issuer);
+  isPage(await postRequest(browser, sso, authnRequest(idp, sp), "x".repeat(8193)));
+  const { relayState } = await signInBySaml(idp, sp, { browser, relayState: "y".repeat(81) });
+  expect(relayState).toBe("y".repeat(81));
+  const records = await idp.call("requests.list", { client: sp.entityId });
+  expect(records.some(({ outcome }) => outcome.includes("81 bytes"))).toBe(true);
+});
+
+test("a sign-in that begins here: an unknown service provider, and one that takes none", async () => {
+  const browser = new Browser(idp.issuer);
+  isPage(await browser.open("/saml/start?sp=http://localhost:9/none"));
+  isPage(await browser.open("/saml/start"));
+  const sp = await registerSp(idp, { unsolicited: false });
+  const visit = await browser.open(`/saml/start?sp=${encodeURIComponent(sp.entityId)}`);
+  expect([visit.status, visit.page]).toEqual([403, "error"]);
+});
+
+test("a suspended user gets no assertion, and signs in again after restore", async () => {
+  const sp = await registerSp(idp);
+  const user = await enroll(idp);
+  const { browser } = await signInBySaml(idp, sp, { user });
+  await idp.call("users.suspend", { username: user });
+  expect((await open(sp, {}, browser)).page).toBe("login");
+  await idp.call("users.restore", { username: user });
+});
+
+test("nothing of OpenID Connect can be used by a service provider", async () => {
+  const sp = await registerSp(idp);
+  const query = new URLSearchParams({
+    client_id: sp.entityId,
+    redirect_uri: sp.acs,
+    response_type: "code",
+    scope: "openid",
+  });
+  const visit = await new Browser(idp.issuer).open(`/api/v2/oauth/authorize?${query.toString()}`);
+  expect([visit.status, visit.page]).toEqual([400, "error"]);
+  const body = new URLSearchParams({ client_id: sp.entityId, grant_type: "client_credentials" });
+  const token = await fetch(`${idp.issuer}/api/v2/oauth/token`, { method: "POST", body });
+  expect(token.status).toBe(400);
+  const device = await fetch(`${idp.issuer}/api/v2/oauth/device_authorization`, { method: "POST", body });
+  expect(device.status).toBe(400);
+  await expect(idp.call("issue.tokens", { user: "alice", client: sp.entityId, scope: "openid" })).rejects.toThrow(
+    "may not use",
+  );
+});
