@@ -17,6 +17,8 @@ import { readBrowser } from "./input/cookies.ts";
 import { basicId } from "./input/credentials.ts";
 import { bodyParameters, queryParameters } from "./input/params.ts";
 import { authorizationResponseOf, sendToClient } from "./oauth/authorize.ts";
+import { samlResultOf, sendSaml, type SamlResult } from "./saml/post.ts";
+import { senderOf } from "./saml/sender.ts";
 import { methods, routeOf, type Handlers, type Route } from "./route.ts";
 import { note, type Web } from "./web.ts";
 
@@ -69,12 +71,14 @@ async function handle(
   await handler(req, res, next);
 }
 
-const readRequest = (web: Web, endpoint: FaultEndpoint, req: Request): Promise<FaultRequest> =>
+const readRequest = async (web: Web, endpoint: FaultEndpoint, req: Request): Promise<FaultRequest> =>
   faultRequestOf(web.ctx, {
     endpoint,
     method: req.method,
     parameters: { ...queryParameters(req), ...(isObject(req.body) && bodyParameters(req)) },
-    client: basicId(req) ?? (typeof req.params["clientId"] === "string" ? req.params["clientId"] : null),
+    client:
+      (endpoint.startsWith("saml_") ? await senderOf(web, req) : basicId(req)) ??
+      (typeof req.params["clientId"] === "string" ? req.params["clientId"] : null),
     accessToken: /^(?:bearer|dpop) +(\S+) *$/i.exec(req.headers.authorization ?? "")?.[1] ?? null,
     session: readBrowser(web, req).session,
   });
@@ -98,6 +102,11 @@ async function before(exchange: Exchange): Promise<boolean> {
 /** Faults after the work is done: the response is finished, but not sent yet. */
 async function after(exchange: Exchange, made: MadeResponse): Promise<void> {
   const { web, req, res, request } = exchange;
+  const saml = samlResultOf(res);
+  if (saml !== null) {
+    await afterSaml(exchange, made, saml);
+    return;
+  }
   const isAuthorize = request.endpoint === "authorize";
   // The authorization response goes to the client, whichever page makes it.
   const authorization = isAuthorize ? authorizationResponseOf(res) : null;
@@ -124,6 +133,25 @@ async function after(exchange: Exchange, made: MadeResponse): Promise<void> {
   const send = fault.flaw === undefined ? null : flawed(fault.flaw);
   if (send !== null) await send();
   else if (hasOwnResponse(fault)) sendOwn(exchange, fault, authorization?.answer.target ?? null);
+  else sendMade(res, made, fault.drop_after);
+}
+
+/** The same of an assertion for a service provider, whichever page makes it. Each flaw of it is one of saml_sso. */
+async function afterSaml(exchange: Exchange, made: MadeResponse, saml: SamlResult): Promise<void> {
+  const { web, req, res, request } = exchange;
+  const { canHave, spoilingOf, spoilResponse } = await import("../core/saml/flaws/spoil.ts");
+  const spoiling = await spoilingOf(web.ctx, saml.plan);
+  const named = { ...request, client: saml.clientId, user: saml.username };
+  const fits = ({ flaw }: Fault): boolean => flaw === undefined || canHave(spoiling, flaw);
+  const own = request.endpoint === "saml_start" ? await web.ctx.faults.take("after", named, fits) : null;
+  const fault = own ?? (await web.ctx.faults.take("after", { ...named, endpoint: "saml_sso" }, fits));
+  if (fault === null) {
+    sendMade(res, made);
+    return;
+  }
+  if (!(await begin(exchange, fault))) return;
+  if (fault.flaw !== undefined) await sendSaml(web, req, res, await spoilResponse(spoiling, fault.flaw, fault.forge));
+  else if (hasOwnResponse(fault)) sendOwn(exchange, fault, null);
   else sendMade(res, made, fault.drop_after);
 }
 

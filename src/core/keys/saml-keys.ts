@@ -29,7 +29,8 @@ export async function newSamlKey({ clock, now }: Pick<Context, "clock" | "now">)
   return { ...made, use: "saml", certificate: pem };
 }
 
-const read = ({ kid, jwk, certificate }: Key): SamlKey => ({
+/** A key, ready to sign. */
+export const readSamlKey = ({ kid, jwk, certificate }: Key): SamlKey => ({
   kid,
   key: createPrivateKey({ key: { ...jwk }, format: "jwk" }),
   certificate: pemOf(certificate ?? ""),
@@ -50,7 +51,7 @@ const isSigning = (key: Key | undefined): boolean => key?.retiredAt === null;
 export async function samlKeys(ctx: Context): Promise<readonly [SamlKey, ...SamlKey[]]> {
   for (;;) {
     const [first, ...others] = await ctx.store.read(allIn);
-    if (first !== undefined && isSigning(first)) return [read(first), ...others.map(read)];
+    if (first !== undefined && isSigning(first)) return [readSamlKey(first), ...others.map(readSamlKey)];
     const key = await newSamlKey(ctx);
     // Another request may have made one meanwhile.
     await ctx.store.transaction((tx) => {

@@ -312,3 +312,10 @@ export async function startRequest(
   };
   return { request, remarks: remark === null ? [] : [remark] };
 }
+
+/** The service provider of a request that was kept; null: there is none of this name. */
+export const keptSender = (ctx: Context, uid: string): Promise<string | null> =>
+  ctx.store.read((tx) => {
+    const record = tx.get("interactions", uid)?.purpose as KeptRequest | undefined;
+    return record?.kind === "saml-kept" ? record.request.clientId : null;
+  });

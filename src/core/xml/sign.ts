@@ -26,6 +26,8 @@ export interface OtherSignature {
   readonly digest?: string;
   /** The secret of an HMAC. */
   readonly secret?: string;
+  /** The reference names no element, so it covers the whole text. */
+  readonly emptyReference?: true;
 }
 
 /**
@@ -45,6 +47,7 @@ export function signElement(
     signature: signatureAlgorithm = algorithms.rsaSha256,
     digest: digestAlgorithm = algorithms.sha256,
     secret,
+    emptyReference = false,
   } = other;
   const signed = new SignedXml({
     privateKey: secret ?? key,
@@ -54,7 +57,12 @@ export function signElement(
   });
   if (secret !== undefined) signed.enableHMAC();
   const place = `//*[local-name()='${name}' and @ID='${id}']`;
-  signed.addReference({ xpath: place, digestAlgorithm, transforms: [algorithms.enveloped, algorithms.exclusive] });
+  signed.addReference({
+    xpath: place,
+    digestAlgorithm,
+    transforms: [algorithms.enveloped, algorithms.exclusive],
+    isEmptyUri: emptyReference,
+  });
   signed.computeSignature(text.text, {
     prefix: "ds",
     location: { reference: `${place}/*[local-name()='Issuer']`, action: "after" },

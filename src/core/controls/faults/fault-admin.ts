@@ -5,7 +5,12 @@ import { isObject, type JsonObject } from "../../../text/json-object.ts";
 import { nearest } from "../../nearest.ts";
 import { type Fault, type FaultInput } from "./faults.ts";
 import { faultInWords } from "./fault-words.ts";
+import type { Client, User } from "../../../store/store.ts";
+import { nameIdOf } from "../../service-providers/name-id.ts";
+import { samlOf } from "../../service-providers/provider.ts";
+import { shapes } from "../../service-providers/shapes.ts";
 import { flawList, flawProblem } from "./flaw-list.ts";
+import { prefixFlaws } from "./saml-flaw-list.ts";
 
 /** Adding, listing and removing faults. */
 
@@ -24,8 +29,8 @@ export async function addFault(ctx: Context, input: FaultInput): Promise<Fault> 
   return fault;
 }
 
-const problemsOf = ({ store }: Context, { client, user, flaw }: FaultInput): Promise<readonly Problem[]> =>
-  store.read((tx) => {
+const problemsOf = (ctx: Context, { client, user, flaw, forge }: FaultInput): Promise<readonly Problem[]> =>
+  ctx.store.read((tx) => {
     const missing = (path: string, name: string, names: readonly string[]): Problem => {
       const meant = nearest(name, names);
       return { path, message: `there is no ${path} "${name}"${meant === undefined ? "" : `. Did you mean ${meant}?`}` };
@@ -52,8 +57,27 @@ const problemsOf = ({ store }: Context, { client, user, flaw }: FaultInput): Pro
         ),
       );
     }
+    const forged = forge === undefined ? undefined : tx.find("users", "username", forge);
+    if (forge !== undefined && forged === undefined) {
+      const names = Array.from(tx.all("users"), (one) => one.username);
+      problems.push({ ...missing("user", forge, names), path: "forge" });
+    }
+    const signing = user === undefined ? undefined : tx.find("users", "username", user);
+    if (flaw !== undefined && forged !== undefined && signing !== undefined && prefixFlaws.includes(flaw)) {
+      const message = prefixProblem(ctx, known, signing, forged);
+      if (message !== null) problems.push({ path: "forge", message });
+    }
     return problems;
   });
+
+/** The name of a user is cut where the forged one ends. */
+function prefixProblem(ctx: Context, client: Client | undefined, signing: User, forged: User): string | null {
+  const fields = client === undefined ? undefined : samlOf(client);
+  const kind = fields?.nameid ?? shapes[fields?.shape ?? "standard"].nameid;
+  const [own, other] = [nameIdOf(ctx, kind, signing)?.value, nameIdOf(ctx, kind, forged)?.value];
+  if (own !== undefined && other !== undefined && own !== other && own.startsWith(other)) return null;
+  return `has the NameID "${other ?? ""}", with which that of ${signing.username}, "${own ?? ""}", does not begin`;
+}
 
 /** @throws {OperationError} not_found */
 export async function removeFault(ctx: Context, { id }: { readonly id: string }): Promise<null> {

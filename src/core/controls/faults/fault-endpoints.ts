@@ -11,6 +11,10 @@ export const faultEndpoints = [
   "device_authorization",
   "logout",
   "register",
+  "saml_sso",
+  "saml_slo",
+  "saml_start",
+  "saml_metadata",
 ] as const;
 /** The methods of requests that a fault can be for. */
 export const faultMethods = ["GET", "HEAD", "POST", "PUT", "DELETE"] as const;

@@ -72,6 +72,7 @@ function namedByRecord(tx: ReadTx, { parameters, session, endpoint }: SentReques
     return { clientId: device.clientId, userId: device.grant?.userId ?? null };
   }
   // Browsers send the cookie to every address of this host, but it matters only at the endpoints that people open.
-  if (endpoint !== "authorize" && endpoint !== "logout") return nobody;
+  const opened = ["authorize", "logout", "saml_sso", "saml_slo", "saml_start"];
+  if (!opened.includes(endpoint)) return nobody;
   return { clientId: null, userId: sessionOf(tx, session)?.userId ?? null };
 }

@@ -38,6 +38,8 @@ export interface Effects {
   /** Bytes of the body. */
   readonly drop_after?: number | undefined;
   readonly flaw?: FlawName | undefined;
+  /** The username whose identity a flaw of SAML forges. */
+  readonly forge?: string | undefined;
 }
 
 /** A fault as it is added; it was checked by the rules of fixtures. */

@@ -1,9 +1,11 @@
 import type { FaultEndpoint } from "./fault-endpoints.ts";
 
+import { samlForgingFlaws, samlSignatureFlaws, samlSignedFlaws } from "./saml-flaw-list.ts";
+
 /** The flaws that a response can have, each with what a client should do about it and the paragraph that says so. */
 
 /** What is wrong. */
-export type FlawPlace = "response" | "id-token" | "id-jag" | "token" | "userinfo" | "keys" | "discovery";
+export type FlawPlace = "response" | "id-token" | "id-jag" | "token" | "userinfo" | "keys" | "discovery" | "saml";
 
 interface FlawRow {
   readonly name: string;
@@ -126,6 +128,7 @@ export const flawList = [
     "refuse the document",
     "OpenID Connect Discovery 4.3, RFC 8414 3.3",
   ]),
+  ...rows("saml_sso", "saml", ...samlSignedFlaws, ...samlSignatureFlaws, ...samlForgingFlaws),
 ] as const satisfies readonly FlawRow[];
 
 export type FlawName = (typeof flawList)[number]["name"];
