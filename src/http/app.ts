@@ -49,10 +49,7 @@ import { enter, mount, type Route } from "./route.ts";
 import { getTryItCallback, postTryIt, postTryItUserInfo } from "./pages/try-it.ts";
 import { postToken } from "./oauth/token.ts";
 import { userinfo } from "./oauth/userinfo.ts";
-import { getMetadata } from "./saml/metadata.ts";
-import { eitherOf } from "./saml/either.ts";
-import { getSlo, postSlo } from "./saml/slo.ts";
-import { getSso, getStart, postSso } from "./saml/sso.ts";
+import { samlRoutes } from "./saml/routes.ts";
 import { offersRegistration, type Web } from "./web.ts";
 import { workloadDiscovery, workloadKeys, workloadPaths } from "./oauth/workloads.ts";
 
@@ -157,26 +154,6 @@ function pageRoutes(web: Web): readonly Route[] {
     { kind: "public", name: "stylesheet", path: brandPaths.stylesheet, get: brandStylesheet(web) },
     { kind: "public", name: "stylesheet", path: brandPaths.logo, get: brandLogo(web) },
     { kind: "public", name: "stylesheet", path: passkeyScriptPath, get: passkeyScriptFile(web) },
-  ];
-}
-
-/** SAML 2.0. The addresses are those of the issuer, as the metadata has them. */
-function samlRoutes(web: Web): readonly Route[] {
-  const { saml } = web.ctx.layout;
-  const sso = { ...page, name: "saml_sso", body: formBody, get: getSso(web), post: postSso(web) } as const;
-  const slo = { ...page, name: "saml_slo", body: formBody, get: getSlo(web), post: postSlo(web) } as const;
-  // Some vendors have one address for both.
-  const both =
-    saml.sso === saml.slo
-      ? [eitherOf(web, sso, slo, saml.sso)]
-      : [
-          { ...sso, path: saml.sso },
-          { ...slo, path: saml.slo },
-        ];
-  return [
-    { ...document, name: "saml_metadata", path: saml.metadata, get: getMetadata(web) },
-    { ...page, name: "saml_start", path: saml.start, get: getStart(web) },
-    ...both,
   ];
 }
 

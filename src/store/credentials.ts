@@ -25,3 +25,20 @@ export interface FederatedCredential {
   readonly subject: string;
   readonly audience: string;
 }
+
+/** A signing key or secret. */
+export interface Key {
+  readonly kid: string;
+  readonly alg: string;
+  /** Private JWK; of kty `oct` for the signing secret. */
+  readonly jwk: Readonly<Record<string, unknown>>;
+  readonly createdAt: string;
+  /** When it stopped signing, in milliseconds; null: it signs. */
+  readonly retiredAt: number | null;
+  /** Retired keys are published until here. */
+  readonly expiresAt?: number;
+  /** It signs messages of SAML, and no token. Absent: it signs tokens. */
+  readonly use?: "saml";
+  /** Of a key of SAML, in PEM. */
+  readonly certificate?: string;
+}

@@ -1,3 +1,4 @@
+export type { Key } from "./credentials.ts";
 import type { FederatedCredential, FederatedSubject, Passkey } from "./credentials.ts";
 
 /** The lasting records. Short-lived ones are in pending.ts, and parts of these in credentials.ts. */
@@ -175,23 +176,6 @@ export interface Session {
   }[];
   readonly createdAt: string;
   readonly expiresAt: number;
-}
-
-/** A signing key or secret. */
-export interface Key {
-  readonly kid: string;
-  readonly alg: string;
-  /** Private JWK; of kty `oct` for the signing secret. */
-  readonly jwk: Readonly<Record<string, unknown>>;
-  readonly createdAt: string;
-  /** When it stopped signing, in milliseconds; null: it signs. */
-  readonly retiredAt: number | null;
-  /** Retired keys are published until here. */
-  readonly expiresAt?: number;
-  /** It signs messages of SAML, and no token. Absent: it signs tokens. */
-  readonly use?: "saml";
-  /** Of a key of SAML, in PEM. */
-  readonly certificate?: string;
 }
 
 /** What `idp expire` ended: all tokens of a user, of a client or of both that were issued in an era or before it. */

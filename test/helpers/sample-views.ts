@@ -32,6 +32,7 @@ import {
   renderEnded,
   renderError,
   renderFormPost,
+  renderSamlPost,
   renderLogin,
   renderLogout,
   renderSignedOut,
@@ -50,7 +51,6 @@ import type {
   AccountView,
   ConsentView,
   DeviceView,
-  FormPostView,
   LoginView,
   LogoutView,
   SignedOutView,
@@ -75,6 +75,7 @@ import {
 } from "./views/inspector.ts";
 import { loginViews, endedViews } from "./views/login.ts";
 import { common } from "./views/shared.ts";
+import type { FormPostView } from "../../src/http/pages/message.ts";
 import { logoutViews, signedOutViews } from "./views/signed-out.ts";
 
 /** A view of every page in every state, and the function that renders it. */
@@ -109,6 +110,18 @@ const formPostViews = {
   },
 } satisfies Record<string, FormPostView>;
 
+const samlPostViews = {
+  "saml-post": {
+    ...common,
+    action: "http://localhost:3000/acs",
+    parameters: [
+      ["SAMLResponse", "PHNhbWxwOlJlc3BvbnNl"],
+      ["RelayState", "/start"],
+    ],
+    others: ["Wiki"],
+  },
+} satisfies Record<string, FormPostView>;
+
 export const samples: readonly Sample[] = [
   ...of<LoginView>(renderLogin, loginViews),
   ...of<EndedView>(renderEnded, endedViews),
@@ -118,6 +131,7 @@ export const samples: readonly Sample[] = [
   ...of<FactorView>(renderFactor, factorViews),
   ...of<AccountRevokeView>(renderAccountRevoke, revokeViews),
   ...of<FormPostView>(renderFormPost, formPostViews),
+  ...of<FormPostView>(renderSamlPost, samlPostViews),
   ...of<DeviceView>(renderDevice, deviceViews),
   ...of<LogoutView>(renderLogout, logoutViews),
   ...of<SignedOutView>(renderSignedOut, signedOutViews),

@@ -16,7 +16,7 @@ interface HandedOn {
 }
 
 /** Requests that begin a new flow if they belong to none. */
-const begins = ["authorize", "par", "device_authorization", "token"];
+const begins = ["authorize", "par", "device_authorization", "token", "saml_sso", "saml_start"];
 
 const codes = ["code", "device_code", "user_code", "request_uri"];
 const tokens = ["access_token", "refresh_token", "id_token", "token", "subject_token", "id_token_hint"];
@@ -82,7 +82,7 @@ export function createFlows(fingerprint: (value: string) => string, size: () => 
       const ended = sessionName(read, sent["logout_token"]);
       if (outside.includes(endpoint)) return null;
       // An id_token_hint comes from an earlier sign-in.
-      const isNew = endpoint === "authorize" || endpoint === "par";
+      const isNew = ["authorize", "par", "saml_sso", "saml_start"].includes(endpoint);
       const names = [
         ...pageName(url),
         ...namesIn(read, sent, isNew ? codes : [...codes, ...tokens]),

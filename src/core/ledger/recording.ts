@@ -110,7 +110,7 @@ export function recordOf(
   const bearer = bearerIn(redactor, authorization);
   const shown = shownIn(exchange, values, isRegistered);
   const parameters = {
-    ...redactor.parameters(values, shown),
+    ...withMessages(redactor, exchange, redactor.parameters(values, shown)),
     ...(authorization !== undefined && { authorization: headerOf(redactor, authorization, bearer) }),
     ...(dpop !== undefined && { dpop: redactor.redactedToken(redactor.read(dpop)) }),
   };
@@ -175,10 +175,15 @@ function jsonOf({ notes: { answer } }: Exchange): JsonObject | null {
 
 function responseOf(
   redactor: Redactor,
-  { endpoint, status, notes: { answer } }: Exchange,
+  exchange: Exchange,
   json: JsonObject | null,
   shown: ReturnType<typeof shownIn>,
 ): JsonObject | null {
+  const {
+    endpoint,
+    status,
+    notes: { answer },
+  } = exchange;
   if (answer === undefined || documents.includes(endpoint)) return null;
   if ("location" in answer) {
     const { location, parameters } = answer;
@@ -188,13 +193,30 @@ function responseOf(
         parameters === undefined
           ? // An address of our own repeats what was sent.
             redactor.parameters(parametersOf(location), location.startsWith("/") ? shown : undefined)
-          : redactor.parameters(byName(parameters)),
+          : withMessages(redactor, exchange, redactor.parameters(byName(parameters))),
     };
   }
   if (json === null) return null;
   const isWhole = holdsClaims.includes(endpoint) && status === 200;
   return { body: isWhole ? redactor.whole(json) : redactor.parameters(json) };
 }
+
+const maxMessage = 16_384;
+
+/** Adds what the messages of SAML say to their fingerprints: the XML, with a fingerprint in place of each NameID and signature. */
+const withMessages = (redactor: Redactor, { notes: { saml = {} } }: Exchange, recorded: JsonObject): JsonObject => ({
+  ...recorded,
+  ...Object.fromEntries(
+    Object.entries(saml).flatMap(([name, parts]) => {
+      const fingerprint = recorded[name];
+      if (!isObject(fingerprint)) return [];
+      const text = parts.map((part) =>
+        typeof part === "string" ? redacted(part) : `#${redactor.read(part.secret).fingerprint}`,
+      );
+      return [[name, { ...fingerprint, message: cut(text.join(""), maxMessage) }]];
+    }),
+  ),
+});
 
 /** The flow of a request that is not answered yet. */
 export const flowOfRequest = (

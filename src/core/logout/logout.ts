@@ -1,12 +1,12 @@
 /*
- * core/logout: signing out (OpenID Connect RP-Initiated Logout 1.0). logout.ts is the endpoint and the page that asks; backchannel.ts
- * notifies the clients.
+ * core/logout: signing out (OpenID Connect RP-Initiated Logout 1.0). logout.ts is the endpoint and the page that asks,
+ * way-back.ts says where a person may go from there, and which apps are not told.
  */
-import { describesItself, type Client, type ReadTx, type Tx } from "../../store/store.ts";
+import type { Client, ReadTx, Tx } from "../../store/store.ts";
 import { notifyClients, withClients, type LogoutNotice, type EndedSessions } from "../sessions/backchannel.ts";
-import { clientName, findClient, openPortsOf, presentClient, wasAllowed, type ClientName } from "../clients/clients.ts";
+import { clientName, findClient, openPortsOf, presentClient, type ClientName } from "../clients/clients.ts";
 import { documentClient } from "../clients/documents.ts";
-import { hasOpenPort, matchRedirectUri } from "../clients/redirect-uri.ts";
+import { matchRedirectUri } from "../clients/redirect-uri.ts";
 import type { Context } from "../context.ts";
 import { OAuthError } from "../errors.ts";
 import { addPostLogoutUri } from "../fix-commands.ts";
@@ -20,6 +20,7 @@ import {
 } from "../sign-in/interactions.ts";
 import { checkLength } from "../sign-in/request-length.ts";
 import { endSessionOfCookie, endSessions, liveSession } from "../sessions/sessions.ts";
+import { othersOf, wayBack } from "./way-back.ts";
 import { verifyIdTokenHint, type IdTokenHint } from "../tokens/accept.ts";
 
 /** What a logout request is made of, beside the name that a vendor has for `post_logout_redirect_uri`. */
@@ -171,46 +172,14 @@ function endSessionOfHint(tx: Tx, hint: IdTokenHint | null): EndedSessions {
   );
 }
 
-/**
- * The page links only to an address that the client registered, and never to a `javascript:` URL: where it comes back to after a sign-out, else
- * the start of the app, as far as its redirect URI says where that is.
- */
-function wayBack(tx: ReadTx, client: Client | null): SignedOut["back"] {
-  if (client === null) return null;
-  // Anybody can make such a client, and a link to it.
-  if (describesItself(client) && !wasAllowed(tx, client.client_id)) return null;
-  const usable = (uris: readonly string[] = []): string | undefined =>
-    uris.find((uri) => /^https?:/i.test(uri) && !hasOpenPort(uri) && URL.canParse(uri));
-  const redirectUri = usable(client.redirect_uris);
-  const href = usable(client.post_logout_redirect_uris) ?? (redirectUri && `${new URL(redirectUri).origin}/`);
-  return href === undefined ? null : { name: clientName(client), href };
-}
-
-/** The service providers of SAML that took part in sessions. @param but who asked for the end */
-export function othersOf(tx: ReadTx, ended: EndedSessions, but: string | null = null): readonly ClientName[] {
-  const ids = new Set(ended.flatMap(({ session }) => (session.serviceProviders ?? []).map(({ clientId }) => clientId)));
-  return [...ids].flatMap((id) => {
-    const client = id === but ? undefined : tx.get("clients", id);
-    return client === undefined ? [] : [clientName(client)];
-  });
-}
+type Ending = Pick<SignedOut, "location" | "back" | "stays" | "uiLocales" | "others" | "saml">;
 
 async function notifyAndReturn(
   ctx: Context,
-  {
-    ended,
-    location,
-    back,
-    stays,
-    uiLocales,
-    others,
-    saml,
-  }: Pick<SignedOut, "location" | "back" | "stays" | "uiLocales" | "others" | "saml"> & {
-    readonly ended: EndedSessions;
-  },
+  { ended, ...ending }: Ending & { readonly ended: EndedSessions },
 ): Promise<SignedOut> {
   const notices = await notifyClients(ctx, ended);
-  return { kind: "signed-out", location, notices, ended: ended.length > 0, back, stays, uiLocales, others, saml };
+  return { ...ending, kind: "signed-out", notices, ended: ended.length > 0 };
 }
 
 export interface LogoutPage {

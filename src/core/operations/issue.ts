@@ -71,4 +71,23 @@ export const issueOperations = {
     },
     creates,
   ),
+  "issue.saml": changes(
+    "/issue/saml",
+    {
+      summary: "Issue a SAML response, as if the user had signed in",
+      input: (zod) =>
+        zod.strictObject({
+          user: zod.string().describe("username"),
+          client: zod.string().describe("The entityID of a service provider"),
+          acs: zod.string().optional().describe("Absent: the first registered address"),
+          in_response_to: zod.string().min(1).optional().describe("The ID of the AuthnRequest; absent: unsolicited"),
+          relay_state: zod.string().max(8192).optional(),
+          acr: zod.string().optional().describe("As if the user had met this value"),
+        }),
+      answer: async () => (await shown()).issuedSaml,
+      refuses: [404, 409],
+      run: async (ctx, input) => (await import("../saml/issue.ts")).issueSaml(ctx, input),
+    },
+    creates,
+  ),
 };

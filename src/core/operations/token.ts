@@ -103,7 +103,16 @@ export const tokenOperations = {
           checks: zod.array(zod.object({ name: zod.string(), ok: zod.boolean(), detail: zod.string() })),
           notes: zod.array(zod.string()),
         }),
-      run: async (ctx, input) => (await import("../tokens/read/verify.ts")).verifyToken(ctx, input),
+      run: async (ctx, input) => {
+        // A JWT has dots, which neither XML nor base64 begins with.
+        if (/^[^.\s<]+\.[^.\s]+\.[^.\s]*$/.test(input.token))
+          return (await import("../tokens/read/verify.ts")).verifyToken(ctx, input);
+        const { samlTextIn } = await import("../saml/read.ts");
+        const xml = samlTextIn(input.token);
+        return xml === null
+          ? (await import("../tokens/read/verify.ts")).verifyToken(ctx, input)
+          : (await import("../saml/verify.ts")).verifySaml(ctx, xml, input);
+      },
     },
     { changes: false },
   ),

@@ -39,7 +39,7 @@ export function attributesOf(
       if (one === null || one === undefined || typeof one === "object") {
         left.push(`${claimIn(row)} (${one === null ? "null" : one === undefined ? "not there" : "an object"})`);
       } else {
-        const text = String(one as string | number | boolean);
+        const text = typeof one === "string" ? one : JSON.stringify(one);
         if (!isXmlText(text))
           throw new ClaimProblem(
             `the claim "${claimIn(row)}" of ${user.username} has a character that XML cannot have, so attribute "${row.name}" cannot be sent`,

@@ -1,7 +1,8 @@
 import { nameIdAtClient, type ReadTx, type Session } from "../../store/store.ts";
 import type { Context } from "../context.ts";
 import { samlKeys } from "../keys/saml-keys.ts";
-import { othersOf, type AskLogout, type SignedOut } from "../logout/logout.ts";
+import type { AskLogout, SignedOut } from "../logout/logout.ts";
+import { othersOf } from "../logout/way-back.ts";
 import { hashOf } from "../secrets.ts";
 import { spaces, type Binding } from "../service-providers/names.ts";
 import { serviceProvider } from "../service-providers/provider.ts";

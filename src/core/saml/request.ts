@@ -1,5 +1,4 @@
 import type { Client, ReadTx } from "../../store/store.ts";
-import { begin } from "../authorize/authorize.ts";
 import type { Context } from "../context.ts";
 import { OAuthError, type Guidance } from "../errors.ts";
 import { addServiceProvider, listClients, showClient } from "../fix-commands.ts";
@@ -7,9 +6,6 @@ import { nearest } from "../nearest.ts";
 import { askedNameId } from "../service-providers/name-id.ts";
 import { bindings, spaces } from "../service-providers/names.ts";
 import { serviceProvider, type ServiceProvider } from "../service-providers/provider.ts";
-import { hashOf } from "../secrets.ts";
-import { newInteraction, InteractionError, type Browser } from "../sign-in/interactions.ts";
-import type { StepResult } from "../sign-in/next-step.ts";
 import { childOf, childrenOf, textIn, type XmlElement } from "../xml/parse.ts";
 import { samlAddress } from "./addresses.ts";
 import { choicesOf, comparisons, type AskedContext } from "./authn-context.ts";
@@ -240,82 +236,3 @@ function detailsOf(
   ] as const;
   return rows.flatMap(([name, value]) => (value === undefined ? [] : [{ name, value }]));
 }
-
-/** Begins the sign-in of a checked request. @throws {SamlStatusError} sent to the service provider */
-export const beginSaml = (ctx: Context, request: SamlRequest, browser: Browser): Promise<StepResult> =>
-  begin(ctx, { kind: "saml", request }, browser, null);
-
-/** A request that came by a cross-site POST, without cookies: it waits for the same browser to come with them. */
-interface KeptRequest {
-  readonly kind: "saml-kept";
-  readonly request: SamlRequest;
-}
-
-/** Keeps a checked request. @returns its name */
-export const keepRequest = (ctx: Context, request: SamlRequest, browser: Browser): Promise<string> =>
-  ctx.store.transaction((tx) => {
-    const record: KeptRequest = { kind: "saml-kept", request };
-    // No browser has this id, so no page of a sign-in is found by its name.
-    const interaction = {
-      ...newInteraction(ctx, { kind: "saml", request }, { ...browser, id: null }),
-      browser: hashOf(`kept ${ctx.random(16)}`),
-    };
-    tx.insert("interactions", { ...interaction, purpose: record });
-    return interaction.uid;
-  });
-
-/** A request that was kept. @throws {InteractionError} if there is none of this name any more */
-export const keptRequest = (ctx: Context, uid: string): Promise<SamlRequest> =>
-  ctx.store.read((tx) => {
-    const kept = tx.get("interactions", uid);
-    const record = kept?.purpose as KeptRequest | undefined;
-    if (kept === undefined || record?.kind !== "saml-kept" || kept.expiresAt <= ctx.now())
-      throw new InteractionError("gone");
-    return record.request;
-  });
-
-/** A sign-in that begins here (SAML Profiles 4.1.5). @throws {OAuthError} shown to the person */
-export async function startRequest(
-  ctx: Context,
-  entityId: string | undefined,
-  relayState: string | undefined,
-): Promise<Taken> {
-  if (entityId === undefined)
-    throw new OAuthError("invalid_request", "sp is missing: it names the service provider", {
-      rule: "SAML Profiles 4.1.5",
-      fix: listClients,
-    });
-  const { client, provider } = await providerNamed(ctx, entityId, null);
-  if (!provider.unsolicited) {
-    throw new OAuthError(
-      "access_denied",
-      `client "${entityId}" takes no sign-in that begins here (unsolicited: false)`,
-      {
-        // The choice of the operator.
-        rule: null,
-        fix: "begin the sign-in in the app, or set unsolicited to true for the client",
-        status: 403,
-      },
-    );
-  }
-  const [acs] = provider.acs;
-  if (acs === undefined)
-    throw refuseMessage(`client "${client.client_id}" has no AssertionConsumerService`, "SAML Profiles 4.1.5");
-  const remark = checkRelayState(relayState);
-  const details = [
-    { name: "sp", value: entityId },
-    { name: "AssertionConsumerServiceURL", value: acs.url },
-  ];
-  const request: SamlRequest = {
-    ...{ clientId: entityId, redirectUri: acs.url, id: null, relayState: relayState ?? null, uiLocales: null },
-    ...{ forceAuthn: false, isPassive: false, nameId: provider.nameid, context: null, loginHint: null, details },
-  };
-  return { request, remarks: remark === null ? [] : [remark] };
-}
-
-/** The service provider of a request that was kept; null: there is none of this name. */
-export const keptSender = (ctx: Context, uid: string): Promise<string | null> =>
-  ctx.store.read((tx) => {
-    const record = tx.get("interactions", uid)?.purpose as KeptRequest | undefined;
-    return record?.kind === "saml-kept" ? record.request.clientId : null;
-  });

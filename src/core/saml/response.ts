@@ -156,7 +156,7 @@ export const postOf = (
 });
 
 /** Characters that a message for people may have in XML. */
-const plain = (text: string): string => [...text].map((character) => (isXmlText(character) ? character : "?")).join("");
+const plain = (text: string): string => (isXmlText(text) ? text : text.replaceAll(/[^\x20-\x7e]/g, "?"));
 
 /** A refusal as a response: signed, with the rule in its StatusMessage. @throws {OAuthError} if the address is not registered any more */
 export async function respondStatus(

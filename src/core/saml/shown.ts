@@ -26,7 +26,7 @@ function partsOf(text: string): MessageParts {
   const secrets: string[] = [];
   for (const element of Array.from(document.getElementsByTagName("*"))) {
     if (!hidden.has(element.localName)) continue;
-    const secret = (element.textContent ?? "").replaceAll(/\s+/g, "");
+    const secret = element.textContent.replaceAll(/\s+/g, "");
     while (element.firstChild !== null) element.removeChild(element.firstChild);
     element.appendChild(document.createTextNode(`${mark}${secrets.length}${mark}`));
     secrets.push(secret);

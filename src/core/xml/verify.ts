@@ -140,6 +140,29 @@ export function signedMessage(text: string, verifying: Verifying): XmlElement | 
   throw new SignatureProblem("the signature does not match any registered certificate");
 }
 
+/**
+ * Every element of a message that a valid signature of its own covers: a response, and the assertions directly in it. For a report on a message.
+ * @throws {SignatureProblem | XmlProblem} if one is wrong
+ */
+export function signedElements(text: string, verifying: Verifying): readonly XmlElement[] {
+  const document = domOf(text);
+  const { documentElement: root } = document;
+  return Array.from(document.getElementsByTagNameNS(signatureSpace, "Signature")).map((signature) => {
+    const parent = signature.parentNode as Element;
+    if (parent !== root && parent.parentNode !== root)
+      throw new SignatureProblem(
+        "a signature is neither in the message itself nor in an assertion of it",
+        "SAML Core 5.4.1",
+      );
+    checkForm(signature, parent, verifying);
+    for (const certificate of verifying.certificates) {
+      const covered = coveredBy(text, signature, certificate);
+      if (covered !== null) return parseXml(covered);
+    }
+    throw new SignatureProblem("the signature does not match any registered certificate");
+  });
+}
+
 /** The canonical bytes that the signature covers; null: it is not by this certificate. */
 function coveredBy(text: string, signature: Element, certificate: string): string | null {
   // The key that a message names itself proves nothing.

@@ -20,7 +20,6 @@ import type {
   AccountRevokeView,
   AccountView,
   DeviceView,
-  FormPostView,
   LoginView,
   LogoutView,
   ConsentView,
@@ -28,6 +27,7 @@ import type {
   SignedOutView,
 } from "./views.ts";
 import type { EndedView, ErrorView } from "./error-views.ts";
+import type { FormPostView } from "./message.ts";
 import { pickerPageSize, themes } from "./views.ts";
 
 /** One function for each page, from a view to HTML. All words are in `templates/locales/`, all markup is in `templates/`. */

@@ -245,12 +245,3 @@ export interface SignedOutView extends View {
   /** Service providers that are not told. */
   readonly others?: readonly string[];
 }
-
-/** An answer that the browser posts to a client. */
-export interface FormPostView extends View {
-  /** The redirect URI. */
-  readonly action: string;
-  readonly parameters: readonly (readonly [name: string, value: string])[];
-  /** After a sign-out: service providers that are not told. */
-  readonly others?: readonly string[];
-}

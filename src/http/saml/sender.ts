@@ -11,7 +11,7 @@ export async function senderOf({ ctx }: Web, req: Request): Promise<string | nul
   const started = text(parameters["sp"]);
   if (started !== undefined) return started;
   const { decodeMessage, issuerIn, rootOf } = await import("../../core/saml/message.ts");
-  const { keptSender } = await import("../../core/saml/request.ts");
+  const { keptSender } = await import("../../core/saml/begin.ts");
   const kept = text(parameters["kept"]);
   if (kept !== undefined) return keptSender(ctx, kept);
   try {

@@ -13,6 +13,7 @@ import { note, type Web } from "../web.ts";
 import { keptLocation, keptName, noteMessage } from "./post.ts";
 
 const requests = () => import("../../core/saml/request.ts");
+const beginnings = () => import("../../core/saml/begin.ts");
 
 /** What a request brought, each parameter once. */
 export function broughtBy(req: Request): Brought {
@@ -30,7 +31,7 @@ export function broughtBy(req: Request): Brought {
 
 /** An AuthnRequest by HTTP-Redirect, or one that was kept. */
 export const getSso = (web: Web) => async (req: Request, res: Response) => {
-  const { keptRequest } = await requests();
+  const { keptRequest } = await beginnings();
   const kept = single(clientQuery(req), keptName);
   if (kept !== undefined && single(clientQuery(req), "SAMLRequest") === undefined) {
     const request = await keptRequest(web.ctx, kept);
@@ -42,7 +43,7 @@ export const getSso = (web: Web) => async (req: Request, res: Response) => {
 
 /** An AuthnRequest by HTTP-POST. It comes from the page of a service provider, so mostly without the session cookie (SameSite): then it is kept. */
 export const postSso = (web: Web) => async (req: Request, res: Response) => {
-  const { keepRequest } = await requests();
+  const { keepRequest } = await beginnings();
   const taken = await take(web, req, res);
   const browser = readBrowser(web, req);
   if (browser.session !== null) {
@@ -56,7 +57,7 @@ export const postSso = (web: Web) => async (req: Request, res: Response) => {
 
 /** A sign-in that begins here. */
 export const getStart = (web: Web) => async (req: Request, res: Response) => {
-  const { startRequest } = await requests();
+  const { startRequest } = await beginnings();
   const query = clientQuery(req);
   const sp = single(query, "sp");
   note(res, { client: sp ?? null });
@@ -77,7 +78,7 @@ const noteTaken = (res: Response, { request, remarks }: Taken, outcome: string):
 };
 
 async function begin(web: Web, req: Request, res: Response, taken: Taken): Promise<void> {
-  const { beginSaml } = await requests();
+  const { beginSaml } = await beginnings();
   const browser = knownBrowser(web, req);
   note(res, { client: taken.request.clientId });
   const result = await beginSaml(web.ctx, taken.request, browser);

@@ -38,7 +38,6 @@ export interface Effects {
   /** Bytes of the body. */
   readonly drop_after?: number | undefined;
   readonly flaw?: FlawName | undefined;
-  /** The username whose identity a flaw of SAML forges. */
   readonly forge?: string | undefined;
 }
 

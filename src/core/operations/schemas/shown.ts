@@ -76,6 +76,13 @@ export const tokenResponse = z.object({
   id_token: z.string(),
 });
 
+export const issuedSaml = z.object({
+  acs: z.string().describe("Where it is posted"),
+  SAMLResponse: z.string().describe("Base64"),
+  RelayState: z.exactOptional(z.string()).describe("As it was given"),
+  expires_in: z.int().describe("Seconds"),
+});
+
 const { times: _, always: __, skip: ___, after: ____, ...faultFields } = faultSchema.shape;
 export const fault = z
   .object({

@@ -1,0 +1,91 @@
+import { begin } from "../authorize/authorize.ts";
+import type { Context } from "../context.ts";
+import { OAuthError } from "../errors.ts";
+import { listClients } from "../fix-commands.ts";
+import { hashOf } from "../secrets.ts";
+import { newInteraction, InteractionError, type Browser } from "../sign-in/interactions.ts";
+import type { StepResult } from "../sign-in/next-step.ts";
+import { checkRelayState, refuseMessage } from "./message.ts";
+import type { SamlRequest } from "./purpose.ts";
+import { providerNamed, type Taken } from "./request.ts";
+
+/** Where sign-ins by SAML begin: with a checked request, with one that was kept, or here. */
+
+/** Begins the sign-in of a checked request. @throws {SamlStatusError} sent to the service provider */
+export const beginSaml = (ctx: Context, request: SamlRequest, browser: Browser): Promise<StepResult> =>
+  begin(ctx, { kind: "saml", request }, browser, null);
+
+/** A request that came by a cross-site POST, without cookies: it waits for the same browser to come with them. */
+interface KeptRequest {
+  readonly kind: "saml-kept";
+  readonly request: SamlRequest;
+}
+
+/** Keeps a checked request. @returns its name */
+export const keepRequest = (ctx: Context, request: SamlRequest, browser: Browser): Promise<string> =>
+  ctx.store.transaction((tx) => {
+    const record: KeptRequest = { kind: "saml-kept", request };
+    // No browser has this id, so no page of a sign-in is found by its name.
+    const interaction = {
+      ...newInteraction(ctx, { kind: "saml", request }, { ...browser, id: null }),
+      browser: hashOf(`kept ${ctx.random(16)}`),
+    };
+    tx.insert("interactions", { ...interaction, purpose: record });
+    return interaction.uid;
+  });
+
+/** A request that was kept. @throws {InteractionError} if there is none of this name any more */
+export const keptRequest = (ctx: Context, uid: string): Promise<SamlRequest> =>
+  ctx.store.read((tx) => {
+    const kept = tx.get("interactions", uid);
+    const record = kept?.purpose as KeptRequest | undefined;
+    if (kept === undefined || record?.kind !== "saml-kept" || kept.expiresAt <= ctx.now())
+      throw new InteractionError("gone");
+    return record.request;
+  });
+
+/** A sign-in that begins here (SAML Profiles 4.1.5). @throws {OAuthError} shown to the person */
+export async function startRequest(
+  ctx: Context,
+  entityId: string | undefined,
+  relayState: string | undefined,
+): Promise<Taken> {
+  if (entityId === undefined)
+    throw new OAuthError("invalid_request", "sp is missing: it names the service provider", {
+      rule: "SAML Profiles 4.1.5",
+      fix: listClients,
+    });
+  const { client, provider } = await providerNamed(ctx, entityId, null);
+  if (!provider.unsolicited) {
+    throw new OAuthError(
+      "access_denied",
+      `client "${entityId}" takes no sign-in that begins here (unsolicited: false)`,
+      {
+        // The choice of the operator.
+        rule: null,
+        fix: "begin the sign-in in the app, or set unsolicited to true for the client",
+        status: 403,
+      },
+    );
+  }
+  const [acs] = provider.acs;
+  if (acs === undefined)
+    throw refuseMessage(`client "${client.client_id}" has no AssertionConsumerService`, "SAML Profiles 4.1.5");
+  const remark = checkRelayState(relayState);
+  const details = [
+    { name: "sp", value: entityId },
+    { name: "AssertionConsumerServiceURL", value: acs.url },
+  ];
+  const request: SamlRequest = {
+    ...{ clientId: entityId, redirectUri: acs.url, id: null, relayState: relayState ?? null, uiLocales: null },
+    ...{ forceAuthn: false, isPassive: false, nameId: provider.nameid, context: null, loginHint: null, details },
+  };
+  return { request, remarks: remark === null ? [] : [remark] };
+}
+
+/** The service provider of a request that was kept; null: there is none of this name. */
+export const keptSender = (ctx: Context, uid: string): Promise<string | null> =>
+  ctx.store.read((tx) => {
+    const record = tx.get("interactions", uid)?.purpose as KeptRequest | undefined;
+    return record?.kind === "saml-kept" ? record.request.clientId : null;
+  });
