@@ -105,6 +105,29 @@ export async function issueTokens(cli: Invocation, flags: IssueTokensFlags): Pro
   return answer(tokens, describeTokens, { notes: [...(await scopeNotes(target, asked.scope)), target.where] });
 }
 
+export interface IssueSamlFlags {
+  readonly user?: string;
+  readonly client?: string;
+  readonly acs?: string;
+  readonly inResponseTo?: string;
+  readonly relayState?: string;
+  readonly acr?: string;
+  readonly xml?: true;
+}
+
+/** `idp issue saml` prints what the browser would post. */
+export async function issueSaml(cli: Invocation, flags: IssueSamlFlags): Promise<Outcome> {
+  const target = await findTarget(cli);
+  const user = await userOr(cli, target, flags.user);
+  const client = await clientOr(cli, target, flags.client);
+  const { acs, inResponseTo: in_response_to, relayState: relay_state, acr } = flags;
+  const issued = await target.call("issue.saml", { user, client, acs, in_response_to, relay_state, acr });
+  const xml = (): string => Buffer.from(issued.SAMLResponse, "base64").toString();
+  return answer(issued, (shown) => (flags.xml === true ? xml() : shown.SAMLResponse), {
+    notes: [`To be posted to ${issued.acs}, within ${duration(issued.expires_in)}.`, target.where],
+  });
+}
+
 /** Each token is on its own line, so that it can be copied whole. */
 function describeTokens(tokens: TokenResponse, style: Style): string {
   const { access_token, id_token, refresh_token, token_type, expires_in, scope } = tokens;

@@ -12,6 +12,7 @@ const keyTable = (cli: Invocation, keys: readonly KeyView[], style: Style): stri
     [
       { title: "KEY", value: (key) => key.kid },
       { title: "ALG", value: (key) => key.alg },
+      { title: "USE", value: (key) => key.use },
       {
         title: "STATUS",
         // The day is enough here, and fits beside the key; --json has the time.
@@ -33,9 +34,14 @@ export async function listKeys(cli: Invocation): Promise<Outcome> {
 /** `idp keys rotate` */
 export async function rotateKeys(cli: Invocation, flags: OperationInput<"keys.rotate">): Promise<Outcome> {
   const target = await findTarget(cli);
-  const keys = await target.call("keys.rotate", { alg: flags.alg });
+  const keys = await target.call("keys.rotate", { alg: flags.alg, saml: flags.saml });
   return answer(keys, (shown, style) => keyTable(cli, shown, style), {
-    notes: ["The old keys stay published until the tokens that they signed have expired.", target.where],
+    notes: [
+      flags.saml === true
+        ? "The metadata lists the new certificate, then the old one until its key is removed."
+        : "The old keys stay published until the tokens that they signed have expired.",
+      target.where,
+    ],
   });
 }
 

@@ -20,9 +20,12 @@ export interface ClientFlags {
   readonly public?: true;
   readonly secretStdin?: true;
   readonly set?: SetFields;
+  readonly samlMetadata?: string;
+  readonly samlAcs?: readonly string[];
 }
 
 export interface ClientEditFlags extends ClientFlags {
+  readonly addSamlAcs?: readonly string[];
   readonly addRedirectUri?: readonly string[];
   readonly removeRedirectUri?: readonly string[];
 }
@@ -71,6 +74,13 @@ const said = (
 export async function addClient(cli: Invocation, name: string | undefined, flags: ClientFlags): Promise<Outcome> {
   refuseName(flags.set, "client_id");
   refuseBoth(flags);
+  if (flags.samlMetadata !== undefined || flags.samlAcs !== undefined) {
+    const target = await findTarget(cli);
+    const { providerEntry } = await import("./service-provider.ts");
+    const entry = { ...(await entryOf(cli, flags)), ...(await providerEntry(cli, name, flags)) };
+    const client = await target.call("clients.add", entry);
+    return said("Added", client, { target, about: await fixtureNotes(target, { after: client }) });
+  }
   const client_id = await nameOr(cli, name, "client_id", [
     "idp",
     "clients",
@@ -138,7 +148,7 @@ export async function editClient(cli: Invocation, name: string | undefined, flag
   }
   await requireChange(
     cli,
-    { ...entry, ...given({ addRedirectUri, removeRedirectUri }) },
+    { ...entry, ...given({ addRedirectUri, removeRedirectUri, addSamlAcs: flags.addSamlAcs }) },
     commandOn(["idp", "clients", "edit"], name ?? "CLIENT_ID", ["--name", "Another name"]),
   );
   const target = await findTarget(cli);
@@ -147,6 +157,9 @@ export async function editClient(cli: Invocation, name: string | undefined, flag
   const changed = {
     ...entry,
     ...given({ redirect_uris: redirectUrisOf(flags, before) ?? entry["redirect_uris"] }),
+    ...(flags.addSamlAcs !== undefined && {
+      saml: (await import("./service-provider.ts")).withAcs(before["saml"], flags.addSamlAcs),
+    }),
     ...(flags.public === true && { client_secret: null }),
     ...(flags.secretStdin === true && before.public && { token_endpoint_auth_method: null }),
   };

@@ -4,6 +4,9 @@ import { hasOpenPort } from "../../core/clients/redirect-uri.ts";
 import { tryItClientId } from "../../core/clients/client-id.ts";
 import { loginClient } from "../program/app-types.ts";
 import { isObject } from "../../text/json-object.ts";
+import type { Client } from "../../store/store.ts";
+import { base64Of } from "../../core/keys/certificate.ts";
+import type { SamlView } from "../../core/saml/addresses.ts";
 import type { AppValues } from "./app-variables.ts";
 
 /** Which client an app is, and what the app has to know about it. */
@@ -62,7 +65,9 @@ export function ownEnvOf(
 }
 
 /** The values of an app's environment. @param client shown with its secret */
-export function valuesOf(issuer: string, client: ClientView | undefined): AppValues {
+export function valuesOf(issuer: string, given: ClientView | undefined): AppValues {
+  // A service provider of SAML uses nothing of OpenID Connect.
+  const client = given?.["saml"] === undefined ? given : undefined;
   const secret = client?.public === false ? client["client_secret"] : undefined;
   return {
     issuer,
@@ -70,4 +75,31 @@ export function valuesOf(issuer: string, client: ClientView | undefined): AppVal
     client_secret: typeof secret === "string" ? secret : null,
     redirect_uri: (client && fixedRedirectUris(client)[0]) ?? null,
   };
+}
+
+/** The service provider of SAML whose variables an app gets: the chosen client, else the first one. */
+export const samlClientAmong = (
+  clients: readonly ClientView[],
+  chosen: ClientView | undefined,
+): ClientView | undefined =>
+  chosen?.["saml"] === undefined ? clients.find((client) => client["saml"] !== undefined) : chosen;
+
+/** What a service provider of SAML is configured with. */
+export async function samlVariables(
+  client: ClientView | undefined,
+  show: () => Promise<SamlView>,
+): Promise<readonly (readonly [name: string, value: string])[]> {
+  if (client === undefined) return [];
+  const { entity_id, metadata_url, sso_url, certificate } = await show();
+  const { serviceProvider } = await import("../../core/service-providers/provider.ts");
+  const provider = await serviceProvider(client as unknown as Client);
+  return [
+    ["SAML_IDP_METADATA_URL", metadata_url],
+    ["SAML_IDP_ENTITY_ID", entity_id],
+    ["SAML_IDP_SSO_URL", sso_url],
+    // In one line, as every library takes it and every file of variables holds it.
+    ["SAML_IDP_CERT", base64Of(certificate)],
+    ["SAML_SP_ENTITY_ID", client.client_id],
+    ["SAML_ACS_URL", provider?.acs[0]?.url ?? ""],
+  ];
 }

@@ -3,7 +3,7 @@
  */
 import type { ClientView } from "../../core/clients/admin.ts";
 import { OperationError } from "../../core/errors.ts";
-import { appsAmong, likelyClient, namedIn, ownEnvOf, valuesOf } from "./app-client.ts";
+import { appsAmong, likelyClient, namedIn, ownEnvOf, samlClientAmong, samlVariables, valuesOf } from "./app-client.ts";
 import { commandOn, type Hint } from "../../core/hint.ts";
 import { variablesOf, type AppValues, type NameFlags } from "./app-variables.ts";
 import { clientOr, confirmed, notConfirmed } from "../input/ask.ts";
@@ -98,6 +98,7 @@ export async function env(cli: Invocation, flags: EnvFlags): Promise<Outcome> {
     ...[...variablesOf(values, namesFor(flags, text, client))].flatMap(([name, value]) =>
       value === null ? [] : [[name, value] as const],
     ),
+    ...(await ofSaml(target, client, ofTarget.length > 0)),
     // What the app has already wins: in its environment, or elsewhere in the file.
     ...ownEnvOf(client, (name) => cli.env[name] !== undefined || set(name)),
     ...(caFile === undefined ? [] : [["OIDC_CA_FILE", caFile] as const]),
@@ -122,6 +123,13 @@ export async function env(cli: Invocation, flags: EnvFlags): Promise<Outcome> {
     (shown) => formatted(cli.stdout.isTTY ? Object.entries(shown) : variables, format),
     { notes },
   );
+}
+
+/** The variables of a service provider. Before the first start there is no certificate: it is made with the data. */
+async function ofSaml(target: Target, chosen: ClientView, isBeforeStart: boolean) {
+  const client = samlClientAmong(await target.call("clients.list", {}), chosen);
+  const variables = await samlVariables(client, () => target.call("saml.show", {}));
+  return variables.filter(([name]) => !isBeforeStart || name !== "SAML_IDP_CERT");
 }
 
 /** The names that were asked for, or those that the file has, or in a new block those that the code in this folder can read. */

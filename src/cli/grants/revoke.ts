@@ -29,6 +29,11 @@ export async function revoke(
     if (!(await confirmed(cli, `Revoke the grants of ${whose}?`))) throw notConfirmed("nothing was revoked");
   }
   const result = await target.call("revoke", selection);
+  const isOfSaml =
+    client !== undefined && (await target.call("clients.show", { client_id: client }))["saml"] !== undefined;
+  const aboutSaml = isOfSaml
+    ? [`${client} is a service provider of SAML, which has no grants: idp sessions end ends sessions.`]
+    : [];
   const others = result.revoked.length > 0 || user === undefined ? [] : await granted(target, user);
   return answer(
     result,
@@ -42,7 +47,7 @@ export async function revoke(
     {
       notes:
         result.revoked.length === 0
-          ? others
+          ? [...aboutSaml, ...others]
           : [
               "Their tokens get 403 from now on. Users must consent again at the next sign-in. Sessions are kept.",
               target.where,

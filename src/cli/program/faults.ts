@@ -47,6 +47,7 @@ function declareAdd(faults: Command, act: Act): void {
         flaw,
       ),
     )
+    .option("--forge <username>", "whose identity a flaw at saml_sso forges")
     .addHelpText(
       "after",
       examples(

@@ -37,7 +37,10 @@ export function declareKeysAndSessions(program: Command, act: Act): void {
     .addOption(
       new Option("--alg <alg>", "replace only this kind of key").choices(["RS256", "PS256", "ES256", "EdDSA", "HS256"]),
     )
-    .addHelpText("after", examples("idp keys rotate", "idp keys rotate --alg RS256"))
+    .addOption(
+      new Option("--saml", "replace only the key of SAML; the metadata lists both certificates").conflicts("alg"),
+    )
+    .addHelpText("after", examples("idp keys rotate", "idp keys rotate --alg RS256", "idp keys rotate --saml"))
     .action(
       act(async (cli, flags: OperationInput<"keys.rotate">) => (await import("../keys.ts")).rotateKeys(cli, flags)),
     );

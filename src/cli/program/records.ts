@@ -45,6 +45,12 @@ function declareClients(program: Command, act: Act): void {
 
 function declareClientChanges(clients: Command, act: Act): void {
   clientFields(clients.command("add"))
+    .option("--saml-metadata <file|url|->", "a service provider of SAML, by its metadata; an address is read once")
+    .option(
+      "--saml-acs <url>",
+      "a service provider of SAML, by the address that responses are posted to; repeatable",
+      collect,
+    )
     .description("add a client; a confidential client gets a secret, which is shown")
     .argument("[client_id]")
     .addHelpText(
@@ -52,6 +58,8 @@ function declareClientChanges(clients: Command, act: Act): void {
       examples(
         "idp clients add shop --redirect-uri http://localhost:3000/callback",
         "idp clients add spa --public --redirect-uri http://localhost:5173/callback",
+        "idp clients add --saml-metadata sp.xml",
+        "idp clients add http://localhost:3000/saml/metadata --saml-acs http://localhost:3000/saml/acs",
       ),
     )
     .action(
@@ -62,6 +70,7 @@ function declareClientChanges(clients: Command, act: Act): void {
   clientFields(clients.command("edit"))
     .option("--add-redirect-uri <uri>", "add a redirect URI; repeatable", collect)
     .option("--remove-redirect-uri <uri>", "remove a redirect URI; repeatable", collect)
+    .option("--add-saml-acs <url>", "add an address that responses of SAML are posted to; repeatable", collect)
     .description("change a client; each flag replaces the old value")
     .argument("[client_id]")
     .addHelpText(

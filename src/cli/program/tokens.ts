@@ -1,5 +1,5 @@
 import { Option, type Command } from "commander";
-import type { IssueCodeFlags, IssueFlags, IssueTokensFlags } from "../issue.ts";
+import type { IssueCodeFlags, IssueFlags, IssueSamlFlags, IssueTokensFlags } from "../issue.ts";
 import { issuerName } from "../../core/issuers/issuer-view.ts";
 import { examples, type Act } from "../act.ts";
 import { once, seconds, webUrl } from "./flag-values.ts";
@@ -67,11 +67,29 @@ function declareIssue(program: Command, act: Act): void {
       ),
     )
     .action(act(async (cli, flags: IssueTokensFlags) => (await import("../issue.ts")).issueTokens(cli, flags)));
+  issue
+    .command("saml")
+    .description("print a SAML response, as the browser would post it")
+    .option("--user <username>", "the user")
+    .option("--client <entity_id>", "the service provider")
+    .option("--acs <url>", "where it is posted (default: the first registered address)")
+    .option("--in-response-to <id>", "the ID of the AuthnRequest that it answers (default: unsolicited)")
+    .option("--relay-state <state>", "returned with the response")
+    .option("--acr <value>", "as if the user had met this acr")
+    .option("--xml", "print the XML")
+    .addHelpText(
+      "after",
+      examples(
+        "idp issue saml --user alice --client http://localhost:3000/saml/metadata --json | jq -r .SAMLResponse",
+        "idp issue saml --user alice --client http://localhost:3000/saml/metadata --xml",
+      ),
+    )
+    .action(act(async (cli, flags: IssueSamlFlags) => (await import("../issue.ts")).issueSaml(cli, flags)));
 }
 
 function declareToken(program: Command, act: Act): void {
   const token = program.command("token").description("decode, verify, introspect, issue and revoke tokens");
-  const given = "a token, a token response or Bearer …; - for standard input";
+  const given = "a token, a token response, Bearer … or a SAML message; - for standard input";
   token
     .command("decode")
     .description("show the contents of one or more tokens without checking them")

@@ -6,7 +6,7 @@ import { commandLineOfTest } from "../../core/hint.ts";
 import { unknownHere } from "../../core/nearest.ts";
 import { findFixtures } from "../../serve/fixture-files.ts";
 import { createIdp, type FaultInput, type Idp } from "../../index.ts";
-import { likelyClient, ownEnvOf, valuesOf } from "../env/app-client.ts";
+import { likelyClient, ownEnvOf, samlClientAmong, samlVariables, valuesOf } from "../env/app-client.ts";
 import { variablesOf, type NameFlags } from "../env/app-variables.ts";
 import { extraCaFile, httpsOf, type ServedTls } from "../start/https.ts";
 import { browserPrefix } from "../env/frameworks.ts";
@@ -80,6 +80,7 @@ export async function environmentOf(
   const variables = new Map([
     ...variablesOf(values, flags),
     ...(prefix === null ? [] : variablesOf(values, { prefix })),
+    ...(await samlVariables(samlClientAmong(clients, client), () => idp.call("saml.show", {}))),
     ["IDP_URL", idp.issuer] as const,
     ["IDP_ADMIN_TOKEN", idp.adminToken] as const,
     ...ownEnvOf(client, (name) => cli.env[name] !== undefined),

@@ -29,7 +29,10 @@ async function read(cli: Invocation, { name, token }: FoundToken): Promise<Said>
  * `access_token`, `id_token` and `refresh_token` for a token response, and an array for several lines.
  */
 export async function tokenDecode(cli: Invocation, argument: string | undefined): Promise<Outcome> {
-  const found = findTokens(await readText(cli, "decode", argument));
+  const text = await readText(cli, "decode", argument);
+  const message = await samlMessage(cli, text);
+  if (message !== null) return message;
+  const found = findTokens(text);
   const decoded = await Promise.all(found.map((one) => read(cli, one)));
   const named = decoded.every(({ name }) => name !== null);
   const document: unknown = named
@@ -52,6 +55,26 @@ export async function tokenDecode(cli: Invocation, argument: string | undefined)
     ),
     document,
   };
+}
+
+/** A SAML message, in any of its forms; null for anything else. XML code is loaded only for one. */
+async function samlMessage(cli: Invocation, text: string): Promise<Outcome | null> {
+  const trimmed = text.trim();
+  const mayBe = /^\ufeff?\s*<|SAML(?:Request|Response)=/.test(trimmed) || /^[A-Za-z0-9+/=\s]{100,}$/.test(trimmed);
+  if (!mayBe) return null;
+  const { decodeSaml, samlTextIn } = await import("../../core/saml/read.ts");
+  const xml = samlTextIn(trimmed);
+  if (xml === null) return null;
+  const said = decodeSaml(xml, cli.now());
+  return answer(
+    said,
+    ({ xml: whole, ...rest }, style) => `${style.bold(said.message)}\n${exactJson(rest, 2)}\n\n${whole}`,
+    {
+      notes: [
+        { text: "Signature not checked. To check it, pipe the message into", command: ["idp", "token", "verify", "-"] },
+      ],
+    },
+  );
 }
 
 /** Kinds by `typ` (RFC 9068 2.1, RFC 9449 4.2, OpenID Connect Back-Channel Logout 2.4, RFC 9101 10.8; the draft of ID-JAGs). */

@@ -5,7 +5,7 @@ import { failureOf } from "../failure.ts";
 import type { Invocation } from "../invocation.ts";
 import { answer, type Outcome } from "../output/print.ts";
 import { findTarget } from "../target/target.ts";
-import { readToken } from "./input.ts";
+import { readText, readToken } from "./input.ts";
 import { keysOf, type KeyFlags } from "./verifying-keys.ts";
 import { count } from "../output/words.ts";
 
@@ -24,7 +24,7 @@ export async function tokenVerify(cli: Invocation, argument: string | undefined,
       },
     });
   }
-  const { token } = await readToken(cli, "verify", argument);
+  const token = await givenToken(cli, argument);
   const result = await verify(cli, token, flags);
   const failed = result.checks.filter(({ ok }) => !ok).length;
   const message = `not valid: ${failed} of ${count(result.checks.length, "check")} failed`;
@@ -32,6 +32,13 @@ export async function tokenVerify(cli: Invocation, argument: string | undefined,
     notes: result.notes,
     failure: result.valid ? null : failureOf(new OperationError("refused", message)),
   });
+}
+
+/** A token, or a SAML message as it is. */
+async function givenToken(cli: Invocation, argument: string | undefined): Promise<string> {
+  const text = await readText(cli, "verify", argument);
+  if (/^\ufeff?\s*<|SAML(?:Request|Response)=/.test(text)) return text.trim();
+  return (await readToken(cli, "verify", text)).token;
 }
 
 async function verify(cli: Invocation, token: string, flags: VerifyFlags): Promise<Verification> {

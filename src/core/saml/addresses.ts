@@ -1,5 +1,6 @@
 import type { Context } from "../context.ts";
 import { baseOf } from "../endpoints.ts";
+import { samlKeys } from "../keys/saml-keys.ts";
 
 /** Where this identity provider is. Without XML, because commands and pages name these addresses too. */
 
@@ -12,3 +13,24 @@ export const samlAddress = ({ issuer, layout }: At, name: keyof Context["layout"
 /** The entityID of this identity provider. Keycloak's is that of the realm. */
 export const entityIdOf = (at: At): string =>
   at.layout.realm === true ? baseOf(at.issuer) : samlAddress(at, "metadata");
+
+/** What service providers are configured with. */
+export interface SamlView {
+  readonly entity_id: string;
+  readonly metadata_url: string;
+  readonly sso_url: string;
+  readonly slo_url: string;
+  /** PEM. */
+  readonly certificate: string;
+}
+
+export async function showSaml(ctx: Context): Promise<SamlView> {
+  const [{ certificate }] = await samlKeys(ctx);
+  return {
+    entity_id: entityIdOf(ctx),
+    metadata_url: samlAddress(ctx, "metadata"),
+    sso_url: samlAddress(ctx, "sso"),
+    slo_url: samlAddress(ctx, "slo"),
+    certificate,
+  };
+}
