@@ -68,6 +68,7 @@ const calls: Readonly<Record<string, Call>> = {
   revoke: { words: "--user alice --client app", code: 0 },
   "sessions list": { words: "", code: 0 },
   "sessions end": { words: "--user alice", code: 0 },
+  "issue saml": { words: "--user alice --client urn:sp", code: 3 },
   "keys list": { words: "", code: 0 },
   "keys rotate": { words: "--alg ES256", code: 0 },
   "keys remove": { words: "nokey", code: 3 },

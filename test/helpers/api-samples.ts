@@ -134,6 +134,12 @@ export const samples: Readonly<Partial<Record<OperationName, { good: readonly ob
       { user: "alice", client: "demo-app", code_challenge: "c".repeat(43), code_challenge_method: "plain" },
     ],
   },
+  "issue.saml": {
+    good: [
+      { user: "alice", client: "urn:sp", acs: "http://localhost:3000/acs", in_response_to: "_1", relay_state: "s" },
+    ],
+    bad: [{ user: "alice" }, { user: "alice", client: "urn:sp", in_response_to: "" }],
+  },
   "issue.tokens": { good: [{ user: "alice", client: "demo-app", nonce: "n" }], bad: [{ user: "alice" }] },
   "workloads.issue": {
     good: [{}, { audience: "x", claims: { sub: "me", a: [1] } }, { expires_in: 1, expired: true, wrong_issuer: true }],
@@ -223,7 +229,10 @@ export const samples: Readonly<Partial<Record<OperationName, { good: readonly ob
     bad: [{ fixtures: {}, sources: [] }, { as: "state" }, { nope: 1 }],
   },
   "inspector.open": { good: [{}], bad: [{ flow: 1 }, { flow: "x" }, { nope: 1 }] },
-  "keys.rotate": { good: [{}, { alg: "ES256" }], bad: [{ alg: "RS1" }, { alg: "" }] },
+  "keys.rotate": {
+    good: [{}, { alg: "ES256" }, { saml: true }],
+    bad: [{ alg: "RS1" }, { alg: "" }, { alg: "ES256", saml: true }],
+  },
   "faults.add": {
     good: [
       { endpoint: "token", status: 503, header: { "Retry-After": "2" }, delay: "1.5s", after: true },

@@ -1,4 +1,5 @@
 import { createPrivateKey, generateKeyPairSync, sign, X509Certificate, type KeyObject } from "node:crypto";
+import type { Server } from "node:http";
 import { deflateRawSync } from "node:zlib";
 import { DOMParser } from "@xmldom/xmldom";
 import { SignedXml } from "xml-crypto";
@@ -232,3 +233,12 @@ export async function signInBySaml(
   const visit = await browser.open(redirectUrl(`${idp.issuer}/saml/sso`, xml, relayState));
   return { ...postedBy(await approve(browser, visit, user)), requestId: idOf(xml), browser };
 }
+
+/** Lets a server listen on a free port. @returns its address */
+export const listenOn = (server: Server): Promise<string> =>
+  new Promise((resolve) => {
+    server.listen(0, "127.0.0.1", () => {
+      const address = server.address();
+      resolve(`http://127.0.0.1:${typeof address === "object" ? (address?.port ?? 0) : 0}`);
+    });
+  });

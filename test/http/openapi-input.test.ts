@@ -10,6 +10,7 @@ import { bodyOf, call, compiled, described, schemaOf } from "../helpers/openapi.
 let idp: Idp;
 beforeAll(async () => {
   idp = await serve();
+  await idp.call("seed", { clients: [{ client_id: "urn:sp", saml: { acs: ["http://localhost:3000/acs"] } }] });
   await idp.snapshot("saved");
 });
 

@@ -175,6 +175,11 @@ const calls: Readonly<Record<string, () => Promise<{ readonly path: string; read
   diff: async () => ({ path: "/diff" }),
   "diff.given": async () => ({ path: "/diff", body: {} }),
   "fixtures.apply": async () => ({ path: "/fixtures/apply", body: {} }),
+  "issue.saml": async () => {
+    await call("POST", "/clients", { client_id: "urn:sp", saml: { acs: ["http://localhost:3000/acs"] } });
+    return { path: "/issue/saml", body: { user: "alice", client: "urn:sp" } };
+  },
+  "saml.show": async () => ({ path: "/saml" }),
   "keys.list": async () => ({ path: "/keys" }),
   "keys.show": async () => ({ path: `/keys/${(await idp.call("keys.list", {}))[0]?.kid}` }),
   "keys.rotate": async () => ({ path: "/keys", body: {} }),

@@ -36,7 +36,8 @@ export const keyOperations = {
           .refine((input) => input.alg === undefined || input.saml !== true, {
             error: "is given beside alg: give one of them, not both",
             path: ["saml"],
-          }),
+          })
+          .meta({ not: { required: ["alg", "saml"], properties: { saml: { const: true } } } }),
       answer: async (zod) => zod.array(await key()),
       run: async (ctx, input) => (await keys()).rotateKeys(ctx, input),
     },

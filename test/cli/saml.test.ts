@@ -1,0 +1,101 @@
+import { writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { newFolder } from "../helpers/cli.ts";
+import { documentOf, idpIn } from "../helpers/command.ts";
+import { listenOn } from "../helpers/saml.ts";
+
+/** The commands of SAML, on a folder without a server. */
+
+const md = (entityId: string): string =>
+  `<md:EntityDescriptor xmlns:md="urn:oasis:names:tc:SAML:2.0:metadata" entityID="${entityId}"><md:SPSSODescriptor protocolSupportEnumeration="urn:oasis:names:tc:SAML:2.0:protocol"><md:AssertionConsumerService Binding="urn:oasis:names:tc:SAML:2.0:bindings:HTTP-POST" Location="http://localhost:3000/acs" index="0"/></md:SPSSODescriptor></md:EntityDescriptor>`;
+
+const sp = "http://localhost:3000/saml/metadata";
+
+/** A folder of one test's own, with a user and a service provider. */
+async function prepared() {
+  const cwd = newFolder();
+  const clients = [{ client_id: sp, saml: { metadata: "./sp.xml" } }];
+  writeFileSync(join(cwd, "sp.xml"), md(sp));
+  writeFileSync(
+    join(cwd, "idp.fixtures.json"),
+    JSON.stringify({ users: [{ username: "alice", email: "alice@example.test" }], clients }),
+  );
+  const run = (words: readonly string[], input = "") => idpIn(cwd, [...words, "--data", join(cwd, ".idp")], input);
+  expect((await run(["seed"])).code).toBe(0);
+  return { cwd, run };
+}
+
+test("clients add takes metadata from a file, from standard input and from an address, and an address to post to", async () => {
+  const { cwd, run } = await prepared();
+  writeFileSync(join(cwd, "other.xml"), md("urn:by-file"));
+  expect((await run(["clients", "add", "--saml-metadata", join(cwd, "other.xml")])).code).toBe(0);
+  expect((await run(["clients", "add", "--saml-metadata", "-"], md("urn:by-stdin"))).code).toBe(0);
+  const server = createServer((_req, res) => res.end(md("urn:by-url")));
+  const url = await listenOn(server);
+  expect((await run(["clients", "add", "--saml-metadata", url])).code).toBe(0);
+  server.close();
+  expect((await run(["clients", "add", "urn:by-acs", "--saml-acs", "http://localhost:3000/one"])).code).toBe(0);
+  expect((await run(["clients", "edit", "urn:by-acs", "--add-saml-acs", "http://localhost:3000/two"])).code).toBe(0);
+  const shown = documentOf((await run(["clients", "show", "urn:by-acs", "--json"])).stdout);
+  expect(shown).toMatchObject({ saml: { acs: ["http://localhost:3000/one", "http://localhost:3000/two"] } });
+  expect(shown).not.toHaveProperty("client_secret");
+});
+
+test("a document of several entities is a usage error, and one that is no metadata a bad file", async () => {
+  const { run } = await prepared();
+  const several = `<md:EntitiesDescriptor xmlns:md="urn:oasis:names:tc:SAML:2.0:metadata">${md("urn:a")}${md("urn:b")}</md:EntitiesDescriptor>`;
+  expect((await run(["clients", "add", "--saml-metadata", "-"], several)).code).toBe(2);
+  expect((await run(["clients", "add", "--saml-metadata", "-"], "<html/>")).code).toBe(7);
+  expect((await run(["clients", "add", "--saml-metadata", "missing.xml"])).code).toBe(7);
+});
+
+test("issue saml, token decode and token verify", async () => {
+  const { run } = await prepared();
+  const issued = await run(["issue", "saml", "--user", "alice", "--client", sp, "--json"]);
+  const { SAMLResponse } = documentOf(issued.stdout) as { SAMLResponse: string };
+  const xml = await run(["issue", "saml", "--user", "alice", "--client", sp, "--xml"]);
+  expect(xml.stdout).toMatch(/^<samlp:Response /);
+  const decoded = documentOf((await run(["token", "decode", SAMLResponse, "--json"])).stdout);
+  expect(decoded).toMatchObject({
+    message: "Response",
+    assertions: [{ nameId: { value: "alice@example.test" } }],
+    verified: false,
+  });
+  const verified = await run(["token", "verify", SAMLResponse, "--json"]);
+  expect([verified.code, documentOf(verified.stdout)]).toMatchObject([0, { valid: true }]);
+  const changed = xml.stdout.replace("alice@example.test</saml:NameID>", "bob@example.test</saml:NameID>");
+  expect((await run(["token", "verify", "-"], changed)).code).toBe(6);
+});
+
+test("env gives the variables of a service provider, and revoke says that it has no grants", async () => {
+  const { run } = await prepared();
+  const { stdout } = await run(["env", "--client", sp, "--json"]);
+  expect(Object.keys(documentOf(stdout) as object)).toEqual(
+    expect.arrayContaining([
+      "SAML_IDP_METADATA_URL",
+      "SAML_IDP_ENTITY_ID",
+      "SAML_IDP_SSO_URL",
+      "SAML_IDP_CERT",
+      "SAML_SP_ENTITY_ID",
+      "SAML_ACS_URL",
+    ]),
+  );
+  const revoked = await run(["revoke", "--user", "alice", "--client", sp]);
+  expect(revoked.code).toBe(0);
+  expect(revoked.stderr).toContain("service provider of SAML");
+});
+
+test("keys rotate --saml, and the column use", async () => {
+  const { run } = await prepared();
+  await run(["issue", "saml", "--user", "alice", "--client", sp]);
+  const { stdout } = await run(["keys", "rotate", "--saml", "--json"]);
+  const keys = documentOf(stdout) as { use: string; status: string }[];
+  expect(
+    keys
+      .filter(({ use }) => use === "saml")
+      .map(({ status }) => status)
+      .sort(),
+  ).toEqual(["retired", "signing"]);
+});
