@@ -97,7 +97,9 @@ export async function next(
   try {
     await press({ timeout, noWaitAfter: true });
     // The page of response_mode=form_post goes on by itself.
-    await page.locator(`html:not([${left}]):not([data-page="form-post"])`).waitFor({ state: "attached", timeout });
+    await page
+      .locator(`html:not([${left}]):not([data-page="form-post"]):not([data-page="saml-post"])`)
+      .waitFor({ state: "attached", timeout });
   } catch (error) {
     if (page.isClosed()) return null;
     throw new Error(`no page came within ${timeout} ms after ${what} at ${page.url()}`, { cause: error });

@@ -12,7 +12,7 @@ import { approve, Browser, formsOf, type Visit } from "./browser.ts";
 
 const protocol = "urn:oasis:names:tc:SAML:2.0:protocol";
 const assertion = "urn:oasis:names:tc:SAML:2.0:assertion";
-export const statusUri = "urn:oasis:names:tc:SAML:2.0:status:";
+const statusUri = "urn:oasis:names:tc:SAML:2.0:status:";
 export const formats = {
   email: "urn:oasis:names:tc:SAML:1.1:nameid-format:emailAddress",
   persistent: "urn:oasis:names:tc:SAML:2.0:nameid-format:persistent",
@@ -80,9 +80,9 @@ export function authnRequest(
   return `<samlp:AuthnRequest xmlns:samlp="${protocol}" xmlns:saml="${assertion}"${written.join("")}>${from}${inside}</samlp:AuthnRequest>`;
 }
 
-export const idOf = (xml: string): string => / ID="([^"]+)"/.exec(xml)?.[1] ?? "";
+const idOf = (xml: string): string => / ID="([^"]+)"/.exec(xml)?.[1] ?? "";
 
-export const rsaSha256 = "http://www.w3.org/2001/04/xmldsig-more#rsa-sha256";
+const rsaSha256 = "http://www.w3.org/2001/04/xmldsig-more#rsa-sha256";
 export const rsaSha1 = "http://www.w3.org/2000/09/xmldsig#rsa-sha1";
 
 /** The address of a request by HTTP-Redirect. @param signed with which key, and by which algorithm */

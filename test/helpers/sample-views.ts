@@ -204,7 +204,7 @@ const kinds = [
     "inspector-users-done",
     "inspector-users-issuers",
   ],
-  ["error-other-user", "error-redirect-uri", "form-post", "logout", "signed-out-no-hint"],
+  ["error-other-user", "error-redirect-uri", "form-post", "saml-post", "logout", "signed-out-no-hint"],
 ].flat();
 
 /** One page of each kind. Together they show every element that any page shows. */

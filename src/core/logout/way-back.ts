@@ -2,7 +2,6 @@ import { describesItself, type Client, type ReadTx } from "../../store/store.ts"
 import { clientName, wasAllowed, type ClientName } from "../clients/clients.ts";
 import { hasOpenPort } from "../clients/redirect-uri.ts";
 import type { EndedSessions } from "../sessions/backchannel.ts";
-import type { SignedOut } from "./logout.ts";
 
 /** After a sign-out: where the page leads, and who does not know of it. */
 
@@ -10,7 +9,10 @@ import type { SignedOut } from "./logout.ts";
  * The page links only to an address that the client registered, and never to a `javascript:` URL: where it comes back to after a sign-out, else
  * the start of the app, as far as its redirect URI says where that is.
  */
-export function wayBack(tx: ReadTx, client: Client | null): SignedOut["back"] {
+export function wayBack(
+  tx: ReadTx,
+  client: Client | null,
+): { readonly name: ClientName; readonly href: string } | null {
   if (client === null) return null;
   // Anybody can make such a client, and a link to it.
   if (describesItself(client) && !wasAllowed(tx, client.client_id)) return null;

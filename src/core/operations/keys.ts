@@ -1,6 +1,6 @@
 import { changes, creates, none, nothing, reads, removes } from "./operation.ts";
 
-/** Signing keys. */
+/** Signing keys, and what service providers of SAML are configured with. */
 
 const keys = () => import("../keys/admin.ts");
 const key = async () => (await import("./schemas/shown.ts")).key;
@@ -53,5 +53,22 @@ export const keyOperations = {
       run: async (ctx, input) => (await keys()).removeKey(ctx, input),
     },
     removes,
+  ),
+  "saml.show": reads(
+    "/saml",
+    {
+      summary: "Show what service providers of SAML are configured with; the key is made if there is none yet",
+      input: nothing,
+      answer: (zod) =>
+        zod.object({
+          entity_id: zod.string(),
+          metadata_url: zod.string(),
+          sso_url: zod.string(),
+          slo_url: zod.string(),
+          certificate: zod.string().describe("PEM: of the key that signs"),
+        }),
+      run: async (ctx) => (await import("../saml/addresses.ts")).showSaml(ctx),
+    },
+    { changes: true },
   ),
 };

@@ -23,7 +23,6 @@ import { inspectorOperations } from "./inspector.ts";
 import { issueOperations } from "./issue.ts";
 import { issuerOperations } from "./issuers.ts";
 import { keyOperations } from "./keys.ts";
-import { samlOperations } from "./saml.ts";
 import { requestOperations } from "./requests.ts";
 import { scopeOperations } from "./scopes.ts";
 import { sessionOperations } from "./sessions.ts";
@@ -45,7 +44,6 @@ export const operations = {
   ...sessionOperations,
   ...scopeOperations,
   ...keyOperations,
-  ...samlOperations,
   ...issueOperations,
   ...tokenOperations,
   ...workloadOperations,

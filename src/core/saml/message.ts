@@ -19,7 +19,7 @@ export interface Brought {
 }
 
 /** Bytes (SAML Bindings 3.4.3 says 80; service providers send more). */
-export const maxRelayState = 8192;
+const maxRelayState = 8192;
 const usualRelayState = 80;
 
 /** A message that cannot be read, or whose sender is not proven: nothing is sent anywhere, and the person sees a page. */

@@ -27,7 +27,7 @@ interface PageRecord {
 }
 
 /** A sign-in for a service provider of SAML. All of the request is for `core/saml`. */
-export interface SamlSignInRecord {
+interface SamlSignInRecord {
   readonly kind: "saml";
   readonly request: AskingApp;
 }

@@ -88,7 +88,7 @@ function checkLevels(root: Element): void {
 export const parseXml = (text: string): XmlElement => elementOf(domOf(text).documentElement);
 
 /** At most 64 levels by now. */
-export function elementOf(element: Element): XmlElement {
+function elementOf(element: Element): XmlElement {
   const attributes: Record<string, string> = Object.create(null) as Record<string, string>;
   for (const { prefix, localName, value } of attributesOf(element)) {
     if (prefix === null || prefix === "") attributes[localName] = value;
@@ -106,7 +106,7 @@ export function elementOf(element: Element): XmlElement {
   return { name, space: space ?? "", attributes, children, text: isPlain ? text : null };
 }
 
-export function attributesOf({ attributes }: Element): readonly Attr[] {
+function attributesOf({ attributes }: Element): readonly Attr[] {
   return Array.from({ length: attributes.length }, (_, at) => attributes.item(at)).filter((one) => one !== null);
 }
 

@@ -15,7 +15,7 @@ import { sendPage } from "../pages/page-writer.ts";
 import { bodyParameters, clientQuery, every, single, type UidRequest } from "../input/params.ts";
 import { viewFor } from "../pages/reader.ts";
 import { asApi } from "../route.ts";
-import { answerLogoutRequest } from "../saml/slo.ts";
+import { answerLogoutRequest } from "../saml/post.ts";
 import { note, noteRefusal, type Web } from "../web.ts";
 
 /** OpenID Connect RP-Initiated Logout 1.0: the endpoint, and the page that asks the user. */

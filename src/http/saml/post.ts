@@ -1,8 +1,10 @@
 import type { Request, Response } from "express";
 import { baseOf } from "../../core/endpoints.ts";
+import type { SignedOut } from "../../core/logout/logout.ts";
 import type { Brought } from "../../core/saml/message.ts";
 import { SamlStatusError, type SamlPlan } from "../../core/saml/purpose.ts";
 import type { SamlPost } from "../../core/saml/response.ts";
+import { redirect } from "../answer/answer.ts";
 import { renderSamlPost } from "../pages/pages.ts";
 import { sendPage } from "../pages/page-writer.ts";
 import { viewFor } from "../pages/reader.ts";
@@ -74,4 +76,26 @@ export const samlResultOf = (res: Response): SamlResult | null =>
 export async function sendStatus(web: Web, req: Request, res: Response, error: SamlStatusError): Promise<void> {
   const { respondStatus } = await import("../../core/saml/response.ts");
   await sendSaml(web, req, res, await respondStatus(web.ctx, error));
+}
+
+/** Answers the service provider that asked for a sign-out. @returns whether it has an address for that */
+export async function answerLogoutRequest(web: Web, req: Request, res: Response, outcome: SignedOut): Promise<boolean> {
+  const { answerLogout } = await import("../../core/saml/logout.ts");
+  const answer = await answerLogout(web.ctx, outcome);
+  if (answer === null) return false;
+  const { binding, action, parameters, xml, statuses } = answer;
+  const words = outcome.ended ? "signed out" : "no session ended";
+  note(res, {
+    outcome: `${words}; LogoutResponse ${statuses.join(" / ")}`,
+    answer: { location: action.split("?")[0] ?? "", parameters },
+  });
+  await noteMessage(res, "SAMLResponse", { xml });
+  if (binding === "redirect") {
+    redirect(res, action);
+    return true;
+  }
+  const shown = viewFor(web, req, res);
+  const others = outcome.others.map((name) => name(shown.lang));
+  sendPage(res, 200, renderSamlPost(web.renderer, { ...shown, action, parameters, others }));
+  return true;
 }

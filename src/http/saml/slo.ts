@@ -1,13 +1,9 @@
 import type { Request, Response } from "express";
-import type { SignedOut } from "../../core/logout/logout.ts";
 import type { TakenLogout } from "../../core/saml/logout.ts";
 import { redirect } from "../answer/answer.ts";
 import { knownBrowser, readBrowser, setBrowserCookie } from "../input/cookies.ts";
 import { clientQuery, single } from "../input/params.ts";
 import { sendSignedOut } from "../oauth/logout.ts";
-import { renderSamlPost } from "../pages/pages.ts";
-import { sendPage } from "../pages/page-writer.ts";
-import { viewFor } from "../pages/reader.ts";
 import { note, type Web } from "../web.ts";
 import { keptLocation, noteMessage } from "./post.ts";
 import { broughtBy } from "./sso.ts";
@@ -58,26 +54,4 @@ async function goOn(web: Web, req: Request, res: Response, taken: TakenLogout): 
   if (browser.isNew) setBrowserCookie(web, res, browser.id);
   note(res, { outcome: ["sign-out page", ...(taken.remark === null ? [] : [taken.remark])].join("; ") });
   redirect(res, `${web.base}/interaction/${outcome.uid}/logout`);
-}
-
-/** Answers the service provider that asked for a sign-out. @returns whether it has an address for that */
-export async function answerLogoutRequest(web: Web, req: Request, res: Response, outcome: SignedOut): Promise<boolean> {
-  const { answerLogout } = await logout();
-  const answer = await answerLogout(web.ctx, outcome);
-  if (answer === null) return false;
-  const { binding, action, parameters, xml, statuses } = answer;
-  const words = outcome.ended ? "signed out" : "no session ended";
-  note(res, {
-    outcome: `${words}; LogoutResponse ${statuses.join(" / ")}`,
-    answer: { location: action.split("?")[0] ?? "", parameters },
-  });
-  await noteMessage(res, "SAMLResponse", { xml });
-  if (binding === "redirect") {
-    redirect(res, action);
-    return true;
-  }
-  const shown = viewFor(web, req, res);
-  const others = outcome.others.map((name) => name(shown.lang));
-  sendPage(res, 200, renderSamlPost(web.renderer, { ...shown, action, parameters, others }));
-  return true;
 }

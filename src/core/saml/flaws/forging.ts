@@ -2,7 +2,7 @@ import { signElement } from "../../xml/sign.ts";
 import { escapeXml, xml, Xml } from "../../xml/write.ts";
 import { assertionXml, responseXml, type AssertionDraft } from "../draft.ts";
 import { newId } from "../response.ts";
-import type { Spoiling } from "./spoil.ts";
+import type { Spoiling } from "./signed.ts";
 
 /**
  * The valid signature of the person who signs in, and beside it the identity of somebody else. A service provider that checks one element and reads

@@ -2,7 +2,7 @@ import { newSamlKey, readSamlKey, type SamlKey } from "../../keys/saml-keys.ts";
 import { algorithms, signElement, type OtherSignature } from "../../xml/sign.ts";
 import { Xml } from "../../xml/write.ts";
 import { assertionXml, responseXml, type AssertionDraft } from "../draft.ts";
-import type { Spoiling } from "./spoil.ts";
+import type { Spoiling } from "./signed.ts";
 
 /** Signatures that are wrong in one respect. These responses are not encrypted, so that whoever tests sees them. */
 

@@ -1,10 +1,16 @@
 import type { Xml } from "../../xml/write.ts";
 import { signElement } from "../../xml/sign.ts";
 import { assertionXml, responseXml, type AssertionDraft, type ResponseDraft } from "../draft.ts";
-import { encrypted } from "../response.ts";
-import type { Spoiling } from "./spoil.ts";
+import { encrypted, type drafted, type Material } from "../response.ts";
 
 /** What a response says, wrong in one respect, and signed as it is. */
+
+/** What a flaw works on. */
+export interface Spoiling extends Material {
+  readonly drafts: ReturnType<typeof drafted>;
+  /** The same for the person whose identity is forged; null: nobody was named. */
+  readonly forged: ReturnType<typeof drafted> | null;
+}
 
 /** Milliseconds: more than clocks differ, and more than verifiers tolerate. */
 const hour = 3_600_000;
@@ -59,7 +65,7 @@ const parts = {
 } as const satisfies Readonly<Record<string, Part>>;
 
 /** A response that is signed as the service provider wants it. */
-export async function signedResponse(
+async function signedResponse(
   { provider, key }: Spoiling,
   response: ResponseDraft,
   assertion: AssertionDraft,

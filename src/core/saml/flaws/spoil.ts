@@ -6,18 +6,11 @@ import type { User } from "../../../store/store.ts";
 import type { Context } from "../../context.ts";
 import type { FlawName } from "../../controls/faults/flaw-list.ts";
 import { nameIdOf } from "../../service-providers/name-id.ts";
-import { drafted, materialOf, postOf, type Material, type SamlPost } from "../response.ts";
+import { drafted, materialOf, postOf, type SamlPost } from "../response.ts";
 import type { SamlPlan } from "../purpose.ts";
 import { forgings } from "./forging.ts";
 import { signatureFlaws } from "./signatures.ts";
-import { signedFlaws } from "./signed.ts";
-
-/** What a flaw works on. */
-export interface Spoiling extends Material {
-  readonly drafts: ReturnType<typeof drafted>;
-  /** The same for the person whose identity is forged; null: nobody was named. */
-  readonly forged: ReturnType<typeof drafted> | null;
-}
+import { signedFlaws, type Spoiling } from "./signed.ts";
 
 export async function spoilingOf(ctx: Context, plan: SamlPlan): Promise<Omit<Spoiling, "forged">> {
   const material = await materialOf(ctx, plan);
