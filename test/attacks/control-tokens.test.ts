@@ -72,6 +72,8 @@ const needed: Readonly<Record<OperationName, "reader" | "tester" | "admin">> = {
   "issue.grant": "tester",
   "issue.code": "tester",
   "issue.tokens": "tester",
+  "issue.saml": "tester",
+  "saml.show": "admin",
   "token.issue": "tester",
   "token.verify": "reader",
   "token.introspect": "reader",

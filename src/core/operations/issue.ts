@@ -74,6 +74,7 @@ export const issueOperations = {
   "issue.saml": changes(
     "/issue/saml",
     {
+      role: "tester",
       summary: "Issue a SAML response, as if the user had signed in",
       input: (zod) =>
         zod.strictObject({
