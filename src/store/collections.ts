@@ -10,6 +10,7 @@ import type {
   Key,
   Meta,
   Scope,
+  ScimResource,
   Session,
   Snapshot,
   TokenFamily,
@@ -25,6 +26,7 @@ export interface Collections {
   deadTokens: DeadToken;
   expirations: Expiration;
   sessions: Session;
+  scim: ScimResource;
   keys: Key;
   appliedFixtures: AppliedFixture;
   fixtures: FixturesInUse;
@@ -61,6 +63,9 @@ export const userAndClient = (userId: string, clientId: string): string => `${us
 
 /** The key of the sessions in which a service provider knows a user by this name. */
 export const nameIdAtClient = (clientId: string, nameId: string): string => `${clientId}\n${nameId}`;
+/** The key of what an app was sent about a user (`local`: the id) or a group (`local`: the name). */
+export const scimKey = (clientId: string, kind: "user" | "group", local: string): string =>
+  JSON.stringify([clientId, kind, local]);
 
 /** Origin of a redirect URI as browsers send it in `Origin`, without a default port; "" for a private-use scheme. */
 const originOf = (uri: string): string =>
@@ -132,6 +137,7 @@ export const collections = {
       ],
     },
   }),
+  scim: define<ScimResource>()({ key: "id", index: { client: ({ clientId }) => clientId } }),
   keys: define<Key>()({ key: "kid" }),
   appliedFixtures: define<AppliedFixture>()({ key: "id" }),
   fixtures: define<FixturesInUse>()({ key: "id" }),

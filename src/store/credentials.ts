@@ -42,3 +42,41 @@ export interface Key {
   /** Of a key of SAML, in PEM. */
   readonly certificate?: string;
 }
+
+/** The SCIM server of an app. */
+export interface ScimServer {
+  readonly url: string;
+  /** The bearer token, or user and password. */
+  readonly token?: string | { readonly basic: string } | undefined;
+  readonly profile?: "standard" | "okta" | "okta-put" | "entra" | "entra-compliant" | undefined;
+  readonly users?: "all" | "granted" | undefined;
+  readonly groups?: "all" | "none" | readonly string[] | undefined;
+  readonly user_name?: "email" | "username" | undefined;
+  /** Claims, by the SCIM attribute that each is sent as. */
+  readonly attributes?: Readonly<Record<string, string>> | undefined;
+  readonly live?: "on" | "off" | boolean | undefined;
+}
+
+/** What the app of a client was last sent about a user or a group, and the id that it has there. */
+export interface ScimResource {
+  /** The key: {@link scimKey}. */
+  readonly id: string;
+  readonly clientId: string;
+  readonly kind: "user" | "group";
+  /** The id of the user, or the name of the group. */
+  readonly local: string;
+  /** The username, for a user who is gone. */
+  readonly name: string;
+  /** The SCIM server that has it. Where the client has another one now, nothing was sent yet. */
+  readonly url: string;
+  /** The id there; null: the app does not have it. */
+  readonly remoteId: string | null;
+  /** The attributes that were last sent and accepted; null: none. */
+  readonly sent: Readonly<Record<string, unknown>> | null;
+  /** The ids there of the members of a group. */
+  readonly members?: readonly string[];
+  /** When it was last sent, ISO 8601; null: never. */
+  readonly pushedAt: string | null;
+  /** Why the last push failed; null: it did not. */
+  readonly error: string | null;
+}

@@ -1,5 +1,5 @@
-export type { Key } from "./credentials.ts";
-import type { FederatedCredential, FederatedSubject, Passkey } from "./credentials.ts";
+export type { Key, ScimResource } from "./credentials.ts";
+import type { FederatedCredential, FederatedSubject, Passkey, ScimServer } from "./credentials.ts";
 
 /** The lasting records. Short-lived ones are in pending.ts, and parts of these in credentials.ts. */
 
@@ -75,6 +75,10 @@ export interface Client {
   readonly id_jag_audiences?: readonly { readonly issuer: string; readonly client_id?: string | undefined }[];
   /** Tokens of workloads that may act as this client. */
   readonly federated_credentials?: readonly FederatedCredential[];
+  /** The app's SCIM server; a type of `core/client-metadata/provisioning.ts`. */
+  readonly scim?: ScimServer;
+  /** Where the app learns that all tokens of a user are revoked. */
+  readonly global_token_revocation?: { readonly uri: string; readonly subject?: "email" | "iss_sub" | undefined };
   readonly backchannel_logout_uri?: string;
   readonly default_max_age?: number;
   readonly default_acr_values?: readonly string[];

@@ -37,6 +37,7 @@ export {
   collections,
   describesItself,
   nameIdAtClient,
+  scimKey,
   userAndClient,
   type CollectionName,
   type Collections,

@@ -18,6 +18,7 @@ import {
 import { grantTypeNames } from "../tokens/grant-types/list.ts";
 import { postAddress, samlSchema } from "../service-providers/schema.ts";
 import { originForm, redirectUriForm } from "../uri.ts";
+import { globalTokenRevocationSchema, scimSchema } from "./provisioning.ts";
 
 const redirectUri = uriOf(redirectUriForm, checkRedirectUri);
 
@@ -185,6 +186,8 @@ const ownMetadata = {
     .describe("Tokens of workloads that may act as the client, by their iss, sub and aud"),
   saml: samlSchema.optional(),
   allowed_origins: z.array(origin).optional().describe("CORS, beside the origins of redirect_uris"),
+  scim: scimSchema.optional(),
+  global_token_revocation: globalTokenRevocationSchema.optional(),
 };
 
 /** A client of a fixture. */

@@ -1,4 +1,4 @@
-import type { Client, ReadTx, Tx } from "../../store/store.ts";
+import type { Client, ReadTx, ScimServer, Tx } from "../../store/store.ts";
 import { isPublic } from "./clients.ts";
 import type { Context } from "../context.ts";
 import { OperationError } from "../errors.ts";
@@ -20,7 +20,7 @@ export type ClientView = Readonly<Record<string, unknown>> & {
 /** A client with the fields of a fixture: its metadata, without what is kept beside it. */
 export function metadataOf(
   client: Client,
-): Readonly<Record<string, unknown>> & Pick<Client, "client_id" | "client_secret" | "redirect_uris"> {
+): Readonly<Record<string, unknown>> & Pick<Client, "client_id" | "client_secret" | "redirect_uris" | "scim"> {
   const {
     epoch: _,
     createdAt: __,
@@ -32,11 +32,15 @@ export function metadataOf(
   return metadata;
 }
 
-/** A client as it is shown. @param secrets whether its secret is shown too, and the values of its `env` */
+/** The SCIM server of a client, without the token that opens it. */
+export const withoutToken = ({ token: _, ...rest }: ScimServer): Omit<ScimServer, "token"> => rest;
+
+/** A client as it is shown. @param secrets whether its secret is shown too, the token of its SCIM server, and the values of its `env` */
 export function viewClient(client: Client, secrets: boolean): ClientView {
-  const { client_secret, ...shown } = metadataOf(client);
+  const { client_secret, scim, ...shown } = metadataOf(client);
   const view = {
     ...shown,
+    ...(scim !== undefined && { scim: secrets ? scim : withoutToken(scim) }),
     public: isPublic(client),
     ...(client.fromDocument && { metadata_document: true as const }),
     ...(client.registrationTokenHash !== undefined && { self_registered: true as const }),
@@ -67,6 +71,7 @@ export function removeClientRecord(tx: Tx, { client_id }: Client): void {
   for (const name of ["codes", "pushedRequests", "deviceRequests"] as const) {
     for (const { id, clientId } of [...tx.all(name)]) if (clientId === client_id) tx.remove(name, id);
   }
+  for (const { id } of tx.findAll("scim", "client", client_id)) tx.remove("scim", id);
   for (const session of [...tx.all("sessions")]) {
     const { serviceProviders: providers } = session;
     const clientIds = session.clientIds.filter((id) => id !== client_id);

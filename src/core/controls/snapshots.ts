@@ -129,7 +129,8 @@ export async function restoreSnapshot(
     const ofSaml = records.keys.some(isOfSaml) ? [] : [...tx.all("keys")].filter(isOfSaml);
     removeAllBut(tx, leftOut);
     for (const key of ofSaml) tx.put("keys", key);
-    for (const one of kept) for (const record of records[one]) tx.put(one, record);
+    // A snapshot of an earlier version does not have every collection.
+    for (const one of kept) for (const record of (records as Partial<typeof records>)[one] ?? []) tx.put(one, record);
     if (settings === null) tx.remove("meta", "settings");
     else tx.put("meta", settings);
     if (clock !== undefined && !keep.includes("clock")) putMoved(tx, ctx.clock, clock);

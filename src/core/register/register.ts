@@ -32,12 +32,14 @@ function needsSecret(sent: unknown): boolean {
 
 function answer(ctx: Context, client: Client, registrationAccessToken: string): Registered {
   const uri = `${baseOf(ctx.address)}${ctx.layout.paths.register}/${encodeURIComponent(client.client_id)}`;
+  // What the operator added is not part of the registration, and has the token of the app's SCIM server.
+  const { scim: _, global_token_revocation: __, ...registered } = metadataOf(client);
   return {
     // RFC 7591 3.2.1: the response includes the defaults that were used.
     grant_types: grantTypesOf(client),
     response_types: ["code"],
     ...(client.client_secret !== undefined && { token_endpoint_auth_method: "client_secret_basic" }),
-    ...metadataOf(client),
+    ...registered,
     client_id_issued_at: Math.floor(Date.parse(client.createdAt) / 1000),
     ...(client.client_secret !== undefined && { client_secret_expires_at: 0 }),
     registration_access_token: registrationAccessToken,
@@ -135,7 +137,7 @@ async function tryUpdate(ctx: Context, access: RegistrationAccess, sent: unknown
   return ctx.store.transaction((tx: Tx) => {
     requireAccess(tx.get("clients", access.clientId), access.token);
     if (tx.version("clients", access.clientId) !== version) return null;
-    const { epoch, createdAt, registrationTokenHash } = before;
+    const { epoch, createdAt, registrationTokenHash, scim, global_token_revocation } = before;
     const updatedAt = new Date(ctx.now()).toISOString();
     const changed: Client = {
       ...checked,
@@ -143,6 +145,9 @@ async function tryUpdate(ctx: Context, access: RegistrationAccess, sent: unknown
       createdAt,
       updatedAt,
       ...(registrationTokenHash !== undefined && { registrationTokenHash }),
+      // The operator's, which no registration changes.
+      ...(scim !== undefined && { scim }),
+      ...(global_token_revocation !== undefined && { global_token_revocation }),
     };
     tx.put("clients", changed);
     return changed;

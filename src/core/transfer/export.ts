@@ -3,7 +3,7 @@
  * ended.ts keeps what the server that wrote it had ended.
  */
 import type { Client, CollectionName, ReadTx, User } from "../../store/store.ts";
-import { metadataOf } from "../clients/admin.ts";
+import { metadataOf, withoutToken } from "../clients/admin.ts";
 import { grantTypesOf } from "../clients/clients.ts";
 import type { FixtureClient } from "../client-metadata/schema.ts";
 import type { Context, Settings } from "../context.ts";
@@ -20,7 +20,7 @@ import { fieldsOf } from "../users/users.ts";
 /**
  * All data as one document, with secrets, password hashes and private keys, from which {@link importState} makes the same data.
  * @param input `as`: "fixtures" for a fixture file, which has no passwords, keys, sessions and revoked grants; `secrets`: with the
- * secrets of one-time codes
+ * secrets of one-time codes and the tokens of SCIM servers
  */
 export async function exportState(
   ctx: Context,
@@ -65,12 +65,13 @@ function userIn(user: User, secrets: boolean): FixtureUser {
   };
 }
 
-function clientIn(client: Client): FixtureClient {
-  const { redirect_uris: uris, grant_types: types, ...metadata } = metadataOf(client);
+function clientIn(client: Client, secrets: boolean): FixtureClient {
+  const { redirect_uris: uris, grant_types: types, scim, ...metadata } = metadataOf(client);
   const isUsual = sameJson(types, grantTypesOf({ ...client, grant_types: undefined }));
   return {
     ...metadata,
     ...(uris.length > 0 && { redirect_uris: uris }),
+    ...(scim !== undefined && { scim: secrets ? scim : withoutToken(scim) }),
     ...(types !== undefined && !isUsual && { grant_types: types }),
   } as FixtureClient;
 }
@@ -104,7 +105,7 @@ export function fixturesIn(tx: ReadTx, { secrets }: { readonly secrets: boolean 
   const { workloads, ...settings } = storedSettings(tx);
   const file = {
     users: [...tx.all("users")].map((user) => userIn(user, secrets)),
-    clients: clients.map(clientIn),
+    clients: clients.map((client) => clientIn(client, secrets)),
     scopes: Object.fromEntries(scopes),
     grants,
     settings: settingsIn(settings),

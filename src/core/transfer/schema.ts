@@ -99,6 +99,20 @@ const session = z.strictObject({
   expiresAt: milliseconds("expiresAt"),
 });
 
+const scim = z.strictObject({
+  id: nonEmptyText,
+  clientId: nonEmptyText,
+  kind: z.enum(["user", "group"]),
+  local: nonEmptyText,
+  name: z.string(),
+  url: nonEmptyText,
+  remoteId: nonEmptyText.nullable(),
+  sent: z.record(z.string(), jsonValue).nullable(),
+  members: z.exactOptional(z.array(z.string())),
+  pushedAt: timeText.nullable(),
+  error: z.string().nullable(),
+});
+
 const key = z.strictObject({
   kid: nonEmptyText,
   alg: z.enum(keyAlgs),
@@ -147,6 +161,7 @@ export const recordSchemas: { readonly [C in keyof StateRecords]: z.ZodType<Stat
   }),
   expirations: z.strictObject({ id: nonEmptyText, access: endOfTokens, refresh: endOfTokens }),
   sessions: session,
+  scim,
   keys: key,
   appliedFixtures: z.strictObject({ id: nonEmptyText, digest: nonEmptyText }),
   meta,
