@@ -28,7 +28,7 @@ const noMigrate = from(
   "migrate",
   "src/migrate reads files of other tools for the command line: what the server needs too belongs in core.",
 );
-const aloneLeaf = named("^\\.\\./", "src/net, src/text and src/files serve every layer, and import none of them.");
+const aloneLeaf = named("^\\.\\./", "src/net, src/text, src/files and src/scim serve every layer, and import none of them.");
 const noFilesOfOurs = from("files", "core knows nothing of files: take what was read as an argument.");
 const noAdapters = named(
   "store/(?!store\\.ts$)",
@@ -131,7 +131,7 @@ export default tseslint.config(
   layer(["src/core/**"], [noHttp, noServe, noCli, noClient, noMigrate, noAdapters, noFiles, noFilesOfOurs]),
   layer(["src/migrate/**"], [noHttp, noServe, noCli, noClient, noAdapters, noFiles]),
   layer(["src/client/**"], [aloneClient]),
-  layer(["src/net/**", "src/text/**", "src/files/**"], [aloneLeaf]),
+  layer(["src/net/**", "src/text/**", "src/files/**", "src/scim/**"], [aloneLeaf]),
   layer(["src/serve/**"], [noCli, noClient, noMigrate]),
   layer(["src/http/**"], [noServe, noCli, noClient, noMigrate, { ...noStore, regex: "store/(?!store\\.ts$)" }]),
   {

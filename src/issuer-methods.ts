@@ -38,6 +38,13 @@ export interface IssuerMethods {
     remove(id: string): Promise<null>;
     clear(): Promise<null>;
   };
+  /** Users and groups in the SCIM server of an app, as a provisioning client keeps them there. */
+  readonly scim: {
+    /** Sends what differs from the last push. Absent client: a list, of every client that has `scim`. */
+    push(input?: OperationInput<"scim.push">): Promise<OperationOutput<"scim.push">>;
+    status(input?: OperationInput<"scim.status">): Promise<OperationOutput<"scim.status">>;
+    test(input?: OperationInput<"scim.test">): Promise<OperationOutput<"scim.test">>;
+  };
   /** Saves the whole state under a name: users, clients, grants, sessions, revocations, keys and settings. */
   snapshot(name: string): Promise<SnapshotView>;
   /** Goes back to a snapshot: what was revoked since is valid again, and what was issued since is not. */
@@ -82,6 +89,11 @@ export const issuerMethods = (call: IssuerMethods["call"]): IssuerMethods => ({
     list: () => call("faults.list", {}),
     remove: (id) => call("faults.remove", { id }),
     clear: () => call("faults.clear", {}),
+  },
+  scim: {
+    push: (input = {}) => call("scim.push", input),
+    status: (input = {}) => call("scim.status", input),
+    test: (input = {}) => call("scim.test", input),
   },
   snapshot: (name) => call("snapshots.save", { name }),
   restore: (name, { keep } = {}) => call("snapshots.restore", { name, ...(keep && { keep: [...keep] }) }),

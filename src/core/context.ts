@@ -11,7 +11,7 @@
  * A feature imports only from those before it (`npm run check:cycles`). What two of them need from each other goes below both, or is handed in.
  * Order of the features, which scripts/check-order.js reads up to the end of this comment:
  *   brand scopes layout keys xml fixture-files clients users service-providers step-up operators inspector issuers sessions grants sign-in factors tokens client-metadata
- *   redaction login authorize state controls ledger workloads trust logout saml fixtures edit transfer seed register consent account
+ *   redaction login authorize state controls ledger workloads trust logout saml fixtures scim edit transfer seed register consent account
  *   device try-it operations
  */
 import type { Store, Tx } from "../store/store.ts";
@@ -31,6 +31,7 @@ import type { Turns } from "./turns.ts";
 import type { WorkloadSetting } from "./workloads/kinds.ts";
 import type { AnyFixtures, FixtureDocument } from "./fixture-files/source.ts";
 import type { Ledger } from "./ledger/ledger.ts";
+import type { ProvisioningTurns } from "./scim/provisioning.ts";
 import type { PendingPasswords } from "./login/pending-passwords.ts";
 
 /** What fixtures and flags of `start` set; times are seconds. Flags win over fixtures. */
@@ -209,5 +210,7 @@ export interface Context {
   readonly fetchedKeys: FetchedKeys;
   /** The issuers whose tokens count here. */
   readonly trusted: TrustedIssuers;
+  /** The pushes to SCIM servers of apps. */
+  readonly provisioning: ProvisioningTurns;
   readonly log: Log;
 }

@@ -62,6 +62,12 @@ export function addressProblem(url: string, reach: Reach): string | null {
 export interface OutboundRequest {
   /** Sent as a form by POST; absent: GET. */
   readonly form?: URLSearchParams;
+  /** Sent as it is; whatever the status, the answer is read. */
+  readonly whole?: {
+    readonly method: string;
+    readonly headers: Readonly<Record<string, string>>;
+    readonly body: string | undefined;
+  };
   /** See {@link reachOf}. */
   readonly reach: Reach;
   /** What the refusal of an address outside the reach says. */
@@ -77,7 +83,7 @@ export interface OutboundRequest {
 export interface OutboundAnswer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
-  /** Empty where a form was sent, and unless the status is 200. */
+  /** Without `whole`: empty where a form was sent, and unless the status is 200. */
   readonly text: string;
 }
 
@@ -88,6 +94,7 @@ export interface OutboundAnswer {
 export async function send(url: string, request: OutboundRequest): Promise<OutboundAnswer> {
   const {
     form,
+    whole,
     reach,
     lookup,
     rule = ofRegistered,
@@ -104,8 +111,8 @@ export async function send(url: string, request: OutboundRequest): Promise<Outbo
     const address = addressIn(url);
     if (address !== null) check(address);
     const options = {
-      method: form === undefined ? "GET" : "POST",
-      headers: {
+      method: whole?.method ?? (form === undefined ? "GET" : "POST"),
+      headers: whole?.headers ?? {
         accept: "application/json",
         ...(form !== undefined && { "content-type": "application/x-www-form-urlencoded;charset=UTF-8" }),
       },
@@ -125,10 +132,11 @@ export async function send(url: string, request: OutboundRequest): Promise<Outbo
           socket.destroy();
           reject(new Error("it changed the protocol"));
         })
-        .end(form?.toString());
+        .end(whole === undefined ? form?.toString() : whole.body);
     });
     const { statusCode: status = 0, headers } = response;
-    if (form === undefined && status === 200) return { status, headers, text: await readLimited(response, most) };
+    if (whole !== undefined || (form === undefined && status === 200))
+      return { status, headers, text: await readLimited(response, most) };
     // The body does not matter.
     response.destroy();
     return { status, headers, text: "" };

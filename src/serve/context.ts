@@ -15,6 +15,7 @@ import { reachOfRegistered } from "../core/outbound.ts";
 import { createFaults } from "../core/controls/faults/faults.ts";
 import { createClientDocuments } from "../core/register/documents.ts";
 import { createLedger } from "../core/ledger/requests.ts";
+import { createProvisioningTurns } from "../core/scim/provisioning.ts";
 import { createTrustedIssuers } from "../core/trust/trusted-issuers.ts";
 import { samlPurpose, type SamlRecord } from "../core/saml/purpose.ts";
 import type { Purpose } from "../core/sign-in/purpose.ts";
@@ -116,6 +117,7 @@ export async function composeContext(options: ContextOptions): Promise<Context> 
     ),
     faults: await createFaults(store),
     fetchedKeys,
+    provisioning: createProvisioningTurns(),
     trusted: createTrustedIssuers({
       ...{ store, issuers: options.issuers, fetchedKeys },
       settings: () => served.value.settings,

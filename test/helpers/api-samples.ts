@@ -174,6 +174,11 @@ export const samples: Readonly<Partial<Record<OperationName, { good: readonly ob
   "token.introspect": { good: [{ token: "x" }], bad: [{}] },
   "token.revoke": { good: [{ token: "x" }], bad: [{ token: null }] },
   revoke: { good: [{ user: "alice" }, { client: "demo-app", user: "bob" }], bad: [{}, { usr: "alice" }, { grant: 1 }] },
+  "scim.push": {
+    good: [{}, { user: "alice", dry_run: true }, { user: ["alice"], profile: "entra", full: true, parallel: 8 }],
+    bad: [{ parallel: 0 }, { parallel: 9 }, { profile: "other" }, { user: 1 }, { dry_run: "yes" }, { users: [] }],
+  },
+  "scim.test": { good: [{}, { profile: "okta" }], bad: [{ profile: "other" }, { user: "alice" }] },
   "sessions.end": { good: [{ user: "alice" }], bad: [{}, { id: 1 }] },
   "issuer.set": {
     good: [{ issuer: "https://idp.test:8443" }, { issuer: "http://[::1]:4370" }],

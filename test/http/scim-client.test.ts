@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { FixtureClient } from "../../src/core/client-metadata/schema.ts";
+import type { FixtureFile } from "../../src/core/fixtures/schema.ts";
 import { callback } from "../helpers/client.ts";
 import { serve } from "../helpers/app.ts";
 
@@ -45,7 +46,7 @@ test("an export of all data has the token, one as fixtures only if secrets are a
   expect(json(fixtures)).toContain(scim.url);
   expect(json(await idp.call("export", { as: "fixtures", secrets: true }))).toContain(token);
   // It can be seeded as it is.
-  const other = await serve({ fixtures: [fixtures] });
+  const other = await serve({ fixtures: [fixtures as FixtureFile] });
   expect(json(await other.call("clients.list", { secrets: true }))).toContain(scim.url);
 });
 

@@ -22,7 +22,7 @@ const codes = ["code", "device_code", "user_code", "request_uri"];
 const tokens = ["access_token", "refresh_token", "id_token", "token", "subject_token", "id_token_hint"];
 
 /** Paths that no sign-in asks for, and calls of an operator: what they send says nothing about a sign-in. */
-const outside = ["none", "root", "api"];
+const outside = ["none", "root", "api", "scim", "global_token_revocation"];
 
 /** How many names of flows are remembered for each request that the ledger holds. */
 const namesPerRequest = 10;

@@ -7,6 +7,7 @@ import { shownValue, type IsRegistered } from "../redaction/values.ts";
 import { byName, parametersOf, type Flows } from "./flows.ts";
 import { copied, type Redactor, type Token } from "./redact-record.ts";
 import type { Exchange, RequestEvent, RequestRecord } from "./record.ts";
+import { isProvisioning } from "./request-endpoints.ts";
 
 /** Makes the record of a request. Parameters, tokens and bodies go through `redact-record.ts`, other texts through `core/redaction`. */
 
@@ -73,7 +74,7 @@ export function eventOf<Id extends string | null>(
     mismatch: notes.mismatch ?? null,
     ...(notes.by !== undefined && { by: notes.by }),
   };
-  if (isAccepted(exchange)) return line;
+  if (isAccepted(exchange) || isProvisioning(endpoint)) return line;
   const text = redactorOf(exchange, registeredIn(exchange, isScope));
   // A name that contains a secret is left out.
   const name = (given: string | null): string | null => (given !== null && text(given) === given ? given : null);
@@ -109,15 +110,18 @@ export function recordOf(
   const isRegistered = registeredIn(exchange, isScope);
   const bearer = bearerIn(redactor, authorization);
   const shown = shownIn(exchange, values, isRegistered);
+  const isOurs = isProvisioning(endpoint);
   const parameters = {
-    ...withMessages(redactor, exchange, redactor.parameters(values, shown)),
+    ...(isOurs
+      ? (redactor.whole(values) as JsonObject)
+      : withMessages(redactor, exchange, redactor.parameters(values, shown))),
     ...(authorization !== undefined && { authorization: headerOf(redactor, authorization, bearer) }),
     ...(dpop !== undefined && { dpop: redactor.redactedToken(redactor.read(dpop)) }),
   };
   const json = jsonOf(exchange);
   const answered = responseOf(redactor, exchange, json, shown);
   const response =
-    error === null ? answered : (copied(answered, redactorOf(exchange, isRegistered)) as typeof answered);
+    error === null || isOurs ? answered : (copied(answered, redactorOf(exchange, isRegistered)) as typeof answered);
   const granted = isObject(response?.["body"]) ? response["body"]["scope"] : undefined;
   return {
     id,
@@ -197,7 +201,7 @@ function responseOf(
     };
   }
   if (json === null) return null;
-  const isWhole = holdsClaims.includes(endpoint) && status === 200;
+  const isWhole = isProvisioning(endpoint) || (holdsClaims.includes(endpoint) && status === 200);
   return { body: isWhole ? redactor.whole(json) : redactor.parameters(json) };
 }
 

@@ -8,8 +8,14 @@ export const expectEndpoints = [
   "consent",
   "account",
   "backchannel_logout",
+  "scim",
+  "global_token_revocation",
   "any",
 ] as const;
+
+/** Calls of this server to an app, whose body it made itself: users and groups, without the token that opens the app. */
+const provisioning: readonly string[] = ["scim", "global_token_revocation"];
+export const isProvisioning = (endpoint: string): boolean => provisioning.includes(endpoint);
 
 export type ExpectEndpoint = (typeof expectEndpoints)[number];
 

@@ -25,6 +25,7 @@ import { issuerOperations } from "./issuers.ts";
 import { keyOperations } from "./keys.ts";
 import { requestOperations } from "./requests.ts";
 import { scopeOperations } from "./scopes.ts";
+import { scimOperations } from "./scim.ts";
 import { sessionOperations } from "./sessions.ts";
 import { snapshotOperations } from "./snapshots.ts";
 import { stateOperations } from "./state.ts";
@@ -43,6 +44,7 @@ export const operations = {
   ...grantOperations,
   ...sessionOperations,
   ...scopeOperations,
+  ...scimOperations,
   ...keyOperations,
   ...issueOperations,
   ...tokenOperations,

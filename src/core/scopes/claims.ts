@@ -61,7 +61,7 @@ export function releasingScopes(tx: ReadTx, ctx: Defaults, client: Client, name:
 const withPicture = ({ address }: Defaults, user: User): User => ({ ...user, avatar: avatarOf(user, baseOf(address)) });
 
 /** The standard claims of a user record. Values in the user's own `claims` replace them. */
-const standardClaims = (user: User): Readonly<Record<string, unknown>> => ({
+export const standardClaims = (user: User): Readonly<Record<string, unknown>> => ({
   name: user.displayName,
   preferred_username: user.username,
   picture: user.avatar.path === "" || user.avatar.baseUrl === null ? null : user.avatar.baseUrl + user.avatar.path,

@@ -1,0 +1,18 @@
+import { createTurns, type Turns } from "../turns.ts";
+
+/** The pushes under way: to one app they go one after another, so that none creates what another is creating. */
+export interface ProvisioningTurns {
+  /** @param clientId of the app */
+  inTurn<T>(clientId: string, work: () => Promise<T>): Promise<T>;
+}
+
+export function createProvisioningTurns(): ProvisioningTurns {
+  const turns = new Map<string, Turns>();
+  return {
+    inTurn(clientId, work) {
+      const turn = turns.get(clientId) ?? createTurns();
+      turns.set(clientId, turn);
+      return turn(work);
+    },
+  };
+}

@@ -1,0 +1,124 @@
+import { isGood, type Answer } from "../../scim/answer.ts";
+import {
+  createGroup,
+  createsWithMembers,
+  lookUpGroup,
+  patchMembers,
+  putGroup,
+  putsGroups,
+  readGroup,
+  type ScimRequest,
+} from "../../scim/profiles.ts";
+import { idIn, membersIn, resourcesIn, valueAt, type Resource } from "../../scim/resource.ts";
+import { errorOf, type PushAction, type PushUser } from "./push-user.ts";
+
+/** Brings one group of an app to the members that it should have, by the requests of its profile. */
+
+/** What the app is known to have. */
+export interface KnownGroup {
+  readonly remoteId: string;
+  /** The ids of the members there. */
+  readonly members: readonly string[];
+}
+
+export interface PushedGroup {
+  readonly action: PushAction;
+  readonly status: number | null;
+  readonly known: KnownGroup | null;
+  readonly error: string | null;
+}
+
+/** Which members join and which leave. */
+const changeOf = (before: readonly string[], after: readonly string[]) => ({
+  joining: after.filter((id) => !before.includes(id)),
+  leaving: before.filter((id) => !after.includes(id)),
+});
+
+/** @param members the ids there of the users who should be in the group */
+export async function pushGroup(
+  { sender, profile, full }: PushUser,
+  name: string,
+  members: readonly string[],
+  before: KnownGroup | null,
+): Promise<PushedGroup> {
+  let status: number | null = null;
+  let known = before;
+
+  const ask = async (request: ScimRequest): Promise<Answer> => {
+    const answer = await sender.ask({ request, user: null });
+    status = answer.status || null;
+    return answer;
+  };
+  /** @returns null: the app does not have the group. @throws {Refusal} */
+  const askFor = async (request: ScimRequest): Promise<Answer | null> => {
+    const answer = await ask(request);
+    if (answer.status === 404) return null;
+    if (!isGood(answer)) throw new Refusal(errorOf(answer, request));
+    return answer;
+  };
+  const lookUp = async (): Promise<Resource | null> => {
+    const found = resourcesIn((await askFor(lookUpGroup(profile, name)))?.json ?? null);
+    return found.find((one) => valueAt(one, "displayName") === name && idIn(one) !== null) ?? null;
+  };
+  /** @returns whether the app has this id */
+  const bring = async (id: string, there: readonly string[]): Promise<boolean> => {
+    const change = changeOf(full ? [] : there, members);
+    const leaving = there.filter((one) => !members.includes(one));
+    if (change.joining.length + leaving.length === 0) return true;
+    if (putsGroups(profile)) {
+      const read = await askFor(readGroup(id));
+      if (read === null || (await askFor(putGroup(id, name, members, read.json ?? {}))) === null) return false;
+    } else if ((await askFor(patchMembers(profile, id, { joining: change.joining, leaving }))) === null) return false;
+    known = { remoteId: id, members };
+    return true;
+  };
+  const match = async (found: Resource): Promise<PushAction> => {
+    const id = idIn(found) ?? "";
+    const there = membersIn(found) ?? [];
+    known = { remoteId: id, members: there };
+    await bring(id, there);
+    known = { remoteId: id, members };
+    return "matched";
+  };
+  const findOrCreate = async (): Promise<PushAction> => {
+    const found = await lookUp();
+    if (found !== null) return match(found);
+    const request = createGroup(profile, name, members);
+    for (let left = 2; ; left--) {
+      const answer = await ask(request);
+      const made = isGood(answer) && idIn(answer.json) !== null ? answer.json : null;
+      if (made === null) {
+        if (answer.status !== 0 && answer.status !== 409 && !isGood(answer))
+          throw new Refusal(errorOf(answer, request));
+        if (answer.status === 0 && sender.stopped !== null) throw new Refusal(errorOf(answer, request));
+        const there = await lookUp();
+        if (there !== null && answer.status === 409) return match(there);
+        if (there !== null) {
+          await match(there);
+          return "created";
+        }
+        if (left === 0 || answer.status !== 0) throw new Refusal(errorOf(answer, request));
+        continue;
+      }
+      const id = idIn(made) ?? "";
+      known = { remoteId: id, members: createsWithMembers(profile) ? members : [] };
+      if (!createsWithMembers(profile)) await bring(id, []);
+      return "created";
+    }
+  };
+  const run = async (): Promise<PushAction> => {
+    if (known === null) return findOrCreate();
+    const { joining, leaving } = changeOf(known.members, members);
+    if (!full && joining.length + leaving.length === 0) return "unchanged";
+    return (await bring(known.remoteId, known.members)) ? "updated" : findOrCreate();
+  };
+  try {
+    const action = await run();
+    return { action, status, known, error: null };
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    return { action: "failed", status, known, error: error.message };
+  }
+}
+
+class Refusal extends Error {}

@@ -1,0 +1,132 @@
+import type { ScimResource } from "../../store/store.ts";
+import { scimKey } from "../../store/store.ts";
+import { onRemoval } from "../../scim/profiles.ts";
+import type { Context } from "../context.ts";
+import { pushGroup, type PushedGroup } from "./push-group.ts";
+import { pushUser, type PushAction, type Pushed, type PushUser } from "./push-user.ts";
+import { createSender, type Sender } from "./sender.ts";
+import { recordOf, recordsOf, type Provisioned, type Wanted } from "./wanted.ts";
+
+/** Pushes one user or group, and writes down at once what the app has now, so that a restart forgets nothing. */
+
+export interface PushedGroupView {
+  readonly name: string;
+  readonly action: PushAction;
+  readonly status: number | null;
+  readonly id: string | null;
+  /** How many the group has in the app. */
+  readonly members: number;
+  readonly error: string | null;
+}
+
+export interface Push {
+  readonly ctx: Context;
+  readonly to: Provisioned;
+  /** Nothing is sent, and nothing is written down. */
+  readonly isDry: boolean;
+  readonly user: PushUser;
+}
+
+/** @returns null: there is nothing to do for a user who is gone */
+export async function pushOne(push: Push, wanted: Wanted): Promise<Pushed | null> {
+  const { ctx, to } = push;
+  const before = await ctx.store.read((tx) => recordOf(tx, to, "user", wanted.userId));
+  const known = before === undefined ? null : { remoteId: before.remoteId, sent: before.sent };
+  const isGone = wanted.attributes === null && (known === null || known.remoteId === null);
+  const isDone = wanted.attributes === null && known?.sent?.["active"] === false && !onRemoval(to.profile).deletes;
+  if (isGone || isDone) {
+    if (!push.isDry) await keep(push, "user", wanted.userId, wanted.username, null);
+    return null;
+  }
+  const pushed = await pushUser(push.user, wanted, known);
+  if (!push.isDry) {
+    const hasChanged = pushed.action !== "unchanged" || before === undefined || before.error !== null;
+    if (hasChanged) await keep(push, "user", wanted.userId, wanted.username, toRecord(pushed.known, pushed.error));
+  }
+  return pushed;
+}
+
+type Kept = Pick<ScimResource, "remoteId" | "sent" | "error" | "members">;
+
+const toRecord = (known: Pushed["known"], error: string | null): Kept | null =>
+  known === null ? null : { ...known, sent: known.sent === null ? null : { ...known.sent }, error };
+
+/** Writes down what the app has; null: nothing. A user who is gone here is forgotten with it. */
+async function keep(
+  { ctx, to }: Push,
+  kind: ScimResource["kind"],
+  local: string,
+  name: string,
+  kept: Kept | null,
+): Promise<void> {
+  const { client, scim } = to;
+  const id = scimKey(client.client_id, kind, local);
+  const at = new Date(ctx.now()).toISOString();
+  await ctx.store.transaction((tx) => {
+    // The client may have been removed, or moved to another server.
+    if (tx.get("clients", client.client_id)?.scim?.url !== scim.url) return;
+    const before = tx.get("scim", id);
+    const isForgotten = kept === null || (kind === "user" && isInactive(kept) && tx.get("users", local) === undefined);
+    if (isForgotten) {
+      if (before !== undefined) tx.remove("scim", id);
+      return;
+    }
+    const pushedAt = kept.error === null ? at : before?.url === scim.url ? before.pushedAt : null;
+    tx.put("scim", { id, clientId: client.client_id, kind, local, name, url: scim.url, ...kept, pushedAt });
+  });
+}
+
+const isInactive = ({ sent, error }: Kept): boolean => error === null && sent?.["active"] === false;
+
+/** @param members the ids there of those who should be in it */
+export async function pushOneGroup(push: Push, name: string, members: readonly string[]): Promise<PushedGroupView> {
+  const { ctx, to } = push;
+  const before = await ctx.store.read((tx) => recordOf(tx, to, "group", name));
+  const known = before?.remoteId == null ? null : { remoteId: before.remoteId, members: before.members ?? [] };
+  const pushed = await pushGroup(push.user, name, members, known);
+  const hasChanged = pushed.action !== "unchanged" || before?.error !== null;
+  if (!push.isDry && hasChanged) await keepGroup(push, name, pushed);
+  const { action, status, error } = pushed;
+  return {
+    name,
+    action,
+    status,
+    id: pushed.known?.remoteId ?? null,
+    members: pushed.known?.members.length ?? 0,
+    error,
+  };
+}
+
+const keepGroup = (push: Push, name: string, { known, error }: PushedGroup): Promise<void> =>
+  keep(push, "group", name, name, {
+    ...{ remoteId: known?.remoteId ?? null, sent: { displayName: name }, members: known?.members ?? [], error },
+  });
+
+/**
+ * Pushes one user of one client, with the groups that the user joins or leaves.
+ * @returns null: there was nothing to send
+ */
+export async function pushSingle(
+  ctx: Context,
+  to: Provisioned,
+  wanted: Wanted,
+  sender: Sender = createSender(ctx, to.client, to.scim),
+): Promise<Pushed | null> {
+  const push: Push = { ctx, to, isDry: false, user: { sender, profile: to.profile, full: false } };
+  const before = await ctx.store.read((tx) => recordOf(tx, to, "user", wanted.userId)?.remoteId ?? null);
+  const pushed = await pushOne(push, wanted);
+  const id = pushed?.known?.remoteId ?? null;
+  if (to.scim.groups === "none" || pushed?.action === "failed") return pushed;
+  const known = await ctx.store.read((tx) => recordsOf(tx, to, "group"));
+  const names = new Set([...known.map(({ local }) => local), ...wanted.groups]);
+  for (const name of names) {
+    const members = known.find(({ local }) => local === name)?.members ?? [];
+    const others = members.filter((one) => one !== id && one !== before);
+    const after = id !== null && wanted.groups.includes(name) ? [...others, id] : others;
+    // The order of members says nothing.
+    const isSame = after.length === members.length && after.every((one) => members.includes(one));
+    if (!isSame || (id !== null && wanted.groups.includes(name) && !known.some(({ local }) => local === name)))
+      await pushOneGroup(push, name, after);
+  }
+  return pushed;
+}

@@ -1,0 +1,144 @@
+import type { Client, ReadTx } from "../../store/store.ts";
+import type { Profile } from "../../scim/profiles.ts";
+import { requireClient } from "../clients/admin.ts";
+import type { Context } from "../context.ts";
+import { requireUser } from "../users/users.ts";
+import { drySender, type PlannedRequest } from "./dry-run.ts";
+import { pushOne, pushOneGroup, type Push, type PushedGroupView } from "./push-one.ts";
+import type { PushAction, Pushed } from "./push-user.ts";
+import { createSender } from "./sender.ts";
+import { everyWanted, provisioned, recordsOf, type Wanted } from "./wanted.ts";
+
+/** Sends an app what differs from what it was last sent. Each result is written down at once, so that a restart forgets nothing. */
+
+export interface PushedUser {
+  readonly username: string;
+  readonly action: PushAction;
+  /** Of the last answer; null: nothing was sent, or nobody answered. */
+  readonly status: number | null;
+  /** The id in the app; null: it has none. */
+  readonly id: string | null;
+  readonly error: string | null;
+}
+
+/** What a push did with one app. */
+export interface PushReport {
+  readonly client: string;
+  readonly url: string;
+  readonly profile: Profile;
+  readonly users: readonly PushedUser[];
+  readonly groups: readonly PushedGroupView[];
+  /** Whether the app has everything now. */
+  readonly inSync: boolean;
+  /** With `dry_run`: what would be sent. */
+  readonly requests?: readonly PlannedRequest[];
+}
+
+export interface PushInput {
+  /** Absent: every client that has `scim`. */
+  readonly client?: string | undefined;
+  /** Only these users, and no groups. */
+  readonly user?: string | readonly string[] | undefined;
+  readonly profile?: Profile | undefined;
+  readonly dry_run?: boolean | undefined;
+  readonly full?: boolean | undefined;
+  /** How many users at a time. */
+  readonly parallel?: number | undefined;
+}
+
+/**
+ * Pushes users and groups.
+ * @returns the report of the client; a list where none is named
+ * @throws {OperationError} not_found for an unknown client or user, and a client without `scim`
+ */
+export async function pushScim(ctx: Context, input: PushInput): Promise<PushReport | readonly PushReport[]> {
+  const names = input.user === undefined ? null : [input.user].flat();
+  const clients = await ctx.store.read((tx) => {
+    for (const name of names ?? []) requireKnown(tx, name);
+    return input.client === undefined
+      ? [...tx.all("clients")].filter(({ scim }) => scim !== undefined)
+      : [provisioned(requireClient(tx, input.client)).client];
+  });
+  const reports: PushReport[] = [];
+  for (const client of clients) reports.push(await pushClient(ctx, client, names, input));
+  const [first] = reports;
+  return input.client !== undefined && first !== undefined ? first : reports;
+}
+
+/** Also one that was removed here, and is still in an app. @throws {OperationError} not_found */
+function requireKnown(tx: ReadTx, name: string): void {
+  for (const { kind, name: known } of tx.all("scim")) if (kind === "user" && known === name) return;
+  requireUser(tx, name);
+}
+
+const pushClient = (
+  ctx: Context,
+  client: Client,
+  names: readonly string[] | null,
+  input: PushInput,
+): Promise<PushReport> =>
+  ctx.provisioning.inTurn(client.client_id, async () => {
+    const to = provisioned(client, input.profile);
+    const wanted = await ctx.store.read((tx) => everyWanted(tx, to, names));
+    const isDry = input.dry_run === true;
+    const dry = isDry ? drySender(client.scim?.url ?? "") : null;
+    const sender = dry ?? createSender(ctx, client, to.scim);
+    const push: Push = { ctx, to, isDry, user: { sender, profile: to.profile, full: input.full === true } };
+    const found = await pushUsers(push, wanted, input.parallel ?? 1);
+    const users = wanted.flatMap(({ userId, username }) => {
+      const pushed = found.get(userId);
+      return pushed === undefined ? [] : [viewOf(username, pushed)];
+    });
+    const groups = names === null ? await pushGroups(push, wanted, found) : [];
+    const inSync = [...users, ...groups].every(({ action }) => action !== "failed");
+    const { client_id } = client;
+    const report = { client: client_id, url: to.scim.url, profile: to.profile, users, groups, inSync };
+    return dry === null ? report : { ...report, requests: dry.requests };
+  });
+
+const viewOf = (username: string, { action, status, known, error }: Pushed): PushedUser => ({
+  ...{ username, action, status, id: known?.remoteId ?? null, error },
+});
+
+/** Several at a time. */
+async function pushUsers(
+  push: Push,
+  wanted: readonly Wanted[],
+  parallel: number,
+): Promise<ReadonlyMap<string, Pushed>> {
+  const found = new Map<string, Pushed>();
+  const queue = [...wanted];
+  const work = async (): Promise<void> => {
+    for (let one = queue.shift(); one !== undefined; one = queue.shift()) {
+      const pushed = await pushOne(push, one);
+      if (pushed !== null) found.set(one.userId, pushed);
+    }
+  };
+  await Promise.all(Array.from({ length: parallel }, work));
+  return found;
+}
+
+/** The groups of everybody, in the order in which they were first met, with the ids of their members in the app. */
+async function pushGroups(
+  push: Push,
+  wanted: readonly Wanted[],
+  found: ReadonlyMap<string, Pushed>,
+): Promise<readonly PushedGroupView[]> {
+  const { to } = push;
+  if (to.scim.groups === "none") return [];
+  const known = await push.ctx.store.read((tx) => recordsOf(tx, to, "group"));
+  const members = new Map<string, string[]>();
+  const isWanted = (name: string): boolean => !Array.isArray(to.scim.groups) || to.scim.groups.includes(name);
+  for (const { local } of known) if (isWanted(local)) members.set(local, []);
+  for (const { userId, groups } of wanted) {
+    const id = found.get(userId)?.known?.remoteId ?? null;
+    for (const name of groups) {
+      const ids = members.get(name) ?? [];
+      if (id !== null) ids.push(id);
+      members.set(name, ids);
+    }
+  }
+  const views: PushedGroupView[] = [];
+  for (const [name, ids] of members) views.push(await pushOneGroup(push, name, ids));
+  return views;
+}

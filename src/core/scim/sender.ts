@@ -1,0 +1,188 @@
+import { setTimeout as delay } from "node:timers/promises";
+import type { Client, ScimServer } from "../../store/store.ts";
+import { parseJson } from "../../text/json-depth.ts";
+import { isObject, type JsonObject } from "../../text/json-object.ts";
+import { isGood, reasonOf, adviceFor, type Answer } from "../../scim/answer.ts";
+import type { ScimRequest } from "../../scim/profiles.ts";
+import { showClock } from "../clock.ts";
+import type { Context } from "../context.ts";
+import { send } from "../outbound.ts";
+import { without } from "../redaction/values.ts";
+
+/** Sends requests to the SCIM server of a client, repeats those that it may take later, and records each in the ledger. */
+
+/** Bytes of the answer. */
+const maxBytes = 1_048_576;
+
+/** What the app is sent, and for whom. */
+export interface Outgoing {
+  readonly request: ScimRequest;
+  /** Username; null: it is about a group. */
+  readonly user: string | null;
+}
+
+export interface Sender {
+  /** @returns the answer, without the token where the app repeats it */
+  ask(outgoing: Outgoing): Promise<Answer>;
+  /** Why nothing more is sent: the app refused the token, or was never reached; null: it goes on. */
+  readonly stopped: string | null;
+}
+
+/** How the app is told who asks. */
+const authorizationOf = ({ token }: ScimServer): string | undefined => {
+  if (token === undefined) return undefined;
+  return typeof token === "string" ? `Bearer ${token}` : `Basic ${Buffer.from(token.basic).toString("base64")}`;
+};
+
+/** Every text that opens the app. */
+function secretsOf({ token }: ScimServer): readonly string[] {
+  if (token === undefined) return [];
+  if (typeof token === "string") return [token];
+  const [, password = ""] = /:(.*)$/s.exec(token.basic) ?? [];
+  return [token.basic, Buffer.from(token.basic).toString("base64"), ...(password.length < 4 ? [] : [password])];
+}
+
+/** Takes the token out of an answer, names included. */
+export function cleanerOf(scim: ScimServer): (value: unknown) => unknown {
+  const text = without(secretsOf(scim));
+  const clean = (value: unknown): unknown => {
+    if (typeof value === "string") return text(value);
+    if (Array.isArray(value)) return value.map(clean);
+    if (!isObject(value)) return value;
+    return Object.fromEntries(Object.entries(value).map(([name, one]) => [text(name), clean(one)]));
+  };
+  return clean;
+}
+
+const jsonOf = (text: string): JsonObject | null => {
+  try {
+    const json = parseJson(text);
+    return isObject(json) ? json : null;
+  } catch {
+    return null;
+  }
+};
+
+/** 429 and 503: how often, and for how many seconds at most. */
+const maxLimited = 3;
+const maxWaitSeconds = 30;
+/** Other 5xx and lost answers: how often. */
+const maxRepeats = 2;
+const shortWaitMs = 100;
+
+/** `Retry-After` in milliseconds: seconds, or a date (RFC 9110 10.2.3); a second without one. */
+function waitOf(retryAfter: string | undefined, now: number): number {
+  const seconds = /^\d{1,9}$/.test(retryAfter ?? "") ? Number(retryAfter) : (Date.parse(retryAfter ?? "") - now) / 1000;
+  return Math.min(Math.max(Number.isNaN(seconds) ? 1 : seconds, 0), maxWaitSeconds) * 1000;
+}
+
+/** @param signal ends the waits, when the server closes */
+export function createSender(ctx: Context, client: Client, scim: ScimServer): Sender {
+  const clean = cleanerOf(scim);
+  const base = scim.url.replace(/\/+$/, "");
+  const authorization = authorizationOf(scim);
+  let isReached = false;
+  let stopped: string | null = null;
+
+  /** @returns the answer, and its `Retry-After` */
+  async function once({ request, user }: Outgoing): Promise<Answer & { readonly retryAfter?: string | undefined }> {
+    const url = `${base}${request.path}`;
+    const time = ctx.now();
+    const began = performance.now();
+    const answer = await askOnce(url, request, authorization, clean);
+    record(ctx, client, { request, user }, { url, time, ms: Math.round(performance.now() - began), answer });
+    return answer;
+  }
+
+  return {
+    get stopped() {
+      return stopped;
+    },
+    async ask(outgoing) {
+      if (stopped !== null) return { status: 0, json: null, problem: `not sent: ${stopped}` };
+      for (let [limited, repeated] = [0, 0]; ;) {
+        const { retryAfter, ...answer } = await once(outgoing);
+        const { status } = answer;
+        isReached ||= status !== 0;
+        if (status === 401) stopped = refusedToken(client);
+        if ((status === 429 || status === 503) && limited < maxLimited) {
+          limited += 1;
+          await wait(ctx, waitOf(retryAfter, ctx.clock.unmoved()));
+          continue;
+        }
+        // What was lost may have been done: a creation is looked up first, by the caller.
+        const mayRepeat = status >= 500 ? status !== 503 : status === 0 && outgoing.request.method !== "POST";
+        if (mayRepeat && repeated < maxRepeats) {
+          repeated += 1;
+          await wait(ctx, shortWaitMs * repeated);
+          continue;
+        }
+        if (status === 0 && !isReached) stopped = "the app does not answer";
+        return answer;
+      }
+    },
+  };
+}
+
+/** Ends early when the server closes. */
+const wait = (ctx: Context, ms: number): Promise<unknown> =>
+  delay(ms, null, { signal: ctx.ledger.closing }).catch(() => undefined);
+
+const refusedToken = ({ client_id: id }: Client): string =>
+  `the app refused the token: clients edit ${id} --scim-token-stdin`;
+
+/** The one place that sends. An address of the operator may be anywhere but where clouds keep their credentials. */
+async function askOnce(
+  url: string,
+  { method, body }: ScimRequest,
+  authorization: string | undefined,
+  clean: (value: unknown) => unknown,
+): Promise<Answer & { readonly retryAfter?: string | undefined }> {
+  const text = body === undefined ? undefined : JSON.stringify(body);
+  const headers = {
+    accept: "application/scim+json, application/json",
+    ...(authorization !== undefined && { authorization }),
+    ...(text !== undefined && {
+      "content-type": "application/scim+json",
+      "content-length": String(Buffer.byteLength(text)),
+    }),
+  };
+  try {
+    const reply = await send(url, { whole: { method, headers, body: text }, reach: "local", sizeLimit: maxBytes });
+    const json = jsonOf(reply.text);
+    return {
+      status: reply.status,
+      json: json === null ? null : (clean(json) as JsonObject),
+      problem: null,
+      retryAfter: reply.headers["retry-after"],
+    };
+  } catch (error) {
+    return { status: 0, json: null, problem: String(clean((error as Error).message)) };
+  }
+}
+
+function record(
+  ctx: Context,
+  client: Client,
+  { request, user }: Outgoing,
+  {
+    url,
+    time,
+    ms,
+    answer,
+  }: { readonly url: string; readonly time: number; readonly ms: number; readonly answer: Answer },
+): void {
+  const { method, body } = request;
+  ctx.ledger.add({
+    ...{ time, endpoint: "scim", method, path: url.replace(/[?#].*$/s, ""), url },
+    clock: ctx.clock.isMoved() ? showClock(ctx).offset : null,
+    ...{ body, authorization: undefined, dpop: undefined, status: answer.status, isSent: true, ms },
+    notes: {
+      ...{ client: client.client_id, user, outcome: `${method} answered` },
+      ...(answer.json !== null && { answer: { json: JSON.stringify(answer.json) } }),
+      ...(!isGood(answer) && {
+        refusal: { error: reasonOf(answer), rule: "RFC 7644 3", fix: adviceFor(request) },
+      }),
+    },
+  });
+}

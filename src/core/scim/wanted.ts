@@ -1,0 +1,145 @@
+/*
+ * core/scim: idp as the provisioning client of an app (RFC 7643, RFC 7644).
+ *
+ * wanted.ts says what the app should have; push-user.ts and push-group.ts bring one user or group there, by the requests of src/scim; push.ts does it
+ * for all, and writes down what the app has (records.ts). sender.ts sends. live.ts pushes each change when it is made, status.ts shows the records.
+ */
+import type { Client, ReadTx, ScimResource, ScimServer, User } from "../../store/store.ts";
+import { scimKey } from "../../store/store.ts";
+import { workEmail, enterpriseSchema, type Attributes } from "../../scim/resource.ts";
+import type { Profile } from "../../scim/profiles.ts";
+import { OperationError } from "../errors.ts";
+import { activeGrant } from "../grants/grants.ts";
+import { standardClaims } from "../scopes/claims.ts";
+
+/** The SCIM server of a client, with what applies where the client says nothing. */
+export interface Provisioned {
+  readonly client: Client;
+  readonly scim: ScimServer;
+  readonly profile: Profile;
+}
+
+/** @throws {OperationError} not_found for a client without `scim` */
+export function provisioned(client: Client, profile?: Profile): Provisioned {
+  const { scim } = client;
+  if (scim === undefined) {
+    throw new OperationError("not_found", `client "${client.client_id}" has no scim`, {
+      hint: {
+        text: "To give it the address of its SCIM server",
+        command: ["idp", "clients", "edit", client.client_id, "--set", 'scim={"url":"http://localhost:3000/scim/v2"}'],
+      },
+    });
+  }
+  return { client, scim, profile: profile ?? scim.profile ?? "standard" };
+}
+
+export const isLive = ({ scim }: Client): boolean => scim?.live === "on" || scim?.live === true;
+
+/** What an app should have of one user. */
+export interface Wanted {
+  readonly userId: string;
+  readonly username: string;
+  /** Null: the user was removed, or has no grant any more. */
+  readonly attributes: Attributes | null;
+  readonly groups: readonly string[];
+}
+
+const text = (value: unknown): string | null => (typeof value === "string" && value !== "" ? value : null);
+
+/**
+ * The given and the family name, from the claims, else as parts of the display name: the last word is the family name. A single word is both,
+ * because many apps refuse a user without either.
+ */
+function nameOf(user: User): { readonly given: string; readonly family: string } {
+  const words = user.displayName.trim().split(/\s+/);
+  const [family, first] =
+    words.length < 2 ? [words[0] ?? "", words[0] ?? ""] : [words.at(-1) ?? "", words.slice(0, -1).join(" ")];
+  return {
+    given: text(user.claims["given_name"]) ?? first,
+    family: text(user.claims["family_name"]) ?? family,
+  };
+}
+
+const pathOf = (attribute: string): string => attribute.replace(/^enterprise:/, `${enterpriseSchema}:`);
+
+/** The attributes of a user, without those that have no value. */
+export function attributesOf({ scim }: Provisioned, user: User): Attributes {
+  const { given, family } = nameOf(user);
+  const email = text(user.claims["email"]) ?? user.email;
+  const claims: Readonly<Record<string, unknown>> = { ...standardClaims(user), given_name: given, family_name: family };
+  const all: readonly (readonly [string, unknown])[] = [
+    ["userName", (scim.user_name === "username" ? null : email) ?? user.username],
+    ["externalId", user.id],
+    ["active", user.status === "active"],
+    ["displayName", user.displayName],
+    ["name.givenName", given],
+    ["name.familyName", family],
+    [workEmail, email],
+    ...Object.entries(scim.attributes ?? {}).map(
+      ([attribute, claim]) => [pathOf(attribute), Object.hasOwn(claims, claim) ? claims[claim] : undefined] as const,
+    ),
+  ];
+  return Object.fromEntries(all.filter(([, value]) => value !== undefined && value !== null && value !== ""));
+}
+
+/** The groups of a user that the app should have. */
+export function groupsOf({ scim: { groups = "all" } }: Provisioned, user: User): readonly string[] {
+  if (groups === "none") return [];
+  const names = [user.claims["groups"]].flat().filter((one): one is string => typeof one === "string" && one !== "");
+  return [...new Set(names)].filter((name) => groups === "all" || groups.includes(name));
+}
+
+/** @param user undefined: it was removed */
+export function wantedOf(
+  tx: ReadTx,
+  to: Provisioned,
+  record: Pick<ScimResource, "local" | "name">,
+  user: User | undefined,
+): Wanted {
+  const { client, scim } = to;
+  const isIn =
+    user !== undefined && (scim.users !== "granted" || activeGrant(tx, user.id, client.client_id) !== undefined);
+  return {
+    userId: record.local,
+    username: user?.username ?? record.name,
+    attributes: isIn ? attributesOf(to, user) : null,
+    groups: isIn ? groupsOf(to, user) : [],
+  };
+}
+
+/** What the app was sent about a user or a group; undefined: nothing, or by another address. */
+export function recordOf(
+  tx: ReadTx,
+  { client, scim }: Provisioned,
+  kind: ScimResource["kind"],
+  local: string,
+): ScimResource | undefined {
+  const record = tx.get("scim", scimKey(client.client_id, kind, local));
+  return record?.url === scim.url ? record : undefined;
+}
+
+/** Those of all users, or all groups. */
+export const recordsOf = (
+  tx: ReadTx,
+  { client, scim }: Provisioned,
+  kind: ScimResource["kind"],
+): readonly ScimResource[] =>
+  tx.findAll("scim", "client", client.client_id).filter((one) => one.kind === kind && one.url === scim.url);
+
+/**
+ * Everybody whom the app should know, in the order they were added, and those whom it knows and should not.
+ * @param names only these users, by username or id
+ */
+export function everyWanted(tx: ReadTx, to: Provisioned, names: readonly string[] | null): readonly Wanted[] {
+  const known = recordsOf(tx, to, "user");
+  const present = [...tx.all("users")].map((user) => wantedOf(tx, to, { local: user.id, name: user.username }, user));
+  const gone = known
+    .filter(({ local }) => tx.get("users", local) === undefined)
+    .map((record) => wantedOf(tx, to, record, undefined));
+  const knownIds = new Set(known.map(({ local }) => local));
+  return [...present, ...gone].filter(
+    ({ userId, username, attributes }) =>
+      (attributes !== null || knownIds.has(userId)) &&
+      (names === null || names.includes(username) || names.includes(userId)),
+  );
+}

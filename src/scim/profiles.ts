@@ -1,0 +1,215 @@
+import { groupSchema, quoted, userResource, workEmail } from "./resource.ts";
+import type { Attributes, Difference, Resource } from "./resource.ts";
+
+/**
+ * The requests of each vendor, as their documents show them:
+ *
+ * - okta: https://developer.okta.com/docs/api/openapi/okta-scim/guides/scim-20/ (users are updated by GET and PUT, deactivated by PATCH without a
+ *   path). okta-put: an app whose users are deactivated, and whose groups are changed, by PUT.
+ * - entra: https://learn.microsoft.com/entra/identity/app-provisioning/use-scim-to-provision-users-and-groups, with the older PATCH ("False"),
+ *   which https://learn.microsoft.com/entra/identity/app-provisioning/application-provisioning-config-problem-scim-compatibility describes.
+ * - entra-compliant: the same with the flag aadOptscim062020 of that page.
+ * - standard: RFC 7644.
+ */
+
+export const profileNames = ["standard", "okta", "okta-put", "entra", "entra-compliant"] as const;
+export type Profile = (typeof profileNames)[number];
+
+export interface ScimRequest {
+  readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+  /** Below the base address, with the query. */
+  readonly path: string;
+  readonly body?: Resource;
+}
+
+interface Operation {
+  readonly op: string;
+  readonly path?: string;
+  readonly value?: unknown;
+}
+
+const isEntra = (profile: Profile): boolean => profile === "entra" || profile === "entra-compliant";
+const isOkta = (profile: Profile): boolean => profile === "okta" || profile === "okta-put";
+
+const resourceAt = (kind: "Users" | "Groups", id: string): string =>
+  `/${kind}/${encodeURIComponent(Buffer.from(id).toString())}`;
+
+/** A PATCH request (RFC 7644 3.5.2). */
+export const patch = (path: string, operations: readonly Operation[]): ScimRequest => ({
+  method: "PATCH",
+  path,
+  body: { schemas: ["urn:ietf:params:scim:api:messages:2.0:PatchOp"], Operations: operations },
+});
+
+/** The older requests of Entra ID begin their verbs with a capital letter. */
+const verb = (profile: Profile, name: "add" | "replace" | "remove"): string =>
+  profile === "entra" ? name.charAt(0).toUpperCase() + name.slice(1) : name;
+
+/** They also write truth values as texts. */
+const valueFor = (profile: Profile, value: unknown): unknown =>
+  profile === "entra" && typeof value === "boolean" ? (value ? "True" : "False") : value;
+
+const query = (parameters: readonly (readonly [name: string, value: string])[]): string =>
+  parameters.map(([name, value]) => `${name}=${encodeURIComponent(value)}`).join("&");
+
+/** Okta asks for pages. */
+const pageOf = (profile: Profile): readonly (readonly [string, string])[] =>
+  isOkta(profile)
+    ? [
+        ["startIndex", "1"],
+        ["count", "100"],
+      ]
+    : [];
+
+export const lookUpUser = (profile: Profile, userName: string): ScimRequest => ({
+  method: "GET",
+  path: `/Users?${query([["filter", `userName eq ${quoted(userName)}`], ...pageOf(profile)])}`,
+});
+
+export const readUser = (id: string): ScimRequest => ({ method: "GET", path: resourceAt("Users", id) });
+
+export const createUser = (attributes: Attributes): ScimRequest => ({
+  method: "POST",
+  path: "/Users",
+  body: userResource(attributes),
+});
+
+/** Whether users are updated by GET and PUT. */
+export const putsUsers = isOkta;
+
+export const putUser = (
+  id: string,
+  attributes: Attributes,
+  remote: Resource,
+  removed: readonly string[] = [],
+): ScimRequest => ({
+  method: "PUT",
+  path: resourceAt("Users", id),
+  body: userResource(attributes, remote, removed),
+});
+
+/** The PATCH that changes attributes of a user; those whose users are updated by PUT have none. */
+export function patchUser(
+  profile: Profile,
+  id: string,
+  attributes: Attributes,
+  { changed, removed }: Difference,
+): ScimRequest {
+  const gone = removed.map((path): Operation => ({ op: verb(profile, "remove"), path }));
+  const one = (path: string): Operation => ({
+    op: verb(profile, "replace"),
+    path,
+    value: valueFor(profile, attributes[path]),
+  });
+  // A key cannot name one of several values, so the address has an operation of its own.
+  const [withPath, keyed] =
+    profile === "entra-compliant"
+      ? [changed.filter((path) => path === workEmail), changed.filter((path) => path !== workEmail)]
+      : [changed, []];
+  const together = Object.fromEntries(keyed.map((path) => [path, attributes[path]]));
+  return patch(resourceAt("Users", id), [
+    ...withPath.map(one),
+    ...(keyed.length > 0 ? [{ op: "replace", value: together }] : []),
+    ...gone,
+  ]);
+}
+
+/** Whether users are deactivated by GET and PUT. */
+export const putsActive = (profile: Profile): boolean => profile === "okta-put";
+
+/** The PATCH that deactivates or reactivates a user. */
+export function patchActive(profile: Profile, id: string, active: boolean): ScimRequest {
+  const path = resourceAt("Users", id);
+  if (profile === "okta") return patch(path, [{ op: "replace", value: { active } }]);
+  return patch(path, [{ op: verb(profile, "replace"), path: "active", value: valueFor(profile, active) }]);
+}
+
+/** What happens to the user of an app who was removed, or has no grant any more. */
+export const onRemoval = (profile: Profile): { readonly deactivates: boolean; readonly deletes: boolean } => ({
+  deactivates: profile !== "standard",
+  deletes: !isOkta(profile),
+});
+
+export const deleteUser = (id: string): ScimRequest => ({ method: "DELETE", path: resourceAt("Users", id) });
+
+export const lookUpGroup = (profile: Profile, displayName: string): ScimRequest => ({
+  method: "GET",
+  path: `/Groups?${query([
+    ...(isEntra(profile) ? [["excludedAttributes", "members"] as const] : []),
+    ["filter", `displayName eq ${quoted(displayName)}`],
+    ...pageOf(profile),
+  ])}`,
+});
+
+export const readGroup = (id: string): ScimRequest => ({ method: "GET", path: resourceAt("Groups", id) });
+
+/** Whether a group is created with its members. */
+export const createsWithMembers = (profile: Profile): boolean => !isEntra(profile);
+
+const references = (ids: readonly string[]): readonly { readonly value: string }[] => ids.map((value) => ({ value }));
+
+export const createGroup = (profile: Profile, displayName: string, members: readonly string[]): ScimRequest => ({
+  method: "POST",
+  path: "/Groups",
+  body: {
+    schemas: [groupSchema],
+    displayName,
+    ...(createsWithMembers(profile) && { members: references(members) }),
+  },
+});
+
+/** Whether groups are changed by GET and PUT. */
+export const putsGroups = (profile: Profile): boolean => profile === "okta-put";
+
+export function putGroup(
+  id: string,
+  displayName: string,
+  members: readonly string[],
+  remote: Resource = {},
+): ScimRequest {
+  const { meta: _, ...rest } = remote;
+  const body = { schemas: [groupSchema], ...rest, displayName, members: references(members) };
+  return { method: "PUT", path: resourceAt("Groups", id), body };
+}
+
+/** The PATCH that lets users join and leave a group. */
+export function patchMembers(
+  profile: Profile,
+  id: string,
+  { joining, leaving }: { readonly joining: readonly string[]; readonly leaving: readonly string[] },
+): ScimRequest {
+  const path = "members";
+  const left: readonly Operation[] =
+    profile === "entra"
+      ? leaving.length === 0
+        ? []
+        : [{ op: "Remove", path, value: references(leaving) }]
+      : leaving.map((member) => ({ op: "remove", path: `members[value eq ${quoted(member)}]` }));
+  return patch(resourceAt("Groups", id), [
+    ...(joining.length === 0 ? [] : [{ op: verb(profile, "add"), path, value: references(joining) }]),
+    ...left,
+  ]);
+}
+
+export const renameGroup = (profile: Profile, id: string, displayName: string): ScimRequest =>
+  patch(resourceAt("Groups", id), [
+    isOkta(profile)
+      ? { op: "replace", value: { id, displayName } }
+      : profile === "entra-compliant"
+        ? { op: "replace", value: { displayName } }
+        : { op: verb(profile, "replace"), path: "displayName", value: displayName },
+  ]);
+
+export const deleteGroup = (id: string): ScimRequest => ({ method: "DELETE", path: resourceAt("Groups", id) });
+
+/** What "Test Connection" asks: Okta reads a page of users, Entra ID looks for a user whom nobody has. */
+export const testConnection = (profile: Profile, nobody: string): ScimRequest =>
+  isOkta(profile)
+    ? {
+        method: "GET",
+        path: `/Users?${query([
+          ["startIndex", "1"],
+          ["count", "2"],
+        ])}`,
+      }
+    : lookUpUser(profile, nobody);

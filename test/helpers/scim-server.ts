@@ -1,0 +1,316 @@
+import { randomUUID } from "node:crypto";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { atEnd } from "./at-end.ts";
+
+/** A small SCIM server (RFC 7644), correct unless a weakness is named. */
+
+/** What it does wrong. */
+export type Weakness =
+  | "ignores-active"
+  | "ignores-string-active"
+  | "put-forgets"
+  | "patch-forgets"
+  | "no-dots"
+  | "creates-twice"
+  | "case-sensitive"
+  | "unstable-pages"
+  | "accepts-any-token"
+  | "group-loses-members"
+  | "group-keeps-members"
+  | "not-found-200"
+  | "crashes-on-null"
+  | "reactivates-another"
+  | "shares-tenants"
+  | "plain-errors";
+
+// eslint-disable-next-line @typescript-eslint/no-explicit-any -- any JSON
+export type Json = Record<string, any>;
+
+export interface ScimRequestSeen {
+  readonly method: string;
+  readonly path: string;
+  readonly query: URLSearchParams;
+  readonly body: Json | null;
+  readonly authorization: string | undefined;
+}
+
+/** Answers in place of the server; null: it answers itself. `after`: its work is done first, and only the answer is another one. */
+type Hook = (seen: ScimRequestSeen) => Instead | null;
+export interface Instead {
+  readonly status: number;
+  readonly headers?: Record<string, string>;
+  readonly body?: unknown;
+  readonly after?: true;
+  /** Closes the connection. */
+  readonly drop?: true;
+}
+
+class Failure extends Error {
+  readonly status: number;
+  readonly scimType: string | undefined;
+  constructor(status: number, detail: string, scimType?: string) {
+    super(detail);
+    this.status = status;
+    this.scimType = scimType;
+  }
+}
+
+const enterprise = "urn:ietf:params:scim:schemas:extension:enterprise:2.0:User";
+const truth = (value: unknown): unknown =>
+  typeof value === "string" && /^(true|false)$/i.test(value) ? value.toLowerCase() === "true" : value;
+
+export class ScimServer {
+  readonly users = new Map<string, Json>();
+  readonly groups = new Map<string, Json>();
+  readonly seen: ScimRequestSeen[] = [];
+  readonly weaknesses: ReadonlySet<Weakness>;
+  readonly token: string;
+  otherToken: string | null = null;
+  hook: Hook = () => null;
+  url = "";
+  #close = (): Promise<void> => Promise.resolve();
+
+  constructor(options: { readonly token?: string; readonly weaknesses?: readonly Weakness[] } = {}) {
+    this.token = options.token ?? "scim-secret-of-the-app";
+    this.weaknesses = new Set(options.weaknesses);
+  }
+
+  async listen(): Promise<this> {
+    const server = createServer((req, res) => void this.#handle(req, res));
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    this.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/scim/v2`;
+    this.#close = async () => {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    };
+    atEnd(() => this.close());
+    return this;
+  }
+
+  close(): Promise<void> {
+    return this.#close();
+  }
+
+  /** The users by their userName. */
+  named(userName: string): Json | undefined {
+    return [...this.users.values()].find((user) => user["userName"] === userName);
+  }
+
+  group(displayName: string): Json | undefined {
+    return [...this.groups.values()].find((group) => group["displayName"] === displayName);
+  }
+
+  memberNames(displayName: string): string[] {
+    const members = (this.group(displayName)?.["members"] ?? []) as Json[];
+    return members.map(({ value }) => String(this.users.get(String(value))?.["userName"])).sort();
+  }
+
+  /** The requests as "GET /Users", without what changes between runs. */
+  steps(): string[] {
+    return this.seen.map(({ method, path }) => `${method} ${path.replace(/^(\/\w+)\/.*$/, "$1/ID")}`);
+  }
+
+  #has(weakness: Weakness): boolean {
+    return this.weaknesses.has(weakness);
+  }
+
+  async #handle(req: IncomingMessage, res: ServerResponse): Promise<void> {
+    let text = "";
+    for await (const chunk of req) text += String(chunk);
+    const url = new URL(req.url ?? "", this.url);
+    const seen: ScimRequestSeen = {
+      method: req.method ?? "",
+      path: decodeURIComponent(url.pathname.replace(/^\/scim\/v2/, "")),
+      query: url.searchParams,
+      body: text === "" ? null : (JSON.parse(text) as Json),
+      authorization: req.headers.authorization,
+    };
+    this.seen.push(seen);
+    const instead = this.hook(seen);
+    const own = instead === null || instead.after === true ? this.#answer(seen) : null;
+    if (instead?.drop === true) {
+      req.socket.destroy();
+      return;
+    }
+    const { status, headers = {}, body } = instead ?? own ?? { status: 500 };
+    const json = body === undefined ? undefined : JSON.stringify(body);
+    res.writeHead(status, { "content-type": "application/scim+json", ...headers }).end(json);
+  }
+
+  #answer(seen: ScimRequestSeen): Instead {
+    try {
+      return this.#route(seen);
+    } catch (error) {
+      if (!(error instanceof Failure)) return { status: 500, body: { error: String(error) } };
+      const { status, scimType, message } = error;
+      if (this.#has("plain-errors")) return { status, body: { error: message } };
+      const schemas = ["urn:ietf:params:scim:api:messages:2.0:Error"];
+      return { status, body: { schemas, status: String(status), detail: message, ...(scimType && { scimType }) } };
+    }
+  }
+
+  #tenantOf({ authorization }: ScimRequestSeen): string {
+    const given = authorization?.replace(/^(Bearer|Basic) /, "") ?? "";
+    if (given === this.token) return "one";
+    if (this.otherToken !== null && given === this.otherToken) return "other";
+    if (this.#has("accepts-any-token") && given !== "") return "one";
+    throw new Failure(401, "who are you?");
+  }
+
+  #route(seen: ScimRequestSeen): Instead {
+    const tenant = this.#tenantOf(seen);
+    const [, kind = "", id] = seen.path.split("/");
+    if (kind !== "Users" && kind !== "Groups") throw new Failure(404, "no such resource type");
+    const all = kind === "Users" ? this.users : this.groups;
+    if (id === undefined)
+      return seen.method === "POST" ? this.#create(seen, kind, tenant) : this.#list(seen, kind, tenant);
+    const found = all.get(id);
+    const isHidden = found !== undefined && found["tenant"] !== tenant && !this.#has("shares-tenants");
+    if (found === undefined || isHidden) {
+      if (this.#has("not-found-200")) return { status: 200, body: {} };
+      throw new Failure(404, `there is no ${id}`);
+    }
+    if (seen.method === "GET") return { status: 200, body: this.#shown(found) };
+    if (seen.method === "DELETE") {
+      all.delete(id);
+      for (const group of this.groups.values()) this.#dropMember(group, id);
+      return { status: 204 };
+    }
+    const next = seen.method === "PUT" ? this.#put(found, seen.body ?? {}) : this.#patch(found, seen.body ?? {});
+    if (this.#has("crashes-on-null") && JSON.stringify(seen.body).includes("null")) return { status: 500, body: {} };
+    all.set(id, next);
+    return { status: 200, body: this.#shown(next) };
+  }
+
+  #shown({ tenant: _, ...resource }: Json): Json {
+    return resource;
+  }
+
+  #same(one: unknown, other: unknown): boolean {
+    const isExact = this.#has("case-sensitive");
+    return isExact ? one === other : String(one).toLowerCase() === String(other).toLowerCase();
+  }
+
+  #create({ body }: ScimRequestSeen, kind: string, tenant: string): Instead {
+    const sent = body ?? {};
+    const isUser = kind === "Users";
+    if (isUser && typeof sent["userName"] !== "string") throw new Failure(400, "userName is missing", "invalidValue");
+    const taken = [...this.users.values()].some(
+      (user) => isUser && user["tenant"] === tenant && this.#same(user["userName"], sent["userName"]),
+    );
+    if (taken && !this.#has("creates-twice")) throw new Failure(409, "userName is taken", "uniqueness");
+    const id = randomUUID();
+    const meta = { resourceType: isUser ? "User" : "Group", location: `${this.url}/${kind}/${id}` };
+    const resource = { ...(isUser && { active: true }), ...this.#clean(sent), id, meta, tenant };
+    (isUser ? this.users : this.groups).set(id, resource);
+    return { status: 201, headers: { location: meta.location }, body: this.#shown(resource) };
+  }
+
+  /** Without members that have no value. */
+  #clean(sent: Json): Json {
+    const entries = Object.entries(sent).filter(([, value]) => value !== null);
+    return Object.fromEntries(entries.map(([name, value]) => [name, name === "active" ? truth(value) : value]));
+  }
+
+  #list({ query }: ScimRequestSeen, kind: string, tenant: string): Instead {
+    const filter = query.get("filter");
+    const [, name = "", , value = ""] = /^(\w+) (eq) (".*")$/s.exec(filter ?? "") ?? [];
+    if (filter !== null && name === "") throw new Failure(400, `cannot read ${filter}`, "invalidFilter");
+    const wanted: unknown = value === "" ? null : JSON.parse(value);
+    let all = [...(kind === "Users" ? this.users : this.groups).values()]
+      .filter((one) => one["tenant"] === tenant || this.#has("shares-tenants"))
+      .filter((one) => filter === null || this.#same(one[name], wanted));
+    if (this.#has("unstable-pages")) all = all.toSorted(() => Math.random() - 0.5);
+    const start = Number(query.get("startIndex") ?? 1);
+    const page = all.slice(start - 1, start - 1 + Number(query.get("count") ?? 100));
+    const isShort = query.get("excludedAttributes") === "members";
+    const Resources = page.map((one) => {
+      const { members, ...rest } = this.#shown(one);
+      return isShort || members === undefined ? rest : { ...rest, members: members as Json[] };
+    });
+    const schemas = ["urn:ietf:params:scim:api:messages:2.0:ListResponse"];
+    return {
+      status: 200,
+      body: { schemas, totalResults: all.length, startIndex: start, itemsPerPage: page.length, Resources },
+    };
+  }
+
+  #put(found: Json, sent: Json): Json {
+    const { id, meta, tenant, active } = found;
+    const clean = this.#clean(sent);
+    if (this.#has("ignores-active")) clean["active"] = active;
+    if (this.#has("put-forgets")) Reflect.deleteProperty(clean, enterprise);
+    return { ...(active !== undefined && { active }), ...clean, id, meta, tenant };
+  }
+
+  #patch(found: Json, { Operations }: Json): Json {
+    if (!Array.isArray(Operations)) throw new Failure(400, "Operations is missing", "invalidSyntax");
+    let next = structuredClone(found);
+    for (const { op, path, value } of Operations as Json[]) {
+      const verb = String(op).toLowerCase();
+      if (!["add", "replace", "remove"].includes(verb)) throw new Failure(400, `no op ${op}`, "invalidSyntax");
+      next = this.#change(next, verb, path as string | undefined, value);
+    }
+    if (this.#has("patch-forgets")) delete next["displayName"];
+    return next;
+  }
+
+  #change(found: Json, op: string, path: string | undefined, value: unknown): Json {
+    if (path === undefined) {
+      return Object.entries(value as Json).reduce((next, [key, one]) => {
+        if (key.includes(".") && !key.startsWith("urn:") && this.#has("no-dots")) return { ...next, [key]: one };
+        return this.#change(next, op, key, one);
+      }, found);
+    }
+    if (path === "id") return found;
+    if (path.startsWith(`${enterprise}:`)) {
+      const below = { ...found[enterprise], [path.slice(enterprise.length + 1)]: value };
+      return { ...found, [enterprise]: below };
+    }
+    if (path === "members" || path.startsWith("members[")) return this.#members(found, op, path, value);
+    const [, list = "", type = "", sub = "value"] = /^(\w+)\[type eq "(\w+)"\](?:\.(\w+))?$/.exec(path) ?? [];
+    if (list !== "") {
+      const others = ((found[list] ?? []) as Json[]).filter((one) => one["type"] !== type);
+      const mine = ((found[list] ?? []) as Json[]).find((one) => one["type"] === type) ?? { type };
+      return { ...found, [list]: op === "remove" ? others : [{ ...mine, [sub]: value }, ...others] };
+    }
+    const [name = "", below] = path.split(".");
+    if (!/^[$\w]+$/.test(name)) throw new Failure(400, `no path ${path}`, "invalidPath");
+    if (name === "active") return { ...found, active: this.#active(found, value) };
+    if (below !== undefined) return { ...found, [name]: { ...found[name], [below]: value } };
+    if (op === "remove" || value === null) {
+      const { [name]: _, ...rest } = found;
+      return rest;
+    }
+    return { ...found, [name]: value };
+  }
+
+  #active({ active }: Json, value: unknown): unknown {
+    if (this.#has("ignores-active")) return active;
+    if (this.#has("ignores-string-active") && typeof value === "string") return active;
+    if (this.#has("reactivates-another") && truth(value) === true) return active;
+    return truth(value);
+  }
+
+  #members(group: Json, op: string, path: string, value: unknown): Json {
+    const before = (group["members"] ?? []) as Json[];
+    const named = /^members\[value eq "(.*)"\]$/.exec(path)?.[1];
+    const ids = named === undefined ? ((value ?? []) as Json[]).map((one) => String(one["value"])) : [named];
+    if (op === "remove") {
+      if (this.#has("group-keeps-members")) return group;
+      return { ...group, members: before.filter((one) => !ids.includes(String(one["value"]))) };
+    }
+    const kept = op === "replace" || this.#has("group-loses-members") ? [] : before;
+    const joining = ids.filter((id) => !kept.some((one) => one["value"] === id)).map((id) => ({ value: id }));
+    return { ...group, members: [...kept, ...joining] };
+  }
+
+  #dropMember(group: Json, id: string): void {
+    if (Array.isArray(group["members"]))
+      group["members"] = (group["members"] as Json[]).filter((one) => one["value"] !== id);
+  }
+}
+
+export const scimServer = (options?: ConstructorParameters<typeof ScimServer>[0]): Promise<ScimServer> =>
+  new ScimServer(options).listen();

@@ -1,0 +1,430 @@
+import { describe, expect, test } from "vitest";
+import type { FixtureClient } from "../../src/core/client-metadata/schema.ts";
+import type { FixtureUser } from "../../src/core/users/schema.ts";
+import type { PushReport } from "../../src/core/scim/push.ts";
+import type { ScimStatus } from "../../src/core/scim/status.ts";
+import { profileNames, type Profile } from "../../src/scim/profiles.ts";
+import type { Idp } from "../../src/index.ts";
+import { serve } from "../helpers/app.ts";
+import { callback } from "../helpers/client.ts";
+import { scimServer, type Json, type ScimServer } from "../helpers/scim-server.ts";
+
+/** `scim push`: what an app gets, by each profile. */
+
+const people: FixtureUser[] = [
+  {
+    username: "alice",
+    displayName: "Alice B. Adams",
+    email: "alice@example.test",
+    claims: { groups: ["engineering", "all"], department: "R&D", title: "Engineer" },
+  },
+  {
+    username: "bob",
+    displayName: "Bob",
+    email: null,
+    claims: { groups: ["all"], given_name: "Robert", family_name: "Jones" },
+  },
+  { username: "carol", status: "suspended" },
+];
+
+type Scim = NonNullable<FixtureClient["scim"]>;
+
+async function world(change: Partial<Scim> = {}, users: FixtureUser[] = people) {
+  const app = await scimServer();
+  const scim: Scim = {
+    url: app.url,
+    token: app.token,
+    attributes: { title: "title", "enterprise:department": "department" },
+    ...change,
+  };
+  const idp = await serve({ fixtures: [{ users, clients: [{ client_id: "app", redirect_uris: [callback], scim }] }] });
+  const push = async (input: object = {}) => (await idp.scim.push({ client: "app", ...input })) as PushReport;
+  return { app, idp, push };
+}
+
+const actions = ({ users, groups }: PushReport): string[] => [
+  ...users.map(({ action, username }) => `${action} ${username}`),
+  ...groups.map(({ action, name }) => `${action} ${name}`),
+];
+
+const statusOf = async (idp: Idp) => (await idp.scim.status({ client: "app" })) as ScimStatus;
+
+const bodies = (app: ScimServer, method: string): Json[] =>
+  app.seen.filter((one) => one.method === method).map(({ body }) => body ?? {});
+
+test("users and groups are created, and a second push sends nothing", async () => {
+  const { app, push } = await world();
+  const report = await push();
+  expect(actions(report)).toEqual([
+    "created alice",
+    "created bob",
+    "unchanged carol",
+    "created engineering",
+    "created all",
+  ]);
+  expect(report).toMatchObject({ client: "app", url: app.url, profile: "standard", inSync: true });
+  const alice = app.named("alice@example.test");
+  expect(report.users[0]).toEqual({
+    username: "alice",
+    action: "created",
+    status: 201,
+    id: alice?.["id"],
+    error: null,
+  });
+  expect(alice).toMatchObject({
+    active: true,
+    displayName: "Alice B. Adams",
+    name: { givenName: "Alice B.", familyName: "Adams" },
+    emails: [{ value: "alice@example.test", type: "work", primary: true }],
+    title: "Engineer",
+    "urn:ietf:params:scim:schemas:extension:enterprise:2.0:User": { department: "R&D" },
+  });
+  expect(app.named("bob")).toMatchObject({ name: { givenName: "Robert", familyName: "Jones" } });
+  expect(app.named("bob")).not.toHaveProperty("emails");
+  expect(app.users.size).toBe(2);
+  expect(app.memberNames("all")).toEqual(["alice@example.test", "bob"]);
+  expect(report.groups[1]).toMatchObject({ name: "all", members: 2, status: 201 });
+
+  app.seen.length = 0;
+  const again = await push();
+  expect(new Set(actions(again).map((one) => one.split(" ")[0]))).toEqual(new Set(["unchanged"]));
+  expect(app.seen).toEqual([]);
+});
+
+describe.each([
+  ["standard", ["PATCH /Users/ID"], { op: "replace", path: "active", value: false }],
+  ["okta", ["PATCH /Users/ID"], { op: "replace", value: { active: false } }],
+  ["entra", ["PATCH /Users/ID"], { op: "Replace", path: "active", value: "False" }],
+  ["entra-compliant", ["PATCH /Users/ID"], { op: "replace", path: "active", value: false }],
+  ["okta-put", ["GET /Users/ID", "PUT /Users/ID"], null],
+] as const)("%s", (profile, steps, operation) => {
+  test("suspends and restores", async () => {
+    const { app, idp, push } = await world({ profile });
+    await push();
+    app.seen.length = 0;
+    await idp.call("users.suspend", { username: "alice" });
+    expect(actions(await push())[0]).toBe("deactivated alice");
+    expect(app.steps()).toEqual(steps);
+    if (operation !== null) expect(bodies(app, "PATCH")[0]?.["Operations"]).toEqual([operation]);
+    expect(app.named("alice@example.test")).toMatchObject({ active: false, title: "Engineer" });
+    const id = app.named("alice@example.test")?.["id"];
+
+    await idp.call("users.restore", { username: "alice" });
+    expect(actions(await push())[0]).toBe("reactivated alice");
+    expect(app.named("alice@example.test")).toMatchObject({ active: true, id });
+  });
+});
+
+const lookups: Record<Profile, string> = {
+  standard: '?filter=userName eq "alice@example.test"',
+  okta: '?filter=userName eq "alice@example.test"&startIndex=1&count=100',
+  "okta-put": '?filter=userName eq "alice@example.test"&startIndex=1&count=100',
+  entra: '?filter=userName eq "alice@example.test"',
+  "entra-compliant": '?filter=userName eq "alice@example.test"',
+};
+
+describe.each(profileNames)("%s", (profile) => {
+  test("looks up first, and brings a user who is there up to date", async () => {
+    const { app, push } = await world({ profile });
+    const first = await push({ user: "alice" });
+    expect(actions(first)).toEqual(["created alice"]);
+    const { query } = app.seen[0] ?? {};
+    expect(`?${decodeURIComponent(String(query).replaceAll("+", " "))}`).toBe(lookups[profile]);
+    // A server that somebody filled before.
+    const other = await world({ profile });
+    other.app.users.set("7", { id: "7", tenant: "one", userName: "ALICE@example.test", active: true, nickName: "Al" });
+    const report = await other.push({ user: "alice" });
+    expect(report.users).toEqual([{ username: "alice", action: "matched", status: 200, id: "7", error: null }]);
+    expect(other.app.users.get("7")).toMatchObject({
+      displayName: "Alice B. Adams",
+      title: "Engineer",
+      nickName: "Al",
+    });
+    expect(other.app.users.size).toBe(1);
+  });
+
+  test("changes what differs, and keeps the rest", async () => {
+    const { app, idp, push } = await world({ profile });
+    await push();
+    const alice = app.named("alice@example.test") ?? {};
+    alice["nickName"] = "Al";
+    app.seen.length = 0;
+    await idp.call("users.edit", {
+      username: "alice",
+      displayName: "Alice Baker",
+      email: "baker@example.test",
+      claims: { groups: ["all"], department: "Sales" },
+    });
+    const report = await push();
+    expect(actions(report)).toEqual(expect.arrayContaining(["updated alice", "updated engineering", "unchanged all"]));
+    const now = app.named("baker@example.test");
+    expect(now).toMatchObject({
+      id: alice["id"],
+      displayName: "Alice Baker",
+      name: { givenName: "Alice", familyName: "Baker" },
+      emails: [{ value: "baker@example.test", type: "work" }],
+      nickName: "Al",
+      "urn:ietf:params:scim:schemas:extension:enterprise:2.0:User": { department: "Sales" },
+    });
+    expect(now).not.toHaveProperty("title");
+    expect(app.memberNames("engineering")).toEqual([]);
+    expect(app.memberNames("all")).toEqual(["baker@example.test", "bob"]);
+    const patches = bodies(app, "PATCH").map(({ Operations }) => Operations as Json[]);
+    const [userPatch = []] = patches;
+    const left = patches.at(-1);
+    const value = `members[value eq "${String(alice["id"])}"]`;
+    if (profile.startsWith("okta")) expect(app.steps().slice(0, 2)).toEqual(["GET /Users/ID", "PUT /Users/ID"]);
+    if (profile === "entra") {
+      expect(new Set(userPatch.map(({ op }) => String(op)))).toEqual(new Set(["Replace", "Remove"]));
+      expect(left).toEqual([{ op: "Remove", path: "members", value: [{ value: alice["id"] }] }]);
+    }
+    if (profile === "entra-compliant") {
+      expect(userPatch.find(({ path }) => path === undefined)?.["value"]).toMatchObject({
+        "name.familyName": "Baker",
+        displayName: "Alice Baker",
+      });
+    }
+    if (profile === "okta-put") expect(app.steps().slice(-2)).toEqual(["GET /Groups/ID", "PUT /Groups/ID"]);
+    else if (profile !== "entra") expect(left).toEqual([{ op: "remove", path: value }]);
+  });
+
+  test("removes a user", async () => {
+    const { app, idp, push } = await world({ profile });
+    await push();
+    await idp.call("users.remove", { username: "alice" });
+    app.seen.length = 0;
+    expect(actions(await push())).toContain("removed alice");
+    const alice = app.named("alice@example.test");
+    if (profile.startsWith("okta")) expect(alice).toMatchObject({ active: false });
+    else expect(alice).toBeUndefined();
+    expect(app.memberNames("engineering")).toEqual([]);
+    const users = app.steps().filter((step) => step.includes("Users"));
+    if (profile.startsWith("entra")) expect(users).toEqual(["PATCH /Users/ID", "DELETE /Users/ID"]);
+    if (profile === "standard") expect(users).toEqual(["DELETE /Users/ID"]);
+    app.seen.length = 0;
+    expect(actions(await push())).not.toContain("removed alice");
+    expect(app.seen).toEqual([]);
+  });
+});
+
+describe("entra groups", () => {
+  test("are looked up without members, created without them, and filled by PATCH", async () => {
+    const { app, push } = await world({ profile: "entra" });
+    await push();
+    const groups = app.seen.filter(({ path }) => path.startsWith("/Groups"));
+    expect(groups[0]?.query.get("excludedAttributes")).toBe("members");
+    expect(groups[1]?.body).not.toHaveProperty("members");
+    expect(groups[2]).toMatchObject({ method: "PATCH", body: { Operations: [{ op: "Add", path: "members" }] } });
+  });
+});
+
+test("granted: only users with an active grant; who loses it counts as removed", async () => {
+  const { app, idp, push } = await world({ users: "granted", profile: "okta" });
+  expect((await push()).users).toEqual([]);
+  await idp.issueGrant({ user: "alice", client: "app", scope: "openid" });
+  expect(actions(await push())).toContain("created alice");
+  const id = app.named("alice@example.test")?.["id"];
+  await idp.revoke({ user: "alice", client: "app" });
+  expect(actions(await push())).toContain("removed alice");
+  expect(app.named("alice@example.test")).toMatchObject({ active: false });
+  await idp.issueGrant({ user: "alice", client: "app", scope: "openid" });
+  expect(actions(await push())).toContain("reactivated alice");
+  expect(app.named("alice@example.test")).toMatchObject({ active: true, id });
+});
+
+test("user_name, and groups that are named", async () => {
+  const { app, push } = await world({ user_name: "username", groups: ["engineering"] });
+  const report = await push();
+  expect(app.named("alice")).toBeDefined();
+  expect(report.groups.map(({ name }) => name)).toEqual(["engineering"]);
+  const none = await world({ groups: "none" });
+  expect((await none.push()).groups).toEqual([]);
+});
+
+test("dry_run shows the requests and sends none", async () => {
+  const { app, idp, push } = await world({ profile: "okta" });
+  const report = await push({ dry_run: true });
+  expect(app.seen).toEqual([]);
+  expect(report.requests?.map(({ method }) => method)).toEqual([
+    "GET",
+    "POST",
+    "GET",
+    "POST",
+    "GET",
+    "GET",
+    "POST",
+    "GET",
+    "POST",
+  ]);
+  expect(report.requests?.[1]).toMatchObject({ url: `${app.url}/Users`, body: { userName: "alice@example.test" } });
+  expect(JSON.stringify(report)).not.toContain(app.token);
+  const status = await statusOf(idp);
+  expect(status.users[0]).toEqual({ username: "alice", id: null, pushedAt: null, pending: true, error: null });
+});
+
+test("full sends everything again", async () => {
+  const { app, push } = await world();
+  await push();
+  app.seen.length = 0;
+  const report = await push({ full: true });
+  expect(report.inSync).toBe(true);
+  expect(app.steps().filter((step) => step === "PATCH /Users/ID")).toHaveLength(2);
+  expect(app.users.size).toBe(2);
+});
+
+describe("answers that are lost, late or failures", () => {
+  test.each([
+    ["429", 429, 4],
+    ["503", 503, 4],
+    ["500", 500, 3],
+  ])("%s is repeated, %i times at most", async (_name, status, most) => {
+    const { app, push } = await world({}, people.slice(0, 1));
+    app.hook = ({ method }) => (method === "POST" ? { status, headers: { "retry-after": "0" } } : null);
+    const report = await push({ user: "alice" });
+    expect(app.steps().filter((step) => step === "POST /Users")).toHaveLength(most);
+    expect(report.users[0]).toMatchObject({ action: "failed", status });
+    let failures = most - 1;
+    app.hook = ({ method }) =>
+      method === "POST" && failures-- > 0 ? { status, headers: { "retry-after": "0" } } : null;
+    expect(actions(await push({ user: "alice" }))).toEqual(["created alice"]);
+  });
+
+  test("a creation whose answer is lost is looked up, and not repeated", async () => {
+    const { app, push } = await world({}, people.slice(0, 1));
+    app.hook = ({ method, path }) =>
+      method === "POST" && path === "/Users" ? { status: 0, drop: true, after: true } : null;
+    const report = await push();
+    expect(actions(report)[0]).toBe("created alice");
+    expect(app.users.size).toBe(1);
+    expect(app.steps().slice(0, 3)).toEqual(["GET /Users", "POST /Users", "GET /Users"]);
+  });
+
+  test("a known id that answers 404 is looked up, and created again", async () => {
+    const { app, idp, push } = await world({}, people.slice(0, 1));
+    await push();
+    app.users.clear();
+    await idp.call("users.edit", { username: "alice", displayName: "Ann" });
+    expect(actions(await push())[0]).toBe("created alice");
+    expect(app.users.size).toBe(1);
+  });
+
+  test("one failure never stops the rest, and is repaired by the next push", async () => {
+    const { app, idp, push } = await world();
+    const detail = "'active' must be a boolean";
+    app.hook = ({ method, body }) =>
+      method === "POST" && body?.["userName"] === "bob"
+        ? { status: 400, body: { scimType: "invalidValue", detail } }
+        : null;
+    const report = await push();
+    expect(report.inSync).toBe(false);
+    expect(report.users[1]).toMatchObject({ username: "bob", action: "failed", status: 400 });
+    expect(report.users[1]?.error).toMatch(/^invalidValue: 'active' must be a boolean\nsent POST \/Users; answer 201/);
+    expect(actions(report)).toContain("created all");
+    const status = await statusOf(idp);
+    expect(status.users[1]).toMatchObject({ username: "bob", id: null, pending: true });
+    expect(status.users[1]?.error).toContain(detail);
+    app.hook = () => null;
+    expect(actions(await push())).toEqual(expect.arrayContaining(["created bob", "updated all"]));
+    expect((await statusOf(idp)).users[1]).toMatchObject({
+      pending: false,
+      error: null,
+    });
+  });
+
+  test("401 stops, and says what to do", async () => {
+    const { app, push } = await world({ token: "wrong" });
+    const report = await push();
+    expect(app.seen).toHaveLength(1);
+    expect(report.users[0]).toMatchObject({ action: "failed", status: 401 });
+    expect(report.users[1]?.error).toContain("the app refused the token: clients edit app --scim-token-stdin");
+  });
+
+  test("redirects are not followed", async () => {
+    const { app, push } = await world({}, people.slice(0, 1));
+    app.hook = () => ({ status: 302, headers: { location: `${app.url}/elsewhere` } });
+    expect((await push()).users[0]?.error).toContain("answered 302, and redirects are not followed");
+    expect(app.seen.map(({ path }) => path)).not.toContain("/elsewhere");
+  });
+
+  test("an app that does not answer is given up", async () => {
+    const { app, push } = await world();
+    await app.close();
+    const report = await push();
+    expect(report.inSync).toBe(false);
+    expect(report.users.every(({ status }) => status === null)).toBe(true);
+  });
+});
+
+describe("remote ids", () => {
+  test("are kept in snapshots and exports, and forgotten by reset", async () => {
+    const { app, idp, push } = await world({}, people.slice(0, 1));
+    await idp.snapshot("before");
+    await push();
+    await idp.snapshot("after");
+    const idOf = async () => (await statusOf(idp)).users[0]?.id as unknown;
+    const id = app.named("alice@example.test")?.["id"] as unknown;
+    expect(await idOf()).toBe(id);
+    await idp.reset();
+    expect(await idOf()).toBeNull();
+    await idp.restore("after");
+    expect(await idOf()).toBe(id);
+    await idp.restore("before");
+    expect(await idOf()).toBeNull();
+    expect(actions(await push())).toContain("matched alice");
+    expect(JSON.stringify(await idp.call("export", {}))).toContain(String(id));
+    // The new server has other ids.
+    await idp.call("clients.edit", { client_id: "app", scim: { url: `${app.url}/other`, token: app.token } });
+    expect(await idOf()).toBeNull();
+  });
+});
+
+test("the ledger has each request with its body and answer, and expect finds them", async () => {
+  const { app, idp, push } = await world({}, people.slice(0, 1));
+  await push();
+  const [first, create] = await idp.requests.list({ endpoint: "scim", user: "alice" });
+  expect(first).toMatchObject({
+    ...{ endpoint: "scim", method: "GET", path: `${app.url}/Users`, status: 200, client: "app", flow: null },
+    parameters: { filter: 'userName eq "alice@example.test"' },
+  });
+  expect(create).toMatchObject({
+    ...{ method: "POST", status: 201 },
+    parameters: { userName: "alice@example.test", active: true, name: { givenName: "Alice B." } },
+    response: { body: { id: app.named("alice@example.test")?.["id"] } },
+  });
+  await idp.expect({
+    endpoint: "scim",
+    client: "app",
+    user: "alice",
+    method: "POST",
+    param: { active: "true" },
+    times: 1,
+  });
+  expect(JSON.stringify(await idp.requests.list())).not.toContain(app.token);
+});
+
+test("a client without scim, and an unknown user", async () => {
+  const { idp, push } = await world();
+  await idp.call("clients.add", { client_id: "plain", redirect_uris: [callback] });
+  await expect(idp.scim.push({ client: "plain" })).rejects.toMatchObject({ code: "not_found" });
+  await expect(push({ user: "nobody" })).rejects.toMatchObject({ code: "not_found" });
+  expect(await idp.scim.push()).toHaveLength(1);
+});
+
+test("test: what the console of the vendor asks", async () => {
+  const { app, idp } = await world();
+  expect(await idp.scim.test({ client: "app" })).toEqual({
+    client: "app",
+    url: app.url,
+    profile: "standard",
+    ok: true,
+    status: 200,
+    error: null,
+  });
+  await idp.scim.test({ client: "app", profile: "okta" });
+  expect(app.seen.at(-1)?.query.get("count")).toBe("2");
+  app.hook = () => ({ status: 200, body: "hello" });
+  expect(await idp.scim.test({ client: "app" })).toMatchObject({
+    ok: false,
+    error: "answered no ListResponse (RFC 7644 3.4.2)",
+  });
+});
