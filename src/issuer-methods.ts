@@ -38,6 +38,8 @@ export interface IssuerMethods {
     remove(id: string): Promise<null>;
     clear(): Promise<null>;
   };
+  /** What an identity provider does when somebody leaves: suspends the user, and tells every app. @param user the username */
+  leave(user: string): Promise<OperationOutput<"users.leave">>;
   /** Users and groups in the SCIM server of an app, as a provisioning client keeps them there. */
   readonly scim: {
     /** Sends what differs from the last push. Absent client: a list, of every client that has `scim`. */
@@ -90,6 +92,7 @@ export const issuerMethods = (call: IssuerMethods["call"]): IssuerMethods => ({
     remove: (id) => call("faults.remove", { id }),
     clear: () => call("faults.clear", {}),
   },
+  leave: (user) => call("users.leave", { username: user }),
   scim: {
     push: (input = {}) => call("scim.push", input),
     status: (input = {}) => call("scim.status", input),

@@ -144,6 +144,7 @@ const calls: Readonly<Record<string, () => Promise<{ readonly path: string; read
   "users.edit": async () => ({ path: "/users/dan", body: { birthDate: "1990-05-17" } }),
   "users.suspend": async () => ({ path: "/users/bob/suspend" }),
   "users.restore": async () => ({ path: "/users/bob/restore" }),
+  "users.leave": async () => ({ path: "/users/bob/leave" }),
   "users.ban": async () => ({ path: "/users/bob/ban" }),
   "users.remove": async () => ({ path: "/users/dan" }),
   "clients.list": async () => ({ path: "/clients?secrets=true" }),

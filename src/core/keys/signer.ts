@@ -12,6 +12,7 @@ export const tokenTypes = {
   refresh: "rt+jwt",
   id: "JWT",
   logout: "logout+jwt",
+  globalRevocation: "global-token-revocation+jwt",
   idJag: "oauth-id-jag+jwt",
 } as const;
 

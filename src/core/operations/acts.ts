@@ -5,7 +5,8 @@ import { commandOn, flagWith, plainCommandLine } from "../hint.ts";
 /** What an operator does to a server while apps use it: the inspector shows it between their requests. */
 
 const told: readonly string[] = [
-  ...["revoke", "grants.revoke", "users.suspend", "users.ban", "users.restore", "sessions.end", "expire", "reset"],
+  ...["revoke", "grants.revoke", "users.suspend", "users.ban", "users.restore", "users.leave"],
+  ...["sessions.end", "expire", "reset"],
   ...["clock.advance", "clock.set", "clock.freeze", "clock.reset", "faults.add", "faults.remove", "faults.clear"],
   "snapshots.restore",
 ];

@@ -5,6 +5,7 @@ import type { Later } from "./schemas/later.ts";
 
 const users = () => import("../users/users.ts");
 const factors = () => import("../factors/admin.ts");
+const leave = () => import("../edit/leave.ts");
 const status = () => import("../edit/user-status.ts");
 const usersEdit = () => import("../edit/users.ts");
 const given = () => import("./schemas/given.ts");
@@ -108,6 +109,30 @@ export const userOperations = {
     input: one,
     answer: async () => (await shown()).statusChange,
     refuses: [404],
-    run: async (ctx, input) => (await status()).restoreUser(ctx, input),
+    run: async (ctx, input) => {
+      const restored = await (await status()).restoreUser(ctx, input);
+      await (await leave()).restoreInApps(ctx, restored.id);
+      return restored;
+    },
+  }),
+  "users.leave": changes("/users/:username/leave", {
+    summary:
+      "Suspend a user, end their sessions, and tell every app: back-channel logout, SCIM, Global Token Revocation",
+    input: one,
+    answer: (zod) =>
+      zod.object({
+        user: zod.string(),
+        signals: zod.array(
+          zod.object({
+            client: zod.string(),
+            signal: zod.enum(["backchannel-logout", "scim", "global-token-revocation"]),
+            status: zod.int().nullable().describe("Null: nobody answered"),
+            ms: zod.number(),
+            error: zod.string().nullable().describe("Why it failed; null: it did not"),
+          }),
+        ),
+      }),
+    refuses: [404, 409],
+    run: async (ctx, input) => (await leave()).leaveUser(ctx, input),
   }),
 };

@@ -65,6 +65,18 @@ export const withClients = (tx: ReadTx, sessions: readonly Session[]): EndedSess
     };
   });
 
+/** The same with what the call was. */
+interface SentNotice extends LogoutNotice {
+  /** 0: there was no answer. */
+  readonly status: number;
+  /** Milliseconds. */
+  readonly ms: number;
+}
+
+/** Notifies only the clients that have an address, and says what each call was. */
+export const tellClients = (ctx: Context, endedSessions: EndedSessions): Promise<readonly SentNotice[]> =>
+  Promise.all(endedSessions.flatMap((ended) => ended.clients.map((client) => notify(ctx, ended, client))));
+
 /**
  * Notifies the clients of sessions that have ended: all at once, each within the time limit of `outbound.ts`, because the person who signs
  * out waits. A client that does not respond does not prevent the sign-out.
@@ -72,7 +84,9 @@ export const withClients = (tx: ReadTx, sessions: readonly Session[]): EndedSess
 export const notifyClients = (ctx: Context, endedSessions: EndedSessions): Promise<readonly LogoutNotice[]> =>
   Promise.all(
     endedSessions.flatMap((ended) => [
-      ...ended.clients.map((client) => notify(ctx, ended, client)),
+      ...ended.clients.map((client) =>
+        notify(ctx, ended, client).then(({ client: id, ok, detail }) => ({ client: id, ok, detail })),
+      ),
       ...ended.quiet.map((client) => sayWhyNot(ctx, ended, client)),
     ]),
   );
@@ -105,11 +119,12 @@ async function signLogoutToken(ctx: Context, client: Client, session: Session): 
 }
 
 /** Sends a logout token, and records the call in the ledger as the requests that this server gets. */
-async function notify(ctx: Context, { session, user }: EndedSession, client: Client): Promise<LogoutNotice> {
+async function notify(ctx: Context, { session, user }: EndedSession, client: Client): Promise<SentNotice> {
   const uri = client.backchannel_logout_uri ?? "";
   const logoutToken = await signLogoutToken(ctx, client, session);
   const time = ctx.now();
   const { status, problem } = await deliver(ctx, client, uri, logoutToken);
+  const ms = ctx.now() - time;
   // Back-Channel Logout 2.8 says 200, but real clients also send other 2xx codes.
   const ok = status >= 200 && status < 300;
   const detail = problem === null ? `${uri} answered ${status}` : `${uri} was not notified: ${problem}`;
@@ -118,7 +133,7 @@ async function notify(ctx: Context, { session, user }: EndedSession, client: Cli
     clock: ctx.clock.isMoved() ? showClock(ctx).offset : null,
     body: { logout_token: logoutToken },
     ...{ authorization: undefined, dpop: undefined },
-    ...{ status, isSent: true, ms: ctx.now() - time },
+    ...{ status, isSent: true, ms },
     notes: {
       ...{ client: client.client_id, user, outcome: "logout token delivered" },
       ...(!ok && {
@@ -130,7 +145,7 @@ async function notify(ctx: Context, { session, user }: EndedSession, client: Cli
       }),
     },
   });
-  return noted(ctx, client, ok, detail);
+  return { ...noted(ctx, client, ok, detail), status, ms };
 }
 
 /** @returns the status, 0 without an answer; and why there was none, or null */

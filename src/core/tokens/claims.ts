@@ -12,6 +12,7 @@ export const kindInWords: Readonly<Record<TokenKind, string>> = {
   refresh: "a refresh token",
   id: "an ID token",
   logout: "a logout token",
+  globalRevocation: "a token of Global Token Revocation",
   idJag: "an ID-JAG",
 };
 
@@ -27,6 +28,7 @@ export const requiredClaims: Readonly<Record<TokenKind, readonly string[]>> = {
   refresh: [...ofGrant, "grant", "epoch", "family", "generation"],
   id: [...always, "aud"],
   logout: [...always, "aud", "events"],
+  globalRevocation: ["iss", "aud", "iat", "exp", "jti"],
   idJag: [...always, "aud", "client_id"],
 };
 
