@@ -17,6 +17,7 @@ import { declareKeysAndSessions } from "./program/keys.ts";
 import { declareLogin } from "./program/login.ts";
 import { declareRecords } from "./program/records.ts";
 import { declareRequests } from "./program/requests.ts";
+import { declareScim } from "./program/scim.ts";
 import { declareServer } from "./program/server.ts";
 import { declareTokens } from "./program/tokens.ts";
 import { declareTime } from "./program/time.ts";
@@ -83,6 +84,7 @@ export function buildProgram({ terminal, clock, words, errorHelp, finish }: Prog
   declareServer(program, act, { words, env: terminal.env });
   declareApps(program, act, words);
   declareRecords(program, act);
+  declareScim(program, act);
   declareIssuers(program, act);
   declareKeysAndSessions(program, act);
   declareTokens(program, act);

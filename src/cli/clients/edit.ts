@@ -28,6 +28,7 @@ export interface ClientEditFlags extends ClientFlags {
   readonly addSamlAcs?: readonly string[];
   readonly addRedirectUri?: readonly string[];
   readonly removeRedirectUri?: readonly string[];
+  readonly scimTokenStdin?: true;
 }
 
 function refuseBoth(flags: ClientFlags): void {
@@ -135,12 +136,33 @@ function redirectUrisOf(flags: ClientEditFlags, before: ClientView): readonly st
   return [...new Set([...registered, ...added])].filter((uri) => !removed.includes(uri));
 }
 
+/** The SCIM server of a client with another token. @throws {OperationError} usage for a client that has none */
+async function scimWith(target: Target, client_id: string, token: string): Promise<object> {
+  const { scim } = await target.call("clients.show", { client_id, secrets: true });
+  if (typeof scim === "object" && scim !== null) return { ...scim, token };
+  throw new OperationError("usage", `client "${client_id}" has no scim, so it needs no token`, {
+    hint: {
+      text: "Give it the address first",
+      command: commandOn(["idp", "clients", "edit"], client_id, [
+        "--set",
+        'scim={"url":"http://localhost:3000/scim/v2"}',
+      ]),
+    },
+  });
+}
+
 /** `idp clients edit`: `--public` removes the secret; a secret makes a public client confidential. */
 export async function editClient(cli: Invocation, name: string | undefined, flags: ClientEditFlags): Promise<Outcome> {
   const { addRedirectUri, removeRedirectUri } = flags;
   const example = ["idp", "clients", "edit", "CLIENT_ID", "--redirect-uri", "http://localhost:3000/cb"];
   refuseBoth(flags);
+  if (flags.secretStdin === true && flags.scimTokenStdin === true)
+    throw new OperationError(
+      "usage",
+      "standard input has one secret: give --secret-stdin or --scim-token-stdin, not both",
+    );
   const entry = await entryOf(cli, flags);
+  const scimToken = await readSecret(cli, flags.scimTokenStdin, "token");
   if (entry["redirect_uris"] !== undefined && (addRedirectUri ?? removeRedirectUri) !== undefined) {
     throw new OperationError("usage", "give all redirect URIs, or those to add and to remove, not both", {
       hint: "--redirect-uri replaces the whole list",
@@ -148,7 +170,7 @@ export async function editClient(cli: Invocation, name: string | undefined, flag
   }
   await requireChange(
     cli,
-    { ...entry, ...given({ addRedirectUri, removeRedirectUri, addSamlAcs: flags.addSamlAcs }) },
+    { ...entry, ...given({ addRedirectUri, removeRedirectUri, addSamlAcs: flags.addSamlAcs, scimToken }) },
     commandOn(["idp", "clients", "edit"], name ?? "CLIENT_ID", ["--name", "Another name"]),
   );
   const target = await findTarget(cli);
@@ -156,6 +178,7 @@ export async function editClient(cli: Invocation, name: string | undefined, flag
   const before = await target.call("clients.show", { client_id });
   const changed = {
     ...entry,
+    ...(scimToken !== undefined && { scim: await scimWith(target, client_id, scimToken) }),
     ...given({ redirect_uris: redirectUrisOf(flags, before) ?? entry["redirect_uris"] }),
     ...(flags.addSamlAcs !== undefined && {
       saml: (await import("./service-provider.ts")).withAcs(before["saml"], flags.addSamlAcs),

@@ -53,14 +53,24 @@ export function likelyClient(
   );
 }
 
+/** What the SCIM server of the app compares with what it is sent. */
+function scimVariables(scim: unknown): Readonly<Record<string, string>> {
+  const token = isObject(scim) ? scim["token"] : undefined;
+  if (typeof token === "string") return { SCIM_TOKEN: token };
+  const basic = isObject(token) ? token["basic"] : undefined;
+  if (typeof basic !== "string") return {};
+  const at = basic.indexOf(":");
+  return { SCIM_USER: basic.slice(0, at), SCIM_PASSWORD: basic.slice(at + 1) };
+}
+
 /** The variables that the client itself brings along, without those that the app's environment has already. @param client shown with its secret */
 export function ownEnvOf(
   client: ClientView | undefined,
   has: (name: string) => boolean,
 ): readonly (readonly [name: string, value: string])[] {
   const env = client?.["env"];
-  return Object.entries(isObject(env) ? env : {}).flatMap(([name, value]) =>
-    typeof value === "string" && !has(name) ? [[name, value] as const] : [],
+  return Object.entries({ ...scimVariables(client?.["scim"]), ...(isObject(env) ? env : {}) }).flatMap(
+    ([name, value]) => (typeof value === "string" && !has(name) ? [[name, value] as const] : []),
   );
 }
 

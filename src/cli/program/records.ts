@@ -71,6 +71,7 @@ function declareClientChanges(clients: Command, act: Act): void {
     .option("--add-redirect-uri <uri>", "add a redirect URI; repeatable", collect)
     .option("--remove-redirect-uri <uri>", "remove a redirect URI; repeatable", collect)
     .option("--add-saml-acs <url>", "add an address that responses of SAML are posted to; repeatable", collect)
+    .option("--scim-token-stdin", "read the token of the app's SCIM server from standard input")
     .description("change a client; each flag replaces the old value")
     .argument("[client_id]")
     .addHelpText(

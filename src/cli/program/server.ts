@@ -154,7 +154,7 @@ export function declareServer(program: Command, act: Act, typed: Typed): void {
         "fixtures: a fixture file, without passwords, keys, and clients that registered themselves",
       ).choices(["state", "fixtures"]),
     )
-    .option("--show-secrets", "with --as fixtures: the secrets of one-time codes too")
+    .option("--show-secrets", "with --as fixtures: the secrets of one-time codes and the tokens of SCIM servers too")
     .addHelpText(
       "after",
       examples("idp export --output state.json", "idp export --as fixtures --output idp.fixtures.yaml"),
