@@ -19,6 +19,7 @@ import { composeContext } from "./context.ts";
 import { withLogosRead } from "./fixture-logos.ts";
 import { fixturesInUse, hasFixtures, sourcesOf, type GivenFixtures } from "./fixtures.ts";
 import type { IdpOptions } from "./options.ts";
+import { startLive } from "../core/scim/live.ts";
 
 /** An open issuer. Its fixtures are applied, and every operation on it takes its `ctx`. */
 export interface Issuer {
@@ -131,6 +132,7 @@ async function openOn(store: Store, clock: Clock, options: IssuerOptions): Promi
     await ctx.faults.startWith(await faultsOf(sources ?? []));
   }
   if (origin !== "command") await rememberIssuer(ctx);
+  const live = origin === "command" ? null : await startLive(ctx);
   return {
     ...{ name, ctx, seeded, routes: null },
     startBackground() {
@@ -139,6 +141,7 @@ async function openOn(store: Store, clock: Clock, options: IssuerOptions): Promi
     },
     endWaits: () => ctx.ledger.close(),
     close: async () => {
+      await live?.close();
       await passwords.close();
       await store.close();
     },

@@ -89,10 +89,10 @@ export interface DeviceRequest extends OfIssuer, OfDocument {
   readonly expiresAt: number;
 }
 
-/** What a tester did to the clock and to responses, and who may use the inspector. */
+/** What a tester did to the clock and to responses, who may use the inspector, and which instance sends to SCIM servers. */
 export interface Testing {
-  readonly id: "clock" | "faults" | "inspector" | "acts";
-  /** A type of `core/clock.ts`, `core/controls/faults/faults.ts`, `core/inspector/access.ts` or `core/operators/acts.ts`. */
+  readonly id: "clock" | "faults" | "inspector" | "acts" | "scim";
+  /** A type of `core/clock.ts`, `core/controls/faults/faults.ts`, `core/inspector/access.ts`, `core/operators/acts.ts` or `core/scim/live.ts`. */
   readonly value: unknown;
 }
 

@@ -14,10 +14,9 @@ import { suspendUser } from "./user-status.ts";
 /** What an identity provider does when somebody leaves: it suspends the user and tells every app, in each way that the app has. */
 
 /** How an app is told. */
-export const leaveSignals = ["backchannel-logout", "scim", "global-token-revocation"] as const;
-export type LeaveSignal = (typeof leaveSignals)[number];
+type LeaveSignal = "backchannel-logout" | "scim" | "global-token-revocation";
 
-export interface SentSignal {
+interface SentSignal {
   /** The client_id. */
   readonly client: string;
   readonly signal: LeaveSignal;
@@ -29,7 +28,7 @@ export interface SentSignal {
   readonly error: string | null;
 }
 
-export interface LeaveResult {
+interface LeaveResult {
   /** The username. */
   readonly user: string;
   readonly signals: readonly SentSignal[];
@@ -41,13 +40,19 @@ export interface LeaveResult {
  * @throws {OperationError} not_found; conflict for a banned user
  */
 export async function leaveUser(ctx: Context, input: { readonly username: string }): Promise<LeaveResult> {
-  const { username } = await suspendUser(ctx, input);
-  const user = await ctx.store.read((tx) => requireUser(tx, username));
-  return { user: username, signals: [...(await endSessionsAndTell(ctx, user)), ...(await tellApps(ctx, user))] };
+  const { id } = await ctx.store.read((tx) => requireUser(tx, input.username));
+  ctx.provisioning.held.add(id);
+  try {
+    const { username } = await suspendUser(ctx, input);
+    const user = await ctx.store.read((tx) => requireUser(tx, username));
+    return { user: username, signals: [...(await endSessionsAndTell(ctx, user)), ...(await tellApps(ctx, user))] };
+  } finally {
+    ctx.provisioning.held.delete(id);
+  }
 }
 
 /** Ends the sessions of a user, and sends logout tokens to their clients. */
-export async function endSessionsAndTell(ctx: Context, user: User): Promise<readonly SentSignal[]> {
+async function endSessionsAndTell(ctx: Context, user: User): Promise<readonly SentSignal[]> {
   const ended = await ctx.store.transaction((tx) => endSessionsOf(tx, user.id));
   const notices = await tellClients(ctx, ended);
   return notices.map(({ client, ok, status, ms, detail }) => ({
@@ -73,12 +78,7 @@ async function tellApps(ctx: Context, user: User): Promise<readonly SentSignal[]
  * @param isKnown only where the app has the user
  * @returns null: the app has nothing of the user
  */
-export async function pushTo(
-  ctx: Context,
-  client: Client,
-  userId: string,
-  isKnown: boolean,
-): Promise<SentSignal | null> {
+async function pushTo(ctx: Context, client: Client, userId: string, isKnown: boolean): Promise<SentSignal | null> {
   const began = performance.now();
   return ctx.provisioning.inTurn(client.client_id, async () => {
     const to = provisioned(client);
@@ -114,7 +114,7 @@ export async function restoreInApps(ctx: Context, userId: string): Promise<void>
 const tokenTtl = 300;
 
 /** Global Token Revocation (draft-parecki-oauth-global-token-revocation-04, as Okta's Universal Logout sends it). */
-export async function revokeGlobally(ctx: Context, client: Client, user: User): Promise<SentSignal> {
+async function revokeGlobally(ctx: Context, client: Client, user: User): Promise<SentSignal> {
   const { uri, subject = "email" } = client.global_token_revocation ?? { uri: "" };
   const base = { client: client.client_id, signal: "global-token-revocation" as const };
   if (subject === "email" && user.email === null) {
