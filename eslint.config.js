@@ -28,7 +28,10 @@ const noMigrate = from(
   "migrate",
   "src/migrate reads files of other tools for the command line: what the server needs too belongs in core.",
 );
-const aloneLeaf = named("^\\.\\./", "src/net, src/text, src/files and src/scim serve every layer, and import none of them.");
+const aloneLeaf = named(
+  "^\\.\\./",
+  "src/net, src/text, src/files and src/scim serve every layer, and import none of them.",
+);
 const noFilesOfOurs = from("files", "core knows nothing of files: take what was read as an argument.");
 const noAdapters = named(
   "store/(?!store\\.ts$)",

@@ -17,7 +17,7 @@ import { declareKeysAndSessions } from "./program/keys.ts";
 import { declareLogin } from "./program/login.ts";
 import { declareRecords } from "./program/records.ts";
 import { declareRequests } from "./program/requests.ts";
-import { declareScim } from "./program/scim.ts";
+import { declareScim } from "./program/users.ts";
 import { declareServer } from "./program/server.ts";
 import { declareTokens } from "./program/tokens.ts";
 import { declareTime } from "./program/time.ts";

@@ -35,7 +35,7 @@ const resourceAt = (kind: "Users" | "Groups", id: string): string =>
   `/${kind}/${encodeURIComponent(Buffer.from(id).toString())}`;
 
 /** A PATCH request (RFC 7644 3.5.2). */
-export const patch = (path: string, operations: readonly Operation[]): ScimRequest => ({
+const patch = (path: string, operations: readonly Operation[]): ScimRequest => ({
   method: "PATCH",
   path,
   body: { schemas: ["urn:ietf:params:scim:api:messages:2.0:PatchOp"], Operations: operations },
@@ -190,17 +190,6 @@ export function patchMembers(
     ...left,
   ]);
 }
-
-export const renameGroup = (profile: Profile, id: string, displayName: string): ScimRequest =>
-  patch(resourceAt("Groups", id), [
-    isOkta(profile)
-      ? { op: "replace", value: { id, displayName } }
-      : profile === "entra-compliant"
-        ? { op: "replace", value: { displayName } }
-        : { op: verb(profile, "replace"), path: "displayName", value: displayName },
-  ]);
-
-export const deleteGroup = (id: string): ScimRequest => ({ method: "DELETE", path: resourceAt("Groups", id) });
 
 /** What "Test Connection" asks: Okta reads a page of users, Entra ID looks for a user whom nobody has. */
 export const testConnection = (profile: Profile, nobody: string): ScimRequest =>

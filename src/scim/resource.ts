@@ -10,7 +10,7 @@ export type Attributes = Readonly<Record<string, unknown>>;
 /** A resource as JSON (RFC 7643 3). */
 export type Resource = Readonly<Record<string, unknown>>;
 
-export const userSchema = "urn:ietf:params:scim:schemas:core:2.0:User";
+const userSchema = "urn:ietf:params:scim:schemas:core:2.0:User";
 export const groupSchema = "urn:ietf:params:scim:schemas:core:2.0:Group";
 export const enterpriseSchema = "urn:ietf:params:scim:schemas:extension:enterprise:2.0:User";
 

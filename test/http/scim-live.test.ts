@@ -74,7 +74,9 @@ test("users leave says what it sent, and live does not send it too", async () =>
   const { app, idp } = await world();
   await idp.scim.push();
   app.seen.length = 0;
-  expect((await idp.leave("alice")).signals).toMatchObject([{ client: "app", signal: "scim", status: 200, error: null }]);
+  expect((await idp.leave("alice")).signals).toMatchObject([
+    { client: "app", signal: "scim", status: 200, error: null },
+  ]);
   await idp.call("users.suspend", { username: "bob" });
   await expect.poll(() => sent(app)).toEqual(["alice false", "bob false"]);
 });

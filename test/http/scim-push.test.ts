@@ -7,6 +7,7 @@ import { profileNames, type Profile } from "../../src/scim/profiles.ts";
 import type { Idp } from "../../src/index.ts";
 import { serve } from "../helpers/app.ts";
 import { callback } from "../helpers/client.ts";
+import { openInspector } from "../helpers/inspector.ts";
 import { scimServer, type Json, type ScimServer } from "../helpers/scim-server.ts";
 
 /** `scim push`: what an app gets, by each profile. */
@@ -110,8 +111,9 @@ describe.each([
     const id = app.named("alice@example.test")?.["id"];
 
     await idp.call("users.restore", { username: "alice" });
-    expect(actions(await push())[0]).toBe("reactivated alice");
+    // The restore itself tells the app.
     expect(app.named("alice@example.test")).toMatchObject({ active: true, id });
+    expect(actions(await push())[0]).toBe("unchanged alice");
   });
 });
 
@@ -427,4 +429,16 @@ test("test: what the console of the vendor asks", async () => {
     ok: false,
     error: "answered no ListResponse (RFC 7644 3.4.2)",
   });
+});
+
+test("the inspector shows what an app was sent about a user, as one row", async () => {
+  const { app, idp, push } = await world({}, people.slice(0, 1));
+  await push({ user: "alice" });
+  const [first] = await idp.requests.list({ endpoint: "scim" });
+  const { first: page } = await openInspector(idp, first?.id);
+  expect(page.status).toBe(200);
+  expect(page.body).toContain(`${app.url}/Users`);
+  expect(page.body).toMatch(/userName eq &(?:quot|#34);alice@example\.test/);
+  expect(page.body).toContain("POST");
+  expect(page.body).not.toContain(app.token);
 });

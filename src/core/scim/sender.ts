@@ -15,7 +15,7 @@ import { without } from "../redaction/values.ts";
 const maxBytes = 1_048_576;
 
 /** What the app is sent, and for whom. */
-export interface Outgoing {
+interface Outgoing {
   readonly request: ScimRequest;
   /** Username; null: it is about a group. */
   readonly user: string | null;
@@ -43,7 +43,7 @@ function secretsOf({ token }: ScimServer): readonly string[] {
 }
 
 /** Takes the token out of an answer, names included. */
-export function cleanerOf(scim: ScimServer): (value: unknown) => unknown {
+function cleanerOf(scim: ScimServer): (value: unknown) => unknown {
   const text = without(secretsOf(scim));
   const clean = (value: unknown): unknown => {
     if (typeof value === "string") return text(value);

@@ -63,7 +63,7 @@ function nameOf(user: User): { readonly given: string; readonly family: string }
 const pathOf = (attribute: string): string => attribute.replace(/^enterprise:/, `${enterpriseSchema}:`);
 
 /** The attributes of a user, without those that have no value. */
-export function attributesOf({ scim }: Provisioned, user: User): Attributes {
+function attributesOf({ scim }: Provisioned, user: User): Attributes {
   const { given, family } = nameOf(user);
   const email = text(user.claims["email"]) ?? user.email;
   const claims: Readonly<Record<string, unknown>> = { ...standardClaims(user), given_name: given, family_name: family };
@@ -83,7 +83,7 @@ export function attributesOf({ scim }: Provisioned, user: User): Attributes {
 }
 
 /** The groups of a user that the app should have. */
-export function groupsOf({ scim: { groups = "all" } }: Provisioned, user: User): readonly string[] {
+function groupsOf({ scim: { groups = "all" } }: Provisioned, user: User): readonly string[] {
   if (groups === "none") return [];
   const names = [user.claims["groups"]].flat().filter((one): one is string => typeof one === "string" && one !== "");
   return [...new Set(names)].filter((name) => groups === "all" || groups.includes(name));

@@ -1,6 +1,7 @@
 import { STATUS_CODES } from "node:http";
 import { isObject } from "../../../text/json-object.ts";
 import { tryItPaths } from "../../../core/try-it/try-it.ts";
+import { isProvisioning } from "../../../core/ledger/request-endpoints.ts";
 import type { RequestRecord } from "../../../core/ledger/record.ts";
 import type { FlowRow, Stop } from "./sign-in-views.ts";
 
@@ -18,13 +19,18 @@ export const isBad = ({ status, error, fault }: RequestRecord): boolean =>
 
 /**
  * The newest first, by their first request. Requests that belong to no sign-in, such as those for the keys, are left out unless refused. So are
- * the calls of an operator.
+ * the calls of an operator. What one app was sent about one user by SCIM and Global Token Revocation is one row.
  */
 export function flowsOf(records: readonly RequestRecord[]): readonly Flow[] {
   const flows = new Map<string, RequestRecord[]>();
+  const provisioned = new Map<string, string>();
   for (const record of records) {
-    if (record.endpoint === "api" || (record.flow === null && !isBad(record))) continue;
-    const id = record.flow ?? record.id;
+    const { endpoint, client, user } = record;
+    const isSent = isProvisioning(endpoint);
+    if (endpoint === "api" || (record.flow === null && !isBad(record) && !isSent)) continue;
+    const about = JSON.stringify([client, user]);
+    if (isSent && !provisioned.has(about)) provisioned.set(about, record.id);
+    const id = record.flow ?? (isSent ? provisioned.get(about) : null) ?? record.id;
     flows.set(id, [...(flows.get(id) ?? []), record]);
   }
   return [...flows].map(([id, all]) => ({ id, records: all })).reverse();

@@ -1,4 +1,5 @@
 import { isObject } from "../../../text/json-object.ts";
+import { isProvisioning } from "../../../core/ledger/request-endpoints.ts";
 import type { RequestRecord } from "../../../core/ledger/record.ts";
 import { quoteWord } from "../../../text/shell-word.ts";
 import { checksOf } from "./checks.ts";
@@ -21,7 +22,7 @@ const calledByApps: readonly string[] = [
 ];
 
 const senderOf = ({ endpoint }: RequestRecord): StepView["from"] => {
-  if (endpoint === "backchannel_logout") return "idp";
+  if (endpoint === "backchannel_logout" || isProvisioning(endpoint)) return "idp";
   return calledByApps.includes(endpoint) ? "app" : "browser";
 };
 
@@ -54,7 +55,7 @@ const valueViews = (values: unknown): readonly ValueView[] =>
 const blank = (name: string): string => name.replaceAll(/[^a-z0-9]+/gi, "_").toUpperCase();
 
 /** The request as a command, with a placeholder for each secret. @param origin of the issuer */
-function curlOf({ method, path, parameters }: RequestRecord, origin: string): string {
+function curlOf({ endpoint, method, path, parameters }: RequestRecord, origin: string): string {
   const { authorization, dpop, ...fields } = parameters;
   const pairs = Object.entries(fields).flatMap(([name, value]) =>
     [value].flat().map((one: unknown) => `${name}=${typeof one === "string" ? encodeURIComponent(one) : blank(name)}`),
@@ -67,6 +68,11 @@ function curlOf({ method, path, parameters }: RequestRecord, origin: string): st
         ? ["-u", "CLIENT_ID:CLIENT_SECRET"]
         : ["-H", `Authorization: ${scheme} ACCESS_TOKEN`];
   const proof = dpop === undefined ? [] : ["-H", "DPoP: DPOP_PROOF"];
+  if (isProvisioning(endpoint) && method !== "GET") {
+    const type = ["-H", "Content-Type: application/scim+json"];
+    const json = Object.keys(fields).length === 0 ? [] : [...type, "-d", JSON.stringify(fields)];
+    return ["curl", "-i", "-X", method, "-H", "Authorization: Bearer TOKEN", ...json, path].map(quoteWord).join(" ");
+  }
   const isForm = method === "POST" || method === "PUT" || method === "PATCH";
   const query = isForm || pairs.length === 0 ? "" : `?${pairs.join("&")}`;
   const body = isForm ? pairs.flatMap((pair) => ["-d", pair]) : [];
