@@ -48,6 +48,10 @@ const needed: Readonly<Record<OperationName, "reader" | "tester" | "admin">> = {
   "users.suspend": "tester",
   "users.ban": "tester",
   "users.restore": "tester",
+  "users.leave": "tester",
+  "scim.push": "admin",
+  "scim.status": "admin",
+  "scim.test": "admin",
   "clients.list": "reader",
   "clients.show": "reader",
   "clients.add": "admin",
@@ -224,6 +228,10 @@ describe("an issuer that a tester added", async () => {
       const { status, text } = await call(server, qa, "POST", at(path), bodyOf(client));
       expect([uri, status >= 400 && status < 500]).toEqual([uri, true]);
       expect(text).toContain("cannot be used");
+      for (const more of [{ scim: { url: uri } }, { global_token_revocation: { uri } }]) {
+        const other = { client_id: "ssrf", redirect_uris: ["http://localhost:3000/cb"], ...more };
+        expect((await call(server, qa, "POST", at(path), bodyOf(other))).status).toBeGreaterThanOrEqual(400);
+      }
     }
   });
 

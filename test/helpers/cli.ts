@@ -24,7 +24,8 @@ export function newFolder(atEnd: AtEnd = onTestFinished): string {
 
 /** The environment of a user, without variables of the test runner or of the person who runs it. */
 export function environment(more: Readonly<Record<string, string>>): NodeJS.ProcessEnv {
-  const foreign = /^(IDP_|NODE_ENV$|NODE_OPTIONS$|VITEST|CI$|NO_COLOR$|npm_command$|npm_package_name$|FORCE_COLOR$|XDG_RUNTIME_DIR$)/;
+  const foreign =
+    /^(IDP_|NODE_ENV$|NODE_OPTIONS$|VITEST|CI$|NO_COLOR$|npm_command$|npm_package_name$|FORCE_COLOR$|XDG_RUNTIME_DIR$)/;
   return { ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !foreign.test(name))), ...more };
 }
 

@@ -40,8 +40,13 @@ function uriProblems(client: FixtureClient, settings: UriSettings): ClientProble
     const message = checkHttpHost(client[field] ?? "", settings);
     if (message !== null) problems.push({ field, message, unfit: "settings" });
   }
-  for (const field of ["jwks_uri", "backchannel_logout_uri"] as const) {
-    const uri = client[field] ?? "";
+  const asked = {
+    jwks_uri: client.jwks_uri,
+    backchannel_logout_uri: client.backchannel_logout_uri,
+    scim: client.scim?.url,
+    global_token_revocation: client.global_token_revocation?.uri,
+  };
+  for (const [field, uri = ""] of Object.entries(asked) as [keyof typeof asked, string | undefined][]) {
     const why = settings.reach !== undefined && URL.canParse(uri) ? addressProblem(uri, settings.reach) : null;
     if (why !== null) problems.push({ field, message: `"${uri}" cannot be used: ${why}`, unfit: "settings" });
   }

@@ -2,7 +2,7 @@ import type { Client, User } from "../../store/store.ts";
 import { showClock } from "../clock.ts";
 import type { Context } from "../context.ts";
 import { sign, tokenTypes } from "../keys/signer.ts";
-import { send } from "../outbound.ts";
+import { reachOf, send } from "../outbound.ts";
 import { provisioned, recordOf, wantedOf } from "../scim/wanted.ts";
 import { pushSingle } from "../scim/push-one.ts";
 import { tellClients } from "../sessions/backchannel.ts";
@@ -132,7 +132,7 @@ async function revokeGlobally(ctx: Context, client: Client, user: User): Promise
   };
   const time = ctx.now();
   const began = performance.now();
-  const answer = await send(uri, { whole: { method: "POST", headers, body }, reach: "local" }).then(
+  const answer = await send(uri, { whole: { method: "POST", headers, body }, reach: reachOf(ctx, client) }).then(
     ({ status }) => ({ status, problem: null }),
     (error: unknown) => ({ status: 0, problem: (error as Error).message }),
   );

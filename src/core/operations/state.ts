@@ -52,7 +52,10 @@ export const stateOperations = {
       input: async (zod) =>
         zod.strictObject({
           as: zod.enum((await import("../state/state.ts")).exportForms).optional(),
-          secrets: zod.boolean().optional().describe("Fixtures with the secrets of one-time codes and the tokens of SCIM servers"),
+          secrets: zod
+            .boolean()
+            .optional()
+            .describe("Fixtures with the secrets of one-time codes and the tokens of SCIM servers"),
         }),
       answer: async () => (await shown()).exported,
       run: async (ctx, input) => (await import("../transfer/export.ts")).exportState(ctx, input),

@@ -116,6 +116,7 @@ export const userOperations = {
     },
   }),
   "users.leave": changes("/users/:username/leave", {
+    role: "tester",
     summary:
       "Suspend a user, end their sessions, and tell every app: back-channel logout, SCIM, Global Token Revocation",
     input: one,

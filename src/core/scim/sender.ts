@@ -6,7 +6,7 @@ import { isGood, reasonOf, adviceFor, type Answer } from "../../scim/answer.ts";
 import type { ScimRequest } from "../../scim/profiles.ts";
 import { showClock } from "../clock.ts";
 import type { Context } from "../context.ts";
-import { send } from "../outbound.ts";
+import { reachOf, send } from "../outbound.ts";
 import { without } from "../redaction/values.ts";
 
 /** Sends requests to the SCIM server of a client, repeats those that it may take later, and records each in the ledger. */
@@ -148,7 +148,11 @@ async function askOnce(
     }),
   };
   try {
-    const reply = await send(url, { whole: { method, headers, body: text }, reach: "local", sizeLimit: maxBytes });
+    const reply = await send(url, {
+      whole: { method, headers, body: text },
+      reach: reachOf(ctx, client),
+      sizeLimit: maxBytes,
+    });
     const json = jsonOf(reply.text);
     return {
       status: reply.status,
