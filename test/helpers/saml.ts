@@ -187,11 +187,11 @@ export function readResponse(xml: string): ResponseRead {
     inResponseTo: attribute(root, "InResponseTo"),
     destination: attribute(root, "Destination"),
     issuer: text(document, "Issuer"),
-    nameId: name && { value: name.textContent ?? "", format: attribute(name, "Format") },
+    nameId: name && { value: name.textContent, format: attribute(name, "Format") },
     attributes: Object.fromEntries(
       elements(document, "Attribute").map((one) => [
         one.getAttribute("Name") ?? "",
-        elements(one, "AttributeValue").map((value) => value.textContent ?? ""),
+        elements(one, "AttributeValue").map((value) => value.textContent),
       ]),
     ),
     contextClass: text(document, "AuthnContextClassRef"),

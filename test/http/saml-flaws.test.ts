@@ -12,7 +12,6 @@ const [certificate = ""] = await certificatesOf(idp);
 // The attacker's e-mail address begins with that of alice.
 await idp.call("seed", { users: [{ username: "mallory", email: "alice@example.test.attacker.test" }] });
 
-type Flaw = Awaited<ReturnType<typeof flawNames>>[number];
 const flawNames = async () =>
   (await idp.call("faults.flaws", {})).filter(({ endpoint }) => endpoint === "saml_sso").map(({ name }) => name);
 
@@ -61,7 +60,9 @@ function defectsOf(
   const assertions = all(document, "Assertion");
   const [assertion] = children(response, "Assertion");
   if (assertions.length !== 1 || assertion === undefined) return ["assertions"];
-  const must = (isGood: boolean, name: string): void => void (isGood || found.push(name));
+  const must = (isGood: boolean, name: string): void => {
+    if (!isGood) found.push(name);
+  };
   const expected = sign === "both" ? [response, assertion] : [sign === "response" ? response : assertion];
   for (const element of expected) {
     const [signature] = children(element, "Signature");
@@ -133,7 +134,7 @@ async function spoiled(
   const sp = await registerSp(idp, saml);
   await idp.call("faults.add", {
     endpoint: "saml_sso",
-    flaw: flaw as Flaw & "unsigned",
+    flaw: flaw as "unsigned",
     client: sp.entityId,
     ...fault,
   });

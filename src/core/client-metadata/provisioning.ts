@@ -37,7 +37,7 @@ export const scimSchema = z
         [
           headerText,
           z.strictObject({
-            basic: z.string().regex(/^[^:\x00-\x1f\x7f]+:[^\x00-\x1f\x7f]+$/, { error: "must be user:password" }),
+            basic: z.string().regex(/^[^:\p{Cc}]+:\P{Cc}+$/u, { error: "must be user:password" }),
           }),
         ],
         { error: 'must be the bearer token, or { basic: "user:password" }' },

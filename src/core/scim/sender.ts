@@ -6,6 +6,7 @@ import { isGood, reasonOf, adviceFor, type Answer } from "../../scim/answer.ts";
 import type { ScimRequest } from "../../scim/profiles.ts";
 import { showClock } from "../clock.ts";
 import type { Context } from "../context.ts";
+import type { Reach } from "../../net/address.ts";
 import { reachOf, send } from "../outbound.ts";
 import { without } from "../redaction/values.ts";
 
@@ -89,7 +90,7 @@ export function createSender(ctx: Context, client: Client, scim: ScimServer): Se
     const url = `${base}${request.path}`;
     const time = ctx.now();
     const began = performance.now();
-    const answer = await askOnce(url, request, authorization, clean);
+    const answer = await askOnce(url, request, { authorization, clean, reach: reachOf(ctx, client) });
     record(ctx, client, { request, user }, { url, time, ms: Math.round(performance.now() - began), answer });
     return answer;
   }
@@ -135,8 +136,15 @@ const refusedToken = ({ client_id: id }: Client): string =>
 async function askOnce(
   url: string,
   { method, body }: ScimRequest,
-  authorization: string | undefined,
-  clean: (value: unknown) => unknown,
+  {
+    authorization,
+    clean,
+    reach,
+  }: {
+    readonly authorization: string | undefined;
+    readonly clean: (value: unknown) => unknown;
+    readonly reach: Reach;
+  },
 ): Promise<Answer & { readonly retryAfter?: string | undefined }> {
   const text = body === undefined ? undefined : JSON.stringify(body);
   const headers = {
@@ -150,7 +158,7 @@ async function askOnce(
   try {
     const reply = await send(url, {
       whole: { method, headers, body: text },
-      reach: reachOf(ctx, client),
+      reach,
       sizeLimit: maxBytes,
     });
     const json = jsonOf(reply.text);
