@@ -8,7 +8,19 @@ import { findChromium } from "./find-chromium.ts";
  * Programs that some tests need and that come neither with Node.js nor with every system. A test names them as its tags, and is
  * left out where one is missing. This is the only reason to leave a test out.
  */
-const programs = ["authlib", "bash", "browser", "curl", "fish", "git", "openssl", "prlimit", "script", "zsh"] as const;
+const programs = [
+  "authlib",
+  "bash",
+  "browser",
+  "curl",
+  "fish",
+  "git",
+  "openssl",
+  "prlimit",
+  "python3-saml",
+  "script",
+  "zsh",
+] as const;
 
 declare module "vitest" {
   interface TestTags {
@@ -39,11 +51,13 @@ for name, major, minor in ${JSON.stringify(Object.entries(packages).map(([name, 
 function isThere(program: (typeof programs)[number]): boolean {
   if (program === "browser") return findChromium() !== null;
   if (program === "authlib") return onPath("python3") && spawnSync("python3", ["-c", findAuthlib]).status === 0;
+  if (program === "python3-saml")
+    return onPath("python3") && spawnSync("python3", ["-c", "import onelogin.saml2.auth"]).status === 0;
   return onPath(program);
 }
 
 /** A machine without these still passes with CI=true: how Python packages are installed differs between systems. */
-const notRequired: readonly string[] = ["authlib"];
+const notRequired: readonly string[] = ["authlib", "python3-saml"];
 
 /** With the versions that it needs, where any other would fail. */
 const nameOf = (program: string): string =>
