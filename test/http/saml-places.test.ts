@@ -43,9 +43,9 @@ test("another issuer of the process has a key, service providers and an entityID
 test("the certificate stays after a restart and after a restore, and lasts ten years of real time", async () => {
   const data = newFolder();
   const first = await serve({ data });
-  await first.call("snapshots.save", { name: "before" } as never);
+  await first.call("snapshots.save", { name: "before" });
   const { certificate } = await first.call("saml.show", {});
-  await first.call("snapshots.restore", { name: "before" } as never);
+  await first.call("snapshots.restore", { name: "before" });
   expect((await first.call("saml.show", {})).certificate).toBe(certificate);
   await first.close();
   const second = await serve({ data });
