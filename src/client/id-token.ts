@@ -201,8 +201,7 @@ function when(time: number, now: number): string {
 
 /** OpenID Connect Core 3.1.3.6: the left half of the hash that the signature uses; EdDSA uses SHA-512. */
 function accessTokenHash(accessToken: string, alg: string): string {
-  const bits = /\d+$/.exec(alg === "Ed25519" ? "512" : alg)?.[0] ?? "512";
-  const hash = createHash(bits === "256" ? "sha256" : bits === "384" ? "sha384" : "sha512");
+  const hash = createHash(alg.endsWith("256") ? "sha256" : alg.endsWith("384") ? "sha384" : "sha512");
   const digest = hash.update(accessToken).digest();
   return digest.subarray(0, digest.length / 2).toString("base64url");
 }

@@ -44,7 +44,7 @@ function seconds([duration, place]: Carried): Carried {
     m: 60,
     s: 1,
   };
-  const parts = [...(textOf(duration) ?? "").matchAll(/(\d+)\s*(?:(month)|([yMwdhms]))/g)];
+  const parts = [...(textOf(duration) ?? "").matchAll(/(\d{1,15})\s*(?:(month)|([yMwdhms]))/g)];
   if (parts.length === 0) return [duration, place];
   return [
     parts.reduce((sum, [, number, month, unit = "s"]) => sum + Number(number) * (units[month ? "M" : unit] ?? 1), 0),

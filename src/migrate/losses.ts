@@ -13,9 +13,16 @@ export interface LossLines {
 const maxFields = 10;
 const maxWidth = 100;
 
+const steps = /\["[^"\\]*(?:\\.[^"\\]*)*"\]|\[\d+\]|[^.[\]]+/g;
+
 /** The last name of a path, with its indexes: `credentials[0]` of every user is one field. */
-const lastName = (path: string): string =>
-  /[^.[\]]*(?:\["[^"]*"\])?(?:\[\d+\])*$/.exec(path)?.[0].replaceAll(/\d+(?=\])/g, "") ?? "";
+function lastName(path: string): string {
+  const names = Array.from(path.matchAll(steps), ([step]) => (/^\[\d/.test(step) ? "[]" : step));
+  const last = names.findLastIndex((name) => name !== "[]");
+  // `claims["a.b"]`
+  const isInside = names[last]?.startsWith("[") === true && names[last - 1]?.startsWith("[") === false;
+  return names.slice(isInside ? last - 1 : last).join("");
+}
 
 function grouped(problems: readonly Problem[]): readonly (readonly [Problem, ...Problem[]])[] {
   const groups = new Map<string, [Problem, ...Problem[]]>();

@@ -2,6 +2,7 @@
  * json-object.ts is the type of an object, own-text.ts copies slices, escape.ts shows what acts on a terminal, redacted.ts hides secrets, shell-word.ts quotes words. */
 import { randomUUID } from "node:crypto";
 import { parseJson } from "./json-depth.ts";
+import { withoutEnd } from "./redacted.ts";
 
 /** JSON with all digits of its numbers: JavaScript rounds a number beyond 2^53, so it is kept as text here. */
 
@@ -21,7 +22,7 @@ const textsAndNumbers = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.eE+-]*/g;
 function magnitude(number: string): string {
   const [, whole = "", fraction = "", power = "0"] = /^-?(\d+)(?:\.(\d+))?(?:e([+-]?\d+))?$/i.exec(number) ?? [];
   const digits = (whole + fraction).replace(/^0+/, "");
-  const significant = digits.replace(/0+$/, "");
+  const significant = withoutEnd(digits, "0");
   return significant === ""
     ? "0"
     : `${significant}e${Number(power) - fraction.length + digits.length - significant.length}`;

@@ -4,6 +4,13 @@
 export const cut = (text: string, maxLength: number): string =>
   text.length > maxLength ? `${text.slice(0, maxLength)}…` : text;
 
+/** The text without these characters at its end. A pattern such as `0+$` would try each of them in turn, and take quadratic time. */
+export function withoutEnd(text: string, characters: string): string {
+  let end = text.length;
+  while (end > 0 && characters.includes(text.charAt(end - 1))) end -= 1;
+  return text.slice(0, end);
+}
+
 // Anybody may send a text of 100 kB, so each pattern takes linear time: it either consumes what it began to read, or gives up at once.
 /** JSON in base64url, as the parts of a JWT are. */
 const tokens = /\beyJ[\w.-]{20,}/g;

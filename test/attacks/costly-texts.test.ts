@@ -1,13 +1,18 @@
 import { expect, test } from "vitest";
+import { readYaml } from "../../src/core/fixture-files/yaml.ts";
+import { decodeToken, findTokens } from "../../src/core/tokens/read/decode.ts";
 import { webUrlForm } from "../../src/core/uri.ts";
+import { lossLines } from "../../src/migrate/losses.ts";
+import { readFrom } from "../../src/migrate/tools.ts";
 import { hashPassword, maxPasswordLength, matchesHash } from "../../src/core/users/passwords.ts";
 import { register } from "../helpers/app.ts";
 import { underAttack } from "../helpers/attack.ts";
-import { callback, paths, post } from "../helpers/client.ts";
+import { Browser } from "../helpers/browser.ts";
+import { authorizeUrl, callback, paths, post } from "../helpers/client.ts";
 
 /**
- * Texts whose letters take time that grows with the square of their number: marks that are to be put in order (NFKC), names of hosts (IDNA).
- * 50,000 of them would keep the server busy for seconds, so a text of that length is not processed.
+ * Texts whose letters take time that grows with the square of their number: marks that are to be put in order (NFKC), names of hosts (IDNA),
+ * and what a pattern tries again from each letter. 50,000 of them would keep the server busy for seconds.
  */
 
 const exchangeType = "urn:ietf:params:oauth:grant-type:token-exchange";
@@ -76,4 +81,68 @@ test("no address on the web has a host of more than 300 letters", () => {
   expect(webUrlForm.test(`https://${"a".repeat(300)}/${"x".repeat(1000)}`)).toBe(true);
   expect(webUrlForm.test(`https://${"a".repeat(301)}/`)).toBe(false);
   expect(webUrlForm.test(`https://${marks(50_000)}/`)).toBe(false);
+});
+
+/** The tests below give a text to what reads it. Were the cost quadratic, it would take many seconds. */
+const soon = 3000;
+
+async function timeOf(read: () => unknown): Promise<number> {
+  const begun = performance.now();
+  await read();
+  return performance.now() - begun;
+}
+
+const part = (json: string): string => Buffer.from(json).toString("base64url");
+const zeros = "0".repeat(100_000);
+
+test.each([
+  ["a claim with zeros between its digits", () => decodeToken(`${part(`{"a":1${zeros}1}`)}.${part("{}")}.x`, 0)],
+  ["a claim with zeros after the point", () => decodeToken(`${part(`{"a":1.${zeros}1}`)}.${part("{}")}.x`, 0)],
+  ["quotes around it", () => findTokens(`eyJ.${'"'.repeat(100_000)}x`)],
+  ["commas in one of several lines", () => findTokens(`eyJ${",".repeat(100_000)}x\neyJ.eyJ.x`)],
+])("a token with %s", async (_what, read) => {
+  expect(await timeOf(read)).toBeLessThan(soon);
+});
+
+test("introspection of a token whose claim is a number of 70,000 digits", async () => {
+  const token = `${part("{}")}.${part(`{"a":1${"0".repeat(70_000)}1}`)}.x`;
+  const ask = () => post(idp, "/api/v2/oauth/introspect", { ...app.credentials, token });
+  const time = await timeOf(async () => {
+    for (let times = 0; times < 5; times += 1) {
+      const { status, json } = await ask();
+      expect([status, json]).toEqual([200, { active: false }]);
+    }
+  });
+  expect(time).toBeLessThan(soon);
+});
+
+test("a login_hint that begins like an e-mail address", async () => {
+  const browser = new Browser(idp.issuer);
+  const url = authorizeUrl(idp, { login_hint: `a@${".".repeat(15_000)}@` });
+  const time = await timeOf(async () => {
+    for (let times = 0; times < 20; times += 1) expect((await browser.open(url)).page).toBe("login");
+  });
+  expect(time).toBeLessThan(soon);
+});
+
+test.each([
+  ["dashes", `${"-".repeat(100_000)}!: b: c\n`],
+  ["colons before a separator", `a: ${"b: ".repeat(50_000)}\u2028: c\n`],
+])("fixtures with a line of %s", async (_what, text) => {
+  expect(await timeOf(() => readYaml(text))).toBeLessThan(soon);
+});
+
+const users = (more: object): string =>
+  JSON.stringify({ realm: "r", enabled: true, users: [{ username: "u", ...more }] });
+test.each([
+  ["braces", users({ attributes: { a: ["{{".repeat(50_000)] } })],
+  ["signs of a placeholder", users({ attributes: { a: ["${".repeat(100_000)] } })],
+  ["a name that begins with a quote", users({ [`"${"a".repeat(100_000)}`]: 1 })],
+  ["empty lines", `${"\n".repeat(100_000)}x: [`],
+])("a file of another tool with %s", async (_what, text) => {
+  const read = async () => {
+    const { leftOut } = await readFrom("keycloak", [{ name: "realm.json", text }]);
+    lossLines(leftOut);
+  };
+  expect(await timeOf(() => read().catch(() => null))).toBeLessThan(soon);
 });

@@ -128,6 +128,13 @@ test.each([
   expect(performance.now() - begun).toBeLessThan(5000);
 });
 
+test("a cookie whose name is 4,000 spaces is read at once", async () => {
+  const app = await serving((_req, res) => res.setHeader("set-cookie", `${"\u00a0".repeat(4000)}b`).end());
+  const begun = performance.now();
+  await browserFor(app.url).look(app.url);
+  expect(performance.now() - begun).toBeLessThan(5000);
+});
+
 test.each([
   ["a form", '<form method="post" action="http://["><button>Sign in</button></form>'],
   ["a refresh", '<meta http-equiv="refresh" content="0;url=http://[">'],

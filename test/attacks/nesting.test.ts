@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { readFrom } from "../../src/migrate/tools.ts";
 import { deepest, NestingError, parseJson } from "../../src/text/json-depth.ts";
 import { underAttack } from "../helpers/attack.ts";
 import { csrfOf, openInspector } from "../helpers/inspector.ts";
@@ -36,6 +37,18 @@ describe("the reader", () => {
   test("many values beside each other are not deep", () => {
     expect(parseJson(`[${"[],".repeat(1000)}[]]`)).toHaveLength(1001);
   });
+});
+
+test.each([
+  ["JSON in an attribute", "c", lists(20_000)],
+  ["a claim of very many steps", `${"c.".repeat(20_000)}c`, "1"],
+])("a file of another tool with %s", async (_what, claim, attribute) => {
+  const config = { "claim.name": claim, "user.attribute": "a", "jsonType.label": "JSON" };
+  const mapper = { name: "m", protocolMapper: "oidc-usermodel-attribute-mapper", config };
+  const users = [{ username: "ada", attributes: { a: [attribute] } }];
+  const realm = { realm: "r", enabled: true, clientScopes: [{ name: "s", protocolMappers: [mapper] }], users };
+  const { draft } = await readFrom("keycloak", [{ name: "realm.json", text: JSON.stringify(realm) }]);
+  expect(draft.users.map(({ fields }) => fields.username)).toEqual(["ada"]);
 });
 
 describe("bodies", () => {

@@ -60,7 +60,8 @@ export class CookieJar {
 
   #cookieOf(url: URL, line: string): Kept | null {
     const [pair = "", ...rest] = line.split(";");
-    const [, name = "", value = ""] = /^\s*([^=]*?)\s*=\s*(.*?)\s*$/s.exec(pair) ?? [];
+    const at = pair.indexOf("=");
+    const [name, value] = [pair.slice(0, Math.max(0, at)).trim(), pair.slice(at + 1).trim()];
     if (name === "") return null;
     const attributes = new Map(
       rest.map((one) => {

@@ -53,7 +53,7 @@ export interface LoginPage {
 
 /** A hint as the page may show it. With passwords, the page must not tell which users exist, so a hint in the form of an e-mail address is shown. */
 const shownHint = (hint: string | null): string | null =>
-  hint === null || /^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(hint) ? hint : shownValue(hint, () => false);
+  hint === null || /^[^\s@]+@[^\s@.]+(?:\.[^\s@.]+)+$/.test(hint) ? hint : shownValue(hint, () => false);
 
 /** @throws {InteractionError} */
 export function showLogin(ctx: Context, uid: string, browser: Browser): Promise<LoginPage> {

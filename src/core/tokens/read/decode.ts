@@ -2,6 +2,7 @@ import { NestingError, parseJson } from "../../../text/json-depth.ts";
 import { asNumber, parseExact } from "../../../text/json-digits.ts";
 import { OperationError } from "../../errors.ts";
 import { isObject } from "../../../text/json-object.ts";
+import { withoutEnd } from "../../../text/redacted.ts";
 import { bytesOf } from "../../keys/jws.ts";
 
 /** What a token says, each number with its digits. Nothing here checks a signature: verify a token before you trust it. */
@@ -31,9 +32,8 @@ const tooDeep = (what: string, cause: NestingError): OperationError =>
 
 /** What is left of a pasted token once the wrapping is off: quotes, a trailing comma, `Authorization:` and `Bearer`. */
 const unwrap = (text: string): string =>
-  text
-    .trim()
-    .replace(/^["'`]+|["'`,;]+$/g, "")
+  withoutEnd(text.trim(), "\"'`,;")
+    .replace(/^["'`]+/, "")
     .replace(/^authorization:\s*/i, "")
     .replace(/^(bearer|dpop)\s+/i, "")
     .trim();

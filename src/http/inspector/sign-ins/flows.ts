@@ -1,5 +1,5 @@
 import { STATUS_CODES } from "node:http";
-import { isObject } from "../../../text/json-object.ts";
+import { isObject, ownValue } from "../../../text/json-object.ts";
 import { tryItPaths } from "../../../core/try-it/try-it.ts";
 import { isProvisioning } from "../../../core/ledger/request-endpoints.ts";
 import type { RequestRecord } from "../../../core/ledger/record.ts";
@@ -45,7 +45,7 @@ const loginErrors: Readonly<Record<string, string>> = {
 
 /** The outcome of a request, in words. */
 export function outcomeOf({ status, outcome, error, fault }: RequestRecord): string {
-  const refusal = error === null ? null : (loginErrors[error] ?? error);
+  const refusal = error === null ? null : (ownValue(loginErrors, error) ?? error);
   const reasons = [refusal, fault].filter((reason) => reason !== null);
   if (reasons.length > 0) return reasons.join("; ");
   return isTelling(outcome) ? outcome : (STATUS_CODES[status] ?? "");
