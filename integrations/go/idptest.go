@@ -14,6 +14,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -40,6 +41,9 @@ type Client struct {
 	ClientSecret string   `json:"client_secret"`
 	RedirectURIs []string `json:"redirect_uris"`
 	Scope        string   `json:"scope"`
+	// SelfRegistered is true for a client that registered itself (RFC 7591), and MetadataDocument for one that nobody registered.
+	SelfRegistered   bool `json:"self_registered"`
+	MetadataDocument bool `json:"metadata_document"`
 }
 
 // Tokens is a token response.
@@ -190,10 +194,12 @@ func (idp *Idp) Clients() []Client {
 	return clients
 }
 
-// Client returns the client of the app: the first one with a redirect URI, else the first.
+// Client returns the client of the app: the first one with a redirect URI, else the first. None that registered itself counts.
 func (idp *Idp) Client() Client {
 	idp.t.Helper()
-	clients := idp.Clients()
+	clients := slices.DeleteFunc(idp.Clients(), func(client Client) bool {
+		return client.SelfRegistered || client.MetadataDocument
+	})
 	if len(clients) == 0 {
 		idp.t.Fatal("idp: this issuer has no client: add one to its fixtures")
 	}

@@ -136,6 +136,27 @@ func TestEachTestHasAnIssuerOfItsOwn(t *testing.T) {
 	}
 }
 
+func TestTheClientOfTheAppDidNotRegisterItself(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "worker.yaml")
+	worker := "{ client_id: worker, client_secret: s, grant_types: [client_credentials] }"
+	text := "settings: { mcp: true }\nclients: [" + worker + "]"
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	idp := idptest.New(t, idptest.WithFixtureFile(file))
+	body := strings.NewReader(`{"redirect_uris":["https://evil.test/cb"]}`)
+	if _, err := http.Post(idp.Issuer+"/api/v2/oauth/register", "application/json", body); err != nil {
+		t.Fatal(err)
+	}
+	if all := len(idp.Clients()); all != 2 {
+		t.Error(all)
+	}
+	if client := idp.Client(); client.ClientID != "worker" {
+		t.Error(client)
+	}
+}
+
 func TestMembers(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "shop.yaml")

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { underAttack } from "../helpers/attack.ts";
+import { Browser } from "../helpers/browser.ts";
 import { authorizeUrl, exchange, paths, pkce, post, signIn, userinfo } from "../helpers/client.ts";
 import { testClock } from "../helpers/clock.ts";
 import { idpHere } from "../helpers/command.ts";
@@ -156,6 +157,26 @@ test.each(strangers)(
     const link = async () => {
       const page = await fetch(`${idp.issuer}/api/v2/oauth/logout?${new URLSearchParams({ client_id })}`);
       return (await page.text()).includes("https://phish.test");
+    };
+    expect(await link()).toBe(false);
+    await idp.call("issue.grant", { user: "alice", client: client_id });
+    expect(await link()).toBe(true);
+  },
+);
+
+test.each(strangers)(
+  "the page of a sign-in that is over has no link to the app that %s brought, before a user has allowed it",
+  async (_how, makeClient) => {
+    const origin = "https://phish.test";
+    const client_id = await makeClient(origin);
+    const proof = { code_challenge: challenge, code_challenge_method: "S256" };
+    const link = async () => {
+      const browser = new Browser(idp.issuer);
+      const login = await browser.open(authorizeUrl(idp, { client_id, redirect_uri: `${origin}/callback`, ...proof }));
+      await browser.press(login, "login-cancel");
+      const over = await browser.open(login.url);
+      expect(over.status).toBe(404);
+      return over.body.includes(`href="${origin}`);
     };
     expect(await link()).toBe(false);
     await idp.call("issue.grant", { user: "alice", client: client_id });

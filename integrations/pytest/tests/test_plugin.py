@@ -81,6 +81,29 @@ def test_members(pytester):
     pytester.runpytest_subprocess().assert_outcomes(passed=1)
 
 
+def test_the_client_of_the_app_did_not_register_itself(pytester):
+    worker = "{ client_id: worker, client_secret: s, grant_types: [client_credentials] }"
+    pytester.makefile(".yaml", worker=f"settings: {{ mcp: true }}\nclients: [{worker}]")
+    pytester.makepyfile(
+        """
+        import json
+        import pytest
+        from urllib.request import Request, urlopen
+
+        @pytest.fixture
+        def idp_fixtures():
+            return "worker.yaml"
+
+        def test_client(idp):
+            body = json.dumps({"redirect_uris": ["https://evil.test/cb"]}).encode()
+            urlopen(Request(f"{idp.issuer}/api/v2/oauth/register", body, {"content-type": "application/json"}))
+            assert len(idp.clients) == 2
+            assert idp.client.client_id == "worker"
+        """
+    )
+    pytester.runpytest_subprocess().assert_outcomes(passed=1)
+
+
 @pytest.mark.parametrize("workers", [[], ["-n", "2"]])
 def test_failed_test_shows_its_requests(pytester, workers):
     pytester.makepyfile(

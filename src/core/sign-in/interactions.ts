@@ -1,5 +1,5 @@
-import type { Client, Interaction, ReadTx, Tx } from "../../store/store.ts";
-import { clientName, type ClientName } from "../clients/clients.ts";
+import { describesItself, type Client, type Interaction, type ReadTx, type Tx } from "../../store/store.ts";
+import { clientName, wasAllowed, type ClientName } from "../clients/clients.ts";
 import type { Context } from "../context.ts";
 import type { Guidance } from "../errors.ts";
 import { restoreUser } from "../fix-commands.ts";
@@ -76,12 +76,19 @@ export interface Browser extends Peer {
   readonly session: string | null;
 }
 
+interface NamedApp {
+  readonly name: ClientName;
+  readonly initiateLoginUri: string | null;
+  /** Whether a page may link to it: anybody can make a client that describes itself, and a link to it. */
+  readonly isLinked: boolean;
+}
+
 /** Why a page of an interaction cannot be shown, or its form is refused. */
 export class InteractionError extends Error {
   override readonly name = "InteractionError";
   readonly reason: "gone" | "finished" | "suspended" | "banned" | "other-browser" | "csrf";
   /** Who asked; null: no longer known. */
-  readonly app: (AskingApp & { readonly name: ClientName; readonly initiateLoginUri: string | null }) | null;
+  readonly app: (AskingApp & NamedApp) | null;
   /** Who was suspended or banned. */
   readonly username: string | null;
   readonly guidance: Guidance;
@@ -204,7 +211,8 @@ export function refusalOf(
   const client = tx.get("clients", app.clientId);
   const name = clientName(client ?? { client_id: app.clientId });
   const initiateLoginUri = client?.initiate_login_uri ?? null;
-  return new InteractionError(reason, { ...app, name, initiateLoginUri }, username);
+  const isLinked = client !== undefined && (!describesItself(client) || wasAllowed(tx, client.client_id));
+  return new InteractionError(reason, { ...app, name, initiateLoginUri, isLinked }, username);
 }
 
 /** The interaction, for the browser that began it. @throws {InteractionError} */

@@ -171,9 +171,11 @@ function endedState({ reason }: InteractionError, step: EndedView["step"]): Ende
 
 /**
  * The start page of an app: its `initiate_login_uri` (OpenID Connect Core 4), else the origin of its redirect URI; null for a private-use
- * scheme.
+ * scheme, and for an app of a stranger.
  */
-function startOf({ ctx }: Web, { initiateLoginUri, redirectUri }: NonNullable<InteractionError["app"]>): string | null {
+function startOf({ ctx }: Web, app: NonNullable<InteractionError["app"]>): string | null {
+  const { initiateLoginUri, redirectUri, isLinked } = app;
+  if (!isLinked) return null;
   if (initiateLoginUri !== null) {
     const query = new URLSearchParams({ iss: ctx.issuer }).toString();
     return `${initiateLoginUri}${initiateLoginUri.includes("?") ? "&" : "?"}${query}`;

@@ -144,8 +144,9 @@ class Idp:
 
     @property
     def client(self) -> Client:
-        """The client of the app: the first one with a redirect URI, else the first."""
-        clients = self.clients
+        """The client of the app: the first one with a redirect URI, else the first. None that registered itself counts."""
+        strangers = ("self_registered", "metadata_document")
+        clients = [client for client in self.clients if not any(client.metadata.get(name) for name in strangers)]
         if not clients:
             raise IdpError("this issuer has no client: add one to its fixtures")
         return next((client for client in clients if client.redirect_uris), clients[0])

@@ -56,9 +56,11 @@ public final class Idp {
         return adminToken;
     }
 
-    /** The client of the app: the first one with a redirect URI, else the first. */
+    /** The client of the app: the first one with a redirect URI, else the first. None that registered itself counts. */
     public Client client() {
-        List<Client> clients = clients();
+        List<Client> clients = clients().stream()
+                .filter(client -> !client.metadata().containsKey("self_registered") && !client.metadata().containsKey("metadata_document"))
+                .toList();
         return clients.stream()
                 .filter(client -> !client.redirectUris().isEmpty())
                 .findFirst()

@@ -84,6 +84,21 @@ class IdpExtensionTest {
     }
 
     @Test
+    @IdpFixtures(text = """
+            settings: { mcp: true }
+            clients: [{ client_id: worker, client_secret: s, grant_types: [client_credentials] }]
+            """)
+    void theClientOfTheAppDidNotRegisterItself(Idp idp) throws Exception {
+        HttpRequest registration = HttpRequest.newBuilder(URI.create(idp.issuer() + "/api/v2/oauth/register"))
+                .header("content-type", "application/json")
+                .POST(HttpRequest.BodyPublishers.ofString("{\"redirect_uris\":[\"https://evil.test/cb\"]}"))
+                .build();
+        HttpClient.newHttpClient().send(registration, BodyHandlers.discarding());
+        assertEquals(2, idp.clients().size());
+        assertEquals("worker", idp.client().clientId());
+    }
+
+    @Test
     @IdpFixtures("src/test/resources/shop.yaml")
     void fixturesOfAFile(Idp idp) {
         assertEquals("erin", idp.users().list().get(0).get("username"));
