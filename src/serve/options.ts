@@ -74,8 +74,11 @@ export interface IdpOptions {
    * throws, the response is 500, nothing is issued or changed, and the ledger names it.
    */
   readonly onToken?: OnToken;
-  /** Called for each request when it is answered, with what makes its record; null: the ledger does not hold it, such as a call of the control API. */
-  readonly onRequest?: OnRequest;
+  /**
+   * Called for each request when it is answered, with what makes its record (null: the ledger does not hold it, such as a call of the control
+   * API), and with what writes commands for its issuer.
+   */
+  readonly onRequest?: (...answered: [...Parameters<OnRequest>, line: CommandLine]) => void;
   /** Called with what an operator may want to know. */
   readonly log?: (note: string) => void;
 }

@@ -9,6 +9,7 @@ import { colorNote } from "../core/brand/brand.ts";
 import { portOf } from "../core/endpoints.ts";
 import { checkSettings } from "../core/fixtures/check-settings.ts";
 import { plainCommandLine, type CommandLine } from "../core/hint.ts";
+import type { OnRequest } from "../core/ledger/ledger.ts";
 import { createApp, issuerRoutes } from "../http/app.ts";
 import { issuerOfPath } from "../http/issuer-path.ts";
 import { listen, type Listening } from "../http/listen.ts";
@@ -118,7 +119,7 @@ export async function startServer(
       address: (last) => options.issuer ?? (isShared ? last : null) ?? `${scheme}://localhost:${port}`,
     });
     const base = pathOf(issuer);
-    onTooLarge = () => recordTooLarge(issuer.ctx, options.onRequest);
+    onTooLarge = () => recordTooLarge(issuer.ctx, told(options, options.commandLine ?? plainCommandLine));
     const toRoutes = createSites({
       ...options,
       renderer,
@@ -201,10 +202,17 @@ function createSites(
       });
     };
     const onUnexpected = (error: unknown): void => ctx.log(`unexpected: ${String(error)}`);
-    return issuerRoutes(web, { adminToken, server, onStop }, { onRequest: options.onRequest, onUnexpected });
+    return issuerRoutes(web, { adminToken, server, onStop }, { onRequest: told(options, commandLine), onUnexpected });
   }
   return (issuer) => (issuer.routes ??= make(issuer));
 }
+
+/** @param line writes commands for the issuer of the requests */
+const told = ({ onRequest }: Pick<IdpOptions, "onRequest">, line: CommandLine): OnRequest | undefined =>
+  onRequest &&
+  ((event, read) => {
+    onRequest(event, read, line);
+  });
 
 /** Where commands on this machine reach the server. The issuer may be a name that only other machines resolve. */
 function localUrl(scheme: string, host: string, port: number): string {

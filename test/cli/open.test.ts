@@ -100,3 +100,20 @@ test("idp open without a server: exit 5; an unknown page: exit 2", async () => {
   });
   expect(await idpIn(cwd, ["open", "nothing"])).toMatchObject({ code: 2 });
 });
+
+test("the log's line of a refusal ends with its command, and last opens the sign-in that was refused last", async () => {
+  const cwd = newFolder();
+  const { issuer, output, printed } = await startHere([], { cwd });
+  expect((await idpIn(cwd, ["open", "last"])).code).toBe(3);
+  const refused =
+    "/api/v2/oauth/authorize?client_id=demo-app&response_type=code&scope=openid&redirect_uri=http%3A%2F%2Flocalhost%3A9%2F";
+  expect((await fetch(issuer + refused)).status).toBe(400);
+  await printed("idp open f");
+  const [, flow = ""] = /GET +authorize +400.*\n?.*idp open (f\d+)/.exec(output.stdout) ?? [];
+  const opened = await idpIn(cwd, ["open", "last"]);
+  expect(opened).toMatchObject({ code: 0 });
+  expect(opened.stdout).toContain(`flow=${flow}`);
+  // What succeeded since is no refusal.
+  expect((await fetch(`${issuer}/.well-known/openid-configuration`)).status).toBe(200);
+  expect((await idpIn(cwd, ["open", "last"])).stdout).toContain(`flow=${flow}`);
+});

@@ -18,9 +18,9 @@ export async function underAttack(options: IdpOptions = {}): Promise<Idp> {
       noted.push(line);
       options.log?.(line);
     },
-    onRequest: (event, record) => {
+    onRequest: (event, record, line) => {
       statuses.push(event.status);
-      options.onRequest?.(event, record);
+      options.onRequest?.(event, record, line);
     },
   });
   afterEach(async () => {

@@ -1,11 +1,11 @@
 import { Argument, InvalidArgumentError, type Command } from "commander";
 import { examples, type Act } from "../act.ts";
 import type { Shell } from "../completion/completion.ts";
-import { flowForm } from "../../core/ledger/filter.ts";
+import { flowForm, lastFlow } from "../../core/ledger/filter.ts";
 
 /** The commands for this machine: open a page, find problems, complete in the shell. */
 
-const pages: readonly string[] = ["inspector", "account", "device", "discovery"];
+const pages: readonly string[] = ["inspector", "account", "device", "discovery", lastFlow];
 
 function pageOrFlow(typed: string): string {
   if (pages.includes(typed) || flowForm.test(typed)) return typed;
@@ -19,12 +19,18 @@ export function declareTools(program: Command, act: Act): void {
     .command("open")
     .description("print the address of a page of the server; on a terminal, also open it")
     .addArgument(
-      new Argument("[page]", "which page, or a sign-in of the inspector, as the log and error pages name it: f7")
+      new Argument(
+        "[page]",
+        "which page; a sign-in of the inspector, as the log and error pages name it: f7; or the one refused last: last",
+      )
         .choices(pages)
         .default("inspector")
         .argParser(pageOrFlow),
     )
-    .addHelpText("after", examples("idp open", "idp open f7", "curl -s $(idp open discovery) | jq -r .issuer"))
+    .addHelpText(
+      "after",
+      examples("idp open", "idp open f7", "idp open last", "curl -s $(idp open discovery) | jq -r .issuer"),
+    )
     .action(act(async (cli, page: string) => (await import("../server/open.ts")).open(cli, page)));
   program
     .command("doctor")

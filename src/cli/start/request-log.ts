@@ -1,5 +1,6 @@
 import type { Mismatch } from "../../core/errors.ts";
 import type { RequestEvent } from "../../core/ledger/record.ts";
+import type { IdpOptions } from "../../index.ts";
 import { duration } from "../../core/time-words.ts";
 import { cut } from "../../text/redacted.ts";
 import { widthOf, type Invocation } from "../invocation.ts";
@@ -40,14 +41,24 @@ const clockNote = ({ clock }: RequestEvent): string | null =>
 
 const printable = (text: string | null): string | null => (text === null ? null : escapeLine(text));
 
-/** The lines of one request. Only what is printed is made safe to print. @param width cells of the terminal; Infinity without one */
-export function requestLines(event: RequestEvent, style: Style, width: number): string {
+const isRefused = ({ error, status }: RequestEvent): boolean => error !== null || status >= 400;
+
+/** The command that opens the sign-in of a refused request in the inspector; null for any other, and where the ledger does not hold it. */
+function openCommand(...[event, read, line]: Parameters<NonNullable<IdpOptions["onRequest"]>>): string | null {
+  const record = isRefused(event) ? read() : null;
+  return record === null ? null : line(["idp", "open", record.flow ?? record.id]);
+}
+
+/**
+ * The lines of one request. Only what is printed is made safe to print.
+ * @param width cells of the terminal; Infinity without one @param open of {@link openCommand}
+ */
+export function requestLines(event: RequestEvent, style: Style, width: number, open: string | null = null): string {
   const { time, method, status, mismatch } = event;
   const [client, user, outcome] = [printable(event.client), printable(event.user), printable(event.outcome)];
   const [error, rule] = [printable(event.error), printable(event.rule)];
   const [fix, fault] = [printable(event.fix), printable(event.fault)];
-  const refused = error !== null || status >= 400;
-  const paint = status >= 500 ? style.red : refused ? style.yellow : style.green;
+  const paint = status >= 500 ? style.red : isRefused(event) ? style.yellow : style.green;
   const clock = timeOfDay(new Date(time));
   const head = [
     style.dim(clock),
@@ -60,9 +71,13 @@ export function requestLines(event: RequestEvent, style: Style, width: number): 
   const line = head.join("  ").trimEnd();
   const taken = cells([clock, ...head.slice(1, 2), String(status), ...head.slice(3)].join("  ").trimEnd());
   const fits = outcome === null || outcome === "" || taken + 2 + cells(outcome) <= width;
+  const first = fits ? [line, outcome ?? ""].join("  ").trimEnd() : line;
+  const openFits = open !== null && fits && taken + 2 + cells(outcome ?? "") + 2 + cells(open) <= width;
   return [
-    fits ? [line, outcome ?? ""].join("  ").trimEnd() : line,
+    openFits ? `${first}  ${style.dim(open)}` : first,
     ...(fits ? [] : [wrap(outcome, width, indent)]),
+    // Not wrapped, so that it can be pasted.
+    ...(open === null || openFits ? [] : [style.dim(indent + open)]),
     ...(fault === null ? [] : [style.yellow(wrap(`fault ${fault}`, width, indent))]),
     ...(error === null ? [] : reason(error, mismatch, width).map((each) => paint(each))),
     // A paragraph that the reason names is not repeated.
@@ -90,23 +105,23 @@ const compared = (error: string, { parameter, sent, registered }: Mismatch): rea
 const maxWaiting = 1024 * 1024;
 
 /** Writes each request as a line of JSON, or as lines for a person; nothing with `--quiet`. What is dropped while nobody reads is counted. */
-export function requestLog(cli: Invocation): (event: RequestEvent) => void {
+export function requestLog(cli: Invocation): NonNullable<IdpOptions["onRequest"]> {
   const { stdout } = cli;
   let dropped = 0;
   const goOn = (): void => {
     stdout.write(`${droppedLine(cli, dropped)}\n`);
     dropped = 0;
   };
-  return (event) => {
+  return (event, read, line) => {
     if (dropped > 0 || stdout.writableLength > maxWaiting) {
       if (dropped === 0) stdout.once("drain", goOn);
       dropped += 1;
       return;
     }
-    const line = cli.json
+    const lines = cli.json
       ? printableJson({ event: "request", ...event, path: cutPath(event.path) }, 0)
-      : requestLines(event, cli.out, cli.width);
-    stdout.write(`${line}\n`);
+      : requestLines(event, cli.out, cli.width, openCommand(event, read, line));
+    stdout.write(`${lines}\n`);
   };
 }
 

@@ -78,9 +78,23 @@ export const flowForm = /^[fr]\d{1,15}$/;
 export const isOfFlow = (record: Pick<RequestRecord, "flow" | "id">, flow: string): boolean =>
   (record.flow ?? record.id) === flow;
 
-/** @throws {OperationError} not_found */
-export function requireFlow(ledger: Ledger, flow: string): void {
-  if (ledger.list().some((record) => isOfFlow(record, flow))) return;
+/** In place of an id: the sign-in that was refused last. */
+export const lastFlow = "last";
+
+/** Requests to addresses that are no endpoint, such as a picture that a browser looks for, say nothing about a sign-in. */
+const isRefusal = ({ endpoint, error, status }: RequestRecord): boolean =>
+  endpoint !== "none" && (error !== null || status >= 400);
+
+/** @param flow its id, or {@link lastFlow} @returns the id @throws {OperationError} not_found */
+export function requireFlow(ledger: Ledger, flow: string): string {
+  if (flow === lastFlow) {
+    const last = ledger.list().findLast(isRefusal);
+    if (last !== undefined) return last.flow ?? last.id;
+    throw new OperationError("not_found", "the ledger holds no request that was refused", {
+      hint: { text: "It holds only the latest requests. To see them", command: ["idp", "open"] },
+    });
+  }
+  if (ledger.list().some((record) => isOfFlow(record, flow))) return flow;
   throw new OperationError("not_found", `the ledger holds no sign-in "${flow}"`, {
     hint: { text: "It holds only the latest requests. To see them", command: ["idp", "open"] },
   });
