@@ -4,7 +4,6 @@ import { addressOf } from "./core/issuers/issuer-view.ts";
 import { requestOf } from "./core/operations/operation.ts";
 import { operations, type OperationInput, type OperationName, type OperationOutput } from "./core/operations/table.ts";
 import { ledgerText } from "./core/ledger/expect-text.ts";
-import { placeOf } from "./core/ledger/ledger.ts";
 import { issuerMethods, type IssuerMethods } from "./issuer-methods.ts";
 
 /** The part of Playwright's `TestInfo` that is used. */
@@ -81,7 +80,7 @@ export const idpFixtures = (server: ServerOfTests): PlaywrightFixtures => {
     idpRequests: [
       async ({ idp }, use, testInfo) => {
         // Other workers may be in the middle of a test: what they asked stays.
-        const before = perWorker ? null : await lastPlace(idp);
+        const before = perWorker ? null : await lastId(idp);
         if (perWorker) await idp.requests.clear();
         await use(undefined);
         if (testInfo.status !== testInfo.expectedStatus) {
@@ -96,19 +95,19 @@ export const idpFixtures = (server: ServerOfTests): PlaywrightFixtures => {
   };
 };
 
-/** The place of the newest request; 0: there is none. */
-async function lastPlace({ requests }: RemoteIssuer): Promise<number> {
-  return placeOf((await requests.list()).at(-1)?.id ?? "r0") ?? 0;
+/** The id of the newest request. There may be none yet. */
+async function lastId({ requests }: RemoteIssuer): Promise<string> {
+  return (await requests.list()).at(-1)?.id ?? "r0";
 }
 
 /**
  * The requests to the issuer. The app of a test may use another one.
- * @param after all workers share the issuer, and the test began after this place; null: it belongs to this worker
+ * @param after all workers share the issuer, and the test began after this one; null: it belongs to this worker
  */
-async function asked({ issuer, requests }: RemoteIssuer, after: number | null): Promise<string> {
-  const records = await requests.list();
+async function asked({ issuer, requests }: RemoteIssuer, after: string | null): Promise<string> {
+  const records = await requests.list(after === null ? {} : { since: after });
   if (after !== null) {
-    const text = ledgerText(records.filter(({ id }) => (placeOf(id) ?? 0) > after));
+    const text = ledgerText(records);
     return `${text}\nAll workers share this issuer: requests of tests that ran at the same time are among these.`;
   }
   if (records.length > 0) return ledgerText(records);

@@ -28,15 +28,19 @@ export interface Status {
 /** @throws {StorageError} while the data cannot be read */
 export const checkReadable = ({ store }: Context): Promise<void> => store.read(() => undefined);
 
-export const status = async (ctx: Context): Promise<Status> => ({
-  issuer: ctx.issuer,
-  endpoints: endpointsOf(ctx),
-  data: ctx.store.location,
-  ...(await ctx.store.read((tx) => ({
-    ...recordsIn(tx),
-    snapshots: tx.count("snapshots"),
-    faults: activeFaults(tx).length,
-  }))),
-  requests: ctx.ledger.size(),
-  ...(ctx.clock.isMoved() && { clock: showClock(ctx) }),
-});
+/** @throws {StorageError} */
+export async function status(ctx: Context): Promise<Status> {
+  await ctx.ledger.refresh();
+  return {
+    issuer: ctx.issuer,
+    endpoints: endpointsOf(ctx),
+    data: ctx.store.location,
+    ...(await ctx.store.read((tx) => ({
+      ...recordsIn(tx),
+      snapshots: tx.count("snapshots"),
+      faults: activeFaults(tx).length,
+    }))),
+    requests: ctx.ledger.size(),
+    ...(ctx.clock.isMoved() && { clock: showClock(ctx) }),
+  };
+}

@@ -16,6 +16,8 @@ import { createFaults } from "../core/controls/faults/faults.ts";
 import { createClientDocuments } from "../core/register/documents.ts";
 import { createLedger } from "../core/ledger/requests.ts";
 import { createProvisioningTurns } from "../core/scim/provisioning.ts";
+import { createSharedLedger, joinInstances } from "../core/ledger/shared.ts";
+import type { Ledger } from "../core/ledger/ledger.ts";
 import { createTrustedIssuers } from "../core/trust/trusted-issuers.ts";
 import { samlPurpose, type SamlRecord } from "../core/saml/purpose.ts";
 import type { Purpose } from "../core/sign-in/purpose.ts";
@@ -34,6 +36,8 @@ interface ContextOptions extends Pick<
   readonly onToken?: OnToken | undefined;
   /** Settings that override those of the fixtures. */
   readonly settings: Partial<Settings>;
+  /** Whether this is a server, whose requests others on the same store see. */
+  readonly isServer: boolean;
   /** Whether any host name is answered. Then there is no picker: a page whose name points at this machine could sign in with a click. */
   readonly anyHost: boolean;
   /**
@@ -96,6 +100,16 @@ export async function composeContext(options: ContextOptions): Promise<Context> 
     (tx) => new Set<string>([...builtInScopes, ...[...tx.all("scopes")].map(({ name }) => name)]),
   );
 
+  async function openLedger(): Promise<Ledger> {
+    const size = (): number => served.value.settings.ledger;
+    const shared = { size, real: clock.real, isScope: (name: string) => scopes.value.has(name) };
+    if (store.requests === undefined || !options.isServer) return createLedger({ ...shared, key: random(32) });
+    const own = await joinInstances(store, random(32));
+    return createSharedLedger((onDropped) => createLedger({ ...shared, ...own, onDropped }), store.requests, {
+      ...{ size, real: clock.real, name: own.name, log: options.log },
+    });
+  }
+
   const fetchedKeys = createFetchedKeys(clock.unmoved);
   const services = {
     ...{ store, clock, now, random },
@@ -110,11 +124,7 @@ export async function composeContext(options: ContextOptions): Promise<Context> 
     attempts: createAttempts(clock.unmoved),
     documents: createClientDocuments(() => context),
     inspector: await createInspectorAccess(store, clock.unmoved, random),
-    ledger: createLedger(
-      () => served.value.settings.ledger,
-      random(32),
-      (name) => scopes.value.has(name),
-    ),
+    ledger: await openLedger(),
     faults: await createFaults(store),
     fetchedKeys,
     provisioning: createProvisioningTurns(),

@@ -126,6 +126,7 @@ async function openOn(store: Store, clock: Clock, options: IssuerOptions): Promi
   const fixtures = await fixturesInUse({ store, random }, options.fixtures, sources);
   const ctx = await composeContext({
     ...{ name, store, clock, random, passwords, fixtures, issuers, log, settings, anyHost, address, onToken },
+    isServer: origin !== "command",
   });
   if (plan === "apply" || plan === "keep") {
     await fixtures.begin(plan === "keep");
@@ -143,6 +144,7 @@ async function openOn(store: Store, clock: Clock, options: IssuerOptions): Promi
     close: async () => {
       await live?.close();
       await passwords.close();
+      await ctx.ledger.end();
       await store.close();
     },
   };

@@ -31,6 +31,7 @@
  *    could not be written.
  */
 
+import type { RequestLog } from "./request-log.ts";
 import type { AnyIndex, CollectionName, Collections, UniqueIndex } from "./collections.ts";
 
 export {
@@ -45,6 +46,7 @@ export {
 export type * from "./credentials.ts";
 export type * from "./pending.ts";
 export type * from "./records.ts";
+export type * from "./request-log.ts";
 
 /** What can be read; within a transaction its own changes are seen. */
 export interface ReadTx {
@@ -97,6 +99,8 @@ export interface Store {
    * @throws {StorageError}
    */
   readonly catchUp?: () => Promise<void>;
+  /** Present in the same stores: the requests that all processes got. */
+  readonly requests?: RequestLog;
   /** Writes what is left to write and releases the data. Nothing may be called after it. */
   close(): Promise<void>;
 }

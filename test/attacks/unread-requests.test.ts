@@ -7,11 +7,7 @@ import { heapInUse } from "../helpers/heap.ts";
 
 const size = 1000;
 const newLedger = (): ReturnType<typeof createLedger> =>
-  createLedger(
-    () => size,
-    "key",
-    () => false,
-  );
+  createLedger({ size: () => size, key: "key", isScope: () => false, real: () => 0 });
 
 const exchange = (endpoint: string, more: Partial<Exchange>): Exchange => ({
   ...{ endpoint, method: "POST", path: `/${endpoint}`, url: `/${endpoint}`, time: 0, clock: null, ms: 1 },
@@ -70,11 +66,7 @@ test("a record that is made a thousand requests later is the one that is made at
 });
 
 test("a request that gives up its place unread is counted as dropped", () => {
-  const ledger = createLedger(
-    () => 2,
-    "key",
-    () => false,
-  );
+  const ledger = createLedger({ size: () => 2, key: "key", isScope: () => false, real: () => 0 });
   for (const each of signIn) ledger.add(each);
   expect(ledger.hasDropped("login", 0)).toBe(true);
   expect(ledger.hasDropped("userinfo", 0)).toBe(false);
@@ -84,13 +76,13 @@ test("a request that gives up its place unread is counted as dropped", () => {
   ]);
 });
 
-test("who is told of a request can have its record, and it has the flow of those before it", () => {
+test("who is told of a request can have its record, and it has the flow of those before it", async () => {
   const ledger = newLedger();
   for (const each of signIn.slice(0, 2)) ledger.add(each);
   const read: (RequestRecord | null)[] = [];
   for (const each of signIn.slice(2, 3)) ledger.add(each, (_event, record) => read.push(record()));
   expect(read.map((record) => record?.flow)).toEqual([ledger.list()[0]?.flow]);
-  ledger.clear();
+  await ledger.clear();
   for (const each of signIn.slice(3)) ledger.add(each);
   expect(ledger.list().map(({ flow }) => flow)).toEqual(read.map((record) => record?.flow));
 });

@@ -25,11 +25,7 @@ const token = exchange("token", {
   notes: { client: "app", answer: { json: '{"access_token":"the-token","token_type":"Bearer","scope":"openid"}' } },
 });
 test("a listener is handed each request that comes from then on", () => {
-  const ledger = createLedger(
-    () => 1,
-    "key",
-    () => false,
-  );
+  const ledger = createLedger({ size: () => 1, key: "key", isScope: () => false, real: () => 0 });
   ledger.add(login);
   const heard: string[] = [];
   ledger.subscribe(({ endpoint }) => heard.push(endpoint));

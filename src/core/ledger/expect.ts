@@ -1,10 +1,10 @@
 import { ownValue } from "../../text/json-object.ts";
 import { durationOf } from "../time.ts";
-import { differences, isAfter, type Difference, type RequestFilter } from "./filter.ts";
+import { after, current, differences, type Difference, type RequestFilter } from "./filter.ts";
 import { shownAs } from "./redact-record.ts";
 import type { ExpectEndpoint } from "./request-endpoints.ts";
 import type { RequestRecord } from "./record.ts";
-import { placeOf, type Ledger } from "./ledger.ts";
+import type { Ledger } from "./ledger.ts";
 
 /** Expectations on the ledger: how often an app sent a certain request. `expect-text.ts` puts the result into words. */
 
@@ -62,24 +62,33 @@ const sentence = ({ name, wanted, got }: Difference): string => `${name} is ${go
 const maxShown = 3;
 
 /** The misses worth showing. A request to another endpoint is one only if everything else fits. */
-function nearestOf(looked: readonly { record: RequestRecord; differs: readonly Difference[] }[], isFiltered: boolean) {
+function nearestOf(
+  ledger: Ledger,
+  looked: readonly { record: RequestRecord; differs: readonly Difference[] }[],
+  isFiltered: boolean,
+) {
   const near = looked.filter(
     ({ differs }) => !differs.some(({ name }) => name === "endpoint") || (isFiltered && differs.length === 1),
   );
   return near
-    .sort((a, b) => a.differs.length - b.differs.length || (placeOf(b.record.id) ?? 0) - (placeOf(a.record.id) ?? 0))
+    .sort(
+      (a, b) =>
+        a.differs.length - b.differs.length || (ledger.placeOf(b.record.id) ?? 0) - (ledger.placeOf(a.record.id) ?? 0),
+    )
     .slice(0, maxShown)
     .map(({ record, differs }): NearMiss => ({ request: record, differs: differs.map(sentence) }));
 }
 
 /** Compares the expectation with what the ledger holds now. */
-function judge(ledger: Ledger, expectation: Expectation): ExpectResult {
+function judge(ledger: Ledger, asked: Expectation): ExpectResult {
+  const expectation = current(ledger, asked);
   const { since, method, endpoint } = expectation;
   const [least, most] = boundsOf(expectation);
   const looked = ledger
     .list()
     // A CORS preflight (OPTIONS) comes from the browser. The app sent one request, not two.
-    .filter((record) => isAfter(since, record) && record.endpoint !== "api")
+    .filter((record) => record.endpoint !== "api")
+    .filter(after(ledger, since))
     .filter((record) => method !== undefined || record.method !== "OPTIONS")
     .map((record) => ({
       record,
@@ -87,7 +96,7 @@ function judge(ledger: Ledger, expectation: Expectation): ExpectResult {
     }));
   const matching = looked.filter(({ differs }) => differs.length === 0);
   const count = matching.length;
-  const dropped = ledger.hasDropped(endpoint === "any" ? null : endpoint, placeOf(since ?? "") ?? 0);
+  const dropped = ledger.hasDropped(endpoint === "any" ? null : endpoint, ledger.placeOf(since ?? "") ?? 0);
   const met = count >= least && count <= most && !(dropped && most !== Infinity);
   const { client, user, grant_type, status, flow, param } = expectation;
   const isFiltered = [client, user, grant_type, status, flow, param].some((given) => given !== undefined);
@@ -97,7 +106,7 @@ function judge(ledger: Ledger, expectation: Expectation): ExpectResult {
     count,
     dropped,
     expected: inWords(ledger, expectation),
-    nearest: met ? [] : nearestOf(shown, isFiltered),
+    nearest: met ? [] : nearestOf(ledger, shown, isFiltered),
   };
 }
 
@@ -125,17 +134,18 @@ function isSettled({ met, count, dropped }: ExpectResult, expectation: Expectati
   return count > most || (dropped && most !== Infinity) || (met && most > 0);
 }
 
-/** Checks an expectation. Waits for it to be met, as long as `within` says. */
+/** Checks an expectation. Waits for it to be met, as long as `within` says. @throws {StorageError} */
 export async function expectRequests(ledger: Ledger, expectation: Expectation): Promise<ExpectResult> {
+  await ledger.settle();
   const now = judge(ledger, expectation);
   const ms = secondsOf(expectation.within) * 1000;
   if (ms === 0 || ledger.closing.aborted || isSettled(now, expectation)) return now;
-  return new Promise((resolve) => {
+  await new Promise<void>((resolve) => {
     const end = (): void => {
       clearTimeout(timer);
       unsubscribe();
       ledger.closing.removeEventListener("abort", end);
-      resolve(judge(ledger, expectation));
+      resolve();
     };
     const timer = setTimeout(end, ms);
     const unsubscribe = ledger.subscribe(() => {
@@ -143,4 +153,6 @@ export async function expectRequests(ledger: Ledger, expectation: Expectation): 
     });
     ledger.closing.addEventListener("abort", end);
   });
+  await ledger.settle();
+  return judge(ledger, expectation);
 }

@@ -1,7 +1,7 @@
 import { OperationError } from "../errors.ts";
 import type { RequestEndpoint } from "./request-endpoints.ts";
 import type { RequestRecord } from "./record.ts";
-import { placeOf, type Ledger } from "./ledger.ts";
+import { idForm, type Ledger } from "./ledger.ts";
 
 /** Filters of requests, for `idp requests` and `idp expect`. */
 
@@ -21,12 +21,18 @@ export interface RequestFilter {
 
 export const statusForm = /^[1-5](?:\d\d|xx)$/;
 
-/** Whether a request came after the place or time that `since` names. */
-export function isAfter(since: string | undefined, { id, time }: Pick<RequestRecord, "id" | "time">): boolean {
-  if (since === undefined) return true;
-  const place = placeOf(since);
-  return place === null ? Date.parse(time) > Date.parse(since) : (placeOf(id) ?? 0) > place;
+/** Selects the requests that came after the place or time that `since` names. */
+export function after(ledger: Ledger, since: string | undefined): (record: RequestRecord) => boolean {
+  if (since === undefined) return () => true;
+  const place = ledger.placeOf(since);
+  if (place !== null) return ({ id }) => (ledger.placeOf(id) ?? 0) > place;
+  const began = Date.parse(since);
+  return ({ time }) => Date.parse(time) > began;
 }
+
+/** The filter with the name that its flow has now. */
+export const current = <F extends RequestFilter>(ledger: Ledger, filter: F): F =>
+  filter.flow === undefined ? filter : { ...filter, flow: ledger.flowNamed(filter.flow) };
 
 const hasStatus = (wanted: string, status: number): boolean => String(status).startsWith(wanted.replace("xx", ""));
 
@@ -37,7 +43,7 @@ export interface Difference {
   readonly got: string | null;
 }
 
-/** All ways in which a request does not match. {@link isAfter} looks at `since`. */
+/** All ways in which a request does not match. {@link after} looks at `since`. */
 export function differences(filter: RequestFilter, record: RequestRecord): readonly Difference[] {
   const { endpoint = "any", status } = filter;
   const exact = (["client", "user", "grant_type", "method", "flow"] as const).flatMap((name) => {
@@ -56,12 +62,19 @@ export function differences(filter: RequestFilter, record: RequestRecord): reado
   ];
 }
 
-/** The requests that match, the oldest first. */
-export const listRequests = (ledger: Ledger, filter: RequestFilter): readonly RequestRecord[] =>
-  ledger.list().filter((record) => isAfter(filter.since, record) && differences(filter, record).length === 0);
+/** The requests that match, the oldest first. @throws {StorageError} */
+export async function listRequests(ledger: Ledger, filter: RequestFilter): Promise<readonly RequestRecord[]> {
+  await ledger.refresh();
+  const wanted = current(ledger, filter);
+  return ledger
+    .list()
+    .filter(after(ledger, filter.since))
+    .filter((record) => differences(wanted, record).length === 0);
+}
 
-/** @throws {OperationError} not_found */
-export function showRequest(ledger: Ledger, id: string): RequestRecord {
+/** @throws {OperationError} not_found @throws {StorageError} */
+export async function showRequest(ledger: Ledger, id: string): Promise<RequestRecord> {
+  await ledger.refresh();
   const found = ledger.find(id);
   if (found !== undefined) return found;
   throw new OperationError("not_found", `the ledger holds no request "${id}"`, {
@@ -72,7 +85,7 @@ export function showRequest(ledger: Ledger, id: string): RequestRecord {
 }
 
 /** The id of a sign-in, or of a refused request that belongs to none. */
-export const flowForm = /^[fr]\d{1,15}$/;
+export const flowForm = new RegExp(`^f[a-z]{0,8}\\d{1,15}$|${idForm.source}`);
 
 /** Whether the requests of one sign-in have this id; a refused request that belongs to none has its own. */
 export const isOfFlow = (record: Pick<RequestRecord, "flow" | "id">, flow: string): boolean =>
@@ -85,8 +98,9 @@ export const lastFlow = "last";
 const isRefusal = ({ endpoint, error, status }: RequestRecord): boolean =>
   endpoint !== "none" && (error !== null || status >= 400);
 
-/** @param flow its id, or {@link lastFlow} @returns the id @throws {OperationError} not_found */
-export function requireFlow(ledger: Ledger, flow: string): string {
+/** @param flow its id, or {@link lastFlow} @returns the name that the flow has now @throws {OperationError} not_found @throws {StorageError} */
+export async function requireFlow(ledger: Ledger, flow: string): Promise<string> {
+  await ledger.refresh();
   if (flow === lastFlow) {
     const last = ledger.list().findLast(isRefusal);
     if (last !== undefined) return last.flow ?? last.id;
@@ -94,7 +108,8 @@ export function requireFlow(ledger: Ledger, flow: string): string {
       hint: { text: "It holds only the latest requests. To see them", command: ["idp", "open"] },
     });
   }
-  if (ledger.list().some((record) => isOfFlow(record, flow))) return flow;
+  const name = ledger.flowNamed(flow);
+  if (ledger.list().some((record) => isOfFlow(record, name))) return name;
   throw new OperationError("not_found", `the ledger holds no sign-in "${flow}"`, {
     hint: { text: "It holds only the latest requests. To see them", command: ["idp", "open"] },
   });

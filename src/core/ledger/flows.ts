@@ -3,7 +3,7 @@ import type { Redactor, Token } from "./redact-record.ts";
 /** Groups requests into sign-ins, by the codes, tokens and page addresses that one request returns and a later one sends. */
 
 /** A request and its response, with secrets as they were sent. */
-interface HandedOn {
+export interface HandedOn {
   readonly endpoint: string;
   /** Path and query. */
   readonly url: string;
@@ -27,15 +27,32 @@ const outside = ["none", "root", "api", "scim", "global_token_revocation"];
 /** How many names of flows are remembered for each request that the ledger holds. */
 const namesPerRequest = 10;
 
-export interface Flows {
-  /** The flow that a request belongs to; null: none. */
-  of(request: HandedOn): string | null;
+/** What links a request to others: fingerprints, so that they may leave the process. */
+export interface Links {
+  readonly isBeginning: boolean;
+  /** Of its address, which an earlier request may have led to. */
+  readonly here: string;
+  /** Of the codes, tokens and pages that it sent and got. */
+  readonly names: readonly string[];
+  /** Of the session that began with it, and of the one that it ended. */
+  readonly began: readonly string[];
+  readonly ended: readonly string[];
+  /** Of the address that it led to; null: none of ours. */
+  readonly next: string | null;
 }
 
-let last = 0;
+export interface Flows {
+  /**
+   * The flow that a request belongs to; null: none.
+   * @param own the flow where none of its links is known; null: a new one, if the request begins one
+   */
+  join(links: Links | null, own: string | null): string | null;
+  /** Remembers that these links belong to a flow, whatever was known of them. */
+  learn(links: Links, flow: string): void;
+}
 
-/** @param size how many requests the ledger holds */
-export function createFlows(fingerprint: (value: string) => string, size: () => number): Flows {
+/** @param size how many requests the ledger holds @param newName a name that no flow has */
+export function createFlows(size: () => number, newName: () => string): Flows {
   /** The flow of each code, token and address, the oldest first. */
   const flows = new Map<string, string>();
 
@@ -46,7 +63,30 @@ export function createFlows(fingerprint: (value: string) => string, size: () => 
     const [oldest] = flows.keys();
     if (oldest !== undefined) flows.delete(oldest);
   };
+  const learn = ({ names, began }: Links, flow: string): void => {
+    for (const name of [...names, ...began]) remember(name, flow);
+  };
 
+  return {
+    learn,
+    join(links, own) {
+      if (links === null) return own;
+      const { isBeginning, here, names, ended, next } = links;
+      const known = [here, ...names, ...ended].find((name) => flows.has(name));
+      if (known === undefined && own === null && names.length === 0 && !isBeginning) return null;
+      const flow = (known === undefined ? own : flows.get(known)) ?? newName();
+      learn(links, flow);
+      // The same address may begin another sign-in later.
+      flows.delete(here);
+      // The browser repeats a POST as GET, with its cookies.
+      if (next !== null) remember(next, flow);
+      return flow;
+    },
+  };
+}
+
+/** Finds what links a request to others; null: it belongs to no sign-in. */
+export function linksBy(fingerprint: (value: string) => string): (request: HandedOn) => Links | null {
   /** Every token of one authorization has the same family. */
   const tokenName = (token: Token): string => {
     const family = token.parts?.claims["family"];
@@ -75,32 +115,25 @@ export function createFlows(fingerprint: (value: string) => string, size: () => 
   };
   const again = (url: string): string => `again ${fingerprint(url)}`;
 
-  return {
-    of({ endpoint, url, sent, bearer, read, location, answer }) {
-      // A logout token belongs to the sign-in whose ID token has its session and client.
-      const began = sessionName(read, answer["id_token"]);
-      const ended = sessionName(read, sent["logout_token"]);
-      if (outside.includes(endpoint)) return null;
-      // An id_token_hint comes from an earlier sign-in.
-      const isNew = ["authorize", "par", "saml_sso", "saml_start"].includes(endpoint);
-      const names = [
+  return ({ endpoint, url, sent, bearer, read, location, answer }) => {
+    if (outside.includes(endpoint)) return null;
+    // An id_token_hint comes from an earlier sign-in.
+    const isNew = ["authorize", "par", "saml_sso", "saml_start"].includes(endpoint);
+    return {
+      isBeginning: begins.includes(endpoint),
+      here: again(url),
+      names: [
         ...pageName(url),
         ...namesIn(read, sent, isNew ? codes : [...codes, ...tokens]),
         ...(bearer === null ? [] : [tokenName(bearer)]),
         ...(location === null ? [] : [...pageName(location), ...namesIn(read, parametersOf(location), codes)]),
         ...namesIn(read, answer, [...codes, ...tokens]),
-      ];
-      const here = again(url);
-      const known = [here, ...names, ...ended].find((name) => flows.has(name));
-      if (known === undefined && names.length === 0 && !begins.includes(endpoint)) return null;
-      const flow = (known === undefined ? undefined : flows.get(known)) ?? `f${(last += 1)}`;
-      for (const name of [...names, ...began]) remember(name, flow);
-      // The same address may begin another sign-in later.
-      flows.delete(here);
-      // The browser repeats a POST as GET, with its cookies.
-      if (location?.startsWith("/") === true) remember(again(location), flow);
-      return flow;
-    },
+      ],
+      // A logout token belongs to the sign-in whose ID token has its session and client.
+      began: sessionName(read, answer["id_token"]),
+      ended: sessionName(read, sent["logout_token"]),
+      next: location?.startsWith("/") === true ? again(location) : null,
+    };
   };
 }
 

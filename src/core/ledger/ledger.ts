@@ -7,21 +7,32 @@ export type OnRequest = (event: RequestEvent, read: () => RequestRecord | null) 
 export interface Ledger {
   /** Takes a request as it came. */
   add(exchange: Exchange, onRequest?: OnRequest): void;
+  /** Resolves when all that other processes wrote before the call can be read here. What is below says what was known then. @throws {StorageError} */
+  refresh(): Promise<void>;
+  /** Resolves when every request that was answered before the call can be read here, whichever process answered it. @throws {StorageError} */
+  settle(): Promise<void>;
   /** How many requests it holds. */
   size(): number;
+  /** How many requests are missing, because they could not be written. */
+  lost(): number;
   /** The oldest first. */
   list(): readonly RequestRecord[];
   find(id: string): RequestRecord | undefined;
+  /** The place of a request among all others; null: the text is not an id. */
+  placeOf(id: string): number | null;
   /** The flow of a request that is being refused, for its error page; null: it belongs to none. The caller notes it. */
   flowOf(request: Pick<Exchange, "endpoint" | "url" | "body">): string | null;
-  clear(): void;
+  /** The name that a flow has now. @param name any that it had */
+  flowNamed(name: string): string;
+  /** @throws {StorageError} */
+  clear(): Promise<void>;
   /** Remembers what an operator did, for the inspector. */
   act(act: Omit<Act, "after">): void;
   /** The oldest first. */
   acts(): readonly Act[];
   /** Whether requests to an endpoint were dropped for lack of room, after this place. */
   hasDropped(endpoint: string | null, after: number): boolean;
-  /** Calls the listener for each new request. @returns a function that ends this */
+  /** Calls the listener for each new request. Refresh it before. @returns a function that ends this */
   subscribe(listener: (record: RequestRecord) => void): () => void;
   /** Whether a value is the one that was recorded. */
   readonly isSame: (wanted: string, recorded: unknown) => boolean;
@@ -31,6 +42,8 @@ export interface Ledger {
   close(): void;
   /** Aborted when the ledger closes. */
   readonly closing: AbortSignal;
+  /** Hands on what is left, before the process stops. Never rejects. */
+  end(): Promise<void>;
 }
 
 /** What an operator did to the server. */
@@ -44,8 +57,8 @@ export interface Act {
   readonly after: number;
 }
 
-/** The place of a request among all others; null: the text is not an id. */
-export const placeOf = (id: string): number | null => {
-  const digits = /^r(\d{1,15})$/.exec(id)?.[1];
-  return digits === undefined ? null : Number(digits);
-};
+/** How many an issuer keeps. */
+export const maxActs = 200;
+
+/** The id of a request: `r17`; of an instance on a shared store, `b-41`. */
+export const idForm = /^(?:r|[a-z]{1,8}-)\d{1,15}$/;

@@ -4,7 +4,7 @@ import { cut, redacted } from "../../text/redacted.ts";
 import { isList, isProven } from "../redaction/places.ts";
 import { redactorOf, valuesIn } from "../redaction/redactor.ts";
 import { shownValue, type IsRegistered } from "../redaction/values.ts";
-import { byName, parametersOf, type Flows } from "./flows.ts";
+import { byName, parametersOf, type Flows, type HandedOn, type Links } from "./flows.ts";
 import { copied, type Redactor, type Token } from "./redact-record.ts";
 import type { Exchange, RequestEvent, RequestRecord } from "./record.ts";
 import { isProvisioning } from "./request-endpoints.ts";
@@ -94,16 +94,17 @@ export function eventOf<Id extends string | null>(
 /** What makes records. */
 interface Recorder {
   readonly redactor: Redactor;
+  readonly linksOf: (request: HandedOn) => Links | null;
   readonly flows: Flows;
   readonly isScope: IsRegistered;
 }
 
-/** The whole record. @param event its log line */
+/** The whole record, and what links it to others. @param event its log line */
 export function recordOf(
-  { redactor, flows, isScope }: Recorder,
+  { redactor, linksOf, flows, isScope }: Recorder,
   event: RequestEvent & { readonly id: string },
   exchange: Exchange,
-): RequestRecord {
+): { readonly record: RequestRecord; readonly links: Links | null } {
   const { id, time, endpoint, method, path, status, ms, client, user, outcome, error, rule, fix, fault, clock } = event;
   const { authorization, dpop } = exchange;
   const values = valuesIn(exchange);
@@ -123,10 +124,11 @@ export function recordOf(
   const response =
     error === null || isOurs ? answered : (copied(answered, redactorOf(exchange, isRegistered)) as typeof answered);
   const granted = isObject(response?.["body"]) ? response["body"]["scope"] : undefined;
-  return {
+  const links = linksOf(handedOn(exchange, { sent: values, bearer, read: redactor.read, json }));
+  const record = {
     id,
     time,
-    flow: flowOf(flows, exchange, { sent: values, bearer, read: redactor.read, json }),
+    flow: flows.join(links, exchange.notes.flow ?? null),
     endpoint,
     method,
     path,
@@ -146,6 +148,7 @@ export function recordOf(
     fault,
     clock,
   };
+  return { record, links };
 }
 
 const textOf = (values: JsonObject, name: string): string | null => {
@@ -224,27 +227,20 @@ const withMessages = (redactor: Redactor, { notes: { saml = {} } }: Exchange, re
 
 /** The flow of a request that is not answered yet. */
 export const flowOfRequest = (
-  flows: Flows,
-  { read }: Redactor,
+  { linksOf, flows, redactor: { read } }: Omit<Recorder, "isScope">,
   request: Pick<Exchange, "endpoint" | "url" | "body">,
-): string | null => flows.of({ ...request, read, sent: valuesIn(request), bearer: null, location: null, answer: {} });
+): string | null =>
+  flows.join(linksOf({ ...request, read, sent: valuesIn(request), bearer: null, location: null, answer: {} }), null);
 
-function flowOf(
-  flows: Flows,
-  { endpoint, url, notes: { answer, flow } }: Exchange,
-  seen: Pick<Parameters<Flows["of"]>[0], "sent" | "bearer" | "read"> & { readonly json: JsonObject | null },
-): string | null {
-  if (flow !== undefined) return flow;
-  const { sent, bearer, read, json } = seen;
+function handedOn(
+  { endpoint, url, notes: { answer } }: Exchange,
+  { json, ...seen }: Pick<HandedOn, "sent" | "bearer" | "read"> & { readonly json: JsonObject | null },
+): HandedOn {
   const redirect = answer !== undefined && "location" in answer ? answer : null;
   const form = redirect?.parameters;
-  return flows.of({
-    endpoint,
-    url,
-    sent,
-    bearer,
-    read,
+  return {
+    ...{ endpoint, url, ...seen },
     location: redirect?.location ?? null,
     answer: form === undefined ? (json ?? {}) : byName(form),
-  });
+  };
 }

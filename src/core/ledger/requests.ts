@@ -3,21 +3,20 @@
  *
  * requests.ts is the ledger (its type is in ledger.ts): it takes each request as it came, for the request log, `idp requests`, `expect` and
  * the inspector. recording.ts makes the record (record.ts) of one when somebody reads it, and redact-record.ts says what is recorded of a
- * value. flows.ts says which requests belong to one sign-in. filter.ts selects requests, expect.ts compares them with what a test expects,
- * and fix.ts says what repairs a refused one.
+ * value. flows.ts says which requests belong to one sign-in. shared.ts and merged.ts make one ledger of those of all processes on a store. filter.ts
+ * selects requests, expect.ts compares them with what a test expects, and fix.ts says what repairs a refused one.
  */
 import { setMaxListeners } from "node:events";
 import type { IsRegistered } from "../redaction/values.ts";
-import { createFlows } from "./flows.ts";
+import { createFlows, linksBy, type Flows, type Links } from "./flows.ts";
 import { createRedactor, fingerprintsBy } from "./redact-record.ts";
-import type { Act, Ledger } from "./ledger.ts";
+import { idForm, maxActs, type Act, type Ledger } from "./ledger.ts";
 import type { Exchange, RequestRecord } from "./record.ts";
 import { eventOf, flowOfRequest, recordOf } from "./recording.ts";
 
-const maxActs = 200;
-
-/** Counts the requests of all issuers in the process. */
+/** Count the requests and the flows of all issuers in the process. */
 let last = 0;
+let lastFlow = 0;
 
 /** How many characters of requests may wait to be read: beyond that, the oldest are read. */
 const maxUnread = 2_000_000;
@@ -25,13 +24,39 @@ const maxUnread = 2_000_000;
 /** A request that nobody has read, as it came, secrets included. It never leaves this file. */
 interface Unread {
   readonly place: number;
+  /** By the clock that nobody can set, in milliseconds since 1970. */
+  readonly at: number;
   readonly exchange: Exchange;
   readonly characters: number;
 }
 
-interface Read {
-  readonly place: number;
+export interface Read extends Pick<Unread, "place" | "at"> {
   readonly record: RequestRecord;
+  /** What links it to others; null: it belongs to no sign-in. */
+  readonly links: Links | null;
+}
+
+/** The ledger of one process. */
+export interface OwnLedger extends Ledger {
+  /** The flows as this process knows them. */
+  readonly flows: Flows;
+  /** Hands the requests over: it no longer holds them. */
+  take(): readonly Read[];
+}
+
+interface OwnOptions {
+  /** How many requests it holds. */
+  readonly size: () => number;
+  /** For fingerprints. */
+  readonly key: string;
+  /** Whether a scope of this name is defined. */
+  readonly isScope: IsRegistered;
+  /** The time in milliseconds, by a clock that nobody can set. */
+  readonly real: () => number;
+  /** Of the instance, if it shares the store with others. */
+  readonly name?: string;
+  /** Called for each request that is dropped for lack of room. */
+  readonly onDropped?: () => void;
 }
 
 /** How many characters a request holds; any other value counts as a few. The parsers limit how deep it is. */
@@ -43,14 +68,11 @@ function charactersIn(value: unknown): number {
   return sum;
 }
 
-/**
- * @param size how many requests it holds
- * @param key for fingerprints
- * @param isScope whether a scope of this name is defined
- */
-export function createLedger(size: () => number, key: string, isScope: IsRegistered): Ledger {
+export function createLedger({ size, key, isScope, real, name, onDropped }: OwnOptions): OwnLedger {
   const fingerprint = fingerprintsBy(key);
-  const flows = createFlows(fingerprint, size);
+  const flows = createFlows(size, () => `f${name ?? ""}${(lastFlow += 1)}`);
+  const linksOf = linksBy(fingerprint);
+  const idAt = (place: number): string => (name === undefined ? `r${place}` : `${name}-${place}`);
   const isRead: Read[] = [];
   /** All later than those that are read. */
   const unread: Unread[] = [];
@@ -71,10 +93,10 @@ export function createLedger(size: () => number, key: string, isScope: IsRegiste
   const readOldest = (): void => {
     const oldest = takeOldest();
     if (oldest === undefined) return;
-    const { place, exchange } = oldest;
-    const event = eventOf(exchange, `r${place}`, isScope);
-    const record = recordOf({ redactor: createRedactor(fingerprint), flows, isScope }, event, exchange);
-    isRead.push({ place, record });
+    const { place, at, exchange } = oldest;
+    const event = eventOf(exchange, idAt(place), isScope);
+    const recorder = { redactor: createRedactor(fingerprint), linksOf, flows, isScope };
+    isRead.push({ place, at, ...recordOf(recorder, event, exchange) });
   };
   /** The oldest first, since what one request returns tells the flow of later ones. */
   const readAll = (): readonly Read[] => {
@@ -87,29 +109,41 @@ export function createLedger(size: () => number, key: string, isScope: IsRegiste
     if (dropped === undefined) return;
     const { endpoint } = "record" in dropped ? dropped.record : dropped.exchange;
     droppedAt.set(endpoint, dropped.place);
+    onDropped?.();
   };
 
   return {
+    flows,
+    take() {
+      readAll();
+      return isRead.splice(0);
+    },
     add(exchange, onRequest) {
       const place = (last += 1);
       const characters = charactersIn(exchange);
-      unread.push({ place, exchange, characters });
+      unread.push({ place, at: real(), exchange, characters });
       unreadCharacters += characters;
       while (isRead.length + unread.length > size()) dropOldest();
       while (unreadCharacters > maxUnread) readOldest();
       const read = (): RequestRecord | null => readAll().find((one) => one.place === place)?.record ?? null;
-      onRequest?.(eventOf(exchange, `r${place}`, isScope), read);
+      onRequest?.(eventOf(exchange, idAt(place), isScope), read);
       if (listeners.size === 0) return;
       const record = read();
       if (record !== null) for (const listener of listeners) listener(record);
     },
+    refresh: () => Promise.resolve(),
+    settle: () => Promise.resolve(),
     list: () => readAll().map(({ record }) => record),
     size: () => isRead.length + unread.length,
+    lost: () => 0,
     find: (id) => readAll().find(({ record }) => record.id === id)?.record,
+    // Nothing comes after an id that another server gave.
+    placeOf: (id) => (idForm.test(id) ? Number(/^r(\d+)$/.exec(id)?.[1] ?? Infinity) : null),
     flowOf(request) {
       readAll();
-      return flowOfRequest(flows, createRedactor(fingerprint), request);
+      return flowOfRequest({ linksOf, flows, redactor: createRedactor(fingerprint) }, request);
     },
+    flowNamed: (flow) => flow,
     act(act) {
       acts.push({ ...act, after: last });
       if (acts.length > maxActs) acts.shift();
@@ -121,6 +155,7 @@ export function createLedger(size: () => number, key: string, isScope: IsRegiste
       isRead.length = 0;
       acts.length = 0;
       droppedAt.clear();
+      return Promise.resolve();
     },
     hasDropped: (endpoint, after) =>
       [...droppedAt].some(([name, place]) => place > after && (endpoint === null || endpoint === name)),
@@ -134,5 +169,6 @@ export function createLedger(size: () => number, key: string, isScope: IsRegiste
       closing.abort();
     },
     closing: closing.signal,
+    end: () => Promise.resolve(),
   };
 }

@@ -21,9 +21,12 @@ export const inspectorOperations = {
         zod.object({ url: zod.string().describe("With the key"), expires_in: zod.int().describe("Seconds") }),
       refuses: [404],
       run: async (ctx, { flow }, { by }) => {
-        const { requireFlow } = await import("../ledger/filter.ts");
-        const { inspectorAddress } = await import("../inspector/access.ts");
-        return inspectorAddress(ctx, by ?? { ...admin, tokenHash: null }, flow && requireFlow(ctx.ledger, flow));
+        const name = flow && (await (await import("../ledger/filter.ts")).requireFlow(ctx.ledger, flow));
+        return (await import("../inspector/access.ts")).inspectorAddress(
+          ctx,
+          by ?? { ...admin, tokenHash: null },
+          name,
+        );
       },
     },
     { ...creates, changes: false, needsServer: true },

@@ -1,7 +1,7 @@
 import { changes, none, nothing, reads, removes } from "./operation.ts";
 import type { Later } from "./schemas/later.ts";
 
-/** The requests that this server received: the ledger, which is in its memory. */
+/** The requests that this server received, and all others on the same store: the ledger. */
 
 const filter = () => import("../ledger/filter.ts");
 const request = async () => (await import("./schemas/shown.ts")).request;
@@ -69,9 +69,9 @@ export const requestOperations = {
       summary: "Forget all requests",
       input: nothing,
       answer: none,
-      run: (ctx) => {
-        ctx.ledger.clear();
-        return Promise.resolve(null);
+      run: async (ctx) => {
+        await ctx.ledger.clear();
+        return null;
       },
     },
     { ...removes, changes: false, needsServer: true },

@@ -1,5 +1,5 @@
 import type { RequestHandler, Response } from "express";
-import { differences, isAfter } from "../../core/ledger/filter.ts";
+import { after, current, differences } from "../../core/ledger/filter.ts";
 import type { RequestRecord } from "../../core/ledger/record.ts";
 import { operations } from "../../core/operations/table.ts";
 import { streamLedger } from "../answer/event-stream.ts";
@@ -22,10 +22,11 @@ export const streamRequests =
     const { input } = operations["requests.list"];
     const filter = await checkInput(input, await ofQuery(input, given));
     const { since } = filter;
+    await ledger.refresh();
     streamLedger(res, ledger, {
       mayRead: () => mayRead(res),
       maxWaiting,
-      earlier: since === undefined ? [] : ledger.list().filter((record) => isAfter(since, record)),
-      eventOf: (record) => (differences(filter, record).length > 0 ? null : eventOf(record)),
+      earlier: since === undefined ? [] : ledger.list().filter(after(ledger, since)),
+      eventOf: (record) => (differences(current(ledger, filter), record).length > 0 ? null : eventOf(record)),
     });
   };

@@ -48,6 +48,8 @@ export async function openPostgresStores({ url, log, kind }: PostgresOptions): P
         await query("delete from idp_issuers where name = $1", [name]);
         await query("delete from idp_journal where issuer = $1", [name]);
         await query("delete from idp_snapshots where issuer = $1", [name]);
+        await query("delete from idp_ledgers where issuer = $1", [name]);
+        await query("delete from idp_requests where issuer = $1", [name]);
       }),
     updateLock: () => undefined,
     close: () => database.close(),

@@ -28,8 +28,32 @@ create table idp_snapshots (
   primary key (issuer, seq, part)
 );`;
 
+/**
+ * `idp_requests` has the requests that the instances got. `idp_ledgers` numbers them, and says until when they were cleared (times are
+ * milliseconds since 1970), how many were lost, and when the last one to each endpoint was dropped.
+ */
+const ledgers = `
+create table idp_ledgers (
+  issuer text primary key,
+  head bigint not null default 0,
+  cleared double precision not null default 0,
+  lost bigint not null default 0,
+  dropped jsonb not null default '{}'
+);
+create table idp_requests (
+  issuer text not null,
+  seq bigint not null,
+  id text not null,
+  at double precision not null,
+  endpoint text,
+  content text not null,
+  primary key (issuer, seq),
+  unique (issuer, id)
+);
+create index idp_requests_at on idp_requests (issuer, at);`;
+
 /** The step at position n brings a schema of version n to version n + 1. Whoever adds one keeps those before it. */
-const migrations: readonly string[] = [tables];
+const migrations: readonly string[] = [tables, ledgers];
 
 export const schemaVersion = migrations.length;
 

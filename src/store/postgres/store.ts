@@ -1,6 +1,6 @@
 /*
  * store/postgres: the adapter with a database that several processes share. issuer-stores.ts has the issuers of a database, database.ts sends
- * statements, schema.ts makes the tables, journal.ts is the journal, and checkpoint.ts writes a checkpoint, so that nobody reads all of it.
+ * statements, schema.ts makes the tables, journal.ts is the journal, request-log.ts has the requests, and checkpoint.ts writes a checkpoint, so that nobody reads all of it.
  * Reads wait for catch-up.ts. inspect.ts looks at a database for `idp status` and `idp doctor`.
  */
 /**
@@ -20,6 +20,7 @@ import { DataFileError, StorageError, type Store, type StoreClock } from "../sto
 import { createCatchUp } from "./catch-up.ts";
 import type { Database } from "./database.ts";
 import { createJournal, openJournal } from "./journal.ts";
+import { openRequestLog } from "./request-log.ts";
 import { isDue, saveCheckpoint, worthIt } from "./checkpoint.ts";
 
 /**
@@ -34,6 +35,7 @@ export async function openPostgresStore(
   { now, passed, log }: StoreClock & { readonly log: (note: string) => void },
 ): Promise<Store> {
   await createJournal(database, issuer);
+  const requests = await openRequestLog(database, issuer);
   /** Characters of the journal that this process has seen since it last asked whether a snapshot is due. */
   let seen = 0;
   let saving: Promise<void> | null = null;
@@ -90,6 +92,7 @@ export async function openPostgresStore(
     read: engine.read,
     follow: engine.follow,
     catchUp,
+    requests,
     async close() {
       await queue.close();
       await saving;

@@ -27,14 +27,14 @@ test.each([
   [
     "a newer schema",
     "update idp_schema set version = 99",
-    /has schema version 99; this idp reads version 1/,
-    "update idp_schema set version = 1",
+    /has schema version 99; this idp reads version 2/,
+    "update idp_schema set version = 2",
   ],
   [
     "a newer schema that lacks a table",
     "update idp_schema set version = 99; alter table idp_journal rename to idp_entries",
     /idp_journal/,
-    "alter table idp_entries rename to idp_journal; update idp_schema set version = 1",
+    "alter table idp_entries rename to idp_journal; update idp_schema set version = 2",
   ],
 ] as const)("%s", async (_what, spoil, reason, repair) => {
   const url = await newDatabase();

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { ruleAndValue, timeText } from "../../fields.ts";
+import { idForm } from "../../ledger/ledger.ts";
 import { durationForm } from "../../time.ts";
 
 /** Times and lengths of time, as operations take them. */
@@ -34,7 +35,7 @@ export const wait = z
 
 /** From where on. */
 export const requestOrTime = z
-  .union([z.string().regex(/^r\d{1,15}$/), timeText], {
+  .union([z.string().regex(idForm), timeText], {
     error: "must be the id of a request, such as r17, or an ISO 8601 time",
   })
   .describe("The id of a request, or a time in ISO 8601: only later ones");

@@ -1,7 +1,7 @@
 import type { Request, RequestHandler, Response } from "express";
 import { fixOf } from "../../../core/ledger/fix.ts";
 import type { RequestRecord } from "../../../core/ledger/record.ts";
-import { placeOf, type Act } from "../../../core/ledger/ledger.ts";
+import type { Ledger } from "../../../core/ledger/ledger.ts";
 import { HttpError } from "../../answer/http-error.ts";
 import { sendText } from "../../answer/answer.ts";
 import { streamLedger } from "../../answer/event-stream.ts";
@@ -28,6 +28,7 @@ const isFound = (query: string, { records }: Flow): boolean =>
 
 export const showSignIns: ShowTab = async (web, req, res, refusal) => {
   const query = searchOf(req);
+  await web.ctx.ledger.refresh();
   const found = flowsOf(web.ctx.ledger.list()).filter((flow) => isFound(query, flow));
   const page = renderSignIns(web.renderer, {
     ...tabView(web, req, res, refusal),
@@ -41,9 +42,9 @@ export const showSignIns: ShowTab = async (web, req, res, refusal) => {
 };
 
 /** What operators did between the first and the last request of a sign-in. */
-function actsIn({ records }: Flow, acts: readonly Act[]): SignInView["acts"] {
-  return acts.flatMap(({ time, command, by, after }) => {
-    const next = records.findIndex(({ id }) => (placeOf(id) ?? 0) > after);
+function actsIn({ records }: Flow, ledger: Ledger): SignInView["acts"] {
+  return ledger.acts().flatMap(({ time, command, by, after }) => {
+    const next = records.findIndex(({ id }) => (ledger.placeOf(id) ?? 0) > after);
     return next < 1
       ? []
       : [
@@ -64,7 +65,10 @@ async function fixView(web: Web, failure: RequestRecord): Promise<FixView | null
 
 export const getSignIn = (all: Web) => async (req: Request<{ id: string }>, res: Response) => {
   const web = asAsked(all, req);
-  const flow = flowsOf(web.ctx.ledger.list()).find(({ id }) => id === req.params.id);
+  const { ledger } = web.ctx;
+  await ledger.refresh();
+  const name = ledger.flowNamed(req.params.id);
+  const flow = flowsOf(ledger.list()).find(({ id }) => id === name);
   if (flow === undefined)
     throw new HttpError(404, "the ledger holds no such sign-in: it keeps the last requests only", {
       fix: "go to the list of sign-ins",
@@ -79,7 +83,7 @@ export const getSignIn = (all: Web) => async (req: Request<{ id: string }>, res:
     flow: rowOf(flow, inspectorHref(web, signInPath)),
     failed: failure && { id: failure.id, rule: failure.rule, fix: failure.fix, clock: failure.clock },
     fix: failure && (await fixView(web, failure)),
-    acts: actsIn(flow, web.ctx.ledger.acts()),
+    acts: actsIn(flow, ledger),
     steps: stepsOf(flow, issuerUrl(web).origin),
   });
   sendPage(res, 200, page);
@@ -91,8 +95,9 @@ const maxWaiting = 64 * 1024;
 /** Server-sent events (HTML 9.2). Each names the sign-in of a new request, so that the page loads its content again. */
 export const getStream =
   (web: Web): RequestHandler =>
-  (req, res) => {
+  async (req, res) => {
     const mayRead = (): boolean => operatorOf(web, req) !== null;
+    await web.ctx.ledger.refresh();
     streamLedger(res, web.ctx.ledger, { mayRead, maxWaiting, eventOf: ({ flow, id }) => `data: ${flow ?? id}\n\n` });
   };
 

@@ -1,0 +1,121 @@
+import type { LogEntry, LogPart } from "../../store/store.ts";
+import { createFlows, type Links } from "./flows.ts";
+import { idForm, maxActs, type Act, type Ledger } from "./ledger.ts";
+import type { RequestRecord } from "./record.ts";
+
+/** What an entry of the log says. */
+export type Content =
+  { readonly record: RequestRecord; readonly links: Links | null } | { readonly act: Omit<Act, "after"> };
+
+type Entry = Pick<LogEntry, "id" | "at"> & { readonly content: Content };
+
+const entryOf = ({ id, at, content }: LogEntry): Entry => ({ id, at, content: JSON.parse(content) as Content });
+
+/** What the entries say together. */
+interface View {
+  readonly records: readonly RequestRecord[];
+  /** From 1 on, by the ids. */
+  readonly places: ReadonlyMap<string, number>;
+  readonly acts: readonly Act[];
+  /** The name that a flow has now, by others that it had at an instance that did not know all of its requests. */
+  readonly names: ReadonlyMap<string, string>;
+}
+
+/** @param entries the oldest first */
+function viewOf(entries: readonly Entry[]): View {
+  // The instance that got a request has given it a flow, if it begins one.
+  const flows = createFlows(
+    () => Infinity,
+    () => "",
+  );
+  const records: RequestRecord[] = [];
+  const places = new Map<string, number>();
+  const acts: Act[] = [];
+  const names = new Map<string, string>();
+  for (const { content } of entries) {
+    if ("act" in content) {
+      acts.push({ ...content.act, after: records.length });
+      continue;
+    }
+    const { record, links } = content;
+    const own = record.flow;
+    const flow = flows.join(links, own === null ? null : (names.get(own) ?? own));
+    if (own !== null && flow !== null && own !== flow) names.set(own, flow);
+    records.push(flow === own ? record : { ...record, flow });
+    places.set(record.id, records.length);
+  }
+  return { records, places, acts: acts.slice(-maxActs), names };
+}
+
+/** What this process has read of the log, in the order of the log's clock. All processes make the same of the same entries. */
+export interface Merged extends Pick<
+  Ledger,
+  "size" | "list" | "find" | "placeOf" | "flowNamed" | "acts" | "hasDropped" | "lost"
+> {
+  /** Where the next part begins. */
+  place(): number;
+  /** @returns the requests of the part that are held, with their links */
+  take(part: LogPart): readonly { readonly record: RequestRecord; readonly links: Links | null }[];
+}
+
+/** @param size how many requests it holds */
+export function createMerged(size: () => number): Merged {
+  let entries: readonly Entry[] = [];
+  let read: Pick<LogPart, "place" | "cleared" | "lost"> = { place: 0, cleared: 0, lost: 0 };
+  /** When the last request to each endpoint was dropped. */
+  const droppedAt = new Map<string, number>();
+  let view: View | null = null;
+  const current = (): View => (view ??= viewOf(entries));
+
+  const drop = (endpoint: string, at: number): void => {
+    droppedAt.set(endpoint, Math.max(at, droppedAt.get(endpoint) ?? 0));
+  };
+  /** The entries without the oldest requests that there is no room for, and without the acts before them. */
+  function fitting(all: readonly Entry[]): readonly Entry[] {
+    let tooMany = all.filter(({ content }) => "record" in content).length - size();
+    let first = 0;
+    for (; tooMany > 0; first += 1) {
+      const oldest = all[first];
+      if (oldest === undefined || !("record" in oldest.content)) continue;
+      drop(oldest.content.record.endpoint, oldest.at);
+      tooMany -= 1;
+    }
+    return all.slice(first);
+  }
+  const find = (id: string): RequestRecord | undefined => current().records[(current().places.get(id) ?? 0) - 1];
+
+  return {
+    place: () => read.place,
+    take(part) {
+      const { cleared } = part;
+      // Otherwise the database was set back to an earlier state.
+      const kept = part.place < read.place ? [] : entries.filter(({ at }) => at > cleared);
+      const added = part.entries.filter(({ at }) => at > cleared).map(entryOf);
+      if (kept.length !== entries.length || added.length > 0) view = null;
+      if (cleared !== read.cleared) droppedAt.clear();
+      read = part;
+      for (const [endpoint, at] of Object.entries(part.dropped)) drop(endpoint, at);
+      entries = fitting([...kept, ...added].sort((one, other) => one.at - other.at || (one.id < other.id ? -1 : 1)));
+      return added.flatMap(({ id, content }) => {
+        const record = find(id);
+        return record === undefined || !("record" in content) ? [] : [{ record, links: content.links }];
+      });
+    },
+    lost: () => read.lost,
+    size: () => current().records.length,
+    list: () => current().records,
+    find,
+    // What is no longer there was before all others.
+    placeOf: (id) => (idForm.test(id) ? (current().places.get(id) ?? 0) : null),
+    flowNamed(flow) {
+      const { records, names } = current();
+      return records.some((record) => record.flow === flow) ? flow : (names.get(flow) ?? flow);
+    },
+    acts: () => current().acts,
+    hasDropped(endpoint, after) {
+      const id = current().records[after - 1]?.id;
+      const at = entries.find((entry) => entry.id === id)?.at ?? 0;
+      return [...droppedAt].some(([one, when]) => when > at && (endpoint === null || endpoint === one));
+    },
+  };
+}

@@ -1,0 +1,217 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { StorageError, type LogEntry, type ReadTx, type RequestLog, type Store } from "../../store/store.ts";
+import type { Ledger } from "./ledger.ts";
+import { createMerged, type Content } from "./merged.ts";
+import type { RequestRecord } from "./record.ts";
+import type { OwnLedger } from "./requests.ts";
+
+/**
+ * One ledger for all processes on a shared store. Each writes its own requests to the log of the store, a quarter of a second after they were
+ * answered, and reads those of all (merged.ts) when somebody asks.
+ */
+
+/** Milliseconds between an answer and the write of its request, and between looks at the log for those who wait for requests. */
+const interval = 250;
+
+/** Milliseconds. By then every process has written a request that was answered, unless the log is slow or away. */
+const writtenWithin = 500;
+
+/** Milliseconds in which two clocks hardly part. */
+const sameFor = 60_000;
+
+/** How many characters are written at once. */
+const maxWritten = 1_000_000;
+
+/** The record: what all processes use to make their parts of the ledger fit. */
+interface Shared {
+  /** For fingerprints. */
+  readonly key: string;
+  /** How many instances have started. */
+  readonly instances: number;
+}
+
+const sharedIn = (tx: ReadTx): Shared | undefined => tx.get("testing", "ledger")?.value as Shared | undefined;
+
+/** "a" to "z", then "aa". */
+const nameOf = (number: number): string =>
+  number < 0 ? "" : nameOf(Math.floor(number / 26) - 1) + String.fromCharCode(97 + (number % 26));
+
+/**
+ * What the ledger of a new instance needs: a short name that no other instance has or had, and the key for fingerprints.
+ * @param newKey used if nobody has made one
+ */
+export const joinInstances = (store: Store, newKey: string): Promise<{ readonly name: string; readonly key: string }> =>
+  store.transaction((tx) => {
+    const { key, instances } = sharedIn(tx) ?? { key: newKey, instances: 0 };
+    tx.put("testing", { id: "ledger", value: { key, instances: instances + 1 } });
+    return { name: nameOf(instances), key };
+  });
+
+interface SharedOptions {
+  /** How many requests it holds. */
+  readonly size: () => number;
+  /** The time in milliseconds, by a clock that nobody can set. */
+  readonly real: () => number;
+  /** Of the instance. */
+  readonly name: string;
+  readonly log: (note: string) => void;
+}
+
+/**
+ * @param makeOwn makes the ledger of this process, which calls the function for each request that it has no room for
+ * @param requests of the store
+ */
+export function createSharedLedger(
+  makeOwn: (onDropped: () => void) => OwnLedger,
+  requests: RequestLog,
+  { size, real, name, log }: SharedOptions,
+): Ledger {
+  const merged = createMerged(size);
+  /** Requests that could not be kept until they were written. */
+  let lost = 0;
+  const own = makeOwn(() => (lost += 1));
+  /** Not written yet, by the clock of this process. */
+  let pending: LogEntry[] = [];
+  let acts = 0;
+  let writtenSinceTrim = Infinity;
+  const listeners = new Set<(record: RequestRecord) => void>();
+  let looking: NodeJS.Timeout | undefined;
+  let writing: NodeJS.Timeout | undefined;
+  let isOver = false;
+
+  /** How far the clock of the log is ahead of ours, by the answer that took the shortest time of late. */
+  let ahead = { ms: 0, took: Infinity, at: -Infinity };
+  function compare(began: number, now: number): void {
+    const ended = real();
+    if (ended - began > ahead.took && ended - ahead.at < sameFor) return;
+    ahead = { ms: now - (began + ended) / 2, took: ended - began, at: ended };
+  }
+
+  function collect(): void {
+    for (const { record, links, place, at } of own.take()) {
+      const content = JSON.stringify({ record, links } satisfies Content);
+      pending.push({ id: `${name}-${place}`, at, endpoint: record.endpoint, content });
+    }
+    const tooMany = Math.max(0, pending.length - size());
+    lost += tooMany;
+    pending.splice(0, tooMany);
+  }
+
+  async function write(): Promise<void> {
+    collect();
+    while (pending.length > 0) {
+      if (real() - ahead.at > sameFor) await look();
+      let characters = 0;
+      const next = pending.filter(({ content }, index) => (characters += content.length) <= maxWritten || index === 0);
+      await append(next);
+      const isDone = new Set(next);
+      pending = pending.filter((entry) => !isDone.has(entry));
+      writtenSinceTrim += next.length;
+      if (writtenSinceTrim <= size() / 10) continue;
+      await requests.trim(size());
+      writtenSinceTrim = 0;
+    }
+  }
+
+  async function append(entries: readonly LogEntry[]): Promise<void> {
+    const missing = lost;
+    const { ms } = ahead;
+    try {
+      await requests.append(
+        entries.map((entry) => ({ ...entry, at: entry.at + ms })),
+        missing,
+      );
+      lost -= missing;
+    } catch (error) {
+      if (!(error instanceof StorageError) || error.away) throw error;
+      // The database will not take them later either.
+      lost += entries.length;
+    }
+  }
+
+  async function look(): Promise<void> {
+    for (let isAll = false; !isAll;) {
+      const began = real();
+      const part = await requests.since(merged.place());
+      compare(began, part.now);
+      for (const { record, links } of merged.take(part)) {
+        // So that this process gives the rest of a sign-in that others began the same name.
+        if (record.flow !== null && links !== null) own.flows.learn(links, record.flow);
+        for (const listener of listeners) listener(record);
+      }
+      ({ isAll } = part);
+    }
+  }
+
+  /** Never rejects. */
+  let running: Promise<unknown> = Promise.resolve();
+  /** One at a time. */
+  function inTurn(work: () => Promise<void>): Promise<void> {
+    const next = running.then(work);
+    running = next.catch(() => undefined);
+    return next;
+  }
+
+  /** Whoever asks before it began is served by the same look. */
+  let next: Promise<void> | null = null;
+  const refresh = (): Promise<void> =>
+    (next ??= inTurn(async () => {
+      next = null;
+      await write();
+      await look();
+    }));
+
+  function writeSoon(): void {
+    if (isOver) return;
+    writing ??= setTimeout(() => {
+      writing = undefined;
+      // What could not be written waits.
+      inTurn(write).catch(writeSoon);
+    }, interval).unref();
+  }
+
+  return {
+    ...own,
+    ...merged,
+    lost: () => merged.lost() + lost,
+    refresh,
+    async settle() {
+      await delay(writtenWithin, undefined, { signal: own.closing }).catch(() => undefined);
+      await refresh();
+    },
+    add(exchange, onRequest) {
+      own.add(
+        exchange,
+        onRequest && ((event, read) => onRequest(event, () => read() ?? merged.find(event.id ?? "") ?? null)),
+      );
+      writeSoon();
+    },
+    act(act) {
+      const content = JSON.stringify({ act } satisfies Content);
+      pending.push({ id: `${name}+${(acts += 1)}`, at: real(), endpoint: null, content });
+      writeSoon();
+    },
+    async clear() {
+      await requests.clear();
+      await refresh();
+    },
+    subscribe(listener) {
+      listeners.add(listener);
+      looking ??= setInterval(() => void refresh().catch(() => undefined), interval).unref();
+      return () => {
+        listeners.delete(listener);
+        if (listeners.size > 0) return;
+        clearInterval(looking);
+        looking = undefined;
+      };
+    },
+    async end() {
+      isOver = true;
+      clearTimeout(writing);
+      clearInterval(looking);
+      await inTurn(write).catch(() => undefined);
+      const missing = lost + pending.filter(({ endpoint }) => endpoint !== null).length;
+      if (missing > 0) log(`${missing} requests could not be written to the ledger`);
+    },
+  };
+}

@@ -1,0 +1,43 @@
+/** A request, or what an operator did, as a process hands it on. */
+export interface LogEntry {
+  /** Unique in the log: an entry that is appended again is there once. */
+  readonly id: string;
+  /** By the clock of the log, in milliseconds since 1970. */
+  readonly at: number;
+  /** Of the request; null: it is what an operator did. */
+  readonly endpoint: string | null;
+  /** JSON. */
+  readonly content: string;
+}
+
+/** What a process missed. */
+export interface LogPart {
+  readonly entries: readonly LogEntry[];
+  /** The number of the last of these entries. */
+  readonly place: number;
+  /** Whether these are all. If not, the next part begins after `place`. */
+  readonly isAll: boolean;
+  /** What the clock of the log showed meanwhile. */
+  readonly now: number;
+  /** No entry up to this time counts, also one that arrives later. */
+  readonly cleared: number;
+  /** How many requests could not be written, since then. */
+  readonly lost: number;
+  /** When the last request to each endpoint was dropped for lack of room. */
+  readonly dropped: Readonly<Record<string, number>>;
+}
+
+/**
+ * The requests that several processes got for one issuer, in the order in which they arrived. Only a store that processes share has it. Nothing
+ * here is lasting data: no request waits for it.
+ */
+export interface RequestLog {
+  /** @param lost how many requests the caller could not keep since the last call @throws {StorageError} */
+  append(entries: readonly LogEntry[], lost: number): Promise<void>;
+  /** @param place 0: from the beginning @throws {StorageError} */
+  since(place: number): Promise<LogPart>;
+  /** Drops the oldest requests. @param size how many stay @throws {StorageError} */
+  trim(size: number): Promise<void>;
+  /** Drops all entries until now. @throws {StorageError} */
+  clear(): Promise<void>;
+}
