@@ -177,7 +177,8 @@ export function createSharedLedger(
     refresh,
     async settle() {
       await delay(writtenWithin, undefined, { signal: own.closing }).catch(() => undefined);
-      await refresh();
+      // The store closes soon.
+      if (!own.closing.aborted) await refresh();
     },
     add(exchange, onRequest) {
       own.add(

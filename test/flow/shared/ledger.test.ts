@@ -1,10 +1,11 @@
 import { Client } from "pg";
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
-import { createIdp, type Expectation, type Idp, type RequestRecord } from "../../../src/index.ts";
+import { createIdp, type Expectation, type Idp, type IdpOptions, type RequestRecord } from "../../../src/index.ts";
 import { atEnd } from "../../helpers/at-end.ts";
 import { callback, exchange, post, paths, signIn, userinfo } from "../../helpers/client.ts";
 import { adminToken, call, startInstances } from "../../helpers/instances.ts";
 import { startPostgres } from "../../helpers/postgres.ts";
+import { openInspector } from "../../helpers/inspector.ts";
 import { startRoundRobin } from "../../helpers/round-robin.ts";
 
 /** Three instances have one ledger: whichever is asked says the same. */
@@ -18,12 +19,19 @@ const fixtures = {
 const postgres = await startPostgres();
 const store = await postgres.database();
 
+/** The flows of requests, by their ids, as the instance named them that got the request. */
+const named = new Map<string, string | null>();
+
 async function threeOn(store: string, more: { readonly ledger?: number } = {}) {
   const balancer = await startRoundRobin();
   const settings = more.ledger === undefined ? {} : { settings: { ledger: more.ledger } };
   const all: Idp[] = [];
+  const onRequest: IdpOptions["onRequest"] = (_event, read) => {
+    const record = read();
+    if (record !== null) named.set(record.id, record.flow);
+  };
   const start = (): Promise<Idp> =>
-    createIdp({ issuer: balancer.url, store, port: 0, adminToken, fixtures: { ...fixtures, ...settings } });
+    createIdp({ onRequest, issuer: balancer.url, store, port: 0, adminToken, fixtures: { ...fixtures, ...settings } });
   for (let count = 0; count < 3; count += 1) all.push(await start());
   balancer.servers = all.map(({ port }) => port);
   atEnd(() => Promise.all(all.map((idp) => idp.close())));
@@ -109,27 +117,30 @@ describe("sign-ins from four apps by way of a load balancer", () => {
     const visit = await fetch(
       `${direct(b).issuer}${paths.authorize}?response_type=code&client_id=app-b&redirect_uri=${encodeURIComponent("http://localhost/other")}`,
     );
-    const named = /idp open (f[a-z]+\d+)/.exec(await visit.text())?.[1] ?? "";
-    expect(named).not.toBe("");
+    const flow = /idp open (f[a-z]+\d+)/.exec(await visit.text())?.[1] ?? "";
+    expect(flow).not.toBe("");
     await listed();
-    for (const idp of all) expect((await idp.requests.list({ flow: named })).map(({ flow }) => flow)).toEqual([named]);
+    for (const idp of all) expect((await idp.requests.list({ flow })).map((record) => record.flow)).toEqual([flow]);
   });
 
   test("a name that an instance gave to a part of a sign-in opens the whole of it", async () => {
     const { code } = await signIn(direct(a));
     const { json } = await exchange(direct(b), code);
-    // This instance does not know yet to which sign-in the token belongs.
-    const seen: string[] = [];
     await userinfo(direct(c), json.access_token);
-    await userinfo(direct(b), json.access_token);
     const records = await listed();
-    const [flow] = new Set(records.map((record) => record.flow));
-    for (const record of records) expect(record.flow).toBe(flow);
+    const [flow, ...others] = new Set(records.map((record) => record.flow));
+    expect(others).toEqual([]);
+    const names = new Set(records.map(({ id }) => named.get(id) ?? ""));
+    // None of them knew yet to which sign-in its requests belong.
+    expect(names.size).toBe(3);
     for (const idp of all) {
-      const opened = await idp.call("inspector.open", { flow: flow ?? "" });
-      seen.push(new URL(opened.url).searchParams.get("flow") ?? "");
+      for (const name of names) {
+        const { url } = await idp.call("inspector.open", { flow: name });
+        expect(new URL(url).searchParams.get("flow")).toBe(flow);
+        expect(await idp.requests.list({ flow: name })).toEqual(records);
+        expect((await idp.call("expect", { endpoint: "userinfo", flow: name, times: 1 })).met).toBe(true);
+      }
     }
-    expect(new Set(seen)).toEqual(new Set([flow]));
   });
 
   test("what is sent at one instance is found by its value at another", async () => {
@@ -235,6 +246,40 @@ test("while the database is stopped, requests are kept, and written when it is b
     )
     .toEqual([4, 4, 4]);
   expect((await listed()).map(({ status }) => status)).toEqual([401, 503, 503, 503]);
+});
+
+test("a database that is too slow for the ledger delays no request, and nothing is lost", async () => {
+  const client = new Client({ connectionString: store });
+  await client.connect();
+  await client.query("begin; lock table idp_requests in access exclusive mode");
+  for (const idp of all) await userinfo(direct(idp), null);
+  const waiting = async () => (await client.query("select from pg_locks where not granted")).rowCount;
+  await expect.poll(waiting, { interval: 20 }).toBe(3);
+  const began = performance.now();
+  await signInTo("app-b");
+  expect(performance.now() - began).toBeLessThan(1000);
+  await client.query("commit");
+  await client.end();
+  await expect.poll(async () => (await listed({ endpoint: "userinfo" }).catch(() => [])).length).toBe(4);
+});
+
+test("requests that could not be kept until they were written are counted, and every inspector says how many", async () => {
+  const separate = await startPostgres();
+  const small = await threeOn(await separate.database(), { ledger: 5 });
+  const pages = () => Promise.all(small.all.map(async (idp) => (await openInspector(idp)).first.body));
+  expect(await pages()).not.toContain(expect.stringContaining("inspector-lost"));
+  await separate.stop();
+  for (let count = 0; count < 8; count += 1) await userinfo(direct(small.a), null);
+  await separate.start();
+  await expect
+    .poll(() =>
+      small.b.requests.list().then(
+        ({ length }) => length,
+        () => 0,
+      ),
+    )
+    .toBe(5);
+  for (const page of await pages()) expect(page).toMatch(/id="inspector-lost"[^>]*>[^<]*: <bdi>3</);
 });
 
 test("the setting ledger holds for all of them, and expect says what was dropped", async () => {

@@ -311,6 +311,7 @@ const rows = (...all: (readonly RequestRecord[])[]): SignInsView["flows"] =>
 const signIns: SignInsView = {
   ...tab,
   query: "",
+  lost: 0,
   more: 0,
   streamHref: "/_idp/stream",
   command: "npx dev-idp login",
@@ -318,7 +319,7 @@ const signIns: SignInsView = {
 };
 
 export const signInsViews = {
-  "inspector-sign-ins": { ...signIns, more: 900 },
+  "inspector-sign-ins": { ...signIns, more: 900, lost: 12 },
   "inspector-sign-ins-no-match": { ...signIns, query: "nobody", flows: [] },
   "inspector-sign-ins-banner": { ...signIns, banner: { offset: 7200, frozen: true, faults: 2 } },
   "inspector-sign-ins-none": { ...signIns, flows: [] },

@@ -35,6 +35,8 @@ export type Stop = "login" | "consent" | "factor" | "device" | "pushed" | "code"
 
 export interface SignInsView extends ListView, LiveView {
   readonly flows: readonly FlowRow[];
+  /** How many requests the ledger lacks, because they could not be written. */
+  readonly lost: number;
   /** Begins a sign-in. */
   readonly command: string;
 }
@@ -139,6 +141,7 @@ export function renderSignIns(renderer: Renderer, view: SignInsView): Page {
       ...tabData(writer, view, "sign-ins"),
       script: script(renderer, view),
       moreWords: moreWords(view, lang),
+      lostWords: view.lost > 0 ? formatNumber(view.lost, lang) : null,
       flows: view.flows.map((flow) => ({
         ...flow,
         atWords: formatMoment(flow.at, lang, timeZoneHere()),

@@ -35,6 +35,7 @@ export const showSignIns: ShowTab = async (web, req, res, refusal) => {
     query,
     streamHref: inspectorHref(web, streamPath),
     command: pageCommand(web, ["idp", "login"]).command,
+    lost: web.ctx.ledger.lost(),
     more: Math.max(0, found.length - shownRows),
     flows: found.slice(0, shownRows).map((flow) => rowOf(flow, inspectorHref(web, signInPath))),
   });
