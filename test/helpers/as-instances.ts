@@ -1,7 +1,13 @@
 import { createIdp, type Idp, type IdpOptions } from "../../src/index.ts";
+import type { OperationName } from "../../src/core/operations/table.ts";
+import { issuerMethods } from "../../src/issuer-methods.ts";
 import { newDatabase } from "./postgres.ts";
 import { startRoundRobin } from "./round-robin.ts";
 import { testInstances } from "./runs.ts";
+
+/** Below an issuer: the requests of the control API, and the inspector. */
+const readsLedger = /\/_idp\/(?:api\/requests|[\w-]{22}\/)/;
+const ledgerOperations = new Set<OperationName>(["requests.list", "requests.show", "inspector.open", "status"]);
 
 /** What a test holds as one server. @param options neither `data` nor `tls` */
 export async function createInstances(options: IdpOptions): Promise<Idp> {
@@ -20,7 +26,15 @@ export async function createInstances(options: IdpOptions): Promise<Idp> {
     if (idp === undefined) throw new Error("there are no instances");
     return idp;
   };
+  // Instances write the requests that they answered within half a second, and `expect` waits for that.
+  const settle = (): Promise<unknown> => next().call("expect", { endpoint: "any" });
+  balancer.before = (path) => (readsLedger.test(path) ? settle() : null);
+  const call = (async (name, input) => {
+    if (ledgerOperations.has(name)) await settle();
+    return next().call(name, input);
+  }) as Idp["call"];
   const own: Partial<Idp> = {
+    ...issuerMethods(call),
     port: balancer.port,
     app: balancer.listener,
     close: async () => {

@@ -10,6 +10,8 @@ export interface RoundRobin {
   readonly listener: RequestListener;
   /** Ports on 127.0.0.1, in their order; set before the first request, and again where a server was replaced. */
   servers: readonly number[];
+  /** What a request to this path waits for. */
+  before: (path: string) => Promise<unknown> | null;
 }
 
 /** @param at the port that it listens on; 0: a free one */
@@ -18,6 +20,11 @@ export async function startRoundRobin(at = 0): Promise<RoundRobin> {
   let turn = 0;
   let servers: readonly number[] = [];
   const listener: RequestListener = (req, res) => {
+    const wait = robin.before(req.url ?? "");
+    if (wait === null) forward(req, res);
+    else void wait.catch(() => undefined).then(() => forward(req, res));
+  };
+  const forward: RequestListener = (req, res) => {
     const port = servers[turn % servers.length];
     turn += 1;
     const { method, url, rawHeaders } = req;
@@ -39,8 +46,8 @@ export async function startRoundRobin(at = 0): Promise<RoundRobin> {
     agent.destroy();
   });
   const { port } = server.address() as AddressInfo;
-  return {
-    ...{ url: `http://localhost:${port}`, port, listener },
+  const robin: RoundRobin = {
+    ...{ url: `http://localhost:${port}`, port, listener, before: () => null },
     get servers() {
       return servers;
     },
@@ -48,4 +55,5 @@ export async function startRoundRobin(at = 0): Promise<RoundRobin> {
       servers = ports;
     },
   };
+  return robin;
 }
