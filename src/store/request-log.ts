@@ -10,6 +10,14 @@ export interface LogEntry {
   readonly content: string;
 }
 
+/** What a process had no room for. */
+export interface LostEntries {
+  /** How many requests could not be written in time. */
+  readonly count: number;
+  /** When the last request to each endpoint was dropped, by the clock of the log. */
+  readonly dropped: Readonly<Record<string, number>>;
+}
+
 /** What a process missed. */
 export interface LogPart {
   readonly entries: readonly LogEntry[];
@@ -32,8 +40,8 @@ export interface LogPart {
  * here is lasting data: no request waits for it.
  */
 export interface RequestLog {
-  /** @param lost how many requests the caller could not keep since the last call @throws {StorageError} */
-  append(entries: readonly LogEntry[], lost: number): Promise<void>;
+  /** @param lost what the caller had no room for since the last call @throws {StorageError} */
+  append(entries: readonly LogEntry[], lost: LostEntries): Promise<void>;
   /** @param place 0: from the beginning @throws {StorageError} */
   since(place: number): Promise<LogPart>;
   /** Drops the oldest requests. @param size how many stay @throws {StorageError} */

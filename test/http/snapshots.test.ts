@@ -174,8 +174,8 @@ test("it is saved under its name once, listed and removed", async () => {
     ["b", 5],
   ]);
   await other.call("snapshots.remove", { name: "b" });
-  for (const work of [other.restore("b"), other.call("snapshots.remove", { name: "b" })])
-    await expect(work).rejects.toMatchObject({ code: "not_found" });
+  for (const work of [() => other.restore("b"), () => other.call("snapshots.remove", { name: "b" })])
+    await expect(work()).rejects.toMatchObject({ code: "not_found" });
   for (const name of ["", "a b", "ä", "x".repeat(65), "../x"])
     await expect(other.snapshot(name)).rejects.toMatchObject({ code: "usage" });
   await other.snapshot("x".repeat(64));

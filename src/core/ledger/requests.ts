@@ -30,7 +30,7 @@ interface Unread {
   readonly characters: number;
 }
 
-export interface Read extends Pick<Unread, "place" | "at"> {
+interface Read extends Pick<Unread, "place" | "at"> {
   readonly record: RequestRecord;
   /** What links it to others; null: it belongs to no sign-in. */
   readonly links: Links | null;
@@ -56,7 +56,7 @@ interface OwnOptions {
   /** Of the instance, if it shares the store with others. */
   readonly name?: string;
   /** Called for each request that is dropped for lack of room. */
-  readonly onDropped?: () => void;
+  readonly onDropped?: (endpoint: string, at: number) => void;
 }
 
 /** How many characters a request holds; any other value counts as a few. The parsers limit how deep it is. */
@@ -109,7 +109,7 @@ export function createLedger({ size, key, isScope, real, name, onDropped }: OwnO
     if (dropped === undefined) return;
     const { endpoint } = "record" in dropped ? dropped.record : dropped.exchange;
     droppedAt.set(endpoint, dropped.place);
-    onDropped?.();
+    onDropped?.(endpoint, dropped.at);
   };
 
   return {

@@ -62,14 +62,22 @@ interface SharedOptions {
  * @param requests of the store
  */
 export function createSharedLedger(
-  makeOwn: (onDropped: () => void) => OwnLedger,
+  makeOwn: (onDropped: (endpoint: string, at: number) => void) => OwnLedger,
   requests: RequestLog,
   { size, real, name, log }: SharedOptions,
 ): Ledger {
   const merged = createMerged(size);
-  /** Requests that could not be kept until they were written. */
-  let lost = 0;
-  const own = makeOwn(() => (lost += 1));
+  /** Requests that there was no room for since the last write, and when the last one to each endpoint came. */
+  let dropped = 0;
+  const droppedAt = new Map<string, number>();
+  function drop(endpoint: string, at: number): void {
+    dropped += 1;
+    droppedAt.set(endpoint, at);
+  }
+  /** Without it, there would be no room for them in the log either. */
+  let hasFailed = false;
+  const lost = (): number => (hasFailed ? dropped : 0);
+  const own = makeOwn(drop);
   /** Not written yet, by the clock of this process. */
   let pending: LogEntry[] = [];
   let acts = 0;
@@ -92,9 +100,8 @@ export function createSharedLedger(
       const content = JSON.stringify({ record, links } satisfies Content);
       pending.push({ id: `${name}-${place}`, at, endpoint: record.endpoint, content });
     }
-    const tooMany = Math.max(0, pending.length - size());
-    lost += tooMany;
-    pending.splice(0, tooMany);
+    for (const { endpoint, at } of pending.splice(0, Math.max(0, pending.length - size())))
+      if (endpoint !== null) drop(endpoint, at);
   }
 
   async function write(): Promise<void> {
@@ -114,19 +121,24 @@ export function createSharedLedger(
   }
 
   async function append(entries: readonly LogEntry[]): Promise<void> {
-    const missing = lost;
     const { ms } = ahead;
+    const until = dropped;
+    const marks = [...droppedAt];
     try {
       await requests.append(
         entries.map((entry) => ({ ...entry, at: entry.at + ms })),
-        missing,
+        { count: lost(), dropped: Object.fromEntries(marks.map(([endpoint, at]) => [endpoint, at + ms])) },
       );
-      lost -= missing;
     } catch (error) {
+      hasFailed = true;
       if (!(error instanceof StorageError) || error.away) throw error;
       // The database will not take them later either.
-      lost += entries.length;
+      for (const { endpoint, at } of entries) if (endpoint !== null) drop(endpoint, at);
+      return;
     }
+    hasFailed = false;
+    dropped -= until;
+    for (const [endpoint, at] of marks) if (droppedAt.get(endpoint) === at) droppedAt.delete(endpoint);
   }
 
   async function look(): Promise<void> {
@@ -173,7 +185,7 @@ export function createSharedLedger(
   return {
     ...own,
     ...merged,
-    lost: () => merged.lost() + lost,
+    lost: () => merged.lost() + lost(),
     refresh,
     async settle() {
       await delay(writtenWithin, undefined, { signal: own.closing }).catch(() => undefined);
@@ -211,7 +223,7 @@ export function createSharedLedger(
       clearTimeout(writing);
       clearInterval(looking);
       await inTurn(write).catch(() => undefined);
-      const missing = lost + pending.filter(({ endpoint }) => endpoint !== null).length;
+      const missing = lost() + pending.filter(({ endpoint }) => endpoint !== null).length;
       if (missing > 0) log(`${missing} requests could not be written to the ledger`);
     },
   };

@@ -12,9 +12,18 @@ const partSize = 2000;
 
 const now = "extract(epoch from clock_timestamp()) * 1000";
 
+/** When the last request to each endpoint was dropped. @param more names and times that are added */
+const latest = (more: string): string => `(
+  select coalesce(jsonb_object_agg(name, last), '{}') from (
+    select name, max(at) as last from (
+      select key as name, value::float8 as at from jsonb_each_text(dropped) union all ${more}
+    ) marks group by name
+  ) latest
+)`;
+
 const appendEntries = `
 with moved as (
-  update idp_ledgers set head = head + $3::bigint, lost = lost + $4::bigint
+  update idp_ledgers set head = head + $3::bigint, lost = lost + $4::bigint, dropped = ${latest("select key, value::float8 from jsonb_each_text($5::jsonb) where value::float8 > cleared")}
   where issuer = $1 and (select max(version) from idp_schema) <= ${schemaVersion}
   returning head - $3::bigint as base, cleared
 )
@@ -38,14 +47,8 @@ with gone as (
   and at < (select at from idp_requests where issuer = $1 order by at desc offset $2 limit 1)
   returning endpoint, at
 )
-update idp_ledgers set dropped = (
-  select coalesce(jsonb_object_agg(name, last), '{}') from (
-    select name, max(at) as last from (
-      select key as name, value::float8 as at from jsonb_each_text(dropped)
-      union all select endpoint, at from gone where endpoint is not null
-    ) marks group by name
-  ) latest
-) where issuer = $1 and exists (select from gone)`;
+update idp_ledgers set dropped = ${latest("select endpoint, at from gone where endpoint is not null")}
+where issuer = $1 and exists (select from gone)`;
 
 const clearEntries = `
 with now as (update idp_ledgers set cleared = ${now}, lost = 0, dropped = '{}' where issuer = $1 returning cleared)
@@ -78,9 +81,9 @@ export async function openRequestLog(database: Database, issuer: string): Promis
 
   return {
     since,
-    async append(entries, lost) {
+    async append(entries, { count, dropped }) {
       const rows = JSON.stringify(entries.map((entry, n) => ({ ...entry, n: n + 1 })));
-      await database.query(appendEntries, [issuer, rows, entries.length, lost]);
+      await database.query(appendEntries, [issuer, rows, entries.length, count, JSON.stringify(dropped)]);
     },
     async trim(size) {
       await database.query(trimEntries, [issuer, size - 1]);
