@@ -11,7 +11,7 @@ export interface LogEntry {
 }
 
 /** What a process had no room for. */
-export interface LostEntries {
+interface LostEntries {
   /** How many requests could not be written in time. */
   readonly count: number;
   /** When the last request to each endpoint was dropped, by the clock of the log. */

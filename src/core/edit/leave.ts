@@ -28,7 +28,7 @@ interface SentSignal {
   readonly error: string | null;
 }
 
-interface LeaveResult {
+export interface LeaveResult {
   /** The username. */
   readonly user: string;
   readonly signals: readonly SentSignal[];

@@ -105,6 +105,15 @@ export function createSharedLedger(
   }
 
   async function write(): Promise<void> {
+    try {
+      await writeAll();
+    } catch (error) {
+      hasFailed = true;
+      throw error;
+    }
+  }
+
+  async function writeAll(): Promise<void> {
     collect();
     while (pending.length > 0) {
       if (real() - ahead.at > sameFor) await look();
@@ -130,10 +139,10 @@ export function createSharedLedger(
         { count: lost(), dropped: Object.fromEntries(marks.map(([endpoint, at]) => [endpoint, at + ms])) },
       );
     } catch (error) {
-      hasFailed = true;
       if (!(error instanceof StorageError) || error.away) throw error;
       // The database will not take them later either.
       for (const { endpoint, at } of entries) if (endpoint !== null) drop(endpoint, at);
+      hasFailed = true;
       return;
     }
     hasFailed = false;
