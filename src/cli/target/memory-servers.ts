@@ -1,6 +1,15 @@
 /** How commands find a server in memory (`start --memory`): it has no data folder, so its lock is in a folder of this user. */
 import { randomBytes } from "node:crypto";
-import { lstatSync, mkdirSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import {
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+  type Stats,
+} from "node:fs";
 import { hostname, tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
 import { codeOf } from "../../files/fault.ts";
@@ -25,15 +34,20 @@ function placeOf({ XDG_RUNTIME_DIR: runtime = "" }: NodeJS.ProcessEnv): string {
   return join(tmpdir(), `dev-idp-${process.getuid?.() ?? userInfo().username}`);
 }
 
+/** Why others may have changed or read a file or folder; null: it is this user's alone. */
+function openness({ uid, mode }: Stats): string | null {
+  if (process.getuid === undefined) return null;
+  if (uid !== process.getuid()) return "it is another user's";
+  return (mode & 0o077) === 0 ? null : "others may open it: chmod 700";
+}
+
 /** Why nothing may be written to, or believed of, a folder; null: it is this user's alone. */
 function problemOf(place: string): string | null {
   const stat = lstatSync(place, { throwIfNoEntry: false });
   if (stat === undefined) return "it is not there";
   if (stat.isSymbolicLink()) return "it is a link";
   if (!stat.isDirectory()) return "it is not a folder";
-  if (process.getuid === undefined) return null;
-  if (stat.uid !== process.getuid()) return "it is another user's";
-  return (stat.mode & 0o077) === 0 ? null : "others may open it: chmod 700";
+  return openness(stat);
 }
 
 /** The folder as every process names it. */
@@ -45,7 +59,9 @@ const isAlive = (one: MemoryServer): boolean =>
 /** @returns null: it is gone, or no lock of ours */
 function read(file: string): MemoryServer | null {
   try {
-    if (!lstatSync(file).isFile()) return null;
+    const stat = lstatSync(file);
+    // Another user may have put it there while the folder was open.
+    if (!stat.isFile() || openness(stat) !== null) return null;
     const { folder, url, adminToken, ...process } = JSON.parse(readFileSync(file, "utf8")) as MemoryServer;
     const isLock = [folder, url, adminToken, process.host].every((one) => typeof one === "string");
     return isLock && typeof process.pid === "number" ? { folder, url, adminToken, ...process } : null;
