@@ -146,6 +146,28 @@ test("TypeScript is told that the variables are there", async () => {
   expect((await made(cwd)).pieces[0]?.text).toContain("new URL(process.env.OIDC_ISSUER!),");
 });
 
+test.each([
+  ["@auth/sveltekit", "src/auth"],
+  ["better-auth", "src/lib/server/auth"],
+  ["openid-client", null],
+])(
+  "SvelteKit with %s: variables come from its own module, since its checks do not know process",
+  async (library, file) => {
+    for (const [config, extension, value] of [
+      ["tsconfig.json", "ts", "env.OIDC_CLIENT_ID!"],
+      ["jsconfig.json", "js", 'env.OIDC_CLIENT_ID ?? ""'],
+    ] as const) {
+      const cwd = project({ "@sveltejs/kit": "2", [library]: "1" });
+      writeFileSync(join(cwd, config), "{}");
+      const { pieces } = await made(cwd, "--yes");
+      if (file !== null) expect(readFileSync(join(cwd, `${file}.${extension}`), "utf8").trim()).toBe(pieces[0]?.text);
+      expect(pieces[0]?.text).toMatch(/^import \{ env \} from "\$env\/dynamic\/private";$/m);
+      expect(pieces[0]?.text).toContain(value);
+      for (const { text } of pieces) expect(text).not.toContain("process");
+    }
+  },
+);
+
 test("code for the browser reads the variables that its framework lets through; where it lets none, it has the values", async () => {
   const cwd = project({ vite: "8", "oidc-client-ts": "3" });
   const { pieces } = await made(cwd);

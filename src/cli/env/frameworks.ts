@@ -10,7 +10,9 @@ export interface Framework {
   readonly type: Extract<AppType, "public" | "confidential">;
   readonly origin: string;
   /** How code in the browser reads a variable of `.env.local`; absent if it cannot. */
-  readonly inBrowser?: Omit<Variables, "load" | "after">;
+  readonly inBrowser?: Pick<Variables, "from" | "prefix">;
+  /** Where code on its server finds variables, if that is not `process.env`: the import, and the code before a name. */
+  readonly onServer?: { readonly imports: string; readonly from: string };
   /** Its server reads `.env.local`. */
   readonly readsFile?: true;
 }
@@ -23,7 +25,13 @@ const vite = { from: "import.meta.env.", prefix: "VITE_" };
 const frameworks: Readonly<Record<string, Framework>> = {
   next: { ...server(3000), inBrowser: { from: "process.env.", prefix: "NEXT_PUBLIC_" }, readsFile: true },
   nuxt: server(3000),
-  "@sveltejs/kit": { ...server(5173), inBrowser: vite },
+  // Its projects do not have the types of Node.js, so svelte-check does not know process.env.
+  "@sveltejs/kit": {
+    ...server(5173),
+    inBrowser: vite,
+    onServer: { imports: 'import { env } from "$env/dynamic/private";', from: "env." },
+    readsFile: true,
+  },
   astro: { ...server(4321), inBrowser: { from: "import.meta.env.", prefix: "PUBLIC_" } },
   express: server(3000),
   fastify: server(3000),

@@ -164,7 +164,9 @@ export function piecesOf(library: Library, served: Served, client: ClientView, a
   const config = lines(parts).map((line) => (app.isModule ? line : line.replace(/^export /, "")));
   return {
     pieces: (
-      pieces?.(parts, app, app.package) ?? [{ where: "into your app", lines: [...parts.js.load, ...config] }]
+      pieces?.(parts, app, app.package) ?? [
+        { where: "into your app", lines: [...parts.js.imports, ...parts.js.load, ...config] },
+      ]
     ).map((piece) => placed(piece, app)),
     variables: app.variables === null ? [] : (variables?.(parts) ?? []),
     signsInAt: signsInAt === undefined ? null : new URL(signsInAt, parts.redirectUri).href,

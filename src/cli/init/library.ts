@@ -71,7 +71,12 @@ export function variablesFor({ framework, isTypeScript }: Project, library: Libr
   const { packages, clients } = forms[library];
   if (packages === undefined) return null;
   const after = isTypeScript ? "!" : "";
-  if (clients !== "public") return { from: "process.env.", prefix: "", after, load: framework?.readsFile !== true };
+  if (clients !== "public") {
+    const { onServer, readsFile } = framework ?? {};
+    const load = readsFile !== true;
+    if (onServer === undefined) return { from: "process.env.", prefix: "", after, load };
+    return { ...onServer, prefix: "", after: isTypeScript ? "!" : ' ?? ""', load };
+  }
   const { inBrowser } = framework ?? {};
   if (inBrowser === undefined) return null;
   // Vite gives each of its variables a type that allows everything.

@@ -142,7 +142,13 @@ export const authjs: Form = {
       return [
         {
           file: `src/auth.${extension(code)}`,
-          lines: ['import { SvelteKitAuth } from "@auth/sveltekit";', "", ...parts.js.load, ...auth],
+          lines: [
+            'import { SvelteKitAuth } from "@auth/sveltekit";',
+            ...parts.js.imports,
+            "",
+            ...parts.js.load,
+            ...auth,
+          ],
         },
         { file: `src/hooks.server.${extension(code)}`, lines: ['export { handle } from "./auth";'] },
       ];

@@ -46,6 +46,7 @@ const authFile = (file: string, parts: Parts): Piece => ({
   lines: [
     'import { betterAuth } from "better-auth";',
     `import { genericOAuth } from ${q(plugin)};`,
+    ...parts.js.imports,
     "",
     ...parts.js.load,
     "export const auth = betterAuth({",

@@ -11,8 +11,10 @@ export interface Variables {
   readonly from: string;
   /** The beginning of each name: `VITE_`. */
   readonly prefix: string;
-  /** The code after a name: the `!` of TypeScript, as the type of an environment has a string or nothing. */
-  readonly after: "" | "!";
+  /** The code after a name: the `!` of TypeScript, or what its checks of JavaScript ask for, as an environment has a string or nothing. */
+  readonly after: "" | "!" | ' ?? ""';
+  /** A line that the names come from; absent if they are there. */
+  readonly imports?: string;
   /** Whether the code itself has to read `.env.local`. */
   readonly load: boolean;
 }
@@ -27,11 +29,15 @@ export const asTexts = ({ issuer, clientId, secret, redirectUri }: Values): Expr
   origin: q(new URL(redirectUri).origin),
   inApp: q,
   cookieSecret: () => q(cookieSecret()),
+  imports: [],
   load: [],
 });
 
 /** As variables, with the names of `idp env`. */
-export function asVariables({ issuer, redirectUri }: Values, { from, prefix, after, load }: Variables): Expressions {
+export function asVariables(
+  { issuer, redirectUri }: Values,
+  { from, prefix, after, imports, load }: Variables,
+): Expressions {
   const appOrigin = new URL(redirectUri).origin;
   const named = (name: string): string => `${from}${prefix}${name}${after}`;
   return {
@@ -49,6 +55,7 @@ export function asVariables({ issuer, redirectUri }: Values, { from, prefix, aft
         : q(address),
     origin: `new URL(${named("OIDC_REDIRECT_URI")}).origin`,
     cookieSecret: (variable) => `${from}${variable}`,
+    imports: imports === undefined ? [] : [imports],
     // A clone of the repository has no such file: there idp exec sets the variables.
     load: load ? ['try { process.loadEnvFile(".env.local"); } catch { /* idp exec sets the variables */ }'] : [],
   };

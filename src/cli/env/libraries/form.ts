@@ -44,6 +44,8 @@ export interface Expressions {
   readonly inApp: (address: string) => string;
   /** The key of the app's own cookies. @param variable its name in `.env.local` */
   readonly cookieSecret: (variable: string) => string;
+  /** What names the variables, among the other imports. */
+  readonly imports: readonly string[];
   /** What has to run first. */
   readonly load: readonly string[];
 }
