@@ -17,12 +17,10 @@ import { statusXml } from "./draft.ts";
 import {
   checkRelayState,
   checkSignature,
-  decodeMessage,
   deflateMessage,
-  issuerIn,
+  openMessage,
   reading,
   refuseMessage,
-  rootOf,
   type Brought,
 } from "./message.ts";
 import { providerNamed } from "./request.ts";
@@ -53,9 +51,7 @@ export async function takeLogout(
   brought: Brought,
   onSender: (entityId: string) => void,
 ): Promise<TakenLogout> {
-  const text = decodeMessage(brought);
-  const read = rootOf(text, ["LogoutRequest"]);
-  const entityId = issuerIn(read);
+  const { text, read, entityId } = openMessage(brought, ["LogoutRequest"]);
   onSender(entityId);
   const { provider } = await providerNamed(ctx, entityId, null);
   const { message, signature } = checkSignature(brought, text, read, provider);

@@ -90,11 +90,24 @@ export function rootOf(text: string, names: readonly string[]): XmlElement {
 }
 
 /** The entityID of the sender. @throws {OAuthError} without one */
-export function issuerIn(message: XmlElement): string {
+function issuerIn(message: XmlElement): string {
   const issuer = reading(() => childOf(message, spaces.assertion, "Issuer"));
   const text = issuer === undefined ? "" : reading(() => textIn(issuer));
   if (text === "") throw refuseMessage("the message has no Issuer", "SAML Profiles 4.1.4.1");
   return text;
+}
+
+/**
+ * Opens a message to find out whose it is. Nothing of it is proven yet.
+ * @param names of the root @throws {OAuthError}
+ */
+export function openMessage(
+  brought: Pick<Brought, "binding" | "message">,
+  names: readonly string[],
+): { readonly text: string; readonly read: XmlElement; readonly entityId: string } {
+  const text = decodeMessage(brought);
+  const read = rootOf(text, names);
+  return { text, read, entityId: issuerIn(read) };
 }
 
 /** A message whose signature was looked at. */

@@ -9,16 +9,7 @@ import { serviceProvider, type ServiceProvider } from "../service-providers/prov
 import { childOf, childrenOf, textIn, type XmlElement } from "../xml/parse.ts";
 import { samlAddress } from "./addresses.ts";
 import { choicesOf, comparisons, type AskedContext } from "./authn-context.ts";
-import {
-  checkRelayState,
-  checkSignature,
-  decodeMessage,
-  issuerIn,
-  reading,
-  refuseMessage,
-  rootOf,
-  type Brought,
-} from "./message.ts";
+import { checkRelayState, checkSignature, openMessage, reading, refuseMessage, type Brought } from "./message.ts";
 import { SamlStatusError, type SamlRequest, type SamlStatus, type SamlTarget } from "./purpose.ts";
 
 /** An AuthnRequest, from what a browser brings to the sign-in that it begins. The checks stand in the order in which an answer may be sent anywhere. */
@@ -64,9 +55,7 @@ export async function takeRequest(
   brought: Brought,
   onSender: (entityId: string) => void,
 ): Promise<Taken> {
-  const text = decodeMessage(brought);
-  const read = rootOf(text, ["AuthnRequest"]);
-  const entityId = issuerIn(read);
+  const { text, read, entityId } = openMessage(brought, ["AuthnRequest"]);
   onSender(entityId);
   const { client, provider } = await providerNamed(
     ctx,

@@ -10,13 +10,13 @@ export async function senderOf({ ctx }: Web, req: Request): Promise<string | nul
   const parameters = isPost ? bodyParameters(req) : queryParameters(req);
   const started = text(parameters["sp"]);
   if (started !== undefined) return started;
-  const { decodeMessage, issuerIn, rootOf } = await import("../../core/saml/message.ts");
+  const { openMessage } = await import("../../core/saml/message.ts");
   const { keptSender } = await import("../../core/saml/begin.ts");
   const kept = text(parameters["kept"]);
   if (kept !== undefined) return keptSender(ctx, kept);
   try {
-    const message = decodeMessage({ binding: isPost ? "post" : "redirect", message: text(parameters["SAMLRequest"]) });
-    return issuerIn(rootOf(message, ["AuthnRequest", "LogoutRequest"]));
+    const brought = { binding: isPost ? "post" : "redirect", message: text(parameters["SAMLRequest"]) } as const;
+    return openMessage(brought, ["AuthnRequest", "LogoutRequest"]).entityId;
   } catch {
     return null;
   }
