@@ -1,3 +1,4 @@
+import { nothing, reads } from "./operation.ts";
 import type { Context } from "../context.ts";
 import type { Operator } from "../operators/roles.ts";
 import { commandOn, flagWith, plainCommandLine } from "../hint.ts";
@@ -48,3 +49,18 @@ export function tellLedger({ ledger, now }: Context, name: string, input: object
   const command = commandOf(name, input as Readonly<Record<string, unknown>>);
   ledger.act({ time: now(), command, by: by?.name ?? null });
 }
+
+/** Who changed what. */
+export const actOperations = {
+  acts: reads(
+    "/acts",
+    {
+      role: "reader",
+      summary: "List the last 200 changes that were asked for, with the name of the token, the oldest first",
+      input: nothing,
+      answer: async (zod) => zod.array((await import("./schemas/shown.ts")).act),
+      run: async (ctx) => (await import("../operators/acts.ts")).listActs(ctx),
+    },
+    { needsServer: "unless shared" },
+  ),
+};

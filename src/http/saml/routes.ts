@@ -1,9 +1,12 @@
+import type { Request, RequestHandler, Response } from "express";
+import { sendText } from "../answer/answer.ts";
+import { apiHeaders } from "../answer/security-headers.ts";
+import { withFaults } from "../faults.ts";
+import { bodyParameters, queryParameters } from "../input/params.ts";
 import { anyOrigin } from "../input/cors.ts";
 import { formBody } from "../input/bodies.ts";
-import type { Route } from "../route.ts";
+import { enter, type Route } from "../route.ts";
 import type { Web } from "../web.ts";
-import { eitherOf } from "./either.ts";
-import { getMetadata } from "./metadata.ts";
 import { getSlo, postSlo } from "./slo.ts";
 import { getSso, getStart, postSso } from "./sso.ts";
 
@@ -25,4 +28,49 @@ export function samlRoutes(web: Web): readonly Route[] {
     { kind: "page", name: "saml_start", path: saml.start, get: getStart(web) },
     ...both,
   ];
+}
+
+/** The metadata of this identity provider. */
+const getMetadata = (web: Web) => async (_req: Request, res: Response) => {
+  const { samlMetadata } = await import("../../core/saml/metadata.ts");
+  const text = await samlMetadata(web.ctx);
+  sendText(
+    res,
+    200,
+    { ...apiHeaders, "Cache-Control": "no-cache" },
+    "application/samlmetadata+xml; charset=utf-8",
+    text,
+  );
+};
+
+/** The message in a request, by the name of its root; null: it cannot be read, which the endpoint then says. */
+async function rootName(req: Request): Promise<string | null> {
+  const isPost = req.method === "POST";
+  const message = (isPost ? bodyParameters(req) : queryParameters(req))["SAMLRequest"];
+  const { decodeMessage, rootOf } = await import("../../core/saml/message.ts");
+  try {
+    const text = decodeMessage({
+      binding: isPost ? "post" : "redirect",
+      message: typeof message === "string" ? message : undefined,
+    });
+    return rootOf(text, ["AuthnRequest", "LogoutRequest"]).name;
+  } catch {
+    return null;
+  }
+}
+
+type Endpoint = Omit<Route, "path"> & Pick<Route, "get" | "post">;
+
+/** One address for sign-in and logout: the message says which is meant. A request that was kept says it beside its name. */
+function eitherOf(web: Web, sso: Endpoint, slo: Endpoint, path: string): Route {
+  const [one, other] = [sso, slo].map((route) => withFaults(web, { ...route, path } as Route));
+  const choose =
+    (method: "get" | "post"): RequestHandler =>
+    async (req: Request, res: Response, next) => {
+      const isLogout = (await rootName(req)) === "LogoutRequest" || queryParameters(req)["for"] === "slo";
+      const route = (isLogout ? other : one) as Route;
+      enter(route)(req, res, () => undefined);
+      await (route[method] as RequestHandler)(req, res, next);
+    };
+  return { ...(sso as Route), path, faultsInside: true, get: choose("get"), post: choose("post") };
 }

@@ -1,6 +1,6 @@
 /*
  * http/saml: the endpoints of SAML. Each handler loads core/saml when it is first called, because that has the XML code. sso.ts takes AuthnRequests and begins
- * sign-ins, slo.ts takes LogoutRequests, metadata.ts describes this identity provider, post.ts posts messages.
+ * sign-ins, slo.ts takes LogoutRequests, routes.ts has the addresses and the metadata, post.ts posts messages.
  */
 import type { Request, Response } from "express";
 import type { Brought } from "../../core/saml/message.ts";
