@@ -42,7 +42,7 @@ export function trustedProxies(networks: readonly string[]): TrustsProxy {
  * can send the header, so it does not count from elsewhere.
  * @param peer of the connection @param forwarded the header; undefined: there is none
  */
-export function senderOf(trusts: TrustsProxy, peer: string, forwarded: string | undefined): string {
+export function addressBehind(trusts: TrustsProxy, peer: string, forwarded: string | undefined): string {
   if (!trusts(peer)) return peer;
   const hops = (forwarded ?? "").split(",").map((hop) => hop.trim());
   const last = hops.findLast((hop) => !trusts(hop));

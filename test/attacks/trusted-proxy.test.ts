@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { senderOf, trustedProxies } from "../../src/net/trusted-proxies.ts";
+import { addressBehind, trustedProxies } from "../../src/net/trusted-proxies.ts";
 import { serve } from "../helpers/app.ts";
 import { post, paths } from "../helpers/client.ts";
 
@@ -21,7 +21,7 @@ describe("the address that counts", () => {
     ["IPv6", "fd00::1", "2001:db8::7", "2001:db8::7"],
     ["a network is no prefix of text", "100.1.2.3", "198.51.100.1", "100.1.2.3"],
   ])("%s", (_name, peer, forwarded, counted) => {
-    expect(senderOf(trusts, peer, forwarded)).toBe(counted);
+    expect(addressBehind(trusts, peer, forwarded)).toBe(counted);
   });
 });
 

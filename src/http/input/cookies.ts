@@ -1,4 +1,4 @@
-import { senderOf } from "../../net/trusted-proxies.ts";
+import { addressBehind } from "../../net/trusted-proxies.ts";
 import { parse, serialize } from "cookie";
 import type { Request, Response } from "express";
 import type { Browser } from "../../core/sign-in/interactions.ts";
@@ -35,7 +35,7 @@ const attributes = (web: Web) =>
 
 /** The source of a request. Any sender can forge forwarded headers, so they count from trusted proxies only. */
 export const addressOf = ({ trustsProxy }: Web, req: Request): string =>
-  senderOf(trustsProxy, req.socket.remoteAddress ?? "", req.get("x-forwarded-for"));
+  addressBehind(trustsProxy, req.socket.remoteAddress ?? "", req.get("x-forwarded-for"));
 
 /** Who causes the read of a metadata document. The ledger gets the document. */
 export const peerOf = (web: Web, req: Request): Peer => ({
