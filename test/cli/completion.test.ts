@@ -89,7 +89,10 @@ test.each([
     ["sub-wrong", "sub-missing"],
   ],
   [["faults", "add", "jwks", "--flaw=issuer"], []],
-  [["faults", "add", "--flaw", "issuer"], ["issuer-mismatch", "issuer-wrong"]],
+  [
+    ["faults", "add", "--flaw", "issuer"],
+    ["issuer-mismatch", "issuer-wrong"],
+  ],
   [["snapshots", "restore", ""], ["signed-in"]],
   [["snapshots", "remove", "s"], ["signed-in"]],
   [["issuers", "show", ""], ["staging"]],

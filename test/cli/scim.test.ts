@@ -112,5 +112,5 @@ test("users leave prints each signal, and ends with 6 if one failed", async () =
   app.hook = () => ({ status: 403 });
   const failed = await command("users leave bob");
   expect(failed.code).toBe(6);
-  expect(failed.stderr).toContain("bob is suspended all the same");
+  expect(failed.stderr).toContain("bob stays suspended");
 });

@@ -116,7 +116,7 @@ export function declareUsers(program: Command, act: Act): void {
   users
     .command("leave")
     .description("suspend a user who leaves, end their sessions, and tell every app")
-    .argument("<username>")
+    .argument("<username>", "a name that idp users list shows")
     .addHelpText("after", examples("idp users leave bob", "idp users leave bob --json | jq '.signals[]'"))
     .action(act(async (cli, username: string) => (await import("../scim/scim.ts")).leaveUser(cli, username)));
 }

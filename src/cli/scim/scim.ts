@@ -173,7 +173,7 @@ export async function leaveUser(cli: Invocation, username: string): Promise<Outc
       failure:
         failed.length === 0
           ? null
-          : refusal(`${count(failed.length, "signal")} failed; ${result.user} is suspended all the same`),
+          : refusal(`${count(failed.length, "signal")} failed; ${result.user} stays suspended`),
     },
   );
 }

@@ -36,7 +36,7 @@ export interface LeaveResult {
 
 /**
  * Suspends a user, ends the sessions, and sends each app back-channel logout, SCIM `active: false` and Global Token Revocation, in this order.
- * A signal that fails stops nothing: the user is suspended all the same.
+ * The user stays suspended, and the other signals are sent, when one fails.
  * @throws {OperationError} not_found; conflict for a banned user
  */
 export async function leaveUser(ctx: Context, input: { readonly username: string }): Promise<LeaveResult> {

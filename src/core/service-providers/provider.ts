@@ -75,7 +75,7 @@ function sloOf({ slo: url }: SamlFields, metadata: ProviderMetadata | null): Slo
 }
 
 /**
- * The service provider that a client is; null for a client that is none. XML code is loaded only for one with metadata.
+ * The service provider of a client; null: the client has no `saml`. XML code is loaded only for one with metadata.
  * @throws {XmlProblem} never for a client that was checked: its metadata was read then
  */
 export async function serviceProvider(client: Client): Promise<ServiceProvider | null> {

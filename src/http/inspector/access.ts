@@ -21,7 +21,7 @@ import { renderClosed, renderOpened, type ClosedView } from "./views.ts";
 /** Who may use the inspector: a browser that has its cookie and asks under one of our host names. */
 
 /**
- * Who opened it, and the value that every form of this session sends. Null: the cookie is missing or from another process, or the host name is not ours. Where
+ * The person who opened this session, and the value that its forms send. Null: the cookie is missing or from another process, or the host name is not ours. Where
  * every host name is allowed (`*`), a foreign site may point its name at this machine.
  */
 function sessionOf(web: Web, req: Request): { readonly csrf: string; readonly opener: Opener } | null {
