@@ -38,7 +38,7 @@ describe("XML that is not read", () => {
     ["an entity without a declaration", (xml) => xml.replace("</saml:Issuer>", "&unknown;</saml:Issuer>")],
     ["more than 64 kB", (xml) => xml.replace("</samlp:", `<!--${"x".repeat(65_536)}--></samlp:`)],
     ["more than 64 levels", (xml) => xml.replace("</samlp:", `${"<a>".repeat(64)}${"</a>".repeat(64)}</samlp:`)],
-    ["ten thousand levels", (xml) => xml.replace("</samlp:", `${"<a>".repeat(9000)}${"</a>".repeat(9000)}</samlp:`)],
+    ["six thousand levels", (xml) => xml.replace("</samlp:", `${"<a>".repeat(6000)}${"</a>".repeat(6000)}</samlp:`)],
     ["an attribute twice", (xml) => xml.replace(' Version="2.0"', ' Version="2.0" Version="2.0"')],
     ["an element that never ends", (xml) => xml.slice(0, -10)],
     ["two roots", (xml) => xml + xml],
