@@ -13,7 +13,7 @@ const name = "urn:example:grant-type:ticket-for-a-concert";
 /** The file. */
 const declaration = `
 import { OAuthError } from "../../errors.ts";
-import { settleAccessToken } from "../response.ts";
+import { settleAccessToken } from "../settle.ts";
 import { planForClient } from "./client-credentials.ts";
 import { grantType } from "./grant-type.ts";
 

@@ -1,5 +1,5 @@
 import { Client } from "pg";
-import { afterAll, beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import { createIdp, type Expectation, type Idp, type IdpOptions, type RequestRecord } from "../../../src/index.ts";
 import { atEnd } from "../../helpers/at-end.ts";
 import { callback, exchange, post, paths, signIn, userinfo } from "../../helpers/client.ts";
@@ -306,7 +306,7 @@ test("the setting ledger holds for all of them, and expect says what was dropped
 });
 
 test("an instance that is killed loses at most its last second", async () => {
-  const { at } = await startInstances(3, fixtures, { atEnd: afterAll });
+  const { at } = await startInstances(3, fixtures);
   for (let index = 0; index < 9; index += 1) await userinfo(at(index), null);
   const list = async (index: number) => (await call(at(index), "GET", "/requests")).json as RequestRecord[];
   await expect.poll(async () => (await list(1)).length, { interval: 50, timeout: 1000 }).toBe(9);
