@@ -147,7 +147,9 @@ test("every flaw has a case, and every case a unique name", () => {
   const names = allCases.map(({ name }) => name);
   expect(new Set(names).size).toBe(names.length);
   // Those of an ID-JAG are for the authorization server that gets it, and those of SAML for a service provider.
-  const ofFlaws = flawList.filter(({ place }) => place !== "id-jag" && place !== "saml").map(({ place, name }) => `${place}.${name}`);
+  const ofFlaws = flawList
+    .filter(({ place }) => place !== "id-jag" && place !== "saml")
+    .map(({ place, name }) => `${place}.${name}`);
   expect(names.filter((name) => name.includes(".") && !name.startsWith("logout-token.")).sort()).toEqual(
     [...ofFlaws].sort(),
   );
