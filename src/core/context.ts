@@ -11,114 +11,28 @@
  * A feature imports only from those before it (`npm run check:cycles`). What two of them need from each other goes below both, or is handed in.
  * Order of the features, which scripts/check-order.js reads up to the end of this comment:
  *   brand scopes layout keys xml fixture-files clients users service-providers step-up operators inspector issuers sessions grants sign-in factors tokens client-metadata
- *   redaction login authorize state controls ledger workloads trust logout saml fixtures scim edit transfer seed register consent account
+ *   redaction login authorize state controls ledger workloads trust settings logout saml fixtures scim edit transfer seed register consent account
  *   device try-it operations
  */
 import type { Store, Tx } from "../store/store.ts";
+import type { Settings } from "./settings/table.ts";
 import type { Brand } from "./brand/brand.ts";
-import type { BrandSetting } from "./brand/schema.ts";
-import type { Factor } from "./step-up/names.ts";
 import type { Attempts } from "./attempts.ts";
 import type { ClientDocuments } from "./clients/document-types.ts";
 import type { FetchedKeys, KeyRing } from "./keys/keys.ts";
 import type { Faults } from "./controls/faults/faults.ts";
 import type { Issuers } from "./issuers/issuer-view.ts";
 import type { InspectorAccess } from "./inspector/access.ts";
-import type { EndpointsSetting, Layout } from "./layout/layout.ts";
+import type { Layout } from "./layout/layout.ts";
 import type { Clock } from "./clock.ts";
-import type { TrustedIssuers, TrustedIssuerSetting } from "./trust/trust.ts";
+import type { TrustedIssuers } from "./trust/trust.ts";
 import type { Turns } from "./turns.ts";
-import type { WorkloadSetting } from "./workloads/kinds.ts";
 import type { AnyFixtures, FixtureDocument } from "./fixture-files/source.ts";
 import type { Ledger } from "./ledger/ledger.ts";
 import type { ProvisioningTurns } from "./scim/provisioning.ts";
 import type { PendingPasswords } from "./login/pending-passwords.ts";
 
-/** What fixtures and flags of `start` set; times are seconds. Flags win over fixtures. */
-export interface Settings {
-  readonly code_ttl: number;
-  readonly access_token_ttl: number;
-  readonly refresh_token_ttl: number;
-  readonly session_ttl: number;
-  readonly refresh_rotation: "on" | "off";
-  /** For how many seconds a rotated refresh token still passes, for apps that refresh in parallel. */
-  readonly refresh_grace: number;
-  /** RS256: signed with the published key, for resource servers that verify by JWKS. */
-  readonly access_token_alg: "HS256" | "RS256";
-  /** `JWT`: for resource servers that do not accept `at+jwt` (RFC 9068 2.1). */
-  readonly access_token_typ: "at+jwt" | "JWT";
-  /** `required`: a DPoP proof needs a nonce of this server (RFC 9449 8, 9). */
-  readonly dpop_nonce: "off" | "required";
-  /** For clients that register none. */
-  readonly userinfo_format: "native" | "standard" | "combined";
-  /** For clients that register none. */
-  readonly id_token_claims: "all" | "minimal";
-  /** `picker`, `password`, or `auto:<username>`. */
-  readonly login: string;
-  readonly consent: "ask" | "skip";
-  /** Values of `acr`, and the factors that meet each. */
-  readonly acr: Readonly<Record<string, readonly Factor[]>>;
-  /** What the user of `login: auto:` proves; empty: as after a click in the picker. */
-  readonly factors: readonly Factor[];
-  /** Hosts beyond loopback that clients may have on plain http: names of a container network. */
-  readonly http_redirect_hosts: readonly string[];
-  /** Whether the redirect URIs of confidential clients may leave the port open too. */
-  readonly any_loopback_port: boolean;
-  /** Whether clients that register themselves may name loopback addresses that this server sends something to. */
-  readonly registration_loopback: boolean;
-  /** Whether this server does what MCP servers and clients expect (`core/settings.ts`). */
-  readonly mcp: boolean;
-  /** Whether a `client_id` that is a URL is read from its metadata document. */
-  readonly client_metadata_documents: boolean;
-  /** Whether such a document may be on this machine, and on plain http there. */
-  readonly client_metadata_loopback: boolean;
-  /** True if the start page offers a sign-in to the built-in app. */
-  readonly try_it: boolean;
-  /** How the pages look: the name, the accent color, and the picture as a data URL. */
-  readonly brand: BrandSetting;
-  /** How many requests the ledger holds. */
-  readonly ledger: number;
-  /** Where the endpoints are: a vendor's name, or paths by their names. */
-  readonly endpoints: EndpointsSetting;
-  /** The workloads of the fixtures, by their names. */
-  readonly workloads: Readonly<Record<string, WorkloadSetting>>;
-  /** The issuers whose tokens count here. */
-  readonly trusted_issuers: readonly TrustedIssuerSetting[];
-  /** Whether an ID-JAG may be used more than once before it expires. */
-  readonly id_jag_reuse: "on" | "off";
-}
-
-/** What applies where neither fixtures nor flags say otherwise. */
-export const defaultSettings: Settings = {
-  code_ttl: 60,
-  access_token_ttl: 1800,
-  refresh_token_ttl: 604_800,
-  session_ttl: 86_400,
-  refresh_rotation: "on",
-  refresh_grace: 0,
-  access_token_alg: "HS256",
-  access_token_typ: "at+jwt",
-  dpop_nonce: "off",
-  userinfo_format: "combined",
-  id_token_claims: "all",
-  login: "picker",
-  consent: "ask",
-  acr: {},
-  factors: [],
-  http_redirect_hosts: [],
-  any_loopback_port: false,
-  registration_loopback: false,
-  mcp: false,
-  client_metadata_documents: false,
-  client_metadata_loopback: false,
-  try_it: false,
-  brand: {},
-  ledger: 1000,
-  endpoints: {},
-  workloads: {},
-  trusted_issuers: [],
-  id_jag_reuse: "off",
-};
+export type { Settings };
 
 /** The fixtures that the data is served with. */
 export interface FixturesInUse {

@@ -10,7 +10,6 @@ import { createFetchedKeys } from "../core/keys/fetched-keys.ts";
 import { openKeyRing } from "../core/keys/keys.ts";
 import { addressBefore, issuerOf, layoutsOf, type Layout } from "../core/layout/layout.ts";
 import { builtInScopes } from "../core/scopes/scopes.ts";
-import { effectiveSettings, storedSettings } from "../core/settings.ts";
 import { reachOfRegistered } from "../core/outbound.ts";
 import { createFaults } from "../core/controls/faults/faults.ts";
 import { createClientDocuments } from "../core/register/documents.ts";
@@ -23,6 +22,7 @@ import { samlPurpose, type SamlRecord } from "../core/saml/purpose.ts";
 import type { Purpose } from "../core/sign-in/purpose.ts";
 import type { AuthorizationRecord } from "../core/sign-in/interactions.ts";
 import type { ReadTx } from "../store/store.ts";
+import { effectiveSettings, storedSettings } from "../core/settings/in-force.ts";
 
 const purposeOf = (record: AuthorizationRecord | SamlRecord): Purpose =>
   record.kind === "saml" ? samlPurpose(record) : authorizationPurpose(record);

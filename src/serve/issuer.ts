@@ -6,7 +6,6 @@ import { nothingApplied, seed, type SeedOptions, type SeedResult } from "../core
 import type { AnyFixtures } from "../core/fixture-files/source.ts";
 import { rememberIssuer } from "../core/issuers/issuer.ts";
 import type { Issuers } from "../core/issuers/issuer-view.ts";
-import { effectiveSettings, refuseContradictions, storedSettings } from "../core/settings.ts";
 import { createPendingPasswords } from "../core/login/pending-passwords.ts";
 import { notifyClients, type EndedSessions } from "../core/sessions/backchannel.ts";
 import { unknownHere } from "../core/nearest.ts";
@@ -20,6 +19,7 @@ import { withLogosRead } from "./fixture-logos.ts";
 import { fixturesInUse, hasFixtures, sourcesOf, type GivenFixtures } from "./fixtures.ts";
 import type { IdpOptions } from "./options.ts";
 import { startLive } from "../core/scim/live.ts";
+import { effectiveSettings, refuseContradictions, storedSettings } from "../core/settings/in-force.ts";
 
 /** An open issuer. Its fixtures are applied, and every operation on it takes its `ctx`. */
 export interface Issuer {

@@ -37,7 +37,7 @@ test.each([
   ["faults add token --flaw banana", /lists.$/, "See: idp faults add --help"],
   ["init --from keyclock realm.json", /--from/, "Did you mean keycloak? See: idp init --help"],
   ["keys rotate --alg RS265", /--alg/, "Did you mean RS256? See: idp keys rotate --help"],
-  ["start --login pikcer", /auto:USERNAME. Did you mean picker\?$/, "See: idp start --help"],
+  ["start --login pikcer", /auto:<username>. Did you mean picker\?$/, "See: idp start --help"],
   ["start --factors paskey", /pwd,otp. Did you mean passkey\?$/, "See: idp start --help"],
   ["--color alwys users list", /--color/, "Did you mean always? See: idp users list --help"],
   ["token", "idp token needs one of its commands", "See: idp token --help"],
@@ -51,7 +51,7 @@ test.each([
   ["wait --timeout 1w", /or one with a unit: 30s, 5m, 2h, 7d/, "See: idp wait --help"],
   ["login --timeout 2d", /at least 1 and at most 86400/, "See: idp login --help"],
   ["wait --timeout soon", /It must be a whole number of seconds, at least 0/, "See: idp wait --help"],
-  ["start --login sesame", /It must be picker, password, or auto:/, "See: idp start --help"],
+  ["start --login sesame", /It must be one of picker, password, auto:/, "See: idp start --help"],
   ["start --consent maybe", /Allowed choices are ask, skip/, "See: idp start --help"],
   ["--color pink users list", /Allowed choices are auto, always, never/, "See: idp users list --help"],
   [

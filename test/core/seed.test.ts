@@ -1,6 +1,5 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { seed, type SeedOptions } from "../../src/core/seed/seed.ts";
-import { storedSettings } from "../../src/core/settings.ts";
 import { StorageError } from "../../src/store/store.ts";
 import { linesOf } from "../helpers/fixtures.ts";
 import {
@@ -10,6 +9,7 @@ import {
   seedWorld,
   type SeedWorld,
 } from "../helpers/seed-context.ts";
+import { storedSettings } from "../../src/core/settings/in-force.ts";
 
 /** What applying fixtures makes, and that it is all or nothing. */
 

@@ -2,7 +2,6 @@ import { randomBytes } from "node:crypto";
 import { clientIdForm, clientIdRule } from "../../core/clients/client-id.ts";
 import { checkHttpHost } from "../../core/clients/http-hosts.ts";
 import { checkRedirectUri, hasOpenPort } from "../../core/clients/redirect-uri.ts";
-import { defaultSettings } from "../../core/context.ts";
 import { OperationError } from "../../core/errors.ts";
 import { usernameForm } from "../../core/users/username.ts";
 import { askText, choose } from "../input/ask.ts";
@@ -13,6 +12,7 @@ import type { InitFlags } from "./flags.ts";
 import { askLibrary, foundLibrary, namedLibrary, redirectUriFor, suits, typeFor } from "./library.ts";
 import { schemaNearby } from "./place.ts";
 import type { FoundLibrary, Project } from "./project.ts";
+import { defaultSettings } from "../../core/settings/table.ts";
 
 /** The app that a fixture file is written for, from flags, from the files in its folder and from answers. */
 

@@ -16,13 +16,14 @@ import { withFixtures } from "../input/foreign-fixtures.ts";
 import { foreignCommand, type TypedCommand } from "../input/foreign-command.ts";
 import { endWithShellOfNpm } from "../start/npm-shell.ts";
 import { printFailure, say } from "../output/print.ts";
-import { fixturePaths, settingsOf, withStdin, type SettingsFlags } from "../program/server-flags.ts";
+import { fixturePaths, withStdin, type FixturesFlag } from "../program/server-flags.ts";
+import { settingsOf } from "../program/settings.ts";
 import { count } from "../output/words.ts";
 import { collectEvidence, type Evidence } from "./evidence.ts";
 import { startWorkload, type Identity, type WorkloadFlags } from "./workload.ts";
 
 /** The flags of `idp exec`, as commander reads them. */
-export interface ExecFlags extends SettingsFlags, NameFlags, WorkloadFlags {
+export interface ExecFlags extends FixturesFlag, NameFlags, WorkloadFlags {
   readonly client?: string;
   readonly fault?: readonly string[];
   readonly log?: string;

@@ -29,13 +29,14 @@ import { adminTokenOf } from "../target/server-of-url.ts";
 import { logRemark, requestLog } from "./request-log.ts";
 import { sayStale, screenOf } from "./screen-content.ts";
 import { stopWithStdin } from "./until-stdin-closes.ts";
-import { fixturePaths, settingsOf, withStdin, type SettingsFlags } from "../program/server-flags.ts";
+import { fixturePaths, withStdin, type FixturesFlag } from "../program/server-flags.ts";
+import { settingsOf } from "../program/settings.ts";
 import { version } from "../../files/package.ts";
 import type { CommandLine } from "../../core/hint.ts";
 import { commandLine } from "../output/command-line.ts";
 
 /** The flags of `idp start`, as commander reads them. */
-export interface StartFlags extends SettingsFlags {
+export interface StartFlags extends FixturesFlag {
   readonly port?: number;
   readonly host?: string;
   readonly issuer?: string;

@@ -1,5 +1,6 @@
 /*
- * core/client-metadata: what a client may be. schema.ts has the form of each field (RFC 7591 2), rules.ts what must fit together.
+ * core/client-metadata: what a client may be. schema.ts has the form of each field (RFC 7591 2), rules.ts what must fit together, and
+ * rules-json-schema.ts says the same in JSON Schema.
  * It comes after tokens, because grant types are declared there.
  */
 import { assertionAlgorithms } from "../clients/assertion-algorithms.ts";

@@ -19,6 +19,7 @@ import { grantTypeNames } from "../tokens/grant-types/list.ts";
 import { postAddress, samlSchema } from "../service-providers/schema.ts";
 import { originForm, redirectUriForm } from "../uri.ts";
 import { globalTokenRevocationSchema, scimSchema } from "./provisioning.ts";
+import { idTokenClaimSets, userinfoFormats } from "../scopes/claims.ts";
 
 const redirectUri = uriOf(redirectUriForm, checkRedirectUri);
 
@@ -130,10 +131,6 @@ const furtherMetadata = {
   dpop_bound_access_tokens: z.boolean().optional().describe("Every token request needs a DPoP proof (RFC 9449)"),
 };
 
-/** Also a setting, for clients without it. */
-export const userinfoFormat = z.enum(["native", "standard", "combined"]);
-export const idTokenClaimSet = z.enum(["all", "minimal"]);
-
 /** Names of variables by which programs find or run code, and those that `idp` sets itself. */
 const takenVariables = [
   ..."PATH HOME ENV BASH_ENV SHELL SHELLOPTS IFS PS4 PROMPT_COMMAND PAGER EDITOR VISUAL BROWSER".split(" "),
@@ -153,8 +150,9 @@ const variableName = textOf(new RegExp(`^(?!(?:${takenPattern})$)[A-Z][A-Z0-9_]*
 /** Fields that only `idp` has. */
 const ownMetadata = {
   require_pkce: z.boolean().optional().describe("Public clients need PKCE anyway"),
-  userinfo_format: userinfoFormat.optional().describe("The form of UserInfo; the setting has the default"),
-  id_token_claims: idTokenClaimSet
+  userinfo_format: z.enum(userinfoFormats).optional().describe("The form of UserInfo; the setting has the default"),
+  id_token_claims: z
+    .enum(idTokenClaimSets)
     .optional()
     .describe("minimal: ID tokens without the claims of the user; the setting has the default"),
   skip_consent: z.boolean().optional().describe("Approve without the consent page"),

@@ -3,16 +3,16 @@ import { isObject, sameJson } from "../../text/json-object.ts";
 import { metadataOf } from "../clients/admin.ts";
 import type { Context } from "../context.ts";
 import { prepareEntries, type Entries, passwordDigestOf } from "../fixtures/entries.ts";
-import { normalizeClient, normalizeScope, normalizeSettings, normalizeUser } from "../fixtures/normalize.ts";
+import { normalizeClient, normalizeScope, normalizeUser } from "../fixtures/normalize.ts";
 import type { FixtureFile } from "../fixtures/schema.ts";
 import { digestKey } from "../fixture-files/digest.ts";
 import { readSource, type AnyFixtures } from "../fixture-files/source.ts";
 import { splitScope } from "../scopes/scopes.ts";
-import { storedSettings } from "../settings.ts";
 import { fixturesIn, isVouchedFor } from "../transfer/export.ts";
 import { fieldsOf } from "../users/users.ts";
 import { matchesHash } from "../users/passwords.ts";
 import { checkFixtures } from "./seed.ts";
+import { normalizeSettings, storedSettings } from "../settings/in-force.ts";
 
 /** How the data differs from fixtures: what a tester has changed since, or what a file would change. */
 

@@ -11,7 +11,7 @@ import { prepareFixtures } from "../fixtures/prepare.ts";
 import { digestKey } from "../fixture-files/digest.ts";
 import { differences, passwordDiffers } from "./records.ts";
 import { removeAllBut } from "../state/state.ts";
-import { storedSettings } from "../settings.ts";
+import { storedSettings } from "../settings/in-force.ts";
 
 /**
  * Goes back to the fixtures, as if they had just been applied to an empty folder. Only the signing keys stay. Every token issued before

@@ -9,9 +9,7 @@ import type { Context } from "../context.ts";
 import { crossCheck, nothingKnown, type Known } from "../fixtures/cross-check.ts";
 import { digestKey, digestOfSources, keyId, type CheckedWith } from "../fixture-files/digest.ts";
 import { sameJson } from "../../text/json-object.ts";
-import { normalizeSettings } from "../fixtures/normalize.ts";
 import { refuseFixtures, type FoundIn } from "../fixture-files/problems.ts";
-import type { FixtureSettings } from "../fixtures/schema.ts";
 import { readSource, type AnyFixtures, type FixtureDocument } from "../fixture-files/source.ts";
 import type { Entries } from "../fixtures/entries.ts";
 import { checkDocuments, prepareFixtures, type PreparedFixtures } from "../fixtures/prepare.ts";
@@ -25,7 +23,14 @@ import {
   type Work,
 } from "./records.ts";
 import { isUsed } from "../state/state.ts";
-import { effectiveSettings, refuseContradictions, storedSettings, storeSettings } from "../settings.ts";
+import {
+  normalizeSettings,
+  effectiveSettings,
+  refuseContradictions,
+  storedSettings,
+  storeSettings,
+} from "../settings/in-force.ts";
+import type { FixtureSettings } from "../settings/schema.ts";
 
 /**
  * Applies fixtures to the data. An entry is created, or updated if it changed since it was last applied. What was

@@ -13,9 +13,9 @@ import { sameJson } from "../../text/json-object.ts";
 import type { FixtureFile } from "../fixtures/schema.ts";
 import { singleClaim } from "../scopes/claims.ts";
 import { isDefined, mayAsk } from "../scopes/scopes.ts";
-import { effectiveSettings, storedSettings } from "../settings.ts";
 import { exportForms, stateCollections, stateFormat, stateVersion, type StateDocument } from "../state/state.ts";
 import { fieldsOf } from "../users/users.ts";
+import { effectiveSettings, storedSettings } from "../settings/in-force.ts";
 
 /**
  * All data as one document, with secrets, password hashes and private keys, from which {@link importState} makes the same data.

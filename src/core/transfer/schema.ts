@@ -3,9 +3,9 @@ import type { Client } from "../../store/store.ts";
 import { keyAlgs } from "../keys/keys.ts";
 import { jsonValue, nonEmptyText, scopeList, timeText } from "../fields.ts";
 import { tenYears } from "../time.ts";
-import { storedSettingsSchema } from "../fixtures/schema.ts";
 import { userSchema } from "../users/schema.ts";
 import type { StateRecords } from "../state/state.ts";
+import { storedSettingsSchema } from "../settings/schema.ts";
 
 /** The records of an export. Unlike in a fixture, no field has a default. */
 

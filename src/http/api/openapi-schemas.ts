@@ -1,7 +1,8 @@
 import * as z from "zod";
 import type { JsonObject } from "../../text/json-object.ts";
 import { clientSchema } from "../../core/client-metadata/schema.ts";
-import { addedClientRules, beyondZod, fixtureClientRules, type ClientRules } from "../../core/fixtures/json-schema.ts";
+import { addedClientRules, fixtureClientRules } from "../../core/client-metadata/rules-json-schema.ts";
+import { beyondZod, type ClientRules } from "../../core/fixtures/json-schema.ts";
 import { faultSchema } from "../../core/controls/faults/schema.ts";
 import { fixtureFileSchema } from "../../core/fixtures/schema.ts";
 import { userSchema } from "../../core/users/schema.ts";

@@ -1,9 +1,9 @@
 import { singleFactor } from "../../core/step-up/names.ts";
-import { settingsSchema } from "../../core/fixtures/schema.ts";
 import { isObject } from "../../text/json-object.ts";
 import { leave, numberOf, textOf, unusable, type Carried, type Draft } from "../draft.ts";
 import type { Entry } from "../entry.ts";
 import { jsonIn } from "./mappers.ts";
+import { settingsSchema } from "../../core/settings/schema.ts";
 
 /** Levels of authentication of a Keycloak realm and its clients (`acr.loa.map`): values of `acr`, and the factors that meet each. */
 

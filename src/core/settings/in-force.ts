@@ -1,7 +1,9 @@
-import type { ReadTx, Tx } from "../store/store.ts";
-import { defaultSettings, type Settings } from "./context.ts";
-import { OperationError } from "./errors.ts";
-import { presets } from "./layout/presets.ts";
+import type { ReadTx, Tx } from "../../store/store.ts";
+import { OperationError } from "../errors.ts";
+import { presets } from "../layout/presets.ts";
+import { durationOf } from "../time.ts";
+import type { FixtureSettings } from "./schema.ts";
+import { defaultSettings, settingRows, type Settings } from "./table.ts";
 
 /**
  * Settings come from four places: the defaults, those of a vendor (`endpoints: auth0`) and of `mcp`, the fixtures (kept with the data), and the
@@ -41,6 +43,19 @@ export function effectiveSettings(fixtures: Partial<Settings>, flags: Partial<Se
   const given = { ...fixtures, ...flags };
   const ofVendor = typeof given.endpoints === "string" ? presets[given.endpoints].settings : {};
   return { ...defaultSettings, ...ofVendor, ...(given.mcp === true && ofMcp), ...given };
+}
+
+/** Settings as the data keeps them: durations in seconds, `on` and `off`. */
+export function normalizeSettings(given: FixtureSettings): Partial<Settings> {
+  const named: Record<string, unknown> = Object.fromEntries(
+    Object.entries(given).filter(([, value]) => value !== undefined),
+  );
+  for (const [name, { form }] of settingRows) {
+    const value = named[name];
+    if (form.kind === "seconds" && typeof value === "string") named[name] = durationOf(value);
+    if (form.kind === "on-off" && typeof value === "boolean") named[name] = value ? "on" : "off";
+  }
+  return named;
 }
 
 /** The settings that fixtures gave the data. */
