@@ -1,4 +1,5 @@
 import { changes } from "./operation.ts";
+import { needsOneOf, notBeside, withRules } from "./schemas/rules.ts";
 
 /** Tokens, sessions and codes that expire before their time. */
 
@@ -10,8 +11,8 @@ export const expireOperations = {
     summary: "Let what was issued so far expire now: access tokens, unless something else is named",
     input: (zod) => {
       const flag = zod.boolean().optional();
-      return zod
-        .strictObject({
+      return withRules(
+        zod.strictObject({
           user: zod.string().optional(),
           client: zod.string().optional(),
           all: flag,
@@ -19,21 +20,10 @@ export const expireOperations = {
           refresh: flag,
           sessions: flag,
           codes: flag,
-        })
-        .refine(({ user, client, all }) => (user ?? client) !== undefined || all === true, {
-          error: "needs user, client or all",
-          params: { fields: ["user", "client", "all"] },
-        })
-        .refine(({ user, client, all }) => all !== true || (user ?? client) === undefined, {
-          error: "is given beside user or client; leave one of them out",
-          path: ["all"],
-        })
-        .meta({
-          anyOf: [
-            { anyOf: [{ required: ["user"] }, { required: ["client"] }], properties: { all: { const: false } } },
-            { required: ["all"], properties: { all: { const: true }, user: false, client: false } },
-          ],
-        });
+        }),
+        needsOneOf(["user", "client", "all"], "needs user, client or all"),
+        notBeside("all", ["user", "client"]),
+      );
     },
     answer: (zod) =>
       zod.object({

@@ -1,5 +1,5 @@
 import { changes, consent, creates, edits, none, reads, removes } from "./operation.ts";
-import { anyRequired, hasAny } from "./schemas/rules.ts";
+import { needsOneOf, notBeside, withRules } from "./schemas/rules.ts";
 
 /** Consent grants. */
 
@@ -66,24 +66,16 @@ export const grantOperations = {
     role: "tester",
     summary: "Revoke grants: of a user, of a client, of both, one, or all",
     input: (zod) =>
-      zod
-        .strictObject({
+      withRules(
+        zod.strictObject({
           user: zod.string().optional(),
           client: zod.string().optional(),
           grant: zod.string().optional().describe("The id of one grant"),
           all: zod.literal(true).optional().describe("All grants of all users"),
-        })
-        .refine(hasAny("user", "client", "grant", "all"), {
-          error: "needs a user, a client, the id of a grant, or all",
-        })
-        .refine((input) => input.all === undefined || !hasAny("user", "client", "grant")(input), {
-          error: "is given beside user, client or grant; leave one of them out",
-          path: ["all"],
-        })
-        .meta({
-          ...anyRequired("user", "client", "grant", "all"),
-          dependentSchemas: { all: { properties: { user: false, client: false, grant: false } } },
         }),
+        needsOneOf(["user", "client", "grant", "all"], "needs a user, a client, the id of a grant, or all"),
+        notBeside("all", ["user", "client", "grant"]),
+      ),
     answer: async (zod) => zod.object({ revoked: zod.array(await grant()) }),
     refuses: [404],
     run: async (ctx, input) => (await grants()).revokeGrants(ctx, input),

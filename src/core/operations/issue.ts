@@ -1,4 +1,5 @@
 import { changes, consent, creates } from "./operation.ts";
+import { needs, withRules } from "./schemas/rules.ts";
 
 /** Grants, codes and tokens without a browser. */
 
@@ -25,8 +26,8 @@ export const issueOperations = {
       summary: "Issue an authorization code, as if the user had signed in and allowed it",
       input: async (zod) => {
         const { challengeSyntax } = await import("../tokens/pkce.ts");
-        return zod
-          .strictObject({
+        return withRules(
+          zod.strictObject({
             ...consent(zod).shape,
             redirect_uri: zod.string().optional().describe("Absent: the first one of the client"),
             nonce: zod.string().optional(),
@@ -39,12 +40,9 @@ export const issueOperations = {
               .optional(),
             code_challenge_method: zod.enum(["S256"]).optional(),
             acr: zod.string().optional(),
-          })
-          .refine((input) => input.code_challenge_method === undefined || input.code_challenge !== undefined, {
-            error: "needs code_challenge too",
-            path: ["code_challenge_method"],
-          })
-          .meta({ dependentRequired: { code_challenge_method: ["code_challenge"] } });
+          }),
+          needs("code_challenge_method", "code_challenge"),
+        );
       },
       answer: (zod) =>
         zod.object({

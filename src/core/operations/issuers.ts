@@ -2,6 +2,7 @@ import { issuerName } from "../issuers/issuer-view.ts";
 import { forbidden } from "../operators/roles.ts";
 import { fixtureBody, sourcesOf } from "../fixture-files/input-sources.ts";
 import { changes, creates, none, nothing, reads, removes } from "./operation.ts";
+import { withRules } from "./schemas/rules.ts";
 
 /** The issuers beside the first one; `issuer.set` is in state.ts. */
 
@@ -26,10 +27,7 @@ export const issuerOperations = {
         const { ruleAndValue } = await import("../fields.ts");
         const rule = "must be 1 to 64 letters, digits, _ and -, such as tenant-a";
         const name = zod.string().regex(issuerName, ruleAndValue(rule));
-        return zod
-          .strictObject({ name, ...fixtureFields })
-          .refine(...oneOfThem)
-          .meta({ not: { required: ["fixtures", "sources"] } });
+        return withRules(zod.strictObject({ name, ...fixtureFields }), oneOfThem);
       },
       answer: issuer,
       refuses: [409],

@@ -1,5 +1,6 @@
 import { changes, none, nothing, reads, removes } from "./operation.ts";
 import type { Later } from "./schemas/later.ts";
+import { atMostOne, withRules } from "./schemas/rules.ts";
 
 /** The requests that this server received, and all others on the same store: the ledger. */
 
@@ -88,8 +89,8 @@ export const requestOperations = {
         const { wait } = await import("./schemas/times.ts");
         const { whole } = await import("./schemas/given.ts");
         const name = zod.string().regex(keptName, { error: "is never kept, so no request can be found by it" });
-        return zod
-          .strictObject({
+        return withRules(
+          zod.strictObject({
             ...(await filters(zod)),
             endpoint: zod.enum(expectEndpoints),
             param: zod.record(name, zod.string()).optional().describe("Parameters that were sent, by their names"),
@@ -97,24 +98,9 @@ export const requestOperations = {
             at_least: whole(1, 1_000_000).optional(),
             never: zod.boolean().optional(),
             within: wait.optional(),
-          })
-          .refine(
-            ({ times, at_least, never }) =>
-              [times, at_least, never === true || undefined].filter((given) => given !== undefined).length <= 1,
-            {
-              error: "give only one of times, at_least and never",
-              path: ["times"],
-              params: { fields: ["times", "at_least", "never"] },
-            },
-          )
-          .meta({
-            allOf: [
-              { not: { required: ["times", "at_least"] } },
-              ...["times", "at_least"].map((count) => ({
-                not: { required: [count, "never"], properties: { never: { const: true } } },
-              })),
-            ],
-          });
+          }),
+          atMostOne(["times", "at_least", "never"], () => "give only one of times, at_least and never"),
+        );
       },
       answer: async (zod) =>
         zod.object({

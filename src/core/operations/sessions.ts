@@ -1,5 +1,5 @@
 import { changes, none, reads, removes } from "./operation.ts";
-import { anyRequired, hasAny } from "./schemas/rules.ts";
+import { needsOneOf, withRules } from "./schemas/rules.ts";
 
 /** Sessions of browsers. */
 
@@ -19,10 +19,10 @@ export const sessionOperations = {
     role: "tester",
     summary: "End sessions, and notify clients by back-channel logout",
     input: (zod) =>
-      zod
-        .strictObject({ user: zod.string().optional(), id: zod.string().optional() })
-        .refine(hasAny("user", "id"), { error: "needs a user or the id of a session" })
-        .meta(anyRequired("user", "id")),
+      withRules(
+        zod.strictObject({ user: zod.string().optional(), id: zod.string().optional() }),
+        needsOneOf(["user", "id"], "needs a user or the id of a session"),
+      ),
     answer: async (zod) =>
       zod.object({
         ended: zod.array(await session()),

@@ -3,6 +3,7 @@ import { issuerForm } from "../uri.ts";
 import { webUrlForm } from "../uri.ts";
 import { changes, nothing, reads } from "./operation.ts";
 import { fixtureBody, sourcesOf } from "../fixture-files/input-sources.ts";
+import { withRules } from "./schemas/rules.ts";
 
 /** All the data at once, and the server itself. */
 
@@ -32,10 +33,7 @@ export const stateOperations = {
       note: `keys: renew the signing keys. ${namesExist}`,
       input: async (zod) => {
         const { fixtureFields, oneOfThem } = await given();
-        return zod
-          .strictObject({ ...fixtureFields, keys: zod.boolean().optional() })
-          .refine(...oneOfThem)
-          .meta({ not: { required: ["fixtures", "sources"] } });
+        return withRules(zod.strictObject({ ...fixtureFields, keys: zod.boolean().optional() }), oneOfThem);
       },
       answer: async () => (await shown()).resetResult,
       run: async (ctx, input, { progress }) => {
@@ -78,10 +76,7 @@ export const stateOperations = {
       summary: "Compare the data with these fixtures; nothing is applied",
       input: async (zod) => {
         const { fixtureFields, oneOfThem } = await given();
-        return zod
-          .strictObject({ ...fixtureFields, as: zod.enum(["fixtures"]).optional() })
-          .refine(...oneOfThem)
-          .meta({ not: { required: ["fixtures", "sources"] } });
+        return withRules(zod.strictObject({ ...fixtureFields, as: zod.enum(["fixtures"]).optional() }), oneOfThem);
       },
       answer: async () => (await shown()).diffed,
       run: async (ctx, { as, ...input }) => {

@@ -1,7 +1,45 @@
 import { changes, creates } from "./operation.ts";
-import { noFlawsTogether, refuseFlawsTogether, tokenFlawFields } from "./schemas/token-flaws.ts";
+import { noFlawsTogether, tokenFlawFields } from "./schemas/token-flaws.ts";
+import { withRules, type Rule } from "./schemas/rules.ts";
 
 /** Single tokens. */
+
+const typeIs = (...types: readonly string[]) => ({ properties: { type: { enum: types } } });
+
+/** A refresh token is for this server alone. */
+const notForRefresh = (field: string): Rule => ({
+  broken: ({ type, [field]: value }) =>
+    type === "refresh" && value !== undefined && value !== false
+      ? { field, message: "is not for a refresh token: that is for this server alone" }
+      : null,
+  json: { anyOf: [typeIs("access", "id"), { properties: { [field]: { const: false } } }] },
+});
+
+/** What each type of token takes. */
+const rulesOfKinds: readonly Rule[] = [
+  ...["audience", "wrong_audience", "missing_audience", "audience_contains"].map(notForRefresh),
+  {
+    broken: ({ type, dpop_jkt: thumbprint }) =>
+      (type ?? "access") !== "access" && thumbprint !== undefined
+        ? { field: "dpop_jkt", message: "is for an access token alone (RFC 9449 6)" }
+        : null,
+    json: { anyOf: [{ properties: { dpop_jkt: false } }, typeIs("access")] },
+  },
+  {
+    broken: ({ type, claims }) =>
+      type === "refresh" && Object.keys(claims ?? {}).length > 0
+        ? { field: "claims", message: "are not for a refresh token: only this server reads it" }
+        : null,
+    json: { anyOf: [typeIs("access", "id"), { properties: { claims: { maxProperties: 0 } } }] },
+  },
+  {
+    broken: ({ type, user }) =>
+      user === undefined && (type ?? "access") !== "access"
+        ? { field: "type", message: "must be access for a client without a user (RFC 6749 4.4.3)" }
+        : null,
+    json: { anyOf: [{ required: ["user"] }, typeIs("access")] },
+  },
+];
 
 export const tokenOperations = {
   "token.issue": changes(
@@ -14,8 +52,8 @@ export const tokenOperations = {
         const { tokenKinds } = await import("../controls/custom.ts");
         const { tenYears } = await import("../time.ts");
         const { ownTokenClaims, whole } = await import("./schemas/given.ts");
-        return zod
-          .strictObject({
+        return withRules(
+          zod.strictObject({
             user: zod.string().optional(),
             client: zod.string(),
             scope: zod.string().optional(),
@@ -29,46 +67,10 @@ export const tokenOperations = {
               .optional()
               .describe("For an access token alone (RFC 9449 6.1)"),
             ...tokenFlawFields(zod),
-          })
-          .superRefine((input, issues) => {
-            const add = (field: string, message: string): void =>
-              issues.addIssue({ code: "custom", path: [field], message });
-            refuseFlawsTogether(input, add);
-            const { user, type = "access", claims = {} } = input;
-            for (const field of ["audience", "wrong_audience", "missing_audience", "audience_contains"] as const) {
-              if (type === "refresh" && input[field] !== undefined && input[field] !== false)
-                add(field, "is not for a refresh token: that is for this server alone");
-            }
-            if (type !== "access" && input.dpop_jkt !== undefined)
-              add("dpop_jkt", "is for an access token alone (RFC 9449 6)");
-            if (type === "refresh" && Object.keys(claims).length > 0)
-              add("claims", "are not for a refresh token: only this server reads it");
-            if (user === undefined && type !== "access")
-              add("type", "must be access for a client without a user (RFC 6749 4.4.3)");
-          })
-          .meta({
-            allOf: [
-              ...noFlawsTogether,
-              { anyOf: [{ properties: { dpop_jkt: false } }, { properties: { type: { const: "access" } } }] },
-              // A refresh token is for this server alone: it has no audience and takes no claims.
-              {
-                anyOf: [
-                  { properties: { type: { enum: ["access", "id"] } } },
-                  {
-                    properties: {
-                      audience: false,
-                      wrong_audience: { const: false },
-                      missing_audience: { const: false },
-                      audience_contains: { const: false },
-                      claims: { maxProperties: 0 },
-                    },
-                  },
-                ],
-              },
-              // A client that speaks for itself has access tokens only (RFC 6749 4.4.3).
-              { anyOf: [{ required: ["user"] }, { properties: { type: { const: "access" } } }] },
-            ],
-          });
+          }),
+          ...noFlawsTogether,
+          ...rulesOfKinds,
+        );
       },
       answer: (zod) =>
         zod.object({

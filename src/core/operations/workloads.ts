@@ -1,5 +1,6 @@
 import { changes, creates, nothing, reads } from "./operation.ts";
-import { noFlawsTogether, refuseFlawsTogether, tokenFlawFields } from "./schemas/token-flaws.ts";
+import { noFlawsTogether, tokenFlawFields } from "./schemas/token-flaws.ts";
+import { withRules } from "./schemas/rules.ts";
 
 /** Workloads, and their tokens. */
 
@@ -22,22 +23,16 @@ export const workloadOperations = {
       input: async (zod) => {
         const { tenYears } = await import("../time.ts");
         const { ownWorkloadClaims, whole } = await import("./schemas/given.ts");
-        return zod
-          .strictObject({
+        return withRules(
+          zod.strictObject({
             name: zod.string(),
             audience: zod.string().optional(),
             expires_in: whole(1, tenYears).optional().describe("Seconds"),
             claims: ownWorkloadClaims.optional(),
             ...tokenFlawFields(zod),
-          })
-          .superRefine((input, issues) => {
-            refuseFlawsTogether(input, (field, message) => {
-              issues.addIssue({ code: "custom", path: [field], message });
-            });
-          })
-          .meta({
-            allOf: noFlawsTogether,
-          });
+          }),
+          ...noFlawsTogether,
+        );
       },
       answer: (zod) =>
         zod.object({

@@ -10,6 +10,7 @@ import { notKeepable } from "../../fixture-files/source.ts";
 import { clientExtras, recordSchemas } from "../../transfer/schema.ts";
 import { stateFormat, stateVersion } from "../../state/state.ts";
 import { reservedInTokens, reservedInWorkloads } from "../../scopes/claim-table.ts";
+import { notBeside } from "./rules.ts";
 
 /** What operations take beyond plain fields: users, clients, faults and documents. The rules are those of fixtures. */
 
@@ -159,11 +160,7 @@ export const fixtureFields = {
   sources: sources.optional(),
 };
 /** Not both of {@link fixtureFields}. */
-export const oneOfThem = [
-  (input: { readonly fixtures?: unknown; readonly sources?: unknown }) =>
-    input.fixtures === undefined || input.sources === undefined,
-  { error: "are given beside fixtures: give one of them, not both", path: ["sources"] as PropertyKey[] },
-] as const;
+export const oneOfThem = notBeside("sources", ["fixtures"], "are given beside fixtures: give one of them, not both");
 
 /** A whole record of an export. */
 export const clientRecord = clientSchema.extend(clientExtras.shape);

@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import { atMostOne, notBoth } from "./rules.ts";
+import { atMostOne } from "./rules.ts";
 
 /** What may be wrong with a token that is issued on purpose: the same for tokens of users, clients and workloads. */
 
@@ -32,19 +32,7 @@ export const tokenFlawFields = (zod: Pick<typeof z, "boolean">) => {
   };
 };
 
-/** Calls `add` for each group of which the input has more than one. */
-export function refuseFlawsTogether(
-  input: Readonly<Record<string, unknown>>,
-  add: (field: string, message: string) => void,
-): void {
-  for (const flaws of groups) {
-    if (atMostOne(...flaws)(input)) continue;
-    const [first = "", ...others] = flaws.filter((flaw) => input[flaw] === true);
-    add(first, `excludes ${others.join(" and ")}. Make a token for each`);
-  }
-}
-
-/** The same as JSON Schemas. */
-export const noFlawsTogether = groups.flatMap((flaws) =>
-  flaws.flatMap((one, at) => flaws.slice(at + 1).map((other) => notBoth(one, other))),
+/** Two flaws of one group would contradict each other. */
+export const noFlawsTogether = groups.map((flaws) =>
+  atMostOne(flaws, ([, ...others]) => `excludes ${others.join(" and ")}. Make a token for each`),
 );
