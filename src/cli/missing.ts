@@ -1,6 +1,6 @@
 import type { Argument, Command, CommanderError, Option } from "commander";
 import type { Hint } from "../core/hint.ts";
-import { isNameKind } from "./completion/complete.ts";
+import { isNameKind } from "./commands/completion/complete.ts";
 import { withNames } from "./input/example.ts";
 import type { Invocation } from "./invocation.ts";
 import type { Typed } from "./typed.ts";

@@ -7,7 +7,7 @@ import { typedTarget } from "./output/command-line.ts";
 import { defaultData, invocationOf, type GlobalFlags, type Invocation, type Terminal } from "./invocation.ts";
 import type { Outcome } from "./output/print.ts";
 import { checkStore } from "./target/store-flag.ts";
-import { folder } from "./program/flag-values.ts";
+import { folder } from "./flags/flag-values.ts";
 import { declareApps } from "./program/apps.ts";
 import { declareCheck } from "./program/check.ts";
 import { declareIssuers } from "./program/issuers.ts";

@@ -88,7 +88,7 @@ export async function run(
     },
   });
   if (words[0] === "__complete") {
-    const { completeWords } = await import("./completion/complete-words.ts");
+    const { completeWords } = await import("./commands/completion/complete-words.ts");
     await completeWords(program, words.slice(1), terminal, clock);
     return 0;
   }

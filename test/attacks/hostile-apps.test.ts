@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from "vitest";
 import type { Attempt } from "../../src/client/app-check/attempt.ts";
 import { tokenInUrl } from "../../src/client/app-check/cases/token-in-url.ts";
 import { smallBrowser } from "../../src/client/app-check/small-browser.ts";
-import { nearLookup } from "../../src/cli/check/flags.ts";
+import { nearLookup } from "../../src/cli/commands/check/flags.ts";
 import { signInWithoutBrowser } from "../../src/index.ts";
 import { underAttack } from "../helpers/attack.ts";
 import { CarefulApp, serveApp } from "../helpers/careful-app.ts";

@@ -2,7 +2,7 @@ import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { afterAll, expect, test } from "vitest";
-import { libraries } from "../../src/cli/env/choices.ts";
+import { libraries } from "../../src/cli/commands/env/choices.ts";
 import { idp, newFolder } from "../helpers/cli.ts";
 import { idpHere } from "../helpers/command.ts";
 import { repository } from "../helpers/readme.ts";

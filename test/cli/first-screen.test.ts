@@ -1,6 +1,6 @@
 import { Chalk } from "chalk";
 import { expect, test } from "vitest";
-import { firstScreen, type Screen } from "../../src/cli/start/first-screen.ts";
+import { firstScreen, type Screen } from "../../src/cli/commands/start/first-screen.ts";
 
 /** The first screen of `idp start`, to the letter. */
 

@@ -45,7 +45,7 @@ test("decoding loads neither express, inquirer, lowdb, jose nor zod, nor anythin
   const token = `${Buffer.from('{"alg":"none"}').toString("base64url")}.e30.`;
   const { code, modules, packages } = await loadedBy(["token", "decode", token]);
   expect(code).toBe(0);
-  expect(modules).toContain("src/cli/tokens/decode.ts");
+  expect(modules).toContain("src/cli/commands/token/decode.ts");
   const ofServer = /^unknown|^src\/(http|client)\/|^src\/store\/(?!store\.ts|collections\.ts|postgres\/address\.ts)/;
   expect(modules.filter((module) => ofServer.test(module))).toEqual([]);
   expect(packages).toEqual(["chalk", "commander", "fastest-levenshtein"]);
@@ -55,7 +55,7 @@ test("a start shows its first screen before anything loads zod, inquirer, jose, 
   const { code, stdout, modules, packages } = await loadedBy(["start", "--port", "auto", "--until-stdin-closes"]);
   expect(code).toBe(0);
   expect(stdout).toContain("idp ready ");
-  expect(modules).toContain("src/cli/start/first-screen.ts");
+  expect(modules).toContain("src/cli/commands/start/first-screen.ts");
   const late = [
     "xml-crypto",
     "@xmldom/xmldom",

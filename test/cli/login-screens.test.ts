@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import type { Check } from "../../src/client/check.ts";
 import { nothing } from "../../src/client/result.ts";
 import type { Invocation } from "../../src/cli/invocation.ts";
-import { outcomeOf } from "../../src/cli/login/outcome.ts";
+import { outcomeOf } from "../../src/cli/commands/login/outcome.ts";
 import { hintOf, hintText } from "../../src/core/hint.ts";
 
 /** What `idp login` leaves on a screen of 80 cells. */

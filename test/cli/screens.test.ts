@@ -2,7 +2,7 @@ import { Chalk } from "chalk";
 import { expect, test } from "vitest";
 import type { Invocation } from "../../src/cli/invocation.ts";
 import { showProgress } from "../../src/cli/output/progress.ts";
-import { seedSummary } from "../../src/cli/start/seed-summary.ts";
+import { seedSummary } from "../../src/cli/commands/start/seed-summary.ts";
 import { cells, table } from "../../src/cli/output/table.ts";
 import { duration, relative, utcTime } from "../../src/core/time-words.ts";
 

@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Option } from "commander";
 import { expect, test } from "vitest";
-import { takeVariables } from "../../src/cli/program/variables.ts";
+import { takeVariables } from "../../src/cli/flags/variables.ts";
 import { idp, newFolder } from "../helpers/cli.ts";
 import { commandTree, idpIn, startHere } from "../helpers/command.ts";
 

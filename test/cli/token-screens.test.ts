@@ -1,8 +1,8 @@
 import { Chalk } from "chalk";
 import { expect, test } from "vitest";
 import type { Invocation } from "../../src/cli/invocation.ts";
-import { describe as describeActive } from "../../src/cli/tokens/introspect.ts";
-import { tokenDecode } from "../../src/cli/tokens/decode.ts";
+import { describe as describeActive } from "../../src/cli/commands/token/introspect.ts";
+import { tokenDecode } from "../../src/cli/commands/token/decode.ts";
 import { checkLines } from "../../src/cli/output/check-lines.ts";
 import { checkClaims } from "../../src/core/tokens/read/claim-checks.ts";
 import { cells } from "../../src/cli/output/table.ts";

@@ -7,9 +7,9 @@ import { CookieJar } from "../../src/client/app-check/cookie-jar.ts";
 import { onlyForm, refreshOf } from "../../src/client/app-check/html.ts";
 import { smallBrowser } from "../../src/client/app-check/small-browser.ts";
 import { endBefore, newProgress } from "../../src/client/app-check/progress.ts";
-import { nearLookup } from "../../src/cli/check/flags.ts";
-import { writeReport } from "../../src/cli/check/report.ts";
-import { theApp } from "../../src/cli/check/subject.ts";
+import { nearLookup } from "../../src/cli/commands/check/flags.ts";
+import { writeReport } from "../../src/cli/commands/check/report.ts";
+import { theApp } from "../../src/cli/commands/check/subject.ts";
 import { newFolder } from "../helpers/cli.ts";
 
 /** The parts of `idp check client`: its cookies, as much HTML as it reads, and its reports. */

@@ -3,7 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { afterAll, expect } from "vitest";
-import type { Library } from "../../src/cli/env/choices.ts";
+import type { Library } from "../../src/cli/commands/env/choices.ts";
 import { sharedChromium } from "./chromium.ts";
 import { idp, newFolder, startIdp } from "./cli.ts";
 import { repository } from "./readme.ts";

@@ -1,4 +1,4 @@
-import { isNameKind } from "../completion/complete.ts";
+import { isNameKind } from "../commands/completion/complete.ts";
 import type { Invocation } from "../invocation.ts";
 
 /** Examples in messages, with names of the reader's own data. */
@@ -15,7 +15,7 @@ export const withNames = (cli: Invocation, words: readonly string[]): Promise<re
     words.map(async (word) => {
       const kind = word.toLowerCase();
       if (word === kind || !isNameKind(kind)) return word;
-      const { namesOf } = await import("../completion/complete-names.ts");
+      const { namesOf } = await import("../commands/completion/complete-names.ts");
       return (await namesOf(cli, kind)).map(({ value }) => value).find(usable) ?? word;
     }),
   );

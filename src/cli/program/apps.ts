@@ -1,17 +1,17 @@
 import { Option, type Command } from "commander";
 import { examples, type Act } from "../act.ts";
-import { variableName, variablePrefix } from "../env/app-variables.ts";
-import { appTypes } from "./app-types.ts";
-import type { EnvFlags } from "../env/env.ts";
-import { formats, libraries } from "../env/choices.ts";
-import type { ExecFlags } from "../server/exec.ts";
+import { variableName, variablePrefix } from "../commands/env/app-variables.ts";
+import { appTypes } from "../commands/init/app-types.ts";
+import type { EnvFlags } from "../commands/env/env.ts";
+import { formats, libraries } from "../commands/env/choices.ts";
+import type { ExecFlags } from "../commands/exec/exec.ts";
 import { toolNames } from "../../migrate/tool-names.ts";
 import { workloadKinds } from "../../core/workloads/kinds.ts";
-import { withFlaws } from "../tokens/flaws.ts";
-import { appPort, collect, once, seconds } from "./flag-values.ts";
-import type { InitFlags } from "../init/flags.ts";
-import { setClaim } from "./set-field.ts";
-import { fixturesOption, withSettings } from "./settings.ts";
+import { withFlaws } from "../commands/token/flaws.ts";
+import { appPort, collect, once, seconds } from "../flags/flag-values.ts";
+import type { InitFlags } from "../commands/init/flags.ts";
+import { setClaim } from "../flags/set-field.ts";
+import { fixturesOption, withSettings } from "../flags/settings.ts";
 
 /** The commands that connect an app: init, env, exec. */
 
@@ -67,7 +67,7 @@ function declareInit(program: Command, act: Act): void {
       ),
     )
     .action(
-      act(async (cli, files: string[], flags: InitFlags) => (await import("../init/init.ts")).init(cli, files, flags)),
+      act(async (cli, files: string[], flags: InitFlags) => (await import("../commands/init/init.ts")).init(cli, files, flags)),
     );
 }
 
@@ -86,7 +86,7 @@ function declareEnv(program: Command, act: Act): void {
         "idp env --for spring",
       ),
     )
-    .action(act(async (cli, flags: EnvFlags) => (await import("../env/env.ts")).env(cli, flags)));
+    .action(act(async (cli, flags: EnvFlags) => (await import("../commands/env/env.ts")).env(cli, flags)));
 }
 
 /** Adds these commands to the program. @param words what was typed; the command of the child is after -- */
@@ -130,7 +130,7 @@ ${examples("idp exec -- npm test", "idp exec --client demo-spa --prefix VITE_ --
     )
     .action(
       act(async (cli, before: string[], flags: ExecFlags) =>
-        (await import("../server/exec.ts")).exec(cli, { before, words }, flags),
+        (await import("../commands/exec/exec.ts")).exec(cli, { before, words }, flags),
       ),
     );
 }

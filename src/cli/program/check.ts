@@ -1,9 +1,9 @@
 import { Option, type Command } from "commander";
 import { examples, type Act } from "../act.ts";
-import type { ApiFlags, CheckFlags } from "../check/flags.ts";
+import type { ApiFlags, CheckFlags } from "../commands/check/flags.ts";
 import { withVariables } from "./apps.ts";
-import { collect, seconds, webUrl } from "./flag-values.ts";
-import { fixturesOption } from "./settings.ts";
+import { collect, seconds, webUrl } from "../flags/flag-values.ts";
+import { fixturesOption } from "../flags/settings.ts";
 
 /** The commands that check whether apps and APIs refuse what is wrong. */
 
@@ -109,7 +109,7 @@ export function declareCheck(
     )
     .action(
       act(async (cli, before: string[], flags: CheckFlags) =>
-        (await import("../check/check-client.ts")).checkClient(cli, { before, words }, flags),
+        (await import("../commands/check/check-client.ts")).checkClient(cli, { before, words }, flags),
       ),
     );
   const api = check
@@ -139,7 +139,7 @@ export function declareCheck(
     )
     .action(
       act(async (cli, before: string[], flags: ApiFlags) =>
-        (await import("../check/check-api.ts")).checkApi(cli, { before, words }, flags),
+        (await import("../commands/check/check-api.ts")).checkApi(cli, { before, words }, flags),
       ),
     );
 }

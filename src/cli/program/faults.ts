@@ -3,8 +3,8 @@ import { faultEndpoints, faultMethods } from "../../core/controls/faults/fault-e
 import type { FaultInput } from "../../core/controls/faults/faults.ts";
 import { flawNames } from "../../core/controls/faults/flaw-list.ts";
 import { examples, type Act } from "../act.ts";
-import type { FaultFlags } from "../faults.ts";
-import { notListed, wholeNumber } from "./flag-values.ts";
+import type { FaultFlags } from "../commands/faults.ts";
+import { notListed, wholeNumber } from "../flags/flag-values.ts";
 
 /** The commands for responses that are wrong on purpose. */
 
@@ -59,7 +59,7 @@ function declareAdd(faults: Command, act: Act): void {
     )
     .action(
       act(async (cli, endpoint: FaultInput["endpoint"], flags: FaultFlags) =>
-        (await import("../faults.ts")).addFault(cli, endpoint, flags),
+        (await import("../commands/faults.ts")).addFault(cli, endpoint, flags),
       ),
     );
 }
@@ -77,21 +77,21 @@ export function declareFaults(program: Command, act: Act): void {
     .command("list", { isDefault: true })
     .description("list the active faults")
     .addHelpText("after", examples("idp faults list", "idp faults list --json | jq '.[].remaining'"))
-    .action(act(async (cli) => (await import("../faults.ts")).listFaults(cli)));
+    .action(act(async (cli) => (await import("../commands/faults.ts")).listFaults(cli)));
   faults
     .command("remove")
     .description("remove one fault")
     .argument("<fault_id>", "the id that idp faults list shows")
     .addHelpText("after", examples("idp faults remove f1", "idp faults remove f1 --quiet"))
-    .action(act(async (cli, id: string) => (await import("../faults.ts")).removeFault(cli, id)));
+    .action(act(async (cli, id: string) => (await import("../commands/faults.ts")).removeFault(cli, id)));
   faults
     .command("clear")
     .description("remove all faults")
     .addHelpText("after", examples("idp faults clear", "idp faults clear --json"))
-    .action(act(async (cli) => (await import("../faults.ts")).clearFaults(cli)));
+    .action(act(async (cli) => (await import("../commands/faults.ts")).clearFaults(cli)));
   faults
     .command("flaws")
     .description("list what can be wrong in a response, and what a client should do about it")
     .addHelpText("after", examples("idp faults flaws", "idp faults flaws --json | jq -r '.[].name'"))
-    .action(act(async (cli) => (await import("../faults.ts")).listFlaws(cli)));
+    .action(act(async (cli) => (await import("../commands/faults.ts")).listFlaws(cli)));
 }

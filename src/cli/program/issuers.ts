@@ -1,11 +1,11 @@
 import type { Command } from "commander";
 import { examples, type Act } from "../act.ts";
-import type { AddFlags } from "../issuers.ts";
-import { collect } from "./flag-values.ts";
+import type { AddFlags } from "../commands/issuers.ts";
+import { collect } from "../flags/flag-values.ts";
 
 /** The commands on issuers beside the first one. */
 
-const issuers = () => import("../issuers.ts");
+const issuers = () => import("../commands/issuers.ts");
 
 export function declareIssuers(program: Command, act: Act): void {
   const group = program

@@ -12,7 +12,7 @@ export function declareKeysAndSessions(program: Command, act: Act): void {
     .description("list the users who are signed in")
     .option("--user <username>", "only those of this user")
     .addHelpText("after", examples("idp sessions list", "idp sessions list --user alice --json"))
-    .action(act(async (cli, flags: { user?: string }) => (await import("../sessions.ts")).listSessions(cli, flags)));
+    .action(act(async (cli, flags: { user?: string }) => (await import("../commands/sessions.ts")).listSessions(cli, flags)));
   sessions
     .command("end")
     .description("end sessions, and notify clients by back-channel logout")
@@ -21,7 +21,7 @@ export function declareKeysAndSessions(program: Command, act: Act): void {
     .addHelpText("after", examples("idp sessions end --user alice", "idp sessions end s_7yQ2mXk0aLw3"))
     .action(
       act(async (cli, id: string | undefined, flags: { user?: string }) =>
-        (await import("../sessions.ts")).endSessions(cli, id, flags),
+        (await import("../commands/sessions.ts")).endSessions(cli, id, flags),
       ),
     );
 
@@ -30,7 +30,7 @@ export function declareKeysAndSessions(program: Command, act: Act): void {
     .command("list", { isDefault: true })
     .description("list the keys that sign tokens or still verify them")
     .addHelpText("after", examples("idp keys list", "idp keys list --json | jq -r '.[].kid'"))
-    .action(act(async (cli) => (await import("../keys.ts")).listKeys(cli)));
+    .action(act(async (cli) => (await import("../commands/keys.ts")).listKeys(cli)));
   keys
     .command("rotate")
     .description("sign with new keys; old keys verify until their tokens expire")
@@ -42,12 +42,12 @@ export function declareKeysAndSessions(program: Command, act: Act): void {
     )
     .addHelpText("after", examples("idp keys rotate", "idp keys rotate --alg RS256", "idp keys rotate --saml"))
     .action(
-      act(async (cli, flags: OperationInput<"keys.rotate">) => (await import("../keys.ts")).rotateKeys(cli, flags)),
+      act(async (cli, flags: OperationInput<"keys.rotate">) => (await import("../commands/keys.ts")).rotateKeys(cli, flags)),
     );
   keys
     .command("remove")
     .description("remove a key that no longer signs; tokens that it signed become invalid")
     .argument("<kid>", "the key, as idp keys lists it")
     .addHelpText("after", examples("idp keys remove 7yQ2mXk0aLw", "idp keys remove 7yQ2mXk0aLw --yes --json"))
-    .action(act(async (cli, kid: string) => (await import("../keys.ts")).removeKey(cli, kid)));
+    .action(act(async (cli, kid: string) => (await import("../commands/keys.ts")).removeKey(cli, kid)));
 }

@@ -1,8 +1,8 @@
 import { InvalidArgumentError, Option, type Command } from "commander";
 import { examples, type Act } from "../act.ts";
-import { loginClient } from "./app-types.ts";
-import { seconds, webUrl } from "./flag-values.ts";
-import type { LoginFlags } from "../login/login.ts";
+import { loginClient } from "../commands/init/app-types.ts";
+import { seconds, webUrl } from "../flags/flag-values.ts";
+import type { LoginFlags } from "../commands/login/login.ts";
 
 /** The command that acts as a client. */
 
@@ -73,5 +73,5 @@ export function declareLogin(program: Command, act: Act): void {
           "idp login --issuer https://login.example.com --client my-app --secret-stdin < secret.txt",
         ),
     )
-    .action(act(async (cli, flags: LoginFlags) => (await import("../login/login.ts")).login(cli, flags)));
+    .action(act(async (cli, flags: LoginFlags) => (await import("../commands/login/login.ts")).login(cli, flags)));
 }

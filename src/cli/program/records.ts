@@ -1,9 +1,9 @@
 import type { Command } from "commander";
 import { examples, type Act } from "../act.ts";
-import type { ClientEditFlags, ClientFlags } from "../clients/edit.ts";
-import { collect } from "./flag-values.ts";
-import type { RevokeFlags } from "../grants/revoke.ts";
-import { setOption } from "./set-field.ts";
+import type { ClientEditFlags, ClientFlags } from "../commands/clients/edit.ts";
+import { collect } from "../flags/flag-values.ts";
+import type { RevokeFlags } from "../commands/grants/revoke.ts";
+import { setOption } from "../flags/set-field.ts";
 import { declareUsers } from "./users.ts";
 
 /** The commands on records: clients and grants; those on users are in users.ts. */
@@ -26,7 +26,7 @@ function declareClients(program: Command, act: Act): void {
     .addHelpText("after", examples("idp clients list", "idp clients list --json | jq -r '.[].client_id'"))
     .action(
       act(async (cli, flags: { showSecrets?: true }) =>
-        (await import("../clients/clients.ts")).listClients(cli, flags),
+        (await import("../commands/clients/clients.ts")).listClients(cli, flags),
       ),
     );
   clients
@@ -37,7 +37,7 @@ function declareClients(program: Command, act: Act): void {
     .addHelpText("after", examples("idp clients show demo-app", "idp clients show demo-app --show-secrets --json"))
     .action(
       act(async (cli, clientId: string | undefined, flags: { showSecrets?: true }) =>
-        (await import("../clients/clients.ts")).showClient(cli, clientId, flags),
+        (await import("../commands/clients/clients.ts")).showClient(cli, clientId, flags),
       ),
     );
   declareClientChanges(clients, act);
@@ -64,7 +64,7 @@ function declareClientChanges(clients: Command, act: Act): void {
     )
     .action(
       act(async (cli, clientId: string | undefined, flags: ClientFlags) =>
-        (await import("../clients/edit.ts")).addClient(cli, clientId, flags),
+        (await import("../commands/clients/edit.ts")).addClient(cli, clientId, flags),
       ),
     );
   clientFields(clients.command("edit"))
@@ -83,7 +83,7 @@ function declareClientChanges(clients: Command, act: Act): void {
     )
     .action(
       act(async (cli, clientId: string | undefined, flags: ClientEditFlags) =>
-        (await import("../clients/edit.ts")).editClient(cli, clientId, flags),
+        (await import("../commands/clients/edit.ts")).editClient(cli, clientId, flags),
       ),
     );
   clients
@@ -91,7 +91,7 @@ function declareClientChanges(clients: Command, act: Act): void {
     .description("remove a client, with its grants")
     .argument("[client_id]")
     .addHelpText("after", examples("idp clients remove demo-spa", "idp clients remove demo-spa --yes --json"))
-    .action(act(async (cli, clientId?: string) => (await import("../clients/edit.ts")).removeClient(cli, clientId)));
+    .action(act(async (cli, clientId?: string) => (await import("../commands/clients/edit.ts")).removeClient(cli, clientId)));
   clients
     .command("rotate-secret")
     .description("give a client a new secret and show it; the old one stops working")
@@ -106,7 +106,7 @@ function declareClientChanges(clients: Command, act: Act): void {
     )
     .action(
       act(async (cli, clientId: string | undefined, flags: { secretStdin?: true }) =>
-        (await import("../clients/edit.ts")).rotateSecret(cli, clientId, flags),
+        (await import("../commands/clients/edit.ts")).rotateSecret(cli, clientId, flags),
       ),
     );
 }
@@ -121,7 +121,7 @@ function declareGrants(program: Command, act: Act): void {
     .addHelpText("after", examples("idp grants list", "idp grants list --user alice --json"))
     .action(
       act(async (cli, flags: { user?: string; client?: string }) =>
-        (await import("../grants/grants.ts")).listGrants(cli, flags),
+        (await import("../commands/grants/grants.ts")).listGrants(cli, flags),
       ),
     );
   grants
@@ -129,7 +129,7 @@ function declareGrants(program: Command, act: Act): void {
     .description("show one grant")
     .argument("[grant_id]")
     .addHelpText("after", examples("idp grants show g_8fK2aQxYz01b", "idp grants show g_8fK2aQxYz01b --json"))
-    .action(act(async (cli, id?: string) => (await import("../grants/grants.ts")).showGrant(cli, id)));
+    .action(act(async (cli, id?: string) => (await import("../commands/grants/grants.ts")).showGrant(cli, id)));
   grants
     .command("revoke")
     .description("revoke one grant: all tokens of that user and client become invalid, permanently")
@@ -137,7 +137,7 @@ function declareGrants(program: Command, act: Act): void {
     .addHelpText("after", examples("idp grants revoke g_8fK2aQxYz01b", "idp grants revoke g_8fK2aQxYz01b --json"))
     .action(
       act(async (cli, id?: string) =>
-        (await import("../grants/revoke.ts")).revoke(cli, id, {}, ["idp", "grants", "revoke", "GRANT_ID"]),
+        (await import("../commands/grants/revoke.ts")).revoke(cli, id, {}, ["idp", "grants", "revoke", "GRANT_ID"]),
       ),
     );
 }
@@ -152,7 +152,7 @@ export function declareRecords(program: Command, act: Act): void {
     .command("scopes")
     .description("list the scopes that apps can ask for, with the claims of each")
     .addHelpText("after", examples("idp scopes", "idp scopes --json | jq -r '.[].name'"))
-    .action(act(async (cli) => (await import("../scopes.ts")).listScopes(cli)));
+    .action(act(async (cli) => (await import("../commands/scopes.ts")).listScopes(cli)));
   declareRevoke(program, act);
 }
 
@@ -167,7 +167,7 @@ function declareRevoke(program: Command, act: Act): void {
     .addHelpText("after", examples("idp revoke --user alice --client demo-app", "idp revoke --client demo-app --yes"))
     .action(
       act(async (cli, grant: string | undefined, flags: RevokeFlags) =>
-        (await import("../grants/revoke.ts")).revoke(cli, grant, flags),
+        (await import("../commands/grants/revoke.ts")).revoke(cli, grant, flags),
       ),
     );
 }

@@ -1,13 +1,13 @@
 import { Argument, InvalidArgumentError, Option, type Command } from "commander";
 import { expectEndpoints, requestEndpoints, type ExpectEndpoint } from "../../core/ledger/request-endpoints.ts";
 import { examples, type Act } from "../act.ts";
-import type { ExpectFlags } from "../requests/expect.ts";
-import type { FilterFlags } from "../requests/requests.ts";
-import { wholeNumber } from "./flag-values.ts";
+import type { ExpectFlags } from "../commands/expect.ts";
+import type { FilterFlags } from "../commands/requests/requests.ts";
+import { wholeNumber } from "../flags/flag-values.ts";
 
 /** The commands on the requests of an app. */
 
-const requests = () => import("../requests/requests.ts");
+const requests = () => import("../commands/requests/requests.ts");
 
 const filters = (command: Command): Command =>
   command
@@ -47,7 +47,7 @@ function declareExpect(program: Command, act: Act): void {
     )
     .action(
       act(async (cli, endpoint: ExpectEndpoint, flags: ExpectFlags) =>
-        (await import("../requests/expect.ts")).expectRequests(cli, endpoint, flags),
+        (await import("../commands/expect.ts")).expectRequests(cli, endpoint, flags),
       ),
     );
 }
@@ -66,7 +66,7 @@ export function declareRequests(program: Command, act: Act): void {
   select(group.command("follow"))
     .description("print requests as they come, until Ctrl+C or until the server stops")
     .addHelpText("after", examples("idp requests follow", "idp requests follow --endpoint token --json | jq .error"))
-    .action(act(async (cli, flags: FilterFlags) => (await import("../requests/follow.ts")).followRequests(cli, flags)));
+    .action(act(async (cli, flags: FilterFlags) => (await import("../commands/requests/follow.ts")).followRequests(cli, flags)));
   group
     .command("show")
     .description("show one request: what was sent, what the server answered, and why")
@@ -83,5 +83,5 @@ export function declareRequests(program: Command, act: Act): void {
     .command("acts")
     .description("list who changed what: the last 200 changes, with the name of the token of the control API")
     .addHelpText("after", examples("idp acts", "idp acts --json | jq '.[] | select(.by == \"qa\")'"))
-    .action(act(async (cli) => (await import("../requests/acts.ts")).listActs(cli)));
+    .action(act(async (cli) => (await import("../commands/acts.ts")).listActs(cli)));
 }

@@ -1,14 +1,14 @@
 import { InvalidArgumentError, Option, type Command } from "commander";
 import { examples, type Act } from "../act.ts";
-import { collect, seconds, wholeNumber } from "./flag-values.ts";
-import { fixturesOption, withSettings } from "./settings.ts";
-import { takeVariables } from "./variables.ts";
-import type { DiffFlags } from "../state/diff.ts";
-import type { ExportFlags } from "../state/export.ts";
-import type { ResetFlags } from "../state/reset.ts";
-import type { SeedFlags } from "../state/seed.ts";
-import type { StartFlags } from "../start/start.ts";
-import type { WaitFlags } from "../server/wait.ts";
+import { collect, seconds, wholeNumber } from "../flags/flag-values.ts";
+import { fixturesOption, withSettings } from "../flags/settings.ts";
+import { takeVariables } from "../flags/variables.ts";
+import type { DiffFlags } from "../commands/diff.ts";
+import type { ExportFlags } from "../commands/export.ts";
+import type { ResetFlags } from "../commands/reset.ts";
+import type { SeedFlags } from "../commands/seed.ts";
+import type { StartFlags } from "../commands/start/start.ts";
+import type { WaitFlags } from "../commands/wait.ts";
 
 /** The commands on a server and its data. */
 
@@ -78,7 +78,7 @@ function declareStart(program: Command, act: Act, { words, env }: Typed): void {
       "after",
       `\nVariables for the flags: IDP_PORT=4400 IDP_MEMORY=true IDP_ALLOW_HOST=a.test\n${examples("idp start", "idp start --port auto --memory --fixtures test/fixtures.yaml", "idp export --as fixtures | idp start --memory --port auto --fixtures -")}`,
     )
-    .action(act(async (cli, flags: StartFlags) => (await import("../start/start.ts")).start(cli, flags, words)));
+    .action(act(async (cli, flags: StartFlags) => (await import("../commands/start/start.ts")).start(cli, flags, words)));
 }
 
 /** Adds these commands to the program. */
@@ -89,18 +89,18 @@ export function declareServer(program: Command, act: Act, typed: Typed): void {
     .command("status")
     .description("show whether a server is running; exit 5 if none is")
     .addHelpText("after", examples("idp status", "idp status --json"))
-    .action(act(async (cli) => (await import("../server/status.ts")).status(cli)));
+    .action(act(async (cli) => (await import("../commands/status.ts")).status(cli)));
   program
     .command("stop")
     .description("stop the server and wait for it to end; exit 5 if none is running")
     .addHelpText("after", examples("idp stop", "idp stop --data .idp-other"))
-    .action(act(async (cli) => (await import("../server/stop.ts")).stop(cli)));
+    .action(act(async (cli) => (await import("../commands/stop.ts")).stop(cli)));
   program
     .command("wait")
     .description("wait until a server runs on the data folder, or answers at --url; exit 5 if none does in time")
     .addOption(new Option("--timeout <seconds>", "how long to wait; 0: check once").argParser(seconds(0)).default(30))
     .addHelpText("after", examples("idp wait", "idp wait --timeout 5 --url http://localhost:4370"))
-    .action(act(async (cli, flags: WaitFlags) => (await import("../server/wait.ts")).wait(cli, flags)));
+    .action(act(async (cli, flags: WaitFlags) => (await import("../commands/wait.ts")).wait(cli, flags)));
   program
     .command("issuer")
     .description("change the issuer of a running server")
@@ -114,7 +114,7 @@ export function declareServer(program: Command, act: Act, typed: Typed): void {
         "idp issuer set https://idp.example.test --url http://localhost:4370",
       ),
     )
-    .action(act(async (cli, issuer: string) => (await import("../server/issuer.ts")).setIssuer(cli, issuer)));
+    .action(act(async (cli, issuer: string) => (await import("../commands/issuer.ts")).setIssuer(cli, issuer)));
   program
     .command("seed")
     .description("apply fixture files: create missing records, update changed ones")
@@ -130,7 +130,7 @@ export function declareServer(program: Command, act: Act, typed: Typed): void {
     .option("--print-schema", "print the JSON Schema of fixture files")
     .addHelpText("after", examples("idp seed", "idp seed --check fixtures/", "idp seed --fields settings"))
     .action(
-      act(async (cli, paths: string[], flags: SeedFlags) => (await import("../state/seed.ts")).seed(cli, paths, flags)),
+      act(async (cli, paths: string[], flags: SeedFlags) => (await import("../commands/seed.ts")).seed(cli, paths, flags)),
     );
   program
     .command("diff")
@@ -139,7 +139,7 @@ export function declareServer(program: Command, act: Act, typed: Typed): void {
     .addOption(new Option("--as <form>", "fixtures: print what to write into the fixture file").choices(["fixtures"]))
     .addHelpText("after", examples("idp diff", "idp diff fixtures/ --json", "idp diff --as fixtures"))
     .action(
-      act(async (cli, paths: string[], flags: DiffFlags) => (await import("../state/diff.ts")).diff(cli, paths, flags)),
+      act(async (cli, paths: string[], flags: DiffFlags) => (await import("../commands/diff.ts")).diff(cli, paths, flags)),
     );
   program
     .command("export")
@@ -159,18 +159,18 @@ export function declareServer(program: Command, act: Act, typed: Typed): void {
       "after",
       examples("idp export --output state.json", "idp export --as fixtures --output idp.fixtures.yaml"),
     )
-    .action(act(async (cli, flags: ExportFlags) => (await import("../state/export.ts")).exportState(cli, flags)));
+    .action(act(async (cli, flags: ExportFlags) => (await import("../commands/export.ts")).exportState(cli, flags)));
   program
     .command("import")
     .description("replace all data with an export")
     .argument("<file>", "a file from idp export, or - for stdin")
     .addHelpText("after", examples("idp import state.json", "idp export --data .idp-old | idp import -"))
-    .action(act(async (cli, file: string) => (await import("../state/import.ts")).importState(cli, file)));
+    .action(act(async (cli, file: string) => (await import("../commands/import.ts")).importState(cli, file)));
   program
     .command("reset")
     .description("go back to the fixtures: discard changes, sessions, grants and tokens")
     .option("--fixtures <path>", "go back to these fixtures instead of those in use; repeatable", collect)
     .option("--keys", "also replace the signing keys")
     .addHelpText("after", examples("idp reset", "idp reset --yes --keys"))
-    .action(act(async (cli, flags: ResetFlags) => (await import("../state/reset.ts")).reset(cli, flags)));
+    .action(act(async (cli, flags: ResetFlags) => (await import("../commands/reset.ts")).reset(cli, flags)));
 }

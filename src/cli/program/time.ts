@@ -1,11 +1,11 @@
 import type { Command } from "commander";
 import { examples, type Act } from "../act.ts";
-import { collect } from "./flag-values.ts";
-import type { ExpireFlags } from "../expire.ts";
+import { collect } from "../flags/flag-values.ts";
+import type { ExpireFlags } from "../commands/expire.ts";
 
 /** The commands on time, for tests: the clock, expiring tokens, and snapshots. */
 
-const clock = () => import("../clock.ts");
+const clock = () => import("../commands/clock.ts");
 
 const clientsHaveTheirOwn = `
 The server uses this clock to decide when codes, tokens and sessions end. A
@@ -78,12 +78,12 @@ ${examples(
   "idp expire --all --codes",
 )}`,
     )
-    .action(act(async (cli, flags: ExpireFlags) => (await import("../expire.ts")).expire(cli, flags)));
+    .action(act(async (cli, flags: ExpireFlags) => (await import("../commands/expire.ts")).expire(cli, flags)));
 }
 
 function declareSnapshots(program: Command, act: Act): void {
   const group = program.command("snapshots").description("save the state under a name, and go back to it");
-  const snapshots = () => import("../snapshots.ts");
+  const snapshots = () => import("../commands/snapshots.ts");
   group
     .command("save")
     .description("save users, clients, grants, sessions, revocations, keys and settings; an earlier one is replaced")

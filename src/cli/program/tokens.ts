@@ -1,12 +1,12 @@
 import { Option, type Command } from "commander";
-import type { IssueCodeFlags, IssueFlags, IssueSamlFlags, IssueTokensFlags } from "../issue.ts";
+import type { IssueCodeFlags, IssueFlags, IssueSamlFlags, IssueTokensFlags } from "../commands/issue.ts";
 import { issuerName } from "../../core/issuers/issuer-view.ts";
 import { examples, type Act } from "../act.ts";
-import { once, seconds, webUrl } from "./flag-values.ts";
-import { setClaim } from "./set-field.ts";
-import { withFlaws } from "../tokens/flaws.ts";
-import type { TokenIssueFlags } from "../tokens/issue.ts";
-import type { VerifyFlags } from "../tokens/verify.ts";
+import { once, seconds, webUrl } from "../flags/flag-values.ts";
+import { setClaim } from "../flags/set-field.ts";
+import { withFlaws } from "../commands/token/flaws.ts";
+import type { TokenIssueFlags } from "../commands/token/issue.ts";
+import type { VerifyFlags } from "../commands/token/verify.ts";
 
 /** The commands that issue, read and check tokens. */
 
@@ -39,7 +39,7 @@ function declareIssue(program: Command, act: Act): void {
         "idp issue grant --user alice --client demo-app --json | jq -r .id",
       ),
     )
-    .action(act(async (cli, flags: IssueFlags) => (await import("../issue.ts")).issueGrant(cli, flags)));
+    .action(act(async (cli, flags: IssueFlags) => (await import("../commands/issue.ts")).issueGrant(cli, flags)));
   forWhom(issue.command("code"))
     .description("print an authorization code and its callback URL")
     .option("--redirect-uri <uri>", "the redirect URI (default: the client's first one without *)")
@@ -54,7 +54,7 @@ function declareIssue(program: Command, act: Act): void {
         'idp issue code --user alice --client demo-spa --scope "openid email" --code-challenge E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM',
       ),
     )
-    .action(act(async (cli, flags: IssueCodeFlags) => (await import("../issue.ts")).issueCode(cli, flags)));
+    .action(act(async (cli, flags: IssueCodeFlags) => (await import("../commands/issue.ts")).issueCode(cli, flags)));
   withIssuer(forWhom(issue.command("tokens")))
     .description("print a token response")
     .option("--nonce <nonce>", "copied into the ID token")
@@ -66,7 +66,7 @@ function declareIssue(program: Command, act: Act): void {
         'idp issue tokens --user alice --client demo-app --scope "openid email" --json | jq -r .id_token',
       ),
     )
-    .action(act(async (cli, flags: IssueTokensFlags) => (await import("../issue.ts")).issueTokens(cli, flags)));
+    .action(act(async (cli, flags: IssueTokensFlags) => (await import("../commands/issue.ts")).issueTokens(cli, flags)));
   issue
     .command("saml")
     .description("print a SAML response, as the browser would post it")
@@ -84,7 +84,7 @@ function declareIssue(program: Command, act: Act): void {
         "idp issue saml --user alice --client http://localhost:3000/saml/metadata --xml",
       ),
     )
-    .action(act(async (cli, flags: IssueSamlFlags) => (await import("../issue.ts")).issueSaml(cli, flags)));
+    .action(act(async (cli, flags: IssueSamlFlags) => (await import("../commands/issue.ts")).issueSaml(cli, flags)));
 }
 
 function declareToken(program: Command, act: Act): void {
@@ -98,7 +98,7 @@ function declareToken(program: Command, act: Act): void {
       "after",
       examples("idp token decode eyJhbGciOi…", "pbpaste | idp token decode", "idp token decode - --json < tokens.json"),
     )
-    .action(act(async (cli, text?: string) => (await import("../tokens/decode.ts")).tokenDecode(cli, text)));
+    .action(act(async (cli, text?: string) => (await import("../commands/token/decode.ts")).tokenDecode(cli, text)));
   token
     .command("verify")
     .description("verify a token and report every check; exit 6 if one fails")
@@ -119,7 +119,7 @@ function declareToken(program: Command, act: Act): void {
     )
     .action(
       act(async (cli, text: string | undefined, flags: VerifyFlags) =>
-        (await import("../tokens/verify.ts")).tokenVerify(cli, text, flags),
+        (await import("../commands/token/verify.ts")).tokenVerify(cli, text, flags),
       ),
     );
   withIssuer(token.command("introspect"))
@@ -131,7 +131,7 @@ function declareToken(program: Command, act: Act): void {
     )
     .action(
       act(async (cli, text: string | undefined, flags: { asIssuer?: string }) =>
-        (await import("../tokens/introspect.ts")).tokenIntrospect(cli, text, flags),
+        (await import("../commands/token/introspect.ts")).tokenIntrospect(cli, text, flags),
       ),
     );
   const issue = withIssuer(forWhom(token.command("issue")))
@@ -155,13 +155,13 @@ function declareToken(program: Command, act: Act): void {
         "idp token issue --workload github-actions --audience https://api.test",
       ),
     )
-    .action(act(async (cli, flags: TokenIssueFlags) => (await import("../tokens/issue.ts")).tokenIssue(cli, flags)));
+    .action(act(async (cli, flags: TokenIssueFlags) => (await import("../commands/token/issue.ts")).tokenIssue(cli, flags)));
   token
     .command("revoke")
     .description("revoke one token; a refresh token takes its access tokens with it")
     .argument("[token]", given)
     .addHelpText("after", examples("idp token revoke eyJhbGciOi…", "idp token revoke - < token.txt"))
-    .action(act(async (cli, text?: string) => (await import("../tokens/revoke.ts")).tokenRevoke(cli, text)));
+    .action(act(async (cli, text?: string) => (await import("../commands/token/revoke.ts")).tokenRevoke(cli, text)));
 }
 
 /** Adds the commands on tokens to the program. */

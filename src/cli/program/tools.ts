@@ -1,6 +1,6 @@
 import { Argument, InvalidArgumentError, type Command } from "commander";
 import { examples, type Act } from "../act.ts";
-import type { Shell } from "../completion/completion.ts";
+import type { Shell } from "../commands/completion/completion.ts";
 import { flowForm, lastFlow } from "../../core/ledger/filter.ts";
 
 /** The commands for this machine: open a page, find problems, complete in the shell. */
@@ -31,17 +31,17 @@ export function declareTools(program: Command, act: Act): void {
       "after",
       examples("idp open", "idp open f7", "idp open last", "curl -s $(idp open discovery) | jq -r .issuer"),
     )
-    .action(act(async (cli, page: string) => (await import("../server/open.ts")).open(cli, page)));
+    .action(act(async (cli, page: string) => (await import("../commands/open.ts")).open(cli, page)));
   program
     .command("doctor")
     .description("check for problems on this machine: data, lock, issuer, ports, apps, clock; exit 6 if there are any")
     .addHelpText("after", examples("idp doctor", "idp doctor --json | jq '.checks[] | select(.status != \"ok\")'"))
-    .action(act(async (cli) => (await import("../doctor/doctor.ts")).doctor(cli)));
+    .action(act(async (cli) => (await import("../commands/doctor/doctor.ts")).doctor(cli)));
   program
     .command("version")
     .description("print the version")
     .addHelpText("after", examples("idp version", "idp version --json | jq -r .version"))
-    .action(act(async () => (await import("../version.ts")).printVersion()));
+    .action(act(async () => (await import("../commands/version.ts")).printVersion()));
   program
     .command("completion")
     .description("print the completion script for a shell")
@@ -54,5 +54,5 @@ export function declareTools(program: Command, act: Act): void {
         "idp completion fish > ~/.config/fish/completions/idp.fish",
       ),
     )
-    .action(act(async (cli, shell: Shell) => (await import("../completion/completion.ts")).completion(cli, shell)));
+    .action(act(async (cli, shell: Shell) => (await import("../commands/completion/completion.ts")).completion(cli, shell)));
 }

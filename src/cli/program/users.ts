@@ -1,11 +1,11 @@
 import { Option, type Command } from "commander";
 import { profileNames } from "../../scim/profiles.ts";
 import { examples, type Act } from "../act.ts";
-import type { PushFlags, ScimFlags } from "../scim/scim.ts";
-import { collect, wholeNumber } from "./flag-values.ts";
-import { setClaim, setOption } from "./set-field.ts";
-import type { UserEditFlags, UserFlags } from "../users/edit.ts";
-import type { ListFlags } from "../users/users.ts";
+import type { PushFlags, ScimFlags } from "../commands/scim.ts";
+import { collect, wholeNumber } from "../flags/flag-values.ts";
+import { setClaim, setOption } from "../flags/set-field.ts";
+import type { UserEditFlags, UserFlags } from "../commands/users/edit.ts";
+import type { ListFlags } from "../commands/users/users.ts";
 
 /** The commands on users, and those that send users to the SCIM servers of apps. */
 
@@ -51,19 +51,19 @@ export function declareUsers(program: Command, act: Act): void {
     .option("--group <group>", "only those with this group in claims.groups")
     .addOption(statusOption("only those with this status"))
     .addHelpText("after", examples("idp users list", "idp users list --role admin --json | jq -r '.[].username'"))
-    .action(act(async (cli, flags: ListFlags) => (await import("../users/users.ts")).listUsers(cli, flags)));
+    .action(act(async (cli, flags: ListFlags) => (await import("../commands/users/users.ts")).listUsers(cli, flags)));
   users
     .command("show")
     .description("show one user")
     .argument("[username]")
     .addHelpText("after", examples("idp users show alice", "idp users show alice --json | jq -r .id"))
-    .action(act(async (cli, username?: string) => (await import("../users/users.ts")).showUser(cli, username)));
+    .action(act(async (cli, username?: string) => (await import("../commands/users/users.ts")).showUser(cli, username)));
   users
     .command("otp")
     .description("print the one-time code of a user")
     .argument("[username]")
     .addHelpText("after", examples("idp users otp alice", "idp users otp alice --json | jq -r .uri"))
-    .action(act(async (cli, username?: string) => (await import("../users/otp.ts")).showCode(cli, username)));
+    .action(act(async (cli, username?: string) => (await import("../commands/users/otp.ts")).showCode(cli, username)));
   userFields(users.command("add"))
     .description("add a user; only a username is required")
     .argument("[username]")
@@ -76,7 +76,7 @@ export function declareUsers(program: Command, act: Act): void {
     )
     .action(
       act(async (cli, username: string | undefined, flags: UserFlags) =>
-        (await import("../users/edit.ts")).addUser(cli, username, flags),
+        (await import("../commands/users/edit.ts")).addUser(cli, username, flags),
       ),
     );
   userFields(users.command("edit"))
@@ -92,7 +92,7 @@ export function declareUsers(program: Command, act: Act): void {
     )
     .action(
       act(async (cli, username: string | undefined, flags: UserEditFlags) =>
-        (await import("../users/edit.ts")).editUser(cli, username, flags),
+        (await import("../commands/users/edit.ts")).editUser(cli, username, flags),
       ),
     );
   users
@@ -100,7 +100,7 @@ export function declareUsers(program: Command, act: Act): void {
     .description("remove users, with their grants and sessions")
     .argument("[username...]")
     .addHelpText("after", examples("idp users remove bob", "idp users remove bob carol --yes --json"))
-    .action(act(async (cli, usernames: string[]) => (await import("../users/edit.ts")).removeUsers(cli, usernames)));
+    .action(act(async (cli, usernames: string[]) => (await import("../commands/users/edit.ts")).removeUsers(cli, usernames)));
   for (const [name, description, ...lines] of statusCommands) {
     users
       .command(name)
@@ -109,7 +109,7 @@ export function declareUsers(program: Command, act: Act): void {
       .addHelpText("after", examples(...lines))
       .action(
         act(async (cli, usernames: string[]) =>
-          (await import("../users/status.ts")).changeStatus(cli, name, usernames),
+          (await import("../commands/users/status.ts")).changeStatus(cli, name, usernames),
         ),
       );
   }
@@ -118,7 +118,7 @@ export function declareUsers(program: Command, act: Act): void {
     .description("suspend a user who leaves, end their sessions, and tell every app")
     .argument("<username>", "a name that idp users list shows")
     .addHelpText("after", examples("idp users leave bob", "idp users leave bob --json | jq '.signals[]'"))
-    .action(act(async (cli, username: string) => (await import("../scim/scim.ts")).leaveUser(cli, username)));
+    .action(act(async (cli, username: string) => (await import("../commands/scim.ts")).leaveUser(cli, username)));
 }
 
 const profile = (): Option =>
@@ -136,17 +136,17 @@ export function declareScim(program: Command, act: Act): void {
     .option("--full", "send everything, also what did not change")
     .addOption(new Option("--parallel <n>", "how many users at a time").argParser(wholeNumber))
     .addHelpText("after", examples("idp scim push", "idp scim push --client demo-app --profile entra --dry-run"))
-    .action(act(async (cli, flags: PushFlags) => (await import("../scim/scim.ts")).pushScim(cli, flags)));
+    .action(act(async (cli, flags: PushFlags) => (await import("../commands/scim.ts")).pushScim(cli, flags)));
   withClient(scim.command("status", { isDefault: true }))
     .description("list what each app has, and what is pending")
     .addHelpText(
       "after",
       examples("idp scim status", "idp scim status --client demo-app --json | jq '.users[] | select(.pending)'"),
     )
-    .action(act(async (cli, flags: ScimFlags) => (await import("../scim/scim.ts")).scimStatus(cli, flags)));
+    .action(act(async (cli, flags: ScimFlags) => (await import("../commands/scim.ts")).scimStatus(cli, flags)));
   withClient(scim.command("test"))
     .description("ask what the console of the vendor asks at Test Connection")
     .addOption(profile())
     .addHelpText("after", examples("idp scim test", "idp scim test --client demo-app --profile okta"))
-    .action(act(async (cli, flags: ScimFlags) => (await import("../scim/scim.ts")).testScim(cli, flags)));
+    .action(act(async (cli, flags: ScimFlags) => (await import("../commands/scim.ts")).testScim(cli, flags)));
 }

@@ -8,7 +8,7 @@ import { createMemoryStores } from "../../store/memory.ts";
 import type { FoundFixtures } from "../../serve/fixture-files.ts";
 import type { Invocation } from "../invocation.ts";
 import { say } from "../output/print.ts";
-import { fixturesOf } from "../program/server-flags.ts";
+import { fixturesOf } from "../flags/fixtures.ts";
 import { usualPort } from "./remote.ts";
 import type { Target } from "./target.ts";
 

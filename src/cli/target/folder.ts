@@ -17,7 +17,7 @@ import type { ReadTx } from "../../store/store.ts";
 import { openStores } from "../../store/open.ts";
 import type { Invocation } from "../invocation.ts";
 import { say } from "../output/print.ts";
-import { fixturesOf } from "../program/server-flags.ts";
+import { fixturesOf } from "../flags/fixtures.ts";
 
 /**
  * Runs an operation on the data itself. A folder is locked for as long as the operation takes. A shared store is opened beside the

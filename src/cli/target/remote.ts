@@ -11,7 +11,7 @@ import {
 import { isObject } from "../../text/json-object.ts";
 import { isLoopbackUrl } from "../../net/address.ts";
 import { RemoteError } from "../failure.ts";
-import { isServiceLink } from "../program/variables.ts";
+import { isServiceLink } from "../flags/variables.ts";
 import type { Hint } from "../../core/hint.ts";
 
 /** An operation on a running server, through its control API. */

@@ -1,0 +1,69 @@
+import { findFixtures } from "../../../serve/fixture-files.ts";
+import { createIdp } from "../../../index.ts";
+import { OperationError } from "../../../core/errors.ts";
+import { readSource } from "../../../core/fixture-files/source.ts";
+import { isObject } from "../../../text/json-object.ts";
+import { randomText } from "../../../serve/random.ts";
+import { environmentOf } from "../exec/exec.ts";
+import type { Invocation } from "../../invocation.ts";
+import { fixturePaths, withStdin } from "../../flags/fixtures.ts";
+import { callServer, type Server } from "../../target/remote.ts";
+import { jwksUriOf, type ApiPeople } from "./api-control.ts";
+import type { CommonFlags } from "./flags.ts";
+import type { Opened } from "./opened.ts";
+import { peopleOf, requireServer } from "./place.ts";
+
+/** The issuer whose tokens the API takes. */
+
+export interface ApiPlace extends ApiPeople {
+  readonly server: Server;
+  /** The environment of the API that is started; `OIDC_AUDIENCE` is added to it. */
+  readonly env: NodeJS.ProcessEnv;
+}
+
+/** A server in memory. Most APIs verify tokens with the published keys, so tokens are RS256 unless the fixtures say otherwise. */
+export async function ownApiServer(cli: Invocation, flags: CommonFlags, opened: Opened): Promise<ApiPlace> {
+  const { sources } = findFixtures(await withStdin(cli, fixturePaths(cli, flags)), process.cwd());
+  const documents = await Promise.all(sources.map(readSource));
+  const saysAlg = documents.some(
+    ({ value }) => isObject(value) && isObject(value["settings"]) && "access_token_alg" in value["settings"],
+  );
+  const idp = await createIdp({
+    port: 0,
+    fixtures: saysAlg ? sources : [{ value: { settings: { access_token_alg: "RS256" } } }, ...sources],
+  });
+  await opened.add(() => idp.close());
+  const server: Server = { url: idp.issuer, adminToken: idp.adminToken };
+  const { client, user } = await peopleOf(server, idp.issuer, flags);
+  const env = { ...(await environmentOf(cli, idp, flags)), OIDC_JWKS_URI: await jwksUriOf(idp.issuer) };
+  return { server, issuer: idp.issuer, user, client: client.client_id, isOwn: true, env };
+}
+
+/**
+ * The running server, with a user and a client of the check's own, which are removed at the end.
+ * @throws {OperationError} no_server, usage
+ */
+export async function runningApiServer(cli: Invocation, flags: CommonFlags, opened: Opened): Promise<ApiPlace> {
+  for (const flag of ["user", "client", "fixtures"] as const) {
+    if (flags[flag] === undefined) continue;
+    throw new OperationError("usage", `--${flag} is for an API that this command starts`, {
+      hint: "On a running server, the check has a user and a client of its own. To start the API, add -- and its command",
+    });
+  }
+  const { server, issuer } = await requireServer(cli);
+  const name = `check-api-${randomText(6)}`;
+  const user = callServer(server, "users.add", { username: name });
+  await opened.add(async () => {
+    await user;
+    await callServer(server, "users.remove", { username: name });
+  });
+  await user;
+  const redirect_uris = ["http://localhost/callback"];
+  const client = callServer(server, "clients.add", { client_id: name, redirect_uris });
+  await opened.add(async () => {
+    await client;
+    await callServer(server, "clients.remove", { client_id: name });
+  });
+  await client;
+  return { server, issuer, user: name, client: name, isOwn: false, env: cli.env };
+}

@@ -1,0 +1,91 @@
+import { existsSync } from "node:fs";
+import { createRequire } from "node:module";
+import { delimiter, isAbsolute, join } from "node:path";
+import { pathToFileURL } from "node:url";
+import type { Places } from "../../../client/app-check/browser.ts";
+import type { Launched } from "../../../client/app-check/playwright-types.ts";
+import { resolved } from "../../../client/http.ts";
+import { OperationError } from "../../../core/errors.ts";
+import { addressIn } from "../../../net/address.ts";
+import type { Invocation } from "../../invocation.ts";
+
+/** The Chromium of `--browser`. Playwright is optional, and comes from the app's project. */
+
+const packages = ["playwright-core", "playwright", "@playwright/test"];
+
+interface Way {
+  readonly executablePath?: string;
+  readonly channel?: string;
+}
+
+interface Playwright {
+  readonly chromium: {
+    launch(options: Way & { readonly args: readonly string[] }): Promise<Launched>;
+  };
+}
+
+async function findPlaywright(): Promise<Playwright> {
+  const resolve = createRequire(join(process.cwd(), "package.json"));
+  for (const name of packages) {
+    try {
+      const loaded = (await import(pathToFileURL(resolve.resolve(name)).href)) as Playwright & { default?: Playwright };
+      return loaded.default ?? loaded;
+    } catch {
+      // The next one may be installed.
+    }
+  }
+  throw new OperationError("usage", "--browser needs Playwright, which this project does not have", {
+    hint: { text: "Install it", command: ["npm", "install", "--save-dev", "playwright-core"] },
+  });
+}
+
+/** The browsers that the system has installed, such as /usr/bin/chromium. */
+const installed = (path = ""): readonly string[] =>
+  path
+    .split(delimiter)
+    .flatMap((folder) => ["chromium", "chromium-browser", "google-chrome"].map((name) => join(folder, name)))
+    .filter((file) => isAbsolute(file) && existsSync(file));
+
+/** Chromium resolves names itself, so each name of the app is bound to an address that was checked (DNS rebinding). */
+async function bindings({ origins, lookup }: Places): Promise<readonly string[]> {
+  const named = new Set(
+    origins.filter((origin) => addressIn(origin) === null).map((origin) => new URL(origin).hostname),
+  );
+  const rules = await Promise.all(
+    [...named].map(async (host) => {
+      const addresses = await resolved(host, lookup).catch(() => []);
+      const { address = "~NOTFOUND" } = addresses.find(({ family }) => family === 4) ?? addresses[0] ?? {};
+      return `MAP ${host} ${address.includes(":") ? `[${address}]` : address}`;
+    }),
+  );
+  return rules.length === 0 ? [] : [`--host-resolver-rules=${rules.join(",")}`];
+}
+
+/** @throws {OperationError} usage without Playwright or a browser */
+export async function launchChromium({ env }: Invocation, places: Places): Promise<Launched> {
+  const args = await bindings(places);
+  const { chromium } = await findPlaywright();
+  const { CHROMIUM_PATH: path } = env;
+  const usual: readonly Way[] = [
+    {},
+    { channel: "chrome" },
+    { channel: "chromium" },
+    ...installed(env.PATH).map((executablePath) => ({ executablePath })),
+  ];
+  const ways = path === undefined ? usual : [{ executablePath: path }];
+  let last: unknown = null;
+  for (const way of ways) {
+    try {
+      return await chromium.launch({ ...way, args });
+    } catch (error) {
+      last = error;
+    }
+  }
+  throw new OperationError("usage", "Playwright finds no Chromium that it can start", {
+    hint: {
+      text: "Name one with CHROMIUM_PATH, or install it",
+      command: ["npx", "playwright-core", "install", "chromium"],
+    },
+    cause: last,
+  });
+}

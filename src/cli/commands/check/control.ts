@@ -1,0 +1,64 @@
+import type { Control } from "../../../client/app-check/control.ts";
+import { Problem } from "../../../client/check.ts";
+import { RemoteError } from "../../failure.ts";
+import type { OperationInput, OperationName, OperationOutput } from "../../../core/operations/table.ts";
+import { callServer, type Server } from "../../target/remote.ts";
+import { faultsOn } from "./faults.ts";
+import { logoutTokenOf } from "./logout-token.ts";
+
+/** Connects the cases of `idp check client` to a server. */
+export function controlOf(
+  server: Server,
+  about: Pick<Control, "issuer" | "client" | "redirectUris" | "logoutUri" | "user" | "isOwn">,
+): Control & { readonly close: () => Promise<void> } {
+  const { client, user } = about;
+  const faults = faultsOn(server);
+  let usualLife: number | null = null;
+  const call = <N extends OperationName>(name: N, input: OperationInput<N>): Promise<OperationOutput<N>> =>
+    callServer(server, name, input);
+
+  return {
+    ...about,
+    async addFault(fault) {
+      try {
+        return await faults.add(fault);
+      } catch (error) {
+        if (error instanceof RemoteError) throw new Problem(error.problems[0]?.message ?? error.message);
+        throw error;
+      }
+    },
+    removeFaults: () => faults.removeAll(),
+    close: () => faults.close(),
+    async requests(since) {
+      const all = await call("requests.list", since === undefined ? {} : { since });
+      return all.filter((record) => record.client === client || record.client === null);
+    },
+    async issueCode(input) {
+      try {
+        return (await call("issue.code", { user, client, ...input })).code;
+      } catch (error) {
+        if (error instanceof RemoteError) return null;
+        throw error;
+      }
+    },
+    async endSession({ sid }) {
+      const { notices } = await call("sessions.end", { id: sid });
+      const missed = notices.find((notice) => notice.client === client && !notice.ok);
+      return missed?.detail ?? null;
+    },
+    logoutToken: (session, change) => logoutTokenOf(server, about, session, change),
+    async revoke() {
+      await call("revoke", { user, client });
+    },
+    async expire(what) {
+      await call("expire", { user, client, access: true, refresh: what === "all" });
+    },
+    async rotateKeys() {
+      await call("keys.rotate", {});
+    },
+    async setTokenLife(seconds) {
+      usualLife ??= (await call("issue.tokens", { user, client })).expires_in;
+      await call("seed", { settings: { access_token_ttl: seconds ?? usualLife } });
+    },
+  };
+}

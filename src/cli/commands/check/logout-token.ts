@@ -1,0 +1,58 @@
+import { importJWK, SignJWT, type JWK } from "jose";
+import type { Control, LogoutClaims, SignedInSession } from "../../../client/app-check/control.ts";
+import { OperationError } from "../../../core/errors.ts";
+import { randomText } from "../../../serve/random.ts";
+import { callServer, type Server } from "../../target/remote.ts";
+
+/** Logout tokens that are wrong on purpose. They are signed with the issuer's own key, which an export has. */
+
+const event = "http://schemas.openid.net/event/backchannel-logout";
+/** Seconds that a logout token lives. */
+const life = 120;
+
+interface Key {
+  readonly kid: string;
+  readonly alg: string;
+  readonly jwk: JWK;
+  readonly retiredAt: string | null;
+}
+
+/** The key that signs for a client, as the issuer chooses it. @throws {OperationError} refused if there is none */
+async function signerOf(server: Server, client: string) {
+  const { id_token_signed_response_alg: alg = "RS256" } = await callServer(server, "clients.show", {
+    client_id: client,
+  });
+  const { keys = [] } = (await callServer(server, "export", {})) as { readonly keys?: readonly Key[] };
+  const key = keys.find((one) => one.alg === alg && one.retiredAt === null);
+  if (key === undefined)
+    throw new OperationError("refused", `logout tokens signed with ${String(alg)} cannot be made here`);
+  return {
+    header: { alg: String(alg), typ: "logout+jwt", kid: key.kid },
+    key: await importJWK(key.jwk, String(alg)),
+  };
+}
+
+export async function logoutTokenOf(
+  server: Server,
+  { issuer, client }: Pick<Control, "issuer" | "client">,
+  { sub, sid }: SignedInSession,
+  { claims = {}, spoil }: LogoutClaims,
+): Promise<string> {
+  const now = Math.floor(Date.now() / 1000);
+  const at = (name: string, usual: number): number => now + (typeof claims[name] === "number" ? claims[name] : usual);
+  const all = {
+    ...{ iss: issuer, sub, aud: client, jti: randomText(16), sid, events: { [event]: {} } },
+    ...claims,
+    ...{ iat: at("iat", 0), exp: at("exp", life) },
+  };
+  const payload = Object.fromEntries(Object.entries(all).filter(([, value]: [string, unknown]) => value !== null));
+  const { header, key } = await signerOf(server, client);
+  const token = await new SignJWT(payload).setProtectedHeader(header).sign(key);
+  const [head = "", body = "", signature = ""] = token.split(".");
+  if (spoil === undefined) return token;
+  const none = Buffer.from(JSON.stringify({ alg: "none", typ: "logout+jwt" })).toString("base64url");
+  if (spoil === "alg") return `${none}.${body}.`;
+  const bytes = Buffer.from(signature, "base64url");
+  bytes.writeUInt8(bytes.readUInt8(bytes.length >> 1) ^ 1, bytes.length >> 1);
+  return `${head}.${body}.${bytes.toString("base64url")}`;
+}

@@ -1,0 +1,156 @@
+import { filesIn } from "../../../core/fixture-files/source.ts";
+import { findFixtures } from "../../../serve/fixture-files.ts";
+import { readFixtures } from "../../../serve/fixture-logos.ts";
+import { createIdp } from "../../../index.ts";
+import type { ClientView } from "../../../core/clients/admin.ts";
+import { OperationError } from "../../../core/errors.ts";
+import { unknownHere } from "../../../core/nearest.ts";
+import type { Browser } from "../../../client/app-check/browser.ts";
+import { likelyClient } from "../env/app-client.ts";
+import type { Invocation } from "../../invocation.ts";
+import { fixturePaths, withStdin } from "../../flags/fixtures.ts";
+import { environmentOf } from "../exec/exec.ts";
+import type { OperationOutput } from "../../../core/operations/table.ts";
+import { callServer, issuerAt, type Server } from "../../target/remote.ts";
+import { findServer, startHint } from "../../target/target.ts";
+import { serverOfUrl } from "../../target/server-of-url.ts";
+import type { CheckFlags, CommonFlags } from "./flags.ts";
+import type { Opened } from "./opened.ts";
+
+/** The issuer that the app signs in to. */
+
+export interface CheckPlace {
+  readonly server: Server;
+  readonly issuer: string;
+  readonly client: ClientView;
+  /** Username. */
+  readonly user: string;
+  /** Whether nobody else uses this issuer. */
+  readonly isOwn: boolean;
+  /** The environment of the app that is started. */
+  readonly env: NodeJS.ProcessEnv;
+}
+
+/** How many milliseconds a server has to say which issuer it is. */
+const timeoutMs = 5000;
+
+/** A server in memory, with the environment that `exec` gives. */
+export async function ownServer(cli: Invocation, flags: CheckFlags, opened: Opened): Promise<CheckPlace> {
+  const idp = await createIdp({
+    port: 0,
+    fixtures: findFixtures(await withStdin(cli, fixturePaths(cli, flags)), process.cwd()).sources,
+    // The user is picked on the login page, so that nobody needs a password.
+    settings: { login: "picker" },
+  });
+  await opened.add(() => idp.close());
+  const server: Server = { url: idp.issuer, adminToken: idp.adminToken };
+  const env = await environmentOf(cli, idp, flags);
+  return { server, ...(await peopleOf(server, idp.issuer, flags)), isOwn: true, env };
+}
+
+/** The name of the issuer on a running server, and of the snapshot of it. */
+const ownName = "check-client";
+
+/**
+ * A client of the running server, or without a named client an own issuer on that server.
+ * @throws {OperationError} no_server, usage, not_found
+ */
+export async function runningServer(cli: Invocation, flags: CheckFlags, opened: Opened): Promise<CheckPlace> {
+  const { server, issuer: found } = await requireServer(cli);
+  const isOwn = flags.client === undefined;
+  const issuer = isOwn ? await ownIssuer(cli, server, flags, opened) : found;
+  const place = { ...server, url: issuer };
+  return { server: place, ...(await peopleOf(place, issuer, flags)), isOwn, env: cli.env };
+}
+
+/** The running server. @throws {OperationError} no_server */
+export async function requireServer(cli: Invocation): Promise<Pick<CheckPlace, "server" | "issuer">> {
+  const server = cli.url === null ? await findServer(cli) : serverOfUrl(cli, cli.url);
+  const issuer = server === null ? null : await issuerAt(server.url, timeoutMs);
+  if (server !== null && issuer !== null) return { server, issuer };
+  const place = server === null ? `on ${cli.data}` : `at ${server.url}`;
+  throw new OperationError("no_server", `no server answers ${place}`, {
+    hint: await startHint(
+      cli,
+      "To run the check with its own server, add -- and the command that starts what is checked. ",
+    ),
+  });
+}
+
+/** Uses the issuer that is there, and restores it at the end, or adds one, and removes it at the end. @returns its address */
+async function ownIssuer(cli: Invocation, server: Server, flags: CheckFlags, opened: Opened): Promise<string> {
+  const there = (await callServer(server, "issuers.list", {})).find(({ name }) => name === ownName);
+  const { issuer } = there ?? (await addIssuer(cli, server, flags, opened));
+  const own = { ...server, url: issuer };
+  if (there !== undefined) await restoreAtEnd(own, opened);
+  // An earlier run may have been killed.
+  await callServer(own, "faults.clear", {});
+  await callServer(own, "seed", { settings: { login: "picker" } });
+  return issuer;
+}
+
+async function addIssuer(
+  cli: Invocation,
+  server: Server,
+  flags: CheckFlags,
+  opened: Opened,
+): Promise<OperationOutput<"issuers.add">> {
+  const paths = fixturePaths(cli, flags);
+  const sources =
+    paths.length === 0 ? [] : filesIn((await readFixtures(await withStdin(cli, paths), process.cwd())).sources);
+  const added = callServer(server, "issuers.add", { name: ownName, ...(sources.length > 0 && { sources }) });
+  await opened.add(async () => {
+    await added;
+    await callServer(server, "issuers.remove", { name: ownName });
+  });
+  return added;
+}
+
+async function restoreAtEnd(own: Server, opened: Opened): Promise<void> {
+  const saved = callServer(own, "snapshots.save", { name: ownName });
+  await opened.add(async () => {
+    await saved;
+    await callServer(own, "snapshots.restore", { name: ownName });
+    await callServer(own, "snapshots.remove", { name: ownName });
+  });
+  await saved;
+}
+
+/** Refuses an app that signs in at another issuer. @throws {OperationError} usage */
+export async function requireIssuer({ issuer }: CheckPlace, { start }: CheckFlags, browser: Browser): Promise<void> {
+  const { end, request } = await browser.signIn(start, "hold");
+  await browser.close();
+  if (request !== null || end.kind !== "foreign") return;
+  throw new OperationError("usage", `the app does not use the issuer of this check: it leads to ${end.url}`, {
+    hint: {
+      text: `Start the app with the issuer ${issuer}, or add --client CLIENT_ID for a client of another issuer. To keep that issuer between two checks`,
+      command: ["idp", "issuers", "add", ownName],
+    },
+  });
+}
+
+export async function peopleOf(
+  server: Server,
+  issuer: string,
+  flags: CommonFlags,
+): Promise<Pick<CheckPlace, "issuer" | "client" | "user">> {
+  const clients = await callServer(server, "clients.list", {});
+  const client =
+    flags.client === undefined ? likelyClient(clients) : clients.find(({ client_id: id }) => id === flags.client);
+  if (client === undefined) {
+    const known = clients.map(({ client_id: id }) => id);
+    const error = new OperationError("not_found", `there is no client ${flags.client ?? "that signs users in"}`);
+    throw unknownHere(error, flags.client ?? "", { title: "Clients", known });
+  }
+  return { issuer, client, user: await userOf(server, flags.user) };
+}
+
+async function userOf(server: Server, wanted: string | undefined): Promise<string> {
+  if (wanted !== undefined) return (await callServer(server, "users.show", { username: wanted })).username;
+  const users = await callServer(server, "users.list", {});
+  const active = users.find(({ status }) => status === "active");
+  if (active !== undefined) return active.username;
+  throw new OperationError("not_found", "there is no active user who could sign in", {
+    hint: { text: "Add one", command: ["idp", "users", "add", "erin"] },
+  });
+}

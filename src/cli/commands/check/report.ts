@@ -1,0 +1,94 @@
+import type { CaseResult } from "../../../client/verdicts/case.ts";
+import type { RunResult } from "../../../client/verdicts/run.ts";
+import { escapeText } from "../../../text/escape.ts";
+import { cannotBeWritten, putFile } from "../../output/put-file.ts";
+import { isFailedControl, isOpen, sumOf } from "./result.ts";
+import type { Subject } from "./subject.ts";
+
+/**
+ * The result as a file: JUnit for a pipeline, Markdown for people. Both are read on terminals, too, and what an app or an API answered may have
+ * characters that act there.
+ */
+
+/** @throws {OperationError} usage if it cannot be written */
+export async function writeReport(file: string, subject: Subject, result: RunResult): Promise<void> {
+  const text = /\.xml$/i.test(file) ? junit(subject, result) : markdown(subject, result);
+  try {
+    await putFile(file, text, 0o644);
+  } catch (error) {
+    throw cannotBeWritten(`--report ${file}`, error);
+  }
+}
+
+/** Characters that XML 1.0 does not allow, not even escaped. */
+const noXml = /[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu;
+const entities: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
+const xml = (text: string): string =>
+  escapeText(text)
+    .replaceAll(noXml, "\ufffd")
+    .replaceAll(/[&<>"]/g, (mark) => entities[mark] ?? mark);
+
+/** A control that does not work fails, as does a case that went unnoticed. What is not required or was not reached is skipped. */
+const isFailure = (one: CaseResult): boolean => isOpen(one) || isFailedControl(one);
+
+/** What is neither right nor wrong. */
+const isSkipped = (one: CaseResult): boolean =>
+  !isFailure(one) && (one.verdict.startsWith("not-") || one.accepted !== undefined);
+
+function junitCase({ command, it }: Subject, one: CaseResult): string {
+  const { name, verdict, did, mustNot, should, paragraph, fix, accepted } = one;
+  const place = name.includes(".") ? `.${name.replace(/\..*/, "")}` : "";
+  const open = `  <testcase classname="${xml(`${command.replace(" ", "-")}${place}`)}" name="${xml(name)}"`;
+  const detail = `${it} ${did}\nIt should ${should} (${paragraph})\nChange: ${fix}`;
+  if (isFailure(one)) {
+    const message = verdict === "unnoticed" ? mustNot : did;
+    return `${open}>\n    <failure type="${verdict}" message="${xml(message)}">${xml(detail)}</failure>\n  </testcase>`;
+  }
+  if (!isSkipped(one)) return `${open}/>`;
+  const why = accepted === undefined ? `${verdict}: ${did} (${paragraph})` : `accepted: ${accepted}. ${it} ${did}`;
+  return `${open}>\n    <skipped message="${xml(why)}"/>\n  </testcase>`;
+}
+
+function junit(subject: Subject, { cases }: RunResult): string {
+  const failures = cases.filter(isFailure).length;
+  const skipped = cases.filter(isSkipped).length;
+  return [
+    '<?xml version="1.0" encoding="UTF-8"?>',
+    `<testsuite name="idp ${subject.command}" tests="${cases.length}" failures="${failures}" errors="0" skipped="${skipped}">`,
+    ...cases.map((one) => junitCase(subject, one)),
+    "</testsuite>",
+    "",
+  ].join("\n");
+}
+
+const cell = (text: string): string => escapeText(text.replaceAll(/\s+/g, " ")).replaceAll(/[\\|`*_<>[\]]/g, "\\$&");
+
+function markdown({ command, it }: Subject, { passed, cases, stale }: RunResult): string {
+  const open = cases.filter(isOpen);
+  const details = open.flatMap(({ name, mustNot, did, should, paragraph, fix }) => [
+    `## ${cell(name)}`,
+    "",
+    `- Must not happen: ${cell(mustNot)}`,
+    `- What ${it} did: ${cell(did)}`,
+    `- It should ${cell(should)} (${cell(paragraph)})`,
+    `- Change: ${cell(fix)}`,
+    "",
+  ]);
+  return [
+    `# idp ${command}: ${passed ? "passed" : "failed"}`,
+    "",
+    `${sumOf(cases)}.`,
+    "",
+    ...details,
+    ...stale.flatMap((name) => [`${cell(name)} is accepted, but is noticed now.`, ""]),
+    "## All cases",
+    "",
+    `| Case | Verdict | What ${it} did |`,
+    "| --- | --- | --- |",
+    ...cases.map(({ name, verdict, did, accepted }) => {
+      const why = accepted === undefined ? "" : ` (accepted: ${cell(accepted)})`;
+      return `| ${cell(name)} | ${verdict}${why} | ${cell(did)} |`;
+    }),
+    "",
+  ].join("\n");
+}

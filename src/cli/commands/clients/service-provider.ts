@@ -1,0 +1,97 @@
+import { readFileSync } from "node:fs";
+import { OperationError } from "../../../core/errors.ts";
+import { readProviderMetadata, SeveralEntities } from "../../../core/service-providers/metadata.ts";
+import { XmlProblem } from "../../../core/xml/parse.ts";
+import { isObject } from "../../../text/json-object.ts";
+import { readAll } from "../../input/stdin.ts";
+import { needed } from "../../input/ask.ts";
+import type { Invocation } from "../../invocation.ts";
+
+/** A client that is a service provider of SAML: by its metadata, which is read once, or by the address that it names. */
+
+interface ProviderFlags {
+  readonly samlMetadata?: string;
+  readonly samlAcs?: readonly string[];
+}
+
+/** @throws {OperationError} usage, invalid */
+export async function providerEntry(
+  cli: Invocation,
+  name: string | undefined,
+  { samlMetadata, samlAcs }: ProviderFlags,
+) {
+  if (samlMetadata === undefined) {
+    if (name === undefined)
+      throw needed("the entityID", {
+        text: "Give it",
+        command: ["idp", "clients", "add", "http://localhost:3000/saml/metadata", "--saml-acs", ...(samlAcs ?? [])],
+      });
+    return { client_id: name, saml: { acs: samlAcs ?? [] } };
+  }
+  const text = await metadataText(cli, samlMetadata);
+  const entityId = entityIdOf(samlMetadata, text);
+  if (name !== undefined && name !== entityId)
+    throw new OperationError("usage", `the metadata is that of "${entityId}", not of "${name}"`, {
+      hint: "Leave the name out",
+    });
+  return { client_id: entityId, saml: { metadata: text, ...(samlAcs !== undefined && { acs: samlAcs }) } };
+}
+
+async function metadataText(cli: Invocation, from: string): Promise<string> {
+  if (from === "-") return readAll(cli.stdin);
+  try {
+    return /^https?:/i.test(from) ? await fetched(from) : readFileSync(from, "utf8");
+  } catch (error) {
+    if (error instanceof OperationError) throw error;
+    const why = error instanceof Error ? error.message : String(error);
+    throw new OperationError("invalid", `the metadata cannot be read: ${why}`, {
+      hint: "Name a file or an address with the metadata of one service provider, or - for standard input",
+      cause: error,
+    });
+  }
+}
+
+/** Milliseconds. */
+const timeLimitMs = 10_000;
+
+async function fetched(url: string): Promise<string> {
+  const response = await fetch(url, {
+    signal: AbortSignal.timeout(timeLimitMs),
+    headers: { accept: "application/samlmetadata+xml, application/xml, text/xml, */*" },
+  });
+  if (!response.ok)
+    throw new OperationError("invalid", `${url} answered ${response.status}`, {
+      hint: "Open the address in a browser",
+    });
+  return response.text();
+}
+
+function entityIdOf(from: string, text: string): string {
+  try {
+    return readProviderMetadata(text).entityId;
+  } catch (error) {
+    if (!(error instanceof XmlProblem)) throw error;
+    const isSeveral = error instanceof SeveralEntities;
+    throw new OperationError(
+      isSeveral ? "usage" : "invalid",
+      `${from === "-" ? "standard input" : from}: ${error.message}`,
+      {
+        hint: "Give the metadata of one service provider",
+        cause: error,
+      },
+    );
+  }
+}
+
+/** The fields of a service provider with more addresses. */
+export function withAcs(saml: unknown, added: readonly string[]): Readonly<Record<string, unknown>> {
+  const fields = isObject(saml) ? saml : {};
+  const known = Array.isArray(fields["acs"]) ? (fields["acs"] as readonly unknown[]) : ofMetadata(fields["metadata"]);
+  return { ...fields, acs: [...known, ...added.filter((one) => !known.includes(one))] };
+}
+
+/** The addresses of the metadata, which the field replaces. */
+const ofMetadata = (metadata: unknown): readonly unknown[] =>
+  typeof metadata === "string"
+    ? readProviderMetadata(metadata).acs.map(({ url, index }) => (index === null ? url : { url, index }))
+    : [];

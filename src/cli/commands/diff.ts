@@ -1,0 +1,64 @@
+import { OperationError } from "../../core/errors.ts";
+import type { DifferentRecord, Differences } from "../../core/seed/diff.ts";
+import { filesIn, type FixtureSource } from "../../core/fixture-files/source.ts";
+import { readFixtures } from "../../serve/fixture-logos.ts";
+import { failureOf } from "../failure.ts";
+import type { Invocation } from "../invocation.ts";
+import { answer, type Outcome } from "../output/print.ts";
+import type { Style } from "../output/style.ts";
+import { withStdin } from "../flags/fixtures.ts";
+import { count } from "../output/words.ts";
+import { findTarget, type Target } from "../target/target.ts";
+
+export interface DiffFlags {
+  readonly as?: "fixtures";
+}
+
+/** The fixtures of the input; the demo is sent as a document. */
+function inputOf(sources: readonly FixtureSource[]): { fixtures?: object; sources?: { name: string; text: string }[] } {
+  const [only] = sources;
+  return only !== undefined && "value" in only ? { fixtures: only.value as object } : { sources: filesIn(sources) };
+}
+
+async function compare(
+  cli: Invocation,
+  target: Target,
+  paths: readonly string[],
+  as?: "fixtures",
+): Promise<Differences> {
+  // Without a path, a server's own fixtures; they may be in files that are not here.
+  if (paths.length === 0 && target.server !== null) return target.call("diff", { as });
+  const { sources } = await readFixtures(await withStdin(cli, paths), process.cwd(), ["idp", "diff"]);
+  return target.call("diff.given", { ...inputOf(sources), as });
+}
+
+/** `idp diff`: exit 0 if the data is as the fixtures say, else 6. */
+export async function diff(cli: Invocation, paths: readonly string[], { as }: DiffFlags): Promise<Outcome> {
+  const target = await findTarget(cli);
+  const { fixtures, ...result } = await compare(cli, target, paths, as);
+  const failure = result.differs ? failureOf(new OperationError("refused", summary(result))) : null;
+  if (as === "fixtures") return answer(fixtures ?? {}, (shown) => JSON.stringify(shown, null, 2), { failure });
+  const [secret] = result.records.filter(({ fields }) => JSON.stringify(fields).includes("(secret)"));
+  return answer(result, (shown, style) => lines(shown, style), {
+    failure,
+    notes: [...(secret === undefined ? [] : ["Secrets are compared, and not shown."]), target.where],
+  });
+}
+
+const summary = ({ records }: Differences): string =>
+  `${count(records.length, "record")} ${records.length === 1 ? "differs" : "differ"} from the fixtures`;
+
+const lines = ({ differs, records }: Differences, style: Style): string =>
+  differs ? records.flatMap((record) => linesOf(record, style)).join("\n") : "Nothing differs from the fixtures.";
+
+function linesOf({ section, name, change, fields }: DifferentRecord, style: Style): readonly string[] {
+  if (change !== "changed") {
+    const isAdded = change === "added";
+    return [(isAdded ? style.green : style.red)(`${section}  ${isAdded ? "+" : "-"} ${name}`)];
+  }
+  return Object.entries(fields).map(
+    ([field, { fixture, data }]) => `${section}  ${name}  ${field}: ${valueText(fixture)} -> ${valueText(data)}`,
+  );
+}
+
+const valueText = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value));

@@ -1,0 +1,135 @@
+/*
+ * cli/commands/env/libraries: what `idp env --for` and `idp init` know about each library. Each file has the libraries of one environment.
+ */
+import { randomBytes } from "node:crypto";
+import type { ClientView } from "../../../../core/clients/admin.ts";
+import type { Status } from "../../../../core/status.ts";
+import type { Hint } from "../../../../core/hint.ts";
+
+/** What the server says about itself. */
+export type Served = Pick<Status, "issuer" | "endpoints">;
+
+/** What a configuration is made of. */
+export interface Parts extends Served {
+  readonly clientId: string;
+  /** Null for a public client. */
+  readonly secret: string | null;
+  readonly redirectUri: string;
+  /** Null if none is registered. */
+  readonly postLogoutRedirectUri: string | null;
+  /** The address of the app itself, for a proxy in front of it. */
+  readonly appUrl: string;
+  /** The registered `token_endpoint_auth_method`; null if the library may choose. */
+  readonly authMethod: string | null;
+  /** The algorithm of the client's ID tokens. */
+  readonly idTokenAlg: string;
+  readonly scopes: readonly string[];
+  /** The installed major version of {@link Form.package}; null if it is not known. */
+  readonly major: number | null;
+  /** The values in JavaScript. */
+  readonly js: Expressions;
+}
+
+/** Values in JavaScript, as texts or as variables of the environment. */
+export interface Expressions {
+  readonly issuer: string;
+  /** An address of the server, mostly below the issuer. */
+  readonly at: (address: string) => string;
+  readonly clientId: string;
+  readonly secret: string;
+  readonly redirectUri: string;
+  /** The address of the app. */
+  readonly origin: string;
+  /** An address of the app, mostly its front page. */
+  readonly inApp: (address: string) => string;
+  /** The key of the app's own cookies. @param variable its name in `.env.local` */
+  readonly cookieSecret: (variable: string) => string;
+  /** What names the variables, among the other imports. */
+  readonly imports: readonly string[];
+  /** What has to run first. */
+  readonly load: readonly string[];
+}
+
+/** How the app's code is written. */
+export interface Code {
+  /** Whether a path in the project's folder exists. */
+  readonly exists: (path: string) => boolean;
+  /** Whether an npm package is among its dependencies. */
+  readonly has: (dependency: string) => boolean;
+  readonly isTypeScript: boolean;
+  /** Whether it uses `import`; otherwise `require`. */
+  readonly isModule: boolean;
+}
+
+/** A whole piece of code for the app, and where it goes. */
+export type Piece = { readonly lines: readonly string[] } & (
+  | {
+      /** The file that has only this code, by the conventions of the framework. */
+      readonly file: string;
+    }
+  | {
+      /** A place in the app's own code, with its preposition: "into your app". */
+      readonly where: string;
+    }
+);
+
+export interface Form {
+  /** The redirect path that the library's documentation names. */
+  readonly returnsTo: RegExp;
+  /** The redirect URI to propose: a path of the app, or an address of the library. */
+  readonly usual: string;
+  /** The address of the app in development by the library's documentation, if no framework says it. */
+  readonly origin?: string;
+  /** The clients that it can use. Public clients need PKCE, and a browser cannot keep a secret. */
+  readonly clients: "any" | "confidential" | "public";
+  /** The npm package whose major version decides what is printed. */
+  readonly package?: string;
+  /** The npm packages that show that a project uses the library, and the redirect path of each. */
+  readonly packages?: Readonly<Record<string, string>>;
+  /** What shows this in the manifests of other languages, in lower case. */
+  readonly mention?: string;
+  /** Why it cannot use this client; null if it can. */
+  readonly refusal?: (client: ClientView) => string | null;
+  readonly lines: (parts: Parts) => readonly string[];
+  /** Code that signs users in, to be pasted; absent if there are only the lines. @param name the npm package */
+  readonly pieces?: (parts: Parts, code: Code, name: string | null) => readonly Piece[];
+  /** The path at which the app signs users in, once the pieces are in it. */
+  readonly signsInAt?: string;
+  /** More variables that the library needs, for `.env.local`. */
+  readonly variables?: (parts: Parts) => readonly (readonly [name: string, value: string])[];
+  /** What else the server or the app needs. */
+  readonly notes?: (parts: Parts) => readonly (string | Hint)[];
+}
+
+/** A quoted text: JSON's quoting is also valid in JavaScript, YAML, TOML, Python and Go. */
+export const q = (text: string): string => JSON.stringify(text);
+
+/** A secret for the app's own cookies, a new one each time, so that no two apps share it. */
+export const cookieSecret = (): string => randomBytes(32).toString("base64url");
+
+/** The extension of the app's files. */
+export const extension = ({ isTypeScript }: Code): "ts" | "js" => (isTypeScript ? "ts" : "js");
+
+/** A line that imports names from a package. */
+export const importing = ({ isModule }: Code, names: string, from: string): string =>
+  isModule ? `import ${names} from ${q(from)};` : `const ${names} = require(${q(from)});`;
+
+/** Where code for an Express app goes. */
+export const expressServer = "into your server, after app = express() and before its routes";
+
+/** The name that a redirect URI ends in. */
+export const nameIn = (uri: string, pattern: RegExp): string => pattern.exec(uri)?.[1] ?? "idp";
+
+/** The authentication method to name for a library that uses Basic by default; null for none. */
+export const methodBesideBasic = ({ secret, authMethod }: Parts): string | null =>
+  secret === null ? "none" : authMethod === "client_secret_basic" ? null : authMethod;
+
+/** Why a library that expands `${…}` in its configuration cannot use a client. */
+export const refusePlaceholder =
+  (library: string) =>
+  (client: ClientView): string | null => {
+    const secret = client["client_secret"];
+    return typeof secret === "string" && secret.includes("${")
+      ? `its secret contains "\${", which ${library} takes for a placeholder`
+      : null;
+  };

@@ -1,0 +1,67 @@
+import { parseEnv } from "node:util";
+import type { Hint } from "../../../core/hint.ts";
+import { usualNames, type AppValues, type OwnNames } from "./app-variables.ts";
+import { envFile } from "./choices.ts";
+import { blockIn, readTextFile } from "./file.ts";
+
+/** What `idp env --write` and `idp init` wrote into an app's file before. */
+
+type Written = Readonly<Partial<Record<keyof AppValues, readonly [name: string, value: string]>>>;
+
+/**
+ * The values in our block. Whatever its names are, the usual ones come last in them (`VITE_OIDC_ISSUER`), or the first address is the issuer
+ * and the first other value the client, because we write them in this order.
+ */
+function writtenIn(text: string): Written {
+  const found: Partial<Record<keyof AppValues, readonly [string, string]>> = {};
+  const block = blockIn(text)?.replaceAll(/^export /gm, "") ?? "";
+  const values = parseEnv(block);
+  // parseEnv sorts them.
+  const entries = [...block.matchAll(/^(\w+)=/gm)].map(([, name = ""]) => [name, values[name]] as const);
+  const rest = entries.filter(([name, value = ""]) => {
+    const known = (Object.keys(usualNames) as (keyof AppValues)[]).find((one) => name.endsWith(usualNames[one]));
+    if (known !== undefined) found[known] = [name, value];
+    return known === undefined;
+  });
+  for (const [name, value = ""] of rest) {
+    const kinds = /^https?:/.test(value)
+      ? (["issuer", "redirect_uri"] as const)
+      : (["client_id", "client_secret"] as const);
+    const kind = kinds.find((one) => found[one] === undefined);
+    // Others are the client's own variables, which come after the four.
+    if (kind === undefined || (kind === "client_secret" && !/SECRET/i.test(name))) break;
+    found[kind] = [name, value];
+  }
+  return found;
+}
+
+/** The names that a file has for the values; none if it has no block. */
+export const namesIn = (text: string): OwnNames =>
+  Object.fromEntries(Object.entries(writtenIn(text)).map(([value, [name]]) => [value, name]));
+
+/**
+ * What is no longer true in the app's file of this folder; null for nothing.
+ * @param issuer of the server that the app will find @param clients its clients
+ */
+export async function staleFile(
+  issuer: string,
+  clients: readonly { readonly client_id: string; readonly redirect_uris: readonly string[] }[],
+): Promise<{ readonly detail: string; readonly fix: Hint } | null> {
+  const text = await readTextFile(envFile).catch(() => null);
+  const written = writtenIn(text ?? "");
+  const stale = (detail: string, more: readonly string[] = []) => ({
+    detail: `${envFile} ${detail}`,
+    fix: { text: "Bring it up to date", command: ["idp", "env", "--write", envFile, ...more] },
+  });
+  const [, there = issuer] = written.issuer ?? [];
+  if (there !== issuer) return stale(`names the issuer ${there}, and this server is ${issuer}`);
+  const [, id] = written.client_id ?? [];
+  const client = clients.find(({ client_id }) => client_id === id);
+  if (id !== undefined && client === undefined) return stale(`names the client ${id}, which is not registered here`);
+  const [, uri] = written.redirect_uri ?? [];
+  if (uri === undefined || client === undefined || client.redirect_uris.includes(uri)) return null;
+  return stale(`names the redirect URI ${uri}, which ${client.client_id} does not have`, [
+    "--client",
+    client.client_id,
+  ]);
+}

@@ -1,0 +1,66 @@
+import { once } from "node:events";
+import { createWriteStream, type WriteStream } from "node:fs";
+import { ledgerText } from "../../../core/ledger/expect-text.ts";
+import type { OnRequest } from "../../../core/ledger/ledger.ts";
+import type { RequestRecord } from "../../../core/ledger/record.ts";
+import type { Invocation } from "../../invocation.ts";
+import { escapeText, printableJson } from "../../output/escape.ts";
+import { cannotBeWritten } from "../../output/put-file.ts";
+import { count } from "../../output/words.ts";
+
+/**
+ * What a command asked the server of `idp exec`, at all of its issuers. It is taken as it comes: tests may clear the ledger, and remove
+ * issuers.
+ */
+export interface Evidence {
+  readonly take: OnRequest;
+  /** Ends the file and, after a command that failed, prints what was refused. */
+  readonly leave: (cli: Invocation, exitCode: number) => Promise<void>;
+}
+
+/** More are only counted. */
+const maxRefused = 1000;
+
+async function openLog(file: string): Promise<WriteStream> {
+  const stream = createWriteStream(file, { mode: 0o600 });
+  try {
+    await once(stream, "open");
+  } catch (error) {
+    throw cannotBeWritten(file, error);
+  }
+  return stream;
+}
+
+/** @param file receives every request, a line of JSON each @throws {OperationError} usage if it cannot be written */
+export async function collectEvidence(file: string | undefined): Promise<Evidence> {
+  const log = file === undefined ? null : await openLog(file);
+  let failed: unknown = null;
+  log?.on("error", (error) => {
+    failed ??= error;
+  });
+  const refused: RequestRecord[] = [];
+  let total = 0;
+  let refusals = 0;
+  return {
+    take({ id, status, error }, read) {
+      if (id === null) return;
+      total += 1;
+      const isRefused = status >= 400 || error !== null;
+      if (isRefused) refusals += 1;
+      const isKept = isRefused && refused.length < maxRefused;
+      const record = isKept || log !== null ? read() : null;
+      if (record === null) return;
+      if (isKept) refused.push(record);
+      log?.write(`${printableJson(record, 0)}\n`);
+    },
+    async leave(cli, exitCode) {
+      if (log !== null) await new Promise<void>((resolve) => log.end(resolve).once("error", () => resolve()));
+      if (failed !== null) throw cannotBeWritten(file ?? "", failed);
+      if (exitCode === 0 || cli.quiet) return;
+      if (total === 0) cli.stderr.write(`${ledgerText([])}\n`);
+      if (refusals === 0) return;
+      cli.stderr.write(`idp: ${refusals} of ${count(total, "request")} refused\n`);
+      cli.stderr.write(`${escapeText(ledgerText(refused))}\n`);
+    },
+  };
+}

@@ -1,0 +1,216 @@
+import { spawn } from "node:child_process";
+import { constants } from "node:os";
+import { setTimeout as delay } from "node:timers/promises";
+import { OperationError } from "../../../core/errors.ts";
+import { commandLineOfTest } from "../../../core/hint.ts";
+import { unknownHere } from "../../../core/nearest.ts";
+import { findFixtures } from "../../../serve/fixture-files.ts";
+import { createIdp, type FaultInput, type Idp } from "../../../index.ts";
+import { likelyClient, ownEnvOf, samlClientAmong, samlVariables, valuesOf } from "../env/app-client.ts";
+import { variablesOf, type NameFlags } from "../env/app-variables.ts";
+import { extraCaFile, httpsOf, type ServedTls } from "../start/https.ts";
+import { browserPrefix } from "../env/frameworks.ts";
+import { failureOf, type Failure } from "../../failure.ts";
+import type { Invocation } from "../../invocation.ts";
+import { withFixtures } from "../../input/foreign-fixtures.ts";
+import { foreignCommand, type TypedCommand } from "../../input/foreign-command.ts";
+import { endWithShellOfNpm } from "../start/npm-shell.ts";
+import { printFailure, say } from "../../output/print.ts";
+import { fixturePaths, withStdin, type FixturesFlag } from "../../flags/fixtures.ts";
+import { settingsOf } from "../../flags/settings.ts";
+import { count } from "../../output/words.ts";
+import { collectEvidence, type Evidence } from "./evidence.ts";
+import { startWorkload, type Identity, type WorkloadFlags } from "./workload.ts";
+
+/** The flags of `idp exec`, as commander reads them. */
+export interface ExecFlags extends FixturesFlag, NameFlags, WorkloadFlags {
+  readonly client?: string;
+  readonly fault?: readonly string[];
+  readonly log?: string;
+  readonly https?: true;
+}
+
+/** The exit code if `exec` itself fails, as with `env` and `timeout`. */
+const ownFailure = 125;
+const notExecutable = 126;
+const notFound = 127;
+
+/** How long to wait for open requests, in milliseconds. The data is gone anyway. */
+const closingTimeoutMs = 300;
+
+/** How a child ended: its exit code, or 128 and the number of the signal that ended it. */
+const codeOf = (code: number | null, signal: NodeJS.Signals | null): number =>
+  code ?? 128 + (signal === null ? 0 : constants.signals[signal]);
+
+/** The command after `--`. @throws {OperationError} usage */
+function commandOf(typed: TypedCommand) {
+  const { command, stray } = foreignCommand(typed);
+  const [program, ...args] = command;
+  if (stray.length > 0 || program === undefined || program === "") {
+    const meant = typed.before.some((word) => word !== "") ? typed.before : ["npm", "test"];
+    throw new OperationError("usage", "the command must follow --", {
+      hint: { text: "Put -- before it", command: ["idp", "exec", "--", ...meant] },
+    });
+  }
+  return { program, args };
+}
+
+const clientNamed = (idp: Idp, client_id: string, known: readonly string[]) =>
+  idp.call("clients.show", { client_id, secrets: true }).catch((error: unknown) => {
+    throw unknownHere(error, client_id, { title: "Clients", known });
+  });
+
+/** The environment of the child, in which our variables replace others. */
+export async function environmentOf(
+  cli: Invocation,
+  idp: Idp,
+  flags: Pick<ExecFlags, "client" | "prefix" | "name">,
+): Promise<NodeJS.ProcessEnv> {
+  const clients = await idp.call("clients.list", { secrets: true });
+  const client =
+    flags.client === undefined
+      ? likelyClient(clients)
+      : await clientNamed(
+          idp,
+          flags.client,
+          clients.map(({ client_id }) => client_id),
+        );
+  const values = valuesOf(idp.issuer, client);
+  // The code of idp init for a browser reads the names that its framework lets through.
+  const prefix = flags.prefix === undefined && flags.name === undefined ? browserPrefix(process.cwd(), client) : null;
+  const variables = new Map([
+    ...variablesOf(values, flags),
+    ...(prefix === null ? [] : variablesOf(values, { prefix })),
+    ...(await samlVariables(samlClientAmong(clients, client), () => idp.call("saml.show", {}))),
+    ["IDP_URL", idp.issuer] as const,
+    ["IDP_ADMIN_TOKEN", idp.adminToken] as const,
+    ...ownEnvOf(client, (name) => cli.env[name] !== undefined),
+  ]);
+  // The program is one of those whom the tokens keep apart.
+  const kept = Object.entries(cli.env).filter(([name]) => !variables.has(name) && name !== "IDP_CONTROL_TOKENS");
+  return Object.fromEntries([...kept, ...[...variables].filter(([, value]) => value !== null)]) as NodeJS.ProcessEnv;
+}
+
+/**
+ * Runs the child to its end, with our standard streams. A terminal sends Ctrl+C to both processes, so the child gets it from there, and
+ * decides. Other signals are passed on.
+ */
+function runChild(cli: Invocation, program: string, args: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
+  const child = spawn(program, args, { stdio: "inherit", env });
+  const onTerminal = cli.stdin.isTTY || cli.stdout.isTTY || cli.stderr.isTTY;
+  cli.takeSignals((signal) => {
+    if (!(signal === "SIGINT" && onTerminal)) child.kill(signal);
+  });
+  endWithShellOfNpm(cli, () => child.kill("SIGTERM"));
+  return new Promise((resolve, reject) => {
+    child.on("exit", (code, signal) => {
+      resolve(codeOf(code, signal));
+    });
+    child.on("error", reject);
+  });
+}
+
+/** The refusal of a command that could not be run. */
+function spawnFailure(program: string, { code }: NodeJS.ErrnoException): Failure {
+  const base = { code: "refused", problems: [] };
+  const hint = /\s/.test(program)
+    ? { text: "A whole line is for a shell", command: ["idp", "exec", "--", "sh", "-c", program] }
+    : { text: "Is it installed, and in PATH?" };
+  return code === "ENOENT" || code === "ENOTDIR"
+    ? { ...base, message: `${program} was not found`, hint, exit: notFound }
+    : {
+        ...base,
+        message: `${program} cannot be run`,
+        hint: { text: "Is it a program, and executable?" },
+        exit: notExecutable,
+      };
+}
+
+/** @throws {OperationError} usage if it is not JSON; the server checks whether it is a fault */
+function faultOf(text: string): FaultInput {
+  try {
+    return Object(JSON.parse(text)) as FaultInput;
+  } catch (error) {
+    throw new OperationError("usage", "--fault is not JSON", {
+      hint: { text: "For example", command: ["--fault", '{"endpoint":"token","status":503}'] },
+      cause: error,
+    });
+  }
+}
+
+/** By these the child trusts the certificate of `--https`; programs on Node.js do so without a change. */
+async function caVariables({ env }: Invocation, tls: ServedTls | null): Promise<Readonly<Record<string, string>>> {
+  if (tls === null || tls.caFile === null) return {};
+  return {
+    OIDC_CA_FILE: tls.caFile,
+    NODE_EXTRA_CA_CERTS: await extraCaFile(tls.caFile, env["NODE_EXTRA_CA_CERTS"]),
+  };
+}
+
+/** Starts the server. If the environment of the child cannot be made, it is closed again. */
+async function startServer(
+  cli: Invocation,
+  flags: ExecFlags,
+): Promise<{
+  idp: Idp;
+  env: NodeJS.ProcessEnv;
+  identity: Identity | null;
+  evidence: Evidence;
+  removeTls: () => void;
+}> {
+  const { sources } = findFixtures(await withStdin(cli, fixturePaths(cli, flags)), process.cwd());
+  const settings = settingsOf(flags);
+  const evidence = await collectEvidence(flags.log);
+  const tls = await httpsOf(cli, flags, null);
+  const idp = await withFixtures(sources, () =>
+    createIdp({
+      ...{ port: 0, fixtures: sources, settings, ...(tls !== null && { tls: tls.tls }) },
+      ...{ log: (note) => say(cli, note), commandLine: commandLineOfTest, onRequest: evidence.take },
+    }),
+  );
+  try {
+    for (const fault of flags.fault ?? []) await idp.faults.add(faultOf(fault));
+    const env = { ...(await environmentOf(cli, idp, flags)), ...(await caVariables(cli, tls)) };
+    const { users, clients } = await idp.call("status", {});
+    // The last one, so that nothing of it is left behind by an error of the others.
+    const identity = await startWorkload(idp, flags);
+    say(cli, `idp: ${idp.issuer} in memory, ${count(users, "user")}, ${count(clients, "client")}`);
+    const removeTls = (): void => tls?.remove();
+    return { idp, env: { ...env, ...identity?.variables }, identity, evidence, removeTls };
+  } catch (error) {
+    await idp.close();
+    tls?.remove();
+    throw error;
+  }
+}
+
+/** `idp exec`: runs a command with its own server in memory. */
+export async function exec(cli: Invocation, typed: TypedCommand, flags: ExecFlags): Promise<number> {
+  const { program, args } = commandOf(typed);
+  let interrupted = 0;
+  cli.takeSignals((signal) => {
+    interrupted = codeOf(null, signal);
+  });
+  const started = await startServer(cli, flags).catch(failureOf);
+  if ("exit" in started) {
+    printFailure(cli, started, null);
+    return ownFailure;
+  }
+  const { idp, env, identity, evidence, removeTls } = started;
+  try {
+    if (interrupted > 0) return interrupted;
+    const code = await runChild(cli, program, args, env);
+    await evidence.leave(cli, code);
+    say(cli, `idp: stopped. ${program} ended with ${code}.`);
+    return code;
+  } catch (error) {
+    const failure =
+      error instanceof OperationError ? failureOf(error) : spawnFailure(program, error as NodeJS.ErrnoException);
+    printFailure(cli, failure, null);
+    return failure.exit;
+  } finally {
+    await identity?.close();
+    await Promise.race([idp.close(), delay(closingTimeoutMs, null, { ref: false })]);
+    removeTls();
+  }
+}

@@ -1,0 +1,64 @@
+import type { ClientView } from "../../../core/clients/admin.ts";
+import type { Hint } from "../../../core/hint.ts";
+import { valuesOf } from "../env/app-client.ts";
+import { variablesOf } from "../env/app-variables.ts";
+import type { Variables } from "../env/format.ts";
+import { piecesOf } from "../env/libraries.ts";
+import type { Invocation } from "../../invocation.ts";
+import { isBeforeStart, targetBeforeStart } from "../../target/before-start.ts";
+import { findTarget } from "../../target/target.ts";
+import { variablesFor } from "./library.ts";
+import { file } from "./place.ts";
+import type { FoundLibrary, Project } from "./project.ts";
+
+export interface CodePiece {
+  /** "into src/auth.js, a new file". */
+  readonly where: string;
+  /** The file of which it is the whole text, and which does not exist yet; null for none. */
+  readonly file: string | null;
+  /** The file that has its place already; null for none. */
+  readonly there: string | null;
+  readonly text: string;
+}
+
+/** What the app itself needs: variables, and code to paste. */
+export interface Connection {
+  /** The variables of `idp env` for `.env.local`; null if the code has the values. */
+  readonly own: Variables | null;
+  readonly more: Variables;
+  readonly pieces: readonly CodePiece[];
+  readonly signsInAt: string | null;
+  readonly notes: readonly (string | Hint)[];
+}
+
+/** @param text the text of the fixture file, which may not exist yet @throws {OperationError} refused if the library cannot use the client */
+export async function connectionOf(
+  cli: Invocation,
+  text: string,
+  {
+    clientId,
+    project,
+    found,
+  }: { readonly clientId: string; readonly project: Project; readonly found: FoundLibrary | null },
+): Promise<Connection> {
+  const fixtures = await targetBeforeStart(cli, { sources: [{ name: file, text }], names: [file] });
+  const client = await fixtures.call("clients.show", { client_id: clientId, secrets: true });
+  const there = await findTarget(cli).catch(() => fixtures);
+  const served = await (isBeforeStart(cli, there) ? fixtures : there).call("status", {});
+  const { issuer } = served;
+  const variables = found === null ? null : variablesFor(project, found.library);
+  const own = ownVariables(
+    issuer,
+    client,
+    variables?.prefix ?? (client.public ? project.framework?.inBrowser?.prefix : ""),
+  );
+  if (found === null) return { own, more: [], pieces: [], signsInAt: null, notes: [] };
+  const app = { ...project, folder: process.cwd(), package: found.package, variables };
+  const { pieces, variables: more, signsInAt, notes } = piecesOf(found.library, served, client, app);
+  return { own: variables === null ? null : own, pieces, more, signsInAt, notes };
+}
+
+const ownVariables = (issuer: string, client: ClientView, prefix = ""): Variables =>
+  [...variablesOf(valuesOf(issuer, client), { prefix })].flatMap(([name, value]) =>
+    value === null ? [] : [[name, value] as const],
+  );

@@ -1,0 +1,177 @@
+/*
+ * cli/commands/init: `idp init` makes a fixture file, the app's variables and the code that signs users in, from the app's folder. project.ts says what
+ * is in the folder, app.ts asks for the rest, connect.ts makes variables and code, place.ts and env-file.ts write.
+ */
+import { readFileSync } from "node:fs";
+import { OperationError } from "../../../core/errors.ts";
+import { checkFixtures } from "../../../core/seed/seed.ts";
+import type { Hint } from "../../../core/hint.ts";
+import { confirmed } from "../../input/ask.ts";
+import type { Invocation } from "../../invocation.ts";
+import { escapeLine, escapeText } from "../../output/escape.ts";
+import { answer, type Outcome } from "../../output/print.ts";
+import type { Style } from "../../output/style.ts";
+import { pairs } from "../../output/table.ts";
+import { findServer, startCommand } from "../../target/target.ts";
+import { appOf } from "./app.ts";
+import { connectionOf, type CodePiece, type Connection } from "./connect.ts";
+import { envFile } from "../env/choices.ts";
+import { addToEnvFile } from "./env-file.ts";
+import { fixtureText, type NewApp } from "./fixtures.ts";
+import type { InitFlags } from "./flags.ts";
+import { checkPlace, file, ignoreSecrets, secretsHere, writeFixtures, writeNewFile } from "./place.ts";
+import { projectOf } from "./project.ts";
+
+/** The same command with one more flag. */
+const again = (
+  { type, for: library, client, redirectUri = [], port, user = [] }: InitFlags,
+  flag: string,
+): readonly string[] => [
+  ...["idp", "init"],
+  ...(type === undefined ? [] : ["--type", type]),
+  ...(library === undefined ? [] : ["--for", library]),
+  ...(client === undefined ? [] : ["--client", client]),
+  ...redirectUri.flatMap((uri) => ["--redirect-uri", uri]),
+  ...(port === undefined ? [] : ["--port", String(port)]),
+  ...user.flatMap((name) => ["--user", name]),
+  flag,
+];
+
+/** The flag that set a field. */
+const flagOf = (path: string): string =>
+  path.startsWith("users") ? "--user" : path.includes("redirect_uris") ? "--redirect-uri" : "--client";
+
+/** Checks the file as `idp start` would: whatever is refused came from a flag. @throws {OperationError} usage */
+async function checkText(text: string): Promise<void> {
+  try {
+    await checkFixtures([{ name: file, text }]);
+  } catch (error) {
+    const [problem] = error instanceof OperationError ? error.problems : [];
+    if (problem === undefined) throw error;
+    throw new OperationError("usage", `${flagOf(problem.path)} ${problem.message}`);
+  }
+}
+
+/** `idp init`: an app's fixture file, variables and code. @param files of another tool, with `--from` */
+export async function init(cli: Invocation, files: readonly string[], flags: InitFlags): Promise<Outcome> {
+  if (flags.from !== undefined) return (await import("./from.ts")).initFrom(cli, flags.from, files, flags);
+  if (files.length > 0) {
+    throw new OperationError("usage", `${files.join(" ")}: a file is read with --from only`, {
+      hint: { text: "Write", command: ["idp", "init", "--from", "TOOL", ...files] },
+    });
+  }
+  const place = { flags, again: (flag: string) => again(flags, flag) };
+  checkPlace(place);
+  const project = projectOf(process.cwd());
+  const { app: asked, found, notes } = await appOf(cli, flags, project);
+  const kept = await secretsHere(asked.clientId);
+  const app = { ...asked, secret: asked.secret === null ? null : (kept.secret ?? asked.secret) };
+  const text = fixtureText(app);
+  await checkText(text);
+  const connection = await connectionOf(cli, text, { clientId: app.clientId, project, found });
+  const { own, more } = connection;
+  // Secrets stay. An address, such as NEXTAUTH_URL, follows the redirect URI.
+  const env = more.map(([name, value]) => [name, URL.canParse(value) ? value : (kept.env[name] ?? value)] as const);
+  const whole = fixtureText({ ...app, env });
+  if (flags.stdout === true) {
+    return answer({ ...documentOf(app), file: null, text: whole }, () => whole.trimEnd(), {
+      notes: [...notes, ...(app.secret === null || kept.secret !== null ? [] : [newSecrets])],
+    });
+  }
+  // Before the fixtures, so that the command can be repeated where a file cannot be written.
+  const pieces = await writeCode(cli, connection.pieces.filter(isMissing));
+  writeFixtures(place, whole);
+  const { added, different } = own === null ? { added: [], different: [] } : await addToEnvFile(own, env);
+  const titles = [project.frameworkTitle, found?.title ?? null].filter((title) => title !== null);
+  const document = {
+    ...documentOf(app),
+    file,
+    found: titles,
+    library: found?.library ?? null,
+    env: added.length === 0 ? null : { file: envFile, variables: added },
+    pieces,
+  };
+  return answer(document, (shown, style) => textOf(shown, pieces, style), {
+    notes: [...notes, ...(await nextNotes(cli, connection, different))],
+  });
+}
+
+const newSecrets = "Each run makes new secrets: idp init will write others";
+
+/** Whether the app does not have the code yet, from an earlier run. */
+const isMissing = ({ there, text }: CodePiece): boolean =>
+  there === null || readFileSync(there, "utf8").trim() !== text.trim();
+
+/** Writes the files that do not exist yet, if the person says so, or `--yes` does. */
+async function writeCode(cli: Invocation, pieces: readonly CodePiece[]) {
+  const files = pieces.flatMap(({ file: name }) => (name === null ? [] : [name]));
+  const isWritten =
+    files.length > 0 && (cli.yes || (cli.interactive && (await confirmed(cli, `Write ${files.join(" and ")}?`, true))));
+  return pieces.map(({ where, file: name, text }) => {
+    if (name === null || !isWritten) return { where, text, written: false };
+    writeNewFile(name, `${text}\n`);
+    return { where: `into ${name}`, text, written: true };
+  });
+}
+
+const documentOf = ({ clientId, secret, redirectUris, users }: NewApp) => ({
+  client: { client_id: clientId, ...(secret !== null && { client_secret: secret }), redirect_uris: redirectUris },
+  users: users.map((username) => ({ username, password: username })),
+});
+
+type Shown = ReturnType<typeof documentOf> & {
+  readonly found: readonly string[];
+  readonly env: { readonly variables: readonly string[] } | null;
+};
+
+type Pieces = Awaited<ReturnType<typeof writeCode>>;
+
+/** Code is not indented, so that it can be copied as it is. */
+function textOf({ client, users, found, env }: Shown, pieces: Pieces, style: Style): string {
+  const maxLength = Math.max(0, ...users.map(({ username }) => username.length));
+  const rows = [
+    ...(found.length === 0 ? [] : [["For", found.join(", ")] as const]),
+    ["Client", client.client_id] as const,
+    ...(client.client_secret === undefined ? [] : [["Secret", client.client_secret] as const]),
+    ...client.redirect_uris.map((uri) => ["Redirect URI", uri] as const),
+    ...users.map(
+      ({ username, password }, index) =>
+        [index === 0 ? "Users" : "", `${username.padEnd(maxLength)}  password ${password}`] as const,
+    ),
+  ];
+  return [
+    `Created ${style.bold(file)}`,
+    pairs(rows, style, "  "),
+    ...(env === null ? [] : [`Wrote ${env.variables.join(", ")} into ${style.bold(envFile)}`]),
+    ...pieces.flatMap(({ where, text, written }) => [
+      "",
+      `${written ? "Wrote" : "Paste"} this ${style.bold(escapeLine(where))}:`,
+      "",
+      escapeText(text),
+    ]),
+    ...(pieces.length === 0 ? [] : [""]),
+  ].join("\n");
+}
+
+/** The next steps. */
+async function nextNotes(
+  cli: Invocation,
+  { signsInAt, notes }: Connection,
+  different: readonly string[],
+): Promise<readonly (string | Hint)[]> {
+  const ignored = ignoreSecrets();
+  const server = await findServer(cli).catch(() => null);
+  const next: Hint =
+    server === null
+      ? { text: "Next", command: startCommand }
+      : { text: `Next, for the server that runs at ${server.url}`, command: ["idp", "seed"] };
+  return [
+    ...notes,
+    ...(different.length === 0 ? [] : [`${envFile} has other values. The app needs: ${different.join(" ")}`]),
+    ...(ignored.length === 0 ? [] : [`Added to .gitignore: ${ignored.join(" ")}`]),
+    next,
+    ...(signsInAt === null ? [] : [`Then start your app, and sign in at ${signsInAt}`]),
+    { text: "To print the settings that your app needs", command: ["idp", "env"] },
+    { text: "To run your tests with it", command: ["idp", "exec", "--", "npm", "test"] },
+  ];
+}

@@ -1,0 +1,85 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Library } from "../env/choices.ts";
+import { forms } from "../env/libraries.ts";
+import { frameworkAmong, type Framework } from "../env/frameworks.ts";
+import type { Code } from "../env/libraries/form.ts";
+import { dependenciesOf, installedMajor, manifestOf } from "../env/manifest.ts";
+
+/** What a project's files say about the app. It is only used for proposals. The libraries themselves are in cli/commands/env/libraries.ts. */
+
+/** Files in which projects in other languages name their dependencies. */
+const otherManifests = [
+  ...["pom.xml", "build.gradle", "build.gradle.kts"],
+  ...["requirements.txt", "pyproject.toml", "Pipfile", "go.mod"],
+];
+
+/** A library that signs users in, as the project names it. */
+export interface FoundLibrary {
+  readonly library: Library;
+  /** The npm package that shows this; null if another file does. */
+  readonly package: string | null;
+  /** "next-auth 4". */
+  readonly title: string;
+}
+
+export interface Project extends Code {
+  /** A client id made from its name. */
+  readonly clientId: string;
+  readonly framework: Framework | null;
+  /** "next 16". */
+  readonly frameworkTitle: string | null;
+  readonly libraries: readonly FoundLibrary[];
+}
+
+/** For a project about which nothing is known. */
+export const usual = { clientId: "app", origin: "http://localhost:3000" };
+
+/** What can be proposed for the project in a folder. */
+export function projectOf(folder: string): Project {
+  const manifest = manifestOf(folder);
+  const packages = dependenciesOf(manifest);
+  const has = (name: string): boolean => Object.hasOwn(packages, name);
+  const titled = (name: string): string => [name, installedMajor(folder, name) ?? ""].join(" ").trim();
+  const [name, framework] = frameworkAmong(packages) ?? [];
+  const exists = (path: string): boolean => existsSync(join(folder, path));
+  const isTypeScript = exists("tsconfig.json");
+  const isBundled = name !== undefined && !["express", "fastify"].includes(name);
+  return {
+    clientId: clientIdOf(manifest["name"]),
+    framework: framework ?? null,
+    frameworkTitle: name === undefined ? null : titled(name),
+    libraries: librariesOf(has, titled, textOf(folder)),
+    exists,
+    has,
+    isTypeScript,
+    isModule: manifest["type"] === "module" || isTypeScript || isBundled,
+  };
+}
+
+/** Each library once, in the order of the table. */
+function librariesOf(
+  has: (name: string) => boolean,
+  titled: (name: string) => string,
+  others: string,
+): readonly FoundLibrary[] {
+  return (Object.keys(forms) as Library[]).flatMap((library): readonly FoundLibrary[] => {
+    const { packages = {}, mention } = forms[library];
+    const name = Object.keys(packages).find(has);
+    if (name !== undefined) return [{ library, package: name, title: titled(name) }];
+    return mention !== undefined && others.includes(mention) ? [{ library, package: null, title: mention }] : [];
+  });
+}
+
+/** What the manifests of other languages say, in lower case. */
+const textOf = (folder: string): string =>
+  otherManifests
+    .map((name) => join(folder, name))
+    .filter((path) => existsSync(path))
+    .map((path) => readFileSync(path, "utf8").toLowerCase())
+    .join("\n");
+
+function clientIdOf(name: unknown): string {
+  const clientId = (typeof name === "string" ? name : "").replace(/^@[^/]*\//, "").replace(/[^A-Za-z0-9._-]/g, "-");
+  return /[A-Za-z0-9]/.test(clientId) ? clientId : usual.clientId;
+}

@@ -1,0 +1,87 @@
+import type { IssuerView } from "../../core/issuers/issuer-view.ts";
+import { filesIn } from "../../core/fixture-files/source.ts";
+import { readFixtures } from "../../serve/fixture-logos.ts";
+import { confirmed, notConfirmed } from "../input/ask.ts";
+import { withFixtures } from "../input/foreign-fixtures.ts";
+import type { Invocation } from "../invocation.ts";
+import { escapeLine } from "../output/escape.ts";
+import { answer, type Outcome } from "../output/print.ts";
+import type { Style } from "../output/style.ts";
+import { pairs, table } from "../output/table.ts";
+import { commandLine } from "../output/command-line.ts";
+import { withStdin } from "../flags/fixtures.ts";
+import { findTarget } from "../target/target.ts";
+
+/** `idp issuers`: the issuers beside the first one. */
+
+export interface AddFlags {
+  readonly fixtures?: readonly string[];
+}
+
+/** `idp issuers list` */
+export async function listIssuers(cli: Invocation): Promise<Outcome> {
+  const issuers = await (await findTarget(cli)).call("issuers.list", {});
+  const add = commandLine(cli)(["idp", "issuers", "add", "tenant-a"]);
+  return answer(issuers, (shown, style) =>
+    shown.length === 0
+      ? `No issuers beside the first one. Add one: ${add}`
+      : table(
+          [
+            { title: "NAME", value: ({ name }) => name },
+            { title: "ISSUER", value: ({ issuer }) => issuer },
+            { title: "USERS", value: ({ users }) => String(users) },
+            { title: "CLIENTS", value: ({ clients }) => String(clients) },
+            { title: "", value: ({ problem }) => problem ?? "", color: style.red, shrinks: true },
+          ],
+          shown,
+          style,
+          cli.width,
+        ),
+  );
+}
+
+/** `idp issuers show` */
+export async function showIssuer(cli: Invocation, name: string): Promise<Outcome> {
+  const issuer = await (await findTarget(cli)).call("issuers.show", { name });
+  return answer(issuer, describe);
+}
+
+function describe({ name, issuer, data, users, clients, grants, problem }: IssuerView, style: Style): string {
+  const content = [
+    ["users", String(users)] as const,
+    ["clients", String(clients)] as const,
+    ["grants", String(grants)] as const,
+  ];
+  return [
+    style.bold(name),
+    pairs(
+      [
+        ["issuer", issuer],
+        ...(data === null ? [] : [["data", data] as const]),
+        ...(problem === null ? content : [["problem", escapeLine(problem)] as const]),
+      ],
+      style,
+    ),
+  ].join("\n");
+}
+
+/** `idp issuers add` */
+export async function addIssuer(cli: Invocation, name: string, { fixtures }: AddFlags): Promise<Outcome> {
+  const read = fixtures && (await readFixtures(await withStdin(cli, fixtures), process.cwd()));
+  const sources = read && filesIn(read.sources);
+  const target = await findTarget(cli);
+  const made = await withFixtures(sources ?? [], () => target.call("issuers.add", { name, sources }));
+  return answer(made, ({ issuer }) => `Added ${name}: ${issuer}`, { notes: [target.where] });
+}
+
+/** `idp issuers remove` */
+export async function removeIssuer(cli: Invocation, name: string): Promise<Outcome> {
+  const target = await findTarget(cli);
+  const { users, clients } = await target.call("issuers.show", { name });
+  const question = `Remove the issuer ${name} with its ${users} users, ${clients} clients and everything else?`;
+  if (!(await confirmed(cli, question))) throw notConfirmed("nothing was removed");
+  await target.call("issuers.remove", { name });
+  return answer({ removed: name }, ({ removed }) => `Removed ${removed} and all of its data.`, {
+    notes: [target.where],
+  });
+}

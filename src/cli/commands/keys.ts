@@ -1,0 +1,58 @@
+import type { KeyView } from "../../core/keys/admin.ts";
+import type { OperationInput } from "../../core/operations/table.ts";
+import { confirmed, notConfirmed } from "../input/ask.ts";
+import type { Invocation } from "../invocation.ts";
+import { answer, type Outcome } from "../output/print.ts";
+import type { Style } from "../output/style.ts";
+import { table } from "../output/table.ts";
+import { findTarget } from "../target/target.ts";
+
+const keyTable = (cli: Invocation, keys: readonly KeyView[], style: Style): string =>
+  table(
+    [
+      { title: "KEY", value: (key) => key.kid },
+      { title: "ALG", value: (key) => key.alg },
+      { title: "USE", value: (key) => key.use },
+      {
+        title: "STATUS",
+        // The day is enough here, and fits beside the key; --json has the time.
+        value: (key) => (key.expiresAt === null ? key.status : `verifies until ${key.expiresAt.slice(0, 10)}`),
+        color: (text, key) => (key.status === "signing" ? style.green(text) : style.dim(text)),
+      },
+    ],
+    keys,
+    style,
+    cli.width,
+  );
+
+/** `idp keys list` */
+export async function listKeys(cli: Invocation): Promise<Outcome> {
+  const keys = await (await findTarget(cli)).call("keys.list", {});
+  return answer(keys, (shown, style) => keyTable(cli, shown, style));
+}
+
+/** `idp keys rotate` */
+export async function rotateKeys(cli: Invocation, flags: OperationInput<"keys.rotate">): Promise<Outcome> {
+  const target = await findTarget(cli);
+  const keys = await target.call("keys.rotate", { alg: flags.alg, saml: flags.saml });
+  return answer(keys, (shown, style) => keyTable(cli, shown, style), {
+    notes: [
+      flags.saml === true
+        ? "The metadata lists the new certificate, then the old one until its key is removed."
+        : "The old keys stay published until the tokens that they signed have expired.",
+      target.where,
+    ],
+  });
+}
+
+/** `idp keys remove` */
+export async function removeKey(cli: Invocation, kid: string): Promise<Outcome> {
+  const target = await findTarget(cli);
+  if (!(await confirmed(cli, `Remove key ${kid}? Tokens that it signed become invalid.`))) {
+    throw notConfirmed(`key ${kid} is not removed`);
+  }
+  await target.call("keys.remove", { id: kid });
+  return answer({ removed: kid }, ({ removed }) => `Removed key ${removed}.`, {
+    notes: ["Tokens that it signed are invalid from now on.", target.where],
+  });
+}

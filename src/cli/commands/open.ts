@@ -1,0 +1,46 @@
+import { baseOf } from "../../core/endpoints.ts";
+import { OperationError } from "../../core/errors.ts";
+import type { Invocation } from "../invocation.ts";
+import { openBrowser, openWithKey } from "../output/open-browser.ts";
+import { answer, print, type Outcome } from "../output/print.ts";
+import { issuerAt } from "../target/remote.ts";
+import { serverAddress, findTarget, noServer, startHint } from "../target/target.ts";
+
+/** The paths of the pages below the issuer, by their names on the command line. */
+const paths = {
+  account: "/account",
+  device: "/device",
+  discovery: "/.well-known/openid-configuration",
+} as const;
+
+/** How long to wait for an answer, in milliseconds. */
+const timeoutMs = 5000;
+
+const pathOf = (page: string): string | null => (Object.hasOwn(paths, page) ? paths[page as keyof typeof paths] : null);
+
+/**
+ * `idp open`: prints the address of a page of the running server, and on a terminal opens it in a browser.
+ * @param page the name of a page, or a sign-in of the inspector
+ */
+export async function open(cli: Invocation, page: string): Promise<Outcome> {
+  const address = serverAddress(cli);
+  const issuer = address === null ? null : await issuerAt(address, timeoutMs);
+  if (issuer === null) {
+    if (cli.url === null) throw await noServer(cli);
+    throw new OperationError("no_server", `nothing answers at ${cli.url}`, { hint: await startHint(cli) });
+  }
+  const path = pathOf(page);
+  const url = path === null ? await inspectorAddress(cli, page) : `${baseOf(issuer)}${path}`;
+  const outcome = answer({ url }, (shown) => shown.url);
+  if (!cli.interactive || !cli.stdout.isTTY) return outcome;
+  // First, because a browser may take a while, or may not come at all.
+  print(cli, outcome);
+  await (path === null ? openWithKey(cli, url) : openBrowser(cli, url));
+  return answer({ url }, () => "");
+}
+
+/** The address with a key that opens the inspector once. */
+async function inspectorAddress(cli: Invocation, page: string): Promise<string> {
+  const target = await findTarget(cli);
+  return (await target.call("inspector.open", page === "inspector" ? {} : { flow: page })).url;
+}

@@ -1,0 +1,79 @@
+import type { ResetOutcome, ResetResult } from "../../core/seed/reset.ts";
+import { confirmed, notConfirmed } from "../input/ask.ts";
+import { filesIn } from "../../core/fixture-files/source.ts";
+import { readFixtures } from "../../serve/fixture-logos.ts";
+import type { Invocation } from "../invocation.ts";
+import { answer, type Outcome } from "../output/print.ts";
+import { showProgress } from "../output/progress.ts";
+import { withStdin } from "../flags/fixtures.ts";
+import type { Style } from "../output/style.ts";
+import { pairs } from "../output/table.ts";
+import { findTarget } from "../target/target.ts";
+import { count, few } from "../output/words.ts";
+
+export interface ResetFlags {
+  readonly fixtures?: readonly string[];
+  readonly keys?: true;
+}
+
+/** `idp reset`: back to the fixtures, of the running server or of the folder. */
+export async function reset(cli: Invocation, flags: ResetFlags): Promise<Outcome> {
+  const { fixtures } = flags;
+  const given = fixtures === undefined ? undefined : await readFixtures(await withStdin(cli, fixtures), process.cwd());
+  const target = await findTarget(cli);
+  const question = `Reset to ${given?.names.join(", ") ?? "the fixtures"}? All changes, sessions, grants and tokens are discarded.`;
+  if (!(await confirmed(cli, question))) throw notConfirmed("nothing was reset");
+  const progress = showProgress(cli, "Applying fixtures");
+  try {
+    const input = { sources: given && filesIn(given.sources), keys: flags.keys };
+    const result = await target.call("reset", input, progress.update);
+    return answer(result, describe, {
+      notes: [keysNote(result), target.where],
+    });
+  } finally {
+    progress.end();
+  }
+}
+
+const keysNote = ({ keysRenewed }: ResetResult): string =>
+  keysRenewed
+    ? "All earlier tokens are invalid, and the signing keys are new."
+    : "All earlier tokens are invalid. The signing keys stay; --keys replaces them.";
+
+/** `user dave`, `2 users (dave, erin)`; "" for none. */
+function named(kind: string, names: readonly string[]): string {
+  if (names.length === 0) return "";
+  return names.length === 1 ? `${kind} ${few(names)}` : `${count(names.length, kind)} (${few(names)})`;
+}
+
+/** What was reset. What did not change is left out. */
+function describe(result: ResetResult, style: Style): string {
+  const { fixtures, users, clients, scopes, grants, settings, sessionsEnded } = result;
+  const kinds = [
+    ["user", users],
+    ["client", clients],
+    ["scope", scopes],
+  ] as const;
+  const number = (of: number, what: string): string => (of === 0 ? "" : count(of, what));
+  const edits = ({ changed }: ResetOutcome): string[] =>
+    changed.map(({ name, fields }) => `${name}: ${fields.join(" ")}`);
+  const rows = {
+    removed: [
+      ...kinds.map(([kind, { removed }]) => named(kind, removed)),
+      number(grants.removed.length, "grant"),
+      number(sessionsEnded, "session"),
+    ],
+    "brought back": [...kinds.map(([kind, { added }]) => named(kind, added)), number(grants.added.length, "grant")],
+    undone: [
+      ...kinds.map(([kind, outcome]) => named(kind, edits(outcome))),
+      number(grants.changed.length, "grant"),
+      settings.length === 0 ? "" : `settings: ${settings.join(" ")}`,
+    ],
+  };
+  const said = Object.entries(rows)
+    .map(([what, parts]) => [what, parts.filter((part) => part !== "").join(", ")] as const)
+    .filter(([, parts]) => parts !== "");
+  const name = fixtures.length === 0 ? "the fixtures" : fixtures.join(", ");
+  const head = `Reset to ${name}: ${count(users.total, "user")}, ${count(clients.total, "client")}.`;
+  return said.length === 0 ? head : `${head}\n${pairs(said, style)}`;
+}

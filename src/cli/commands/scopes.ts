@@ -1,0 +1,24 @@
+import type { ScopeView } from "../../core/scopes/scopes.ts";
+import type { Invocation } from "../invocation.ts";
+import { answer, type Outcome } from "../output/print.ts";
+import { table } from "../output/table.ts";
+import { findTarget } from "../target/target.ts";
+
+const descriptionOf = ({ description }: ScopeView): string => description["en"] ?? Object.values(description)[0] ?? "";
+
+/** `idp scopes` */
+export async function listScopes(cli: Invocation): Promise<Outcome> {
+  const scopes = await (await findTarget(cli)).call("scopes.list", {});
+  return answer(scopes, (shown, style) =>
+    table(
+      [
+        { title: "SCOPE", value: ({ name }) => name },
+        { title: "DESCRIPTION", value: descriptionOf },
+        { title: "CLAIMS", value: ({ claims }) => claims.join(" "), shrinks: true },
+      ],
+      shown,
+      style,
+      cli.width,
+    ),
+  );
+}

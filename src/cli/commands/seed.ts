@@ -1,0 +1,145 @@
+/*
+ * cli/state: commands on all records at once: seed, reset, export, import.
+ */
+import { colorNote } from "../../core/brand/brand.ts";
+import { brandsIn } from "../../core/fixture-files/logos.ts";
+import { filesIn, readSource, usersWithoutEmail, type FixtureSource } from "../../core/fixture-files/source.ts";
+import { OperationError } from "../../core/errors.ts";
+import { didYouMean } from "../../core/nearest.ts";
+import type { OperationInput } from "../../core/operations/table.ts";
+import { readFixtures } from "../../serve/fixture-logos.ts";
+import type { Invocation } from "../invocation.ts";
+import { withFixtures } from "../input/foreign-fixtures.ts";
+import { withStdin } from "../flags/fixtures.ts";
+import type { FieldsOfFixtures } from "../../core/fixtures/fields.ts";
+import type { Style } from "../output/style.ts";
+import { answer, type Outcome } from "../output/print.ts";
+import { clientScopeNotes } from "../output/scope-notes.ts";
+import { showProgress } from "../output/progress.ts";
+import { seedSummary } from "./start/seed-summary.ts";
+import type { Hint } from "../../core/hint.ts";
+import { findTarget, type Target } from "../target/target.ts";
+
+export interface SeedFlags {
+  readonly check?: true;
+  readonly printSchema?: true;
+  readonly fields?: true;
+}
+
+/** The names of the files, or the built-in demo. */
+const namesOf = (names: readonly string[]): string => (names.length === 0 ? "built-in demo" : names.join(", "));
+
+/** `idp seed`: applies fixture files to a running server or to the folder, which is made if it does not exist. */
+export async function seed(cli: Invocation, paths: readonly string[], flags: SeedFlags): Promise<Outcome> {
+  if (flags.printSchema === true) {
+    const { fixtureSchema } = await import("../../core/fixtures/json-schema.ts");
+    return answer(fixtureSchema(), (schema) => JSON.stringify(schema, null, 2));
+  }
+  if (flags.fields === true) {
+    const { fieldsOfFixtures } = await import("../../core/fixtures/fields.ts");
+    return answer(named(fieldsOfFixtures(), paths), (sections, style) => fieldLines(sections, style));
+  }
+  const { sources, names } = await readFixtures(await withStdin(cli, paths), process.cwd(), ["idp", "seed"]);
+  if (names.length === 0) {
+    const target = await findTarget(cli);
+    if (target.server !== null) return seedInUse(cli, target, flags);
+  }
+  if (flags.check === true) {
+    const { checkFixtures } = await import("../../core/seed/seed.ts");
+    await withFixtures(sources, () => checkFixtures(sources));
+    return answer({ valid: true, files: names }, () => `${namesOf(names)}: no problem found`, {
+      notes: [...(names.length === 0 ? [demoChecked] : []), ...(await notesOn(sources, null))],
+    });
+  }
+  const target = await findTarget(cli);
+  const progress = showProgress(cli, "Applying fixtures");
+  try {
+    const result = await withFixtures(sources, () => target.call("seed", inputOf(sources), progress.update));
+    progress.end();
+    return answer(result, (shown) => `${namesOf(names)}: ${seedSummary(shown)}`, {
+      notes: [...(await notesOn(sources, target)), target.where],
+    });
+  } finally {
+    progress.end();
+  }
+}
+
+const demoChecked: Hint = {
+  text: "No fixture file is here, so this is about the demo. To check a file",
+  command: ["idp", "seed", "--check", "FILE"],
+};
+
+/** Without a file, a running server checks or applies its own fixtures, so that the demo is not added to them. */
+async function seedInUse(cli: Invocation, target: Target, { check }: SeedFlags): Promise<Outcome> {
+  if (check === true) {
+    const { files } = await target.call("fixtures.check", {});
+    return answer({ valid: true, files }, () => `${ofServer(files)}: no problem found`, { notes: [target.where] });
+  }
+  const files = (await target.call("fixtures.list", {})).map(({ file }) => file);
+  const progress = showProgress(cli, "Applying fixtures");
+  try {
+    const result = await target.call("fixtures.apply", {}, progress.update);
+    return answer(result, (shown) => `${ofServer(files)}: ${seedSummary(shown)}`, { notes: [target.where] });
+  } finally {
+    progress.end();
+  }
+}
+
+/** The names of its files; none for the demo, and for the objects of a program. */
+const ofServer = (files: readonly string[]): string =>
+  files.length === 0 ? "the server's fixtures" : files.join(", ");
+
+/** What an operator should know of fixtures without a problem. */
+const notesOn = async (sources: readonly FixtureSource[], target: Target | null): Promise<readonly string[]> => [
+  ...(await adjustedColors(sources)),
+  ...(await withoutEmail(sources)),
+  ...(await clientScopeNotes(sources, target)),
+];
+
+async function adjustedColors(sources: readonly FixtureSource[]): Promise<readonly string[]> {
+  const documents = await Promise.all(sources.map(readSource));
+  return documents.flatMap(({ value }) => brandsIn(value)).flatMap(({ brand }) => colorNote(brand) ?? []);
+}
+
+/** A line on the users without an e-mail address, whose apps would never meet such a user elsewhere. */
+async function withoutEmail(sources: readonly FixtureSource[]): Promise<readonly string[]> {
+  const names = await usersWithoutEmail(sources);
+  if (names.length === 0) return [];
+  return [`Without an e-mail address: ${names.join(", ")}. The service itself always has one.`];
+}
+
+/** The named sections; all of them without a name. @throws {OperationError} usage for an unknown name */
+function named(sections: FieldsOfFixtures, names: readonly string[]): FieldsOfFixtures {
+  const known = Object.keys(sections);
+  const unknown = names.find((name) => !known.includes(name));
+  if (unknown !== undefined) {
+    throw new OperationError("usage", `there is no section "${unknown}"; there are ${known.join(", ")}`, {
+      hint: didYouMean(unknown, known, { text: "Every field", command: ["idp", "seed", "--fields"] }),
+    });
+  }
+  return Object.fromEntries(Object.entries(sections).filter(([name]) => names.length === 0 || names.includes(name)));
+}
+
+/** The fields, each in a line with its type and default, and its description below. */
+function fieldLines(sections: FieldsOfFixtures, style: Style): string {
+  return Object.entries(sections)
+    .map(([section, fields]) =>
+      [
+        style.bold(section),
+        ...fields.flatMap((field) => [
+          `  ${field.name}  ${style.dim(field.type)}`,
+          `      ${field.description}`,
+          ...(field.default === "" ? [] : [`      default: ${field.default}`]),
+          ...(field.example === "" ? [] : [`      example: ${field.name}: ${field.example}`]),
+        ]),
+      ].join("\n"),
+    )
+    .join("\n\n");
+}
+
+/** Texts are sent as they are, so that the server can say where something is wrong; the demo is sent as a document. */
+function inputOf(sources: readonly FixtureSource[]): OperationInput<"seed"> {
+  const [only] = sources;
+  if (only !== undefined && "value" in only) return only.value as OperationInput<"seed">;
+  return { sources: filesIn(sources) };
+}

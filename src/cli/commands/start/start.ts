@@ -1,0 +1,217 @@
+/*
+ * cli/commands/start: `idp start`: the server, its first screen and its request log.
+ */
+import { join, resolve } from "node:path";
+import { baseOf, defaultPort } from "../../../core/endpoints.ts";
+import { isServiceLink } from "../../flags/variables.ts";
+import { idpOf } from "../../../idp-of-server.ts";
+import type { IdpOptions } from "../../../index.ts";
+import { startServer, type Server } from "../../../serve/server.ts";
+import { explained } from "../../../serve/uncaught.ts";
+import { readFixtures } from "../../../serve/fixture-logos.ts";
+import { findFixtures, type FoundFixtures, type NamedFixture } from "../../../serve/fixture-files.ts";
+import { portTaken } from "./port-taken.ts";
+import { makeKeys, workers } from "./workers.ts";
+import { withFixtures } from "../../input/foreign-fixtures.ts";
+import { httpsOf, type ServedTls } from "./https.ts";
+import { escapeDeep, printableJson } from "../../output/escape.ts";
+import { firstScreen } from "./first-screen.ts";
+import type { Invocation } from "../../invocation.ts";
+import { openBrowser } from "../../output/open-browser.ts";
+import { listenForKeys } from "./keyboard.ts";
+import { endWithShellOfNpm } from "./npm-shell.ts";
+import { say } from "../../output/print.ts";
+import { showProgress, type Progress } from "../../output/progress.ts";
+import { removeReadyFile, writeReadyFile } from "./ready-file.ts";
+import { lockInMemory } from "../../target/memory-servers.ts";
+import { twoPlaces } from "../../target/store-flag.ts";
+import { adminTokenOf } from "../../target/server-of-url.ts";
+import { logRemark, requestLog } from "./request-log.ts";
+import { sayStale, screenOf } from "./screen-content.ts";
+import { stopWithStdin } from "./until-stdin-closes.ts";
+import { fixturePaths, withStdin, type FixturesFlag } from "../../flags/fixtures.ts";
+import { settingsOf } from "../../flags/settings.ts";
+import { version } from "../../../files/package.ts";
+import type { CommandLine } from "../../../core/hint.ts";
+import { commandLine } from "../../output/command-line.ts";
+
+/** The flags of `idp start`, as commander reads them. */
+export interface StartFlags extends FixturesFlag {
+  readonly port?: number;
+  readonly host?: string;
+  readonly issuer?: string;
+  readonly memory?: true;
+  readonly issuers?: number;
+  readonly allowHost?: readonly string[];
+  readonly trustedProxy?: readonly string[];
+  readonly templates?: string;
+  readonly open?: true;
+  readonly readyFile?: string;
+  readonly cert?: string;
+  readonly key?: string;
+  readonly https?: true;
+  readonly backchannel?: "off" | "dynamic";
+  readonly dynamicRegistration?: true;
+  readonly watch?: boolean;
+  readonly untilStdinCloses?: true;
+  /** A path, or the list itself. */
+  readonly controlTokens?: string;
+}
+
+function optionsOf(
+  cli: Invocation,
+  flags: StartFlags,
+  { named, found }: { readonly named: readonly NamedFixture[]; readonly found: FoundFixtures },
+  more: Pick<IdpOptions, "log" | "commandLine"> & { readonly progress: Progress; readonly tls: ServedTls | null },
+): IdpOptions {
+  const { port = defaultPort, host, issuer, allowHost, trustedProxy } = flags;
+  const adminToken = adminTokenOf(cli.env);
+  const { progress, tls, ...own } = more;
+  let read: FoundFixtures | null = found;
+  return {
+    ...(flags.memory === true ? {} : cli.store === null ? { data: cli.data } : { store: cli.store }),
+    port,
+    ...(host === undefined ? {} : { host }),
+    ...(issuer === undefined ? {} : { issuer }),
+    issuers: workers(flags.issuers ?? 0),
+    ...(allowHost === undefined ? {} : { allowHosts: allowHost }),
+    ...(trustedProxy === undefined ? {} : { trustedProxies: trustedProxy }),
+    ...(adminToken === null ? {} : { adminToken }),
+    ...(tls === null ? {} : { tls: tls.tls }),
+    ...(flags.templates === undefined ? {} : { templates: flags.templates }),
+    ...(flags.backchannel === undefined ? {} : { backchannel: flags.backchannel }),
+    ...(flags.dynamicRegistration === undefined ? {} : { dynamicRegistration: true }),
+    // The start uses what was read; a reset reads the files again.
+    fixtures: () => {
+      const { sources } = read ?? findFixtures(named, process.cwd());
+      read = null;
+      return sources;
+    },
+    onProgress: progress.update,
+    ...own,
+    settings: settingsOf(flags),
+    ...(cli.quiet && !cli.json ? {} : { onRequest: requestLog(cli) }),
+  };
+}
+
+/**
+ * `idp start`: runs until SIGINT, SIGTERM or `idp stop`. Then open requests are answered and everything is on disk.
+ * @param words the words after `idp`
+ */
+export async function start(cli: Invocation, flags: StartFlags, words: readonly string[]): Promise<null> {
+  let stop = (): void => undefined;
+  const stopped = new Promise<void>((resolve) => {
+    stop = resolve;
+  });
+  // Set first, because a signal while the server starts must end it too. A second one changes nothing.
+  cli.takeSignals(() => {
+    stop();
+  });
+  if (flags.memory === true && cli.store !== null) throw twoPlaces("--store and --memory");
+  endWithShellOfNpm(cli, stop);
+  const { IDP_PORT: port = "" } = cli.env;
+  if (isServiceLink("IDP_PORT", port)) say(cli, `IDP_PORT is ignored, because it is not a port: ${port}`);
+  if (flags.untilStdinCloses === true) stopWithStdin(cli, fixturePaths(cli, flags), stop);
+  const { readyFile } = flags;
+  if (readyFile !== undefined) await removeReadyFile(readyFile);
+  const named = await withStdin(cli, fixturePaths(cli, flags));
+  const fixtures = await readFixtures(named, process.cwd());
+  const progress = showProgress(cli, "Loading fixtures");
+  let serving = false;
+  const log = (note: string): void => {
+    if (serving) logRemark(cli, note);
+    else say(cli, note);
+  };
+  let issuer: string | null = null;
+  // A command finds this server by its data folder, or, if it is in memory, only by its address.
+  const line: CommandLine = (words, of) => {
+    const here = issuer === null ? [] : ["--url", issuer];
+    // A shared store does not say which of its servers is meant.
+    const target = flags.memory === true || (cli.store !== null && words[1] === "open") ? here : cli.target;
+    return commandLine({ env: cli.env, target })(words, of);
+  };
+  const tls = await httpsOf(cli, flags, flags.memory === true ? null : cli.data);
+  const options = optionsOf(cli, flags, { named, found: fixtures }, { progress, log, tls, commandLine: line });
+  // Loads zod only where it is needed.
+  const tokens =
+    flags.controlTokens === undefined
+      ? null
+      : await (await import("./control-tokens.ts")).controlTokens(flags.controlTokens, adminTokenOf(cli.env), log);
+  const caFile = tls?.caFile ?? undefined;
+  const more = { caFile, ...(tokens !== null && { controlTokens: tokens.list }) };
+  const server = await withFixtures(fixtures.sources, () => explained(() => startServer(options, more)))
+    .catch(async (error: unknown) => {
+      tls?.remove();
+      throw (await portTaken(error, words)) ?? error;
+    })
+    .finally(progress.end);
+  const idp = idpOf(server);
+  issuer = idp.issuer;
+  // A test that holds its standard input needs no command to find it.
+  const unlock = flags.memory === true && flags.untilStdinCloses !== true ? lockInMemory(cli, server, caFile) : null;
+  let stopKeys: ReturnType<typeof listenForKeys> = null;
+  try {
+    await announce(cli, flags, { server, fixtures, line, caFile });
+    serving = true;
+    makeKeys(server, flags.issuers ?? 0).catch(() => undefined);
+    // A person at a terminal changes fixtures; a pipeline does not.
+    const watches = flags.watch ?? (cli.interactive && cli.stdout.isTTY);
+    const watching = watches
+      ? (await import("./watch.ts")).watch(cli, server, log, {
+          named,
+          found: fixtures,
+          asked: flags.watch === true,
+          templates: flags.templates,
+        })
+      : null;
+    stopKeys = listenForKeys(cli, idp, stop);
+    await Promise.race([stopped, idp.closed]);
+    await watching?.close();
+  } finally {
+    stopKeys?.();
+    tokens?.close();
+    unlock?.();
+    tls?.remove();
+    if (readyFile !== undefined) await removeReadyFile(readyFile);
+    await idp.close();
+  }
+  return null;
+}
+
+async function announce(
+  cli: Invocation,
+  flags: StartFlags,
+  {
+    server,
+    fixtures,
+    line,
+    caFile,
+  }: {
+    readonly server: Server;
+    readonly fixtures: FoundFixtures;
+    readonly line: CommandLine;
+    readonly caFile: string | undefined;
+  },
+): Promise<void> {
+  const { port } = server;
+  const { issuer } = server.issuer.ctx;
+  const place = flags.memory === true ? null : cli.store === null ? join(cli.data, "data.json") : cli.place;
+  const data = place === null || cli.store !== null ? place : resolve(place);
+  const ready = { event: "ready" as const, issuer, port, pid: process.pid, data, version, ca_file: caFile };
+  if (flags.readyFile !== undefined) await writeReadyFile(flags.readyFile, ready);
+  if (cli.json) cli.stdout.write(`${printableJson(ready, 0)}\n`);
+  else {
+    if (!cli.quiet) {
+      const forPerson = cli.interactive && cli.stdout.isTTY;
+      const screen = await screenOf(server, fixtures, place, { forPerson, line });
+      cli.stdout.write(`${firstScreen(escapeDeep(screen), cli.out, line)}\n`);
+    }
+    await sayStale(cli, server);
+    // A script waits for this line.
+    if (!cli.stdout.isTTY) cli.stdout.write(`idp ready ${issuer} pid ${process.pid}\n`);
+  }
+  if (flags.open === true) {
+    const url = `${baseOf(issuer)}/`;
+    await openBrowser(cli, url, `No browser could be opened. Open it yourself: ${url}`);
+  }
+}

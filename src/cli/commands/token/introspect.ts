@@ -1,0 +1,55 @@
+import type { Introspection } from "../../../core/tokens/introspect.ts";
+import { OperationError } from "../../../core/errors.ts";
+import { relative, utcTime } from "../../../core/time-words.ts";
+import { failureOf } from "../../failure.ts";
+import type { Invocation } from "../../invocation.ts";
+import { answer, type Outcome } from "../../output/print.ts";
+import type { Style } from "../../output/style.ts";
+import { pairs } from "../../output/table.ts";
+import { movedClock } from "../../target/clock.ts";
+import { findTarget } from "../../target/target.ts";
+import { readToken } from "./input.ts";
+import { byClock } from "./issuer-clock.ts";
+
+/** `idp token introspect`: what a token is good for now (RFC 7662), or why it is not valid. */
+export async function tokenIntrospect(
+  cli: Invocation,
+  argument: string | undefined,
+  { asIssuer }: { readonly asIssuer?: string },
+): Promise<Outcome> {
+  const { token } = await readToken(cli, "introspect", argument);
+  const target = await findTarget(cli, asIssuer);
+  const result = await target.call("token.introspect", { token });
+  const clock = await movedClock(cli, target);
+  const now = clock === null ? cli.now() : Date.parse(clock.now);
+  return answer(result, (shown, style) => describe(shown, style, now), {
+    failure: result.active
+      ? null
+      : failureOf(new OperationError("refused", `the token is not active: ${whyDead(result, now)}`)),
+    notes: clock === null ? [] : [`Times are ${byClock(clock)}.`],
+  });
+}
+
+/** The reason and its time: "it was revoked by the operator, 2 min ago (2026-11-20 23:14:05 UTC)". */
+function whyDead({ reason = "the reason is not known", since }: Introspection, now: number): string {
+  if (since === undefined) return reason;
+  const seconds = Date.parse(since) / 1000;
+  const ago = seconds - now / 1000;
+  return `${reason}, ${Math.abs(ago) < 1 ? "just now" : relative(ago)} (${utcTime(seconds) ?? since})`;
+}
+
+export function describe(
+  { active, reason: _, since: _since, ...members }: Introspection,
+  style: Style,
+  now: number,
+): string {
+  if (!active) return style.red("inactive");
+  const value = (name: string, member: unknown): string => {
+    if ((name === "iat" || name === "exp") && typeof member === "number") {
+      return `${utcTime(member) ?? member}  ${relative(member - now / 1000)}`;
+    }
+    return typeof member === "string" ? member : JSON.stringify(member);
+  };
+  const lines = Object.entries(members).map(([name, member]) => [name, value(name, member)] as const);
+  return [style.green("active"), pairs(lines, style)].join("\n");
+}

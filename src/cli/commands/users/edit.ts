@@ -1,0 +1,106 @@
+import { OperationError } from "../../../core/errors.ts";
+import { rights } from "../../../core/fixture-files/explain.ts";
+import { changesText } from "../../output/changes.ts";
+import { confirmed, notConfirmed, userOr, usersOr } from "../../input/ask.ts";
+import { withNames } from "../../input/example.ts";
+import { escapeLine } from "../../output/escape.ts";
+import { given, nameOr, readSecret, refuseName, renaming, requireChange } from "../../flags/entry-flags.ts";
+import type { Invocation } from "../../invocation.ts";
+import { answer, type Outcome } from "../../output/print.ts";
+import type { SetFields } from "../../flags/set-field.ts";
+import { findTarget } from "../../target/target.ts";
+import { describeUser } from "./users.ts";
+import { commandOn } from "../../../core/hint.ts";
+
+export interface UserFlags {
+  readonly email?: string;
+  readonly displayName?: string;
+  readonly passwordStdin?: true;
+  readonly status?: string;
+  readonly set?: SetFields;
+}
+
+export interface UserEditFlags extends UserFlags {
+  readonly addClaim?: SetFields;
+}
+
+const valueText = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value));
+
+const entryOf = async (cli: Invocation, flags: UserFlags): Promise<SetFields> =>
+  given({
+    ...flags.set,
+    ...given({
+      email: flags.email,
+      displayName: flags.displayName,
+      status: flags.status,
+      password: await readSecret(cli, flags.passwordStdin, "password"),
+    }),
+  });
+
+/** Rights and `claims.NAME` are not fields: claims are set in one. @param command what sets a claim, in the form of this command */
+async function refuseClaims(
+  cli: Invocation,
+  set: SetFields = {},
+  command: (name: string, value: unknown) => readonly string[],
+): Promise<void> {
+  const field = Object.keys(set).find((name) => rights.includes(name) || name.startsWith("claims."));
+  if (field === undefined) return;
+  throw new OperationError("usage", `--set ${field}: unknown key. Put it in the claims of the user`, {
+    hint: { text: "Set the claim", command: await withNames(cli, command(field.replace(/^claims\./, ""), set[field])) },
+  });
+}
+
+/** `idp users add` */
+export async function addUser(cli: Invocation, name: string | undefined, flags: UserFlags): Promise<Outcome> {
+  refuseName(flags.set, "username");
+  await refuseClaims(cli, flags.set, (claim, value) =>
+    commandOn(["idp", "users", "add"], name ?? "erin", ["--set", `claims=${JSON.stringify({ [claim]: value })}`]),
+  );
+  const username = await nameOr(cli, name, "username", ["idp", "users", "add", "erin"]);
+  const entry = { ...(await entryOf(cli, flags)), username };
+  const target = await findTarget(cli);
+  const user = await target.call("users.add", entry);
+  return answer(user, (_shown, style) => `Added ${describeUser(user, style)}`, { notes: [target.where] });
+}
+
+/** `idp users edit` */
+export async function editUser(cli: Invocation, name: string | undefined, flags: UserEditFlags): Promise<Outcome> {
+  const example = ["idp", "users", "edit", "USERNAME", "--display-name", "Another name"];
+  const { addClaim } = flags;
+  if (addClaim !== undefined && flags.set?.["claims"] !== undefined) {
+    throw new OperationError("usage", "give --add-claim or --set claims, not both");
+  }
+  await refuseClaims(cli, flags.set, (claim, value) =>
+    commandOn(["idp", "users", "edit"], name ?? "USERNAME", ["--add-claim", `${claim}=${valueText(value)}`]),
+  );
+  const fields = await entryOf(cli, flags);
+  await requireChange(
+    cli,
+    { ...fields, ...addClaim },
+    commandOn(["idp", "users", "edit"], name ?? "USERNAME", ["--display-name", "Another name"]),
+  );
+  const target = await findTarget(cli);
+  const username = await userOr(cli, target, name, example);
+  const before = await target.call("users.show", { username });
+  const entry = addClaim === undefined ? fields : { ...fields, claims: { ...before.claims, ...addClaim } };
+  const user = await target.call("users.edit", { ...renaming(entry, "username"), username });
+  const secrets = "password" in entry ? ["password"] : [];
+  return answer(user, (_shown, style) => changesText(before.username, before, user, secrets, style), {
+    notes: [target.where],
+  });
+}
+
+/** `idp users remove`. The document has the name for one name, and a list for several. */
+export async function removeUsers(cli: Invocation, given: readonly string[]): Promise<Outcome> {
+  const target = await findTarget(cli);
+  const usernames = await usersOr(cli, target, given, ["idp", "users", "remove", "USERNAME"]);
+  const who = usernames.join(", ");
+  if (!(await confirmed(cli, `Remove ${who}, with their grants and sessions?`))) {
+    throw notConfirmed(`${who} ${usernames.length === 1 ? "is" : "are"} not removed`);
+  }
+  for (const username of usernames) await target.call("users.remove", { username });
+  const removed = given.length > 1 ? usernames : who;
+  return answer({ removed }, () => `Removed ${escapeLine(who)}, with their grants and sessions.`, {
+    notes: ["Their tokens get 401 from now on.", target.where],
+  });
+}

@@ -1,0 +1,63 @@
+import type { Hint } from "../../../core/hint.ts";
+import type { StatusChange } from "../../../core/edit/user-status.ts";
+import { confirmed, notConfirmed, usersOr } from "../../input/ask.ts";
+import type { Invocation } from "../../invocation.ts";
+import { escapeDeep } from "../../output/escape.ts";
+import { answer, type Outcome } from "../../output/print.ts";
+import { count } from "../../output/words.ts";
+import { findTarget } from "../../target/target.ts";
+
+const questions = {
+  suspend: null,
+  restore: null,
+  ban: "Their sessions end and their grants are revoked permanently.",
+} as const;
+
+/** `idp users suspend|ban|restore`. The document is that user for one name, and a list for several. */
+export async function changeStatus(
+  cli: Invocation,
+  change: keyof typeof questions,
+  given: readonly string[],
+): Promise<Outcome> {
+  const target = await findTarget(cli);
+  const usernames = await usersOr(cli, target, given, ["idp", "users", change, "USERNAME"]);
+  const question = questions[change];
+  const who = usernames.join(", ");
+  if (question !== null && !(await confirmed(cli, `Ban ${who}? ${question}`))) {
+    throw notConfirmed(`${who} ${usernames.length === 1 ? "is" : "are"} not banned`);
+  }
+  const changed: StatusChange[] = [];
+  for (const username of usernames) changed.push(await target.call(`users.${change}`, { username }));
+  const document = given.length > 1 ? changed : changed[0];
+  return answer(document, () => changed.map((user) => said[change](escapeDeep(user))).join("\n"), {
+    notes: [...next[change](changed), target.where],
+  });
+}
+
+const said: Record<keyof typeof questions, (user: StatusChange) => string> = {
+  suspend: ({ username, previousStatus }) =>
+    previousStatus === "suspended"
+      ? `${username} was suspended already.`
+      : `${username} is suspended: sign-in is refused, and tokens get 403.`,
+  ban: ({ username, sessionsEnded, grantsRevoked }) =>
+    `${username} is banned. Ended ${count(sessionsEnded, "session")}, revoked ${count(grantsRevoked, "grant")}.`,
+  restore: ({ username, previousStatus }) =>
+    previousStatus === "active" ? `${username} was active already.` : `${username} is active again.`,
+};
+
+const restore = (users: readonly StatusChange[]): readonly string[] => [
+  ...["idp", "users", "restore"],
+  ...users.map(({ username }) => username),
+];
+
+const next: Record<keyof typeof questions, (users: readonly StatusChange[]) => readonly (string | Hint)[]> = {
+  suspend: (users) => [{ text: "Undo", command: restore(users) }],
+  ban: (users) => [
+    "Grants and tokens do not come back.",
+    { text: "To let them sign in again", command: restore(users) },
+  ],
+  restore: (users) =>
+    users.some(({ previousStatus }) => previousStatus === "banned")
+      ? ["Grants that the ban revoked stay revoked."]
+      : [],
+};
