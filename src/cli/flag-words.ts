@@ -1,4 +1,5 @@
-import type { Command } from "commander";
+import type { AnyCommand as Command } from "./commander.ts";
+import { isObject } from "../text/json-object.ts";
 import { problemText, type Problem } from "../core/errors.ts";
 import type { Failure } from "./failure.ts";
 
@@ -10,8 +11,8 @@ const camel = (name: string): string => name.replace(/[_-](\w)/g, (_match, lette
 function wordFor(command: Command, path: string): string | null {
   const field = /^[^.[]*/.exec(path)?.[0].replace(/^new_/, "") ?? "";
   if (field === "") return null;
-  const { set: given } = command.opts<{ readonly set?: object }>();
-  if (given !== undefined && Object.hasOwn(given, field)) return `--set ${path}`;
+  const { set: given } = command.opts();
+  if (isObject(given) && Object.hasOwn(given, field)) return `--set ${path}`;
   // `client_name` is --name, `redirect_uris` is --redirect-uri, `password` is --password-stdin.
   const names = [field, field.replace(/^client_/, "")].flatMap((name) => [
     name,

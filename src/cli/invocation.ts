@@ -1,6 +1,7 @@
+import type { GlobalFlags } from "./flags/global.ts";
 import { belowUrl, namedIssuer } from "./target/issuer-flag.ts";
 import { problemOfAddress, withoutPassword } from "../store/postgres/address.ts";
-import { styleOf, type ColorChoice, type Style } from "./output/style.ts";
+import { styleOf, type Style } from "./output/style.ts";
 
 /** The streams and the environment of the process. */
 export interface Terminal {
@@ -8,25 +9,6 @@ export interface Terminal {
   readonly stdout: NodeJS.WriteStream;
   readonly stderr: NodeJS.WriteStream;
   readonly env: NodeJS.ProcessEnv;
-}
-
-/** The data folder if none is named. */
-export const defaultData = ".idp";
-
-/** The global flags as commander reads them. */
-export interface GlobalFlags {
-  readonly json?: true;
-  readonly quiet?: true;
-  readonly verbose?: true;
-  readonly input: boolean;
-  readonly yes?: true;
-  readonly color: ColorChoice;
-  readonly data: string;
-  readonly store?: string;
-  readonly url?: string;
-  readonly adminTokenFile?: string;
-  /** A name, or another value that the command takes. */
-  readonly issuer?: string;
 }
 
 /** How a command was called: what the global flags, the terminal and the environment come to. */

@@ -1,4 +1,4 @@
-import type { Argument, Command, CommanderError, Option } from "commander";
+import type { Argument, AnyCommand as Command, CommanderError, Option } from "./commander.ts";
 import type { Hint } from "../core/hint.ts";
 import { isNameKind } from "./commands/completion/complete.ts";
 import { withNames } from "./input/example.ts";

@@ -1,28 +1,21 @@
 /*
- * cli/program: which commands and flags there are, in words. What a command does is imported when it runs, so that each starts fast.
+ * cli: reads arguments, chooses the target, calls one operation, prints the result.
+ *
+ * main.ts is the process, nouns.ts lists the commands, program.ts has the global flags, run.ts settles them and catches every error, target/ finds
+ * the server or the data, output/ prints. A command is in the file or folder of its noun in commands/: what it declares, what it does, and what
+ * it prints. Only the noun that was typed is loaded, so that each starts fast.
  */
-import { Command, Option } from "commander";
 import type { Act } from "./act.ts";
-import { typedTarget } from "./output/command-line.ts";
-import { defaultData, invocationOf, type GlobalFlags, type Invocation, type Terminal } from "./invocation.ts";
-import type { Outcome } from "./output/print.ts";
-import { checkStore } from "./target/store-flag.ts";
-import { folder } from "./flags/flag-values.ts";
-import { declareApps } from "./program/apps.ts";
-import { declareCheck } from "./program/check.ts";
-import { declareIssuers } from "./program/issuers.ts";
-import { handIssuer } from "./target/issuer-flag.ts";
-import { declareFaults } from "./program/faults.ts";
-import { declareKeysAndSessions } from "./program/keys.ts";
-import { declareLogin } from "./program/login.ts";
-import { declareRecords } from "./program/records.ts";
-import { declareRequests } from "./program/requests.ts";
-import { declareScim } from "./program/users.ts";
-import { declareServer } from "./program/server.ts";
-import { declareTokens } from "./program/tokens.ts";
-import { declareTime } from "./program/time.ts";
-import { declareTools } from "./program/tools.ts";
+import { nouns } from "./nouns.ts";
+import { Command, Option, type AnyCommand } from "./commander.ts";
 import { version } from "../files/package.ts";
+import { folder } from "./flags/flag-values.ts";
+import { invocationOf, type Invocation, type Terminal } from "./invocation.ts";
+import { defaultData, globalFlags } from "./flags/global.ts";
+import { typedTarget } from "./output/command-line.ts";
+import type { Outcome } from "./output/print.ts";
+import { handIssuer } from "./target/issuer-flag.ts";
+import { checkStore } from "./target/store-flag.ts";
 
 /** What `program` needs of the process. */
 export interface ProgramOptions {
@@ -36,16 +29,24 @@ export interface ProgramOptions {
   readonly finish: (cli: Invocation, outcome: Outcome | number) => void;
 }
 
-/** The whole command line. */
-export function buildProgram({ terminal, clock, words, errorHelp, finish }: ProgramOptions): Command {
+/** The command line, with the flags and commands of those nouns that were loaded. */
+export interface Program {
+  readonly command: AnyCommand;
+  /** Loads a noun, once; nothing for a word that is none. */
+  readonly load: (name: string | undefined) => Promise<void>;
+  readonly loadAll: () => Promise<void>;
+}
+
+/** The whole command line; commands are only named. */
+export function buildProgram({ terminal, clock, words, errorHelp, finish }: ProgramOptions): Program {
   const program = new Command("idp");
   const act: Act =
     (run) =>
     async (...received) => {
-      const cli = invocationOf(program.opts<GlobalFlags>(), terminal, clock, typedTarget(program));
+      const cli = invocationOf(globalFlags(program), terminal, clock, typedTarget(program));
       checkStore(program, cli);
       // commander passes the arguments, the flags, and last the command itself.
-      const outcome = await run(cli, ...(received.slice(0, -1) as never[]));
+      const outcome = await run(cli, ...(received.slice(0, -1) as never));
       if (outcome !== null) finish(cli, outcome);
     };
   program
@@ -81,18 +82,26 @@ export function buildProgram({ terminal, clock, words, errorHelp, finish }: Prog
       "after",
       "\nGet started: idp start\nHelp for a command: idp help revoke, or idp revoke --help\nDurations are in seconds, or have a unit: 30s, 5m, 2h, 7d\n",
     );
-  declareServer(program, act, { words, env: terminal.env });
-  declareApps(program, act, words);
-  declareRecords(program, act);
-  declareScim(program, act);
-  declareIssuers(program, act);
-  declareKeysAndSessions(program, act);
-  declareTokens(program, act);
-  declareTime(program, act);
-  declareFaults(program, act);
-  declareRequests(program, act);
-  declareCheck(program, act, { words, env: terminal.env });
-  declareLogin(program, act);
-  declareTools(program, act);
-  return program;
+  const pending = new Map<string, () => Promise<void>>();
+  for (const [group, list] of Object.entries(nouns)) {
+    program.commandsGroup(group);
+    for (const { name, summary, load } of list) {
+      const command = program.command(name).description(summary);
+      pending.set(name, async () => {
+        (await load())(command, { act, program, words, env: terminal.env });
+      });
+    }
+  }
+  const load = async (name = ""): Promise<void> => {
+    const declare = pending.get(name);
+    pending.delete(name);
+    await declare?.();
+  };
+  return {
+    command: program,
+    load,
+    loadAll: async () => {
+      for (const name of [...pending.keys()]) await load(name);
+    },
+  };
 }

@@ -1,16 +1,11 @@
-/*
- * cli: reads arguments, chooses the target, calls one operation, prints the result.
- *
- * main.ts is the process, program/ declares commands and flags, run.ts settles the global flags and catches every error, target/ finds the
- * server or the data, output/ prints. Each command is a function in the file or folder of its noun.
- */
-import { CommanderError, type Command } from "commander";
+import { CommanderError, type AnyCommand as Command } from "./commander.ts";
 import { OperationError } from "../core/errors.ts";
 import { typedTarget } from "./output/command-line.ts";
 import { failureOf } from "./failure.ts";
 import { inFlags } from "./flag-words.ts";
 import { ownWords } from "./input/foreign-command.ts";
-import { invocationOf, type GlobalFlags, type Invocation, type Terminal } from "./invocation.ts";
+import { invocationOf, type Invocation, type Terminal } from "./invocation.ts";
+import { globalFlags } from "./flags/global.ts";
 import { print, printFailure } from "./output/print.ts";
 import { buildProgram } from "./program.ts";
 import { durationOf } from "../core/time.ts";
@@ -24,6 +19,18 @@ function withLengths(words: readonly string[]): string[] {
     /^-\d/.test(word) && Number.isFinite(durationOf(word)) ? String(durationOf(word)) : word,
   );
   return [...inSeconds, ...words.slice(own.length)];
+}
+
+/** The name of the command that was typed, also after `help`. Global flags may stand before it. */
+function firstName(program: Command, words: readonly string[]): string | undefined {
+  let isValue = false;
+  const [first, second] = ownWords(words).filter((word) => {
+    const wasValue = isValue;
+    const flag = wasValue ? undefined : program.options.find(({ long, short }) => word === long || word === short);
+    isValue = flag?.required === true;
+    return !wasValue && !word.startsWith("-");
+  });
+  return first === "help" ? second : first;
 }
 
 /**
@@ -70,7 +77,11 @@ export async function run(
   const { stdout, stderr } = terminal;
   let exit = 0;
   let help = "";
-  const program = buildProgram({
+  const {
+    command: program,
+    load,
+    loadAll,
+  } = buildProgram({
     terminal,
     clock,
     words,
@@ -87,24 +98,31 @@ export async function run(
       exit = outcome.failure?.exit ?? 0;
     },
   });
-  if (words[0] === "__complete") {
-    const { completeWords } = await import("./commands/completion/complete-words.ts");
-    await completeWords(program, words.slice(1), terminal, clock);
-    return 0;
-  }
   try {
+    const completes = words[0] === "__complete";
+    const name = firstName(program, completes ? words.slice(1) : words);
+    if (name !== undefined) await load(name);
+    // The help of all shows the arguments of each.
+    else if (!completes && !words.some((word) => word === "--version" || word === "-V")) await loadAll();
+    if (completes) {
+      const { completeWords } = await import("./commands/completion/complete-words.ts");
+      await completeWords(program, words.slice(1), terminal, clock);
+      return 0;
+    }
     if (await printHelp(program, words)) return 0;
     await program.parseAsync(withLengths(words), { from: "user" });
     return exit;
   } catch (error) {
     if (error instanceof CommanderError && error.exitCode === 0) return 0;
-    const flags = program.opts<GlobalFlags>();
+    const flags = globalFlags(program);
     // Flags after a wrong one were not read.
     const cli = {
       ...invocationOf(flags, terminal, clock, typedTarget(program)),
       json: ownWords(words).includes("--json"),
     };
     if (error instanceof CommanderError) {
+      // What was meant may be in any of them.
+      await loadAll();
       const typed = typedCommand(program, words);
       if (error.code === "commander.help") {
         if (typed.command === program) {

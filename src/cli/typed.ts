@@ -1,4 +1,4 @@
-import type { Command } from "commander";
+import type { AnyCommand as Command } from "./commander.ts";
 
 /** The command or group that the words name, as far as they name one. */
 export interface Typed {

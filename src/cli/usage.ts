@@ -1,4 +1,4 @@
-import type { Argument, Command, CommanderError, Option } from "commander";
+import type { Argument, AnyCommand as Command, CommanderError, Option } from "./commander.ts";
 import { nearest } from "../core/nearest.ts";
 import type { Hint } from "../core/hint.ts";
 import type { Failure } from "./failure.ts";

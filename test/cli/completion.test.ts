@@ -39,7 +39,7 @@ async function offered(...words: readonly string[]): Promise<readonly string[]> 
 }
 
 test("every command is offered in its place, with its flags and the global ones", async () => {
-  for (const [path, command] of commandTree()) {
+  for (const [path, command] of await commandTree()) {
     const words = path.split(" ").filter(Boolean);
     const commands = command.commands.map((each) => each.name());
     if (commands.length > 0) expect(await offered(...words, "")).toEqual(expect.arrayContaining(commands));
@@ -48,7 +48,7 @@ test("every command is offered in its place, with its flags and the global ones"
   }
 });
 
-test.each(leaves())("idp %s: completing its argument ends quietly", async (path) => {
+test.each(await leaves())("idp %s: completing its argument ends quietly", async (path) => {
   await offered("--data", data, ...path.split(" "), "");
 });
 

@@ -9,19 +9,19 @@ import { commandTree, idpHere } from "../helpers/command.ts";
 const fileOf = (path: string): string => `${path === "" ? "idp" : path.replaceAll(" ", "-")}.txt`;
 const helpOf = (path: string) => idpHere([...path.split(" ").filter(Boolean), "--help"]);
 
-test.each([...commandTree().keys()])("idp %s --help", async (path) => {
+test.each([...(await commandTree()).keys()])("idp %s --help", async (path) => {
   const { code, stdout, stderr } = await helpOf(path);
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
   await expect(stdout).toMatchFileSnapshot(`help/${fileOf(path)}`);
 });
 
-test("no help file is left of a removed command", () => {
+test("no help file is left of a removed command", async () => {
   const kept = readdirSync(fileURLToPath(new URL("help", import.meta.url)));
-  expect(kept.sort()).toEqual([...commandTree().keys()].map(fileOf).sort());
+  expect(kept.sort()).toEqual([...(await commandTree()).keys()].map(fileOf).sort());
 });
 
-test("each help that is kept fits 80 columns but for its examples; that of a command shows two examples or more", () => {
-  for (const [path, { commands }] of commandTree()) {
+test("each help that is kept fits 80 columns but for its examples; that of a command shows two examples or more", async () => {
+  for (const [path, { commands }] of await commandTree()) {
     const help = readFileSync(fileURLToPath(new URL(`help/${fileOf(path)}`, import.meta.url)), "utf8");
     expect(help.split("\n").filter((line) => line.length > 80 && !line.startsWith("  $ "))).toEqual([]);
     if (commands.length > 0) continue;

@@ -10,7 +10,7 @@ import { commandTree, idpIn, startHere } from "../helpers/command.ts";
 const wordsOf = (line: string): readonly string[] =>
   (line.match(/'[^']*'|\S+/g) ?? []).map((word) => word.replaceAll("'", "")).slice(1);
 
-const lacking = [...commandTree()].flatMap(
+const lacking = [...(await commandTree())].flatMap(
   ([
     path,
     {

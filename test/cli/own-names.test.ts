@@ -27,7 +27,7 @@ async function ownServer(): Promise<(words: string) => ReturnType<typeof idpIn>>
 
 test("each command without arguments, on the server of own fixtures", async () => {
   const run = await ownServer();
-  for (const words of leaves().filter((path) => !others.includes(path))) {
+  for (const words of (await leaves()).filter((path) => !others.includes(path))) {
     const { stdout, stderr } = await run(words);
     expect(stdout + stderr, words).not.toMatch(demo);
   }

@@ -1,6 +1,6 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Option } from "commander";
+import type { Option } from "../../src/cli/commander.ts";
 import { expect, test } from "vitest";
 import { takeVariables } from "../../src/cli/flags/variables.ts";
 import { idp, newFolder } from "../helpers/cli.ts";
@@ -8,8 +8,8 @@ import { commandTree, idpIn, startHere } from "../helpers/command.ts";
 
 /** `IDP_<FLAG>` sets each flag of `idp start`. */
 
-const startCommand = () => {
-  const start = commandTree().get("start");
+const startCommand = async () => {
+  const start = (await commandTree()).get("start");
   if (start === undefined) throw new Error("there is no command start");
   return start;
 };
@@ -21,14 +21,14 @@ const sample = ({ argChoices, flags }: Option): string => {
   return /<(seconds|port|count)>$/.test(flags) ? "77" : "password";
 };
 
-test.each(startCommand().options.map((option) => [option.long ?? "", option] as const))(
+test.each((await startCommand()).options.map((option) => [option.long ?? "", option] as const))(
   "%s: the variable sets what the flag sets",
-  (long, option) => {
+  async (long, option) => {
     const name = `IDP_${long.slice(2).replaceAll("-", "_").toUpperCase()}`;
-    const typed = startCommand();
+    const typed = await startCommand();
     const isSwitch = option.isBoolean() || option.negate;
     typed.parseOptions(isSwitch ? [long] : [long, sample(option)]);
-    const set = startCommand();
+    const set = await startCommand();
     takeVariables(set, { [name]: isSwitch ? "true" : sample(option) });
     expect(set.opts()).toEqual(typed.opts());
     expect(Object.keys(set.opts())).toEqual([option.attributeName()]);
@@ -41,14 +41,14 @@ test.each([
   ["0", undefined],
   ["false", undefined],
   ["", undefined],
-])("a boolean flag as %j", (text, value) => {
-  const start = startCommand();
+])("a boolean flag as %j", async (text, value) => {
+  const start = await startCommand();
   takeVariables(start, { IDP_MEMORY: text });
   expect(start.opts()["memory"]).toBe(value);
 });
 
 test("the port of a Kubernetes service named idp is no port: it is ignored, and a line says so", async () => {
-  const typed = startCommand();
+  const typed = await startCommand();
   takeVariables(typed, { IDP_PORT: "tcp://10.96.0.12:4370", IDP_SERVICE_HOST: "10.96.0.12", IDP_SERVICE_PORT: "4370" });
   expect(typed.opts()).toEqual({});
   const { output } = await startHere(["--memory", "--port", "auto"], {
@@ -58,8 +58,8 @@ test("the port of a Kubernetes service named idp is no port: it is ignored, and 
   expect(output.stderr).toContain("IDP_PORT is ignored, because it is not a port: tcp://10.96.0.12:4370\n");
 });
 
-test("values of repeatable flags stand between commas; the text of a fixture file is one", () => {
-  const start = startCommand();
+test("values of repeatable flags stand between commas; the text of a fixture file is one", async () => {
+  const start = await startCommand();
   const text = '{ "users": [], "clients": [] }';
   takeVariables(start, { IDP_ALLOW_HOST: "a.test, b.test", IDP_HTTP_REDIRECT_HOSTS: "app,web", IDP_FIXTURES: text });
   expect(start.opts()).toEqual({
@@ -69,8 +69,8 @@ test("values of repeatable flags stand between commas; the text of a fixture fil
   });
 });
 
-test("the flag wins", () => {
-  const start = startCommand();
+test("the flag wins", async () => {
+  const start = await startCommand();
   start.parseOptions(["--port", "1", "--allow-host", "a.test"]);
   takeVariables(start, { IDP_PORT: "2", IDP_ALLOW_HOST: "b.test" });
   expect(start.opts()).toEqual({ port: 1, allowHost: ["a.test"] });

@@ -1,5 +1,5 @@
 import { PassThrough, Readable } from "node:stream";
-import type { Command } from "commander";
+import type { AnyCommand as Command } from "../../src/cli/commander.ts";
 import { expect } from "vitest";
 import type { Terminal } from "../../src/cli/invocation.ts";
 import { buildProgram } from "../../src/cli/program.ts";
@@ -148,15 +148,16 @@ export function documentOf(stream: string): unknown {
 }
 
 /** Every command by its words: "", "users", "users list", … Taken from the program, so that none is forgotten. */
-export function commandTree(): ReadonlyMap<string, Command> {
+export async function commandTree(): Promise<ReadonlyMap<string, Command>> {
   const { terminal } = pipes("");
-  const program = buildProgram({
+  const { command: program, loadAll } = buildProgram({
     terminal,
     words: [],
     clock: { now: Date.now, takeSignals: () => undefined },
     errorHelp: () => undefined,
     finish: () => undefined,
   });
+  await loadAll();
   const below = (command: Command, path: string): [string, Command][] => [
     [path, command],
     ...command.commands.flatMap((each) => below(each, `${path} ${each.name()}`.trim())),
@@ -165,5 +166,5 @@ export function commandTree(): ReadonlyMap<string, Command> {
 }
 
 /** Commands that do something themselves, not only through subcommands. */
-export const leaves = (): readonly string[] =>
-  [...commandTree()].flatMap(([path, { commands }]) => (commands.length === 0 ? [path] : []));
+export const leaves = async (): Promise<readonly string[]> =>
+  [...(await commandTree())].flatMap(([path, { commands }]) => (commands.length === 0 ? [path] : []));

@@ -3,6 +3,7 @@ import { answer, type Outcome } from "../output/print.ts";
 import { table } from "../output/table.ts";
 import { since } from "../output/words.ts";
 import { findTarget } from "../target/target.ts";
+import { type Declare, examples } from "../act.ts";
 
 /** `idp acts`: who changed what, by the names of the tokens of the control API. */
 export async function listActs(cli: Invocation): Promise<Outcome> {
@@ -24,3 +25,10 @@ export async function listActs(cli: Invocation): Promise<Outcome> {
         ),
   );
 }
+
+/** Declares `idp acts`. */
+export const declareActs: Declare = (command, { act }) => {
+  command
+    .addHelpText("after", examples("idp acts", "idp acts --json | jq '.[] | select(.by == \"qa\")'"))
+    .action(act(listActs));
+};

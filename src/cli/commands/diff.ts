@@ -9,10 +9,14 @@ import type { Style } from "../output/style.ts";
 import { withStdin } from "../flags/fixtures.ts";
 import { count } from "../output/words.ts";
 import { findTarget, type Target } from "../target/target.ts";
+import { type Declare, examples } from "../act.ts";
+import { type Command, type FlagsOf, Option } from "../commander.ts";
 
-export interface DiffFlags {
-  readonly as?: "fixtures";
-}
+const withDiffFlags = (command: Command) =>
+  command.addOption(
+    new Option("--as <form>", "fixtures: print what to write into the fixture file").choices(["fixtures"]),
+  );
+export type DiffFlags = FlagsOf<typeof withDiffFlags>;
 
 /** The fixtures of the input; the demo is sent as a document. */
 function inputOf(sources: readonly FixtureSource[]): { fixtures?: object; sources?: { name: string; text: string }[] } {
@@ -62,3 +66,11 @@ function linesOf({ section, name, change, fields }: DifferentRecord, style: Styl
 }
 
 const valueText = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value));
+
+/** Declares `idp diff`. */
+export const declareDiff: Declare = (command, { act }) => {
+  withDiffFlags(command)
+    .argument("[path...]", "files or folders, or - for stdin (default: the fixtures of the server, or those of start)")
+    .addHelpText("after", examples("idp diff", "idp diff fixtures/ --json", "idp diff --as fixtures"))
+    .action(act(diff));
+};

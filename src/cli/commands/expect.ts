@@ -1,21 +1,35 @@
 import { OperationError } from "../../core/errors.ts";
 import { expectLines } from "../../core/ledger/expect-text.ts";
-import type { ExpectEndpoint } from "../../core/ledger/request-endpoints.ts";
 import { failureOf } from "../failure.ts";
 import type { Invocation } from "../invocation.ts";
 import { answer, type Outcome } from "../output/print.ts";
 import { wrap } from "../output/table.ts";
 import { findTarget } from "../target/target.ts";
-import { filterOf, unknownNames, type FilterFlags } from "./requests/requests.ts";
+import { unknownNames } from "./requests/requests.ts";
+import { filterOf } from "../flags/request-filter.ts";
+import { wholeNumber } from "../flags/flag-values.ts";
+import { expectEndpoints, type ExpectEndpoint } from "../../core/ledger/request-endpoints.ts";
+import { type Declare, examples } from "../act.ts";
+import { withRequestFilter } from "../flags/request-filter.ts";
+import { Argument, type Command, type FlagsOf, InvalidArgumentError } from "../commander.ts";
 
-/** The flags of `idp expect`, as commander reads them. */
-export interface ExpectFlags extends FilterFlags {
-  readonly param?: Readonly<Record<string, string>>;
-  readonly times?: number;
-  readonly atLeast?: number;
-  readonly never?: true;
-  readonly within?: string;
+/** `code=abc` */
+function parameter(value: string, before: Readonly<Record<string, string>> = {}): Readonly<Record<string, string>> {
+  const [, name, content] = /^([^=]+)=(.*)$/s.exec(value) ?? [];
+  if (name === undefined || content === undefined) {
+    throw new InvalidArgumentError("It must be a name and a value, such as scope=openid.");
+  }
+  return { ...before, [name]: content };
 }
+
+const withExpectFlags = (command: Command) =>
+  withRequestFilter(command)
+    .option("--param <name=value>", "only requests with this parameter; repeatable", parameter)
+    .option("--times <number>", "exactly this many requests", wholeNumber)
+    .option("--at-least <number>", "at least this many requests (default: 1)", wholeNumber)
+    .option("--never", "no request at all")
+    .option("--within <time>", "wait up to this long for the requests; with --never, watch the whole time");
+type ExpectFlags = FlagsOf<typeof withExpectFlags>;
 
 /** `idp expect`: exit 0 if the expectation is met, otherwise 6. */
 export async function expectRequests(cli: Invocation, endpoint: ExpectEndpoint, flags: ExpectFlags): Promise<Outcome> {
@@ -36,3 +50,18 @@ export async function expectRequests(cli: Invocation, endpoint: ExpectEndpoint, 
     { notes, failure: result.met ? null : failureOf(new OperationError("refused", "the expectation is not met")) },
   );
 }
+
+/** Declares `idp expect`. */
+export const declareExpect: Declare = (command, { act }) => {
+  withExpectFlags(command)
+    .addArgument(new Argument("<endpoint>", "the endpoint").choices(expectEndpoints))
+    .addHelpText(
+      "after",
+      examples(
+        "idp expect token --grant-type refresh_token --times 1",
+        "idp expect userinfo --user alice --status 401 --within 5s",
+        "idp expect authorize --client demo-app --param prompt=none --never",
+      ),
+    )
+    .action(act(expectRequests));
+};

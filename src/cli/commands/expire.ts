@@ -3,6 +3,7 @@ import type { Invocation } from "../invocation.ts";
 import { answer, type Outcome } from "../output/print.ts";
 import { count } from "../output/words.ts";
 import { findTarget } from "../target/target.ts";
+import { type Declare, examples } from "../act.ts";
 
 export type ExpireFlags = ExpireInput;
 
@@ -26,3 +27,29 @@ function describe({ user, client, expired, sessions, codes }: ExpireResult): str
   const whose = [user ?? "all users", client ?? "all clients"].join(" for ");
   return `Expired: ${expired.map((kind) => names[kind]).join(", ")} of ${whose}.`;
 }
+
+/** Declares `idp expire`. */
+export const declareExpire: Declare = (command, { act }) => {
+  command
+    .option("--user <username>", "of this user")
+    .option("--client <client_id>", "of this client")
+    .option("--all", "of all users and all clients")
+    .optionsGroup("What (default: --access):")
+    .option("--access", "access tokens")
+    .option("--refresh", "refresh tokens")
+    .option("--sessions", "browser sessions; with --client: the sessions of users who granted it access")
+    .option("--codes", "authorization codes and device codes")
+    .addHelpText(
+      "after",
+      `
+From now on the server refuses these tokens: UserInfo answers 401, and a refresh
+fails with invalid_grant. An API that verifies access tokens by the keys alone
+accepts them until their exp.
+${examples(
+  "idp expire --user alice --client demo-app",
+  "idp expire --user alice --access --refresh --sessions",
+  "idp expire --all --codes",
+)}`,
+    )
+    .action(act(expire));
+};

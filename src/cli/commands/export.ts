@@ -4,12 +4,23 @@ import { answer, say, type Outcome } from "../output/print.ts";
 import { cannotBeWritten, putFile } from "../output/put-file.ts";
 import { findTarget } from "../target/target.ts";
 import { count } from "../output/words.ts";
+import { type Declare, examples } from "../act.ts";
+import { type Command, type FlagsOf, Option } from "../commander.ts";
 
-export interface ExportFlags {
-  readonly output?: string;
-  readonly as?: "state" | "fixtures";
-  readonly showSecrets?: true;
-}
+const withExportFlags = (command: Command) =>
+  command
+    .option(
+      "-o, --output <file>",
+      "write to this file, readable only by you; fixtures in YAML if it ends in .yaml or .yml (default: stdout, JSON)",
+    )
+    .addOption(
+      new Option(
+        "--as <form>",
+        "fixtures: a fixture file, without passwords, keys, and clients that registered themselves",
+      ).choices(["state", "fixtures"]),
+    )
+    .option("--show-secrets", "with --as fixtures: the secrets of one-time codes and the tokens of SCIM servers too");
+export type ExportFlags = FlagsOf<typeof withExportFlags>;
 
 /** `idp export`: the answer is the document. With `--output` the document goes to a file, and the answer says what is in it. */
 export async function exportState(cli: Invocation, { output, as, showSecrets }: ExportFlags): Promise<Outcome> {
@@ -60,3 +71,13 @@ async function writePrivate(file: string, text: string): Promise<void> {
     throw cannotBeWritten(`--output ${file}`, error);
   }
 }
+
+/** Declares `idp export`. */
+export const declareExport: Declare = (command, { act }) => {
+  withExportFlags(command)
+    .addHelpText(
+      "after",
+      examples("idp export --output state.json", "idp export --as fixtures --output idp.fixtures.yaml"),
+    )
+    .action(act(exportState));
+};

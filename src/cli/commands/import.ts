@@ -6,6 +6,7 @@ import { readNamedFile } from "../input/named-file.ts";
 import { readBytes } from "../input/stdin.ts";
 import { findTarget } from "../target/target.ts";
 import { count } from "../output/words.ts";
+import { type Declare, examples } from "../act.ts";
 
 /** `idp import`: an export replaces all data. @param file `-` for standard input */
 export async function importState(cli: Invocation, file: string): Promise<Outcome> {
@@ -30,3 +31,11 @@ export async function importState(cli: Invocation, file: string): Promise<Outcom
     },
   );
 }
+
+/** Declares `idp import`. */
+export const declareImport: Declare = (command, { act }) => {
+  command
+    .argument("<file>", "a file from idp export, or - for stdin")
+    .addHelpText("after", examples("idp import state.json", "idp export --data .idp-old | idp import -"))
+    .action(act(importState));
+};

@@ -9,6 +9,8 @@ import { scopeNotes } from "../output/scope-notes.ts";
 import type { Style } from "../output/style.ts";
 import { timeThere } from "../target/clock.ts";
 import { findTarget, type Target } from "../target/target.ts";
+import { type Declare, examples } from "../act.ts";
+import { withIssuer, withUserAndClient } from "../flags/issuing.ts";
 
 /** Flags of everything that is issued for a user and a client. */
 export interface IssueFlags {
@@ -138,3 +140,62 @@ function describeTokens(tokens: TokenResponse, style: Style): string {
     `${token_type}, expires in ${duration(expires_in)}${scope === undefined ? "" : `, scope ${scope}`}`,
   ].join("\n");
 }
+
+/** Declares the commands of `idp issue`. */
+export const declareIssue: Declare = (issue, { act }) => {
+  withUserAndClient(issue.command("grant"))
+    .description("record a consent")
+    .addHelpText(
+      "after",
+      examples(
+        'idp issue grant --user alice --client demo-app --scope "openid profile"',
+        "idp issue grant --user alice --client demo-app --json | jq -r .id",
+      ),
+    )
+    .action(act(issueGrant));
+  withUserAndClient(issue.command("code"))
+    .description("print an authorization code and its callback URL")
+    .option("--redirect-uri <uri>", "the redirect URI (default: the client's first one without *)")
+    .option("--state <state>", "returned with the code")
+    .option("--nonce <nonce>", "copied into the ID token")
+    .option("--code-challenge <challenge>", "the PKCE challenge (S256)")
+    .option("--acr <value>", "as if the user had met this acr")
+    .addHelpText(
+      "after",
+      examples(
+        "idp issue code --user alice --client demo-app",
+        'idp issue code --user alice --client demo-spa --scope "openid email" --code-challenge E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM',
+      ),
+    )
+    .action(act(issueCode));
+  withIssuer(withUserAndClient(issue.command("tokens")))
+    .description("print a token response")
+    .option("--nonce <nonce>", "copied into the ID token")
+    .option("--acr <value>", "as if the user had met this acr")
+    .addHelpText(
+      "after",
+      examples(
+        "idp issue tokens --user alice --client demo-app",
+        'idp issue tokens --user alice --client demo-app --scope "openid email" --json | jq -r .id_token',
+      ),
+    )
+    .action(act(issueTokens));
+  issue
+    .command("saml")
+    .description("print a SAML response, as the browser would post it")
+    .option("--user <username>", "the user")
+    .option("--client <entity_id>", "the service provider")
+    .option("--acs <url>", "where it is posted (default: the first registered address)")
+    .option("--in-response-to <id>", "the ID of the AuthnRequest that it answers (default: unsolicited)")
+    .option("--relay-state <state>", "returned with the response")
+    .option("--acr <value>", "as if the user had met this acr")
+    .option("--xml", "print the XML")
+    .addHelpText(
+      "after",
+      examples(
+        "idp issue saml --user alice --client http://localhost:3000/saml/metadata --json | jq -r .SAMLResponse",
+        "idp issue saml --user alice --client http://localhost:3000/saml/metadata --xml",
+      ),
+    )
+    .action(act(issueSaml));
+};

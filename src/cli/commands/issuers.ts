@@ -11,12 +11,19 @@ import { pairs, table } from "../output/table.ts";
 import { commandLine } from "../output/command-line.ts";
 import { withStdin } from "../flags/fixtures.ts";
 import { findTarget } from "../target/target.ts";
+import { type Declare, examples } from "../act.ts";
+import { collect } from "../flags/flag-values.ts";
+import type { Command, FlagsOf } from "../commander.ts";
 
 /** `idp issuers`: the issuers beside the first one. */
 
-export interface AddFlags {
-  readonly fixtures?: readonly string[];
-}
+const withAddFlags = (command: Command) =>
+  command.option(
+    "--fixtures <path>",
+    "a fixture file or folder; repeatable (default: those of the first issuer)",
+    collect,
+  );
+export type AddFlags = FlagsOf<typeof withAddFlags>;
 
 /** `idp issuers list` */
 export async function listIssuers(cli: Invocation): Promise<Outcome> {
@@ -85,3 +92,33 @@ export async function removeIssuer(cli: Invocation, name: string): Promise<Outco
     notes: [target.where],
   });
 }
+
+/** Declares the commands of `idp issuers`. */
+export const declareIssuers: Declare = (group, { act }) => {
+  group.addHelpText(
+    "after",
+    "\nAn issuer is at /i/NAME below the first one. Any command works on it with\n--issuer NAME, or with --url and its address.\n",
+  );
+  group
+    .command("list", { isDefault: true })
+    .description("list issuers")
+    .addHelpText("after", examples("idp issuers list", "idp issuers list --json | jq -r '.[].issuer'"))
+    .action(act(listIssuers));
+  group
+    .command("show")
+    .description("show an issuer")
+    .argument("<issuer>", "its name")
+    .addHelpText("after", examples("idp issuers show tenant-a", "idp issuers show tenant-a --json"))
+    .action(act(showIssuer));
+  withAddFlags(group.command("add"))
+    .description("make an issuer")
+    .argument("<name>", "1 to 64 letters, digits, _ and -")
+    .addHelpText("after", examples("idp issuers add tenant-a", "idp issuers add tenant-b --fixtures tenant-b.yaml"))
+    .action(act(addIssuer));
+  group
+    .command("remove")
+    .description("remove an issuer and all of its data")
+    .argument("<issuer>", "its name")
+    .addHelpText("after", examples("idp issuers remove tenant-a", "idp issuers remove tenant-a --yes"))
+    .action(act(removeIssuer));
+};

@@ -6,6 +6,8 @@ import { answer, type Outcome } from "../output/print.ts";
 import type { Style } from "../output/style.ts";
 import { table } from "../output/table.ts";
 import { findTarget } from "../target/target.ts";
+import { type Declare, examples } from "../act.ts";
+import { Option } from "../commander.ts";
 
 const keyTable = (cli: Invocation, keys: readonly KeyView[], style: Style): string =>
   table(
@@ -56,3 +58,29 @@ export async function removeKey(cli: Invocation, kid: string): Promise<Outcome> 
     notes: ["Tokens that it signed are invalid from now on.", target.where],
   });
 }
+
+/** Declares the commands of `idp keys`. */
+export const declareKeys: Declare = (keys, { act }) => {
+  keys
+    .command("list", { isDefault: true })
+    .description("list the keys that sign tokens or still verify them")
+    .addHelpText("after", examples("idp keys list", "idp keys list --json | jq -r '.[].kid'"))
+    .action(act(listKeys));
+  keys
+    .command("rotate")
+    .description("sign with new keys; old keys verify until their tokens expire")
+    .addOption(
+      new Option("--alg <alg>", "replace only this kind of key").choices(["RS256", "PS256", "ES256", "EdDSA", "HS256"]),
+    )
+    .addOption(
+      new Option("--saml", "replace only the key of SAML; the metadata lists both certificates").conflicts("alg"),
+    )
+    .addHelpText("after", examples("idp keys rotate", "idp keys rotate --alg RS256", "idp keys rotate --saml"))
+    .action(act(rotateKeys));
+  keys
+    .command("remove")
+    .description("remove a key that no longer signs; tokens that it signed become invalid")
+    .argument("<kid>", "the key, as idp keys lists it")
+    .addHelpText("after", examples("idp keys remove 7yQ2mXk0aLw", "idp keys remove 7yQ2mXk0aLw --yes --json"))
+    .action(act(removeKey));
+};

@@ -5,6 +5,9 @@ import { openBrowser, openWithKey } from "../output/open-browser.ts";
 import { answer, print, type Outcome } from "../output/print.ts";
 import { issuerAt } from "../target/remote.ts";
 import { serverAddress, findTarget, noServer, startHint } from "../target/target.ts";
+import { InvalidArgumentError, Argument } from "../commander.ts";
+import { type Declare, examples } from "../act.ts";
+import { lastFlow, flowForm } from "../../core/ledger/filter.ts";
 
 /** The paths of the pages below the issuer, by their names on the command line. */
 const paths = {
@@ -44,3 +47,29 @@ async function inspectorAddress(cli: Invocation, page: string): Promise<string> 
   const target = await findTarget(cli);
   return (await target.call("inspector.open", page === "inspector" ? {} : { flow: page })).url;
 }
+
+const pages: readonly string[] = ["inspector", "account", "device", "discovery", lastFlow];
+
+function pageOrFlow(typed: string): string {
+  if (pages.includes(typed) || flowForm.test(typed)) return typed;
+  throw new InvalidArgumentError(`Pages: ${pages.join(", ")}. A sign-in: f7`);
+}
+
+/** Declares `idp open`. */
+export const declareOpen: Declare = (command, { act }) => {
+  command
+    .addArgument(
+      new Argument(
+        "[page]",
+        "which page; a sign-in of the inspector, as the log and error pages name it: f7; or the one refused last: last",
+      )
+        .choices(pages)
+        .default("inspector")
+        .argParser(pageOrFlow),
+    )
+    .addHelpText(
+      "after",
+      examples("idp open", "idp open f7", "idp open last", "curl -s $(idp open discovery) | jq -r .issuer"),
+    )
+    .action(act(open));
+};

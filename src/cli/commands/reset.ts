@@ -10,11 +10,15 @@ import type { Style } from "../output/style.ts";
 import { pairs } from "../output/table.ts";
 import { findTarget } from "../target/target.ts";
 import { count, few } from "../output/words.ts";
+import { type Declare, examples } from "../act.ts";
+import { collect } from "../flags/flag-values.ts";
+import type { Command, FlagsOf } from "../commander.ts";
 
-export interface ResetFlags {
-  readonly fixtures?: readonly string[];
-  readonly keys?: true;
-}
+const withResetFlags = (command: Command) =>
+  command
+    .option("--fixtures <path>", "go back to these fixtures instead of those in use; repeatable", collect)
+    .option("--keys", "also replace the signing keys");
+export type ResetFlags = FlagsOf<typeof withResetFlags>;
 
 /** `idp reset`: back to the fixtures, of the running server or of the folder. */
 export async function reset(cli: Invocation, flags: ResetFlags): Promise<Outcome> {
@@ -77,3 +81,8 @@ function describe(result: ResetResult, style: Style): string {
   const head = `Reset to ${name}: ${count(users.total, "user")}, ${count(clients.total, "client")}.`;
   return said.length === 0 ? head : `${head}\n${pairs(said, style)}`;
 }
+
+/** Declares `idp reset`. */
+export const declareReset: Declare = (command, { act }) => {
+  withResetFlags(command).addHelpText("after", examples("idp reset", "idp reset --yes --keys")).action(act(reset));
+};

@@ -4,13 +4,16 @@
 import { OperationError } from "../../core/errors.ts";
 import type { PushReport } from "../../core/scim/push.ts";
 import type { ScimStatus, ScimTest } from "../../core/scim/status.ts";
-import type { Profile } from "../../scim/profiles.ts";
 import { failureOf, type Failure } from "../failure.ts";
 import type { Invocation } from "../invocation.ts";
 import { answer, type Outcome } from "../output/print.ts";
 import type { Style } from "../output/style.ts";
 import { count } from "../output/words.ts";
 import { findTarget } from "../target/target.ts";
+import { wholeNumber, collect } from "../flags/flag-values.ts";
+import { profileNames, type Profile } from "../../scim/profiles.ts";
+import { type Declare, examples } from "../act.ts";
+import { type Command, type Flags, Option } from "../commander.ts";
 
 export interface ScimFlags {
   readonly client?: string;
@@ -177,3 +180,33 @@ export async function leaveUser(cli: Invocation, username: string): Promise<Outc
     },
   );
 }
+
+const profile = () =>
+  new Option("--profile <profile>", "whose requests are sent (default: the client's own)").choices(profileNames);
+
+/** Declares the commands of `idp scim`. */
+export const declareScim: Declare = (scim, { act }) => {
+  const withClient = <A extends unknown[], F extends Flags, G extends Flags>(command: Command<A, F, G>) =>
+    command.option("--client <client_id>", "only this client (default: every client that has scim)");
+  withClient(scim.command("push"))
+    .description("send what differs from the last push")
+    .option("--user <username>", "only this user, and no groups; repeatable", collect)
+    .addOption(profile())
+    .option("--dry-run", "print the requests and send none")
+    .option("--full", "send everything, also what did not change")
+    .addOption(new Option("--parallel <n>", "how many users at a time").argParser(wholeNumber))
+    .addHelpText("after", examples("idp scim push", "idp scim push --client demo-app --profile entra --dry-run"))
+    .action(act(pushScim));
+  withClient(scim.command("status", { isDefault: true }))
+    .description("list what each app has, and what is pending")
+    .addHelpText(
+      "after",
+      examples("idp scim status", "idp scim status --client demo-app --json | jq '.users[] | select(.pending)'"),
+    )
+    .action(act(scimStatus));
+  withClient(scim.command("test"))
+    .description("ask what the console of the vendor asks at Test Connection")
+    .addOption(profile())
+    .addHelpText("after", examples("idp scim test", "idp scim test --client demo-app --profile okta"))
+    .action(act(testScim));
+};

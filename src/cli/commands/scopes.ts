@@ -3,6 +3,7 @@ import type { Invocation } from "../invocation.ts";
 import { answer, type Outcome } from "../output/print.ts";
 import { table } from "../output/table.ts";
 import { findTarget } from "../target/target.ts";
+import { type Declare, examples } from "../act.ts";
 
 const descriptionOf = ({ description }: ScopeView): string => description["en"] ?? Object.values(description)[0] ?? "";
 
@@ -22,3 +23,8 @@ export async function listScopes(cli: Invocation): Promise<Outcome> {
     ),
   );
 }
+
+/** Declares `idp scopes`. */
+export const declareScopes: Declare = (command, { act }) => {
+  command.addHelpText("after", examples("idp scopes", "idp scopes --json | jq -r '.[].name'")).action(act(listScopes));
+};

@@ -19,12 +19,18 @@ import { showProgress } from "../output/progress.ts";
 import { seedSummary } from "./start/seed-summary.ts";
 import type { Hint } from "../../core/hint.ts";
 import { findTarget, type Target } from "../target/target.ts";
+import { type Declare, examples } from "../act.ts";
+import type { Command, FlagsOf } from "../commander.ts";
 
-export interface SeedFlags {
-  readonly check?: true;
-  readonly printSchema?: true;
-  readonly fields?: true;
-}
+const withSeedFlags = (command: Command) =>
+  command
+    .option("--check", "check the files without applying them; exit 7 if there are problems")
+    .option(
+      "--fields",
+      "print every field of fixture files with type, default and example, or of a section: users, settings, …",
+    )
+    .option("--print-schema", "print the JSON Schema of fixture files");
+export type SeedFlags = FlagsOf<typeof withSeedFlags>;
 
 /** The names of the files, or the built-in demo. */
 const namesOf = (names: readonly string[]): string => (names.length === 0 ? "built-in demo" : names.join(", "));
@@ -143,3 +149,14 @@ function inputOf(sources: readonly FixtureSource[]): OperationInput<"seed"> {
   if (only !== undefined && "value" in only) return only.value as OperationInput<"seed">;
   return { sources: filesIn(sources) };
 }
+
+/** Declares `idp seed`. */
+export const declareSeed: Declare = (command, { act }) => {
+  withSeedFlags(command)
+    .argument(
+      "[path...]",
+      "files or folders, or - for stdin (default: idp.fixtures.json, .yaml or .yml here, or those of the server)",
+    )
+    .addHelpText("after", examples("idp seed", "idp seed --check fixtures/", "idp seed --fields settings"))
+    .action(act(seed));
+};

@@ -5,6 +5,7 @@ import { table } from "../output/table.ts";
 import { timeThere } from "../target/clock.ts";
 import { findTarget } from "../target/target.ts";
 import { count, since } from "../output/words.ts";
+import { type Declare, examples } from "../act.ts";
 
 /** `idp sessions list` */
 export async function listSessions(cli: Invocation, flags: { readonly user?: string }): Promise<Outcome> {
@@ -60,3 +61,20 @@ export async function endSessions(
     },
   );
 }
+
+/** Declares the commands of `idp sessions`. */
+export const declareSessions: Declare = (sessions, { act }) => {
+  sessions
+    .command("list", { isDefault: true })
+    .description("list the users who are signed in")
+    .option("--user <username>", "only those of this user")
+    .addHelpText("after", examples("idp sessions list", "idp sessions list --user alice --json"))
+    .action(act(listSessions));
+  sessions
+    .command("end")
+    .description("end sessions, and notify clients by back-channel logout")
+    .argument("[session_id]")
+    .option("--user <username>", "end all sessions of this user")
+    .addHelpText("after", examples("idp sessions end --user alice", "idp sessions end s_7yQ2mXk0aLw3"))
+    .action(act(endSessions));
+};

@@ -5,6 +5,8 @@ import { answer, type Outcome } from "../output/print.ts";
 import { table } from "../output/table.ts";
 import { count, since } from "../output/words.ts";
 import { findTarget } from "../target/target.ts";
+import { type Declare, examples } from "../act.ts";
+import { notListed } from "../flags/flag-values.ts";
 
 const counts = ({ users, clients, grants, sessions }: SnapshotView): string =>
   [count(users, "user"), count(clients, "client"), count(grants, "grant"), count(sessions, "session")].join(", ");
@@ -20,7 +22,7 @@ export async function saveSnapshot(cli: Invocation, name: string): Promise<Outco
 export async function restoreSnapshot(
   cli: Invocation,
   name: string,
-  { keep }: { readonly keep?: readonly ("clock" | "faults")[] },
+  { keep }: { readonly keep?: readonly Kept[] },
 ): Promise<Outcome> {
   const target = await findTarget(cli);
   const restored = await target.call("snapshots.restore", { name, ...(keep !== undefined && { keep: [...keep] }) });
@@ -68,3 +70,42 @@ export async function removeSnapshot(cli: Invocation, name: string): Promise<Out
   await target.call("snapshots.remove", { name });
   return answer({ removed: name }, ({ removed }) => `Removed ${removed}.`, { notes: [target.where] });
 }
+
+const keepable = ["clock", "faults"] as const;
+type Kept = (typeof keepable)[number];
+
+function keeping(value: string, before: readonly Kept[] = []): readonly Kept[] {
+  const kept = keepable.find((name) => name === value);
+  if (kept === undefined) throw notListed(value, keepable, "It must be clock or faults.");
+  return [...before, kept];
+}
+
+/** Declares the commands of `idp snapshots`. */
+export const declareSnapshots: Declare = (group, { act }) => {
+  group
+    .command("save")
+    .description("save users, clients, grants, sessions, revocations, keys and settings; an earlier one is replaced")
+    .argument("<name>", "up to 64 letters, digits, - and _")
+    .addHelpText("after", examples("idp snapshots save signed-in", "idp snapshots save empty --json"))
+    .action(act(saveSnapshot));
+  group
+    .command("restore")
+    .description(
+      "go back to a snapshot; what was revoked since is valid again, tokens and codes issued since are not; sign-ins under way begin again",
+    )
+    .argument("<snapshot>", "a name that idp snapshots list shows")
+    .option("--keep <what>", "leave the clock or the faults as they are now: clock, faults; repeatable", keeping)
+    .addHelpText("after", examples("idp snapshots restore signed-in", "idp snapshots restore empty --keep clock"))
+    .action(act(restoreSnapshot));
+  group
+    .command("list", { isDefault: true })
+    .description("list the snapshots")
+    .addHelpText("after", examples("idp snapshots list", "idp snapshots list --json | jq -r '.[].name'"))
+    .action(act(listSnapshots));
+  group
+    .command("remove")
+    .description("remove a snapshot")
+    .argument("<snapshot>", "a name that idp snapshots list shows")
+    .addHelpText("after", examples("idp snapshots remove signed-in", "idp snapshots remove empty --json"))
+    .action(act(removeSnapshot));
+};

@@ -11,6 +11,7 @@ import type { Invocation } from "../invocation.ts";
 import { answer, type Outcome } from "../output/print.ts";
 import { findTarget, startCommand, startHint, type Target } from "../target/target.ts";
 import { count } from "../output/words.ts";
+import { type Declare, examples } from "../act.ts";
 
 /** `idp status`: whether a server runs, and what data there is. Without a server the answer is "stopped" with exit code 5. */
 export async function status(cli: Invocation): Promise<Outcome> {
@@ -84,3 +85,8 @@ async function stopped(cli: Invocation, found: OperationOutput<"status"> | null)
     },
   );
 }
+
+/** Declares `idp status`. */
+export const declareStatus: Declare = (command, { act }) => {
+  command.addHelpText("after", examples("idp status", "idp status --json")).action(act(status));
+};

@@ -4,6 +4,7 @@ import type { Invocation } from "../invocation.ts";
 import { answer, type Outcome } from "../output/print.ts";
 import { callServer, type Server } from "../target/remote.ts";
 import { findTarget, findServer, hintElsewhere, noServer } from "../target/target.ts";
+import { type Declare, examples } from "../act.ts";
 
 /** How long the server takes to end, in milliseconds; open requests are answered first. */
 const timeoutMs = 20_000;
@@ -40,3 +41,8 @@ const refuses = (server: Server): Promise<boolean> =>
     () => false,
     (error: unknown) => error instanceof OperationError && error.code === "no_server",
   );
+
+/** Declares `idp stop`. */
+export const declareStop: Declare = (command, { act }) => {
+  command.addHelpText("after", examples("idp stop", "idp stop --data .idp-other")).action(act(stop));
+};

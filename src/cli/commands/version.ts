@@ -1,5 +1,13 @@
 import { version } from "../../files/package.ts";
 import { answer, type Outcome } from "../output/print.ts";
+import { type Declare, examples } from "../act.ts";
 
 /** `idp version` */
 export const printVersion = (): Promise<Outcome> => Promise.resolve(answer({ version }, (shown) => shown.version));
+
+/** Declares `idp version`. */
+export const declareVersion: Declare = (command, { act }) => {
+  command
+    .addHelpText("after", examples("idp version", "idp version --json | jq -r .version"))
+    .action(act(printVersion));
+};

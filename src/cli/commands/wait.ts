@@ -4,6 +4,9 @@ import type { Invocation } from "../invocation.ts";
 import { answer, say, type Outcome } from "../output/print.ts";
 import { issuerAt } from "../target/remote.ts";
 import { serverAddress, noServer, startCommand } from "../target/target.ts";
+import { type Declare, examples } from "../act.ts";
+import { seconds } from "../flags/flag-values.ts";
+import { Option } from "../commander.ts";
 
 export interface WaitFlags {
   /** Seconds; 0 looks only once. */
@@ -30,3 +33,11 @@ export async function wait(cli: Invocation, { timeout }: WaitFlags): Promise<Out
     hint: { text: "Wait longer with --timeout SECONDS. To start a server", command: startCommand },
   });
 }
+
+/** Declares `idp wait`. */
+export const declareWait: Declare = (command, { act }) => {
+  command
+    .addOption(new Option("--timeout <seconds>", "how long to wait; 0: check once").argParser(seconds(0)).default(30))
+    .addHelpText("after", examples("idp wait", "idp wait --timeout 5 --url http://localhost:4370"))
+    .action(act(wait));
+};

@@ -1,4 +1,4 @@
-import { InvalidArgumentError } from "commander";
+import { InvalidArgumentError } from "../commander.ts";
 import { nearest } from "../../core/nearest.ts";
 import { durationOf } from "../../core/time.ts";
 
@@ -66,7 +66,7 @@ export const collectList = (value: string, before: readonly string[] = []): read
 ];
 
 /** The refusal of a word that is not in a list. @param rule a sentence on what there is */
-export function notListed(given: string, known: readonly string[], rule: string): InvalidArgumentError {
+export function notListed(given: string, known: readonly string[], rule: string): Error {
   const meant = nearest(given, known);
   return new InvalidArgumentError(meant === undefined ? rule : `${rule} Did you mean ${meant}?`);
 }

@@ -1,4 +1,4 @@
-import { InvalidArgumentError, Option } from "commander";
+import { InvalidArgumentError, Option } from "../commander.ts";
 import { NestingError, parseJson } from "../../text/json-depth.ts";
 
 /** The flags `--set field=value`, for any field of a fixture, and `--claim name=value`. They are read before a command is loaded. */
@@ -39,7 +39,7 @@ function setField(given: string, before: SetFields = {}): SetFields {
 }
 
 /** `--set` of the commands that add and edit. */
-export const setOption = (): Option =>
+export const setOption = () =>
   new Option("--set <field=value>", "set any other fixture field, as JSON or text; repeatable").argParser(setField);
 
 /** Collects `--claim name=value`. */

@@ -1,4 +1,4 @@
-import { InvalidArgumentError, Option, type Command } from "commander";
+import { InvalidArgumentError, Option, type Command, type Flags } from "../commander.ts";
 import { settingRows, type Form, type Settings } from "../../core/settings/table.ts";
 import { collect, collectList, notListed, seconds } from "./flag-values.ts";
 
@@ -57,7 +57,9 @@ function withForm(option: Option, form: Form): Option {
 }
 
 /** The settings that have a flag, as flags. */
-export function withSettings(command: Command): Command {
+export function withSettings<A extends unknown[], F extends Flags, G extends Flags>(
+  command: Command<A, F, G>,
+): Command<A, F, G> {
   command.optionsGroup("Settings (these override the fixtures):");
   for (const [name, { flag, form, help, default: unset }] of settingRows) {
     if (flag === undefined) continue;

@@ -1,4 +1,4 @@
-import { InvalidArgumentError, type Command, type Option } from "commander";
+import { InvalidArgumentError, type AnyCommand as Command, type Option } from "../commander.ts";
 import { OperationError } from "../../core/errors.ts";
 import { collect, collectList } from "./flag-values.ts";
 

@@ -1,9 +1,10 @@
-import type { Command } from "commander";
+import type { AnyCommand as Command } from "../commander.ts";
 import { beforeNames, quotedLine, takesIssuer, withFlags, type CommandLine } from "../../core/hint.ts";
 import { issuerName } from "../../core/issuers/issuer-view.ts";
 import { redacted } from "../../text/redacted.ts";
 import { wordsWithoutPassword } from "../../store/postgres/address.ts";
-import type { GlobalFlags, Invocation } from "../invocation.ts";
+import { type Invocation } from "../invocation.ts";
+import { globalFlags, type GlobalFlags } from "../flags/global.ts";
 
 /** Commands in hints, written as the reader has to type them. */
 
@@ -17,12 +18,12 @@ const withoutTarget: readonly string[] = ["init", "exec", "help", "completion", 
 export function typedTarget(program: Command): readonly string[] {
   const typed = (name: keyof GlobalFlags, flag: string): readonly string[] =>
     program.getOptionValueSource(name) === "cli"
-      ? [flag, ...wordsWithoutPassword([String(program.opts<GlobalFlags>()[name])]).map(redacted)]
+      ? [flag, ...wordsWithoutPassword([String(globalFlags(program)[name])]).map(redacted)]
       : [];
   const server = typed("url", "--url");
   // A server goes before a folder.
   const data = [...typed("store", "--store"), ...typed("data", "--data")];
-  const { issuer } = program.opts<GlobalFlags>();
+  const { issuer } = globalFlags(program);
   return [
     ...(server.length > 0 ? server : data),
     ...typed("adminTokenFile", "--admin-token-file"),

@@ -1,4 +1,5 @@
-import { InvalidArgumentError, type Command } from "commander";
+import { InvalidArgumentError, type AnyCommand as Command } from "../commander.ts";
+import { globalFlags } from "../flags/global.ts";
 import { OperationError } from "../../core/errors.ts";
 import { addressOf, issuerName } from "../../core/issuers/issuer-view.ts";
 
@@ -18,7 +19,7 @@ export const belowUrl = (url: string, name: string | null): string => (URL.canPa
 
 /** Passes a URL on to the command; a name is not passed on. @throws {OperationError} usage */
 export function handIssuer(program: Command, command: Command, env: NodeJS.ProcessEnv): void {
-  const { issuer } = program.opts<{ readonly issuer?: string }>();
+  const { issuer } = globalFlags(program);
   const option = command.options.find(({ long }) => long === "--issuer");
   const name = namedIssuer(issuer, env);
   if (name !== null) {

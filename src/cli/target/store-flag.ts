@@ -1,7 +1,8 @@
-import type { Command } from "commander";
+import type { AnyCommand as Command } from "../commander.ts";
 import { OperationError } from "../../core/errors.ts";
 import { holdsPassword, problemOfAddress } from "../../store/postgres/address.ts";
-import type { GlobalFlags, Invocation } from "../invocation.ts";
+import { type Invocation } from "../invocation.ts";
+import { globalFlags } from "../flags/global.ts";
 import { say } from "../output/print.ts";
 
 /** `--store` and IDP_STORE: the address of a shared store. No other place for the data may be named beside it. */
@@ -12,7 +13,7 @@ const nameOf = (program: Command): string =>
 
 /** Checks what was given, before a command runs. @throws {OperationError} usage */
 export function checkStore(program: Command, cli: Invocation): void {
-  const { store } = program.opts<GlobalFlags>();
+  const { store } = globalFlags(program);
   if (store === undefined) return;
   const problem = problemOfAddress(store);
   if (problem !== null) throw new OperationError("usage", `${nameOf(program)} ${problem}`);

@@ -19,7 +19,7 @@ import { grantTypeNames } from "../tokens/grant-types/list.ts";
 import { postAddress, samlSchema } from "../service-providers/schema.ts";
 import { originForm, redirectUriForm } from "../uri.ts";
 import { globalTokenRevocationSchema, scimSchema } from "./provisioning.ts";
-import { idTokenClaimSets, userinfoFormats } from "../scopes/claims.ts";
+import { idTokenClaimSets, userinfoFormats } from "../scopes/claim-table.ts";
 
 const redirectUri = uriOf(redirectUriForm, checkRedirectUri);
 

@@ -1,5 +1,4 @@
 import { isLoopbackHost, type Reach } from "../../net/address.ts";
-import type { Settings } from "../context.ts";
 import { checkEndpointUri } from "./redirect-uri.ts";
 
 /**
@@ -7,7 +6,8 @@ import { checkEndpointUri } from "./redirect-uri.ts";
  * open ports for confidential clients.
  */
 
-export interface UriSettings extends Pick<Settings, "any_loopback_port"> {
+export interface UriSettings {
+  readonly any_loopback_port: boolean;
   /** Null: none can be listed. */
   readonly http_redirect_hosts: readonly string[] | null;
   /** Set where the clients are a tester's: this server sends requests for them only there, as for clients that registered themselves. */

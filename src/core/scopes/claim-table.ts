@@ -58,3 +58,8 @@ export const reservedInWorkloads = namesOf(({ inWorkloads = false }) => inWorklo
 export const standardByScope: ReadonlyMap<string, readonly string[]> = new Map(
   ["profile", "email", "phone", "address"].map((name) => [name, namesOf(({ scope }) => scope === name)]),
 );
+
+/** The forms of UserInfo, for a client or as the setting of all. */
+export const userinfoFormats = ["native", "standard", "combined"] as const;
+/** What ID tokens say of the user. */
+export const idTokenClaimSets = ["all", "minimal"] as const;

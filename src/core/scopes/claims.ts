@@ -7,11 +7,6 @@ import { reservedClaims, standardByScope } from "./claim-table.ts";
 
 /** Which claims a scope releases, in the three forms of `userinfo_format`. */
 
-/** The forms of UserInfo, for a client or as the setting of all. */
-export const userinfoFormats = ["native", "standard", "combined"] as const;
-/** What ID tokens say of the user. */
-export const idTokenClaimSets = ["all", "minimal"] as const;
-
 const standardNames = new Set([...standardByScope.values()].flat());
 
 /** Claims that a request asks for by name, by where they go (OpenID Connect Core 5.5). */

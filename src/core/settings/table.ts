@@ -5,7 +5,7 @@
 import type { BrandSetting } from "../brand/schema.ts";
 import { httpHostForm, httpHostProblem } from "../clients/http-hosts.ts";
 import type { EndpointsSetting } from "../layout/layout.ts";
-import { idTokenClaimSets, userinfoFormats } from "../scopes/claims.ts";
+import { idTokenClaimSets, userinfoFormats } from "../scopes/claim-table.ts";
 import { factorNames, type Factor } from "../step-up/names.ts";
 import type { TrustedIssuerSetting } from "../trust/trust.ts";
 import { usernameForm } from "../users/username.ts";

@@ -5,20 +5,20 @@ import type { ClientView } from "../../../core/clients/admin.ts";
 import { clientOr } from "../../input/ask.ts";
 import type { Invocation } from "../../invocation.ts";
 import { answer, type Outcome } from "../../output/print.ts";
-import type { Style } from "../../output/style.ts";
-import { pairs, table } from "../../output/table.ts";
+import { table } from "../../output/table.ts";
 import { findTarget } from "../../target/target.ts";
 import { hintText } from "../../../core/hint.ts";
 import { commandLine } from "../../output/command-line.ts";
+import { declareClientChanges } from "./edit.ts";
+import { confirmed, notConfirmed } from "../../input/ask.ts";
+import { readSecret } from "../../flags/entry-flags.ts";
+import { fixtureNotes } from "./fixture-notes.ts";
+import { describeClient, kindOf, said, text } from "./client-lines.ts";
+import { type Declare, examples } from "../../act.ts";
 
 interface SecretFlags {
   readonly showSecrets?: true;
 }
-
-const text = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value));
-
-const kindOf = (client: ClientView): string =>
-  `${client.public ? "public" : "confidential"}${client.metadata_document === true ? ", not registered" : ""}`;
 
 /** `idp clients list` */
 export async function listClients(cli: Invocation, { showSecrets }: SecretFlags): Promise<Outcome> {
@@ -55,18 +55,70 @@ export async function showClient(
   return answer(client, describeClient);
 }
 
-/** The lines of one client. */
-export function describeClient(client: ClientView, style: Style): string {
-  const { client_id: id, ...rest } = client;
-  return [
-    `${style.bold(id)}  ${kindOf(client)}`,
-    pairs(
-      Object.entries(rest).flatMap(([name, value]) =>
-        Array.isArray(value) && value.every((item) => typeof item === "string")
-          ? value.map((item, index) => [index === 0 ? name : "", text(item)] as const)
-          : [[name, text(value)] as const],
-      ),
-      style,
-    ),
-  ].join("\n");
+/** `idp clients remove` */
+export async function removeClient(cli: Invocation, name: string | undefined): Promise<Outcome> {
+  const target = await findTarget(cli);
+  const client_id = await clientOr(cli, target, name, ["idp", "clients", "remove", "CLIENT_ID"]);
+  if (!(await confirmed(cli, `Remove ${client_id}, with its grants?`)))
+    throw notConfirmed(`${client_id} is not removed`);
+  const before = await target.call("clients.show", { client_id });
+  await target.call("clients.remove", { client_id });
+  return answer({ removed: client_id }, ({ removed }) => `Removed ${removed}, with its grants.`, {
+    notes: ["Its tokens get 401 from now on.", ...(await fixtureNotes(target, { before })), target.where],
+  });
 }
+
+/** `idp clients rotate-secret` */
+export async function rotateSecret(
+  cli: Invocation,
+  name: string | undefined,
+  flags: { readonly secretStdin?: true },
+): Promise<Outcome> {
+  const client_secret = await readSecret(cli, flags.secretStdin, "secret");
+  const target = await findTarget(cli);
+  const client_id = await clientOr(cli, target, name, ["idp", "clients", "rotate-secret", "CLIENT_ID"]);
+  if (!(await confirmed(cli, `Rotate the secret of ${client_id}? The old one stops working at once.`))) {
+    throw notConfirmed("the secret stays");
+  }
+  const client = await target.call("clients.rotate-secret", { client_id, client_secret });
+  const about = await fixtureNotes(target, { before: client, after: client, secret: true });
+  return said("Rotated the secret of", client, { target, about });
+}
+
+/** Declares the commands of `idp clients`. */
+export const declareClients: Declare = (clients, context) => {
+  const { act } = context;
+  clients
+    .command("list", { isDefault: true })
+    .description("list all clients")
+    .option("--show-secrets", "include the secrets")
+    .addHelpText("after", examples("idp clients list", "idp clients list --json | jq -r '.[].client_id'"))
+    .action(act(listClients));
+  clients
+    .command("show")
+    .description("show one client")
+    .argument("[client_id]")
+    .option("--show-secrets", "include the secret")
+    .addHelpText("after", examples("idp clients show demo-app", "idp clients show demo-app --show-secrets --json"))
+    .action(act(showClient));
+  declareClientChanges(clients, context);
+  clients
+    .command("remove")
+    .description("remove a client, with its grants")
+    .argument("[client_id]")
+    .addHelpText("after", examples("idp clients remove demo-spa", "idp clients remove demo-spa --yes --json"))
+    .action(act(removeClient));
+  clients
+    .command("rotate-secret")
+    .description("give a client a new secret and show it; the old one stops working")
+    .argument("[client_id]")
+    .option("--secret-stdin", "read the new secret from standard input")
+    .addHelpText(
+      "after",
+      examples(
+        "idp clients rotate-secret demo-app --json | jq -r .client_secret",
+        'printf %s "$SECRET" | idp clients rotate-secret demo-app --secret-stdin',
+      ),
+    )
+    .action(act(rotateSecret));
+};

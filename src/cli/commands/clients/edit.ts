@@ -1,19 +1,22 @@
 import type { ClientView } from "../../../core/clients/admin.ts";
 import { OperationError } from "../../../core/errors.ts";
 import { checkRedirectUri } from "../../../core/clients/redirect-uri.ts";
-import { commandOn, type Hint } from "../../../core/hint.ts";
+import { commandOn } from "../../../core/hint.ts";
 import { changesText } from "../../output/changes.ts";
-import { askText, clientOr, confirmed, needed, notConfirmed } from "../../input/ask.ts";
-import { describeClient } from "./clients.ts";
+import { askText, clientOr, needed } from "../../input/ask.ts";
+import { said } from "./client-lines.ts";
 import { fixtureNotes } from "./fixture-notes.ts";
 import { given, nameOr, readSecret, refuseName, renaming, requireChange } from "../../flags/entry-flags.ts";
 import type { Invocation } from "../../invocation.ts";
 import { answer, type Outcome } from "../../output/print.ts";
 import { scopeNotes } from "../../output/scope-notes.ts";
-import type { SetFields } from "../../flags/set-field.ts";
 import { findTarget, type Target } from "../../target/target.ts";
+import { collect } from "../../flags/flag-values.ts";
+import { setOption, type SetFields } from "../../flags/set-field.ts";
+import { type Declare, examples } from "../../act.ts";
+import type { Command, Flags } from "../../commander.ts";
 
-export interface ClientFlags {
+interface ClientFlags {
   readonly name?: string;
   readonly redirectUri?: readonly string[];
   readonly scope?: string;
@@ -24,7 +27,7 @@ export interface ClientFlags {
   readonly samlAcs?: readonly string[];
 }
 
-export interface ClientEditFlags extends ClientFlags {
+interface ClientEditFlags extends ClientFlags {
   readonly addSamlAcs?: readonly string[];
   readonly addRedirectUri?: readonly string[];
   readonly removeRedirectUri?: readonly string[];
@@ -50,29 +53,8 @@ async function entryOf(cli: Invocation, flags: ClientFlags): Promise<SetFields> 
   });
 }
 
-/** A new secret is shown once. Later, only `clients show --show-secrets` shows it. */
-const said = (
-  verb: string,
-  client: ClientView,
-  { target, about = [] }: { readonly target: Target; readonly about?: readonly (string | Hint)[] },
-): Outcome =>
-  answer(client, (shown, style) => `${verb} ${describeClient(shown, style)}`, {
-    notes: [
-      ...about,
-      ...(client.client_secret === undefined
-        ? []
-        : [
-            {
-              text: "The client_secret was made here. To see it again",
-              command: commandOn(["idp", "clients", "show"], client.client_id, ["--show-secrets"]),
-            },
-          ]),
-      target.where,
-    ],
-  });
-
 /** `idp clients add` */
-export async function addClient(cli: Invocation, name: string | undefined, flags: ClientFlags): Promise<Outcome> {
+async function addClient(cli: Invocation, name: string | undefined, flags: ClientFlags): Promise<Outcome> {
   refuseName(flags.set, "client_id");
   refuseBoth(flags);
   if (flags.samlMetadata !== undefined || flags.samlAcs !== undefined) {
@@ -152,7 +134,7 @@ async function scimWith(target: Target, client_id: string, token: string): Promi
 }
 
 /** `idp clients edit`: `--public` removes the secret; a secret makes a public client confidential. */
-export async function editClient(cli: Invocation, name: string | undefined, flags: ClientEditFlags): Promise<Outcome> {
+async function editClient(cli: Invocation, name: string | undefined, flags: ClientEditFlags): Promise<Outcome> {
   const { addRedirectUri, removeRedirectUri } = flags;
   const example = ["idp", "clients", "edit", "CLIENT_ID", "--redirect-uri", "http://localhost:3000/cb"];
   refuseBoth(flags);
@@ -198,32 +180,49 @@ export async function editClient(cli: Invocation, name: string | undefined, flag
   });
 }
 
-/** `idp clients rotate-secret` */
-export async function rotateSecret(
-  cli: Invocation,
-  name: string | undefined,
-  flags: { readonly secretStdin?: true },
-): Promise<Outcome> {
-  const client_secret = await readSecret(cli, flags.secretStdin, "secret");
-  const target = await findTarget(cli);
-  const client_id = await clientOr(cli, target, name, ["idp", "clients", "rotate-secret", "CLIENT_ID"]);
-  if (!(await confirmed(cli, `Rotate the secret of ${client_id}? The old one stops working at once.`))) {
-    throw notConfirmed("the secret stays");
-  }
-  const client = await target.call("clients.rotate-secret", { client_id, client_secret });
-  const about = await fixtureNotes(target, { before: client, after: client, secret: true });
-  return said("Rotated the secret of", client, { target, about });
-}
+const clientFields = <A extends unknown[], F extends Flags, G extends Flags>(command: Command<A, F, G>) =>
+  command
+    .option("--name <name>", "the display name")
+    .option("--redirect-uri <uri>", "a redirect URI; repeatable", collect)
+    .option("--scope <scopes>", "the scopes it may request, separated by spaces (default: all)")
+    .option("--public", "make it a public client: no secret, PKCE required")
+    .option("--secret-stdin", "read the secret from standard input")
+    .addOption(setOption());
 
-/** `idp clients remove` */
-export async function removeClient(cli: Invocation, name: string | undefined): Promise<Outcome> {
-  const target = await findTarget(cli);
-  const client_id = await clientOr(cli, target, name, ["idp", "clients", "remove", "CLIENT_ID"]);
-  if (!(await confirmed(cli, `Remove ${client_id}, with its grants?`)))
-    throw notConfirmed(`${client_id} is not removed`);
-  const before = await target.call("clients.show", { client_id });
-  await target.call("clients.remove", { client_id });
-  return answer({ removed: client_id }, ({ removed }) => `Removed ${removed}, with its grants.`, {
-    notes: ["Its tokens get 401 from now on.", ...(await fixtureNotes(target, { before })), target.where],
-  });
-}
+/** Declares the commands that add and edit clients. */
+export const declareClientChanges: Declare = (clients, { act }) => {
+  clientFields(clients.command("add"))
+    .option("--saml-metadata <file|url|->", "a service provider of SAML, by its metadata; an address is read once")
+    .option(
+      "--saml-acs <url>",
+      "a service provider of SAML, by the address that responses are posted to; repeatable",
+      collect,
+    )
+    .description("add a client; a confidential client gets a secret, which is shown")
+    .argument("[client_id]")
+    .addHelpText(
+      "after",
+      examples(
+        "idp clients add shop --redirect-uri http://localhost:3000/callback",
+        "idp clients add spa --public --redirect-uri http://localhost:5173/callback",
+        "idp clients add --saml-metadata sp.xml",
+        "idp clients add http://localhost:3000/saml/metadata --saml-acs http://localhost:3000/saml/acs",
+      ),
+    )
+    .action(act(addClient));
+  clientFields(clients.command("edit"))
+    .option("--add-redirect-uri <uri>", "add a redirect URI; repeatable", collect)
+    .option("--remove-redirect-uri <uri>", "remove a redirect URI; repeatable", collect)
+    .option("--add-saml-acs <url>", "add an address that responses of SAML are posted to; repeatable", collect)
+    .option("--scim-token-stdin", "read the token of the app's SCIM server from standard input")
+    .description("change a client; each flag replaces the old value")
+    .argument("[client_id]")
+    .addHelpText(
+      "after",
+      examples(
+        "idp clients edit demo-app --add-redirect-uri http://localhost:3001/callback",
+        "idp clients edit demo-app --set require_pkce=true --set audience=null",
+      ),
+    )
+    .action(act(editClient));
+};

@@ -1,6 +1,7 @@
-import type { Command } from "commander";
+import type { AnyCommand as Command } from "../../commander.ts";
 import { complete, placeOf, type Candidate, type NameKind } from "./complete.ts";
-import { invocationOf, type GlobalFlags, type Invocation, type Terminal } from "../../invocation.ts";
+import { invocationOf, type Invocation, type Terminal } from "../../invocation.ts";
+import { globalFlags } from "../../flags/global.ts";
 
 /**
  * `idp __complete WORD…`: what the scripts of `idp completion` call at each press of Tab. The last word is the one at the cursor. The
@@ -46,7 +47,7 @@ function typedInvocation(
   terminal: Terminal,
   clock: Pick<Invocation, "now" | "takeSignals">,
 ): Invocation {
-  const defaults = program.opts<GlobalFlags>();
+  const defaults = globalFlags(program);
   const { env } = terminal;
   const url = values.get("url") ?? env.IDP_URL;
   const adminTokenFile = values.get("admin-token-file");

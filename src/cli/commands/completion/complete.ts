@@ -1,4 +1,4 @@
-import type { Argument, Command, Option } from "commander";
+import type { Argument, AnyCommand as Command, Option } from "../../commander.ts";
 import { flawList } from "../../../core/controls/faults/flaw-list.ts";
 
 /**

@@ -3,6 +3,8 @@
  */
 import type { Invocation } from "../../invocation.ts";
 import type { Outcome } from "../../output/print.ts";
+import { type Declare, examples } from "../../act.ts";
+import { Argument } from "../../commander.ts";
 
 const bash = `# idp completion for bash. Put this into ~/.bashrc: source <(idp completion bash)
 _idp() {
@@ -98,3 +100,18 @@ export async function completion(cli: Invocation, shell: Shell): Promise<Outcome
   // Printed as it is, so that the output is the script and nothing else.
   return { document: { shell, script }, text: () => script.trimEnd(), notes: [], failure: null };
 }
+
+/** Declares `idp completion`. */
+export const declareCompletion: Declare = (command, { act }) => {
+  command
+    .addArgument(new Argument("<shell>", "which shell").choices(["bash", "zsh", "fish", "powershell"]))
+    .addHelpText(
+      "after",
+      examples(
+        "source <(idp completion bash)",
+        "echo 'source <(idp completion zsh)' >> ~/.zshrc",
+        "idp completion fish > ~/.config/fish/completions/idp.fish",
+      ),
+    )
+    .action(act(completion));
+};

@@ -16,6 +16,7 @@ import type { Style } from "../../output/style.ts";
 import { wrap } from "../../output/table.ts";
 import { findServer, serverAddress, findTarget } from "../../target/target.ts";
 import { count } from "../../output/words.ts";
+import { type Declare, examples } from "../../act.ts";
 
 /** `idp doctor`: what on this machine prevents `idp` from working. It changes nothing. */
 export async function doctor(cli: Invocation): Promise<Outcome> {
@@ -122,3 +123,10 @@ function addressIn(cli: Invocation): string | null {
 async function clientsOf(cli: Invocation): Promise<Served["clients"]> {
   return (await findTarget(cli)).call("clients.list", {});
 }
+
+/** Declares `idp doctor`. */
+export const declareDoctor: Declare = (command, { act }) => {
+  command
+    .addHelpText("after", examples("idp doctor", "idp doctor --json | jq '.checks[] | select(.status != \"ok\")'"))
+    .action(act(doctor));
+};

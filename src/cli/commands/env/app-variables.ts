@@ -1,4 +1,4 @@
-import { InvalidArgumentError } from "commander";
+import { InvalidArgumentError } from "../../commander.ts";
 
 /** The variables of an app's environment. This file is read before a command is loaded, so it imports little. */
 

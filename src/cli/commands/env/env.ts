@@ -10,7 +10,6 @@ import { clientOr, confirmed, notConfirmed } from "../../input/ask.ts";
 import { browserPrefix } from "./frameworks.ts";
 import { readTextFile, setIn, withoutBlock, writeBlock } from "./file.ts";
 import type { Served } from "./libraries/form.ts";
-import type { Format, Library } from "./choices.ts";
 import { formatted, type Variables } from "./format.ts";
 import { namesIn } from "./written.ts";
 import type { Invocation } from "../../invocation.ts";
@@ -18,14 +17,17 @@ import { answer, type Outcome } from "../../output/print.ts";
 import { answererAt } from "../../target/remote.ts";
 import { findTarget, startCommand, type Target } from "../../target/target.ts";
 import { count } from "../../output/words.ts";
+import { formats, libraries, type Format, type Library } from "./choices.ts";
+import { type Declare, examples } from "../../act.ts";
+import { withVariables } from "../../flags/app-flags.ts";
+import { type Command, type FlagsOf, Option } from "../../commander.ts";
 
-/** The flags of `idp env`, as commander reads them. */
-export interface EnvFlags extends NameFlags {
-  readonly client?: string;
-  readonly format?: Format;
-  readonly write?: string;
-  readonly for?: Library;
-}
+const withEnvFlags = (command: Command) =>
+  withVariables(command)
+    .addOption(new Option("--format <format>", "the output format (default: dotenv)").choices(formats))
+    .option("--write <file>", 'write to a file; only the lines between "# idp begin" and "# idp end" change')
+    .addOption(new Option("--for <library>", "print the configuration of a library instead").choices(libraries));
+export type EnvFlags = FlagsOf<typeof withEnvFlags>;
 
 /** Ignores fixtures with a mistake, which `idp start` and `idp seed` report. */
 async function namedHere(cli: Invocation): Promise<(client: ClientView) => boolean> {
@@ -209,3 +211,19 @@ async function written(
     { notes },
   );
 }
+
+/** Declares `idp env`. */
+export const declareEnv: Declare = (command, { act }) => {
+  withEnvFlags(command)
+    .addHelpText(
+      "after",
+      examples(
+        "idp env --write .env.local",
+        "idp env --client demo-spa --prefix VITE_ --name issuer=VITE_OIDC_AUTHORITY",
+        'eval "$(idp env --format shell)"',
+        'idp env --format github >> "$GITHUB_ENV"',
+        "idp env --for spring",
+      ),
+    )
+    .action(act(env));
+};

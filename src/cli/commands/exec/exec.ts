@@ -7,7 +7,7 @@ import { unknownHere } from "../../../core/nearest.ts";
 import { findFixtures } from "../../../serve/fixture-files.ts";
 import { createIdp, type FaultInput, type Idp } from "../../../index.ts";
 import { likelyClient, ownEnvOf, samlClientAmong, samlVariables, valuesOf } from "../env/app-client.ts";
-import { variablesOf, type NameFlags } from "../env/app-variables.ts";
+import { variablesOf } from "../env/app-variables.ts";
 import { extraCaFile, httpsOf, type ServedTls } from "../start/https.ts";
 import { browserPrefix } from "../env/frameworks.ts";
 import { failureOf, type Failure } from "../../failure.ts";
@@ -16,19 +16,32 @@ import { withFixtures } from "../../input/foreign-fixtures.ts";
 import { foreignCommand, type TypedCommand } from "../../input/foreign-command.ts";
 import { endWithShellOfNpm } from "../start/npm-shell.ts";
 import { printFailure, say } from "../../output/print.ts";
-import { fixturePaths, withStdin, type FixturesFlag } from "../../flags/fixtures.ts";
-import { settingsOf } from "../../flags/settings.ts";
+import { fixturePaths, withStdin } from "../../flags/fixtures.ts";
 import { count } from "../../output/words.ts";
 import { collectEvidence, type Evidence } from "./evidence.ts";
-import { startWorkload, type Identity, type WorkloadFlags } from "./workload.ts";
+import { startWorkload, withWorkloadFlags, type Identity } from "./workload.ts";
+import { collect } from "../../flags/flag-values.ts";
+import { fixturesOption, settingsOf, withSettings } from "../../flags/settings.ts";
+import { type Declare, examples } from "../../act.ts";
+import { withVariables } from "../../flags/app-flags.ts";
+import { type Command, type FlagsOf } from "../../commander.ts";
 
-/** The flags of `idp exec`, as commander reads them. */
-export interface ExecFlags extends FixturesFlag, NameFlags, WorkloadFlags {
-  readonly client?: string;
-  readonly fault?: readonly string[];
-  readonly log?: string;
-  readonly https?: true;
-}
+const withExecFlags = (command: Command) =>
+  withWorkloadFlags(
+    withSettings(
+      withVariables(
+        command
+          .option(...fixturesOption)
+          .option("--fault <json>", "make a response wrong, as with idp faults add; repeatable", collect)
+          .option(
+            "--https",
+            "serve https with a certificate of its own, which OIDC_CA_FILE and NODE_EXTRA_CA_CERTS name",
+          )
+          .option("--log <file>", "write every request into a file, a line of JSON each"),
+      ),
+    ),
+  );
+export type ExecFlags = FlagsOf<typeof withExecFlags>;
 
 /** The exit code if `exec` itself fails, as with `env` and `timeout`. */
 const ownFailure = 125;
@@ -214,3 +227,19 @@ export async function exec(cli: Invocation, typed: TypedCommand, flags: ExecFlag
     removeTls();
   }
 }
+
+/** Declares `idp exec`. The command of the child is after -- in the words that were typed. */
+export const declareExec: Declare = (command, { act, words }) => {
+  withExecFlags(command)
+    .usage("[options] -- <command...>")
+    .argument("[command...]")
+    .addHelpText(
+      "after",
+      `\nThe command's environment has OIDC_ISSUER, OIDC_CLIENT_ID, OIDC_CLIENT_SECRET
+and OIDC_REDIRECT_URI; and IDP_URL and IDP_ADMIN_TOKEN, so that commands such
+as idp users suspend bob reach this server. Exit codes of exec itself: 125 if
+the server cannot start, 126 if the command cannot be run, 127 if not found.
+${examples("idp exec -- npm test", "idp exec --client demo-spa --prefix VITE_ --consent skip -- npx playwright test", "idp exec --as github-actions --claim repository=acme/shop -- npm run deploy")}`,
+    )
+    .action(act((cli, before: readonly string[], flags: ExecFlags) => exec(cli, { before, words }, flags)));
+};

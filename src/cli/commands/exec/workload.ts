@@ -7,25 +7,34 @@ import { join } from "node:path";
 import { webAddress } from "../../../client/http.ts";
 import { OperationError } from "../../../core/errors.ts";
 import { sameSecret } from "../../../core/secrets.ts";
-import type { WorkloadKind } from "../../../core/workloads/kinds.ts";
 import type { Idp } from "../../../index.ts";
-import type { SetFields } from "../../flags/set-field.ts";
-import { flawsOf, type FlawFlags } from "../token/flaws.ts";
+import { type Command, type Flags, type FlagsOf, type None, Option } from "../../commander.ts";
+import { seconds, once, collect } from "../../flags/flag-values.ts";
+import { flawsOf, withFlaws } from "../token/flaws.ts";
+import { type WorkloadKind, workloadKinds } from "../../../core/workloads/kinds.ts";
+import { setClaim, type SetFields } from "../../flags/set-field.ts";
 
 /** `idp exec --as`: the identity that the command would have at GitHub, at GitLab or in Kubernetes. */
 
-/** As commander reads them. */
-export interface WorkloadFlags extends FlawFlags {
-  readonly as?: WorkloadKind;
-  readonly workload?: string;
-  readonly claim?: SetFields;
-  readonly audience?: string;
-  readonly tokenVariable?: readonly string[];
-  readonly namespace?: string;
-  readonly serviceAccount?: string;
-  /** Seconds. */
-  readonly lifetime?: number;
-}
+export const withWorkloadFlags = <A extends unknown[], F extends Flags, G extends Flags>(command: Command<A, F, G>) =>
+  withFlaws(
+    command
+      .optionsGroup("The identity of a workload (its issuer is in OIDC_WORKLOAD_ISSUER):")
+      .addOption(new Option("--as <place>", "as a job or pod there").choices([...workloadKinds]))
+      .option("--workload <name>", "as this workload of the fixtures")
+      .option("--claim <name=value>", "change a claim of its tokens, as JSON or text; repeatable", setClaim)
+      .option("--token-variable <name=audience>", "gitlab: a variable with a token; repeatable", collect)
+      .option(
+        "--audience <audience>",
+        "kubernetes: the aud of the token in IDP_TOKEN_FILE",
+        once("a token of a workload has one aud"),
+      )
+      .option("--namespace <name>", "kubernetes (default: default)")
+      .option("--service-account <name>", "kubernetes (default: default)")
+      .option("--lifetime <seconds>", "kubernetes: renewed at 80% of it (default: 1h)", seconds(10)),
+    "Bad tokens of the workload:",
+  );
+export type WorkloadFlags = FlagsOf<typeof withWorkloadFlags<[], None, None>>;
 
 export interface Identity {
   /** For the environment of the command. */

@@ -12,6 +12,8 @@ import { findTarget } from "../../target/target.ts";
 import { since } from "../../output/words.ts";
 import { hintText } from "../../../core/hint.ts";
 import { commandLine } from "../../output/command-line.ts";
+import { type Declare, examples } from "../../act.ts";
+import { revoke } from "./revoke.ts";
 
 /** `idp grants list` */
 export async function listGrants(
@@ -75,3 +77,26 @@ export async function showGrant(cli: Invocation, given: string | undefined): Pro
   const now = await timeThere(cli, target);
   return answer(grant, (shown, style) => describeGrant(shown, style, now));
 }
+
+/** Declares the commands of `idp grants`. */
+export const declareGrants: Declare = (grants, { act }) => {
+  grants
+    .command("list", { isDefault: true })
+    .description("list grants, active and revoked")
+    .option("--user <username>", "only those of this user")
+    .option("--client <client_id>", "only those of this client")
+    .addHelpText("after", examples("idp grants list", "idp grants list --user alice --json"))
+    .action(act(listGrants));
+  grants
+    .command("show")
+    .description("show one grant")
+    .argument("[grant_id]")
+    .addHelpText("after", examples("idp grants show g_8fK2aQxYz01b", "idp grants show g_8fK2aQxYz01b --json"))
+    .action(act(showGrant));
+  grants
+    .command("revoke")
+    .description("revoke one grant: all tokens of that user and client become invalid, permanently")
+    .argument("[grant_id]")
+    .addHelpText("after", examples("idp grants revoke g_8fK2aQxYz01b", "idp grants revoke g_8fK2aQxYz01b --json"))
+    .action(act((cli, id: string | undefined) => revoke(cli, id, {}, ["idp", "grants", "revoke", "GRANT_ID"])));
+};

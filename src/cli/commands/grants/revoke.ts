@@ -5,12 +5,15 @@ import type { Invocation } from "../../invocation.ts";
 import { answer, type Outcome } from "../../output/print.ts";
 import { findTarget, type Target } from "../../target/target.ts";
 import { count } from "../../output/words.ts";
+import { type Declare, examples } from "../../act.ts";
+import type { Command, FlagsOf } from "../../commander.ts";
 
-export interface RevokeFlags {
-  readonly user?: string;
-  readonly client?: string;
-  readonly all?: true;
-}
+const withRevokeFlags = (command: Command) =>
+  command
+    .option("--user <username>", "the grants of this user")
+    .option("--client <client_id>", "the grants for this client")
+    .option("--all", "all grants of all users");
+export type RevokeFlags = FlagsOf<typeof withRevokeFlags>;
 
 /** `idp revoke`: grants by user and client, either alone, one by its id, or all; without any of them the grant is asked for. */
 export async function revoke(
@@ -76,3 +79,11 @@ function checkArguments(grant: string | undefined, named: boolean): void {
     });
   }
 }
+
+/** Declares `idp revoke`. */
+export const declareRevoke: Declare = (command, { act }) => {
+  withRevokeFlags(command)
+    .argument("[grant_id]")
+    .addHelpText("after", examples("idp revoke --user alice --client demo-app", "idp revoke --client demo-app --yes"))
+    .action(act((cli, id: string | undefined, flags: RevokeFlags) => revoke(cli, id, flags)));
+};

@@ -15,12 +15,13 @@ import { pairs } from "../../output/table.ts";
 import { findServer, startCommand } from "../../target/target.ts";
 import { appOf } from "./app.ts";
 import { connectionOf, type CodePiece, type Connection } from "./connect.ts";
-import { envFile } from "../env/choices.ts";
 import { addToEnvFile } from "./env-file.ts";
 import { fixtureText, type NewApp } from "./fixtures.ts";
-import type { InitFlags } from "./flags.ts";
 import { checkPlace, file, ignoreSecrets, secretsHere, writeFixtures, writeNewFile } from "./place.ts";
 import { projectOf } from "./project.ts";
+import { type Declare, examples } from "../../act.ts";
+import { envFile } from "../env/choices.ts";
+import { type InitFlags, withInitFlags } from "./flags.ts";
 
 /** The same command with one more flag. */
 const again = (
@@ -175,3 +176,21 @@ async function nextNotes(
     { text: "To run your tests with it", command: ["idp", "exec", "--", "npm", "test"] },
   ];
 }
+
+/** Declares `idp init`. */
+export const declareInit: Declare = (command, { act }) => {
+  withInitFlags(command)
+    .argument("[file...]", "with --from: the files to convert")
+    .addHelpText(
+      "after",
+      examples(
+        "idp init",
+        "idp init --yes --for next-auth",
+        "idp init --no-input --type public --redirect-uri http://localhost:5173/callback",
+        "idp init --no-input --type confidential --client shop --user erin --user frank",
+        "idp init --yes --port 5401",
+        "idp init --from keycloak realm-export.json",
+      ),
+    )
+    .action(act(init));
+};

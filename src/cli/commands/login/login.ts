@@ -15,11 +15,12 @@ import { reservedClaims } from "../../../core/scopes/claim-table.ts";
 import { exactJson } from "../../../text/json-digits.ts";
 import { randomText } from "../../../serve/random.ts";
 import type { Invocation } from "../../invocation.ts";
-import { checkFlags, type LoginFlags } from "./flags.ts";
 import { outcomeOf } from "./outcome.ts";
 import { findPlace, type LoginPlace } from "./place.ts";
 import { codeUser, deviceUser } from "./user.ts";
 import type { Outcome } from "../../output/print.ts";
+import { type Declare, examples } from "../../act.ts";
+import { checkFlags, type LoginFlags, withLoginFlags } from "./flags.ts";
 
 export type { LoginFlags };
 
@@ -97,3 +98,28 @@ async function signIn(
     user.close();
   }
 }
+
+const help = `
+Each check is a line with ✓ or ✗ and the result. The exit code is 6 if a check
+fails or the login is refused. With --print, standard output has only that
+token, and standard error has the checks. --json prints {"valid","issuer",
+"client","flow","checks":[{"name","ok","detail"}],"tokens","claims","userinfo"}:
+the token response, the claims of the ID token and UserInfo, each null if
+there is none.
+`;
+
+/** Declares `idp login`. */
+export const declareLogin: Declare = (command, { act }) => {
+  withLoginFlags(command)
+    .addHelpText(
+      "after",
+      help +
+        examples(
+          "idp login",
+          "idp login --user alice --approve --json",
+          "TOKEN=$(idp login --client demo-service --flow client-credentials --print access)",
+          "idp login --issuer https://login.example.com --client my-app --secret-stdin < secret.txt",
+        ),
+    )
+    .action(act(login));
+};

@@ -7,7 +7,7 @@ import { printableJson } from "../../output/escape.ts";
 import { requestLines } from "../start/request-log.ts";
 import type { Server } from "../../target/remote.ts";
 import { findTarget, startHint } from "../../target/target.ts";
-import { filterOf, type FilterFlags } from "./requests.ts";
+import { filterOf, type FilterFlags } from "../../flags/request-filter.ts";
 
 /** `idp requests follow`: prints new requests until a signal, or until the server stops. */
 export async function followRequests(cli: Invocation, flags: FilterFlags): Promise<null> {

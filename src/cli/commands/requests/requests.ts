@@ -3,7 +3,6 @@
  * requests, expect.ts checks expectations.
  */
 import { shownAs } from "../../../core/ledger/redact-record.ts";
-import type { RequestFilter } from "../../../core/ledger/filter.ts";
 import type { RequestRecord } from "../../../core/ledger/record.ts";
 import type { Hint } from "../../../core/hint.ts";
 import { isObject } from "../../../text/json-object.ts";
@@ -15,13 +14,12 @@ import { cells, pairs, table, wrap } from "../../output/table.ts";
 import { timeOfDay } from "../start/request-log.ts";
 import { belowUrl } from "../../target/issuer-flag.ts";
 import { findTarget, type Target } from "../../target/target.ts";
-
-/** The flags that select requests, as commander reads them. */
-export interface FilterFlags extends Omit<RequestFilter, "grant_type"> {
-  readonly grantType?: string;
-}
-
-export const filterOf = ({ grantType, ...rest }: FilterFlags): RequestFilter => ({ ...rest, grant_type: grantType });
+import { filterOf, type FilterFlags } from "../../flags/request-filter.ts";
+import { followRequests } from "./follow.ts";
+import { type Declare, examples } from "../../act.ts";
+import { requestEndpoints } from "../../../core/ledger/request-endpoints.ts";
+import { type Command, Option } from "../../commander.ts";
+import { withRequestFilter } from "../../flags/request-filter.ts";
 
 const paint = ({ status, error }: Pick<RequestRecord, "status" | "error">, style: Style): ((text: string) => string) =>
   status >= 500 ? style.red : status >= 400 || status === 0 || error !== null ? style.yellow : style.green;
@@ -198,3 +196,30 @@ function valueText(value: unknown): string {
     ...(claims === undefined ? [] : [spacedJson(claims)]),
   ].join(" ");
 }
+
+/** Declares the commands of `idp requests`. */
+export const declareRequests: Declare = (group, { act }) => {
+  const select = (command: Command) =>
+    withRequestFilter(command).addOption(
+      new Option("--endpoint <name>", "only requests to this endpoint").choices(requestEndpoints),
+    );
+  select(group.command("list", { isDefault: true }))
+    .description("list the last requests, oldest first")
+    .addHelpText("after", examples("idp requests", "idp requests list --client demo-app --status 4xx --json"))
+    .action(act(listRequests));
+  select(group.command("follow"))
+    .description("print requests as they come, until Ctrl+C or until the server stops")
+    .addHelpText("after", examples("idp requests follow", "idp requests follow --endpoint token --json | jq .error"))
+    .action(act(followRequests));
+  group
+    .command("show")
+    .description("show one request: what was sent, what the server answered, and why")
+    .argument("<request_id>", "the id that idp requests shows")
+    .addHelpText("after", examples("idp requests show r17", "idp requests show r17 --json | jq .parameters"))
+    .action(act(showRequest));
+  group
+    .command("clear")
+    .description("remove all requests from the ledger")
+    .addHelpText("after", examples("idp requests clear", "idp requests clear --json"))
+    .action(act(clearRequests));
+};

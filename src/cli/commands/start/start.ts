@@ -3,7 +3,6 @@
  */
 import { join, resolve } from "node:path";
 import { baseOf, defaultPort } from "../../../core/endpoints.ts";
-import { isServiceLink } from "../../flags/variables.ts";
 import { idpOf } from "../../../idp-of-server.ts";
 import type { IdpOptions } from "../../../index.ts";
 import { startServer, type Server } from "../../../serve/server.ts";
@@ -29,34 +28,14 @@ import { adminTokenOf } from "../../target/server-of-url.ts";
 import { logRemark, requestLog } from "./request-log.ts";
 import { sayStale, screenOf } from "./screen-content.ts";
 import { stopWithStdin } from "./until-stdin-closes.ts";
-import { fixturePaths, withStdin, type FixturesFlag } from "../../flags/fixtures.ts";
-import { settingsOf } from "../../flags/settings.ts";
+import { fixturePaths, withStdin } from "../../flags/fixtures.ts";
 import { version } from "../../../files/package.ts";
 import type { CommandLine } from "../../../core/hint.ts";
 import { commandLine } from "../../output/command-line.ts";
-
-/** The flags of `idp start`, as commander reads them. */
-export interface StartFlags extends FixturesFlag {
-  readonly port?: number;
-  readonly host?: string;
-  readonly issuer?: string;
-  readonly memory?: true;
-  readonly issuers?: number;
-  readonly allowHost?: readonly string[];
-  readonly trustedProxy?: readonly string[];
-  readonly templates?: string;
-  readonly open?: true;
-  readonly readyFile?: string;
-  readonly cert?: string;
-  readonly key?: string;
-  readonly https?: true;
-  readonly backchannel?: "off" | "dynamic";
-  readonly dynamicRegistration?: true;
-  readonly watch?: boolean;
-  readonly untilStdinCloses?: true;
-  /** A path, or the list itself. */
-  readonly controlTokens?: string;
-}
+import { settingsOf } from "../../flags/settings.ts";
+import { type Declare, examples } from "../../act.ts";
+import { isServiceLink, takeVariables } from "../../flags/variables.ts";
+import { withStartFlags, type StartFlags } from "./flags.ts";
 
 function optionsOf(
   cli: Invocation,
@@ -215,3 +194,16 @@ async function announce(
     await openBrowser(cli, url, `No browser could be opened. Open it yourself: ${url}`);
   }
 }
+
+/** Declares `idp start`. */
+export const declareStart: Declare = (command, { act, words, env }) => {
+  withStartFlags(command)
+    .hook("preAction", (command) => {
+      takeVariables(command, env);
+    })
+    .addHelpText(
+      "after",
+      `\nVariables for the flags: IDP_PORT=4400 IDP_MEMORY=true IDP_ALLOW_HOST=a.test\n${examples("idp start", "idp start --port auto --memory --fixtures test/fixtures.yaml", "idp export --as fixtures | idp start --memory --port auto --fixtures -")}`,
+    )
+    .action(act((cli, flags: StartFlags) => start(cli, flags, words)));
+};

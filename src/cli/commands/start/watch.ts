@@ -1,6 +1,12 @@
 import { readdirSync, realpathSync, statSync, watch as watchFolder, type FSWatcher } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
-import { isFixtureName, isPath, usualNames, type FoundFixtures, type NamedFixture } from "../../../serve/fixture-files.ts";
+import {
+  isFixtureName,
+  isPath,
+  usualNames,
+  type FoundFixtures,
+  type NamedFixture,
+} from "../../../serve/fixture-files.ts";
 import { readFixtures } from "../../../serve/fixture-logos.ts";
 import type { Server } from "../../../serve/server.ts";
 import { changeFixtures } from "../../../core/seed/change.ts";

@@ -8,8 +8,9 @@ import type { Invocation } from "../../invocation.ts";
 import { answer, type Outcome } from "../../output/print.ts";
 import type { Style } from "../../output/style.ts";
 import { pairs } from "../../output/table.ts";
-import { readText } from "./input.ts";
 import { byClock, issuerClock } from "./issuer-clock.ts";
+import { type Declare, examples } from "../../act.ts";
+import { readText, tokenGiven } from "./input.ts";
 
 /** A token, and the moved clock of its issuer. */
 interface Said {
@@ -154,3 +155,16 @@ function distance(name: string, seconds: number, style: Style): string {
   if (seconds > 1 && name !== "updated_at") return style.yellow(`${duration(seconds)} from now`);
   return relative(seconds);
 }
+
+/** Declares `idp token decode`. */
+export const declareDecode: Declare = (token, { act }) => {
+  token
+    .command("decode")
+    .description("show the contents of one or more tokens without checking them")
+    .argument("[token]", tokenGiven)
+    .addHelpText(
+      "after",
+      examples("idp token decode eyJhbGciOi…", "pbpaste | idp token decode", "idp token decode - --json < tokens.json"),
+    )
+    .action(act(tokenDecode));
+};

@@ -1,26 +1,9 @@
-import type { Command } from "commander";
+import type { Command, Flags, FlagsOf, None } from "../../commander.ts";
 import type { TokenFlaw } from "../../../core/controls/faults/token-flaws.ts";
 
 /** The flags that make a token bad on purpose. */
 
-/** As commander reads them. */
-export interface FlawFlags {
-  readonly expired?: true;
-  readonly notYetValid?: true;
-  readonly wrongIssuer?: true;
-  readonly wrongAudience?: true;
-  readonly missingIssuer?: true;
-  readonly missingAudience?: true;
-  readonly missingExpiry?: true;
-  readonly issuerPrefix?: true;
-  readonly issuerSlash?: true;
-  readonly audienceContains?: true;
-  readonly wrongType?: true;
-  readonly crit?: true;
-  readonly badSignature?: true;
-  readonly unknownKid?: true;
-  readonly algNone?: true;
-}
+export type FlawFlags = FlagsOf<typeof withFlaws<[], None, None>>;
 
 /** By the names of the operation's fields. */
 export const flawsOf = (flags: FlawFlags): Readonly<Record<TokenFlaw, true | undefined>> => ({
@@ -41,8 +24,11 @@ export const flawsOf = (flags: FlawFlags): Readonly<Record<TokenFlaw, true | und
   alg_none: flags.algNone,
 });
 
-/** Adds the flags. This file is read before a command is loaded. @param group the heading in the help */
-export const withFlaws = (command: Command, group: string): Command =>
+/** Adds the flags. @param group the heading in the help */
+export const withFlaws = <A extends unknown[], F extends Flags, G extends Flags>(
+  command: Command<A, F, G>,
+  group: string,
+) =>
   command
     .optionsGroup(group)
     .option("--expired", "exp an hour ago")

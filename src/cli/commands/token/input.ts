@@ -8,6 +8,9 @@ import { commandLine } from "../../output/command-line.ts";
 
 /** Where a command on tokens gets its token from. */
 
+/** The argument of each command, in the help. */
+export const tokenGiven = "a token, a token response, Bearer … or a SAML message; - for standard input";
+
 /** A longer token fits neither a header nor a request of the control API. */
 const maxCharacters = 65_536;
 

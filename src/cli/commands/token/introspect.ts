@@ -7,18 +7,19 @@ import { answer, type Outcome } from "../../output/print.ts";
 import type { Style } from "../../output/style.ts";
 import { pairs } from "../../output/table.ts";
 import { movedClock } from "../../target/clock.ts";
-import { findTarget } from "../../target/target.ts";
-import { readToken } from "./input.ts";
 import { byClock } from "./issuer-clock.ts";
+import { type Declare, examples } from "../../act.ts";
+import { readToken, tokenGiven } from "./input.ts";
+import { withIssuer } from "../../flags/issuing.ts";
 
 /** `idp token introspect`: what a token is good for now (RFC 7662), or why it is not valid. */
-export async function tokenIntrospect(
+async function tokenIntrospect(
   cli: Invocation,
   argument: string | undefined,
   { asIssuer }: { readonly asIssuer?: string },
 ): Promise<Outcome> {
   const { token } = await readToken(cli, "introspect", argument);
-  const target = await findTarget(cli, asIssuer);
+  const target = await (await import("../../target/target.ts")).findTarget(cli, asIssuer);
   const result = await target.call("token.introspect", { token });
   const clock = await movedClock(cli, target);
   const now = clock === null ? cli.now() : Date.parse(clock.now);
@@ -53,3 +54,15 @@ export function describe(
   const lines = Object.entries(members).map(([name, member]) => [name, value(name, member)] as const);
   return [style.green("active"), pairs(lines, style)].join("\n");
 }
+
+/** Declares `idp token introspect`. */
+export const declareIntrospect: Declare = (token, { act }) => {
+  withIssuer(token.command("introspect"))
+    .description("show whether a token is active; exit 6 and the reason if it is not")
+    .argument("[token]", tokenGiven)
+    .addHelpText(
+      "after",
+      examples("idp token introspect eyJhbGciOi…", "idp token introspect - --json < token.txt | jq -r .scope"),
+    )
+    .action(act(tokenIntrospect));
+};

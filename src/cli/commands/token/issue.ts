@@ -1,17 +1,19 @@
 /*
  * cli/commands/token: the `token` commands, one file each.
  */
-import { userOr, clientOr } from "../../input/ask.ts";
 import type { Invocation } from "../../invocation.ts";
-import { targetUnder, type IssueFlags } from "../issue.ts";
+import type { IssueFlags } from "../issue.ts";
 import { OperationError } from "../../../core/errors.ts";
 import { answer, type Outcome } from "../../output/print.ts";
-import { claimNotes, scopeNotes } from "../../output/scope-notes.ts";
-import type { SetFields } from "../../flags/set-field.ts";
 import type { Target } from "../../target/target.ts";
-import { flawsOf, type FlawFlags } from "./flaws.ts";
+import { withIssuer, withUserAndClient } from "../../flags/issuing.ts";
+import { setClaim, type SetFields } from "../../flags/set-field.ts";
+import { type Declare, examples } from "../../act.ts";
+import { flawsOf, type FlawFlags, withFlaws } from "./flaws.ts";
+import { seconds, once } from "../../flags/flag-values.ts";
+import { Option } from "../../commander.ts";
 
-export interface TokenIssueFlags extends IssueFlags, FlawFlags {
+interface TokenIssueFlags extends IssueFlags, FlawFlags {
   readonly asIssuer?: string;
   readonly type: "access" | "id" | "refresh";
   readonly claim?: SetFields;
@@ -22,10 +24,10 @@ export interface TokenIssueFlags extends IssueFlags, FlawFlags {
 }
 
 /** `idp token issue`: prints one bare token and nothing else, for `$(…)`. */
-export async function tokenIssue(cli: Invocation, flags: TokenIssueFlags): Promise<Outcome> {
-  const target = await targetUnder(cli, flags.asIssuer);
+async function tokenIssue(cli: Invocation, flags: TokenIssueFlags): Promise<Outcome> {
+  const target = await (await import("../issue.ts")).targetUnder(cli, flags.asIssuer);
   if (flags.workload !== undefined) return ofWorkload(target, flags.workload, flags);
-  const client = await clientOr(cli, target, flags.client);
+  const client = await (await import("../../input/ask.ts")).clientOr(cli, target, flags.client);
   const { scope, type, audience, claim: claims, expiresIn: expires_in } = flags;
   const issued = await target.call("token.issue", {
     ...{ client, scope, type, audience, claims, expires_in },
@@ -34,6 +36,7 @@ export async function tokenIssue(cli: Invocation, flags: TokenIssueFlags): Promi
     ...flawsOf(flags),
   });
   const warnings = issued.warnings.map((warning) => `Warning: ${warning}.`);
+  const { claimNotes, scopeNotes } = await import("../../output/scope-notes.ts");
   return answer(issued, ({ token }) => token, {
     notes: [...warnings, ...claimNotes(claims), ...(await scopeNotes(target, scope)), target.where],
   });
@@ -64,5 +67,32 @@ async function userFor(
   if (flags.user !== undefined) return flags.user;
   const { grant_types: grantTypes } = await target.call("clients.show", { client_id: client });
   const speaksForItself = Array.isArray(grantTypes) && grantTypes.includes("client_credentials");
-  return speaksForItself ? undefined : userOr(cli, target, undefined);
+  if (speaksForItself) return undefined;
+  return (await import("../../input/ask.ts")).userOr(cli, target, undefined);
 }
+
+/** Declares `idp token issue`. */
+export const declareTokenIssue: Declare = (token, { act }) => {
+  const issue = withIssuer(withUserAndClient(token.command("issue")))
+    .description("print one token; without --user, a token of the client itself")
+    .addOption(new Option("--type <type>", "which token").choices(["access", "id", "refresh"]).default("access"))
+    .option("--claim <name=value>", "add a claim, as JSON or text; repeatable", setClaim)
+    .option("--expires-in <seconds>", "its lifetime", seconds(1))
+    .option("--audience <audience>", "the aud of the token", once("the token has one aud"))
+    .option("--dpop-jkt <thumbprint>", "bound to this key (DPoP)")
+    .option(
+      "--workload <name>",
+      "a token of this workload instead: github-actions, gitlab, kubernetes or one of the fixtures",
+    );
+  withFlaws(issue, "Bad tokens, to test your API:")
+    .addHelpText(
+      "after",
+      examples(
+        "TOKEN=$(idp token issue --user alice --client demo-app)",
+        "idp token issue --client demo-service --audience https://api.test --claim tenant=acme",
+        "idp token issue --user alice --client demo-app --expired --wrong-issuer",
+        "idp token issue --workload github-actions --audience https://api.test",
+      ),
+    )
+    .action(act(tokenIssue));
+};

@@ -1,12 +1,12 @@
 import type { Invocation } from "../../invocation.ts";
 import { answer, type Outcome } from "../../output/print.ts";
-import { findTarget } from "../../target/target.ts";
-import { readToken } from "./input.ts";
+import { type Declare, examples } from "../../act.ts";
+import { readToken, tokenGiven } from "./input.ts";
 
 /** `idp token revoke`: revokes a token of any client, as the operator (by RFC 7009 a client can revoke only its own). */
-export async function tokenRevoke(cli: Invocation, argument: string | undefined): Promise<Outcome> {
+async function tokenRevoke(cli: Invocation, argument: string | undefined): Promise<Outcome> {
   const { token } = await readToken(cli, "revoke", argument, "refresh_token");
-  const target = await findTarget(cli);
+  const target = await (await import("../../target/target.ts")).findTarget(cli);
   const result = await target.call("token.revoke", { token });
   const reason = result.revoked === null ? (await target.call("token.introspect", { token })).reason : undefined;
   const isIdToken = reason?.startsWith("it is an ID token") === true;
@@ -23,3 +23,13 @@ export async function tokenRevoke(cli: Invocation, argument: string | undefined)
     { notes: result.revoked === null ? [] : [target.where] },
   );
 }
+
+/** Declares `idp token revoke`. */
+export const declareTokenRevoke: Declare = (token, { act }) => {
+  token
+    .command("revoke")
+    .description("revoke one token; a refresh token takes its access tokens with it")
+    .argument("[token]", tokenGiven)
+    .addHelpText("after", examples("idp token revoke eyJhbGciOi…", "idp token revoke - < token.txt"))
+    .action(act(tokenRevoke));
+};

@@ -4,18 +4,19 @@ import { checkLines } from "../../output/check-lines.ts";
 import { failureOf } from "../../failure.ts";
 import type { Invocation } from "../../invocation.ts";
 import { answer, type Outcome } from "../../output/print.ts";
-import { findTarget } from "../../target/target.ts";
-import { readText, readToken } from "./input.ts";
-import { keysOf, type KeyFlags } from "./verifying-keys.ts";
+import type { KeyFlags } from "./verifying-keys.ts";
 import { count } from "../../output/words.ts";
+import { readText, readToken, tokenGiven } from "./input.ts";
+import { type Declare, examples } from "../../act.ts";
+import { seconds, webUrl } from "../../flags/flag-values.ts";
 
-export interface VerifyFlags extends KeyFlags {
+interface VerifyFlags extends KeyFlags {
   readonly audience?: string;
   readonly leeway?: number;
 }
 
 /** `idp token verify`: runs every check, also after one that failed. */
-export async function tokenVerify(cli: Invocation, argument: string | undefined, flags: VerifyFlags): Promise<Outcome> {
+async function tokenVerify(cli: Invocation, argument: string | undefined, flags: VerifyFlags): Promise<Outcome> {
   if (flags.secretStdin === true && (argument === undefined || argument === "-")) {
     throw new OperationError("usage", "standard input holds the secret, so the token has to be the argument", {
       hint: {
@@ -43,8 +44,13 @@ async function givenToken(cli: Invocation, argument: string | undefined): Promis
 
 async function verify(cli: Invocation, token: string, flags: VerifyFlags): Promise<Verification> {
   const { audience, leeway, issuer } = flags;
-  const keys = await keysOf(cli, flags);
-  if (keys === null) return (await findTarget(cli)).call("token.verify", { token, audience, leeway });
+  const keys = await (await import("./verifying-keys.ts")).keysOf(cli, flags);
+  if (keys === null)
+    return (await (await import("../../target/target.ts")).findTarget(cli)).call("token.verify", {
+      token,
+      audience,
+      leeway,
+    });
   const { verifyForeignToken } = await import("../../../core/tokens/read/verify-foreign.ts");
   return verifyForeignToken(token, keys, {
     issuer: issuer ?? null,
@@ -53,3 +59,30 @@ async function verify(cli: Invocation, token: string, flags: VerifyFlags): Promi
     now: cli.now(),
   });
 }
+
+/** Declares `idp token verify`. */
+export const declareVerify: Declare = (token, { act }) => {
+  token
+    .command("verify")
+    .description("verify a token and report every check; exit 6 if one fails")
+    .argument("[token]", tokenGiven)
+    .option("--audience <audience>", "require this audience")
+    .option("--leeway <seconds>", "allowed difference between clocks (default: 0)", seconds(0))
+    .optionsGroup("To verify with other keys:")
+    .option(
+      "--issuer <url>",
+      "use the keys of this issuer; with --jwks, only require it as iss",
+      webUrl("http://localhost:4370"),
+    )
+    .option("--jwks <file|url>", "use the keys of this JWK Set")
+    .option("--secret-stdin", "read the HS256 secret from standard input")
+    .addHelpText(
+      "after",
+      examples(
+        "idp token verify - --audience https://api.test < token.txt",
+        "idp token verify - --issuer https://accounts.example.com < token.txt",
+        'printf %s "$SECRET" | idp token verify eyJhbGciOi… --secret-stdin',
+      ),
+    )
+    .action(act(tokenVerify));
+};

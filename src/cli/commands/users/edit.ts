@@ -7,20 +7,23 @@ import { escapeLine } from "../../output/escape.ts";
 import { given, nameOr, readSecret, refuseName, renaming, requireChange } from "../../flags/entry-flags.ts";
 import type { Invocation } from "../../invocation.ts";
 import { answer, type Outcome } from "../../output/print.ts";
-import type { SetFields } from "../../flags/set-field.ts";
 import { findTarget } from "../../target/target.ts";
-import { describeUser } from "./users.ts";
 import { commandOn } from "../../../core/hint.ts";
+import { setClaim, setOption, type SetFields } from "../../flags/set-field.ts";
+import { type Declare, examples } from "../../act.ts";
+import { describeUser, statusOption } from "./user-lines.ts";
+import type { Command, Flags, FlagsOf, None } from "../../commander.ts";
 
-export interface UserFlags {
-  readonly email?: string;
-  readonly displayName?: string;
-  readonly passwordStdin?: true;
-  readonly status?: string;
-  readonly set?: SetFields;
-}
+const userFields = <A extends unknown[], F extends Flags, G extends Flags>(command: Command<A, F, G>) =>
+  command
+    .option("--email <address>", "the e-mail address")
+    .option("--display-name <name>", "the display name")
+    .option("--password-stdin", "read the password from standard input")
+    .addOption(statusOption("the status"))
+    .addOption(setOption());
+type UserFlags = FlagsOf<typeof userFields<[], None, None>>;
 
-export interface UserEditFlags extends UserFlags {
+interface UserEditFlags extends UserFlags {
   readonly addClaim?: SetFields;
 }
 
@@ -51,7 +54,7 @@ async function refuseClaims(
 }
 
 /** `idp users add` */
-export async function addUser(cli: Invocation, name: string | undefined, flags: UserFlags): Promise<Outcome> {
+async function addUser(cli: Invocation, name: string | undefined, flags: UserFlags): Promise<Outcome> {
   refuseName(flags.set, "username");
   await refuseClaims(cli, flags.set, (claim, value) =>
     commandOn(["idp", "users", "add"], name ?? "erin", ["--set", `claims=${JSON.stringify({ [claim]: value })}`]),
@@ -64,7 +67,7 @@ export async function addUser(cli: Invocation, name: string | undefined, flags: 
 }
 
 /** `idp users edit` */
-export async function editUser(cli: Invocation, name: string | undefined, flags: UserEditFlags): Promise<Outcome> {
+async function editUser(cli: Invocation, name: string | undefined, flags: UserEditFlags): Promise<Outcome> {
   const example = ["idp", "users", "edit", "USERNAME", "--display-name", "Another name"];
   const { addClaim } = flags;
   if (addClaim !== undefined && flags.set?.["claims"] !== undefined) {
@@ -91,7 +94,7 @@ export async function editUser(cli: Invocation, name: string | undefined, flags:
 }
 
 /** `idp users remove`. The document has the name for one name, and a list for several. */
-export async function removeUsers(cli: Invocation, given: readonly string[]): Promise<Outcome> {
+async function removeUsers(cli: Invocation, given: readonly string[]): Promise<Outcome> {
   const target = await findTarget(cli);
   const usernames = await usersOr(cli, target, given, ["idp", "users", "remove", "USERNAME"]);
   const who = usernames.join(", ");
@@ -104,3 +107,36 @@ export async function removeUsers(cli: Invocation, given: readonly string[]): Pr
     notes: ["Their tokens get 401 from now on.", target.where],
   });
 }
+
+/** Declares the commands that add, edit and remove users. */
+export const declareUserChanges: Declare = (users, { act }) => {
+  userFields(users.command("add"))
+    .description("add a user; only a username is required")
+    .argument("[username]")
+    .addHelpText(
+      "after",
+      examples(
+        "idp users add erin --email erin@example.test --set language=tr",
+        'printf %s "$PASSWORD" | idp users add erin --password-stdin',
+      ),
+    )
+    .action(act(addUser));
+  userFields(users.command("edit"))
+    .option("--add-claim <name=value>", "set one claim and keep the others; repeatable", setClaim)
+    .description("change fields of a user")
+    .argument("[username]")
+    .addHelpText(
+      "after",
+      examples(
+        "idp users edit alice --display-name 'Alice Adams'",
+        "idp users edit alice --add-claim 'roles=[\"admin\"]'",
+      ),
+    )
+    .action(act(editUser));
+  users
+    .command("remove")
+    .description("remove users, with their grants and sessions")
+    .argument("[username...]")
+    .addHelpText("after", examples("idp users remove bob", "idp users remove bob carol --yes --json"))
+    .action(act(removeUsers));
+};

@@ -6,6 +6,8 @@ import { escapeDeep } from "../../output/escape.ts";
 import { answer, type Outcome } from "../../output/print.ts";
 import { count } from "../../output/words.ts";
 import { findTarget } from "../../target/target.ts";
+import { type Declare, examples } from "../../act.ts";
+import { leaveUser } from "../scim.ts";
 
 const questions = {
   suspend: null,
@@ -14,7 +16,7 @@ const questions = {
 } as const;
 
 /** `idp users suspend|ban|restore`. The document is that user for one name, and a list for several. */
-export async function changeStatus(
+async function changeStatus(
   cli: Invocation,
   change: keyof typeof questions,
   given: readonly string[],
@@ -60,4 +62,44 @@ const next: Record<keyof typeof questions, (users: readonly StatusChange[]) => r
     users.some(({ previousStatus }) => previousStatus === "banned")
       ? ["Grants that the ban revoked stay revoked."]
       : [],
+};
+
+/** Name, description and examples of each command that changes the status of users. */
+const statusCommands = [
+  [
+    "suspend",
+    "suspend users: no sign-in, and tokens get 403, until restored",
+    "idp users suspend bob",
+    "idp users restore bob",
+  ],
+  [
+    "ban",
+    "ban users: suspend them, end their sessions, revoke their grants permanently",
+    "idp users ban bob",
+    "idp users restore bob",
+  ],
+  [
+    "restore",
+    "make suspended or banned users active again",
+    "idp users restore bob",
+    "idp users restore bob carol --json",
+  ],
+] as const;
+
+/** Declares the commands that change the status of users. */
+export const declareUserStatus: Declare = (users, { act }) => {
+  for (const [name, description, ...lines] of statusCommands) {
+    users
+      .command(name)
+      .description(description)
+      .argument("[username...]")
+      .addHelpText("after", examples(...lines))
+      .action(act((cli, usernames: readonly string[]) => changeStatus(cli, name, usernames)));
+  }
+  users
+    .command("leave")
+    .description("suspend a user who leaves, end their sessions, and tell every app")
+    .argument("<username>", "a name that idp users list shows")
+    .addHelpText("after", examples("idp users leave bob", "idp users leave bob --json | jq '.signals[]'"))
+    .action(act(leaveUser));
 };

@@ -3,24 +3,28 @@
  */
 import { badgesOf, groupsOf, rolesOf, tellingRoles } from "../../../core/users/roles.ts";
 import type { UserView } from "../../../core/users/users.ts";
-import { escapeLine, printableJson } from "../../output/escape.ts";
+import { escapeLine } from "../../output/escape.ts";
 import { userOr } from "../../input/ask.ts";
 import type { Invocation } from "../../invocation.ts";
 import { answer, type Outcome } from "../../output/print.ts";
-import type { Style } from "../../output/style.ts";
-import { pairs, table } from "../../output/table.ts";
+import { table } from "../../output/table.ts";
 import { findTarget } from "../../target/target.ts";
 import { hintText } from "../../../core/hint.ts";
 import { commandLine } from "../../output/command-line.ts";
+import { OperationError } from "../../../core/errors.ts";
+import { failureOf } from "../../failure.ts";
+import { describeUser, statusColor, statusOption } from "./user-lines.ts";
+import { type Declare, examples } from "../../act.ts";
+import { declareUserChanges } from "./edit.ts";
+import { declareUserStatus } from "./status.ts";
+import type { Command, FlagsOf } from "../../commander.ts";
 
-const statusColor = (style: Style, status: string): ((text: string) => string) =>
-  status === "active" ? style.green : status === "suspended" ? style.yellow : style.red;
-
-export interface ListFlags {
-  readonly role?: string;
-  readonly group?: string;
-  readonly status?: string;
-}
+const withListFlags = (command: Command) =>
+  command
+    .option("--role <role>", "only those with this role in claims.roles, or where Keycloak's tokens have roles")
+    .option("--group <group>", "only those with this group in claims.groups")
+    .addOption(statusOption("only those with this status"));
+export type ListFlags = FlagsOf<typeof withListFlags>;
 
 /** The sentence for an empty list. */
 function noUsers(cli: Invocation, { role, group }: ListFlags, all: readonly UserView[]): string {
@@ -86,31 +90,43 @@ export async function showUser(cli: Invocation, username: string | undefined): P
   return answer(user, (_shown, style) => describeUser(user, style));
 }
 
-/** The lines of one user. Characters that a terminal would act upon are escaped here, and only once in JSON. */
-export function describeUser(shown: UserView, style: Style): string {
-  const { username: name, displayName, status, id, email, emailVerified, hasPassword, ...rest } = shown;
-  const others = Object.entries(rest).flatMap(([field, value]) => fieldLines(field, value));
-  return [
-    `${style.bold(escapeLine(name))}  ${escapeLine(displayName)}  ${statusColor(style, status)(status)}`,
-    pairs(
-      [
-        ["id", id],
-        ["email", email === null ? "none" : `${escapeLine(email)} (${emailVerified ? "verified" : "not verified"})`],
-        ["password", hasPassword ? "set" : "none: signs in from the picker"],
-        ...others,
-      ],
-      style,
-    ),
-  ].join("\n");
+/** `idp users otp` prints the one-time code that can be typed now; exit 6 if none is left. */
+export async function showCode(cli: Invocation, username: string | undefined): Promise<Outcome> {
+  const target = await findTarget(cli);
+  const user = await userOr(cli, target, username, ["idp", "users", "otp", "USERNAME"]);
+  const shown = await target.call("users.otp", { username: user });
+  const { code, expiresIn, availableIn } = shown;
+  const failure =
+    code === null
+      ? failureOf(
+          new OperationError("refused", `no one-time code of ${user} is left; the next one comes in ${availableIn} s`),
+        )
+      : null;
+  return answer(shown, () => code ?? "", {
+    notes: expiresIn === null ? [] : [`It is accepted once, for ${expiresIn} s.`],
+    failure,
+  });
 }
 
-/** A field in one line, or with several values in a line for each. */
-function fieldLines(field: string, value: unknown): readonly (readonly [name: string, line: string])[] {
-  if (typeof value === "string") return [[field, escapeLine(value) || '""']];
-  if (typeof value !== "object" || value === null || Object.keys(value).length === 0)
-    return [[field, JSON.stringify(value)]];
-  const lines = Array.isArray(value)
-    ? value.map((item: unknown) => printableJson(item, 0))
-    : Object.entries(value).map(([name, member]) => `${escapeLine(name)}: ${printableJson(member, 0)}`);
-  return lines.map((line, index) => [index === 0 ? field : "", line]);
-}
+/** Declares the commands of `idp users`. */
+export const declareUsers: Declare = (users, context) => {
+  const { act } = context;
+  withListFlags(users.command("list", { isDefault: true }))
+    .description("list users")
+    .addHelpText("after", examples("idp users list", "idp users list --role admin --json | jq -r '.[].username'"))
+    .action(act(listUsers));
+  users
+    .command("show")
+    .description("show one user")
+    .argument("[username]")
+    .addHelpText("after", examples("idp users show alice", "idp users show alice --json | jq -r .id"))
+    .action(act(showUser));
+  users
+    .command("otp")
+    .description("print the one-time code of a user")
+    .argument("[username]")
+    .addHelpText("after", examples("idp users otp alice", "idp users otp alice --json | jq -r .uri"))
+    .action(act(showCode));
+  declareUserChanges(users, context);
+  declareUserStatus(users, context);
+};

@@ -64,7 +64,7 @@ export const needs = (name: string, other: string): Rule => ({
 export const atMostOne = (names: readonly string[], message: (given: readonly string[]) => string): Rule => ({
   broken: (input) => {
     const found = names.filter((name) => isGiven(input, name));
-    return found.length <= 1 ? null : { field: found[0] ?? null, message: message(found), fields: found };
+    return found.length <= 1 ? null : { field: found[0] ?? null, message: message(found), fields: names };
   },
   json: {
     not: {

@@ -1,11 +1,12 @@
-import { Option, type Command } from "commander";
-import { examples, type Act } from "../act.ts";
-import type { ApiFlags, CheckFlags } from "../commands/check/flags.ts";
-import { withVariables } from "./apps.ts";
-import { collect, seconds, webUrl } from "../flags/flag-values.ts";
-import { fixturesOption } from "../flags/settings.ts";
-
 /** The commands that check whether apps and APIs refuse what is wrong. */
+import { collect, webUrl, seconds } from "../../flags/flag-values.ts";
+import type { ApiFlags, CheckFlags } from "./flags.ts";
+import { checkClient } from "./check-client.ts";
+import { fixturesOption } from "../../flags/settings.ts";
+import { type Declare, examples } from "../../act.ts";
+import { withVariables } from "../../flags/app-flags.ts";
+import { checkApi } from "./check-api.ts";
+import { type AnyCommand, type Command, type Flags, Option } from "../../commander.ts";
 
 const address = webUrl("http://localhost:3000/login");
 
@@ -40,7 +41,11 @@ removed at the end.
 `;
 
 /** What both commands take. @param what "app" or "API" @param place the flag with its address */
-const withCommon = (command: Command, what: string, place: string): Command =>
+const withCommon = <A extends unknown[], F extends Flags, G extends Flags>(
+  command: Command<A, F, G>,
+  what: string,
+  place: string,
+) =>
   withVariables(
     command
       .option(
@@ -60,20 +65,14 @@ const withCommon = (command: Command, what: string, place: string): Command =>
   );
 
 /** commander takes `--url` for the global flag of this name. Here it is the address of the API, and `IDP_URL` that of the server. */
-function handUrl(program: Command, command: Command, env: NodeJS.ProcessEnv): void {
+function handUrl(program: AnyCommand, command: AnyCommand, env: NodeJS.ProcessEnv): void {
   if (program.getOptionValueSource("url") !== "cli") return;
   command.setOptionValueWithSource("url", program.getOptionValue("url"), "cli");
   program.setOptionValueWithSource("url", env["IDP_URL"], "env");
 }
 
-/** Adds `idp check client` and `idp check api` to the program. @param typed its words are what was typed; the command of the app is after -- */
-export function declareCheck(
-  program: Command,
-  act: Act,
-  typed: { readonly words: readonly string[]; readonly env: NodeJS.ProcessEnv },
-): void {
-  const { words, env } = typed;
-  const check = program.command("check").description("check an app that signs users in, or an API that takes tokens");
+/** Declares the commands of `idp check`. The command of the app is after -- in the words that were typed. */
+export const declareCheck: Declare = (check, { act, program, words, env }) => {
   const client = check
     .command("client")
     .usage("[options] [-- <command...>]")
@@ -107,11 +106,7 @@ export function declareCheck(
           "idp check client --start http://localhost:3000/login --signed-in http://localhost:3000/me --case pkce --report report.xml -- npm start",
         ),
     )
-    .action(
-      act(async (cli, before: string[], flags: CheckFlags) =>
-        (await import("../commands/check/check-client.ts")).checkClient(cli, { before, words }, flags),
-      ),
-    );
+    .action(act((cli, before: readonly string[], flags: CheckFlags) => checkClient(cli, { before, words }, flags)));
   const api = check
     .command("api")
     .usage("[options] [-- <command...>]")
@@ -137,9 +132,5 @@ export function declareCheck(
           "idp check api --url http://localhost:8080/mcp --mcp",
         ),
     )
-    .action(
-      act(async (cli, before: string[], flags: ApiFlags) =>
-        (await import("../commands/check/check-api.ts")).checkApi(cli, { before, words }, flags),
-      ),
-    );
-}
+    .action(act((cli, before: readonly string[], flags: ApiFlags) => checkApi(cli, { before, words }, flags)));
+};

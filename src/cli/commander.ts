@@ -1,0 +1,28 @@
+import * as commander from "commander";
+import type * as inferred from "@commander-js/extra-typings";
+
+/** commander, with the types that know a command's arguments and flags from what it declares. */
+export const { Argument, Command, CommanderError, InvalidArgumentError, Option } =
+  commander as unknown as typeof inferred;
+
+/** No flags yet. */
+// commander writes it so, too.
+// eslint-disable-next-line @typescript-eslint/no-empty-object-type, @typescript-eslint/consistent-type-definitions
+export type None = {};
+
+/** A command, by its arguments, its flags, and those of the commands above it. */
+export type Command<
+  A extends unknown[] = [],
+  F extends inferred.OptionValues = None,
+  G extends inferred.OptionValues = None,
+> = inferred.Command<A, F, G>;
+export type Argument = inferred.Argument;
+export type CommanderError = inferred.CommanderError;
+export type Option = inferred.Option;
+/** Any command, for code that reads what was declared. */
+export type AnyCommand = inferred.CommandUnknownOpts;
+export type Flags = inferred.OptionValues;
+
+/** The flags that a function adds: of `typeof withNames<[], None, None>`. */
+export type FlagsOf<F extends (...given: never[]) => unknown> =
+  ReturnType<F> extends inferred.Command<infer _A, infer O, infer _G> ? Readonly<O> : never;
