@@ -1,6 +1,6 @@
 /*
  * client: an OAuth client that signs in to any provider, for `idp login`. It imports nothing of our server. One check per function, one
- * report per run. app-check/ is for `idp check client`, api-check/ for `idp check api`.
+ * report per run. app-check/ is for `idp check client`, api-check/ for `idp check api`, sp-check/ for `idp check sp`.
  */
 import { Problem } from "./check.ts";
 import type { Outgoing } from "./http.ts";

@@ -7,7 +7,8 @@ import { jsonOf, refusalOf, type Reply } from "./http.ts";
 export interface Decider {
   /** Username. */
   readonly user: string;
-  readonly decision: "allow" | "deny";
+  /** `cancel` already at the login page. */
+  readonly decision: "allow" | "deny" | "cancel";
   /** The user's one-time code, once there is one; null: it cannot be known. */
   readonly code: (() => Promise<string>) | null;
 }
@@ -25,9 +26,12 @@ export function parametersAt(location: string, redirectUri: string): URLSearchPa
   return rest === null || !/^[?&]/.test(rest) ? null : new URLSearchParams(rest.slice(1));
 }
 
-/** The parameters that a browser would post (`response_mode=form_post`); null for another page. */
+const postingPages: readonly unknown[] = ["form-post", "saml-post"];
+
+/** The parameters that a browser would post (`response_mode=form_post`, or a message of SAML); null for another page. */
 export function postedParameters(page: JsonObject, redirectUri: string): URLSearchParams | null {
-  if (page["page"] !== "form-post" || page["action"] !== redirectUri || !Array.isArray(page["parameters"])) return null;
+  if (!postingPages.includes(page["page"]) || page["action"] !== redirectUri || !Array.isArray(page["parameters"]))
+    return null;
   const parameters = page["parameters"] as readonly Readonly<Record<"name" | "value", unknown>>[];
   return new URLSearchParams(parameters.map(({ name, value }): [string, string] => [String(name), String(value)]));
 }
@@ -46,9 +50,10 @@ export async function answerPage(
 ): Promise<Reply> {
   if (page["page"] === "factor") return answerFactor(page, decider, request);
   const { user, decision } = decider;
-  const name = page["page"] === "login" ? "pick" : decision;
+  const name = page["page"] === "login" && decision !== "cancel" ? "pick" : decision;
   const action = (page["actions"] as readonly Action[]).find((one) => one.name === name);
-  if (page["page"] === "login" && (page["failed"] === true || action === undefined)) throw refusedBy(page, user);
+  if (page["page"] === "login" && name === "pick" && (page["failed"] === true || action === undefined))
+    throw refusedBy(page, user);
   if (action === undefined)
     throw new Problem(`the page ${shown(page["page"])} (${shown(page["state"])}) leads nowhere`);
   const form = new URLSearchParams({ csrf: String(page["csrf"]), ...action.sends });

@@ -15,7 +15,19 @@ scopes: { "orders:read": { description: { en: See orders } } }
 `;
 
 /** They serve, wait, or do their work in this process and not on the data. */
-const others = ["", "start", "stop", "exec", "wait", "reset", "requests follow", "check api", "check client", "init"];
+const others = [
+  "",
+  "start",
+  "stop",
+  "exec",
+  "wait",
+  "reset",
+  "requests follow",
+  "check api",
+  "check client",
+  "check sp",
+  "init",
+];
 
 async function ownServer(): Promise<(words: string) => ReturnType<typeof idpIn>> {
   const cwd = newFolder();

@@ -3,6 +3,8 @@ import { allCases as apiCases } from "../../src/client/api-check/cases/list.ts";
 import { withFix as withApiFix } from "../../src/client/api-check/fixes.ts";
 import { allCases as appCases } from "../../src/client/app-check/cases/list.ts";
 import { withFix } from "../../src/client/app-check/fixes.ts";
+import { allCases as spCases } from "../../src/client/sp-check/cases/list.ts";
+import { withFix as withSpFix } from "../../src/client/sp-check/fixes.ts";
 
 /** The line to change names the library that the app or API has, or none. */
 
@@ -20,6 +22,9 @@ const words: Readonly<Record<string, RegExp>> = {
   jsonwebtoken: /jwt\.(?:verify|decode)/,
   "express-oauth2-jwt-bearer": /\bauth\(\{/,
   PyJWT: /PyJWT|"require": \[/,
+  "@node-saml/passport-saml": /validateInResponseTo|profile\.get|node-saml/,
+  samlify: /samlify|createLoginRequest|extract\./,
+  "python3-saml": /"strict"|process_response|process_slo/,
 };
 
 /** The libraries that fixes name. */
@@ -44,5 +49,14 @@ test.each([[null], ["jose"], ["express-oauth2-jwt-bearer"], ["jsonwebtoken"], ["
   (library) => {
     const fixes = apiCases.map((one) => withApiFix(one, (name) => name === library).fix);
     expect(namedIn(fixes)).toEqual(library === null || library === "express" ? [] : [library]);
+  },
+);
+
+test.each([[null], ["@node-saml/passport-saml"], ["samlify"], ["python3-saml"]] as const)(
+  "a service provider with %s",
+  (library) => {
+    const is = (name: string): boolean => name === library;
+    const fixes = spCases.map((one) => withSpFix(one, { has: is, mentions: is }).fix);
+    expect(namedIn(fixes)).toEqual(library === null ? [] : [library]);
   },
 );

@@ -392,7 +392,7 @@ export class CarefulApp {
 /** Serves an app. What goes wrong in it answers 500. @param port 0: a free one */
 export async function serveApp(
   port: number,
-  app: () => CarefulApp | null,
+  app: () => Pick<CarefulApp, "handle"> | null,
   { onRequest = () => undefined }: { readonly onRequest?: (path: string) => void } = {},
 ) {
   const server = createServer((req, res) => {

@@ -54,6 +54,8 @@ export interface Places {
   readonly origins: readonly string[];
   /** Username. */
   readonly user: string;
+  /** The user cancels at the login page of idp in place of signing in. */
+  readonly cancels?: boolean;
   /** Resolves the names of the app, and refuses addresses that may not be reached. */
   readonly lookup: LookupFunction;
 }

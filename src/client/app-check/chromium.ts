@@ -127,7 +127,8 @@ async function untilSettled(page: Page, places: Places, progress: Visiting): Pro
     if (progress.request !== null && !progress.delivered) {
       // The page of idp is there, or will be soon.
       await page.locator(idpPage).waitFor({ state: "attached", timeout: timeoutMs });
-      await signIn(page, { user: places.user, timeout: timeoutMs });
+      if (places.cancels === true) await cancel(page);
+      else await signIn(page, { user: places.user, timeout: timeoutMs });
       continue;
     }
     // A page without scripts goes nowhere by itself.
@@ -137,6 +138,13 @@ async function untilSettled(page: Page, places: Places, progress: Visiting): Pro
     if (after === before && !(progress.signsIn && progress.request === null && (await pressOnlyButton(page)))) return;
     before = after;
   }
+}
+
+/** Presses Cancel at the login page. The page that follows posts by itself. */
+async function cancel(page: Page): Promise<void> {
+  const button = page.locator("#login-cancel");
+  if ((await button.count()) > 0) await button.click({ timeout: timeoutMs });
+  await button.waitFor({ state: "detached", timeout: timeoutMs });
 }
 
 /** A page with a single button is taken for the app's sign-in page. */

@@ -30,6 +30,7 @@ interface Response {
 type Locator = ReturnType<SignInPage["locator"]> & {
   innerText(options: { timeout: number }): Promise<string>;
   click(options: { timeout: number }): Promise<void>;
+  waitFor(options: { state: "attached" | "detached"; timeout: number }): Promise<void>;
 };
 
 export interface Page extends SignInPage {

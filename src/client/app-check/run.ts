@@ -36,7 +36,7 @@ export async function checkApp(run: AppRun, cases: readonly Case<Attempt>[]): Pr
     ...{ last: undefined, stranger: null, shown: "" },
     ...{ signIns: [], samples: [], addresses: [] },
   };
-  let browsers: Browser[] = [];
+  const browsers = browsersOf(run.closeLimit);
   return runCases({
     ...{ control: controlCase, last: controlCase, cases, accepted: run.accepted, onResult: run.onResult },
     broken: "the app does not sign in any more",
@@ -44,16 +44,36 @@ export async function checkApp(run: AppRun, cases: readonly Case<Attempt>[]): Pr
     limit: ({ restarts, waits = 0 }) => run.caseLimit + waits + (restarts === true ? run.startLimit : 0),
     attempt: (one, verdicts, over) => attemptCase(run, known, one, verdicts, over, browsers),
     async tidy(one) {
-      const left = browsers;
-      browsers = [];
-      for (const browser of left) {
-        const late = delay(run.closeLimit, null, { ref: false });
-        await Promise.race([browser.close().catch(() => undefined), late]);
-      }
+      await browsers.closeAll();
       await control.removeFaults();
       return one.restarts === true && restart !== null ? restart() : null;
     },
   });
+}
+
+/** The browsers of a case. */
+interface Browsers {
+  add(browser: Browser): Browser;
+  closeAll(): Promise<void>;
+}
+
+/** @param closeLimit milliseconds that one may take to close */
+export function browsersOf(closeLimit: number): Browsers {
+  let open: Browser[] = [];
+  return {
+    add(browser) {
+      open.push(browser);
+      return browser;
+    },
+    async closeAll() {
+      const left = open;
+      open = [];
+      for (const browser of left) {
+        const late = delay(closeLimit, null, { ref: false });
+        await Promise.race([browser.close().catch(() => undefined), late]);
+      }
+    },
+  };
 }
 
 /** @param browsers gets those that the case opens */
@@ -63,7 +83,7 @@ async function attemptCase(
   one: Case<Attempt>,
   verdicts: Verdicts,
   over: AbortSignal,
-  browsers: Browser[],
+  browsers: Browsers,
 ): Promise<Finding> {
   const { app, control } = run;
   // The app is started again once the case has added its fault.
@@ -82,9 +102,7 @@ async function attemptCase(
     },
     async newBrowser() {
       over.throwIfAborted();
-      const browser = await run.newBrowser();
-      browsers.push(browser);
-      return browser;
+      return browsers.add(await run.newBrowser());
     },
     signIn: async (browser, hold) => seen(await browser.signIn(app.start, hold)),
     standing: async (browser) => appStanding(seen(await browser.look(app.signedIn)), app, known.stranger),
@@ -108,7 +126,10 @@ async function attemptCase(
 }
 
 /** The id of the latest request to idp. The ledger may be long, so requests that were seen are not fetched again. */
-async function markOf(control: Control, known: Known): Promise<string | undefined> {
+export async function markOf(
+  control: Pick<Control, "requests">,
+  known: Pick<Known, "last">,
+): Promise<string | undefined> {
   known.last = (await control.requests(known.last)).at(-1)?.id ?? known.last;
   return known.last;
 }

@@ -34,7 +34,7 @@ export function smallBrowser(places: Places, now: () => number): Browser {
       headers: {
         accept: isIdp(places, url) ? "application/json" : html,
         "accept-language": "en",
-        "user-agent": "Mozilla/5.0 (compatible; idp check client)",
+        "user-agent": "Mozilla/5.0 (compatible; idp check)",
         ...(cookie !== "" && { cookie }),
         // As in browsers, only a POST says where it comes from. Frameworks compare that with the app's own origin.
         ...(outgoing.method === "POST" && from !== null && { origin: new URL(from).origin }),
@@ -54,7 +54,8 @@ export function smallBrowser(places: Places, now: () => number): Browser {
       progress.response = { redirectUri, mode: "form_post", parameters };
       return { method: "POST", url: redirectUri, form: parameters };
     }
-    const moved = await answerPage(page, { user: places.user, decision: "allow", code: null }, (href, form) =>
+    const decision = places.cancels === true ? "cancel" : "allow";
+    const moved = await answerPage(page, { user: places.user, decision, code: null }, (href, form) =>
       request({ method: "POST", url: requireWebAddress("the page leads to", href, reply.url).href, form }, reply.url),
     );
     progress.steps.push({ url: new URL(moved.url), isApp: false, status: moved.status });

@@ -1,6 +1,6 @@
 /*
- * client/verdicts: what `idp check client` and `idp check api` share. case.ts says what a case and a verdict are; run.ts runs the cases,
- * with a control before, between and after. What a case does is in client/app-check and client/api-check.
+ * client/verdicts: what the commands of `idp check` share. case.ts says what a case and a verdict are; run.ts runs the cases,
+ * with a control before, between and after. What a case does is in client/app-check, client/api-check and client/sp-check.
  */
 
 /**

@@ -12,6 +12,8 @@ export type Verdicts = ReadonlyMap<string, Verdict>;
 export interface Run<A> {
   /** The case that must work first and between. */
   readonly control: Case<A>;
+  /** Others that must work once, after it. */
+  readonly alsoFirst?: readonly Case<A>[];
   /** The texts of the control that is reported last. */
   readonly last: CaseText;
   readonly cases: readonly Case<A>[];
@@ -56,6 +58,13 @@ export async function runCases<A>(run: Run<A>): Promise<RunResult> {
   run.onResult(add(control, first));
   let failure = (await run.tidy(control)) ?? whyBroken(first);
   let failedAt = control.name;
+  for (const one of run.alsoFirst ?? []) {
+    if (failure !== null) break;
+    const finding = await inTime(run, one, verdicts);
+    run.onResult(add(one, finding));
+    failure = (await run.tidy(one)) ?? whyBroken(finding);
+    failedAt = one.name;
+  }
   for (const one of cases) {
     if (failure !== null) {
       add(one, notReached(`not run: see ${failedAt}`));
@@ -69,7 +78,8 @@ export async function runCases<A>(run: Run<A>): Promise<RunResult> {
   }
   if (cases.length > 0) {
     const result = add(last, failure === null ? works(run.didLast) : notReached(failure));
-    if (failedAt !== control.name || failure === null) run.onResult(result);
+    const firstOnes = [control, ...(run.alsoFirst ?? [])];
+    if (failure === null || firstOnes.every(({ name }) => name !== failedAt)) run.onResult(result);
   }
   const isOpen = ({ verdict, accepted: reason }: CaseResult): boolean =>
     verdict === "unnoticed" && reason === undefined;

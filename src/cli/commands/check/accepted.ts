@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { allCases as apiCases } from "../../../client/api-check/cases/list.ts";
 import { allCases as appCases } from "../../../client/app-check/cases/list.ts";
+import { allCases as spCases } from "../../../client/sp-check/cases/list.ts";
 import { OperationError } from "../../../core/errors.ts";
 import type { Path } from "../../../core/fixture-files/located.ts";
 import { problemsIn, type FoundIn } from "../../../core/fixture-files/problems.ts";
@@ -16,6 +17,7 @@ const noReason = "no reason given";
 const acceptable = {
   client: appCases.map(({ name }) => name),
   api: apiCases.map(({ name }) => name),
+  sp: spCases.map(({ name }) => name),
 };
 type Checked = keyof typeof acceptable;
 
@@ -43,12 +45,15 @@ function problemOf(name: string, names: readonly string[]): string | null {
 
 type Sections = Readonly<Record<Checked, ReadonlyMap<string, string>>>;
 
+const eachSection = (make: (what: Checked) => ReadonlyMap<string, string>): Sections =>
+  Object.fromEntries((Object.keys(acceptable) as Checked[]).map((what) => [what, make(what)])) as Sections;
+
 async function readAccepted(): Promise<Sections> {
   const text = await readFile(file, "utf8").catch((error: unknown) => {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
     throw new OperationError("invalid", `${file} cannot be read: ${(error as Error).message}`, { cause: error });
   });
-  if (text === null || text.trim() === "") return { client: new Map(), api: new Map() };
+  if (text === null || text.trim() === "") return eachSection(() => new Map());
   const { readYamlSource } = await import("../../../core/fixture-files/source.ts");
   const document = await readYamlSource(file, text);
   const found: FoundIn[] = document.found.map((one) => ({ ...one, document: 0 }));
@@ -58,7 +63,7 @@ async function readAccepted(): Promise<Sections> {
   const sections = found.length > 0 ? null : sectionsIn(document.value, refuse);
   if (sections !== null && found.length === 0) return sections;
   throw new OperationError("invalid", `${file} has problems`, {
-    hint: "It holds: client: { accept: { NAME: REASON } }, and the same for api",
+    hint: `It holds: client: { accept: { NAME: REASON } }, and the same for ${Object.keys(acceptable).slice(1).join(" and ")}`,
     problems: problemsIn([document], found),
   });
 }
@@ -80,7 +85,7 @@ function sectionsIn(value: unknown, refuse: Refuse): Sections {
       }),
     );
   };
-  return { client: section("client"), api: section("api") };
+  return eachSection(section);
 }
 
 /** An object with these keys only; null for any keys. An absent one is empty. */

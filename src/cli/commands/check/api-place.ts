@@ -12,6 +12,7 @@ import { jwksUriOf, type ApiPeople } from "./api-control.ts";
 import type { CommonFlags } from "./flags.ts";
 import type { Opened } from "./opened.ts";
 import { peopleOf, requireServer } from "./place.ts";
+import { theApi } from "./subject.ts";
 
 /** The issuer whose tokens the API takes. */
 
@@ -34,7 +35,7 @@ export async function ownApiServer(cli: Invocation, flags: CommonFlags, opened: 
   });
   await opened.add(() => idp.close());
   const server: Server = { url: idp.issuer, adminToken: idp.adminToken };
-  const { client, user } = await peopleOf(server, idp.issuer, flags);
+  const { client, user } = await peopleOf(server, idp.issuer, flags, theApi);
   const env = { ...(await environmentOf(cli, idp, flags)), OIDC_JWKS_URI: await jwksUriOf(idp.issuer) };
   return { server, issuer: idp.issuer, user, client: client.client_id, isOwn: true, env };
 }

@@ -39,9 +39,9 @@ interface Wanted {
 }
 
 /** Milliseconds that a case may take, beside what it has to wait for. */
-const caseLimit = 60_000;
+export const caseLimit = 60_000;
 /** Milliseconds that a browser may take to close. */
-const closeLimit = 5000;
+export const closeLimit = 5000;
 
 /** `idp check client`: whether the app notices wrong responses. */
 export async function checkClient(cli: Invocation, typed: TypedCommand, flags: CheckFlags): Promise<Outcome | number> {
@@ -58,7 +58,9 @@ export async function checkClient(cli: Invocation, typed: TypedCommand, flags: C
 
 async function checked(cli: Invocation, wanted: Wanted, opened: Opened): Promise<Outcome> {
   const { flags, command } = wanted;
-  const place = await (command === null ? runningServer(cli, flags, opened) : ownServer(cli, flags, opened));
+  const place = await (command === null
+    ? runningServer(cli, flags, opened, theApp)
+    : ownServer(cli, flags, opened, theApp));
   const start = { address: flags.start, timeout: flags.timeout, lookup: nearLookup(flags.allowRemote) };
   const app = await startOrWait(theApp, command, place.env, start, opened);
   if (!cli.json) say(cli, `Checking ${flags.start} as client ${place.client.client_id} of ${place.issuer}`);
@@ -87,8 +89,9 @@ async function runAll(
   const origins = addresses.filter((address) => /^https?:/.test(address) && URL.canParse(address));
   const lookup = nearLookup(flags.allowRemote);
   const places: Places = { issuer, redirectUris, origins: origins.map((one) => new URL(one).origin), user, lookup };
-  const newBrowser = await browserOf(cli, flags, places, opened);
-  if (app === null) await requireIssuer(place, flags, await newBrowser());
+  const browserFor = await browserOf(cli, flags, places, opened);
+  const newBrowser = (): Promise<Browser> => browserFor(places);
+  if (app === null) await requireIssuer(place, flags, await newBrowser(), theApp);
   return checkApp(
     {
       ...{ control, newBrowser, accepted, wait, now: cli.now, random: randomText },
@@ -103,17 +106,17 @@ async function runAll(
   );
 }
 
-/** Makes a browser for each case. */
-async function browserOf(
+/** Makes a browser for each case. @param places the first of those that it is called with */
+export async function browserOf(
   cli: Invocation,
-  flags: CheckFlags,
+  flags: Pick<CheckFlags, "browser">,
   places: Places,
   opened: Opened,
-): Promise<() => Promise<Browser>> {
-  if (flags.browser !== true) return () => Promise.resolve(smallBrowser(places, cli.now));
+): Promise<(places: Places) => Promise<Browser>> {
+  if (flags.browser !== true) return (own) => Promise.resolve(smallBrowser(own, cli.now));
   const { launchChromium } = await import("./chromium.ts");
   const { chromiumBrowser } = await import("../../../client/app-check/chromium.ts");
   const chromium = await launchChromium(cli, places);
   await opened.add(() => chromium.close());
-  return async () => chromiumBrowser(places, await chromium.newContext({ ignoreHTTPSErrors: true }));
+  return async (own) => chromiumBrowser(own, await chromium.newContext({ ignoreHTTPSErrors: true }));
 }

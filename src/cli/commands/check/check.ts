@@ -1,6 +1,6 @@
 /** The commands that check whether apps and APIs refuse what is wrong. */
 import { collect, webUrl, seconds } from "../../flags/flag-values.ts";
-import type { ApiFlags, CheckFlags } from "./flags.ts";
+import type { ApiFlags, CheckFlags, SpFlags } from "./flags.ts";
 import { checkClient } from "./check-client.ts";
 import { fixturesOption } from "../../flags/settings.ts";
 import { type Declare, examples } from "../../act.ts";
@@ -40,29 +40,61 @@ it, the tokens are those of the running server, for a user and a client that are
 removed at the end.
 `;
 
-/** What both commands take. @param what "app" or "API" @param place the flag with its address */
+const spHelp = `
+Each case brings the app a SAML response with one thing wrong: another audience,
+no signature, a forged assertion beside the signed one, an answer to the request
+of another browser, and so on. --who decides who is signed in. Two users must
+sign in first: --user, and an attacker whose own signed response carries the
+forged ones. Verdicts: noticed, unnoticed, not-required (the paragraph says so),
+not-reached, works. The exit code is 6 if something went unnoticed that is not
+accepted or a user does not sign in, and 5 if the app never answers at --start.
+
+With -- CMD, a server in memory is started, and the app with the environment of
+idp exec; both end with the command. Without it, the cases run on the running
+server: on their own issuer, which the app must use, or on the issuer of
+--client, where their faults apply only to that client.
+`;
+
+/** What each command takes. @param what "app" or "API" @param place the flag with its address */
 const withCommon = <A extends unknown[], F extends Flags, G extends Flags>(
   command: Command<A, F, G>,
   what: string,
   place: string,
 ) =>
-  withVariables(
-    command
-      .option(
-        "--user <username>",
-        `whose ${what === "API" ? "tokens are sent" : "sign-in it is"} (default: the first active user)`,
-      )
-      .option("--case <name>", "only this case; repeatable", collect)
-      .option("--accept <name[=reason]>", "let this case go unnoticed; repeatable, also in idp.check.yaml", collect)
-      .option("--report <file>", "also write JUnit (.xml) or Markdown (.md)")
-      .addOption(
-        new Option("--timeout <seconds>", `how long the ${what} may take to start`)
-          .argParser(seconds(1, 86_400))
-          .default(30),
-      )
-      .option("--allow-remote", `let ${place} be outside this machine and private networks`)
-      .option(...fixturesOption),
-  );
+  command
+    .option(
+      "--user <username>",
+      `whose ${what === "API" ? "tokens are sent" : "sign-in it is"} (default: the first active user)`,
+    )
+    .option("--case <name>", "only this case; repeatable", collect)
+    .option("--accept <name[=reason]>", "let this case go unnoticed; repeatable, also in idp.check.yaml", collect)
+    .option("--report <file>", "also write JUnit (.xml) or Markdown (.md)")
+    .addOption(
+      new Option("--timeout <seconds>", `how long the ${what} may take to start`)
+        .argParser(seconds(1, 86_400))
+        .default(30),
+    )
+    .option("--allow-remote", `let ${place} be outside this machine and private networks`)
+    .option(...fixturesOption);
+
+/** The addresses of an app. */
+const withAddresses = <A extends unknown[], F extends Flags, G extends Flags>(command: Command<A, F, G>) =>
+  command
+    .addOption(
+      new Option("--start <url>", "the address behind the app's Sign in button")
+        .argParser(address)
+        .makeOptionMandatory(),
+    )
+    .addOption(
+      new Option("--signed-in <url>", "an address of the app that only users may see")
+        .argParser(address)
+        .makeOptionMandatory(),
+    );
+
+const browserOption = [
+  "--browser",
+  "use Chromium, for apps that need scripts; needs playwright-core or playwright",
+] as const;
 
 /** commander takes `--url` for the global flag of this name. Here it is the address of the API, and `IDP_URL` that of the server. */
 function handUrl(program: AnyCommand, command: AnyCommand, env: NodeJS.ProcessEnv): void {
@@ -73,21 +105,13 @@ function handUrl(program: AnyCommand, command: AnyCommand, env: NodeJS.ProcessEn
 
 /** Declares the commands of `idp check`. The command of the app is after -- in the words that were typed. */
 export const declareCheck: Declare = (check, { act, program, words, env }) => {
-  const client = check
-    .command("client")
-    .usage("[options] [-- <command...>]")
-    .description("report which wrong responses an app does not notice")
-    .argument("[command...]")
-    .addOption(
-      new Option("--start <url>", "the address behind the app's Sign in button")
-        .argParser(address)
-        .makeOptionMandatory(),
-    )
-    .addOption(
-      new Option("--signed-in <url>", "an address of the app that only users may see")
-        .argParser(address)
-        .makeOptionMandatory(),
-    )
+  const client = withAddresses(
+    check
+      .command("client")
+      .usage("[options] [-- <command...>]")
+      .description("report which wrong responses an app does not notice")
+      .argument("[command...]"),
+  )
     .option("--signed-in-text <text>", "what --signed-in shows only to users, if it answers 200 to everybody")
     .addOption(new Option("--sign-out <url>", "an address that signs the user out").argParser(address))
     .addOption(
@@ -95,8 +119,8 @@ export const declareCheck: Declare = (check, { act, program, words, env }) => {
         .argParser(seconds(0, 600))
         .default(2),
     )
-    .option("--browser", "use Chromium, for apps that need scripts; needs playwright-core or playwright");
-  withCommon(client, "app", "--start")
+    .option(...browserOption);
+  withVariables(withCommon(client, "app", "--start"))
     .addHelpText(
       "after",
       clientHelp +
@@ -107,6 +131,42 @@ export const declareCheck: Declare = (check, { act, program, words, env }) => {
         ),
     )
     .action(act((cli, before: readonly string[], flags: CheckFlags) => checkClient(cli, { before, words }, flags)));
+  const sp = withAddresses(
+    check
+      .command("sp")
+      .usage("[options] [-- <command...>]")
+      .description("report which wrong SAML messages a service provider takes")
+      .argument("[command...]"),
+  )
+    .addOption(
+      new Option(
+        "--who <url>",
+        "a page that shows NameID, e-mail or name of the user (default: --signed-in)",
+      ).argParser(address),
+    )
+    .option(
+      "--attacker <username>",
+      "another user whom the app admits (default: one that is added, and removed at the end)",
+    )
+    .option("--no-unsolicited", "the app must refuse a response that answers no request")
+    .option(...browserOption);
+  withCommon(sp, "app", "--start")
+    .option("--client <client_id>", "the app's entityID (default: the first client with saml)")
+    .addHelpText(
+      "after",
+      spHelp +
+        examples(
+          "idp check sp --start http://localhost:3000/login --signed-in http://localhost:3000/me -- npm start",
+          "idp check sp --start http://localhost:3000/login --signed-in http://localhost:3000/ --who http://localhost:3000/me --attacker bob -- npm start",
+          "idp check sp --start http://localhost:3000/login --signed-in http://localhost:3000/me --case xsw-3 --report report.xml -- npm start",
+        ),
+    )
+    .action(
+      // It has XML, which the others do without.
+      act(async (cli, before: readonly string[], flags: SpFlags) =>
+        (await import("./sp/check-sp.ts")).checkSp(cli, { before, words }, flags),
+      ),
+    );
   const api = check
     .command("api")
     .usage("[options] [-- <command...>]")
@@ -122,7 +182,7 @@ export const declareCheck: Declare = (check, { act, program, words, env }) => {
     .option("--needs-scope <scope>", "a scope without which the API must answer 403")
     .option("--mcp", "it is an MCP server: also check its metadata")
     .option("--dpop", "send tokens that are bound to a key, and check the proofs");
-  withCommon(api, "API", "--url")
+  withVariables(withCommon(api, "API", "--url"))
     .addHelpText(
       "after",
       apiHelp +

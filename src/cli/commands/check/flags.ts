@@ -8,7 +8,7 @@ import type { NameFlags } from "../env/app-variables.ts";
 
 /** The flags of `idp check`. */
 
-/** Of both commands, as commander reads them. */
+/** Of each command, as commander reads them. */
 export interface CommonFlags extends NameFlags {
   readonly user?: string;
   readonly client?: string;
@@ -43,6 +43,16 @@ export interface CheckFlags extends CommonFlags {
   readonly browser?: true;
   /** Seconds. */
   readonly within: number;
+}
+
+/** Of `idp check sp`. */
+export interface SpFlags extends CommonFlags, Pick<CheckFlags, "start" | "signedIn" | "browser"> {
+  /** A page that shows who is signed in; absent: that of `signedIn`. */
+  readonly who?: string;
+  /** Username; absent: one is added. */
+  readonly attacker?: string;
+  /** False: the app must refuse a response that answers no request. */
+  readonly unsolicited: boolean;
 }
 
 const usage = (message: string, hint: ConstructorParameters<typeof OperationError>[2]): OperationError =>

@@ -6,7 +6,7 @@ import type { ClientView } from "../../../core/clients/admin.ts";
 import { OperationError } from "../../../core/errors.ts";
 import { unknownHere } from "../../../core/nearest.ts";
 import type { Browser } from "../../../client/app-check/browser.ts";
-import { likelyClient } from "../env/app-client.ts";
+import { likelyClient, samlClientAmong } from "../env/app-client.ts";
 import type { Invocation } from "../../invocation.ts";
 import { fixturePaths, withStdin } from "../../flags/fixtures.ts";
 import { environmentOf } from "../exec/exec.ts";
@@ -16,6 +16,7 @@ import { findServer, startHint } from "../../target/target.ts";
 import { serverOfUrl } from "../../target/server-of-url.ts";
 import type { CheckFlags, CommonFlags } from "./flags.ts";
 import type { Opened } from "./opened.ts";
+import type { Subject } from "./subject.ts";
 
 /** The issuer that the app signs in to. */
 
@@ -35,7 +36,12 @@ export interface CheckPlace {
 const timeoutMs = 5000;
 
 /** A server in memory, with the environment that `exec` gives. */
-export async function ownServer(cli: Invocation, flags: CheckFlags, opened: Opened): Promise<CheckPlace> {
+export async function ownServer(
+  cli: Invocation,
+  flags: CommonFlags,
+  opened: Opened,
+  subject: Subject,
+): Promise<CheckPlace> {
   const idp = await createIdp({
     port: 0,
     fixtures: findFixtures(await withStdin(cli, fixturePaths(cli, flags)), process.cwd()).sources,
@@ -45,22 +51,27 @@ export async function ownServer(cli: Invocation, flags: CheckFlags, opened: Open
   await opened.add(() => idp.close());
   const server: Server = { url: idp.issuer, adminToken: idp.adminToken };
   const env = await environmentOf(cli, idp, flags);
-  return { server, ...(await peopleOf(server, idp.issuer, flags)), isOwn: true, env };
+  return { server, ...(await peopleOf(server, idp.issuer, flags, subject)), isOwn: true, env };
 }
 
-/** The name of the issuer on a running server, and of the snapshot of it. */
-const ownName = "check-client";
+/** The name of the issuer on a running server, and of the snapshot of it: `check-client`, `check-sp`. */
+const ownNameOf = ({ command }: Subject): string => command.replace(" ", "-");
 
 /**
  * A client of the running server, or without a named client an own issuer on that server.
  * @throws {OperationError} no_server, usage, not_found
  */
-export async function runningServer(cli: Invocation, flags: CheckFlags, opened: Opened): Promise<CheckPlace> {
+export async function runningServer(
+  cli: Invocation,
+  flags: CommonFlags,
+  opened: Opened,
+  subject: Subject,
+): Promise<CheckPlace> {
   const { server, issuer: found } = await requireServer(cli);
   const isOwn = flags.client === undefined;
-  const issuer = isOwn ? await ownIssuer(cli, server, flags, opened) : found;
+  const issuer = isOwn ? await ownIssuer(cli, server, flags, opened, ownNameOf(subject)) : found;
   const place = { ...server, url: issuer };
-  return { server: place, ...(await peopleOf(place, issuer, flags)), isOwn, env: cli.env };
+  return { server: place, ...(await peopleOf(place, issuer, flags, subject)), isOwn, env: cli.env };
 }
 
 /** The running server. @throws {OperationError} no_server */
@@ -78,11 +89,17 @@ export async function requireServer(cli: Invocation): Promise<Pick<CheckPlace, "
 }
 
 /** Uses the issuer that is there, and restores it at the end, or adds one, and removes it at the end. @returns its address */
-async function ownIssuer(cli: Invocation, server: Server, flags: CheckFlags, opened: Opened): Promise<string> {
+async function ownIssuer(
+  cli: Invocation,
+  server: Server,
+  flags: CommonFlags,
+  opened: Opened,
+  ownName: string,
+): Promise<string> {
   const there = (await callServer(server, "issuers.list", {})).find(({ name }) => name === ownName);
-  const { issuer } = there ?? (await addIssuer(cli, server, flags, opened));
+  const { issuer } = there ?? (await addIssuer(cli, server, flags, opened, ownName));
   const own = { ...server, url: issuer };
-  if (there !== undefined) await restoreAtEnd(own, opened);
+  if (there !== undefined) await restoreAtEnd(own, opened, ownName);
   // An earlier run may have been killed.
   await callServer(own, "faults.clear", {});
   await callServer(own, "seed", { settings: { login: "picker" } });
@@ -92,8 +109,9 @@ async function ownIssuer(cli: Invocation, server: Server, flags: CheckFlags, ope
 async function addIssuer(
   cli: Invocation,
   server: Server,
-  flags: CheckFlags,
+  flags: CommonFlags,
   opened: Opened,
+  ownName: string,
 ): Promise<OperationOutput<"issuers.add">> {
   const paths = fixturePaths(cli, flags);
   const sources =
@@ -106,7 +124,7 @@ async function addIssuer(
   return added;
 }
 
-async function restoreAtEnd(own: Server, opened: Opened): Promise<void> {
+async function restoreAtEnd(own: Server, opened: Opened, ownName: string): Promise<void> {
   const saved = callServer(own, "snapshots.save", { name: ownName });
   await opened.add(async () => {
     await saved;
@@ -117,14 +135,19 @@ async function restoreAtEnd(own: Server, opened: Opened): Promise<void> {
 }
 
 /** Refuses an app that signs in at another issuer. @throws {OperationError} usage */
-export async function requireIssuer({ issuer }: CheckPlace, { start }: CheckFlags, browser: Browser): Promise<void> {
+export async function requireIssuer(
+  { issuer }: CheckPlace,
+  { start }: Pick<CheckFlags, "start">,
+  browser: Browser,
+  subject: Subject,
+): Promise<void> {
   const { end, request } = await browser.signIn(start, "hold");
   await browser.close();
   if (request !== null || end.kind !== "foreign") return;
   throw new OperationError("usage", `the app does not use the issuer of this check: it leads to ${end.url}`, {
     hint: {
       text: `Start the app with the issuer ${issuer}, or add --client CLIENT_ID for a client of another issuer. To keep that issuer between two checks`,
-      command: ["idp", "issuers", "add", ownName],
+      command: ["idp", "issuers", "add", ownNameOf(subject)],
     },
   });
 }
@@ -133,10 +156,22 @@ export async function peopleOf(
   server: Server,
   issuer: string,
   flags: CommonFlags,
+  subject: Subject,
 ): Promise<Pick<CheckPlace, "issuer" | "client" | "user">> {
   const clients = await callServer(server, "clients.list", {});
+  const isSaml = subject.command === "check sp";
+  const likely = isSaml ? () => samlClientAmong(clients, undefined) : likelyClient;
   const client =
-    flags.client === undefined ? likelyClient(clients) : clients.find(({ client_id: id }) => id === flags.client);
+    flags.client === undefined ? likely(clients) : clients.find(({ client_id: id }) => id === flags.client);
+  if (client === undefined && isSaml && flags.client === undefined) {
+    const words = ["http://localhost:3000/saml/metadata", "--saml-acs", "http://localhost:3000/saml/acs"];
+    throw new OperationError("not_found", "there is no service provider: no client has saml", {
+      hint: {
+        text: "List it in the fixtures, or add it to a running server",
+        command: ["idp", "clients", "add", ...words],
+      },
+    });
+  }
   if (client === undefined) {
     const known = clients.map(({ client_id: id }) => id);
     const error = new OperationError("not_found", `there is no client ${flags.client ?? "that signs users in"}`);

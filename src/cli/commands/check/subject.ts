@@ -1,6 +1,6 @@
 /** What is checked, in the words of the output. */
 export interface Subject {
-  readonly command: "check client" | "check api";
+  readonly command: "check client" | "check api" | "check sp";
   /** "the app". */
   readonly it: string;
   /** "the app did not notice 2 wrong responses": what one of them is called. */
@@ -8,6 +8,14 @@ export interface Subject {
   /** What a failed control means: "the app did not sign in". */
   readonly notWorking: string;
 }
+
+/** The app as a service provider of SAML. */
+export const theSp: Subject = {
+  command: "check sp",
+  it: "the app",
+  wrong: "wrong message",
+  notWorking: "the app did not sign in",
+};
 
 export const theApi: Subject = {
   command: "check api",

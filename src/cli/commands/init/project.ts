@@ -30,6 +30,8 @@ export interface Project extends Code {
   /** "next 16". */
   readonly frameworkTitle: string | null;
   readonly libraries: readonly FoundLibrary[];
+  /** Whether a file with the dependencies of another language has this word, in lower case. */
+  readonly mentions: (word: string) => boolean;
 }
 
 /** For a project about which nothing is known. */
@@ -44,12 +46,14 @@ export function projectOf(folder: string): Project {
   const [name, framework] = frameworkAmong(packages) ?? [];
   const exists = (path: string): boolean => existsSync(join(folder, path));
   const isTypeScript = exists("tsconfig.json");
+  const others = textOf(folder);
   const isBundled = name !== undefined && !["express", "fastify"].includes(name);
   return {
     clientId: clientIdOf(manifest["name"]),
     framework: framework ?? null,
     frameworkTitle: name === undefined ? null : titled(name),
-    libraries: librariesOf(has, titled, textOf(folder)),
+    libraries: librariesOf(has, titled, others),
+    mentions: (word) => others.includes(word),
     exists,
     has,
     isTypeScript,

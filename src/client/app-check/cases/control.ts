@@ -1,6 +1,6 @@
 import { type Attempt } from "../attempt.ts";
 import { notReached, works, type Case, type Finding } from "../../verdicts/case.ts";
-import { appStanding, whyNotSignedIn } from "../standing.ts";
+import { strangerAt, whyNotSignedIn } from "../standing.ts";
 
 /** An ordinary sign-in. */
 export const control: Case<Attempt> = {
@@ -11,14 +11,9 @@ export const control: Case<Attempt> = {
   fix: "give --start the address behind your Sign in button, and --signed-in one that only users may see",
   async run(attempt) {
     const { app, known } = attempt;
-    const stranger = known.stranger ?? (await (await attempt.newBrowser()).look(app.signedIn));
-    const standing = appStanding(stranger, app, null);
-    if (stranger.end.kind === "stuck") return notReached(`--signed-in: ${stranger.end.why}`);
-    if (standing === "in") {
-      return notReached(
-        "--signed-in shows a browser that never signed in the same as a user: give another address, or --signed-in-text",
-      );
-    }
+    const remedy = "give another address, or --signed-in-text";
+    const stranger = known.stranger ?? (await strangerAt(await attempt.newBrowser(), app, remedy));
+    if ("verdict" in stranger) return stranger;
     const isFirst = known.stranger === null;
     known.stranger = stranger;
     const browser = await attempt.newBrowser();

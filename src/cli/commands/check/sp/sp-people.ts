@@ -1,0 +1,82 @@
+import type { Person } from "../../../../client/sp-check/control.ts";
+import { OperationError } from "../../../../core/errors.ts";
+import type { OperationOutput } from "../../../../core/operations/table.ts";
+import { emailOf, namedClaims } from "../../../../core/scopes/claims.ts";
+import { standardByScope } from "../../../../core/scopes/claim-table.ts";
+import type { NameIdKind } from "../../../../core/service-providers/names.ts";
+import { randomText } from "../../../../serve/random.ts";
+import type { User } from "../../../../store/store.ts";
+import { callServer, type Server } from "../../../target/remote.ts";
+import type { Opened } from "../opened.ts";
+
+/** The user of `idp check sp`, and the attacker. */
+
+type Shown = OperationOutput<"users.show">;
+
+/** A shorter name is on pages by chance. */
+const minName = 3;
+
+function personOf(shown: Shown, nameid: NameIdKind): Person {
+  const user = shown as unknown as User;
+  const email = emailOf(user);
+  const nameId =
+    nameid === "persistent" ? shown.id : nameid === "username" ? shown.username : nameid === "transient" ? null : email;
+  const names = [nameId, email, namedClaims(user, ["name"])["name"]];
+  return {
+    username: shown.username,
+    names: [...new Set(names.filter((name) => typeof name === "string" && name.length >= minName))] as string[],
+  };
+}
+
+const standardNames = new Set([...standardByScope.values()].flat());
+
+/** What an app may admit people by, such as groups; not who they are. */
+const ownClaims = ({ claims }: Shown): Shown["claims"] =>
+  Object.fromEntries(Object.entries(claims).filter(([name]) => !standardNames.has(name)));
+
+/**
+ * The user, and an attacker whose e-mail address begins with that of the user: one that is added, and removed at the end, or one that is named.
+ * @param named absent: one is added
+ * @throws {OperationError} not_found, usage
+ */
+export async function spPeople(
+  server: Server,
+  {
+    user: username,
+    nameid,
+    named,
+  }: { readonly user: string; readonly nameid: NameIdKind; readonly named: string | undefined },
+  opened: Opened,
+): Promise<{ readonly user: Person; readonly attacker: Person }> {
+  const user = await callServer(server, "users.show", { username });
+  if (named === username) {
+    throw new OperationError("usage", `--attacker ${named} is the user who signs in`, {
+      hint: "Name another one; it may be any user whom the app admits",
+    });
+  }
+  const attacker =
+    named === undefined
+      ? await addAttacker(server, user, nameid, opened)
+      : await callServer(server, "users.show", { username: named });
+  return { user: personOf(user, nameid), attacker: personOf(attacker, nameid) };
+}
+
+async function addAttacker(server: Server, user: Shown, nameid: NameIdKind, opened: Opened): Promise<Shown> {
+  const random = randomText(6)
+    .toLowerCase()
+    .replaceAll(/[^a-z\d]/g, "x");
+  const email = emailOf(user as unknown as User);
+  // Where the username is the NameID, it has to begin with that of the user, too.
+  const username = nameid === "username" ? `${user.username}.${random}` : `check-sp-${random}`;
+  const added = callServer(server, "users.add", {
+    username,
+    ...(typeof email === "string" && { email: `${email}.${random}.test` }),
+    displayName: `Check ${random}`,
+    claims: ownClaims(user),
+  });
+  await opened.add(async () => {
+    await added;
+    await callServer(server, "users.remove", { username });
+  });
+  return added;
+}

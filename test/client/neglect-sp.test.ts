@@ -1,0 +1,52 @@
+import { expect, test } from "vitest";
+import { allCases } from "../../src/client/sp-check/cases/list.ts";
+import { flawList } from "../../src/core/controls/faults/flaw-list.ts";
+import { neglects, type SpNeglect } from "../helpers/careful-sp.ts";
+import { checkedSp } from "../helpers/checked-sp.ts";
+import { named } from "../helpers/checked-app.ts";
+
+/** `idp check sp` on a service provider that neglects something: exactly that goes unnoticed. */
+
+const check = await checkedSp();
+
+test("a service provider that checks everything passes, and nearly every case is reached", async () => {
+  const result = await check(allCases);
+  expect(named(result, "unnoticed")).toEqual([]);
+  // No certificate of it is registered.
+  expect(named(result, "not-reached")).toEqual(["encrypted"]);
+  expect(named(result, "not-required")).toEqual(["keys-rotated"]);
+  expect(named(result, "works")).toEqual([
+    ...["control", "control-attacker", "sign-assertion", "sign-response", "sign-both", "control"],
+  ]);
+  expect(result.passed).toBe(true);
+  expect(result.cases).toHaveLength(allCases.length + 3);
+});
+
+/** Each neglects many checks at once, but none that could be mistaken for each other: so a few runs tell all of them apart. */
+const apart: readonly (readonly SpNeglect[])[] = [
+  ["first-assertion", "status-loop"],
+  ["last-assertion", "replay", "relay-state"],
+  ["any-assertion", "browser", "key-embedded", "query"],
+];
+const alone = apart.flat();
+const apps: readonly (readonly SpNeglect[])[] = [
+  ...apart,
+  (Object.keys(neglects) as SpNeglect[]).filter((one) => !alone.includes(one)),
+];
+
+test.each(apps.map((neglected) => [neglected] as const))(
+  "one that neglects %j does not notice exactly that",
+  async (neglected) => {
+    const result = await check(allCases, { neglects: neglected });
+    expect(named(result, "unnoticed").toSorted()).toEqual(neglected.map((one) => neglects[one]).toSorted());
+    expect(named(result, "not-reached")).toEqual(["encrypted"]);
+  },
+);
+
+test("every flaw has a case, and every case a unique name", () => {
+  const names = allCases.map(({ name }) => name);
+  expect(new Set(names).size).toBe(names.length);
+  const flaws = flawList.filter(({ place }) => place === "saml").map(({ name }) => name);
+  expect(flaws.filter((flaw) => !names.includes(flaw))).toEqual([]);
+  expect(names.at(-1)).toBe("keys-rotated");
+});

@@ -1,0 +1,376 @@
+import { randomBytes, verify as verifyBytes } from "node:crypto";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { deflateRawSync, inflateRawSync } from "node:zlib";
+import { DOMParser } from "@xmldom/xmldom";
+import { SignedXml } from "xml-crypto";
+
+/**
+ * A service provider of SAML that checks everything, by hand. It neglects what it is asked to, so that `idp check sp` has something to find. Each neglect is
+ * one that libraries had.
+ */
+
+/** What it neglects, and the case that finds it. */
+export const neglects = {
+  audience: "audience-wrong",
+  recipient: "recipient-wrong",
+  "recipient-missing": "recipient-missing",
+  issuer: "issuer-wrong",
+  "conditions-past": "conditions-past",
+  "conditions-future": "conditions-future",
+  "subject-past": "subject-past",
+  /** It takes an ID that only begins with that of its request. */
+  "in-response-to": "in-response-to-wrong",
+  status: "status-failed",
+  confirmation: "confirmation-missing",
+  "confirmation-method": "confirmation-method-wrong",
+  unsigned: "unsigned",
+  /** It trusts the certificate that a signature brings along. */
+  "key-embedded": "key-embedded",
+  /** The signature says by which algorithm it is verified. */
+  hmac: "algorithm-hmac",
+  /** It verifies one assertion, and reads the first one. */
+  "first-assertion": "xsw-3",
+  "last-assertion": "assertion-last",
+  /** It verifies the response, and reads the first assertion at any depth. */
+  "any-assertion": "assertion-in-object",
+  /** It reads the first node of a text. */
+  comment: "comment-in-nameid",
+  "comment-attribute": "comment-in-attribute",
+  /** What was answered once may be answered again. */
+  replay: "replayed",
+  /** The IDs of requests are kept for all browsers together. */
+  browser: "other-browser",
+  "relay-state": "relay-state",
+  query: "response-in-query",
+  "request-fresh": "request-fresh",
+  acs: "request-acs",
+  "status-loop": "status-shown",
+  "logout-unsigned": "logout-unsigned",
+  /** It ends the session of the browser, whoever is named. */
+  "logout-name": "logout-other",
+} as const;
+export type SpNeglect = keyof typeof neglects;
+
+export interface SpConfig {
+  readonly entityId: string;
+  readonly acs: string;
+  readonly idp: { readonly entityId: string; readonly sso: string; /** PEM. */ readonly certificate: string };
+  readonly neglects?: readonly SpNeglect[];
+  /** It admits these alone, by e-mail. */
+  readonly admits?: readonly string[];
+  /** It takes a response that answers no request. */
+  readonly takesUnsolicited?: true;
+  /** It sends its requests by HTTP-POST. */
+  readonly posts?: true;
+  /** Its logout does nothing. */
+  readonly keepsSessions?: true;
+  /** What `/me` shows. Absent: NameID and e-mail. */
+  readonly shows?: "nothing";
+}
+
+interface Session {
+  readonly pending: Set<string>;
+  user: { readonly nameId: string; readonly email: string; readonly index: string | null } | null;
+}
+
+class Refused extends Error {}
+
+function refuseUnless(condition: boolean, why: string): asserts condition {
+  if (!condition) throw new Refused(why);
+}
+
+const spaces = {
+  assertion: "urn:oasis:names:tc:SAML:2.0:assertion",
+  protocol: "urn:oasis:names:tc:SAML:2.0:protocol",
+  signature: "http://www.w3.org/2000/09/xmldsig#",
+};
+const bearer = "urn:oasis:names:tc:SAML:2.0:cm:bearer";
+const success = "urn:oasis:names:tc:SAML:2.0:status:Success";
+
+const within = (node: Element | Document, space: string, name: string): readonly Element[] =>
+  Array.from(node.getElementsByTagNameNS(space, name));
+const below = (node: Element, space: string, name: string): readonly Element[] =>
+  Array.from(node.childNodes).filter(
+    (one): one is Element =>
+      one.nodeType === 1 && (one as Element).localName === name && (one as Element).namespaceURI === space,
+  );
+const valueOf = (element: Element | undefined, name: string): string | null =>
+  element?.hasAttribute(name) === true ? element.getAttribute(name) : null;
+
+const fail = (message: unknown): never => {
+  throw new Refused(String(message));
+};
+
+function parse(text: string): Document {
+  refuseUnless(!/<[!?](?!--)/.test(text), "neither DOCTYPE nor processing instructions");
+  const errorHandler = { warning: fail, error: fail, fatalError: fail };
+  return new DOMParser({ errorHandler }).parseFromString(text, "text/xml");
+}
+
+const methods = ["http://www.w3.org/2001/04/xmldsig-more#rsa-sha256"];
+const hmac = "http://www.w3.org/2000/09/xmldsig#hmac-sha1";
+
+export class CarefulSp {
+  readonly #config: SpConfig;
+  readonly #sessions = new Map<string, Session>();
+  readonly #used = new Set<string>();
+  #count = 0;
+
+  constructor(config: SpConfig) {
+    this.#config = config;
+  }
+
+  #neglects(what: SpNeglect): boolean {
+    return this.#config.neglects?.includes(what) === true;
+  }
+
+  /** Where it wants responses. */
+  get #acs(): string {
+    return this.#neglects("acs") ? new URL("/other-acs", this.#config.acs).href : this.#config.acs;
+  }
+
+  async handle(req: IncomingMessage, res: ServerResponse): Promise<void> {
+    const url = new URL(req.url ?? "/", this.#config.acs);
+    const chunks: Buffer[] = [];
+    for await (const chunk of req) chunks.push(chunk as Buffer);
+    const form = new URLSearchParams(req.method === "POST" ? Buffer.concat(chunks).toString() : "");
+    const cookie = /(?:^|; )sp=([\w-]+)/.exec(req.headers.cookie ?? "")?.[1] ?? "";
+    const session = this.#sessions.get(cookie) ?? this.#begin(res);
+    try {
+      await this.#route(url, req.method ?? "GET", form, session, res);
+    } catch (error) {
+      if (!(error instanceof Refused)) throw error;
+      res.writeHead(403, { "content-type": "text/plain" }).end(error.message);
+    }
+  }
+
+  #begin(res: ServerResponse): Session {
+    const id = randomBytes(16).toString("hex");
+    const session: Session = { pending: new Set(), user: null };
+    this.#sessions.set(id, session);
+    res.setHeader("set-cookie", `sp=${id}; Path=/; HttpOnly`);
+    return session;
+  }
+
+  async #route(url: URL, method: string, form: URLSearchParams, session: Session, res: ServerResponse): Promise<void> {
+    const go = (to: string): void => void res.writeHead(302, { location: to }).end();
+    switch (url.pathname) {
+      case "/login":
+        if (this.#config.posts === true) res.setHeader("content-type", "text/html").end(this.#form(session));
+        else go(this.#address(session));
+        return;
+      case "/acs":
+      case "/other-acs": {
+        const inQuery = this.#neglects("query") && method === "GET";
+        refuseUnless(method === "POST" || inQuery, "by POST only");
+        go(this.#respond(inQuery ? url.searchParams : form, session));
+        return;
+      }
+      case "/slo":
+        this.#logOut(url, method, form, session);
+        res.end("signed out");
+        return;
+      case "/me": {
+        const { user } = session;
+        if (user === null) res.writeHead(401).end("nobody");
+        else res.end(this.#config.shows === "nothing" ? "welcome" : JSON.stringify(user));
+        return;
+      }
+      default:
+        res.writeHead(404).end();
+    }
+  }
+
+  /** The address that a request by HTTP-Redirect goes to. */
+  #address(session: Session): string {
+    const query = new URLSearchParams({
+      SAMLRequest: deflateRawSync(this.#request(session)).toString("base64"),
+      RelayState: "/me",
+    });
+    return `${this.#config.idp.sso}?${query.toString()}`;
+  }
+
+  /** The page that posts one. */
+  #form(session: Session): string {
+    const value = Buffer.from(this.#request(session)).toString("base64");
+    return `<form method="post" action="${this.#config.idp.sso}"><input type="hidden" name="SAMLRequest" value="${value}">
+      <input type="hidden" name="RelayState" value="/me"><button>Go on</button></form><script>document.forms[0].submit()</script>`;
+  }
+
+  #request(session: Session): string {
+    const id = this.#neglects("request-fresh")
+      ? `_request-${(this.#count += 1)}`
+      : `_${randomBytes(20).toString("hex")}`;
+    session.pending.add(id);
+    const { entityId, idp } = this.#config;
+    const at = new Date(Date.now()).toISOString();
+    return `<samlp:AuthnRequest xmlns:samlp="${spaces.protocol}" xmlns:saml="${spaces.assertion}" ID="${id}" Version="2.0" IssueInstant="${at}" Destination="${idp.sso}" AssertionConsumerServiceURL="${this.#acs}"><saml:Issuer>${entityId}</saml:Issuer></samlp:AuthnRequest>`;
+  }
+
+  /** @returns where the browser goes then */
+  #respond(parameters: URLSearchParams, session: Session): string {
+    const text = Buffer.from(parameters.get("SAMLResponse") ?? "", "base64").toString();
+    const document = parse(text);
+    const root = document.documentElement;
+    refuseUnless(root.localName === "Response" && root.namespaceURI === spaces.protocol, "a Response");
+    const [code] = below(below(root, spaces.protocol, "Status")[0] ?? root, spaces.protocol, "StatusCode");
+    if (valueOf(code, "Value") !== success && !this.#neglects("status")) {
+      if (this.#neglects("status-loop")) return "/login";
+      throw new Refused("the sign-in failed");
+    }
+    const assertion = this.#assertionIn(text, document);
+    this.#checkResponse(root, assertion);
+    const id = this.#checkSubject(root, assertion, session);
+    this.#used.add(id);
+    this.#signIn(assertion, session);
+    const relayState = parameters.get("RelayState") ?? "/me";
+    if (this.#neglects("relay-state")) return relayState;
+    const to = URL.canParse(relayState, this.#acs) ? new URL(relayState, this.#acs) : null;
+    return to?.origin === new URL(this.#acs).origin ? to.href : "/me";
+  }
+
+  /** The assertion that is read. */
+  #assertionIn(text: string, document: Document): Element {
+    const root = document.documentElement;
+    const signatures = within(document, spaces.signature, "Signature");
+    const all = within(document, spaces.assertion, "Assertion");
+    const direct = below(root, spaces.assertion, "Assertion");
+    const covered = signatures.map((signature) => this.#coveredBy(text, signature, [root, ...direct]));
+    refuseUnless(covered.length > 0 || this.#neglects("unsigned"), "signed");
+    const chosen = this.#neglects("first-assertion")
+      ? direct[0]
+      : this.#neglects("last-assertion")
+        ? direct.at(-1)
+        : this.#neglects("any-assertion") && covered.includes(root)
+          ? all[0]
+          : undefined;
+    if (chosen !== undefined) return chosen;
+    const [only] = direct;
+    refuseUnless(only !== undefined && all.length === 1, "one assertion");
+    refuseUnless(covered.length === 0 || covered.includes(root) || covered.includes(only), "covered");
+    return only;
+  }
+
+  /** The element that a signature covers: its parent, which is one of these. */
+  #coveredBy(text: string, signature: Element, allowed: readonly Element[]): Element {
+    const parent = signature.parentNode as Element;
+    refuseUnless(allowed.includes(parent), "the signature of the response or its assertion");
+    const infos = below(signature, spaces.signature, "SignedInfo");
+    const [info] = infos;
+    refuseUnless(info !== undefined && infos.length === 1, "one SignedInfo");
+    const references = below(info, spaces.signature, "Reference");
+    refuseUnless(references.length === 1, "one Reference");
+    refuseUnless(valueOf(references[0], "URI") === `#${parent.getAttribute("ID") ?? ""}`, "of its own element");
+    const method = valueOf(below(info, spaces.signature, "SignatureMethod")[0], "Algorithm") ?? "";
+    const isHmac = this.#neglects("hmac") && method === hmac;
+    refuseUnless(methods.includes(method) || isHmac, "RSA-SHA256");
+    const embedded = within(signature, spaces.signature, "X509Certificate")[0]?.textContent ?? "";
+    const { certificate } = this.#config.idp;
+    const publicCert = this.#neglects("key-embedded")
+      ? `-----BEGIN CERTIFICATE-----\n${embedded}\n-----END CERTIFICATE-----\n`
+      : certificate;
+    const signed = new SignedXml({ publicCert, getCertFromKeyInfo: () => null });
+    if (isHmac) signed.enableHMAC();
+    try {
+      signed.loadSignature(signature);
+      refuseUnless(signed.checkSignature(text), "a good signature");
+    } catch (error) {
+      throw new Refused(String(error));
+    }
+    return parent;
+  }
+
+  #checkResponse(root: Element, assertion: Element): void {
+    const now = Date.now();
+    const destination = valueOf(root, "Destination");
+    refuseUnless(destination === null || destination === this.#acs, "Destination");
+    const issuers = [...below(root, spaces.assertion, "Issuer"), ...below(assertion, spaces.assertion, "Issuer")];
+    const { idp, entityId } = this.#config;
+    refuseUnless(this.#neglects("issuer") || issuers.every((one) => one.textContent === idp.entityId), "Issuer");
+    const [conditions] = below(assertion, spaces.assertion, "Conditions");
+    refuseUnless(conditions !== undefined, "Conditions");
+    const [from, until] = ["NotBefore", "NotOnOrAfter"].map((name) => Date.parse(valueOf(conditions, name) ?? ""));
+    refuseUnless(this.#neglects("conditions-future") || (from ?? NaN) <= now, "NotBefore");
+    refuseUnless(this.#neglects("conditions-past") || (until ?? NaN) > now, "NotOnOrAfter");
+    const audiences = within(conditions, spaces.assertion, "Audience").map((one) => one.textContent);
+    refuseUnless(this.#neglects("audience") || audiences.includes(entityId), "Audience");
+  }
+
+  /** @returns the ID of the request that was answered */
+  #checkSubject(root: Element, assertion: Element, session: Session): string {
+    const [subject] = below(assertion, spaces.assertion, "Subject");
+    const [confirmation] = subject === undefined ? [] : below(subject, spaces.assertion, "SubjectConfirmation");
+    const answered = valueOf(root, "InResponseTo") ?? "";
+    if (confirmation === undefined) {
+      refuseUnless(this.#neglects("confirmation"), "SubjectConfirmation");
+      return this.#take(answered, session);
+    }
+    refuseUnless(this.#neglects("confirmation-method") || valueOf(confirmation, "Method") === bearer, "bearer");
+    const [data] = below(confirmation, spaces.assertion, "SubjectConfirmationData");
+    const recipient = valueOf(data, "Recipient");
+    const mayBeAbsent = this.#neglects("recipient-missing") && recipient === null;
+    const mayDiffer = this.#neglects("recipient") && recipient !== null;
+    refuseUnless(recipient === this.#acs || mayBeAbsent || mayDiffer, "Recipient");
+    const isInTime = Date.parse(valueOf(data, "NotOnOrAfter") ?? "") > Date.now();
+    refuseUnless(this.#neglects("subject-past") || isInTime, "NotOnOrAfter");
+    refuseUnless((valueOf(data, "InResponseTo") ?? "") === answered, "InResponseTo");
+    return this.#take(answered, session);
+  }
+
+  /** Takes the answer to a request of this browser, once. */
+  #take(answered: string, session: Session): string {
+    if (this.#config.takesUnsolicited === true && answered === "") return answered;
+    if (this.#neglects("replay") && this.#used.has(answered)) return answered;
+    const begun = this.#neglects("browser") ? [...this.#sessions.values()] : [session];
+    for (const { pending } of begun) {
+      const id = [...pending].find((one) =>
+        this.#neglects("in-response-to") ? answered.startsWith(one) : answered === one,
+      );
+      if (id === undefined) continue;
+      pending.delete(id);
+      return id;
+    }
+    throw new Refused("no such request");
+  }
+
+  #signIn(assertion: Element, session: Session): void {
+    const read = (element: Element | undefined, isFirst: boolean): string =>
+      (isFirst ? element?.firstChild?.nodeValue : element?.textContent) ?? "";
+    const nameId = read(within(assertion, spaces.assertion, "NameID")[0], this.#neglects("comment"));
+    const mail = within(assertion, spaces.assertion, "Attribute").find((one) => valueOf(one, "Name") === "email");
+    const email = read(
+      mail && within(mail, spaces.assertion, "AttributeValue")[0],
+      this.#neglects("comment-attribute"),
+    );
+    const { admits } = this.#config;
+    refuseUnless(admits === undefined || admits.includes(nameId), "admitted");
+    const [statement] = within(assertion, spaces.assertion, "AuthnStatement");
+    session.user = { nameId, email, index: valueOf(statement, "SessionIndex") };
+  }
+
+  #logOut(url: URL, method: string, form: URLSearchParams, session: Session): void {
+    const isPost = method === "POST";
+    const bytes = Buffer.from((isPost ? form : url.searchParams).get("SAMLRequest") ?? "", "base64");
+    const text = (isPost ? bytes : inflateRawSync(bytes)).toString();
+    const root = parse(text).documentElement;
+    refuseUnless(root.localName === "LogoutRequest", "a LogoutRequest");
+    const [signature] = below(root, spaces.signature, "Signature");
+    const isSigned = isPost ? signature !== undefined : url.searchParams.has("Signature");
+    refuseUnless(isSigned || this.#neglects("logout-unsigned"), "signed");
+    if (isPost && signature !== undefined) this.#coveredBy(text, signature, [root]);
+    else if (isSigned) this.#checkQuery(url);
+    const nameId = within(root, spaces.assertion, "NameID")[0]?.textContent ?? "";
+    const index = within(root, spaces.protocol, "SessionIndex")[0]?.textContent ?? null;
+    if (this.#config.keepsSessions === true) return;
+    if (this.#neglects("logout-name")) session.user = null;
+    for (const one of this.#sessions.values()) {
+      if (one.user?.nameId === nameId && (index === null || one.user.index === index)) one.user = null;
+    }
+  }
+
+  #checkQuery(url: URL): void {
+    const [content = "", signature = ""] = url.search.slice(1).split("&Signature=");
+    const bytes = Buffer.from(decodeURIComponent(signature), "base64");
+    refuseUnless(verifyBytes("sha256", Buffer.from(content), this.#config.idp.certificate, bytes), "a good signature");
+  }
+}

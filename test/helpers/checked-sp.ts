@@ -1,0 +1,74 @@
+import type { Browser, Places } from "../../src/client/app-check/browser.ts";
+import { smallBrowser } from "../../src/client/app-check/small-browser.ts";
+import type { App, Attempt } from "../../src/client/sp-check/attempt.ts";
+import { checkSp } from "../../src/client/sp-check/run.ts";
+import type { Case } from "../../src/client/verdicts/case.ts";
+import type { RunResult } from "../../src/client/verdicts/run.ts";
+import { nearLookup } from "../../src/cli/commands/check/flags.ts";
+import { Opened } from "../../src/cli/commands/check/opened.ts";
+import { providerAt, spControlOf } from "../../src/cli/commands/check/sp/sp-control.ts";
+import { spPeople } from "../../src/cli/commands/check/sp/sp-people.ts";
+import type { SamlFields } from "../../src/core/service-providers/schema.ts";
+import { createIdp } from "../../src/index.ts";
+import { atEnd } from "./at-end.ts";
+import { serveApp } from "./careful-app.ts";
+import { CarefulSp, type SpConfig } from "./careful-sp.ts";
+
+/** What makes the service provider under test. */
+type MakeSp = (config: SpConfig) => Pick<CarefulSp, "handle">;
+
+interface Setting extends Partial<Omit<SpConfig, "idp">> {
+  /** Absent: the one by hand. */
+  readonly make?: MakeSp;
+  readonly saml?: SamlFields;
+  readonly app?: Partial<Pick<App, "noUnsolicited" | "who">>;
+  readonly attacker?: string;
+  /** Absent: one without scripts. */
+  readonly newBrowser?: (places: Places) => Promise<Browser>;
+}
+
+/** A server and an address for service providers, and what runs `idp check sp` on one; for the tests of one file. */
+export async function checkedSp(): Promise<(cases: readonly Case<Attempt>[], setting?: Setting) => Promise<RunResult>> {
+  let sp: Pick<CarefulSp, "handle"> | null = null;
+  const { url, close } = await serveApp(0, () => sp);
+  atEnd(close);
+  const entityId = `${url}/metadata`;
+  const acs = `${url}/acs`;
+  const idp = await createIdp({ port: 0, fixtures: { users: [{ username: "alice" }, { username: "bob" }] } });
+  atEnd(() => idp.close());
+  const server = { url: idp.issuer, adminToken: idp.adminToken };
+
+  return async (cases, setting = {}) => {
+    const { make = (config: SpConfig) => new CarefulSp(config), saml = {}, app = {}, attacker, ...config } = setting;
+    const { newBrowser = (places: Places) => Promise.resolve(smallBrowser(places, Date.now)) } = setting;
+    await idp.call("reset", {});
+    await idp.call("seed", { clients: [{ client_id: entityId, saml: { acs: [acs], slo: `${url}/slo`, ...saml } }] });
+    const { certificate, entity_id, sso_url } = await idp.call("saml.show", {});
+    sp = make({ entityId, acs, idp: { entityId: entity_id, sso: sso_url, certificate }, ...config });
+    const client = await idp.call("clients.show", { client_id: entityId });
+    const provider = await providerAt(client);
+    if (provider === null) throw new Error("the client is not a service provider");
+    const opened = new Opened();
+    const people = await spPeople(server, { user: "alice", nameid: provider.nameid, named: attacker }, opened);
+    const control = spControlOf(server, { issuer: idp.issuer, isOwn: true, ...people }, client, provider);
+    const lookup = nearLookup(undefined);
+    try {
+      return await checkSp(
+        {
+          app: { start: `${url}/login`, signedIn: `${url}/me`, who: `${url}/me`, noUnsolicited: false, lookup, ...app },
+          ...{ control, accepted: new Map(), caseLimit: 60_000, closeLimit: 100, onResult: () => undefined },
+          newBrowser: ({ person = people.user, cancels = false }) =>
+            newBrowser({
+              ...{ issuer: idp.issuer, redirectUris: control.acs().map((one) => one.url) },
+              origins: [url, ...control.acs().map((one) => new URL(one.url).origin)],
+              ...{ user: person.username, cancels, lookup },
+            }),
+        },
+        cases,
+      );
+    } finally {
+      await control.close();
+      await opened.close();
+    }
+  };
+}
