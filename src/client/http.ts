@@ -1,10 +1,9 @@
-import { request as httpRequest, type IncomingHttpHeaders, type IncomingMessage } from "node:http";
-import { request as httpsRequest } from "node:https";
 import type { LookupAddress } from "node:dns";
 import type { LookupFunction } from "node:net";
 import type { JsonObject } from "../text/json-object.ts";
 import { parseExact } from "../text/json-digits.ts";
 import { Problem, shown } from "./check.ts";
+import { send as ask, type Answer, type SendError } from "../net/send.ts";
 import { isAddress, isLoopbackUrl, withoutBrackets } from "../net/address.ts";
 
 /** Requests to an untrusted provider: limited in time and size. Every failure is a sentence. */
@@ -23,11 +22,8 @@ export interface Outgoing {
   readonly bodyLimit?: number;
 }
 
-export interface Reply {
+export interface Reply extends Answer {
   readonly url: string;
-  readonly status: number;
-  readonly headers: IncomingHttpHeaders;
-  readonly text: string;
 }
 
 /** Milliseconds for one request, from its start to the end of the answer. */
@@ -51,16 +47,12 @@ export function requireWebAddress(what: string, address: string, base?: string):
 /** Sends a request. Redirects are not followed. @throws {Problem} if no answer comes */
 export async function send({ method, url, headers = {}, form, json, lookup, bodyLimit }: Outgoing): Promise<Reply> {
   const body = form?.toString() ?? (json === undefined ? undefined : JSON.stringify(json));
-  const { protocol, hostname } = requireWebAddress("a request goes to", url);
-  const start = protocol === "https:" ? httpsRequest : httpRequest;
+  const { hostname, host } = requireWebAddress("a request goes to", url);
   // Node.js asks no resolver about an IP address.
   if (lookup !== undefined && isAddress(hostname)) await resolved(hostname, lookup);
-  return new Promise((resolve, reject) => {
-    const sent = start(url, {
+  try {
+    const answer = await ask(url, {
       method,
-      agent: false,
-      rejectUnauthorized: !isLoopbackUrl(url),
-      ...(lookup !== undefined && { lookup }),
       headers: {
         accept: "application/json",
         ...(body !== undefined && {
@@ -69,51 +61,26 @@ export async function send({ method, url, headers = {}, form, json, lookup, body
         }),
         ...headers,
       },
+      body,
+      lookup,
+      checksCertificate: !isLoopbackUrl(url),
+      timeLimit: timeoutMs,
+      sizeLimit: maxBytes,
+      bodyLimit,
     });
-    const fail = (problem: Problem): void => {
-      reject(problem);
-      sent.destroy();
-    };
-    const timer = setTimeout(() => {
-      fail(new Problem(`${url} sent no complete response within ${timeoutMs / 1000} s`));
-    }, timeoutMs);
-    sent.on("close", () => {
-      clearTimeout(timer);
-    });
-    let answer: IncomingMessage | null = null;
-    sent.on("error", (error: NodeJS.ErrnoException) => {
-      // Ignores what follows a complete response, as browsers do (RFC 9112 6.3): Apache modules send error pages twice.
-      if (answer?.complete === true) return;
-      reject(new Problem(failureOf(new URL(url).host, error), { cause: error }));
-    });
-    sent.on("response", (response) => {
-      answer = response;
-      const chunks: Buffer[] = [];
-      let bytes = 0;
-      response.on("data", (chunk: Buffer) => {
-        bytes += chunk.length;
-        if (bytes > maxBytes) fail(new Problem(`${url} answers with more than ${maxBytes / 1_000_000} MB`));
-        else chunks.push(chunk);
-      });
-      response.on("error", () => {
-        reject(new Problem(`${url} closed the connection before its response was complete`));
-      });
-      const finish = (): void => {
-        const text = Buffer.concat(chunks).toString("utf8");
-        resolve({ url, status: response.statusCode ?? 0, headers: response.headers, text });
-      };
-      response.on("end", finish);
-      if (bodyLimit === undefined) return;
-      const enough = setTimeout(() => {
-        finish();
-        sent.destroy();
-      }, bodyLimit);
-      sent.on("close", () => {
-        clearTimeout(enough);
-      });
-    });
-    sent.end(body);
-  });
+    return { url, ...answer };
+  } catch (error) {
+    const { reason, cause } = error as SendError;
+    throw new Problem(sentenceFor(reason, url) ?? failureOf(host, cause as NodeJS.ErrnoException), { cause });
+  }
+}
+
+function sentenceFor(reason: SendError["reason"], url: string): string | null {
+  if (reason === "late") return `${url} sent no complete response within ${timeoutMs / 1000} s`;
+  if (reason === "large") return `${url} answers with more than ${maxBytes / 1_000_000} MB`;
+  if (reason === "incomplete") return `${url} closed the connection before its response was complete`;
+  if (reason === "other protocol") return `${url} changed the protocol, which nobody asked for`;
+  return null;
 }
 
 /** The addresses of a host, as a URL names it. @throws {Problem} if there are none, or if one is refused */
@@ -138,12 +105,11 @@ function failureOf(host: string, { code = "", message }: NodeJS.ErrnoException):
   return `${host} cannot be reached: ${code === "" ? message : code}`;
 }
 
-/** A JSON object as it was sent, with all digits of its numbers. */
 const mediaType = ({ headers }: Reply): string => (headers["content-type"] ?? "").split(";")[0]?.trim() ?? "";
 
 export const isJwt = (reply: Reply): boolean => mediaType(reply).toLowerCase() === "application/jwt";
 
-/** The object in an answer, whatever its status. @throws {Problem} if it is not one, or its type is not JSON */
+/** The object in an answer, whatever its status, with all digits of its numbers. @throws {Problem} if it is not one, or its type is not JSON */
 export function jsonOf(reply: Reply): JsonObject {
   const { url, status, text } = reply;
   const type = mediaType(reply);

@@ -1,6 +1,6 @@
 import type { lookup as systemLookup } from "node:dns";
-import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import { addressIn, checkedLookup, isOwnAddress, kindOfAddress, type Reach } from "../net/address.ts";
+import { send as ask, type Answer, type SendError } from "../net/send.ts";
 import type { Client } from "../store/store.ts";
 import type { Context, Settings } from "./context.ts";
 import { NestingError, parseJson } from "../text/json-depth.ts";
@@ -80,18 +80,11 @@ export interface OutboundRequest {
   readonly lookup?: typeof systemLookup;
 }
 
-export interface OutboundAnswer {
-  readonly status: number;
-  readonly headers: IncomingHttpHeaders;
-  /** Without `whole`: empty where a form was sent, and unless the status is 200. */
-  readonly text: string;
-}
-
 /**
- * Sends one request, without following redirects.
+ * Sends one request, without following redirects. The text is empty where a form was sent, and unless the status is 200; not so for `whole`.
  * @throws {Error} a message for the operator, beginning with "it", that repeats nothing of the answer
  */
-export async function send(url: string, request: OutboundRequest): Promise<OutboundAnswer> {
+export async function send(url: string, request: OutboundRequest): Promise<Answer> {
   const {
     form,
     whole,
@@ -101,73 +94,41 @@ export async function send(url: string, request: OutboundRequest): Promise<Outbo
     timeLimit: limit = timeLimit,
     sizeLimit: most = sizeLimit,
   } = request;
-  const signal = AbortSignal.timeout(limit);
+  const check = (address: string): void => {
+    checkAddress(address, reach, rule);
+  };
+  // An IP address is never looked up.
+  const address = addressIn(url);
+  if (address !== null) check(address);
   try {
-    const { protocol } = new URL(url);
-    const check = (address: string): void => {
-      checkAddress(address, reach, rule);
-    };
-    // An IP address is never looked up.
-    const address = addressIn(url);
-    if (address !== null) check(address);
-    const options = {
+    return await ask(url, {
       method: whole?.method ?? (form === undefined ? "GET" : "POST"),
       headers: whole?.headers ?? {
         accept: "application/json",
         ...(form !== undefined && { "content-type": "application/x-www-form-urlencoded;charset=UTF-8" }),
       },
+      body: whole === undefined ? form?.toString() : whole.body,
       lookup: checkedLookup(check, lookup),
-      // A new connection, because a reused one may lead to an address that was not checked.
-      agent: false,
-      // Also where the environment turns this off (NODE_TLS_REJECT_UNAUTHORIZED).
-      rejectUnauthorized: true,
-      signal,
-    };
-    const { request: ask } = protocol === "https:" ? await import("node:https") : await import("node:http");
-    const response = await new Promise<IncomingMessage>((resolve, reject) => {
-      ask(url, options, resolve)
-        .on("error", reject)
-        // Nobody asked for another protocol (RFC 9110 7.8). For Node.js the request has ended here, so the signal does not end the socket.
-        .on("upgrade", (_response, socket) => {
-          socket.destroy();
-          reject(new Error("it changed the protocol"));
-        })
-        .end(whole === undefined ? form?.toString() : whole.body);
+      checksCertificate: true,
+      timeLimit: limit,
+      sizeLimit: most,
+      // Otherwise the body does not matter.
+      reads: (status) => whole !== undefined || (form === undefined && status === 200),
     });
-    const { statusCode: status = 0, headers } = response;
-    if (whole !== undefined || (form === undefined && status === 200))
-      return { status, headers, text: await readLimited(response, most) };
-    // The body does not matter.
-    response.destroy();
-    return { status, headers, text: "" };
   } catch (error) {
-    if (error instanceof OutboundError) throw error;
-    const reason = signal.aborted
-      ? `it did not answer within ${limit / 1000} s`
-      : (certificateProblem(error) ?? unreachable);
-    throw new Error(reason, { cause: error });
+    const { cause } = error as Error;
+    if (cause instanceof OutboundError) throw cause;
+    throw new Error(reasonOf(error as SendError, limit, most), { cause: error });
   }
 }
 
-const unreachable = "it could not be reached";
-
-function certificateProblem(error: unknown): string | null {
-  const { code } = Object(error) as { readonly code?: unknown };
-  return typeof code === "string" && /CERT|UNABLE_TO_/.test(code)
-    ? `its certificate is not trusted (${code}); name its authority in NODE_EXTRA_CA_CERTS`
-    : null;
-}
-
-async function readLimited(response: IncomingMessage, most: number): Promise<string> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of response as AsyncIterable<Buffer>) {
-    size += chunk.length;
-    // Leaving the loop ends the connection.
-    if (size > most) throw new OutboundError(`it is larger than ${most} bytes`);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString("utf8");
+/** Says nothing of what is there or not: a client that registered itself may read it. */
+function reasonOf({ reason, code }: SendError, limit: number, most: number): string {
+  if (reason === "late") return `it did not answer within ${limit / 1000} s`;
+  if (reason === "large") return `it is larger than ${most} bytes`;
+  if (reason === "certificate")
+    return `its certificate is not trusted (${code}); name its authority in NODE_EXTRA_CA_CERTS`;
+  return "it could not be reached";
 }
 
 /** A JSON document. @throws {OAuthError} invalid_client if it cannot be fetched */

@@ -1,3 +1,4 @@
+import { send } from "../../../client/http.ts";
 import { readFileSync } from "node:fs";
 import { OperationError } from "../../../core/errors.ts";
 import { readProviderMetadata, SeveralEntities } from "../../../core/service-providers/metadata.ts";
@@ -51,19 +52,11 @@ async function metadataText(cli: Invocation, from: string): Promise<string> {
   }
 }
 
-/** Milliseconds. */
-const timeLimitMs = 10_000;
-
 async function fetched(url: string): Promise<string> {
-  const response = await fetch(url, {
-    signal: AbortSignal.timeout(timeLimitMs),
-    headers: { accept: "application/samlmetadata+xml, application/xml, text/xml, */*" },
-  });
-  if (!response.ok)
-    throw new OperationError("invalid", `${url} answered ${response.status}`, {
-      hint: "Open the address in a browser",
-    });
-  return response.text();
+  const headers = { accept: "application/samlmetadata+xml, application/xml, text/xml, */*" };
+  const { status, text } = await send({ method: "GET", url, headers });
+  if (status === 200) return text;
+  throw new OperationError("invalid", `${url} answered ${status}`, { hint: "Open the address in a browser" });
 }
 
 function entityIdOf(from: string, text: string): string {

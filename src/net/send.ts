@@ -1,0 +1,119 @@
+import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
+import type { LookupFunction } from "node:net";
+
+/**
+ * Sends requests to somebody else: the only place where this program does, but for the control API of a server of its own. A request is
+ * limited in time and size and never follows a redirect. Where it may go is for the caller, who hands in `lookup` (address.ts); what a failure
+ * says is, too, since some readers may not learn anything about the network.
+ */
+
+export interface Sent {
+  readonly method: string;
+  readonly headers: Readonly<Record<string, string | number>>;
+  readonly body?: string | undefined;
+  /** Resolves the name, and may refuse its addresses. Node.js does not call it for a host that is an IP address. Absent: as the system does. */
+  readonly lookup?: LookupFunction | undefined;
+  /** False: any certificate will do. It also holds where the environment turns the check off (NODE_TLS_REJECT_UNAUTHORIZED). */
+  readonly checksCertificate: boolean;
+  /** Milliseconds, from the start of the request to the end of the answer. */
+  readonly timeLimit: number;
+  /** Bytes of the answer's body. */
+  readonly sizeLimit: number;
+  /** Milliseconds after the headers, when a body that goes on is left: it may be a stream of events. Absent: {@link timeLimit} alone. */
+  readonly bodyLimit?: number | undefined;
+  /** Whether the body is read; if not, the connection ends with the headers. Absent: always. */
+  readonly reads?: (status: number) => boolean;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  /** Empty if it was not read. */
+  readonly text: string;
+}
+
+/** Why there is no answer. The error behind it is the `cause`. */
+type Reason = "late" | "large" | "incomplete" | "other protocol" | "certificate" | "no connection";
+
+export class SendError extends Error {
+  readonly reason: Reason;
+
+  constructor(reason: Reason, cause?: unknown) {
+    super(`the request failed: ${reason}`, { cause });
+    this.reason = reason;
+  }
+
+  /** That of Node.js or the resolver; empty: there is none. */
+  get code(): string {
+    return codeOf(this.cause);
+  }
+}
+
+function codeOf(error: unknown): string {
+  const { code } = Object(error) as { readonly code?: unknown };
+  return typeof code === "string" ? code : "";
+}
+
+const isOfCertificate = (error: unknown): boolean => /CERT|SELF_SIGNED|UNABLE_TO|ERR_TLS/.test(codeOf(error));
+
+/** @throws {SendError} if no complete answer comes; what `lookup` refused is its cause */
+export async function send(url: string, sent: Sent): Promise<Answer> {
+  const { method, headers, body, lookup, checksCertificate, timeLimit, bodyLimit, reads } = sent;
+  const { request: start } =
+    new URL(url).protocol === "https:" ? await import("node:https") : await import("node:http");
+  return new Promise((resolve, reject) => {
+    // A new connection, because one that was kept may lead to an address that was not checked.
+    const options = { method, headers, agent: false, rejectUnauthorized: checksCertificate };
+    const request = start(url, { ...options, ...(lookup !== undefined && { lookup }) });
+    const fail = (reason: Reason, cause?: unknown): void => {
+      reject(new SendError(reason, cause));
+      request.destroy();
+    };
+    const late = setTimeout(fail, timeLimit, "late");
+    request.on("close", () => {
+      clearTimeout(late);
+    });
+    let answer: IncomingMessage | null = null;
+    request.on("error", (error) => {
+      // Ignores what follows a complete response, as browsers do (RFC 9112 6.3): Apache modules send error pages twice.
+      if (answer?.complete !== true) fail(isOfCertificate(error) ? "certificate" : "no connection", error);
+    });
+    // Nobody asked for another protocol (RFC 9110 7.8). For Node.js the request has ended here, and the socket is ours.
+    request.on("upgrade", (_response, socket) => {
+      socket.destroy();
+      fail("other protocol");
+    });
+    request.on("response", (response) => {
+      answer = response;
+      const { statusCode: status = 0 } = response;
+      const chunks: Buffer[] = [];
+      const finish = (): void => {
+        resolve({ status, headers: response.headers, text: Buffer.concat(chunks).toString("utf8") });
+      };
+      if (reads?.(status) === false) {
+        finish();
+        request.destroy();
+        return;
+      }
+      let bytes = 0;
+      response.on("data", (chunk: Buffer) => {
+        bytes += chunk.length;
+        if (bytes > sent.sizeLimit) fail("large");
+        else chunks.push(chunk);
+      });
+      response.on("error", (error) => {
+        fail("incomplete", error);
+      });
+      response.on("end", finish);
+      if (bodyLimit === undefined) return;
+      const left = setTimeout(() => {
+        finish();
+        request.destroy();
+      }, bodyLimit);
+      request.on("close", () => {
+        clearTimeout(left);
+      });
+    });
+    request.end(body);
+  });
+}
