@@ -22,7 +22,7 @@ export interface ScimRequest {
   readonly body?: Resource;
 }
 
-interface Operation {
+export interface Operation {
   readonly op: string;
   readonly path?: string;
   readonly value?: unknown;
@@ -114,14 +114,23 @@ export function patchUser(
   ]);
 }
 
+/** The PATCH of a user with operations that no profile has. */
+export const patchUserBy = (id: string, operations: readonly Operation[]): ScimRequest =>
+  patch(resourceAt("Users", id), operations);
+
 /** Whether users are deactivated by GET and PUT. */
 export const putsActive = (profile: Profile): boolean => profile === "okta-put";
 
-/** The PATCH that deactivates or reactivates a user. */
-export function patchActive(profile: Profile, id: string, active: boolean): ScimRequest {
+/** The PATCH that deactivates or reactivates a user. @param value in place of how the profile writes the truth value */
+export function patchActive(
+  profile: Profile,
+  id: string,
+  active: boolean,
+  value: unknown = valueFor(profile, active),
+): ScimRequest {
   const path = resourceAt("Users", id);
   if (profile === "okta") return patch(path, [{ op: "replace", value: { active } }]);
-  return patch(path, [{ op: verb(profile, "replace"), path: "active", value: valueFor(profile, active) }]);
+  return patch(path, [{ op: verb(profile, "replace"), path: "active", value }]);
 }
 
 /** What happens to the user of an app who was removed, or has no grant any more. */
@@ -191,14 +200,25 @@ export function patchMembers(
   ]);
 }
 
+/** The PATCH that gives a group another name. Okta repeats the id. */
+export const patchGroupName = (profile: Profile, id: string, displayName: string): ScimRequest =>
+  patch(resourceAt("Groups", id), [
+    profile === "okta"
+      ? { op: "replace", value: { id, displayName } }
+      : { op: verb(profile, "replace"), path: "displayName", value: displayName },
+  ]);
+
+export const deleteGroup = (id: string): ScimRequest => ({ method: "DELETE", path: resourceAt("Groups", id) });
+
+/** A page of users (RFC 7644 3.4.2.4). @param startIndex of the first one, from 1 */
+export const listUsers = (startIndex: number, count: number): ScimRequest => ({
+  method: "GET",
+  path: `/Users?${query([
+    ["startIndex", String(startIndex)],
+    ["count", String(count)],
+  ])}`,
+});
+
 /** What "Test Connection" asks: Okta reads a page of users, Entra ID looks for a user whom nobody has. */
 export const testConnection = (profile: Profile, nobody: string): ScimRequest =>
-  isOkta(profile)
-    ? {
-        method: "GET",
-        path: `/Users?${query([
-          ["startIndex", "1"],
-          ["count", "2"],
-        ])}`,
-      }
-    : lookUpUser(profile, nobody);
+  isOkta(profile) ? listUsers(1, 2) : lookUpUser(profile, nobody);

@@ -1,6 +1,6 @@
 /*
  * scim: what a provisioning client sends, as values: resources (resource.ts) and the requests of each vendor (profiles.ts). answer.ts reads what a
- * SCIM server answers. It sends nothing itself. A leaf, because src/core pushes users with it and src/client checks apps with it, and
+ * SCIM server answers, sending.ts says who asks and what is sent again. It sends nothing itself. A leaf, because src/core pushes users with it and src/client checks apps with it, and
  * they know nothing of each other.
  */
 

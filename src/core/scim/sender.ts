@@ -4,6 +4,7 @@ import { parseJson } from "../../text/json-depth.ts";
 import { isObject, type JsonObject } from "../../text/json-object.ts";
 import { isGood, reasonOf, adviceFor, type Answer } from "../../scim/answer.ts";
 import type { ScimRequest } from "../../scim/profiles.ts";
+import { authorizationOf, Repeats, secretsOf } from "../../scim/sending.ts";
 import { showClock } from "../clock.ts";
 import type { Context } from "../context.ts";
 import type { Reach } from "../../net/address.ts";
@@ -29,23 +30,9 @@ export interface Sender {
   readonly stopped: string | null;
 }
 
-/** How the app is told who asks. */
-const authorizationOf = ({ token }: ScimServer): string | undefined => {
-  if (token === undefined) return undefined;
-  return typeof token === "string" ? `Bearer ${token}` : `Basic ${Buffer.from(token.basic).toString("base64")}`;
-};
-
-/** Every text that opens the app. */
-function secretsOf({ token }: ScimServer): readonly string[] {
-  if (token === undefined) return [];
-  if (typeof token === "string") return [token];
-  const [, password = ""] = /:(.*)$/s.exec(token.basic) ?? [];
-  return [token.basic, Buffer.from(token.basic).toString("base64"), ...(password.length < 4 ? [] : [password])];
-}
-
 /** Takes the token out of an answer, names included. */
 function cleanerOf(scim: ScimServer): (value: unknown) => unknown {
-  const text = without(secretsOf(scim));
+  const text = without(secretsOf(scim.token));
   const clean = (value: unknown): unknown => {
     if (typeof value === "string") return text(value);
     if (Array.isArray(value)) return value.map(clean);
@@ -64,24 +51,11 @@ const jsonOf = (text: string): JsonObject | null => {
   }
 };
 
-/** 429 and 503: how often, and for how many seconds at most. */
-const maxLimited = 3;
-const maxWaitSeconds = 30;
-/** Other 5xx and lost answers: how often. */
-const maxRepeats = 2;
-const shortWaitMs = 100;
-
-/** `Retry-After` in milliseconds: seconds, or a date (RFC 9110 10.2.3); a second without one. */
-function waitOf(retryAfter: string | undefined, now: number): number {
-  const seconds = /^\d{1,9}$/.test(retryAfter ?? "") ? Number(retryAfter) : (Date.parse(retryAfter ?? "") - now) / 1000;
-  return Math.min(Math.max(Number.isNaN(seconds) ? 1 : seconds, 0), maxWaitSeconds) * 1000;
-}
-
 /** @param signal ends the waits, when the server closes */
 export function createSender(ctx: Context, client: Client, scim: ScimServer): Sender {
   const clean = cleanerOf(scim);
   const base = scim.url.replace(/\/+$/, "");
-  const authorization = authorizationOf(scim);
+  const authorization = authorizationOf(scim.token);
   let isReached = false;
   let stopped: string | null = null;
 
@@ -101,21 +75,15 @@ export function createSender(ctx: Context, client: Client, scim: ScimServer): Se
     },
     async ask(outgoing) {
       if (stopped !== null) return { status: 0, json: null, problem: `not sent: ${stopped}` };
-      for (let [limited, repeated] = [0, 0]; ;) {
+      const repeats = new Repeats(outgoing.request);
+      for (;;) {
         const { retryAfter, ...answer } = await once(outgoing);
         const { status } = answer;
         isReached ||= status !== 0;
         if (status === 401) stopped = refusedToken(client);
-        if ((status === 429 || status === 503) && limited < maxLimited) {
-          limited += 1;
-          await wait(ctx, waitOf(retryAfter, ctx.clock.unmoved()));
-          continue;
-        }
-        // What was lost may have been done: a creation is looked up first, by the caller.
-        const mayRepeat = status >= 500 ? status !== 503 : status === 0 && outgoing.request.method !== "POST";
-        if (mayRepeat && repeated < maxRepeats) {
-          repeated += 1;
-          await wait(ctx, shortWaitMs * repeated);
+        const pause = repeats.after(status, retryAfter, ctx.clock.unmoved());
+        if (pause !== null) {
+          await wait(ctx, pause);
           continue;
         }
         if (status === 0 && !isReached) stopped = "the app does not answer";
