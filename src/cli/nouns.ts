@@ -175,7 +175,7 @@ export const nouns: Readonly<Record<string, readonly Noun[]>> = {
     },
     {
       name: "check",
-      summary: "check an app that signs users in, or an API that takes tokens",
+      summary: "check an app that signs users in or is provisioned, or an API that takes tokens",
       load: async () => (await import("./commands/check/check.ts")).declareCheck,
     },
   ],

@@ -120,6 +120,7 @@ const calls: Readonly<Record<string, Call>> = {
     stopped: 5,
     aboutServer: true,
   },
+  "check scim": { words: "", code: 3, stopped: 5, aboutServer: true },
   "issuer set": { words: "http://127.0.0.1:4370", code: 0, stopped: 5, aboutServer: true },
   stop: { words: "", code: 0, stopped: 5, aboutServer: true },
 };

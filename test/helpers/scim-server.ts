@@ -1,28 +1,45 @@
 import { randomUUID } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { setTimeout as delay } from "node:timers/promises";
 import { atEnd } from "./at-end.ts";
 
 /** A small SCIM server (RFC 7644), correct unless a weakness is named. */
 
-/** What it does wrong. */
+/** What it does wrong, or otherwise than most. */
 export type Weakness =
-  | "ignores-active"
-  | "ignores-string-active"
-  | "put-forgets"
+  | "lets-anybody-read"
+  | "accepts-any-token"
+  | "shares-tenants"
+  | "not-found-200"
+  | "accepts-any-op"
+  | "plain-errors"
+  | "html"
+  | "json"
+  | "ignores-filter"
+  | "lookup-404"
+  | "case-sensitive"
+  | "created-200"
+  | "creates-twice"
+  | "races"
   | "patch-forgets"
   | "no-dots"
-  | "creates-twice"
-  | "case-sensitive"
-  | "unstable-pages"
-  | "accepts-any-token"
+  | "ignores-email"
+  | "put-forgets"
+  | "ignores-active"
+  | "ignores-string-active"
+  | "reactivates-another"
+  | "crashes-on-unknown"
+  | "crashes-on-empty"
+  | "crashes-on-null"
+  | "group-created-empty"
   | "group-loses-members"
   | "group-keeps-members"
-  | "not-found-200"
-  | "crashes-on-null"
-  | "reactivates-another"
-  | "shares-tenants"
-  | "plain-errors";
+  | "group-keeps-name"
+  | "group-stays"
+  | "no-groups"
+  | "no-delete"
+  | "unstable-pages";
 
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- any JSON
 export type Json = Record<string, any>;
@@ -70,6 +87,7 @@ export class ScimServer {
   hook: Hook = () => null;
   url = "";
   #close = (): Promise<void> => Promise.resolve();
+  #isLate = false;
 
   constructor(options: { readonly token?: string; readonly weaknesses?: readonly Weakness[] } = {}) {
     this.token = options.token ?? "scim-secret-of-the-app";
@@ -128,6 +146,11 @@ export class ScimServer {
     };
     this.seen.push(seen);
     const instead = this.hook(seen);
+    // Looks whether somebody has the name, and inserts later.
+    const isRace = this.#has("races") && seen.method === "POST";
+    const taken = isRace && this.#isTaken(seen.body ?? {}, "one");
+    if (isRace) await delay(25);
+    this.#isLate = isRace && !taken;
     const own = instead === null || instead.after === true ? this.#answer(seen) : null;
     if (instead?.drop === true) {
       req.socket.destroy();
@@ -135,7 +158,8 @@ export class ScimServer {
     }
     const { status, headers = {}, body } = instead ?? own ?? { status: 500 };
     const json = body === undefined ? undefined : JSON.stringify(body);
-    res.writeHead(status, { "content-type": "application/scim+json", ...headers }).end(json);
+    const type = this.#has("html") ? "text/html" : this.#has("json") ? "application/json" : "application/scim+json";
+    res.writeHead(status, { "content-type": type, ...headers }).end(json);
   }
 
   #answer(seen: ScimRequestSeen): Instead {
@@ -144,14 +168,15 @@ export class ScimServer {
     } catch (error) {
       if (!(error instanceof Failure)) return { status: 500, body: { error: String(error) } };
       const { status, scimType, message } = error;
-      if (this.#has("plain-errors")) return { status, body: { error: message } };
+      if (this.#has("plain-errors") && status === 404) return { status, body: { error: message } };
       const schemas = ["urn:ietf:params:scim:api:messages:2.0:Error"];
       return { status, body: { schemas, status: String(status), detail: message, ...(scimType && { scimType }) } };
     }
   }
 
-  #tenantOf({ authorization }: ScimRequestSeen): string {
+  #tenantOf({ authorization, method }: ScimRequestSeen): string {
     const given = authorization?.replace(/^(Bearer|Basic) /, "") ?? "";
+    if (this.#has("lets-anybody-read") && given === "" && method === "GET") return "one";
     if (given === this.token) return "one";
     if (this.otherToken !== null && given === this.otherToken) return "other";
     if (this.#has("accepts-any-token") && given !== "") return "one";
@@ -161,7 +186,9 @@ export class ScimServer {
   #route(seen: ScimRequestSeen): Instead {
     const tenant = this.#tenantOf(seen);
     const [, kind = "", id] = seen.path.split("/");
-    if (kind !== "Users" && kind !== "Groups") throw new Failure(404, "no such resource type");
+    const hasKind = kind === "Users" || (kind === "Groups" && !this.#has("no-groups"));
+    if (!hasKind) throw new Failure(404, "no such resource type");
+    this.#crash(seen.body);
     const all = kind === "Users" ? this.users : this.groups;
     if (id === undefined)
       return seen.method === "POST" ? this.#create(seen, kind, tenant) : this.#list(seen, kind, tenant);
@@ -173,14 +200,26 @@ export class ScimServer {
     }
     if (seen.method === "GET") return { status: 200, body: this.#shown(found) };
     if (seen.method === "DELETE") {
+      if (this.#has("no-delete")) throw new Failure(405, "users stay");
+      if (kind === "Groups" && this.#has("group-stays")) return { status: 204 };
       all.delete(id);
       for (const group of this.groups.values()) this.#dropMember(group, id);
       return { status: 204 };
     }
     const next = seen.method === "PUT" ? this.#put(found, seen.body ?? {}) : this.#patch(found, seen.body ?? {});
-    if (this.#has("crashes-on-null") && JSON.stringify(seen.body).includes("null")) return { status: 500, body: {} };
     all.set(id, next);
     return { status: 200, body: this.#shown(next) };
+  }
+
+  /** Fails on what it does not expect. */
+  #crash(body: Json | null): void {
+    const text = JSON.stringify(body);
+    const paths = ((body?.["Operations"] ?? []) as Json[]).map(({ path }) => path as string | undefined);
+    const names = [...Object.keys(body ?? {}), ...paths.flatMap((path) => path ?? [])];
+    const isUnknown = names.some((name) => name.startsWith("idpCheck"));
+    if (this.#has("crashes-on-null") && /:null\b/.test(text)) throw new Error("null");
+    if (this.#has("crashes-on-empty") && text.includes(':""')) throw new Error("empty");
+    if (this.#has("crashes-on-unknown") && isUnknown) throw new Error("unknown");
   }
 
   #shown({ tenant: _, ...resource }: Json): Json {
@@ -196,15 +235,20 @@ export class ScimServer {
     const sent = body ?? {};
     const isUser = kind === "Users";
     if (isUser && typeof sent["userName"] !== "string") throw new Failure(400, "userName is missing", "invalidValue");
-    const taken = [...this.users.values()].some(
-      (user) => isUser && user["tenant"] === tenant && this.#same(user["userName"], sent["userName"]),
-    );
-    if (taken && !this.#has("creates-twice")) throw new Failure(409, "userName is taken", "uniqueness");
+    const isTaken = isUser && this.#isTaken(sent, tenant) && !this.#isLate;
+    if (isTaken && !this.#has("creates-twice")) throw new Failure(409, "userName is taken", "uniqueness");
     const id = randomUUID();
     const meta = { resourceType: isUser ? "User" : "Group", location: `${this.url}/${kind}/${id}` };
-    const resource = { ...(isUser && { active: true }), ...this.#clean(sent), id, meta, tenant };
+    const resource: Json = { ...(isUser && { active: true }), ...this.#clean(sent), id, meta, tenant };
+    if (!isUser && this.#has("group-created-empty")) resource["members"] = [];
     (isUser ? this.users : this.groups).set(id, resource);
-    return { status: 201, headers: { location: meta.location }, body: this.#shown(resource) };
+    const status = isUser && this.#has("created-200") ? 200 : 201;
+    return { status, headers: { location: meta.location }, body: this.#shown(resource) };
+  }
+
+  #isTaken({ userName }: Json, tenant: string): boolean {
+    const users = [...this.users.values()].filter((user) => user["tenant"] === tenant);
+    return userName !== undefined && users.some((user) => this.#same(user["userName"], userName));
   }
 
   /** Without members that have no value. */
@@ -220,7 +264,8 @@ export class ScimServer {
     const wanted: unknown = value === "" ? null : JSON.parse(value);
     let all = [...(kind === "Users" ? this.users : this.groups).values()]
       .filter((one) => one["tenant"] === tenant || this.#has("shares-tenants"))
-      .filter((one) => filter === null || this.#same(one[name], wanted));
+      .filter((one) => filter === null || this.#has("ignores-filter") || this.#same(one[name], wanted));
+    if (all.length === 0 && this.#has("lookup-404")) throw new Failure(404, "nobody found");
     if (this.#has("unstable-pages")) all = all.toSorted(() => Math.random() - 0.5);
     const start = Number(query.get("startIndex") ?? 1);
     const page = all.slice(start - 1, start - 1 + Number(query.get("count") ?? 100));
@@ -249,10 +294,11 @@ export class ScimServer {
     let next = structuredClone(found);
     for (const { op, path, value } of Operations as Json[]) {
       const verb = String(op).toLowerCase();
+      if (this.#has("accepts-any-op") && !["add", "replace", "remove"].includes(verb)) continue;
       if (!["add", "replace", "remove"].includes(verb)) throw new Failure(400, `no op ${op}`, "invalidSyntax");
       next = this.#change(next, verb, path as string | undefined, value);
     }
-    if (this.#has("patch-forgets")) delete next["displayName"];
+    if (this.#has("patch-forgets") && next["displayName"] !== found["displayName"]) delete next["externalId"];
     return next;
   }
 
@@ -270,6 +316,7 @@ export class ScimServer {
     }
     if (path === "members" || path.startsWith("members[")) return this.#members(found, op, path, value);
     const [, list = "", type = "", sub = "value"] = /^(\w+)\[type eq "(\w+)"\](?:\.(\w+))?$/.exec(path) ?? [];
+    if (list === "emails" && this.#has("ignores-email")) return found;
     if (list !== "") {
       const others = ((found[list] ?? []) as Json[]).filter((one) => one["type"] !== type);
       const mine = ((found[list] ?? []) as Json[]).find((one) => one["type"] === type) ?? { type };
@@ -277,6 +324,7 @@ export class ScimServer {
     }
     const [name = "", below] = path.split(".");
     if (!/^[$\w]+$/.test(name)) throw new Failure(400, `no path ${path}`, "invalidPath");
+    if (name === "displayName" && !("userName" in found) && this.#has("group-keeps-name")) return found;
     if (name === "active") return { ...found, active: this.#active(found, value) };
     if (below !== undefined) return { ...found, [name]: { ...found[name], [below]: value } };
     if (op === "remove" || value === null) {

@@ -1,6 +1,7 @@
 /*
  * client/verdicts: what the commands of `idp check` share. case.ts says what a case and a verdict are; run.ts runs the cases,
- * with a control before, between and after. What a case does is in client/app-check, client/api-check and client/sp-check.
+ * with a control before, between and after. What a case does is in client/app-check, client/api-check, client/sp-check,
+ * client/scim-check and client/leaver-check.
  */
 
 /**
@@ -19,6 +20,8 @@ export interface Finding {
   /** In place of those of the case, where something else happened than it says. */
   readonly mustNot?: string;
   readonly fix?: string;
+  /** Milliseconds after which somebody who left was locked out; null: they were not. Absent: the case does not measure it. */
+  readonly lockedOutAfterMs?: number | null;
 }
 
 export interface CaseText {
@@ -62,6 +65,7 @@ export interface Case<A> extends CaseText {
 export interface CaseResult extends CaseText {
   readonly verdict: Verdict;
   readonly did: string;
+  readonly lockedOutAfterMs?: number | null;
   /** Why it may go unnoticed. Absent: it may not. */
   readonly accepted?: string;
 }

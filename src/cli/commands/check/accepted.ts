@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { allCases as apiCases } from "../../../client/api-check/cases/list.ts";
 import { allCases as appCases } from "../../../client/app-check/cases/list.ts";
+import { allCases as scimCases } from "../../../client/scim-check/cases/list.ts";
 import { allCases as spCases } from "../../../client/sp-check/cases/list.ts";
 import { OperationError } from "../../../core/errors.ts";
 import type { Path } from "../../../core/fixture-files/located.ts";
@@ -18,6 +19,7 @@ const acceptable = {
   client: appCases.map(({ name }) => name),
   api: apiCases.map(({ name }) => name),
   sp: spCases.map(({ name }) => name),
+  scim: scimCases.map(({ name }) => name),
 };
 type Checked = keyof typeof acceptable;
 
@@ -63,7 +65,7 @@ async function readAccepted(): Promise<Sections> {
   const sections = found.length > 0 ? null : sectionsIn(document.value, refuse);
   if (sections !== null && found.length === 0) return sections;
   throw new OperationError("invalid", `${file} has problems`, {
-    hint: `It holds: client: { accept: { NAME: REASON } }, and the same for ${Object.keys(acceptable).slice(1).join(" and ")}`,
+    hint: `It holds: client: { accept: { NAME: REASON } }, and the same for ${Object.keys(acceptable).slice(1).join(", ")}`,
     problems: problemsIn([document], found),
   });
 }

@@ -1,7 +1,7 @@
 import { findFixtures } from "../../../serve/fixture-files.ts";
 import { createIdp } from "../../../index.ts";
 import { OperationError } from "../../../core/errors.ts";
-import { readSource } from "../../../core/fixture-files/source.ts";
+import { readSource, type FixtureSource } from "../../../core/fixture-files/source.ts";
 import { isObject } from "../../../text/json-object.ts";
 import { randomText } from "../../../serve/random.ts";
 import { environmentOf } from "../exec/exec.ts";
@@ -22,17 +22,19 @@ export interface ApiPlace extends ApiPeople {
   readonly env: NodeJS.ProcessEnv;
 }
 
-/** A server in memory. Most APIs verify tokens with the published keys, so tokens are RS256 unless the fixtures say otherwise. */
-export async function ownApiServer(cli: Invocation, flags: CommonFlags, opened: Opened): Promise<ApiPlace> {
-  const { sources } = findFixtures(await withStdin(cli, fixturePaths(cli, flags)), process.cwd());
+/** Most APIs verify tokens with the published keys, so tokens are RS256 unless the fixtures say otherwise. */
+export async function withPublishedKeys(sources: readonly FixtureSource[]): Promise<FixtureSource[]> {
   const documents = await Promise.all(sources.map(readSource));
   const saysAlg = documents.some(
     ({ value }) => isObject(value) && isObject(value["settings"]) && "access_token_alg" in value["settings"],
   );
-  const idp = await createIdp({
-    port: 0,
-    fixtures: saysAlg ? sources : [{ value: { settings: { access_token_alg: "RS256" } } }, ...sources],
-  });
+  return saysAlg ? [...sources] : [{ value: { settings: { access_token_alg: "RS256" } } }, ...sources];
+}
+
+/** A server in memory. */
+export async function ownApiServer(cli: Invocation, flags: CommonFlags, opened: Opened): Promise<ApiPlace> {
+  const { sources } = findFixtures(await withStdin(cli, fixturePaths(cli, flags)), process.cwd());
+  const idp = await createIdp({ port: 0, fixtures: await withPublishedKeys(sources) });
   await opened.add(() => idp.close());
   const server: Server = { url: idp.issuer, adminToken: idp.adminToken };
   const { client, user } = await peopleOf(server, idp.issuer, flags, theApi);

@@ -49,7 +49,7 @@ export async function checkApi(cli: Invocation, typed: TypedCommand, flags: ApiF
   const stray = named.find((one) => !concerned.includes(one));
   if (stray !== undefined) throw missingFlag(stray.name);
   checkReport(flags);
-  await checkAddresses({ url }, flags.allowRemote);
+  await checkAddresses({ "--url": url }, flags.allowRemote);
   const accepted = await acceptedOf(flags.accept ?? [], "api");
   const { has } = projectOf(process.cwd());
   return runUntilSignal(cli, (opened) =>
@@ -114,7 +114,8 @@ async function checked(cli: Invocation, wanted: Wanted, opened: Opened): Promise
   );
   if (result.cases.some(isFailedControl)) await app?.settle();
   if (flags.report !== undefined) await writeReport(flags.report, theApi, result);
-  return outcomeOf(cli, theApi, result, app, headerOf(good)["alg"] === "HS256" ? remedyFor(place) : null);
+  const remedy = headerOf(good)["alg"] === "HS256" ? remedyFor(place) : null;
+  return outcomeOf(cli, theApi, result, app, { remedy });
 }
 
 /** Nobody but the server has the key of HS256, so an API that verifies tokens by itself refuses all of them. */

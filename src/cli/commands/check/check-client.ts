@@ -51,7 +51,7 @@ export async function checkClient(cli: Invocation, typed: TypedCommand, flags: C
   const cases = casesOf(flags.case, allCases, [control.name]).map((one) => withFix(one, library));
   checkReport(flags);
   const { start, signedIn, signOut, allowRemote } = flags;
-  await checkAddresses({ start, "signed-in": signedIn, "sign-out": signOut }, allowRemote);
+  await checkAddresses({ "--start": start, "--signed-in": signedIn, "--sign-out": signOut }, allowRemote);
   const accepted = await acceptedOf(flags.accept ?? [], "client");
   return runUntilSignal(cli, (opened) => checked(cli, { flags, cases, accepted, command }, opened));
 }

@@ -1,12 +1,13 @@
-/** The commands that check whether apps and APIs refuse what is wrong. */
-import { collect, webUrl, seconds } from "../../flags/flag-values.ts";
+/** The commands that check whether apps and APIs refuse what is wrong, and do what they must. */
+import { webUrl, seconds } from "../../flags/flag-values.ts";
 import type { ApiFlags, CheckFlags, SpFlags } from "./flags.ts";
 import { checkClient } from "./check-client.ts";
-import { fixturesOption } from "../../flags/settings.ts";
 import { type Declare, examples } from "../../act.ts";
 import { withVariables } from "../../flags/app-flags.ts";
+import { browserOption, handUrl, withAddresses, withCommon } from "./common.ts";
+import { declareCheckScim } from "./scim/scim.ts";
 import { checkApi } from "./check-api.ts";
-import { type AnyCommand, type Command, type Flags, Option } from "../../commander.ts";
+import { Option } from "../../commander.ts";
 
 const address = webUrl("http://localhost:3000/login");
 
@@ -55,56 +56,9 @@ server: on their own issuer, which the app must use, or on the issuer of
 --client, where their faults apply only to that client.
 `;
 
-/** What each command takes. @param what "app" or "API" @param place the flag with its address */
-const withCommon = <A extends unknown[], F extends Flags, G extends Flags>(
-  command: Command<A, F, G>,
-  what: string,
-  place: string,
-) =>
-  command
-    .option(
-      "--user <username>",
-      `whose ${what === "API" ? "tokens are sent" : "sign-in it is"} (default: the first active user)`,
-    )
-    .option("--case <name>", "only this case; repeatable", collect)
-    .option("--accept <name[=reason]>", "let this case go unnoticed; repeatable, also in idp.check.yaml", collect)
-    .option("--report <file>", "also write JUnit (.xml) or Markdown (.md)")
-    .addOption(
-      new Option("--timeout <seconds>", `how long the ${what} may take to start`)
-        .argParser(seconds(1, 86_400))
-        .default(30),
-    )
-    .option("--allow-remote", `let ${place} be outside this machine and private networks`)
-    .option(...fixturesOption);
-
-/** The addresses of an app. */
-const withAddresses = <A extends unknown[], F extends Flags, G extends Flags>(command: Command<A, F, G>) =>
-  command
-    .addOption(
-      new Option("--start <url>", "the address behind the app's Sign in button")
-        .argParser(address)
-        .makeOptionMandatory(),
-    )
-    .addOption(
-      new Option("--signed-in <url>", "an address of the app that only users may see")
-        .argParser(address)
-        .makeOptionMandatory(),
-    );
-
-const browserOption = [
-  "--browser",
-  "use Chromium, for apps that need scripts; needs playwright-core or playwright",
-] as const;
-
-/** commander takes `--url` for the global flag of this name. Here it is the address of the API, and `IDP_URL` that of the server. */
-function handUrl(program: AnyCommand, command: AnyCommand, env: NodeJS.ProcessEnv): void {
-  if (program.getOptionValueSource("url") !== "cli") return;
-  command.setOptionValueWithSource("url", program.getOptionValue("url"), "cli");
-  program.setOptionValueWithSource("url", env["IDP_URL"], "env");
-}
-
 /** Declares the commands of `idp check`. The command of the app is after -- in the words that were typed. */
-export const declareCheck: Declare = (check, { act, program, words, env }) => {
+export const declareCheck: Declare = (check, declaring) => {
+  const { act, program, words, env } = declaring;
   const client = withAddresses(
     check
       .command("client")
@@ -193,4 +147,5 @@ export const declareCheck: Declare = (check, { act, program, words, env }) => {
         ),
     )
     .action(act((cli, before: readonly string[], flags: ApiFlags) => checkApi(cli, { before, words }, flags)));
+  declareCheckScim(check, declaring);
 };

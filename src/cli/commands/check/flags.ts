@@ -106,17 +106,21 @@ async function isNearby(url: string): Promise<boolean> {
   return found.every(({ address }) => isNear(address));
 }
 
-/** A check sends forged data, which must not reach a machine of somebody else by mistake. @throws {OperationError} usage */
+/**
+ * A check sends forged data, which must not reach a machine of somebody else by mistake.
+ * @param named the addresses by what names them: `--start`
+ * @throws {OperationError} usage
+ */
 export async function checkAddresses(
   named: Readonly<Record<string, string | undefined>>,
   allowRemote: true | undefined,
 ): Promise<void> {
   if (allowRemote === true) return;
-  for (const [flag, address] of Object.entries(named)) {
+  for (const [name, address] of Object.entries(named)) {
     if (address === undefined) continue;
     if (await isNearby(address)) continue;
     const host = withoutBrackets(new URL(address).hostname);
-    throw usage(`--${flag} is at ${refusal(host)}`, {
+    throw usage(`${name} is at ${refusal(host)}`, {
       hint: "It is sent forged data. Where it is yours, add --allow-remote",
     });
   }

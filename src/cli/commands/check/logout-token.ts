@@ -4,7 +4,7 @@ import { OperationError } from "../../../core/errors.ts";
 import { randomText } from "../../../serve/random.ts";
 import { callServer, type Server } from "../../target/remote.ts";
 
-/** Logout tokens that are wrong on purpose. They are signed with the issuer's own key, which an export has. */
+/** Tokens of the issuer that a check sends in its place, as they are or wrong on purpose. An export has the key that signs them. */
 
 const event = "http://schemas.openid.net/event/backchannel-logout";
 /** Seconds that a logout token lives. */
@@ -17,19 +17,18 @@ interface Key {
   readonly retiredAt: string | null;
 }
 
-/** The key that signs for a client, as the issuer chooses it. @throws {OperationError} refused if there is none */
-async function signerOf(server: Server, client: string) {
-  const { id_token_signed_response_alg: alg = "RS256" } = await callServer(server, "clients.show", {
-    client_id: client,
-  });
+/** A token that the issuer's own key signs. @throws {OperationError} refused if there is none */
+export async function signedBy(
+  server: Server,
+  alg: string,
+  typ: string,
+  payload: Readonly<Record<string, unknown>>,
+): Promise<string> {
   const { keys = [] } = (await callServer(server, "export", {})) as { readonly keys?: readonly Key[] };
   const key = keys.find((one) => one.alg === alg && one.retiredAt === null);
-  if (key === undefined)
-    throw new OperationError("refused", `logout tokens signed with ${String(alg)} cannot be made here`);
-  return {
-    header: { alg: String(alg), typ: "logout+jwt", kid: key.kid },
-    key: await importJWK(key.jwk, String(alg)),
-  };
+  if (key === undefined) throw new OperationError("refused", `tokens signed with ${alg} cannot be made here`);
+  const header = { alg, typ, kid: key.kid };
+  return new SignJWT({ ...payload }).setProtectedHeader(header).sign(await importJWK(key.jwk, alg));
 }
 
 export async function logoutTokenOf(
@@ -46,8 +45,11 @@ export async function logoutTokenOf(
     ...{ iat: at("iat", 0), exp: at("exp", life) },
   };
   const payload = Object.fromEntries(Object.entries(all).filter(([, value]: [string, unknown]) => value !== null));
-  const { header, key } = await signerOf(server, client);
-  const token = await new SignJWT(payload).setProtectedHeader(header).sign(key);
+  // As the issuer chooses it for the client.
+  const { id_token_signed_response_alg: alg = "RS256" } = await callServer(server, "clients.show", {
+    client_id: client,
+  });
+  const token = await signedBy(server, String(alg), "logout+jwt", payload);
   const [head = "", body = "", signature = ""] = token.split(".");
   if (spoil === undefined) return token;
   const none = Buffer.from(JSON.stringify({ alg: "none", typ: "logout+jwt" })).toString("base64url");

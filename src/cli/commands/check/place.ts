@@ -1,4 +1,4 @@
-import { filesIn } from "../../../core/fixture-files/source.ts";
+import { filesIn, type FixtureSource } from "../../../core/fixture-files/source.ts";
 import { findFixtures } from "../../../serve/fixture-files.ts";
 import { readFixtures } from "../../../serve/fixture-logos.ts";
 import { createIdp } from "../../../index.ts";
@@ -35,16 +35,20 @@ export interface CheckPlace {
 /** How many milliseconds a server has to say which issuer it is. */
 const timeoutMs = 5000;
 
-/** A server in memory, with the environment that `exec` gives. */
+/**
+ * A server in memory, with the environment that `exec` gives.
+ * @param change of the fixtures
+ */
 export async function ownServer(
   cli: Invocation,
   flags: CommonFlags,
   opened: Opened,
   subject: Subject,
+  change: (sources: readonly FixtureSource[]) => Promise<FixtureSource[]> = (sources) => Promise.resolve([...sources]),
 ): Promise<CheckPlace> {
   const idp = await createIdp({
     port: 0,
-    fixtures: findFixtures(await withStdin(cli, fixturePaths(cli, flags)), process.cwd()).sources,
+    fixtures: await change(findFixtures(await withStdin(cli, fixturePaths(cli, flags)), process.cwd()).sources),
     // The user is picked on the login page, so that nobody needs a password.
     settings: { login: "picker" },
   });
@@ -59,6 +63,7 @@ const ownNameOf = ({ command }: Subject): string => command.replace(" ", "-");
 
 /**
  * A client of the running server, or without a named client an own issuer on that server.
+ * @param settings of that issuer
  * @throws {OperationError} no_server, usage, not_found
  */
 export async function runningServer(
@@ -66,10 +71,11 @@ export async function runningServer(
   flags: CommonFlags,
   opened: Opened,
   subject: Subject,
+  settings: Readonly<Record<string, unknown>> = {},
 ): Promise<CheckPlace> {
   const { server, issuer: found } = await requireServer(cli);
   const isOwn = flags.client === undefined;
-  const issuer = isOwn ? await ownIssuer(cli, server, flags, opened, ownNameOf(subject)) : found;
+  const issuer = isOwn ? await ownIssuer(cli, server, flags, opened, ownNameOf(subject), settings) : found;
   const place = { ...server, url: issuer };
   return { server: place, ...(await peopleOf(place, issuer, flags, subject)), isOwn, env: cli.env };
 }
@@ -95,6 +101,7 @@ async function ownIssuer(
   flags: CommonFlags,
   opened: Opened,
   ownName: string,
+  settings: Readonly<Record<string, unknown>>,
 ): Promise<string> {
   const there = (await callServer(server, "issuers.list", {})).find(({ name }) => name === ownName);
   const { issuer } = there ?? (await addIssuer(cli, server, flags, opened, ownName));
@@ -102,7 +109,7 @@ async function ownIssuer(
   if (there !== undefined) await restoreAtEnd(own, opened, ownName);
   // An earlier run may have been killed.
   await callServer(own, "faults.clear", {});
-  await callServer(own, "seed", { settings: { login: "picker" } });
+  await callServer(own, "seed", { settings: { login: "picker", ...settings } });
   return issuer;
 }
 
@@ -136,7 +143,7 @@ async function restoreAtEnd(own: Server, opened: Opened, ownName: string): Promi
 
 /** Refuses an app that signs in at another issuer. @throws {OperationError} usage */
 export async function requireIssuer(
-  { issuer }: CheckPlace,
+  { issuer }: Pick<CheckPlace, "issuer">,
   { start }: Pick<CheckFlags, "start">,
   browser: Browser,
   subject: Subject,

@@ -102,21 +102,27 @@ const acceptable = ({ command }: Subject, open: readonly CaseResult[]): string =
     ...open.map(({ name }) => `      ${name}: why`),
   ].join("\n");
 
-/**
- * @param app the app or API that the command started
- * @param remedy what lets the control work, where that is known
- */
+/** What one command adds to the result. */
+interface More {
+  /** What lets the control work, where that is known. */
+  readonly remedy?: Hint | null;
+  /** Members of the document. */
+  readonly fields?: Readonly<Record<string, unknown>>;
+  readonly notes?: readonly string[];
+}
+
+/** @param app the app or API that the command started */
 export function outcomeOf(
   cli: Invocation,
   subject: Subject,
   result: RunResult,
   app: AppProcess | null,
-  remedy: Hint | null = null,
+  { remedy = null, fields = {}, notes = [] }: More = {},
 ): Outcome {
   const { passed, cases, stale } = result;
   const open = cases.filter(isOpen);
   const failed = cases.find(isFailedControl);
-  const missed = `${subject.it} did not notice ${count(open.length, subject.wrong)} of ${count(cases.length, "case")}`;
+  const missed = `${subject.missed(open.length)} of ${count(cases.length, "case")}`;
   const ending = failed === undefined ? "" : [failed.did, ...endingOf(app)].join("");
   const message =
     failed === undefined
@@ -128,15 +134,20 @@ export function outcomeOf(
   const error = new OperationError("refused", message, hint === null ? {} : { hint });
   const document = {
     passed,
-    cases: cases.map(({ name, verdict, did, should, paragraph, fix, accepted }) => ({
+    cases: cases.map(({ name, verdict, did, should, paragraph, fix, accepted, lockedOutAfterMs }) => ({
       ...{ name, verdict, did, should, paragraph, fix },
+      ...(lockedOutAfterMs !== undefined && { lockedOutAfterMs }),
       ...(accepted !== undefined && { accepted }),
     })),
     ...(stale.length > 0 && { stale }),
+    ...fields,
   };
   return {
     ...answer(document, () => "", {
-      notes: stale.map((name) => `${name} is accepted, but is noticed now: it need not be accepted any more.`),
+      notes: [
+        ...stale.map((name) => `${name} is accepted, but is noticed now: it need not be accepted any more.`),
+        ...notes,
+      ],
     }),
     text: (style) => {
       const blocks = escapeDeep(open).map((one) => block(one, subject, style, cli.width));

@@ -44,7 +44,7 @@ export async function checkSp(cli: Invocation, typed: TypedCommand, flags: SpFla
   const cases = casesOf(flags.case, allCases, [control.name, controlAttacker.name]).map((one) => withFix(one, project));
   checkReport(flags);
   const { start, signedIn, who, allowRemote } = flags;
-  await checkAddresses({ start, "signed-in": signedIn, who }, allowRemote);
+  await checkAddresses({ "--start": start, "--signed-in": signedIn, "--who": who }, allowRemote);
   const accepted = await acceptedOf(flags.accept ?? [], "sp");
   return runUntilSignal(cli, (opened) => checked(cli, { flags, cases, accepted, command }, opened));
 }
