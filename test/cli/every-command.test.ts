@@ -121,6 +121,11 @@ const calls: Readonly<Record<string, Call>> = {
     aboutServer: true,
   },
   "check scim": { words: "", code: 3, stopped: 5, aboutServer: true },
+  "check leaver": {
+    words: "--start http://localhost:1/login --signed-in http://localhost:1/me --timeout 1",
+    code: 5,
+    aboutServer: true,
+  },
   "issuer set": { words: "http://127.0.0.1:4370", code: 0, stopped: 5, aboutServer: true },
   stop: { words: "", code: 0, stopped: 5, aboutServer: true },
 };

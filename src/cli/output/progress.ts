@@ -10,8 +10,8 @@ export interface Progress {
   readonly end: () => void;
 }
 
-/** @param what is being done, in a few words */
-export function showProgress(cli: Invocation, what: string): Progress {
+/** @param what is being done, in a few words, which may change */
+export function showProgress(cli: Invocation, what: string | (() => string)): Progress {
   const began = cli.now();
   let shown = "";
   const draw = (line: string): void => {
@@ -26,7 +26,7 @@ export function showProgress(cli: Invocation, what: string): Progress {
       const part = Math.min(0.99, done / total);
       const filled = Math.round(part * barWidth);
       const bar = "█".repeat(filled) + "░".repeat(barWidth - filled);
-      draw(`${what}  ${bar}  ${Math.floor(part * 100)} %`);
+      draw(`${typeof what === "string" ? what : what()}  ${bar}  ${Math.floor(part * 100)} %`);
     },
     end() {
       if (shown !== "") draw("");

@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { allCases as apiCases } from "../../../client/api-check/cases/list.ts";
 import { allCases as appCases } from "../../../client/app-check/cases/list.ts";
+import { allCases as leaverCases } from "../../../client/leaver-check/cases.ts";
 import { allCases as scimCases } from "../../../client/scim-check/cases/list.ts";
 import { allCases as spCases } from "../../../client/sp-check/cases/list.ts";
 import { OperationError } from "../../../core/errors.ts";
@@ -20,6 +21,7 @@ const acceptable = {
   api: apiCases.map(({ name }) => name),
   sp: spCases.map(({ name }) => name),
   scim: scimCases.map(({ name }) => name),
+  leaver: leaverCases.map(({ name }) => name),
 };
 type Checked = keyof typeof acceptable;
 

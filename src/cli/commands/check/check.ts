@@ -5,6 +5,7 @@ import { checkClient } from "./check-client.ts";
 import { type Declare, examples } from "../../act.ts";
 import { withVariables } from "../../flags/app-flags.ts";
 import { browserOption, handUrl, withAddresses, withCommon } from "./common.ts";
+import { declareCheckLeaver } from "./leaver/leaver.ts";
 import { declareCheckScim } from "./scim/scim.ts";
 import { checkApi } from "./check-api.ts";
 import { Option } from "../../commander.ts";
@@ -148,4 +149,5 @@ export const declareCheck: Declare = (check, declaring) => {
     )
     .action(act((cli, before: readonly string[], flags: ApiFlags) => checkApi(cli, { before, words }, flags)));
   declareCheckScim(check, declaring);
+  declareCheckLeaver(check, declaring);
 };

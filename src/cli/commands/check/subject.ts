@@ -39,3 +39,10 @@ export const theScimApp: Subject = {
   missed: (open) => `the app does not do what SCIM asks for in ${open}`,
   notWorking: "the app did not create, show and remove a user",
 };
+
+export const theLeaverApp: Subject = {
+  command: "check leaver",
+  it: "the app",
+  missed: (open) => `the app does not lock the person out in ${open}`,
+  notWorking: "the app did not sign in",
+};

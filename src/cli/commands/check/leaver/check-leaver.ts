@@ -1,0 +1,172 @@
+/*
+ * `idp check leaver`: how long until an app locks a person out who left. It shares flags, session, processes, browsers, results and reports with
+ * `idp check client` (see ../check-client.ts). control.ts sends the signals and undoes them; src/client/leaver-check measures.
+ */
+import { setTimeout as wait } from "node:timers/promises";
+import { allCases, controlCase, type LeaverCase } from "../../../../client/leaver-check/cases.ts";
+import { checkLeaver as checkCases } from "../../../../client/leaver-check/run.ts";
+import { lasting, signalNames, type Signal } from "../../../../client/leaver-check/signals.ts";
+import { OperationError } from "../../../../core/errors.ts";
+import type { Client } from "../../../../store/store.ts";
+import type { TypedCommand } from "../../../input/foreign-command.ts";
+import type { Invocation } from "../../../invocation.ts";
+import { say, type Outcome } from "../../../output/print.ts";
+import { showProgress } from "../../../output/progress.ts";
+import { callServer, type Server } from "../../../target/remote.ts";
+import { acceptedOf } from "../accepted.ts";
+import { jwksUriOf } from "../api-control.ts";
+import { withPublishedKeys } from "../api-place.ts";
+import type { StartCommand } from "../app-process.ts";
+import { browsersOf } from "../browsers.ts";
+import { casesOf, checkAddresses, checkReport, nearLookup, type CheckFlags } from "../flags.ts";
+import type { Opened } from "../opened.ts";
+import { ownServer, requireIssuer, runningServer, type CheckPlace } from "../place.ts";
+import { writeReport } from "../report.ts";
+import { caseLine, isFailedControl, outcomeOf } from "../result.ts";
+import { commandOf, runUntilSignal, startOrWait } from "../session.ts";
+import { theLeaverApp } from "../subject.ts";
+import { leaverControl } from "./control.ts";
+
+/** As commander reads them. */
+export interface LeaverFlags extends CheckFlags {
+  readonly api?: string;
+  readonly signal?: readonly Signal[];
+}
+
+/** What was typed, once it is valid. */
+interface Wanted {
+  readonly flags: LeaverFlags;
+  readonly cases: readonly LeaverCase[];
+  readonly signals: readonly Signal[];
+  readonly accepted: ReadonlyMap<string, string>;
+  readonly command: StartCommand | null;
+}
+
+/** Milliseconds that a case may take, beside what it has to wait for. */
+const caseLimit = 60_000;
+
+/** Of an issuer of its own on a running server. */
+const settings = { access_token_alg: "RS256" };
+
+/** `idp check leaver`. */
+export async function checkLeaver(cli: Invocation, typed: TypedCommand, flags: LeaverFlags): Promise<Outcome | number> {
+  const command = commandOf(typed, theLeaverApp);
+  const cases = wantedCases(flags);
+  const signals = signalNames.filter((name) => cases.some(({ signal }) => signal === name));
+  checkReport(flags);
+  const { start, signedIn, signOut, api, allowRemote } = flags;
+  const named = { "--start": start, "--signed-in": signedIn, "--sign-out": signOut, "--api": api };
+  await checkAddresses(named, allowRemote);
+  const accepted = await acceptedOf(flags.accept ?? [], "leaver");
+  return runUntilSignal(cli, (opened) => checked(cli, { flags, cases, signals, accepted, command }, opened));
+}
+
+/** @throws {OperationError} usage */
+function wantedCases({ signal: signals = signalNames, case: named, api }: LeaverFlags): readonly LeaverCase[] {
+  const found = casesOf(named, allCases, [controlCase.name]);
+  const withoutApi = found.find(({ needsApi }) => needsApi === true && api === undefined);
+  if (named !== undefined && withoutApi !== undefined) {
+    throw new OperationError("usage", `--case ${withoutApi.name} needs --api URL`);
+  }
+  return found.filter(
+    ({ signal, needsApi }) =>
+      (signal === undefined || named !== undefined || signals.includes(signal)) &&
+      (needsApi !== true || api !== undefined),
+  );
+}
+
+/** Times are measured by the real clock, and tokens expire by the server's. @throws {OperationError} conflict */
+async function requireRealTime(server: Server): Promise<void> {
+  const { offset, frozen } = await callServer(server, "clock.show", {});
+  if (offset === 0 && !frozen) return;
+  throw new OperationError("conflict", `the clock of the server is ${frozen ? "frozen" : `off by ${offset} s`}`, {
+    hint: { text: "The check measures real time. Set it right", command: ["idp", "clock", "reset"] },
+  });
+}
+
+/** Who stays signed in, where the signals have no users of their own. @throws {OperationError} not_found */
+async function otherThan(server: Server, user: string): Promise<string> {
+  const users = await callServer(server, "users.list", {});
+  const other = users.find(({ status, username }) => status === "active" && username !== user);
+  if (other !== undefined) return other.username;
+  throw new OperationError("not_found", `there is no active user but ${user}, who could stay signed in`, {
+    hint: { text: "Add one", command: ["idp", "users", "add", "erin"] },
+  });
+}
+
+async function placeFor(cli: Invocation, { flags, command }: Wanted, opened: Opened): Promise<CheckPlace> {
+  if (command === null) return runningServer(cli, flags, opened, theLeaverApp, settings);
+  const place = await ownServer(cli, flags, opened, theLeaverApp, withPublishedKeys);
+  const { audience } = place.client;
+  const env = {
+    ...place.env,
+    OIDC_JWKS_URI: await jwksUriOf(place.issuer),
+    OIDC_AUDIENCE: typeof audience === "string" ? audience : place.issuer,
+  };
+  return { ...place, env };
+}
+
+async function checked(cli: Invocation, wanted: Wanted, opened: Opened): Promise<Outcome> {
+  const { flags, cases, signals, accepted, command } = wanted;
+  const { start, signedIn, signedInText = null, signOut = null, api = null, timeout, allowRemote } = flags;
+  const place = await placeFor(cli, wanted, opened);
+  const { server, issuer, isOwn } = place;
+  await requireRealTime(server);
+  const client = await clientOf(place, allowRemote);
+  const lookup = nearLookup(allowRemote);
+  const app = await startOrWait(theLeaverApp, command, place.env, { address: start, timeout, lookup }, opened);
+  if (!cli.json) say(cli, `Checking ${start} as client ${client.client_id} of ${issuer}`);
+  const user = flags.user === undefined ? null : place.user;
+  const newBrowser = await browsersOf(cli, flags, place, opened);
+  const control = await leaverControl({ server, issuer, client, isOwn, user }, lookup, opened);
+  const other = user === null ? await control.enter() : await otherThan(server, user);
+  if (app === null) await requireIssuer(place, flags, await newBrowser(other), theLeaverApp);
+  const within = flags.within * 1000;
+  const progress = progressOf(cli, within, opened);
+  const result = await checkCases(
+    {
+      ...{ control, newBrowser, accepted, wait, now: cli.now, api, signals, other, caseLimit },
+      app: { start, signedIn, signedInText, signOut, within, lookup },
+      isTogether: user === null,
+      isSilenceNamed: [...(flags.signal ?? []), ...(flags.case ?? [])].some((name) => name.startsWith("silence")),
+      isEnded: () => opened.isClosed,
+      onWait: progress.update,
+      onResult: (one) => {
+        progress.end();
+        if (!cli.json && !opened.isClosed) cli.stdout.write(`${caseLine(one, cli.out)}\n`);
+      },
+    },
+    cases,
+  );
+  progress.end();
+  if (result.cases.some(isFailedControl)) await app?.settle();
+  if (flags.report !== undefined) await writeReport(flags.report, theLeaverApp, result);
+  return outcomeOf(cli, theLeaverApp, result, app);
+}
+
+/** The client with the token of its SCIM server. Its addresses are sent signals by this command, too. @throws {OperationError} usage */
+async function clientOf({ server, client: { client_id } }: CheckPlace, allowRemote: true | undefined): Promise<Client> {
+  const client = (await callServer(server, "clients.show", { client_id, secrets: true })) as unknown as Client;
+  const { scim, global_token_revocation: revocation } = client;
+  const named = {
+    [`scim.url of client "${client_id}"`]: scim?.url,
+    [`global_token_revocation.uri of client "${client_id}"`]: revocation?.uri,
+  };
+  await checkAddresses(named, allowRemote);
+  return client;
+}
+
+/** How long it waits, and for what, on a terminal. */
+function progressOf(cli: Invocation, within: number, opened: Opened) {
+  let waiting: readonly Signal[] = [];
+  let began: number | null = null;
+  const progress = showProgress(cli, () => `Still let in, for at most ${lasting(within)}: ${waiting.join(", ")}`);
+  return {
+    update: (now: ReadonlySet<Signal>): void => {
+      waiting = [...now];
+      began ??= cli.now();
+      if (!opened.isClosed) progress.update(Math.min(cli.now() - began, within), within);
+    },
+    end: progress.end,
+  };
+}
