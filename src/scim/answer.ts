@@ -39,6 +39,8 @@ export function adviceFor({ method, path, body }: ScimRequest): string {
     if (operations.some((one) => one["path"] === undefined)) return "accept a value without a path (RFC 7644 3.5.2.3)";
     if (operations.some((one) => one["value"] === "False" || one["value"] === "True"))
       return 'accept "True" and "False" for active, in any case, as Entra ID sends them';
+    if (operations.some((one) => String(one["op"]).toLowerCase() === "remove" && one["value"] !== undefined))
+      return "let remove with the path members take away those of its value, as Entra ID sends them";
     if (operations.some((one) => String(one["path"]).includes("[")))
       return "accept a path with a filter (RFC 7644 3.5.2)";
     return "accept PATCH, with op in any case (RFC 7644 3.5.2)";

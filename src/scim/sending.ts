@@ -32,14 +32,20 @@ function waitOf(retryAfter: string | undefined, now: number): number {
   return Math.min(Math.max(Number.isNaN(seconds) ? 1 : seconds, 0), maxWaitSeconds) * 1000;
 }
 
+/** Whether a request that is done twice may leave something twice: a creation, or members who join. */
+function adds({ method, body }: ScimRequest): boolean {
+  const operations = (body?.["Operations"] ?? []) as readonly { readonly op: string }[];
+  return method === "POST" || operations.some(({ op }) => op.toLowerCase() === "add");
+}
+
 /** When one request is sent again. */
 export class Repeats {
-  readonly #method: ScimRequest["method"];
+  readonly #adds: boolean;
   #limited = 0;
   #repeated = 0;
 
-  constructor({ method }: ScimRequest) {
-    this.#method = method;
+  constructor(request: ScimRequest) {
+    this.#adds = adds(request);
   }
 
   /**
@@ -52,8 +58,8 @@ export class Repeats {
       this.#limited += 1;
       return waitOf(retryAfter, now);
     }
-    // What was lost may have been done: a creation is looked up first, by the caller.
-    const mayRepeat = status >= 500 ? status !== 503 : status === 0 && this.#method !== "POST";
+    // What was lost may have been done: the caller looks first.
+    const mayRepeat = status >= 500 ? status !== 503 : status === 0 && !this.#adds;
     if (!mayRepeat || this.#repeated >= maxRepeats) return null;
     this.#repeated += 1;
     return shortWaitMs * this.#repeated;

@@ -18,6 +18,7 @@ const programs = [
   "openssl",
   "prlimit",
   "python3-saml",
+  "scim2-server",
   "script",
   "zsh",
 ] as const;
@@ -53,11 +54,13 @@ function isThere(program: (typeof programs)[number]): boolean {
   if (program === "authlib") return onPath("python3") && spawnSync("python3", ["-c", findAuthlib]).status === 0;
   if (program === "python3-saml")
     return onPath("python3") && spawnSync("python3", ["-c", "import onelogin.saml2.auth"]).status === 0;
+  if (program === "scim2-server")
+    return onPath("python3") && spawnSync("python3", ["-c", "import scim2_server.testserver.cli"]).status === 0;
   return onPath(program);
 }
 
 /** A machine without these still passes with CI=true: how Python packages are installed differs between systems. */
-const notRequired: readonly string[] = ["authlib", "python3-saml"];
+const notRequired: readonly string[] = ["authlib", "python3-saml", "scim2-server"];
 
 /** With the versions that it needs, where any other would fail. */
 const nameOf = (program: string): string =>

@@ -301,6 +301,28 @@ describe("answers that are lost, late or failures", () => {
     expect(app.steps().slice(0, 3)).toEqual(["GET /Users", "POST /Users", "GET /Users"]);
   });
 
+  test("members whose answer is lost are read back, and do not join twice", async () => {
+    const { app, push } = await world({ profile: "entra" }, people.slice(0, 2));
+    let lost = 0;
+    app.hook = ({ method, path }) =>
+      method === "PATCH" && path.startsWith("/Groups/") && lost++ === 0 ? { status: 0, drop: true, after: true } : null;
+    expect(actions(await push()).slice(2)).toEqual(["created engineering", "created all"]);
+    expect(app.steps().filter((step) => step.includes("/Groups/"))).toEqual([
+      ...["PATCH /Groups/ID", "GET /Groups/ID"],
+      "PATCH /Groups/ID",
+    ]);
+    expect(app.memberNames("all")).toEqual(["alice@example.test", "bob"]);
+    expect(app.memberNames("engineering")).toEqual(["alice@example.test"]);
+  });
+
+  test.each(profileNames)("a group that is there loses members who do not belong to it: %s", async (profile) => {
+    const { app, push } = await world({ profile }, people.slice(0, 1));
+    app.users.set("9", { id: "9", tenant: "one", userName: "zoe@example.test", active: true });
+    app.groups.set("8", { id: "8", tenant: "one", displayName: "all", members: [{ value: "9" }] });
+    expect(actions(await push())).toContain("matched all");
+    expect(app.memberNames("all")).toEqual(["alice@example.test"]);
+  });
+
   test("a known id that answers 404 is looked up, and created again", async () => {
     const { app, idp, push } = await world({}, people.slice(0, 1));
     await push();

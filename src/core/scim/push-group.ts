@@ -28,8 +28,13 @@ export interface PushedGroup {
   readonly error: string | null;
 }
 
+interface Moves {
+  readonly joining: readonly string[];
+  readonly leaving: readonly string[];
+}
+
 /** Which members join and which leave. */
-const changeOf = (before: readonly string[], after: readonly string[]) => ({
+const changeOf = (before: readonly string[], after: readonly string[]): Moves => ({
   joining: after.filter((id) => !before.includes(id)),
   leaving: before.filter((id) => !after.includes(id)),
 });
@@ -60,21 +65,41 @@ export async function pushGroup(
     const found = resourcesIn((await askFor(lookUpGroup(profile, name)))?.json ?? null);
     return found.find((one) => valueAt(one, "displayName") === name && idIn(one) !== null) ?? null;
   };
+  /** The members that the app shows. @returns null: it does not have the group */
+  const membersAt = async (id: string): Promise<readonly string[] | null> => {
+    const read = await askFor(readGroup(id));
+    return read === null ? null : (membersIn(read.json ?? {}) ?? []);
+  };
+  /** By PATCH. What was lost may have been done, so only what is missing is sent again. @returns whether the app has this id */
+  const patch = async (id: string, first: Moves): Promise<boolean> => {
+    let change: Moves = first;
+    for (let left = 2; change.joining.length + change.leaving.length > 0; left--) {
+      const request = patchMembers(profile, id, change);
+      const answer = await ask(request);
+      if (answer.status === 404) return false;
+      if (isGood(answer)) return true;
+      if (answer.status !== 0 || left === 0 || sender.stopped !== null) throw new Refusal(errorOf(answer, request));
+      const now = await membersAt(id);
+      if (now === null) return false;
+      change = changeOf(now, members);
+    }
+    return true;
+  };
   /** @returns whether the app has this id */
   const bring = async (id: string, there: readonly string[]): Promise<boolean> => {
-    const change = changeOf(full ? [] : there, members);
-    const leaving = there.filter((one) => !members.includes(one));
-    if (change.joining.length + leaving.length === 0) return true;
+    const change = { ...changeOf(there, members), ...(full && { joining: members }) };
+    if (change.joining.length + change.leaving.length === 0) return true;
     if (putsGroups(profile)) {
       const read = await askFor(readGroup(id));
       if (read === null || (await askFor(putGroup(id, name, members, read.json ?? {}))) === null) return false;
-    } else if ((await askFor(patchMembers(profile, id, { joining: change.joining, leaving }))) === null) return false;
+    } else if (!(await patch(id, change))) return false;
     known = { remoteId: id, members };
     return true;
   };
   const match = async (found: Resource): Promise<PushAction> => {
     const id = idIn(found) ?? "";
-    const there = membersIn(found) ?? [];
+    // Who looks a group up without its members has to read them.
+    const there = membersIn(found) ?? (createsWithMembers(profile) ? [] : ((await membersAt(id)) ?? []));
     known = { remoteId: id, members: there };
     await bring(id, there);
     known = { remoteId: id, members };
