@@ -183,3 +183,36 @@ test.each(["http://[", "file:///etc/passwd"])(
     );
   },
 );
+
+test("a SCIM server that redirects a check elsewhere, or is elsewhere, gets its token nowhere", async () => {
+  const other = await serving((_req, res) => {
+    res.writeHead(200, { "content-type": "application/scim+json" }).end("{}");
+  });
+  const app = await serving((req, res) => {
+    res.writeHead(307, { location: `${other.remote}${req.url ?? ""}` }).end();
+  });
+  const scim = (url: string) =>
+    idpHere(["check", "scim", "--url", url, "--token-env", "SCIM_TOKEN", "--case", "no-token"], "", {
+      SCIM_TOKEN: "scim-secret-of-the-app",
+    });
+  const redirected = await scim(`${app.url}/scim`);
+  expect(redirected).toMatchObject({ code: 6, stderr: expect.stringContaining("redirects are not followed") });
+  expect(await scim(`${other.remote}/scim`)).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining("neither this machine nor a private network"),
+  });
+  // The same by the client of a server.
+  await idp.call("clients.add", {
+    client_id: "far",
+    redirect_uris: ["http://localhost/callback"],
+    scim: { url: `${other.remote}/scim`, token: "scim-secret-of-the-app" },
+  });
+  onTestFinished(async () => {
+    await idp.call("clients.remove", { client_id: "far" });
+  });
+  const env = { IDP_ADMIN_TOKEN: idp.adminToken, IDP_URL: idp.issuer };
+  const words = ["--client", "far", "--start", `${app.url}/login`, "--signed-in", `${app.url}/me`];
+  const named = await idpHere(["check", "leaver", ...words, "--url", idp.issuer], "", env);
+  expect(named).toMatchObject({ code: 2, stderr: expect.stringContaining('scim.url of client "far" is at 0.0.0.0') });
+  expect(other.got).toEqual([]);
+});

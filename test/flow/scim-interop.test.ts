@@ -78,7 +78,7 @@ async function expectInSync(idp: Idp, program: ScimProgram, gone: ReadonlySet<st
   const expected = groups.map((name) => [
     name,
     wanted
-      .filter(({ claims }) => ([claims?.["groups"]].flat() as unknown[]).includes(name))
+      .filter(({ claims }) => [claims["groups"]].flat<unknown>().includes(name))
       .map(({ id }) => id)
       .sort(),
   ]);

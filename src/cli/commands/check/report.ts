@@ -36,9 +36,10 @@ const isSkipped = (one: CaseResult): boolean =>
   !isFailure(one) && (one.verdict.startsWith("not-") || one.accepted !== undefined);
 
 function junitCase({ command, it }: Subject, one: CaseResult): string {
-  const { name, verdict, did, mustNot, should, paragraph, fix, accepted } = one;
+  const { name, verdict, did, mustNot, should, paragraph, fix, accepted, lockedOutAfterMs } = one;
   const place = name.includes(".") ? `.${name.replace(/\..*/, "")}` : "";
-  const open = `  <testcase classname="${xml(`${command.replace(" ", "-")}${place}`)}" name="${xml(name)}"`;
+  const time = typeof lockedOutAfterMs === "number" ? ` time="${lockedOutAfterMs / 1000}"` : "";
+  const open = `  <testcase classname="${xml(`${command.replace(" ", "-")}${place}`)}" name="${xml(name)}"${time}`;
   const detail = `${it} ${did}\nIt should ${should} (${paragraph})\nChange: ${fix}`;
   if (isFailure(one)) {
     const message = verdict === "unnoticed" ? mustNot : did;

@@ -149,10 +149,12 @@ export async function leaverControl(
 
   async function undoAll(): Promise<void> {
     await Promise.allSettled(sent);
-    for (const [username, one] of entered) {
-      for (const signal of user === null ? [] : signals) await undo(signal, username);
-      await remove(username, one);
-    }
+    const work = [...entered].flatMap(([username, one]) => [
+      ...(user === null ? [] : [...signals].map((signal) => () => undo(signal, username))),
+      () => remove(username, one),
+    ]);
+    // What fails keeps nothing else from being undone.
+    for (const one of work) await one().catch(() => undefined);
   }
 
   return {
