@@ -43,6 +43,15 @@ test.each([
   expect((await idpIn(cwd, "users show erin".split(" "))).code).toBe(0);
 });
 
+test("a question that is longer than a line keeps its last word and (y/N) together", { tags: ["script"] }, async () => {
+  const { type, shown, ended, screen } = onTerminal("reset", await seeded(), {}, 80);
+  await shown("(y/N)");
+  type(`n${enter}`);
+  expect(await ended).toBe(6);
+  const lines = screen().split(/\r?\n/);
+  expect(lines.some((line) => line.startsWith("discarded. (y/N)"))).toBe(true);
+});
+
 test(
   "reset, import and users remove ask first: no leaves all as it is, yes does it",
   { tags: ["script"] },

@@ -1,6 +1,7 @@
 import { Chalk } from "chalk";
 import { expect, test } from "vitest";
 import type { Invocation } from "../../src/cli/invocation.ts";
+import { listFlaws } from "../../src/cli/commands/faults.ts";
 import { showProgress } from "../../src/cli/output/progress.ts";
 import { seedSummary } from "../../src/cli/commands/start/seed-summary.ts";
 import { cells, table } from "../../src/cli/output/table.ts";
@@ -25,6 +26,25 @@ test("a table cuts only columns that are not copied, and only to fit a terminal"
   const narrow = table(columns, rows, plain, 24);
   expect(narrow).toBe("ID        NAME\nuser-one  王小明 with a…\nb         🦊");
   expect(Math.max(...narrow.split("\n").map(cells))).toBeLessThanOrEqual(24);
+});
+
+test("a text in the last column takes several lines beside the others, and lines of its own where it has no room", () => {
+  const rows = [{ id: "a", text: "one two three four five six seven" }];
+  const columns = [
+    { title: "ID", value: (row: { id: string }) => row.id.padEnd(4, "a") },
+    { title: "TEXT", value: (row: { text: string }) => row.text, wraps: true as const },
+  ];
+  expect(table(columns, rows, plain, Infinity)).toBe("ID    TEXT\naaaa  one two three four five six seven");
+  expect(table(columns, rows, plain, 32)).toBe("ID    TEXT\naaaa  one two three four five\n      six seven");
+  expect(table(columns, rows, plain, 22)).toBe("ID    TEXT\naaaa\n  one two three four\n  five six seven");
+});
+
+test("the flaws on a screen of 80 cells: no line is longer, and no word is cut", async () => {
+  const flaws = await listFlaws({ width: 80 } as Invocation);
+  const lines = flaws.text(plain).split("\n");
+  expect(Math.max(...lines.map(cells))).toBeLessThanOrEqual(80);
+  expect(lines.join(" ").replaceAll(/\s+/g, " ")).toContain("do not exchange the code (RFC 6749 4.1.2, 10.12)");
+  expect(lines.join("")).not.toContain("…");
 });
 
 test.each([

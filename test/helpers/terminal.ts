@@ -16,10 +16,16 @@ export interface OnTerminal {
   readonly written: () => string;
 }
 
-/** Runs `idp` on a separate terminal. @param words a line of a shell */
-export function onTerminal(words: string, cwd: string, env: Readonly<Record<string, string>> = {}): OnTerminal {
+/** Runs `idp` on a separate terminal. @param words a line of a shell @param columns of the terminal; absent: it has no size */
+export function onTerminal(
+  words: string,
+  cwd: string,
+  env: Readonly<Record<string, string>> = {},
+  columns?: number,
+): OnTerminal {
   // In the shell's place, which else might meet Ctrl+C itself and tell 130: dash does, bash does not.
-  const command = `exec "${process.execPath}" "${bin}" ${words}`;
+  const size = columns === undefined ? "" : `stty cols ${columns} && `;
+  const command = `${size}exec "${process.execPath}" "${bin}" ${words}`;
   const child = spawn("script", ["--quiet", "--return", "--command", command, "/dev/null"], {
     cwd,
     env: environment({ TERM: "xterm", SHELL: "/bin/sh", ...env }),

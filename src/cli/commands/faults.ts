@@ -107,8 +107,7 @@ export async function listFlaws(cli: Invocation): Promise<Outcome> {
       [
         { title: "ENDPOINT", value: (flaw) => flaw.endpoint },
         { title: "FLAW", value: (flaw) => flaw.name },
-        { title: "THE CLIENT SHOULD", value: (flaw) => flaw.should },
-        { title: "RULE", value: (flaw) => flaw.rule },
+        { title: "THE CLIENT SHOULD", value: ({ should, rule }) => `${should} (${rule})`, wraps: true },
       ],
       shown,
       style,

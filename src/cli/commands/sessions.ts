@@ -20,7 +20,7 @@ export async function listSessions(cli: Invocation, flags: { readonly user?: str
             { title: "SESSION", value: (session) => session.id },
             { title: "USER", value: (session) => session.user },
             { title: "SIGNED IN", value: (session) => since(session.signedInAt, now) },
-            { title: "EXPIRES", value: (session) => session.expiresAt },
+            { title: "EXPIRES", value: (session) => since(session.expiresAt, now) },
           ],
           shown,
           style,

@@ -4,6 +4,7 @@
 import { OperationError } from "../../core/errors.ts";
 import { splitScope } from "../../core/scopes/scopes.ts";
 import { escapeLine } from "../output/escape.ts";
+import { wrap } from "../output/table.ts";
 import type { Invocation } from "../invocation.ts";
 import type { Target } from "../target/target.ts";
 import type { Hint } from "../../core/hint.ts";
@@ -213,7 +214,9 @@ export async function askSecret(cli: Invocation, message: string): Promise<strin
 export async function confirmed(cli: Invocation, message: string, byDefault = false): Promise<boolean> {
   if (cli.yes || !cli.interactive) return true;
   const ask = await prompts(cli);
-  const question = { type: "confirm", message: escapeLine(message), default: byDefault } as const;
+  // On a narrow terminal the question has several lines: with its mark before it, and (y/N) behind it.
+  const shown = wrap(escapeLine(message), cli.width - "? ".length - " (y/N) ".length, "");
+  const question = { type: "confirm", message: shown, default: byDefault } as const;
   const said: { readonly value: unknown } = await ask({ value: question });
   return said.value === true;
 }

@@ -56,6 +56,8 @@ export interface Column<Row> {
   readonly value: (row: Row) => string;
   /** May be cut to fit a terminal, because nobody copies it from here. Other columns are never cut. */
   readonly shrinks?: true;
+  /** Whether the last column takes several lines where a terminal is too narrow for one. */
+  readonly wraps?: true;
   readonly color?: (text: string, row: Row) => string;
 }
 
@@ -150,11 +152,26 @@ export function table<Row>(columns: readonly Column<Row>[], rows: readonly Row[]
   return [
     ...rowLines(titles, widths, width, (text) => style.dim(text)),
     ...rows.flatMap((row, at) => {
-      const fitted = (texts[at] ?? []).map((text, index) => (shrinks(index) ? cut(text, room(index)) : text));
-      return rowLines(fitted, widths, width, (text, index) => columns[index]?.color?.(text, row) ?? text);
+      const cellsOf = texts[at] ?? [];
+      const fitted = cellsOf.map((text, index) => (shrinks(index) ? cut(text, room(index)) : text));
+      const last = fitted.length - 1;
+      const [text = ""] = fitted.slice(-1);
+      const paint = (shown: string, index: number): string => columns[index]?.color?.(shown, row) ?? shown;
+      const fits = columns[last]?.wraps !== true || cells(text) <= room(last);
+      if (fits) return rowLines(fitted, widths, width, paint);
+      if (room(last) >= minRoom)
+        return rowLines([...fitted.slice(0, -1), wrap(text, room(last), "")], widths, width, paint);
+      const below = wrap(text, width, " ".repeat(gap)).split("\n");
+      return [
+        ...rowLines([...fitted.slice(0, -1), ""], widths, width, paint),
+        ...below.map((line) => paint(line, last)),
+      ];
     }),
   ].join("\n");
 }
+
+/** Narrower than this, a column has no use: its text goes below, as wide as the terminal. */
+const minRoom = 24;
 
 /** Names and values in two columns: what `show` prints. */
 export function pairs(entries: readonly (readonly [name: string, value: string])[], style: Style, indent = ""): string {

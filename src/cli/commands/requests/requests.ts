@@ -42,7 +42,7 @@ export async function listRequests(cli: Invocation, flags: FilterFlags): Promise
               { title: "REQUEST", value: (one) => `${one.method} ${one.endpoint}` },
               { title: "STATUS", value: (one) => String(one.status), color: (text, one) => paint(one, style)(text) },
               { title: "WHO", value: (one) => [one.client, one.user].filter((part) => part !== null).join(" ") },
-              { title: "WHAT", value: what, shrinks: true },
+              { title: "WHAT", value: what, wraps: true },
             ],
             shown,
             style,

@@ -7,12 +7,12 @@ import { durationForm } from "../../time.ts";
 
 const duration = durationForm.source.slice(1, -1);
 
-const notMove = ruleAndValue("must be a whole number of seconds, or a duration such as 30s, 31m, 2h30m or -5m");
+const notMove = ruleAndValue("must be a whole number of seconds, or a duration such as 30s, 31m, 2h30m, 7d or -5m");
 
 /** By how much to move the clock. */
 export const signedDuration = z
   .union([z.int(notMove), z.string(notMove).regex(new RegExp(`^-?${duration}$`), notMove)], notMove)
-  .describe("Seconds, or a duration: 31m, 2h30m, -5m");
+  .describe("Seconds, or a duration: 31m, 2h30m, 7d, -5m");
 
 /** The years from 1970 to 9979, also where the time zone moves the first and the last day. */
 const years =
