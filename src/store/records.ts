@@ -172,6 +172,8 @@ export interface Session {
   readonly clientIds: readonly string[];
   /** Clients that got an ID token, and had no `backchannel_logout_uri` then. Absent: none. */
   readonly quietClientIds?: readonly string[];
+  /** Its program and system, as its first request named them: "Firefox, Linux"; absent: unknown. */
+  readonly browser?: string;
   /** Service providers of SAML that got an assertion, with the name of the user in it. Absent: none. */
   readonly serviceProviders?: readonly {
     readonly clientId: string;

@@ -324,7 +324,8 @@ describe("the inspector of a tester", async () => {
     for (const [change, target, value] of [
       ["reset", "all", ""],
       ["add-redirect-uri", "demo-app", "https://evil.test/cb"],
-      ["edit-claims", "alice", ""],
+      ["edit-user", "alice", ""],
+      ["remove-user", "alice", ""],
     ]) {
       const form = { csrf, change: change ?? "", target: target ?? "", value: value ?? "" };
       const { status } = await browser.request(at("change"), post(form));
@@ -336,6 +337,33 @@ describe("the inspector of a tester", async () => {
     expect((await call(server, tokenOf("eyes"), "GET", "/acts")).text).toContain(
       '"by":"qa","role":"tester","command":"idp users suspend bob"',
     );
+  });
+
+  test("a reader makes no token by any form, and no question tells a tester what only an admin may read", async () => {
+    const reader = await enter(tokenOf("eyes"));
+    const page = await reader.browser.open(reader.at("tokens"));
+    expect(page.body).not.toContain('data-testid="token-make"');
+    const headers = { origin: new URL(issuer).origin };
+    const made = await reader.browser.request(reader.at("tokens"), {
+      method: "POST",
+      headers,
+      body: new URLSearchParams({ csrf: csrfOf(page), change: "make-token", user: "alice", client: "demo-app" }),
+    });
+    expect([made.status, (await made.text()).includes('data-testid="made-token"')]).toEqual([403, false]);
+    const { browser, at } = await enter(tokenOf("qa"));
+    const csrf = csrfOf(await browser.open(at("users")));
+    for (const change of ["reset", "remove-user"]) {
+      for (const answer of [{}, { sure: "1" }]) {
+        const body = new URLSearchParams({ csrf, change, target: "alice", ...answer });
+        const refused = await browser.request(at("change"), { method: "POST", headers, body });
+        expect([change, refused.status, (await refused.text()).includes("inspector-sure")]).toEqual([
+          change,
+          403,
+          false,
+        ]);
+      }
+    }
+    expect((await call(server, server.adminToken, "GET", "/users/alice")).status).toBe(200);
   });
 
   test("its key opens no other role's, and its cookie neither", async () => {

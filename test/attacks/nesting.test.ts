@@ -88,9 +88,9 @@ describe("what is typed", () => {
     const { browser, at } = await openInspector(idp);
     const page = await browser.open(at("users"));
     const headers = { origin: new URL(idp.issuer).origin };
-    const fields = { csrf: csrfOf(page), change: "edit-claims", target: "alice", claims: `{"x":${value}}` };
+    const fields = { csrf: csrfOf(page), change: "edit-user", target: "alice", claims: `{"x":${value}}` };
     const init = { method: "POST", headers, body: new URLSearchParams(fields) };
-    const shown = await browser.request(at("change?change=edit-claims"), init);
+    const shown = await browser.request(at("change?change=edit-user"), init);
     expect([shown.status, (await shown.text()).includes("nested more than 64 levels deep")]).toEqual([422, true]);
   });
 

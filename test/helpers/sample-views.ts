@@ -4,21 +4,21 @@ import {
   type SignInsView,
   type SignInView,
 } from "../../src/http/inspector/sign-ins/sign-in-views.ts";
+import { renderConfirm, type ConfirmView } from "../../src/http/inspector/change.ts";
 import { renderTesting, type TestingView } from "../../src/http/inspector/testing-view.ts";
+import { renderTokens, type TokensView } from "../../src/http/inspector/token-form.ts";
 import {
   renderClients,
   renderClosed,
   renderFixtures,
   renderGrants,
   renderOpened,
-  renderTokens,
   renderUsers,
   type ClientsView,
   type ClosedView,
   type OpenedView,
   type FixturesView,
   type GrantsView,
-  type TokensView,
   type UsersView,
 } from "../../src/http/inspector/views.ts";
 import type { EndedView, ErrorView } from "../../src/http/pages/error-views.ts";
@@ -64,6 +64,7 @@ import { homeViews, tryItViews, tryItFailedViews } from "./views/home.ts";
 import {
   clientsViews,
   closedViews,
+  confirmViews,
   openedViews,
   fixturesViews,
   grantsViews,
@@ -149,6 +150,7 @@ export const samples: readonly Sample[] = [
   ...of<TestingView>(renderTesting, testingViews),
   ...of<TokensView>(renderTokens, tokensViews),
   ...of<FixturesView>(renderFixtures, fixturesViews),
+  ...of<ConfirmView>(renderConfirm, confirmViews),
 ];
 
 const kinds = [
@@ -184,6 +186,7 @@ const kinds = [
     "inspector-clients",
     "inspector-clients-done",
     "inspector-clients-refused",
+    "inspector-confirm-reset",
     "inspector-fixtures",
     "inspector-fixtures-problems",
     "inspector-forbidden",
@@ -191,6 +194,8 @@ const kinds = [
     "inspector-opened",
     "inspector-sign-in-create",
     "inspector-sign-in-fix",
+    "inspector-sign-in-fixed",
+    "inspector-sign-in-again",
     "inspector-sign-in-passed",
     "inspector-sign-in-unfinished",
     "inspector-sign-in-refused",
@@ -201,6 +206,7 @@ const kinds = [
     "inspector-testing-refused",
     "inspector-testing-moved",
     "inspector-tokens-checked",
+    "inspector-tokens-made",
     "inspector-users-done",
     "inspector-users-issuers",
   ],

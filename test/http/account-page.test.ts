@@ -50,6 +50,28 @@ async function signedIn(idp: Awaited<ReturnType<typeof serve>>, user: string): P
   return [browser, await pick(browser, await browser.open("/account"), user)];
 }
 
+test("sessions are told apart by their browser and their time to the second", async () => {
+  const idp = await serve();
+  const user = await enroll(idp);
+  const agents = [
+    "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0",
+    "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36 Edg/140.0",
+    "Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.0 Safari/604.1",
+    "<b>unknown</b>",
+  ];
+  for (const agent of agents) {
+    const browser = new Browser(idp.issuer);
+    const login = await browser.open("/account");
+    await browser.press(login, `login-as-${user}`, {}, { "user-agent": agent });
+  }
+  const [, { body }] = await signedIn(idp, user);
+  const text = wordsOf(body).replace(/\s+/g, " ");
+  for (const program of ["Firefox, Linux", "Edge, Windows", "Safari, iOS"])
+    expect(text).toContain(`Another browser ${program}`);
+  expect(body).not.toContain("unknown");
+  expect(text).toMatch(/Picked from the list, \d{1,2} \w+ \d{4}, \d\d:\d\d:\d\d /);
+});
+
 test("language and theme are kept on the user, and hold in this browser", async () => {
   const idp = await serve();
   const user = await enroll(idp, { language: "en" });

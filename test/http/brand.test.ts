@@ -51,6 +51,12 @@ test("every page has the name, the accent color and the picture", async () => {
   }
 });
 
+test("the start page says that the brand is running", async () => {
+  const titleOf = async (idp: Idp) => /<h1>([^<]*)<\/h1>/.exec((await new Browser(idp.issuer).open("/")).body)?.[1];
+  expect(await titleOf(await serve({ fixtures: [{ settings: { brand } }] }))).toBe("Acme is running");
+  expect(await titleOf(await serve())).toBe("idp is running");
+});
+
 test("each part stands alone: a logo without a name is described as idp, and a color is in the icon", async () => {
   const idp = await serve({ fixtures: [{ settings: { brand: { logo } } }] });
   expect(await lookOf(idp, "/")).toMatchObject({ title: "idp", name: undefined, img: { alt: "idp" } });

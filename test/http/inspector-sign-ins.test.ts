@@ -205,7 +205,8 @@ test("what an operator did stands between the requests, however it was done", as
     body: '{"by":"1m"}',
   });
   const inside = await openInspector(idp);
-  await inside.browser.press(await inside.browser.open(inside.at(`users?q=${user}`)), `ban-${user}`);
+  const asked = await inside.browser.press(await inside.browser.open(inside.at(`users?q=${user}`)), `ban-${user}`);
+  await inside.browser.press(asked, "inspector-sure");
   await userinfo(idp, token);
   await idp.clock.reset();
   const { text } = await newest();

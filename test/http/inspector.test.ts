@@ -10,6 +10,9 @@ import type { FixtureSource } from "../../src/index.ts";
 
 const idp = await serve({ settings: { try_it: true } });
 const { browser, at } = await openInspector(idp);
+/** Where a link leads. */
+const hrefOf = ({ body }: Visit, id: string): string =>
+  unescapeHtml(new RegExp(`id="${id}"[^>]* href="([^"]+)"`).exec(body)?.[1] ?? "");
 /** What a field holds. */
 const valueOf = ({ body }: Visit, id: string): string =>
   unescapeHtml(
@@ -49,7 +52,7 @@ describe("users", () => {
     expect(suspended.body).not.toContain("row-user-alice");
     const restored = await browser.press(suspended, `restore-${user}`);
     expect(await idp.call("users.show", { username: user })).toMatchObject({ status: "active" });
-    await browser.press(restored, `ban-${user}`);
+    await browser.press(await browser.press(restored, `ban-${user}`), "inspector-sure");
     expect(await idp.call("users.show", { username: user })).toMatchObject({ status: "banned" });
   });
 
@@ -64,13 +67,17 @@ describe("users", () => {
     expect([done.page, done.body.includes("Link Me")]).toEqual(["try-it", true]);
   });
 
-  test("at most a hundred are listed", async () => {
+  test("are listed in pages of a hundred", async () => {
     const many = await serve();
     await many.call("seed", { users: Array.from({ length: 150 }, (_, at) => ({ username: `many-${at}` })) });
     const inside = await openInspector(many);
     const list = await inside.browser.open(inside.at("users?q=many"));
     expect(list.body.match(/ id="row-user-/g)).toHaveLength(100);
-    expect(textOf(list)).toMatch(/50 +more/);
+    expect(textOf(list)).toMatch(/1\s+to\s+100\s+of\s+150/);
+    const next = await inside.browser.open(new URL(hrefOf(list, "inspector-next"), list.url).href);
+    expect(next.body.match(/ id="row-user-/g)).toHaveLength(50);
+    expect(next.body).toContain("row-user-many-149");
+    expect(next.body).not.toContain("inspector-next");
   });
 });
 
@@ -129,7 +136,7 @@ test("a refused form is open on the page that refuses it, with what was typed", 
   }
   const { client_id: id } = (await register(idp)).credentials;
   const cases = [
-    ["users", "edit-claims-alice", { claims: '{"a": </textarea>' }, "claims-alice"],
+    ["users", "edit-user-alice", { claims: '{"a": </textarea>' }, "claims-alice"],
     ["clients", `add-redirect-uri-${id}`, { value: '/call"back' }, `add-redirect-uri-value-${id}`],
     ["testing", "advance-clock", { value: "soon" }, "advance-value-clock"],
     ["testing", "save-snapshot-new", { value: "a b" }, "save-snapshot-value-new"],
@@ -318,7 +325,7 @@ test("what was issued expires, snapshots are saved and restored, and everything 
   expect(textOf(restored)).toContain("idp snapshots restore before");
   expect(await own.call("users.show", { username: "bob" })).toMatchObject({ status: "active" });
   await own.call("users.suspend", { username: "bob" });
-  const reset = await inside.browser.press(restored, "reset-all");
+  const reset = await inside.browser.press(await inside.browser.press(restored, "reset-all"), "inspector-sure");
   expect(textOf(reset)).toContain("idp reset --yes");
   expect(await own.call("users.show", { username: "bob" })).toMatchObject({ status: "active" });
 });
@@ -337,13 +344,13 @@ test("users are added, and their roles and claims edited; clients show their met
     ...{ email: "n@example.test", displayName: "New One", claims: { roles: ["admin", "ops"] } },
   });
   const found = await browser.open(at(`users?q=${name}`));
-  const edited = await browser.press(found, `edit-claims-${name}`, { roles: "editor", claims: '{"tenant":"acme"}' });
+  const edited = await browser.press(found, `edit-user-${name}`, { roles: "editor", claims: '{"tenant":"acme"}' });
   expect(edited.status).toBe(200);
   expect(await idp.call("users.show", { username: name })).toMatchObject({
     claims: { roles: ["editor"], tenant: "acme" },
   });
   for (const claims of ["{", "[]", '{"sub":"x"}']) {
-    const refused = await browser.press(found, `edit-claims-${name}`, { claims });
+    const refused = await browser.press(found, `edit-user-${name}`, { claims });
     expect([claims, refused.status, refused.state]).toEqual([claims, 422, "users"]);
   }
   expect(textOf(found)).toContain(`idp login --user ${name} --approve`);
@@ -376,7 +383,9 @@ test("the pages as data", async () => {
     page: "inspector",
     state: "users",
     csrf: expect.any(String) as string,
-    users: [{ username: "alice", status: "active", changes: [{ kind: "suspend" }, { kind: "ban" }] }],
+    users: [
+      { username: "alice", status: "active", changes: [{ kind: "suspend" }, { kind: "ban" }, { kind: "remove-user" }] },
+    ],
   });
 });
 

@@ -33,9 +33,11 @@ test("every text is used", () => {
   const shown = inPseudoLanguage()
     .map(({ html }) => unescapeHtml(html))
     .join("\n");
-  // Notes, pages and ends of a sign-in are chosen by the routes, and may be any of them.
+  // Notes, and the pages, checks and ends of a sign-in, are chosen by the routes, and may be any of them.
   const isShown = (key: string): boolean => shown.includes(`«${key}»`) || shown.includes(`«${key} `);
-  const unused = Object.keys(english).filter((key) => !/^(note|inspector\.(stopped|page)-)/.test(key) && !isShown(key));
+  const unused = Object.keys(english).filter(
+    (key) => !/^(note|inspector\.(stopped|page|check)-)/.test(key) && !isShown(key),
+  );
   expect(unused).toEqual([]);
 });
 

@@ -42,6 +42,39 @@ test.each(["q=yonetici", "q=gece-ekibi", "q=celik", "q=%C3%87EL%C4%B0K", "q=AYSE
   },
 );
 
+test("a status finds the users who have it, in English and in the language of the page", async () => {
+  const own = await serve();
+  const shop = await register(own);
+  const browser = new Browser(own.issuer);
+  const login = await browser.open(shop.url());
+  const found = async (query: string) => names(await browser.open(`${login.url}?${query}`));
+  expect(await found("q=suspended")).toEqual(["carol"]);
+  expect(await found("q=Banned")).toEqual(["dave"]);
+  expect(await found("q=active")).toEqual(["alice", "bob"]);
+  expect(await found("q=ask%C4%B1da&lang=tr")).toEqual(["carol"]);
+  // Only the whole word: a name may have a part of it.
+  expect(await found("q=suspend&lang=en")).toEqual([]);
+});
+
+test("a long note stands below the name, and does not take its room", async () => {
+  const note = "never pays, and complains about each invoice twice";
+  const own = await serve({
+    fixtures: [
+      {
+        users: [
+          { username: "nora", note },
+          { username: "olga", note: "pays" },
+        ],
+      },
+    ],
+  });
+  const { body } = await new Browser(own.issuer).open(
+    authorizeUrl(own, { client_id: (await register(own)).credentials.client_id }),
+  );
+  const classes = [...body.matchAll(/class="(badges[^"]*)"/g)].map(([, name]) => name);
+  expect(classes).toEqual(["badges many", "badges"]);
+});
+
 test("twelve users per page; a page beyond the last is the last one", async () => {
   expect(await search("")).toEqual(many.slice(0, 12).map(({ username }) => username));
   expect(await search("page=2")).toEqual(many.slice(12, 24).map(({ username }) => username));

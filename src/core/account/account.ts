@@ -34,6 +34,8 @@ export interface AccountPage {
     readonly current: boolean;
     /** False: the user was picked. */
     readonly byPassword: boolean;
+    /** "Firefox, Linux"; null: unknown. */
+    readonly browser: string | null;
   }[];
 }
 
@@ -57,11 +59,12 @@ export const showAccount = (ctx: Context, browser: Browser): Promise<AccountPage
       });
     const sessions = tx
       .findAll("sessions", "user", live.user.id)
-      .map(({ id, sid, authTime, amr }) => ({
+      .map(({ id, sid, authTime, amr, browser: program = null }) => ({
         sid,
         since: new Date(authTime * 1000).toISOString(),
         current: id === live.session.id,
         byPassword: amr.includes("pwd"),
+        browser: program,
       }))
       .sort((one, other) => Number(other.current) - Number(one.current) || other.since.localeCompare(one.since));
     return { user: live.user, csrf: csrfOf(browser, live), values: ownValues(ctx, live.user), apps, sessions };

@@ -30,15 +30,13 @@ function registeredIn(exchange: Exchange, isScope: IsRegistered): IsRegistered {
   return (text) => text === user || isClient(text) || registered.has(text) || isScope(text);
 }
 
-/** A person may type a password in place of a username, so that one is only shown if it is known. So is a client ID. */
-const named = ["username", "client_id"];
-
 /** The value of a parameter as it may be shown; null: not at all. */
 const shownIn =
   (exchange: Exchange, values: JsonObject, isRegistered: IsRegistered) =>
   (name: string, value: string): string | null => {
     if (isAccepted(exchange) && isProven(exchange.endpoint, name, values["grant_type"])) return value;
-    return named.includes(name) && !isRegistered(value) ? null : shownValue(value, isRegistered, isList(name));
+    // A person may type a password in place of a username, so that one is only shown if it is known.
+    return name === "username" && !isRegistered(value) ? null : shownValue(value, isRegistered, isList(name));
   };
 
 /** Cuts names for the log, because the sender of a request chooses their length. */

@@ -39,7 +39,7 @@ export function barredUser(tx: ReadTx, cookie: string | null): User | null {
  * Starts a session for a user who has just proved who they are, under a new cookie value (session fixation).
  * If the same user signs in again, the `sid` stays: to clients it is the same session.
  * @param proofs what they proved at once: `pwd` or `user`, and further factors
- * @param previous the cookie that the browser sent
+ * @param browser `session`: the cookie that it sent; `program`: what it is
  * @returns the new cookie value and session; and the session of another user that it replaces, with the clients to notify once that is on disk
  */
 export function startSession(
@@ -47,7 +47,7 @@ export function startSession(
   ctx: Context,
   user: User,
   proofs: readonly Proof[],
-  previous: string | null,
+  { session: previous, program = null }: { readonly session: string | null; readonly program?: string | null },
 ): { readonly cookie: string; readonly session: Session; readonly endedSessions: EndedSessions } {
   const before = previous === null ? undefined : tx.remove("sessions", hashOf(previous));
   const same = before !== undefined && before.userId === user.id ? before : undefined;
@@ -62,6 +62,7 @@ export function startSession(
     factors: { ...(same && metOf(same)), ...timed(ctx, proofs) },
     clientIds: same?.clientIds ?? [],
     ...(same?.quietClientIds !== undefined && { quietClientIds: same.quietClientIds }),
+    ...(program !== null && { browser: program }),
     ...(same?.serviceProviders !== undefined && { serviceProviders: same.serviceProviders }),
     createdAt: new Date(ctx.now()).toISOString(),
     expiresAt: ctx.now() + ctx.settings.session_ttl * 1000,

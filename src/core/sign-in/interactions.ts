@@ -74,6 +74,8 @@ export interface Browser extends Peer {
   /** Binds interactions to the browser in which they began; null: it sent no cookie. */
   readonly id: string | null;
   readonly session: string | null;
+  /** Its program and system, "Firefox, Linux"; absent or null: unknown. */
+  readonly program?: string | null;
 }
 
 interface NamedApp {

@@ -177,7 +177,7 @@ export function signIn(
   proofs: readonly Proof[],
   browser: Browser,
 ): Advance {
-  const { cookie, session, endedSessions } = startSession(tx, ctx, user, proofs, browser.session);
+  const { cookie, session, endedSessions } = startSession(tx, ctx, user, proofs, browser);
   const signedIn = recordProof(tx, interaction, user, proofs);
   const { step } = advance(tx, ctx, signedIn, { session, user }, browser);
   return { step, sessionCookie: cookie, endedSessions };

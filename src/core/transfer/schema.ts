@@ -92,6 +92,7 @@ const session = z.strictObject({
   factors: z.exactOptional(z.record(z.string(), counter("factors", 0, latestTime / 1000))),
   clientIds: z.array(z.string()),
   quietClientIds: z.exactOptional(z.array(z.string())),
+  browser: z.exactOptional(nonEmptyText),
   serviceProviders: z.exactOptional(
     z.array(z.strictObject({ clientId: nonEmptyText, nameId: nonEmptyText, format: nonEmptyText })),
   ),

@@ -50,9 +50,34 @@ export const peerOf = (web: Web, req: Request): Peer => ({
 const readCookie = (web: Web, req: Request, kind: CookieKind): string | null =>
   parse(req.headers.cookie ?? "")[nameOf(web, kind)] ?? null;
 
+/** The words of a User-Agent that name a program or a system, the telling ones first: most browsers name several. */
+const programs = [
+  [/\bEdg/, "Edge"],
+  [/\bOPR\//, "Opera"],
+  [/\bFirefox\/|\bFxiOS\//, "Firefox"],
+  [/\bHeadlessChrome\//, "Headless Chrome"],
+  [/\bChrom(?:e|ium)\/|\bCriOS\//, "Chrome"],
+  [/\bSafari\//, "Safari"],
+] as const;
+const systems = [
+  [/\bAndroid\b/, "Android"],
+  [/\biP(?:hone|ad)\b/, "iOS"],
+  [/\bMac OS X\b/, "macOS"],
+  [/\bWindows\b/, "Windows"],
+  [/\bCrOS\b/, "ChromeOS"],
+  [/\bLinux\b/, "Linux"],
+] as const;
+
+/** "Firefox, Linux": words of ours, since a request may send any text; null: none is known. */
+function programOf(userAgent: string): string | null {
+  const found = [programs, systems].flatMap((words) => words.find(([form]) => form.test(userAgent))?.[1] ?? []);
+  return found.length === 0 ? null : found.join(", ");
+}
+
 export const readBrowser = (web: Web, req: Request): Browser => ({
   id: readCookie(web, req, "browser"),
   session: readCookie(web, req, "session"),
+  program: programOf(req.headers["user-agent"] ?? ""),
   ...peerOf(web, req),
 });
 

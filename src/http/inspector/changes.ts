@@ -1,15 +1,30 @@
 import type { RawParameters } from "../../core/authorize/parameters.ts";
+import type { Context } from "../../core/context.ts";
 import { commandOn, flagWith } from "../../core/hint.ts";
 import { durationOf } from "../../core/time.ts";
-import type { OperationInput, OperationName, OperationOutput } from "../../core/operations/table.ts";
+import {
+  operations,
+  type OperationInput,
+  type OperationName,
+  type OperationOutput,
+} from "../../core/operations/table.ts";
 import { formatDuration, formatTime, timeZoneHere } from "../pages/templates/texts.ts";
 import { faultCommand, faultIn, faultOf } from "./fault-form.ts";
-import { addUserCommand, claimsIn, expireCommand, expiryIn, newUserIn, objectIn } from "./forms.ts";
+import {
+  addUserCommand,
+  editIn,
+  editUserCommand,
+  expireCommand,
+  expiryIn,
+  newUserIn,
+  objectIn,
+  withoutPassword,
+} from "./forms.ts";
 import type { Tab } from "./tabs.ts";
 
 /** The changes that the forms of the inspector make: one row each, with the command that does the same. */
 
-interface Change {
+export interface Change {
   /** The tab that has the form. */
   readonly tab: Tab;
   /** @param target a username, a client id, … @param value what was typed, where the form has a field */
@@ -22,7 +37,9 @@ interface Change {
   /** The value in words, for the sentence that says what was done. */
   readonly words?: (value: string, lang: string) => string;
   /** The value of a form with several fields. */
-  readonly read?: (body: RawParameters) => string;
+  readonly read?: (body: RawParameters, ctx: Context, target: string) => string | Promise<string>;
+  /** The value as an address and a page may have it. */
+  readonly withoutSecrets?: (value: string) => string;
 }
 
 /** Runs an operation for the person who asks. */
@@ -68,16 +85,25 @@ const table = {
     isOfFixtures: true,
     tab: "users",
     read: newUserIn,
+    withoutSecrets: withoutPassword,
     run: (run, _, user) => run("users.add", objectIn(user) as OperationInput<"users.add">),
     command: (_, user) => addUserCommand(objectIn(user)),
   },
-  "edit-claims": {
+  "edit-user": {
     operation: "users.edit",
     isOfFixtures: true,
     tab: "users",
-    read: claimsIn,
-    run: (run, username, claims) => run("users.edit", { username, claims: objectIn(claims) }),
-    command: (username, claims) => commandOn(["idp", "users", "edit"], username, ["--set", `claims=${claims}`]),
+    read: async (body, ctx, username) => editIn(body, await operations["users.show"].run(ctx, { username }, runner)),
+    withoutSecrets: withoutPassword,
+    run: (run, username, fields) => run("users.edit", { username, ...objectIn(fields) }),
+    command: (username, fields) => editUserCommand(username, objectIn(fields)),
+  },
+  "remove-user": {
+    operation: "users.remove",
+    isOfFixtures: true,
+    tab: "users",
+    run: (run, username) => run("users.remove", { username }),
+    command: (username) => commandOn(["idp", "users", "remove"], username),
   },
   revoke: {
     operation: "grants.revoke",

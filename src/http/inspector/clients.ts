@@ -3,23 +3,26 @@ import { bodyParameters } from "../input/params.ts";
 import { pageCommand } from "../pages/commands.ts";
 import { sendPage } from "../pages/page-writer.ts";
 import { runner } from "./changes.ts";
-import { changeView, matches, searchOf, shownRows, statusFor, tabView, type ShowTab } from "./tab.ts";
+import { askedOf, listView, matches, pageOf } from "./lists.ts";
+import { changeView, statusFor, tabView, type ShowTab } from "./tab.ts";
 import { renderClients } from "./views.ts";
 
 /** Clients, and a form for each that adds a redirect URI. */
 
 export const showClients: ShowTab = async (web, req, res, refusal) => {
-  const query = searchOf(req, bodyParameters(req));
+  const asked = askedOf(req, bodyParameters(req), ["q"]);
   const all = await operations["clients.list"].run(web.ctx, {}, runner);
   const nameOf = ({ client_name: name }: (typeof all)[number]): string => (typeof name === "string" ? name : "");
-  const found = all.filter((client) => matches(query, client.client_id, nameOf(client), ...client.redirect_uris));
+  const found = all.filter((client) =>
+    matches(asked.filters.q, client.client_id, nameOf(client), ...client.redirect_uris),
+  );
+  const part = pageOf(asked, found);
   const page = renderClients(web.renderer, {
     ...tabView(web, req, res, refusal),
-    query,
+    ...listView(asked, part),
     addCommand: pageCommand(web, ["idp", "clients", "add", "shop", "--redirect-uri", "http://localhost:3000/callback"])
       .command,
-    more: Math.max(0, found.length - shownRows),
-    clients: found.slice(0, shownRows).map((client) => ({
+    clients: part.rows.map((client) => ({
       id: client.client_id,
       name: nameOf(client),
       isPublic: client.public,

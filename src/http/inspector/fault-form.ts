@@ -13,7 +13,7 @@ import { single } from "../input/params.ts";
 interface FaultField {
   /** The name of the operation's field. */
   readonly name: string;
-  readonly kind: "text" | "number" | "lines" | "list" | "tick";
+  readonly kind: "text" | "number" | "lines" | "list" | "tick" | "name";
   /** Only for a list. The first one is selected. */
   readonly options: readonly string[];
   /** Whether the page explains the field. */
@@ -40,7 +40,7 @@ const faultForm: { readonly groups: readonly Group[] } = {
       name: "requests",
       fields: [
         field("list", "endpoint", ["any", ...faultEndpoints]),
-        ...[field("text", "client"), field("text", "user"), field("text", "grant_type")],
+        ...[field("name", "client"), field("name", "user"), field("text", "grant_type")],
         field("list", "method", ["", ...faultMethods]),
         ...[field("number", "times"), field("number", "skip"), field("tick", "always")],
       ],

@@ -2,11 +2,16 @@ import type { RawParameters } from "../../core/authorize/parameters.ts";
 import { OperationError } from "../../core/errors.ts";
 import { commandOn, flagWith } from "../../core/hint.ts";
 import { parseJson } from "../../text/json-depth.ts";
-import { isObject, type JsonObject } from "../../text/json-object.ts";
+import { isObject, sameJson, type JsonObject } from "../../text/json-object.ts";
 import { expirable } from "../../core/controls/expire.ts";
-import { single } from "../input/params.ts";
+import { editedRoles } from "../../core/users/roles.ts";
+import type { UserView } from "../../core/users/users.ts";
+import { every, single } from "../input/params.ts";
 
 /** Forms with several fields: each becomes the JSON that the operation takes, and the command that does the same. */
+
+/** What users may have beside their password. */
+export const factorsOfUsers = ["otp", "passkey"] as const;
 
 const typed = (body: RawParameters, name: string): string => (single(body, name) ?? "").trim();
 
@@ -28,19 +33,35 @@ const rolesIn = (body: RawParameters): readonly string[] =>
     .map((role) => role.trim())
     .filter((role) => role !== "");
 
-const flagsOf = (entry: JsonObject): readonly string[] => {
-  const { email, displayName, claims } = entry;
-  return [
-    ...(typeof email === "string" ? flagWith("--email", email) : []),
-    ...(typeof displayName === "string" ? flagWith("--display-name", displayName) : []),
-    ...(claims === undefined ? [] : ["--set", `claims=${JSON.stringify(claims)}`]),
-  ];
+/** A value of a field that the commands take as JSON. */
+const setting = (name: string, value: unknown): readonly string[] =>
+  value === undefined ? [] : ["--set", `${name}=${JSON.stringify(value)}`];
+
+/** The fields of a user as flags. A password is read from standard input, so that no history keeps it. */
+const flagsOf = ({ email, displayName, claims, factors, password }: JsonObject): readonly string[] => [
+  ...(typeof email === "string" ? flagWith("--email", email) : setting("email", email)),
+  ...(typeof displayName === "string" ? flagWith("--display-name", displayName) : []),
+  ...(password === undefined ? [] : ["--password-stdin"]),
+  ...setting("factors", factors),
+  ...setting("claims", claims),
+];
+
+/** As it was typed: a password may begin with a space. */
+const passwordIn = (body: RawParameters): { readonly password?: string } => {
+  const password = single(body, "password");
+  return password === undefined ? {} : { password };
 };
+
+/** What somebody typed, without the password: a page says only that there was one. */
+export function withoutPassword(json: string): string {
+  const { password, ...fields } = objectIn(json);
+  return JSON.stringify({ ...fields, ...(password !== undefined && { password: "" }) });
+}
 
 export function newUserIn(body: RawParameters): string {
   const roles = rolesIn(body);
   const entry = filled(body, ["username", "email", "displayName"]);
-  return JSON.stringify({ ...entry, ...(roles.length > 0 && { claims: { roles } }) });
+  return JSON.stringify({ ...entry, ...passwordIn(body), ...(roles.length > 0 && { claims: { roles } }) });
 }
 
 const nameIn = ({ username }: JsonObject): string => (typeof username === "string" ? username : "");
@@ -48,8 +69,11 @@ const nameIn = ({ username }: JsonObject): string => (typeof username === "strin
 export const addUserCommand = (entry: JsonObject): readonly string[] =>
   commandOn(["idp", "users", "add"], nameIn(entry), flagsOf(entry));
 
+export const editUserCommand = (username: string, fields: JsonObject): readonly string[] =>
+  commandOn(["idp", "users", "edit"], username, flagsOf(fields));
+
 /** The roles, and the other claims as JSON. @throws {OperationError} usage */
-export function claimsIn(body: RawParameters): string {
+function claimsIn(body: RawParameters, user: UserView): JsonObject {
   const text = typed(body, "claims");
   let others: unknown;
   try {
@@ -59,8 +83,25 @@ export function claimsIn(body: RawParameters): string {
   }
   if (!isObject(others))
     throw new OperationError("usage", 'the claims must be a JSON object, such as {"tenant":"acme"}');
-  const roles = rolesIn(body);
-  return JSON.stringify({ ...(roles.length > 0 && { roles }), ...others });
+  const given = rolesIn(body);
+  // A claim that is one text stays one.
+  const roles = sameJson(given, editedRoles(user)) ? user.claims["roles"] : given.length > 0 ? given : undefined;
+  return { ...(roles !== undefined && { roles }), ...others };
+}
+
+/** The fields of a user that differ from what they are; a password where one was typed. @throws {OperationError} usage */
+export function editIn(body: RawParameters, user: UserView): string {
+  const email = typed(body, "email");
+  const displayName = typed(body, "displayName");
+  const given = {
+    email: email === "" ? null : email,
+    // No user is without a name.
+    displayName: displayName === "" ? user.displayName : displayName,
+    factors: factorsOfUsers.filter((factor) => every(body, "factors").includes(factor)),
+    claims: claimsIn(body, user),
+  };
+  const changed = Object.entries(given).filter(([name, value]) => !sameJson(value, user[name as keyof typeof given]));
+  return JSON.stringify({ ...Object.fromEntries(changed), ...passwordIn(body) });
 }
 
 /** Which of `access`, `refresh`, `sessions` and `codes`, and whose; of everybody where no name is given. */

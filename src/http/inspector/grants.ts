@@ -3,14 +3,16 @@ import { bodyParameters } from "../input/params.ts";
 import { pageCommand } from "../pages/commands.ts";
 import { sendPage } from "../pages/page-writer.ts";
 import { runner } from "./changes.ts";
-import { changeView, matches, searchOf, shownRows, statusFor, tabView, type ShowTab } from "./tab.ts";
+import { askedOf, listView, matches, pageOf, shownRows } from "./lists.ts";
+import { changeView, statusFor, tabView, type ShowTab } from "./tab.ts";
 import { renderGrants } from "./views.ts";
 
 /** Grants, with a button to revoke, and sessions, with a button to end. The newest come first. */
 
 export const showGrants: ShowTab = async (web, req, res, refusal) => {
   const { ctx } = web;
-  const query = searchOf(req, bodyParameters(req));
+  const asked = askedOf(req, bodyParameters(req), ["q"]);
+  const { q: query } = asked.filters;
   const allGrants = await operations["grants.list"].run(ctx, {}, runner);
   const allSessions = await operations["sessions.list"].run(ctx, {}, runner);
   const grants = allGrants
@@ -21,7 +23,7 @@ export const showGrants: ShowTab = async (web, req, res, refusal) => {
     .toSorted((a, b) => b.signedInAt.localeCompare(a.signedInAt));
   const page = renderGrants(web.renderer, {
     ...tabView(web, req, res, refusal),
-    query,
+    ...listView(asked, pageOf(asked, [])),
     signInCommand: pageCommand(web, ["idp", "login"]).command,
     more: Math.max(0, grants.length - shownRows) + Math.max(0, sessions.length - shownRows),
     grants: grants.slice(0, shownRows).map((grant) => ({

@@ -3,8 +3,8 @@
  *
  * sign-ins/ shows what the ledger holds: flows.ts groups its requests, steps.ts and checks.ts say what happened in each.
  *
- * access.ts lets in whoever has the cookie. tab.ts has what all tabs share, and takes the form that changes something (changes.ts). A file
- * for each tab makes its view (views.ts). issuers.ts leads to the other issuers of the process.
+ * access.ts lets in whoever has the cookie. tab.ts has what all tabs share. change.ts takes the form that changes something, and changes.ts
+ * lists the changes. A file for each tab makes its view (views.ts). issuers.ts leads to the other issuers of the process.
  */
 import type { Request, Response } from "express";
 import { leadTo } from "../answer/answer.ts";
@@ -14,12 +14,13 @@ import type { Route } from "../route.ts";
 import { roles, type Role } from "../../core/operators/roles.ts";
 import type { Web } from "../web.ts";
 import { asAsked, insidersOnly, inspectorHref, signInPath, takeKey } from "./access.ts";
+import { getChange, postChange } from "./change.ts";
 import { showClients } from "./clients.ts";
 import { issuerPath, postIssuer } from "./issuers.ts";
 import { showFixtures } from "./fixtures.ts";
 import { showGrants } from "./grants.ts";
 import { getScript, getSignIn, getStream, showSignIns, streamPath } from "./sign-ins/sign-ins.ts";
-import { changePath, getChange, postChange, type ShowTab } from "./tab.ts";
+import { changePath, type ShowTab } from "./tab.ts";
 import { showTesting } from "./testing.ts";
 import { postTokens, showTokens } from "./tokens.ts";
 import { showUsers } from "./users.ts";

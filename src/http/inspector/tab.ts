@@ -1,30 +1,24 @@
 import type { Request, Response } from "express";
 import type { RawParameters } from "../../core/authorize/parameters.ts";
 import { OperationError, problemText } from "../../core/errors.ts";
-import { perform } from "../../core/operations/table.ts";
-import { InteractionError } from "../../core/sign-in/interactions.ts";
-import { performed } from "../api/api.ts";
+import { operations } from "../../core/operations/table.ts";
 import { fixtureFiles } from "../../core/seed/in-use.ts";
 import { hashOf, sameSecret } from "../../core/secrets.ts";
 import { showClock } from "../../core/clock.ts";
-import { flowForm } from "../../core/ledger/filter.ts";
 import { answerTo } from "../answer/error-answers.ts";
-import { redirect } from "../answer/answer.ts";
-import { bodyParameters, queryParameters, single } from "../input/params.ts";
+import { bodyParameters, every, queryParameters, single } from "../input/params.ts";
 import { pageCommand, pageFix } from "../pages/commands.ts";
 import { viewFor } from "../pages/reader.ts";
 import type { Text } from "../pages/templates/texts.ts";
 import type { Web } from "../web.ts";
-import { asAsked, changeOf, csrfOf, inspectorHref, mayHere, signInPath } from "./access.ts";
-import { changeNamed, commandFor, operationOf, type ChangeName } from "./changes.ts";
+import { csrfOf, inspectorHref, mayHere } from "./access.ts";
+import { changeNamed, commandFor, operationOf, runner, type ChangeName } from "./changes.ts";
 import { issuersView } from "./issuers.ts";
-import { tabs, type Tab } from "./tabs.ts";
-import type { ChangeView, TabView } from "./views.ts";
+import { proposedValues } from "./lists.ts";
+import { tabs } from "./tabs.ts";
+import type { ChangeView, NamesView, TabView } from "./views.ts";
 
-/** What the tabs have in common: their frame, their search, and the form that changes something. */
-
-/** How many rows of a list are shown. */
-export const shownRows = 100;
+/** What the tabs have in common: their frame, their search, and what the last form did. */
 
 /** Shows a tab. @param refusal why its form was refused; null: no form was sent */
 export type ShowTab = (web: Web, req: Request, res: Response, refusal: OperationError | null) => Promise<void>;
@@ -39,10 +33,10 @@ function bannerFor({ ctx }: Web): TabView["banner"] {
 }
 
 /** What the forms of the tabs ask for, without the token that is verified. */
-const typedFields = ["change", "target", "value", "username", "email", "displayName", "roles", "claims"];
+const typedFields = ["change", "target", "value", "username", "email", "displayName", "roles", "claims", "factors"];
 
 const typedIn = (body: RawParameters): TabView["typed"] =>
-  Object.fromEntries(typedFields.map((name) => [name, single(body, name) ?? ""]));
+  Object.fromEntries(typedFields.map((name) => [name, every(body, name).join(" ")]));
 
 export function tabView(web: Web, req: Request, res: Response, refusal: OperationError | null): TabView {
   const view = viewFor(web, req, res);
@@ -69,19 +63,19 @@ export function tabView(web: Web, req: Request, res: Response, refusal: Operatio
 const hintLine = ({ advice, fix }: ReturnType<typeof pageFix>): string =>
   [advice, fix].filter((part) => part !== null).join(" ");
 
+/** The names that forms propose. */
+export async function namesIn({ ctx }: Web): Promise<NamesView> {
+  const users = await operations["users.list"].run(ctx, { limit: proposedValues }, runner);
+  const clients = await operations["clients.list"].run(ctx, {}, runner);
+  return {
+    users: users.map(({ username }) => username),
+    clients: clients.slice(0, proposedValues).map(({ client_id: id }) => id),
+  };
+}
+
 /** The status of a tab that shows a refusal. */
 export const statusFor = (web: Web, refusal: OperationError | null): number =>
   refusal === null ? 200 : answerTo(refusal, web.commandLine).status;
-
-/** The search text: from the address, or from the page whose form was refused. */
-export const searchOf = (req: Request, body: RawParameters = {}): string =>
-  (single(queryParameters(req), "q") ?? single(body, "q") ?? "").trim();
-
-/** Whether a text is found in one of the values, without regard to the case of ASCII letters. */
-export const matches = (query: string, ...values: readonly string[]): boolean => {
-  const wanted = query.toLowerCase();
-  return values.some((value) => value.toLowerCase().includes(wanted));
-};
 
 export const changeView = (web: Web, name: ChangeName, target: string, value?: string): ChangeView => ({
   kind: name,
@@ -92,7 +86,7 @@ export const changeView = (web: Web, name: ChangeName, target: string, value?: s
 });
 
 /** A proof for one session. Without it, anybody could write an address that claims that something was done. */
-const proofOf = (csrf: string, ...done: readonly string[]): string => hashOf([csrf, ...done].join("\n"));
+export const proofOf = (csrf: string, ...done: readonly string[]): string => hashOf([csrf, ...done].join("\n"));
 
 /** What is left to do for a change that fixtures could make too. */
 function laterFor({ ctx }: Web): Text {
@@ -116,40 +110,3 @@ function doneIn(web: Web, req: Request, lang: string): TabView["done"] {
     ...pageCommand(web, change.command(target, value)),
   };
 }
-
-/** Leads to the tab that has the form of a change. */
-export const getChange = (web: Web) => (req: Request, res: Response) => {
-  const change = changeNamed(single(queryParameters(req), "change") ?? "");
-  redirect(res, inspectorHref(web, tabs[change?.tab ?? "sign-ins"]));
-};
-
-/** Makes the change of a form, and redirects back to its tab, or to the sign-in whose fix it is. @param shows each tab, with the refusal */
-export const postChange = (all: Web, shows: Readonly<Record<Tab, ShowTab>>) => async (req: Request, res: Response) => {
-  const body = changeOf(all, req);
-  const [name = "", target = "", q = "", flow = ""] = ["change", "target", "q", "flow"].map((field) =>
-    single(body, field),
-  );
-  const change = changeNamed(name);
-  const web = asAsked(all, req);
-  const { operator } = web;
-  if (operator === undefined) throw new InteractionError("csrf");
-  if (change === null) throw new OperationError("usage", `there is no change "${name}"`);
-  let value: string;
-  try {
-    value = change.read?.(body) ?? single(body, "value")?.trim() ?? "";
-    const runner = { server: null, by: operator };
-    await change.run(
-      (asked, input) =>
-        performed(web, { name: asked, input, by: operator, status: 200 }, () => perform(web.ctx, asked, input, runner)),
-      ...([target, value] as const),
-    );
-  } catch (error) {
-    if (!(error instanceof OperationError)) throw error;
-    await shows[change.tab](web, req, res, error);
-    return;
-  }
-  const proof = proofOf(csrfOf(web, req), name, target, value);
-  const query = new URLSearchParams({ ...(q !== "" && { q }), done: name, target, value, proof });
-  const page = flowForm.test(flow) ? signInPath + flow : tabs[change.tab];
-  redirect(res, `${inspectorHref(web, page)}?${query.toString()}`);
-};

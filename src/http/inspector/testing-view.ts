@@ -3,11 +3,11 @@ import type { Renderer } from "../pages/templates/render.ts";
 import { formatNumber, formatTime, timeZoneHere } from "../pages/templates/texts.ts";
 import { clockWords } from "./banner.ts";
 import type { FaultFieldGroup, FaultPresetView } from "./fault-form.ts";
-import { tabPage, type ChangeView, type TabView } from "./views.ts";
+import { tabPage, type ChangeView, type NamesView, type TabView } from "./views.ts";
 
 /** The tab of the clock and the faults, and of all else that a tester does to the server. */
 
-export interface TestingView extends TabView {
+export interface TestingView extends TabView, NamesView {
   readonly clock: {
     /** ISO 8601. */
     readonly now: string;

@@ -7,7 +7,7 @@ import { pageCommand } from "../pages/commands.ts";
 import { sendPage } from "../pages/page-writer.ts";
 import { runner } from "./changes.ts";
 import { faultCommand, faultFormWith, faultIn, faultPresets } from "./fault-form.ts";
-import { changeView, statusFor, tabView, type ShowTab } from "./tab.ts";
+import { changeView, namesIn, statusFor, tabView, type ShowTab } from "./tab.ts";
 import { renderTesting } from "./testing-view.ts";
 
 /** The tab of the clock and the faults. */
@@ -54,6 +54,7 @@ export const showTesting: ShowTab = async (web, req, res, refusal) => {
       command: pageCommand(web, faultCommand(faultIn(fields))).command,
     })),
     isOpen: typed !== null,
+    ...(await namesIn(web)),
     groups: faultFormWith(typed, refusal?.problems ?? []),
   });
   sendPage(res, statusFor(web, refusal), page);

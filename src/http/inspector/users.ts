@@ -1,22 +1,23 @@
 import { baseOf } from "../../core/endpoints.ts";
-import { pageOfUsers } from "../../core/login/picker.ts";
+import { lookedThrough, pageOfUsers, rolesAndGroups, userStatuses } from "../../core/login/picker.ts";
 import { editedRoles, tellingRoles } from "../../core/users/roles.ts";
 import type { User } from "../../store/store.ts";
 import { bodyParameters } from "../input/params.ts";
 import { pageCommand } from "../pages/commands.ts";
-import { addUser } from "../pages/login.ts";
+import { addUser, statusNamed } from "../pages/login.ts";
 import { sendPage } from "../pages/page-writer.ts";
 import type { Web } from "../web.ts";
 import type { ChangeName } from "./changes.ts";
-import { changeView, searchOf, shownRows, statusFor, tabView, type ShowTab } from "./tab.ts";
+import { askedOf, choice, listView, proposal, shownRows } from "./lists.ts";
+import { changeView, statusFor, tabView, type ShowTab } from "./tab.ts";
 import { renderUsers, type UsersView } from "./views.ts";
 
-/** Users: suspend, ban, restore, and a link to sign in as one of them. */
+/** Users: a form for each with what can be changed, and a link to sign in as one of them. */
 
 const changesOf: Readonly<Record<User["status"], readonly ChangeName[]>> = {
-  active: ["suspend", "ban"],
-  suspended: ["restore", "ban"],
-  banned: ["restore"],
+  active: ["suspend", "ban", "remove-user"],
+  suspended: ["restore", "ban", "remove-user"],
+  banned: ["restore", "remove-user"],
 };
 
 /** The claims without the roles, which have a field of their own. */
@@ -30,22 +31,36 @@ function rowOf(web: Web, user: User): UsersView["users"][number] {
     roles: tellingRoles(user),
     rolesText: editedRoles(user).join(", "),
     claims: JSON.stringify(otherClaims(user), null, 2),
-    edit: changeView(web, "edit-claims", username, JSON.stringify(user.claims)),
+    factors: user.factors ?? [],
+    edit: changeView(web, "edit-user", username, '{"email":"EMAIL"}'),
     signInHref: web.ctx.settings.try_it ? `${baseOf(web.ctx.address)}/?${hint}` : null,
     signInCommand: pageCommand(web, ["idp", "login", "--user", username, "--approve"]).command,
     changes: changesOf[status].map((name) => changeView(web, name, username)),
   };
 }
 
+const statuses = Object.fromEntries(userStatuses.map((one) => [one, { key: `status.${one}`, values: {} }]));
+
 export const showUsers: ShowTab = async (web, req, res, refusal) => {
-  const query = searchOf(req, bodyParameters(req));
-  const { users, total } = await pageOfUsers(web.ctx, { query, page: 1, size: shownRows, first: null });
+  const asked = askedOf(req, bodyParameters(req), ["q", "status", "role", "group"]);
+  const { q: query, ...filter } = asked.filters;
+  const tab = tabView(web, req, res, refusal);
+  const status = statusNamed(web, tab.lang, query);
+  const found = await pageOfUsers(web.ctx, {
+    ...{ query, page: asked.page, size: shownRows, first: null, status, filter },
+  });
+  const { users, everybody } = found;
+  const { roles, groups } = await rolesAndGroups(web.ctx);
   const page = renderUsers(web.renderer, {
-    ...tabView(web, req, res, refusal),
-    query,
+    ...tab,
+    ...listView(asked, { ...found, rows: users }, [
+      choice(asked, ["status", "inspector.status"], statuses),
+      proposal(asked, ["role", "inspector.role"], roles),
+      proposal(asked, ["group", "inspector.group"], groups),
+    ]),
+    beyond: everybody > lookedThrough ? { looked: lookedThrough, everybody } : null,
     addCommand: addUser(web),
     add: changeView(web, "add-user", "new", '{"username":"erin"}'),
-    more: total - users.length,
     users: users.map((user) => rowOf(web, user)),
   });
   sendPage(res, statusFor(web, refusal), page);

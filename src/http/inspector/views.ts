@@ -5,6 +5,8 @@ import { formatNumber, formatTime, timeZoneHere, type Text } from "../pages/temp
 import type { View } from "../pages/views.ts";
 import { bannerOf, type BannerView } from "./banner.ts";
 import type { ChangeName } from "./changes.ts";
+import { factorsOfUsers } from "./forms.ts";
+import { listData, type ListView } from "./lists.ts";
 import { tabs, type Tab } from "./tabs.ts";
 
 /** What each tab of the inspector shows, and its page. */
@@ -80,6 +82,12 @@ export interface TabView extends View {
   } | null;
 }
 
+/** The names that a form proposes. */
+export interface NamesView {
+  readonly users: readonly string[];
+  readonly clients: readonly string[];
+}
+
 /** A form with one button. */
 export interface ChangeView {
   readonly kind: ChangeName;
@@ -94,14 +102,9 @@ export interface ChangeView {
   readonly beside?: string | null;
 }
 
-/** A list that can be searched. */
-export interface ListView extends TabView {
-  readonly query: string;
-  /** How many more there are than the page shows. */
-  readonly more: number;
-}
-
-export interface UsersView extends ListView {
+export interface UsersView extends TabView, ListView {
+  /** Where there are more users than a search looks through. */
+  readonly beyond: { readonly looked: number; readonly everybody: number } | null;
   /** The next step if there is no user. */
   readonly addCommand: string;
   readonly add: ChangeView;
@@ -115,6 +118,7 @@ export interface UsersView extends ListView {
     readonly rolesText: string;
     /** The other claims; JSON. */
     readonly claims: string;
+    readonly factors: readonly string[];
     readonly edit: ChangeView;
     /** A page that begins a sign-in as this user; null: the setting `try_it` is off. */
     readonly signInHref: string | null;
@@ -123,7 +127,7 @@ export interface UsersView extends ListView {
   }[];
 }
 
-export interface ClientsView extends ListView {
+export interface ClientsView extends TabView, ListView {
   /** The next step if there is no client. */
   readonly addCommand: string;
   readonly clients: readonly {
@@ -138,7 +142,9 @@ export interface ClientsView extends ListView {
   }[];
 }
 
-export interface GrantsView extends ListView {
+export interface GrantsView extends TabView, ListView {
+  /** How many more there are than the page shows. */
+  readonly more: number;
   /** The next step if there is no grant. */
   readonly signInCommand: string;
   readonly grants: readonly {
@@ -162,24 +168,6 @@ export interface GrantsView extends ListView {
   }[];
 }
 
-export interface TokensView extends TabView {
-  readonly action: string;
-  readonly command: string;
-  readonly tokens: readonly TokenView[];
-}
-
-export interface TokenView {
-  /** Its member in the token response; null: the token was pasted alone. */
-  readonly name: string | null;
-  /** JSON. */
-  readonly header: string;
-  readonly payload: string;
-  readonly valid: boolean;
-  /** Each check, as `idp token verify` words it. English. */
-  readonly checks: readonly { readonly name: string; readonly ok: boolean; readonly detail: string }[];
-  readonly notes: readonly string[];
-}
-
 export interface FixturesView extends TabView {
   /** The names of the files; null: no file, but the built-in demo or what a program passed. */
   readonly sources: readonly (string | null)[];
@@ -195,7 +183,9 @@ export const tabData = (writer: ReturnType<typeof writerOf>, view: TabView, tab:
   ...view,
   banner: bannerOf(writer, view.banner),
   tabs: Object.entries(tabs).map(([name, path]) => ({ name, href: view.href + path, current: name === tab })),
-  refusedWords: writer.say(tab === "tokens" ? "inspector.not-checked" : "inspector.refused"),
+  refusedWords: writer.say(
+    tab === "tokens" && (view.typed["change"] ?? "") === "" ? "inspector.not-checked" : "inspector.refused",
+  ),
   doneText: view.done && [view.done.text, view.done.later ?? []].flat().map(writer.plain).join(" "),
 });
 
@@ -205,27 +195,33 @@ export function tabPage(
   view: TabView,
   tab: Tab,
   content: (writer: ReturnType<typeof writerOf>) => object,
-  headers = formPageHeaders,
+  { headers = formPageHeaders, copies = false } = {},
 ): Page {
   const writer = writerOf(renderer, view);
-  const heading = { name: "inspector", state: tab, title: writer.say(`inspector.tab-${tab}`) };
+  const heading = { name: "inspector", state: tab, title: writer.say(`inspector.tab-${tab}`), copies };
   return writer.page(`inspector/${tab}`, heading, { ...tabData(writer, view, tab), ...content(writer) }, headers);
 }
 
-export const moreWords = ({ more }: ListView, lang: string): string | null =>
-  more > 0 ? formatNumber(more, lang) : null;
-
 export const renderUsers = (renderer: Renderer, view: UsersView): Page =>
-  tabPage(renderer, view, "users", ({ lang }) => ({ moreWords: moreWords(view, lang) }));
+  tabPage(renderer, view, "users", (writer) => ({
+    ...listData(writer, view),
+    allFactors: factorsOfUsers,
+    beyond: view.beyond && {
+      looked: formatNumber(view.beyond.looked, writer.lang),
+      everybody: formatNumber(view.beyond.everybody, writer.lang),
+    },
+  }));
 
 export const renderClients = (renderer: Renderer, view: ClientsView): Page =>
-  tabPage(renderer, view, "clients", ({ lang }) => ({ moreWords: moreWords(view, lang) }));
+  tabPage(renderer, view, "clients", (writer) => listData(writer, view));
 
 export const renderGrants = (renderer: Renderer, view: GrantsView): Page =>
-  tabPage(renderer, view, "grants", ({ lang }) => {
+  tabPage(renderer, view, "grants", (writer) => {
+    const { lang } = writer;
     const time = (iso: string): string => formatTime(iso, lang, timeZoneHere());
     return {
-      moreWords: moreWords(view, lang),
+      ...listData(writer, view),
+      moreWords: view.more > 0 ? formatNumber(view.more, lang) : null,
       grants: view.grants.map((grant) => ({ ...grant, atWords: time(grant.at) })),
       sessions: view.sessions.map((session) => ({
         ...session,
@@ -235,8 +231,5 @@ export const renderGrants = (renderer: Renderer, view: GrantsView): Page =>
     };
   });
 
-export const renderTokens = (renderer: Renderer, view: TokensView): Page =>
-  tabPage(renderer, view, "tokens", () => ({}));
-
 export const renderFixtures = (renderer: Renderer, view: FixturesView): Page =>
-  tabPage(renderer, view, "fixtures", () => ({}), plainPageHeaders);
+  tabPage(renderer, view, "fixtures", () => ({}), { headers: plainPageHeaders });

@@ -3,7 +3,7 @@ import type { User } from "../../store/store.ts";
 import { devicePath } from "../../core/endpoints.ts";
 import { addUnknownUser, restoreUser } from "../../core/fix-commands.ts";
 import { barredState, login, showLogin, type LoginPage, type LoginResult } from "../../core/login/login.ts";
-import { lookedThrough, pageOfUsers } from "../../core/login/picker.ts";
+import { fold, lookedThrough, pageOfUsers, userStatuses } from "../../core/login/picker.ts";
 import { takeStep } from "../oauth/authorize.ts";
 import { inspectCommand, pageCommand, pageFix } from "./commands.ts";
 import { personOf } from "./person.ts";
@@ -87,7 +87,7 @@ async function sendLogin(
         ? null
         : reauth !== null
           ? pickerOf(web, path, reauth)
-          : await pickerView(web, path, query, page.likely?.id ?? null),
+          : await pickerView(web, path, query, { first: page.likely?.id ?? null, lang: shown.lang }),
     username: refusal?.username ?? reauth?.username ?? page.loginHint ?? "",
     onlyUser: refusal === null ? (reauth?.username ?? null) : null,
     isFixed: !page.mayBeAnother,
@@ -118,17 +118,27 @@ export function returnOf(redirectUri: string): Pick<LoginView, "returnsToApp"> &
   return { returnTo: isOnWeb ? hostOf(redirectUri) : redirectUri, returnsToApp: !isOnWeb };
 }
 
-/** @param first the user shown before all others */
+/** The status that a search names, in English or in the language of the page; null: it names none. */
+export function statusNamed({ renderer: { texts } }: Web, lang: string, query: string): User["status"] | null {
+  const typed = fold(query.trim());
+  const wordsFor = (status: string): string => texts.plain(lang, { key: `status.${status}`, values: {} });
+  return userStatuses.find((status) => [status, fold(wordsFor(status))].includes(typed)) ?? null;
+}
+
+/** @param reader `first`: the user shown before all others */
 async function pickerView(
   web: Web,
   href: string,
   parameters: RawParameters,
-  first: string | null,
+  { first, lang }: { readonly first: string | null; readonly lang: string },
 ): Promise<PickerView> {
   const query = single(parameters, "q") ?? "";
   const asked = Number(single(parameters, "page") ?? "1");
   const page = Number.isInteger(asked) && asked > 0 && asked < 100_000 ? asked : 1;
-  const found = await pageOfUsers(web.ctx, { query, page, size: pickerPageSize, first });
+  const found = await pageOfUsers(web.ctx, {
+    ...{ query, page, size: pickerPageSize, first },
+    status: statusNamed(web, lang, query),
+  });
   const { users, total, pages, everybody } = found;
   const beyond = everybody > lookedThrough ? { looked: lookedThrough, everybody } : null;
   return { href, query, users: users.map(personOf), total, page: found.page, pages, beyond, addCommand: addUser(web) };

@@ -12,6 +12,7 @@ import {
   formatClock,
   formatDuration,
   formatNumber,
+  formatMoment,
   formatTime,
   nameOfLanguage,
   timeZoneHere,
@@ -153,7 +154,11 @@ export function renderAccount(renderer: Renderer, view: AccountView, timeZone = 
       script: view.passkeyOptions === null ? null : passkeyScript(renderer, view.base),
       passkeys: view.passkeys.map((one) => ({ ...one, sinceWords: time(one.since) })),
       fields: view.fields.map(field),
-      sessions: view.sessions.map((session) => ({ ...session, sinceWords: time(session.since) })),
+      // To the second, since several sessions may begin within a minute.
+      sessions: view.sessions.map((session) => ({
+        ...session,
+        sinceWords: formatMoment(session.since, lang, timeZone),
+      })),
       languages: view.languages.map((code) => ({ code, name: nameOfLanguage(code), current: code === view.language })),
       themes: themes.map((name) => ({ name, key: `theme.${name}`, current: name === view.chosenTheme })),
       apps: view.apps.map((app) => ({
@@ -227,6 +232,8 @@ export function renderError(renderer: Renderer, view: ErrorView): Page {
   const key = `error.${view.kind}`;
   const sentence = plain({ key: `${key}.sentence`, values: { wait: formatDuration(view.retryAfter ?? 0, lang) } });
   const comparison = view.mismatch && compare(view.mismatch, plain);
+  // The message is English, as programs get it. Developers who read another language get the gist in theirs.
+  const gist = lang === renderer.texts.fallback ? null : plain({ key: `${key}.developer`, values: {} });
   // An option is not broken at its hyphens.
   const fixWords = view.fix?.split(" ").map((text) => ({ text, isOption: text.startsWith("--") })) ?? [];
   return page(
@@ -237,7 +244,7 @@ export function renderError(renderer: Renderer, view: ErrorView): Page {
       failed: true,
       copies: view.fix !== null,
     },
-    { ...view, sentence, comparison, fixWords },
+    { ...view, sentence, comparison, gist, fixWords },
     plainPageHeaders,
   );
 }

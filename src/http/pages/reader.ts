@@ -64,7 +64,7 @@ const ownParameters = ({ ctx }: Web): Readonly<Partial<Record<RouteName, readonl
   factor: ["instead"],
   account: ["removed", "gone", "saved", "ended", "passkey-added", "passkey-removed", "passkey-refused"],
   root: ["login_hint"],
-  inspector: ["q", "change", "flow"],
+  inspector: [...["q", "page", "change", "flow"], ...["state", "status", "client", "user", "error", "role", "group"]],
 });
 
 /** What the links to another language repeat of the query: parameters of this page alone, and of them nothing that may be a secret. */

@@ -31,8 +31,9 @@ export interface HomeView extends BeginView {
 }
 
 export function renderHome(renderer: Renderer, view: HomeView): Page {
-  const { page, say } = writerOf(renderer, view);
-  const heading = { state: view.tryIt ? "try-it" : "default", title: say("home.title") };
+  const { page, plain } = writerOf(renderer, view);
+  const title = plain({ key: "home.title", values: { name: view.brand.name } });
+  const heading = { state: view.tryIt ? "try-it" : "default", title };
   return page("home", heading, view, view.beginAction === null ? plainPageHeaders : formPageHeaders);
 }
 

@@ -168,6 +168,8 @@ export interface AccountView extends View {
     readonly current: boolean;
     /** Whether the user gave a password; otherwise the user was picked from the list. */
     readonly byPassword: boolean;
+    /** "Firefox, Linux"; null: unknown. */
+    readonly browser: string | null;
   }[];
   /** How many more there are. */
   readonly moreSessions: number;

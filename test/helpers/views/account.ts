@@ -26,8 +26,8 @@ const account: AccountView = {
     },
   ],
   sessions: [
-    { sid: "s-1", since: "2026-11-20T12:04:00.000Z", current: true, byPassword: true },
-    { sid: "s-2", since: "2026-11-19T08:30:00.000Z", current: false, byPassword: false },
+    { sid: "s-1", since: "2026-11-20T12:04:00.000Z", current: true, byPassword: true, browser: "Firefox, Linux" },
+    { sid: "s-2", since: "2026-11-19T08:30:00.000Z", current: false, byPassword: false, browser: null },
   ],
   moreSessions: 0,
   languages: ["en", "tr"],

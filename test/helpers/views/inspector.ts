@@ -4,13 +4,15 @@ import { faultFormWith, faultPresets } from "../../../src/http/inspector/fault-f
 import type { SignInsView, SignInView } from "../../../src/http/inspector/sign-ins/sign-in-views.ts";
 import { stepsOf } from "../../../src/http/inspector/sign-ins/steps.ts";
 import { otherRecords, passedRecords, refusedRecords } from "../sample-flows.ts";
+import type { ConfirmView } from "../../../src/http/inspector/change.ts";
+import { choice, listView, pageOf, proposal, type ListView } from "../../../src/http/inspector/lists.ts";
+import { makeToken, tokenFormIn, type TokensView } from "../../../src/http/inspector/token-form.ts";
 import type {
   ClientsView,
   ClosedView,
   FixturesView,
   GrantsView,
   OpenedView,
-  TokensView,
   UsersView,
 } from "../../../src/http/inspector/views.ts";
 
@@ -33,6 +35,17 @@ const tab = {
   refused: null,
 };
 
+/** A list with filters, of which a page is shown. */
+function list(q = "", { page = 1, total = 1 } = {}, filters: readonly string[] = []): ListView {
+  const asked = { filters: { q }, page };
+  return listView(asked, pageOf(asked, Array.from({ length: total })), [
+    ...filters
+      .slice(0, 1)
+      .map((name) => choice(asked, [name, "inspector.status"], { active: { key: "status.active", values: {} } })),
+    ...filters.slice(1).map((name) => proposal(asked, [name, `inspector.${name}`], ["admin", "support"])),
+  ]);
+}
+
 const closed: ClosedView = { ...common, why: "cookie", command: "npx dev-idp open", href: "/_idp/" };
 
 export const closedViews = {
@@ -53,22 +66,25 @@ const row = (
   ...{ username, displayName, email: `${username}@example.test`, status, roles },
   rolesText: roles.join(", "),
   claims: '{\n  "tenant": "acme"\n}',
+  factors: ["otp"],
   edit: {
-    kind: "edit-claims",
+    kind: "edit-user",
     allowed: true,
-    action: "/_idp/change?change=edit-claims",
+    action: "/_idp/change?change=edit-user",
     target: username,
     command: `npx dev-idp users edit ${username} --set 'claims={}'`,
   },
   signInHref: `http://localhost:4370/?login_hint=${username}`,
   signInCommand: `npx dev-idp login --user ${username} --approve`,
-  changes: (status === "active" ? (["suspend", "ban"] as const) : (["restore"] as const)).map((kind) => ({
-    kind,
-    allowed: true,
-    action: `/_idp/change?change=${kind}`,
-    target: username,
-    command: `npx dev-idp users ${kind} ${username}`,
-  })),
+  changes: (status === "active" ? (["suspend", "ban", "remove-user"] as const) : (["restore"] as const)).map(
+    (kind) => ({
+      kind,
+      allowed: true,
+      action: `/_idp/change?change=${kind}`,
+      target: username,
+      command: `npx dev-idp users ${kind} ${username}`,
+    }),
+  ),
 });
 
 const done = (
@@ -92,8 +108,8 @@ const users: UsersView = {
     target: "new",
     command: "npx dev-idp users add erin",
   },
-  query: "",
-  more: 0,
+  ...list("", {}, ["status", "role", "group"]),
+  beyond: null,
   users: [
     row("alice", "Alice Adams", "active", ["admin", "support"]),
     row("bob", "Bob", "active"),
@@ -106,8 +122,8 @@ export const usersViews = {
   "inspector-users": users,
   "inspector-users-done": {
     ...users,
-    query: "a",
-    more: 1400,
+    ...list("a", { page: 2, total: 1400 }, ["status", "role", "group"]),
+    beyond: { looked: 5000, everybody: 12_000 },
     done: done("suspend", "carol", "users suspend carol"),
     users: [row("carol", "Carol Çelik", "suspended"), { ...row("erin", "Erin", "active"), signInHref: null }],
   },
@@ -119,9 +135,9 @@ export const usersViews = {
       later: { key: "inspector.not-in-file", values: { files: "idp.fixtures.json, team.yaml" } },
     }),
   },
-  "inspector-users-claims": {
+  "inspector-users-edited": {
     ...users,
-    done: done("edit-claims", "alice", "users edit alice --set 'claims={}'", {
+    done: done("edit-user", "alice", "users edit alice --set 'claims={}'", {
       later: { key: "inspector.until-reset", values: {} },
     }),
   },
@@ -131,13 +147,18 @@ export const usersViews = {
     typed: { change: "add-user", target: "", username: "erin", email: "erin", displayName: "Erin", roles: "admin" },
     refused: { message: "the user is not valid", problems: ['email: "erin" is not an e-mail address'], fix: null },
   },
-  "inspector-users-claims-refused": {
+  "inspector-users-removed": { ...users, done: done("remove-user", "dave", "users remove dave") },
+  "inspector-users-edit-refused": {
     ...users,
     keptQuery: null,
-    typed: { change: "edit-claims", target: "alice", roles: "admin", claims: "{tenant: acme" },
+    typed: {
+      ...{ change: "edit-user", target: "alice", displayName: "Alice", email: "alice@example.test" },
+      ...{ roles: "admin", claims: "{tenant: acme", factors: "otp passkey" },
+    },
     refused: { message: "the claims are not JSON: Expected property name", problems: [], fix: null },
   },
-  "inspector-users-no-match": { ...users, query: "nobody", users: [] },
+  "inspector-users-no-match": { ...users, ...list("nobody"), users: [] },
+  "inspector-users-none-fit": { ...users, isFiltered: true, users: [] },
   "inspector-users-issuers": {
     ...users,
     issuers: {
@@ -171,8 +192,7 @@ const client = (
 const clients: ClientsView = {
   ...tab,
   addCommand: "npx dev-idp clients add shop --redirect-uri http://localhost:3000/callback",
-  query: "",
-  more: 0,
+  ...list(),
   clients: [
     client("demo-app", "Demo App", false, "http://localhost:3000/callback", "http://localhost:3001/auth/callback/demo"),
     client("demo-spa", "Demo SPA", true, "http://localhost:5173/callback"),
@@ -182,7 +202,7 @@ const clients: ClientsView = {
 };
 
 export const clientsViews = {
-  "inspector-clients": { ...clients, more: 23 },
+  "inspector-clients": { ...clients, ...list("", { total: 123 }) },
   "inspector-clients-done": {
     ...clients,
     done: {
@@ -204,7 +224,7 @@ export const clientsViews = {
       fix: "For example: npx dev-idp clients show demo-app",
     },
   },
-  "inspector-clients-no-match": { ...clients, query: "nothing", clients: [] },
+  "inspector-clients-no-match": { ...clients, ...list("nothing"), clients: [] },
   "inspector-clients-none": { ...clients, clients: [] },
 } satisfies Record<string, ClientsView>;
 
@@ -226,7 +246,7 @@ const grant = (id: string, user: string, status: "active" | "revoked"): GrantsVi
 const grants: GrantsView = {
   ...tab,
   signInCommand: "npx dev-idp login",
-  query: "",
+  ...list(),
   more: 12,
   grants: [grant("g_8fK2aQxYz01b", "alice", "active"), grant("g_7yQ2mXk0aLw3", "bob", "revoked")],
   sessions: [
@@ -273,7 +293,21 @@ const tokens: TokensView = {
   action: "/_idp/tokens",
   command: "npx dev-idp token verify -",
   tokens: [],
+  makeToken,
+  form: {
+    ...tokenFormIn({}),
+    ...{ users: ["alice", "bob"], clients: ["demo-app", "demo-spa"] },
+    command: "npx dev-idp token issue --user USERNAME --client CLIENT_ID",
+  },
+  made: null,
 };
+const typedToken = tokenFormIn({
+  change: makeToken,
+  kind: "access",
+  user: "alice",
+  client: "demo-app",
+  flaws: "expired",
+});
 
 export const tokensViews = {
   "inspector-tokens-refused": {
@@ -282,6 +316,25 @@ export const tokensViews = {
     refused: { message: "this is not a JWT", problems: [], fix: "Copy it whole: three parts with a dot between them." },
   },
   "inspector-tokens": tokens,
+  "inspector-tokens-reader": { ...tokens, form: null },
+  "inspector-tokens-made": {
+    ...tokens,
+    keptQuery: null,
+    form: tokens.form && { ...tokens.form, ...typedToken },
+    made: {
+      texts: [{ name: "token", text: "eyJhbGciOiJIUzI1NiIsInR5cCI6ImF0K2p3dCJ9.eyJzdWIiOiI3MTIzIn0.c2lnbmF0dXJl" }],
+      warnings: ["--expired: this token is bad on purpose, and was over an hour ago"],
+      ...{ command: "npx dev-idp token issue --user alice --client demo-app --expired", beside: null },
+    },
+    tokens: [token],
+  },
+  "inspector-tokens-not-made": {
+    ...tokens,
+    keptQuery: null,
+    typed: { change: makeToken },
+    form: tokens.form && { ...tokens.form, ...typedToken },
+    refused: { message: 'no user "alcie"', problems: [], fix: "Did you mean alice?" },
+  },
   "inspector-tokens-checked": {
     ...tokens,
     keptQuery: null,
@@ -310,17 +363,17 @@ const rows = (...all: (readonly RequestRecord[])[]): SignInsView["flows"] =>
 
 const signIns: SignInsView = {
   ...tab,
-  query: "",
+  ...list("", {}, ["status", "client", "user"]),
   lost: 0,
-  more: 0,
   streamHref: "/_idp/stream",
   command: "npx dev-idp login",
   flows: rows(passedRecords, refusedRecords, otherRecords),
 };
 
 export const signInsViews = {
-  "inspector-sign-ins": { ...signIns, more: 900, lost: 12 },
-  "inspector-sign-ins-no-match": { ...signIns, query: "nobody", flows: [] },
+  "inspector-sign-ins": { ...signIns, ...list("", { page: 2, total: 900 }, ["status", "client", "user"]), lost: 12 },
+  "inspector-sign-ins-no-match": { ...signIns, ...list("nobody"), flows: [] },
+  "inspector-sign-ins-none-fit": { ...signIns, isFiltered: true, flows: [] },
   "inspector-sign-ins-banner": { ...signIns, banner: { offset: 7200, frozen: true, faults: 2 } },
   "inspector-sign-ins-none": { ...signIns, flows: [] },
 } satisfies Record<string, SignInsView>;
@@ -337,6 +390,7 @@ function signInView(records: readonly RequestRecord[]): SignInView {
     flow: rowOf(flow, "/_idp/sign-ins/"),
     failed: failure && { id: failure.id, rule: failure.rule, fix: failure.fix, clock: failure.clock },
     fix: null,
+    isFixed: false,
     acts: records.slice(-1).flatMap(({ time, id }) =>
       [null, "qa"].map((by) => ({
         at: time,
@@ -366,6 +420,11 @@ export const signInViews = {
       uri: "http://localhost:3001/callback",
     },
   },
+  "inspector-sign-in-fixed": { ...signInView(refusedRecords), isFixed: true },
+  "inspector-sign-in-again": signInView([
+    ...refusedRecords,
+    ...refusedRecords.slice(-1).map((record) => ({ ...record, id: "r98" })),
+  ]),
   "inspector-sign-in-create": {
     ...signInView(refusedRecords),
     done: done("create-client", "shop", "clients add shop --public --redirect-uri http://localhost:3001/callback"),
@@ -425,6 +484,7 @@ const testing: TestingView = {
     command: `npx dev-idp faults add ${name}`,
   })),
   isOpen: false,
+  ...{ users: ["alice", "bob"], clients: ["demo-app"] },
   groups: faultFormWith(null, []),
 };
 const doneHere = (kind: ChangeName, target: string, command: string, value = ""): TestingView => ({
@@ -482,3 +542,52 @@ export const testingViews = {
   "inspector-testing-remove": doneHere("remove-fault", "f17", "faults remove f17"),
   "inspector-testing-clear": doneHere("clear-faults", "faults", "faults clear"),
 } satisfies Record<string, TestingView>;
+
+const question = (
+  kind: ChangeName,
+  title: string,
+  losses: ConfirmView["question"]["losses"],
+  command: string,
+): ConfirmView => ({
+  ...tab,
+  keptQuery: null,
+  ...{ tab: kind === "reset" || kind === "expire" ? "testing" : "users", kind },
+  question: { title: { key: `inspector.sure-${title}`, values: { target: "dave" } }, losses },
+  action: `/_idp/change?change=${kind}`,
+  fields: [
+    ["change", kind],
+    ["target", "dave"],
+    ["sure", "1"],
+  ],
+  backHref: "/_idp/users",
+  ...{ command: `npx dev-idp ${command}`, beside: null },
+});
+const loss = (what: string, values: Readonly<Record<string, string | number>> = {}) => ({
+  key: `inspector.lose-${what}`,
+  values,
+});
+
+export const confirmViews = {
+  "inspector-confirm-ban": question(
+    ...(["ban", "ban"] as const),
+    [loss("sessions", { count: 1200 }), loss("grants", { count: 3 }), loss("for-good")],
+    "users ban dave",
+  ),
+  "inspector-confirm-remove": question("remove-user", "remove-user", [loss("user-tokens")], "users remove dave"),
+  "inspector-confirm-reset": question(
+    ...(["reset", "reset"] as const),
+    [
+      loss("added", { names: "erin, zoe" }),
+      loss("changed", { names: "bob" }),
+      loss("missing", { names: "carol" }),
+      loss("all-tokens"),
+    ],
+    "reset --yes",
+  ),
+  ...Object.fromEntries(
+    ["access", "refresh", "sessions", "codes"].map((kind) => [
+      `inspector-confirm-expire-${kind}`,
+      question("expire", `expire-${kind}`, [loss("issued")], `expire --all --${kind}`),
+    ]),
+  ),
+} satisfies Record<string, ConfirmView>;

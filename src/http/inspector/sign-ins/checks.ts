@@ -1,5 +1,6 @@
 import { isObject, type JsonObject } from "../../../text/json-object.ts";
 import type { RequestRecord } from "../../../core/ledger/record.ts";
+import type { Text } from "../../pages/templates/texts.ts";
 import type { CheckView } from "./sign-in-views.ts";
 
 /**
@@ -16,11 +17,14 @@ function mark(value: unknown): string | null {
   return typeof fingerprint === "string" ? fingerprint : null;
 }
 
+/** What a check says, in the language of the page. */
+const said = (what: string): Text => ({ key: `inspector.check-${what}`, values: {} });
+
 const sentBack = ({ response }: RequestRecord): JsonObject => valuesIn(response?.["parameters"]);
 const issued = ({ response }: RequestRecord): JsonObject => valuesIn(response?.["body"]);
 
 /** Compares two values, if both are there. `same` and `differs` are what the check says. */
-const compared = (name: string, one: unknown, other: unknown, same: string, differs: string): readonly CheckView[] => {
+const compared = (name: string, one: unknown, other: unknown, same: Text, differs: Text): readonly CheckView[] => {
   const [left, right] = [mark(one), mark(other)];
   if (left === null || right === null) return [];
   return [{ name, ok: left === right, detail: left === right ? same : differs }];
@@ -30,17 +34,8 @@ function ofRedirect(asked: JsonObject, record: RequestRecord): readonly CheckVie
   const answer = sentBack(record);
   const location = record.response?.["location"];
   if (typeof location !== "string" || location.startsWith("/")) return [];
-  const state = mark(asked["state"]) === null ? [{ name: "state", ok: false, detail: "the app sent none" }] : [];
-  return [
-    ...state,
-    ...compared(
-      "state",
-      asked["state"],
-      answer["state"],
-      "returned unchanged",
-      "differs from the authorization request",
-    ),
-  ];
+  const state = mark(asked["state"]) === null ? [{ name: "state", ok: false, detail: said("state-none") }] : [];
+  return [...state, ...compared("state", asked["state"], answer["state"], said("unchanged"), said("differs"))];
 }
 
 /** RFC 7636. A sign-in without PKCE has nothing to compare. */
@@ -48,18 +43,16 @@ function ofPkce(asked: JsonObject, { parameters, error }: RequestRecord): readon
   const hasChallenge = mark(asked["code_challenge"]) !== null;
   const hasVerifier = mark(parameters["code_verifier"]) !== null;
   if (!hasChallenge && !hasVerifier) return [];
-  const check = (ok: boolean, detail: string): readonly CheckView[] => [{ name: "PKCE", ok, detail }];
-  if (!hasVerifier) return check(false, "no code_verifier was sent");
-  if (!hasChallenge) return check(false, "no code_challenge was sent");
-  if (error?.includes("code_verifier") === true) return check(false, "code_verifier does not fit code_challenge");
-  return check(true, "code_challenge and code_verifier sent");
+  const check = (ok: boolean, detail: Text): readonly CheckView[] => [{ name: "PKCE", ok, detail }];
+  if (!hasVerifier) return check(false, said("no-verifier"));
+  if (!hasChallenge) return check(false, said("no-challenge"));
+  if (error?.includes("code_verifier") === true) return check(false, said("unfit"));
+  return check(true, said("both"));
 }
 
 /** RFC 6749 2.3. */
 const ofClient = ({ error }: RequestRecord): readonly CheckView[] =>
-  error?.startsWith("invalid_client") === true
-    ? [{ name: "client", ok: false, detail: "its secret or assertion was refused" }]
-    : [];
+  error?.startsWith("invalid_client") === true ? [{ name: "client", ok: false, detail: said("secret") }] : [];
 
 function ofCode(asked: JsonObject, code: unknown, record: RequestRecord): readonly CheckView[] {
   const { parameters } = record;
@@ -67,16 +60,10 @@ function ofCode(asked: JsonObject, code: unknown, record: RequestRecord): readon
   const idToken = record.status === 0 ? {} : valuesIn(valuesIn(issued(record)["id_token"])["claims"]);
   return [
     ...ofClient(record),
-    ...compared("code", code, parameters["code"], "belongs to this sign-in", "does not belong to this sign-in"),
-    ...compared(
-      "redirect_uri",
-      asked["redirect_uri"],
-      parameters["redirect_uri"],
-      "same as in the authorization request",
-      "differs from the authorization request",
-    ),
+    ...compared("code", code, parameters["code"], said("own-code"), said("other-code")),
+    ...compared("redirect_uri", asked["redirect_uri"], parameters["redirect_uri"], said("same"), said("differs")),
     ...ofPkce(asked, record),
-    ...compared("nonce", asked["nonce"], idToken["nonce"], "in the ID token unchanged", "differs in the ID token"),
+    ...compared("nonce", asked["nonce"], idToken["nonce"], said("nonce"), said("nonce-differs")),
   ];
 }
 
@@ -113,7 +100,7 @@ function comparisonsOf(record: RequestRecord, earlier: readonly RequestRecord[])
   if (record.endpoint === "userinfo") {
     const token = last((one) => issued(one)["access_token"]);
     const given = record.parameters["authorization"] ?? record.parameters["access_token"];
-    return compared("access token", token, given, "the newest one", "an earlier one");
+    return compared("access token", token, given, said("newest"), said("earlier"));
   }
   if (record.endpoint !== "token") return [];
   if (record.grant_type === "authorization_code") {
@@ -126,8 +113,5 @@ function comparisonsOf(record: RequestRecord, earlier: readonly RequestRecord[])
   if (record.grant_type !== "refresh_token") return [];
   const refresh = last((one) => issued(one)["refresh_token"]);
   const given = record.parameters["refresh_token"];
-  return [
-    ...ofClient(record),
-    ...compared("refresh token", refresh, given, "the newest one", "an earlier one, used before"),
-  ];
+  return [...ofClient(record), ...compared("refresh token", refresh, given, said("newest"), said("used"))];
 }

@@ -3,6 +3,7 @@ import { isObject, ownValue } from "../../../text/json-object.ts";
 import { tryItPaths } from "../../../core/try-it/try-it.ts";
 import { isProvisioning } from "../../../core/ledger/request-endpoints.ts";
 import type { RequestRecord } from "../../../core/ledger/record.ts";
+import { matches } from "../lists.ts";
 import type { FlowRow, Stop } from "./sign-in-views.ts";
 
 /** Groups the requests of the ledger by sign-in, with the outcome of each. */
@@ -78,12 +79,21 @@ const locationOf = ({ response }: RequestRecord): string => {
 };
 const isRedirectToApp = (record: RequestRecord): boolean => /^[^/]/.test(locationOf(record));
 
+const pages: readonly Stop[] = ["login", "consent", "factor"];
+const lastPage = (records: readonly RequestRecord[]): RequestRecord | undefined =>
+  records.findLast(({ endpoint }) => pages.some((page) => page === endpoint));
+
 /** Where a sign-in stopped; null: it came to its end. */
 function stopOf(records: readonly RequestRecord[]): Stop | null {
   const has = (endpoint: string): boolean => records.some((record) => record.endpoint === endpoint);
   if (has("token") || has("logout")) return null;
   if (has("device_authorization")) return "device";
-  if (!has("authorize")) return has("par") ? "pushed" : null;
+  if (!has("authorize")) {
+    if (has("par")) return "pushed";
+    // SAML, and our own pages: a page that was shown, and that nobody answered.
+    const shown = lastPage(records);
+    return shown?.method === "GET" && shown.status === 200 ? (shown.endpoint as Stop) : null;
+  }
   const back = records.findLast(isRedirectToApp);
   if (back !== undefined) {
     // The built-in app redeems its code without a request.
@@ -92,9 +102,85 @@ function stopOf(records: readonly RequestRecord[]): Stop | null {
       ? "code"
       : null;
   }
-  const pages: readonly Stop[] = ["login", "consent", "factor"];
-  const last = records.findLast(({ endpoint }) => pages.some((page) => page === endpoint));
-  return pages.find((page) => page === last?.endpoint) ?? null;
+  return (lastPage(records)?.endpoint as Stop | undefined) ?? null;
+}
+
+/** The client ID that a request named and nobody registered, where the ledger has it. */
+function sentClient(records: readonly RequestRecord[]): string | null {
+  const sent = records.map(({ parameters }) => parameters["client_id"]).find((id) => typeof id === "string");
+  return sent ?? null;
+}
+
+/** The code that an error begins with; null: it has none. */
+const errorCode = (error: string | null): string | null => /^[\w.-]+(?=:|$)/.exec(error ?? "")?.[0] ?? null;
+
+/** The filters of the list. */
+export const signInFilters = ["q", "state", "status", "client", "user", "error"] as const;
+
+/** What a sign-in must have; "" for anything. */
+export type SignInFilter = Readonly<Record<(typeof signInFilters)[number], string>>;
+
+/** @param status `400`, or `4xx` */
+const hasStatus = (status: string, record: RequestRecord): boolean =>
+  String(record.status).padStart(3, "0").startsWith(status.replace(/xx$/i, ""));
+
+/** A sign-in is found by each of its requests: one that was refused is found by that, even if a later attempt passed. */
+export function isFound(filter: SignInFilter, flow: Flow): boolean {
+  const { q, state, status, client, user, error } = filter;
+  const { records } = flow;
+  const has = (name: "client" | "user", wanted: string): boolean =>
+    wanted === "" || records.some((record) => record[name] === wanted);
+  const isState =
+    state === "" ||
+    (state === "refused"
+      ? records.some(isBad)
+      : state === "fault"
+        ? records.some(({ fault }) => fault !== null)
+        : rowOf(flow, "").state === state);
+  return (
+    isState &&
+    (has("client", client) || sentClient(records) === client) &&
+    has("user", user) &&
+    records.some((record) => hasStatus(status, record) && (error === "" || errorCode(record.error) === error)) &&
+    (q === "" || records.some((record) => isNamed(q, record)))
+  );
+}
+
+const isNamed = (query: string, record: RequestRecord): boolean => {
+  const { client, user, endpoint, error, outcome, flow, id } = record;
+  return matches(
+    query,
+    client ?? "",
+    user ?? "",
+    endpoint,
+    error ?? "",
+    outcome,
+    flow ?? "",
+    id,
+    sentClient([record]) ?? "",
+  );
+};
+
+/** The values that the filters propose: those that the sign-ins have. */
+export function valuesIn(
+  flows: readonly Flow[],
+): Readonly<Record<"client" | "user" | "error" | "status", ReadonlySet<string>>> {
+  const found = {
+    client: new Set<string>(),
+    user: new Set<string>(),
+    error: new Set<string>(),
+    status: new Set<string>(),
+  };
+  for (const { records } of flows) {
+    for (const { client, user, error, status } of records) {
+      const code = errorCode(error);
+      if (client !== null) found.client.add(client);
+      if (user !== null) found.user.add(user);
+      if (code !== null) found.error.add(code);
+      if (status !== 0) found.status.add(String(status));
+    }
+  }
+  return found;
 }
 
 /** @param href the path of the sign-ins */
@@ -107,10 +193,11 @@ export function rowOf(flow: Flow, href: string): FlowRow {
     id,
     href: `${href}${id}`,
     at: records[0]?.time ?? "",
-    client,
+    client: client ?? sentClient(records),
     path: client === null && records[0]?.endpoint !== "authorize" ? (records[0]?.path ?? null) : null,
     user: lastOf(records.map(({ user }) => user)),
     requests: records.length,
+    refused: records.filter(isBad).length,
     state:
       failure === null ? (stopped === null ? "passed" : "unfinished") : failure.fault === null ? "refused" : "fault",
     stopped,

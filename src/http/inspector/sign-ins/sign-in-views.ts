@@ -2,9 +2,10 @@ import { liveFormPageHeaders, livePageHeaders } from "../../answer/security-head
 import { pageLine } from "../../pages/commands.ts";
 import { writerOf, type Page } from "../../pages/page-writer.ts";
 import { scriptPath, type Renderer } from "../../pages/templates/render.ts";
-import { formatMoment, formatNumber, formatSecond, formatTime, timeZoneHere } from "../../pages/templates/texts.ts";
+import { formatMoment, formatNumber, timeZoneHere, type Text } from "../../pages/templates/texts.ts";
 import { clockWords } from "../banner.ts";
-import { moreWords, tabData, type ChangeView, type ListView, type TabView } from "../views.ts";
+import { listData, type ListView } from "../lists.ts";
+import { tabData, type ChangeView, type TabView } from "../views.ts";
 
 /** The sign-ins, and the sequence of one. Both are live. */
 
@@ -21,6 +22,8 @@ export interface FlowRow {
   readonly client: string | null;
   readonly user: string | null;
   readonly requests: number;
+  /** How many of them were refused, or spoiled by a fault. */
+  readonly refused: number;
   /** Of a request to an unknown path, which has no client; else null. */
   readonly path: string | null;
   readonly state: "passed" | "unfinished" | "refused" | "fault";
@@ -33,7 +36,7 @@ export interface FlowRow {
 /** The page that the user left, or what an app or a device did not do. */
 export type Stop = "login" | "consent" | "factor" | "device" | "pushed" | "code";
 
-export interface SignInsView extends ListView, LiveView {
+export interface SignInsView extends TabView, ListView, LiveView {
   readonly flows: readonly FlowRow[];
   /** How many requests the ledger lacks, because they could not be written. */
   readonly lost: number;
@@ -44,8 +47,8 @@ export interface SignInsView extends ListView, LiveView {
 export interface CheckView {
   readonly name: string;
   readonly ok: boolean;
-  /** English. */
-  readonly detail: string;
+  /** A text without a key is that of a refusal, and English. */
+  readonly detail: Text;
 }
 
 /** A parameter, as the ledger keeps it. */
@@ -65,8 +68,8 @@ export interface StepView {
   readonly method: string;
   readonly endpoint: string;
   readonly path: string;
-  /** Or that there was no response. English. */
-  readonly status: string;
+  /** 0: there was no response. */
+  readonly status: number;
   readonly ms: number;
   /** Who sent the request, and who received the response in the end. */
   readonly from: "browser" | "app" | "idp";
@@ -87,7 +90,7 @@ export interface StepView {
 }
 
 /** A button that does what the printed command does. */
-export interface FixView {
+interface FixView {
   readonly change: ChangeView;
   /** The whole address that is registered; null for none. */
   readonly uri: string | null;
@@ -99,6 +102,8 @@ export interface SignInView extends TabView, LiveView {
   readonly failed: Pick<StepView, "id" | "rule" | "fix" | "clock"> | null;
   /** The button that repairs it; null for none. */
   readonly fix: FixView | null;
+  /** Whether somebody repaired it since. */
+  readonly isFixed: boolean;
   readonly steps: readonly StepView[];
   /** What operators did between the requests. */
   readonly acts: readonly {
@@ -127,25 +132,30 @@ const script = (renderer: Renderer, view: TabView): string =>
 const stoppedWords = ({ say }: ReturnType<typeof writerOf>, { stopped }: FlowRow): string | null =>
   stopped && say(`inspector.stopped-${stopped}`);
 
+/** How many requests were refused, where the outcome does not say it; null: no more than that one. */
+const refusedWords = ({ refused, state }: FlowRow, lang: string): string | null =>
+  refused > (state === "refused" || state === "fault" ? 1 : 0) ? formatNumber(refused, lang) : null;
+
 /** The endpoints that are pages for people, which have names in each language. */
 const pages = ["login", "consent", "factor", "device", "account", "sign-out"];
 
 export function renderSignIns(renderer: Renderer, view: SignInsView): Page {
   const writer = writerOf(renderer, view);
   const { lang, say } = writer;
-  const state = view.flows.length === 0 && view.query === "" ? "empty" : "live";
+  const state = view.flows.length === 0 && !view.isFiltered ? "empty" : "live";
   return writer.page(
     "inspector/sign-ins",
     { name: "inspector", state, title: say("inspector.tab-sign-ins") },
     {
       ...tabData(writer, view, "sign-ins"),
       script: script(renderer, view),
-      moreWords: moreWords(view, lang),
+      ...listData(writer, view),
       lostWords: view.lost > 0 ? formatNumber(view.lost, lang) : null,
       flows: view.flows.map((flow) => ({
         ...flow,
         atWords: formatMoment(flow.at, lang, timeZoneHere()),
         stoppedWords: stoppedWords(writer, flow),
+        refusedWords: refusedWords(flow, lang),
       })),
     },
     headersFor(view, null),
@@ -170,7 +180,7 @@ export function renderSignIn(renderer: Renderer, view: SignInView): Page {
   const writer = writerOf(renderer, view);
   const { lang, say } = writer;
   const moved = (seconds: number | null): string => (seconds === null ? "" : clockWords(writer, seconds));
-  const second = (iso: string): string => formatSecond(iso, lang, timeZoneHere());
+  const moment = (iso: string): string => formatMoment(iso, lang, timeZoneHere());
   return writer.page(
     "inspector/sign-in",
     { name: "inspector", state: "sign-in", title: say("inspector.sign-in-title") },
@@ -180,8 +190,9 @@ export function renderSignIn(renderer: Renderer, view: SignInView): Page {
       flow: {
         ...view.flow,
         stoppedWords: stoppedWords(writer, view.flow),
-        atWords: formatTime(view.flow.at, lang, timeZoneHere()),
+        atWords: moment(view.flow.at),
       },
+      refusedWords: refusedWords(view.flow, lang),
       failed: view.failed && {
         ...view.failed,
         ...fixParts(view.failed.fix, view.launcher),
@@ -189,9 +200,16 @@ export function renderSignIn(renderer: Renderer, view: SignInView): Page {
       },
       steps: view.steps.map((step) => ({
         ...step,
-        ...fixParts(step.fix, view.launcher),
-        acts: view.acts.filter(({ before }) => before === step.id).map((act) => ({ ...act, atWords: second(act.at) })),
-        atWords: second(step.at),
+        // The fix of the request that failed stands above.
+        ...fixParts(step.id === view.failed?.id ? null : step.fix, view.launcher),
+        acts: view.acts.filter(({ before }) => before === step.id).map((act) => ({ ...act, atWords: moment(act.at) })),
+        statusWords: step.lost ? say("inspector.no-response") : String(step.status),
+        checks: step.checks.map(({ detail, ...check }) => ({
+          ...check,
+          detail: writer.plain(detail),
+          isEnglish: typeof detail === "string",
+        })),
+        atWords: moment(step.at),
         msWords: formatNumber(step.ms, lang),
         endpointWords: pages.includes(step.endpoint) ? say(`inspector.page-${step.endpoint}`) : step.endpoint,
         clockWords: moved(step.clock),

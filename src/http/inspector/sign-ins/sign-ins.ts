@@ -6,38 +6,49 @@ import { HttpError } from "../../answer/http-error.ts";
 import { sendText } from "../../answer/answer.ts";
 import { streamLedger } from "../../answer/event-stream.ts";
 import { assetHeaders } from "../../answer/security-headers.ts";
+import { bodyParameters } from "../../input/params.ts";
 import { pageCommand, pageLine } from "../../pages/commands.ts";
 import { sendPage } from "../../pages/page-writer.ts";
 import { issuerUrl, type Web } from "../../web.ts";
 import { asAsked, inspectorHref, operatorOf, signInPath } from "../access.ts";
-import { failureOf, flowsOf, rowOf, type Flow } from "./flows.ts";
-import { renderSignIn, renderSignIns, type FixView, type SignInView } from "./sign-in-views.ts";
+import { failureOf, flowsOf, isFound, rowOf, signInFilters, valuesIn, type Flow } from "./flows.ts";
+import { renderSignIn, renderSignIns, type SignInView } from "./sign-in-views.ts";
 import { stepsOf } from "./steps.ts";
 import { tabs } from "../tabs.ts";
-import { changeView, matches, searchOf, shownRows, statusFor, tabView, type ShowTab } from "../tab.ts";
+import { askedOf, choice, listView, pageOf, proposal } from "../lists.ts";
+import { changeView, statusFor, tabView, type ShowTab } from "../tab.ts";
 
 /** The list of sign-ins, the sequence of one, and the stream that tells a page that there are new requests. */
 
 /** Below the inspector. */
 export const streamPath = "stream";
 
-const isFound = (query: string, { records }: Flow): boolean =>
-  records.some(({ client, user, endpoint, error, outcome, flow, id }) =>
-    matches(query, client ?? "", user ?? "", endpoint, error ?? "", outcome, flow ?? "", id),
-  );
+const states = Object.fromEntries(
+  ["passed", "unfinished", "refused", "fault"].map((one) => [one, { key: `inspector.flow-${one}`, values: {} }]),
+);
 
 export const showSignIns: ShowTab = async (web, req, res, refusal) => {
-  const query = searchOf(req);
+  const asked = askedOf(req, bodyParameters(req), signInFilters);
   await web.ctx.ledger.refresh();
-  const found = flowsOf(web.ctx.ledger.list()).filter((flow) => isFound(query, flow));
+  const flows = flowsOf(web.ctx.ledger.list());
+  const part = pageOf(
+    asked,
+    flows.filter((flow) => isFound(asked.filters, flow)),
+  );
+  const { client, user, status, error } = valuesIn(flows);
   const page = renderSignIns(web.renderer, {
     ...tabView(web, req, res, refusal),
-    query,
+    ...listView(asked, part, [
+      choice(asked, ["state", "inspector.outcome"], states),
+      proposal(asked, ["status", "inspector.fault-field-status"], [...status, "4xx", "5xx"]),
+      proposal(asked, ["client", "inspector.client"], client),
+      proposal(asked, ["user", "inspector.user"], user),
+      proposal(asked, ["error", "inspector.fault-field-error"], error),
+    ]),
     streamHref: inspectorHref(web, streamPath),
     command: pageCommand(web, ["idp", "login"]).command,
     lost: web.ctx.ledger.lost(),
-    more: Math.max(0, found.length - shownRows),
-    flows: found.slice(0, shownRows).map((flow) => rowOf(flow, inspectorHref(web, signInPath))),
+    flows: part.rows.map((flow) => rowOf(flow, inspectorHref(web, signInPath))),
   });
   sendPage(res, statusFor(web, refusal), page);
 };
@@ -59,9 +70,12 @@ function actsIn({ records }: Flow, ledger: Ledger): SignInView["acts"] {
   });
 }
 
-async function fixView(web: Web, failure: RequestRecord): Promise<FixView | null> {
-  const fix = await fixOf(web.ctx, failure);
-  return fix && { change: changeView(web, fix.kind, fix.target, fix.uri ?? undefined), uri: fix.uri };
+/** The button that repairs a sign-in, or that somebody repaired it. */
+async function fixView(web: Web, failure: RequestRecord | null): Promise<Pick<SignInView, "fix" | "isFixed">> {
+  const fix = failure && (await fixOf(web.ctx, failure));
+  if (fix === null) return { fix: null, isFixed: false };
+  const { kind, target, uri, isMade } = fix;
+  return { fix: isMade ? null : { change: changeView(web, kind, target, uri ?? undefined), uri }, isFixed: isMade };
 }
 
 export const getSignIn = (all: Web) => async (req: Request<{ id: string }>, res: Response) => {
@@ -83,7 +97,7 @@ export const getSignIn = (all: Web) => async (req: Request<{ id: string }>, res:
     faultsHref: inspectorHref(web, tabs.testing),
     flow: rowOf(flow, inspectorHref(web, signInPath)),
     failed: failure && { id: failure.id, rule: failure.rule, fix: failure.fix, clock: failure.clock },
-    fix: failure && (await fixView(web, failure)),
+    ...(await fixView(web, failure)),
     acts: actsIn(flow, ledger),
     steps: stepsOf(flow, issuerUrl(web).origin),
   });

@@ -96,7 +96,7 @@ export const stepsOf = ({ records }: Flow, origin: string): readonly StepView[] 
     const location = response?.["location"];
     return {
       ...{ id, at: time, method, endpoint, path: record.path, ms, rule, fix, clock },
-      status: status === 0 ? "no response" : String(status),
+      status,
       from: senderOf(record),
       to: receiverOf(record),
       bad: isBad(record),

@@ -180,8 +180,7 @@ const clock = { hour: "2-digit", minute: "2-digit", timeZoneName: "short" } as c
 const kinds = {
   time: { year: "numeric", month: "short", day: "numeric", ...clock },
   clock,
-  second: { hour: "2-digit", minute: "2-digit", second: "2-digit" },
-  moment: { month: "short", day: "numeric", hour: "2-digit", minute: "2-digit", second: "2-digit" },
+  moment: { year: "numeric", month: "short", day: "numeric", second: "2-digit", ...clock },
   date: { dateStyle: "long" },
 } as const;
 
@@ -209,11 +208,7 @@ export const formatDate = (date: string, language: string): string => format("da
 export const formatClock = (iso: string, language: string, timeZone: string): string =>
   format("clock", iso, language, timeZone);
 
-/** The time of day to the second: "20:26:31". */
-export const formatSecond = (iso: string, language: string, timeZone: string): string =>
-  format("second", iso, language, timeZone);
-
-/** The day and the time to the second: "20 Nov, 20:26:31". */
+/** A moment to the second, with the name of its time zone: "20 Nov 2026, 20:26:31 UTC". */
 export const formatMoment = (iso: string, language: string, timeZone: string): string =>
   format("moment", iso, language, timeZone);
 

@@ -1,0 +1,210 @@
+import type { Request, Response } from "express";
+import type { RawParameters } from "../../core/authorize/parameters.ts";
+import type { Context } from "../../core/context.ts";
+import { expirable } from "../../core/controls/expire.ts";
+import { OperationError } from "../../core/errors.ts";
+import { flowForm } from "../../core/ledger/filter.ts";
+import { operations, perform } from "../../core/operations/table.ts";
+import { InteractionError } from "../../core/sign-in/interactions.ts";
+import { redirect } from "../answer/answer.ts";
+import { performed } from "../api/api.ts";
+import { queryParameters, single } from "../input/params.ts";
+import { pageCommand } from "../pages/commands.ts";
+import { sendPage, writerOf, type Page } from "../pages/page-writer.ts";
+import type { Renderer } from "../pages/templates/render.ts";
+import { formatNumber, type Text } from "../pages/templates/texts.ts";
+import type { Web } from "../web.ts";
+import { asAsked, changeOf, csrfOf, inspectorHref, mayHere, signInPath } from "./access.ts";
+import { changeNamed, commandFor, runner, type Change, type ChangeName } from "./changes.ts";
+import { objectIn } from "./forms.ts";
+import { changePath, proofOf, tabView, type ShowTab } from "./tab.ts";
+import { tabs, type Tab } from "./tabs.ts";
+import { tabData, type TabView } from "./views.ts";
+
+/**
+ * The form that changes something. What nobody can undo asks first, as its command does on a terminal: a page says what will be lost, and its
+ * button does it.
+ */
+
+/** The question before a change that loses something for good. */
+export interface ConfirmView extends TabView {
+  /** The tab that has the form of the change. */
+  readonly tab: Tab;
+  readonly kind: ChangeName;
+  readonly question: { readonly title: Text; readonly losses: readonly Text[] };
+  readonly action: string;
+  /** What its form sends. */
+  readonly fields: readonly (readonly [name: string, value: string])[];
+  /** Leads away without a change. */
+  readonly backHref: string;
+  readonly command: string;
+  /** The values of its placeholders, in words; null: it has none. */
+  readonly beside: string | null;
+}
+
+/** Says with a form that somebody has read what will be lost. */
+const sure = "sure";
+
+type Question = ConfirmView["question"];
+
+const counted = (what: string, count: number): Text => ({ key: `inspector.lose-${what}`, values: { count } });
+
+/** At most so many names are shown. */
+const maxNames = 20;
+
+const named = (what: string, names: readonly string[]): readonly Text[] => {
+  const shown = names.length > maxNames ? [...names.slice(0, maxNames), "…"] : names;
+  return names.length === 0 ? [] : [{ key: `inspector.lose-${what}`, values: { names: shown.join(", ") } }];
+};
+
+const fixed = (what: string): Text => ({ key: `inspector.lose-${what}`, values: {} });
+
+async function countsOf(ctx: Context, user?: string): Promise<{ readonly sessions: number; readonly grants: number }> {
+  const sessions = await operations["sessions.list"].run(ctx, { user }, runner);
+  const grants = await operations["grants.list"].run(ctx, { user }, runner);
+  return { sessions: sessions.length, grants: grants.filter(({ status }) => status === "active").length };
+}
+
+/** Null: this one needs no question. */
+type Ask = (ctx: Context, target: string, value: string) => Promise<readonly Text[] | null>;
+
+const asks: Readonly<Partial<Record<ChangeName, Ask>>> = {
+  async ban(ctx, user) {
+    const { sessions, grants } = await countsOf(ctx, user);
+    return [counted("sessions", sessions), counted("grants", grants), fixed("for-good")];
+  },
+  async "remove-user"(ctx, user) {
+    const { sessions, grants } = await countsOf(ctx, user);
+    return [counted("sessions", sessions), counted("grants", grants), fixed("user-tokens")];
+  },
+  async expire(ctx, _, expiry) {
+    const { all, sessions } = objectIn(expiry);
+    if (all !== true) return null;
+    return sessions === true ? [counted("sessions", (await countsOf(ctx)).sessions)] : [fixed("issued")];
+  },
+  async reset(ctx) {
+    const { sessions, grants } = await countsOf(ctx);
+    const { records } = await operations.diff.run(ctx, {}, runner);
+    const namesOf = (change: (typeof records)[number]["change"]): readonly string[] =>
+      records.filter((one) => one.change === change).map(({ name }) => name);
+    return [
+      ...named("added", namesOf("added")),
+      ...named("changed", namesOf("changed")),
+      ...named("missing", namesOf("missing")),
+      ...[counted("sessions", sessions), counted("grants", grants), fixed("all-tokens")],
+    ];
+  },
+};
+
+/** The title: what is asked. */
+function titleOf(name: ChangeName, target: string, value: string): Text {
+  const kind = name === "expire" ? expirable.find((one) => objectIn(value)[one] === true) : undefined;
+  return { key: `inspector.sure-${name}${kind === undefined ? "" : `-${kind}`}`, values: { target } };
+}
+
+/** Numbers as the language writes them. */
+const withNumbers = (text: Text, lang: string): Text =>
+  typeof text === "string"
+    ? text
+    : {
+        ...text,
+        values: Object.fromEntries(
+          Object.entries(text.values).map(([name, value]) => [
+            name,
+            typeof value === "number" ? formatNumber(value, lang) : value,
+          ]),
+        ),
+      };
+
+export function renderConfirm(renderer: Renderer, view: ConfirmView): Page {
+  const writer = writerOf(renderer, view);
+  const { title, losses } = view.question;
+  const heading = { name: "inspector", state: "confirm", title: writer.plain(title) };
+  const data = {
+    ...tabData(writer, view, view.tab),
+    losses: losses.map((loss) => writer.plain(withNumbers(loss, writer.lang))),
+  };
+  return writer.page("inspector/confirm", heading, data);
+}
+
+/** A change as somebody sent it. */
+interface Sent {
+  readonly name: ChangeName;
+  readonly change: Change;
+  readonly target: string;
+  readonly value: string;
+  readonly body: RawParameters;
+}
+
+/**
+ * The question before a change; null: it needs none, somebody has answered it, or the person may not make the change.
+ * @throws {OperationError} what the change would be refused for
+ */
+async function questionBefore(web: Web, { name, change, target, value, body }: Sent): Promise<Question | null> {
+  if (single(body, sure) !== undefined || !mayHere(web, change.operation)) return null;
+  const losses = (await asks[name]?.(web.ctx, target, value)) ?? null;
+  return losses && { title: titleOf(name, target, value), losses };
+}
+
+/** Shows a question. Its form sends again what was sent, with the answer. */
+function sendQuestion(web: Web, req: Request, res: Response, sent: Sent, question: Question): void {
+  const { name, change, target, value, body } = sent;
+  const fields = Object.keys(body).flatMap((field) => {
+    const text = single(body, field);
+    return field === "csrf" || text === undefined ? [] : [[field, text] as const];
+  });
+  const page = renderConfirm(web.renderer, {
+    ...tabView(web, req, res, null),
+    ...{ tab: change.tab, question, kind: name },
+    action: inspectorHref(web, `${changePath}?change=${name}`),
+    fields: [...fields, [sure, "1"]],
+    backHref: inspectorHref(web, tabs[change.tab]),
+    ...pageCommand(web, commandFor(name, target, value)),
+  });
+  sendPage(res, 200, page);
+}
+
+/** Leads to the tab that has the form of a change. */
+export const getChange = (web: Web) => (req: Request, res: Response) => {
+  const change = changeNamed(single(queryParameters(req), "change") ?? "");
+  redirect(res, inspectorHref(web, tabs[change?.tab ?? "sign-ins"]));
+};
+
+/** Makes the change of a form or asks first, and redirects back to its tab, or to the sign-in whose fix it is. @param shows each tab, with the refusal */
+export const postChange = (all: Web, shows: Readonly<Record<Tab, ShowTab>>) => async (req: Request, res: Response) => {
+  const body = changeOf(all, req);
+  const [name = "", target = "", list = "", flow = ""] = ["change", "target", "list", "flow"].map((field) =>
+    single(body, field),
+  );
+  const change = changeNamed(name);
+  const web = asAsked(all, req);
+  const { operator } = web;
+  if (operator === undefined) throw new InteractionError("csrf");
+  if (change === null) throw new OperationError("usage", `there is no change "${name}"`);
+  let value: string;
+  try {
+    value = (await change.read?.(body, web.ctx, target)) ?? single(body, "value")?.trim() ?? "";
+    const sent = { name: name as ChangeName, change, target, value, body };
+    const question = await questionBefore(web, sent);
+    if (question !== null) {
+      sendQuestion(web, req, res, sent, question);
+      return;
+    }
+    const runner = { server: null, by: operator };
+    await change.run(
+      (asked, input) =>
+        performed(web, { name: asked, input, by: operator, status: 200 }, () => perform(web.ctx, asked, input, runner)),
+      ...([target, value] as const),
+    );
+  } catch (error) {
+    if (!(error instanceof OperationError)) throw error;
+    await shows[change.tab](web, req, res, error);
+    return;
+  }
+  const shown = change.withoutSecrets?.(value) ?? value;
+  const done = { done: name, target, value: shown, proof: proofOf(csrfOf(web, req), name, target, shown) };
+  const query = new URLSearchParams(list);
+  for (const [field, text] of Object.entries(done)) query.set(field, text);
+  const page = flowForm.test(flow) ? signInPath + flow : tabs[change.tab];
+  redirect(res, `${inspectorHref(web, page)}?${query.toString()}`);
+};
