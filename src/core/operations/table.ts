@@ -110,7 +110,9 @@ function asked(ctx: Context, name: OperationName, input: object, { role }: Opera
   const usesFiles = name === "fixtures.apply" || (name === "reset" && !("sources" in input) && !("fixtures" in input));
   if (role === "admin" || usesFiles) return ctx;
   const settings = () => ({ ...ctx.settings, reach: reachOfRegistered(ctx.settings) });
-  return Object.create(ctx, { settings: { get: settings } }) as Context;
+  // All members of its own, since operations make contexts from this one by spreading it.
+  const own = { ...Object.getOwnPropertyDescriptors(ctx), settings: { get: settings, enumerable: true } };
+  return Object.defineProperties({}, own) as Context;
 }
 
 /** Runs an operation by its name. @throws {OperationError | OAuthError} usage for a wrong name or input; what the operation refuses */
