@@ -15,7 +15,9 @@ test("a resource server takes the good token and refuses each of the bad ones", 
   const [port, apiPort] = [await freePort(), await freePort()];
   const onFreePorts = (text = ""): string => text.replaceAll("4370", port).replaceAll("3001", apiPort);
   writeFileSync(join(cwd, "api.mjs"), onFreePorts(blocks(heading, "js")[0]));
-  const script = onFreePorts(blocks(heading, "sh")[0]);
+  // The guide ends its API: nothing listens there any more.
+  const ended = "wait $api || true\n! curl -s -o answer.txt http://localhost:3001/keys";
+  const script = onFreePorts(`${blocks(heading, "sh")[0] ?? ""}\n${ended}`);
   const { code, stdout, stderr } = await shell(script, { cwd, env: { ...env, IDP_PORT: port } });
   expect(code, stderr).toBe(0);
   const flaws = "expired not-yet-valid wrong-issuer wrong-audience bad-signature unknown-kid alg-none".split(" ");
