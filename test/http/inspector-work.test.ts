@@ -230,6 +230,7 @@ describe("sign-ins", () => {
     const [flow = ""] = rowsOf(await open(""));
     const page = await open(`sign-ins/${flow}`);
     expect(textOf(page).match(/How to fix it/g)).toHaveLength(1);
+    expect(textOf(page).match(/--add-redirect-uri/g)).toHaveLength(1);
     const fixed = await inside.browser.press(page, "add-redirect-uri-shop");
     expect(textOf(fixed)).toContain("This has been fixed since. Start the sign-in again.");
     expect(textOf(fixed)).not.toContain("How to fix it");
@@ -294,13 +295,15 @@ describe("tokens", () => {
   });
 });
 
-test("a fault's form proposes the clients and users that there are", async () => {
+test("a fault's form lists the clients and users that there are; of many, one types a name", async () => {
+  const listed = { client: "demo-app", user: "alice" };
   const page = await browser.open(at("testing"));
-  for (const [field, name] of [
-    ["client", "demo-app"],
-    ["user", "alice"],
-  ]) {
-    expect(page.body).toMatch(new RegExp(`id="fault-${field}"[^>]* list="names-${field}"`));
-    expect(page.body).toMatch(new RegExp(`<datalist id="names-${field}"[^>]*>.*?<option value="${name}">`, "s"));
-  }
+  for (const [field, name] of Object.entries(listed))
+    expect(page.body).toMatch(new RegExp(`<select id="fault-${field}".*?<option value="${name}">${name}<`));
+  const many = await serve();
+  await many.call("seed", { users: Array.from({ length: 101 }, (_, at) => ({ username: `many-${at}` })) });
+  const inside = await openInspector(many);
+  const { body } = await inside.browser.open(inside.at("testing"));
+  expect(body).toMatch(/<input id="fault-user"[^>]* list="fault-user-names"/);
+  expect(body).toMatch(/<datalist id="fault-user-names"[^>]*>.*?<option value="many-100">/);
 });

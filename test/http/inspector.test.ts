@@ -288,7 +288,9 @@ test("a refused fault form keeps what was typed, and marks the field; a correcte
   expect(refused.body).toMatch(/<textarea id="fault-header"[^>]*aria-invalid="true"[^>]*>Retry After 2</);
   expect(refused.body.match(/is not a header that can be set/g)).toHaveLength(2);
   expect(refused.body).toContain('<option value="token" selected>');
-  const added = await browser.press(refused, "fault-add", { endpoint: "token", header: "Retry-After: 2" });
+  expect(refused.body).toContain('<option value="demo-app" selected>');
+  const corrected = { endpoint: "token", client: "demo-app", header: "Retry-After: 2" };
+  const added = await browser.press(refused, "fault-add", corrected);
   expect(added.status).toBe(200);
   const [fault] = await idp.call("faults.list", {});
   expect(fault).toMatchObject({ endpoint: "token", status: 503, after: true, client: "demo-app" });

@@ -296,7 +296,7 @@ const tokens: TokensView = {
   makeToken,
   form: {
     ...tokenFormIn({}),
-    ...{ users: ["alice", "bob"], clients: ["demo-app", "demo-spa"] },
+    ...{ users: ["alice", "bob"], clients: Array.from({ length: 101 }, (_, at) => `app-${at}`) },
     command: "npx dev-idp token issue --user USERNAME --client CLIENT_ID",
   },
   made: null,
