@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { createMerged } from "../../src/core/ledger/merged.ts";
 import type { Exchange } from "../../src/core/ledger/record.ts";
 import { createLedger } from "../../src/core/ledger/requests.ts";
 
@@ -33,4 +34,29 @@ test("a listener is handed each request that comes from then on", () => {
   ledger.add(token);
   expect(heard).toEqual(["consent", "token"]);
   expect(ledger.list().map(({ endpoint }) => endpoint)).toEqual(["token"]);
+});
+
+test("a sign-in is one, though a clock puts the use of its token before the request that issued it", () => {
+  const merged = createMerged(() => 100);
+  const entry = (at: number, id: string, flow: string, names: string[]) => ({
+    ...{ id, at, endpoint: "token" },
+    content: JSON.stringify({
+      record: { id, flow },
+      links: { isBeginning: id === "c-1", here: `again ${id}`, names, began: [], ended: [], next: null },
+    }),
+  });
+  merged.take({
+    ...{ place: 3, cleared: 0, lost: 0, now: 0, isAll: true, dropped: {} },
+    entries: [
+      entry(10, "c-1", "fc1", ["page 1", "code"]),
+      entry(20, "a-1", "fa1", ["family"]),
+      entry(21, "c-2", "fc1", ["code", "family"]),
+    ],
+  });
+  expect(merged.list().map(({ id, flow }) => [id, flow])).toEqual([
+    ["c-1", "fc1"],
+    ["a-1", "fc1"],
+    ["c-2", "fc1"],
+  ]);
+  expect(merged.flowNamed("fa1")).toBe("fc1");
 });

@@ -1,5 +1,5 @@
 import type { LogEntry, LogPart } from "../../store/store.ts";
-import { createFlows, type Links } from "./flows.ts";
+import { createFlows, type Flows, type Links } from "./flows.ts";
 import { idForm, maxActs, type Act, type Ledger } from "./ledger.ts";
 import type { RequestRecord } from "./record.ts";
 
@@ -21,13 +21,30 @@ interface View {
   readonly names: ReadonlyMap<string, string>;
 }
 
-/** @param entries the oldest first */
-function viewOf(entries: readonly Entry[]): View {
-  // The instance that got a request has given it a flow, if it begins one.
-  const flows = createFlows(
+/** The instance that got a request has given it a flow, if it begins one. */
+const newFlows = (): Flows =>
+  createFlows(
     () => Infinity,
     () => "",
   );
+
+/**
+ * @param entries the oldest first. The clocks of instances are some milliseconds apart, so a request may stand before the one that issued its
+ *   token: all that links requests is learned before they are joined.
+ */
+function viewOf(entries: readonly Entry[]): View {
+  const flows = newFlows();
+  const { records } = joined(entries, newFlows());
+  const flowOf = new Map(records.map(({ id, flow }) => [id, flow]));
+  for (const { content } of entries) {
+    if ("act" in content || content.links === null) continue;
+    const flow = flowOf.get(content.record.id);
+    if (flow != null) flows.learn(content.links, flow);
+  }
+  return joined(entries, flows);
+}
+
+function joined(entries: readonly Entry[], flows: Flows): View {
   const records: RequestRecord[] = [];
   const places = new Map<string, number>();
   const acts: Act[] = [];
