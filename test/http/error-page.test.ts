@@ -19,6 +19,17 @@ const fixIn = (html: string): string =>
 const adviceIn = (html: string): string => /id="error-advice"[^>]*>(.*?)<\/p>/.exec(html)?.[1] ?? "none";
 const marks = (html: string): (string | undefined)[] => [...html.matchAll(/<mark>([^<]*)</g)].map((match) => match[1]);
 
+test.each(Object.keys(errorViews))(
+  "in Turkish, %s says the gist to the developer too; the message stays as programs get it",
+  (name) => {
+    const view = errorViews[name as keyof typeof errorViews];
+    const gistIn = (lang: string) =>
+      /id="error-gist"[^>]*>([^<]+)</.exec(renderError(renderer, { ...view, lang }).html)?.[1];
+    expect(gistIn("tr")).toMatch(/[çğıöşü]/i);
+    expect(gistIn("en")).toBeUndefined();
+  },
+);
+
 test("speaks to the person first, then to the developer: code, message, fix", () => {
   const html = error({});
   expect(html.indexOf("Nothing was shared")).toBeLessThan(html.indexOf("For developers"));

@@ -247,6 +247,23 @@ describe("sign-ins", () => {
   });
 });
 
+test("in Turkish, the steps of a sign-in and its checks are Turkish", async () => {
+  const own = await serve();
+  const inside = await openInspector(own);
+  await (await register(own, { client_id: "shop" })).tokens();
+  const [flow = ""] = rowsOf(await inside.browser.open(inside.at()));
+  const text = textOf(await inside.browser.open(inside.at(`sign-ins/${flow}?lang=tr`)));
+  for (const words of [
+    "giriş sayfası",
+    "onay sayfası",
+    "bir kodla istemciye dönüş",
+    "bu girişe ait",
+    "değişmeden döndü",
+  ])
+    expect(text).toContain(words);
+  expect(text).not.toMatch(/login page|belongs to this sign-in|returned unchanged/);
+});
+
 describe("tokens", () => {
   const make = async (fields: Readonly<Record<string, string | readonly string[]>>) =>
     browser.press(await browser.open(at("tokens")), "token-make", fields);

@@ -33,10 +33,10 @@ test("every text is used", () => {
   const shown = inPseudoLanguage()
     .map(({ html }) => unescapeHtml(html))
     .join("\n");
-  // Notes, and the pages, checks and ends of a sign-in, are chosen by the routes, and may be any of them.
+  // Notes, and the pages, checks, outcomes and ends of a sign-in, are chosen by the routes, and may be any of them.
   const isShown = (key: string): boolean => shown.includes(`«${key}»`) || shown.includes(`«${key} `);
   const unused = Object.keys(english).filter(
-    (key) => !/^(note|inspector\.(stopped|page|check)-)/.test(key) && !isShown(key),
+    (key) => !/^(note|inspector\.(stopped|page|check|outcome)-)/.test(key) && !isShown(key),
   );
   expect(unused).toEqual([]);
 });

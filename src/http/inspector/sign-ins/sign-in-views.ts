@@ -132,6 +132,28 @@ const script = (renderer: Renderer, view: TabView): string =>
 const stoppedWords = ({ say }: ReturnType<typeof writerOf>, { stopped }: FlowRow): string | null =>
   stopped && say(`inspector.stopped-${stopped}`);
 
+/** Outcomes that pages name in each language. Others are those of the ledger, and English. */
+const namedOutcomes: ReadonlySet<string> = new Set([
+  "login page",
+  "consent page",
+  "factor page",
+  "account page",
+  "sign-out page",
+  "back to the client with a code",
+  "signed in",
+  "signed out",
+  "request pushed",
+  "device waits for its user",
+  "access removed",
+  "active",
+  "inactive",
+]);
+
+const outcomeIn = ({ say }: ReturnType<typeof writerOf>, outcome: string) =>
+  namedOutcomes.has(outcome)
+    ? { outcome: say(`inspector.outcome-${outcome.replaceAll(" ", "-")}`), isEnglish: false }
+    : { outcome, isEnglish: true };
+
 /** How many requests were refused, where the outcome does not say it; null: no more than that one. */
 const refusedWords = ({ refused, state }: FlowRow, lang: string): string | null =>
   refused > (state === "refused" || state === "fault" ? 1 : 0) ? formatNumber(refused, lang) : null;
@@ -153,6 +175,7 @@ export function renderSignIns(renderer: Renderer, view: SignInsView): Page {
       lostWords: view.lost > 0 ? formatNumber(view.lost, lang) : null,
       flows: view.flows.map((flow) => ({
         ...flow,
+        ...outcomeIn(writer, flow.outcome),
         atWords: formatMoment(flow.at, lang, timeZoneHere()),
         stoppedWords: stoppedWords(writer, flow),
         refusedWords: refusedWords(flow, lang),
@@ -189,6 +212,7 @@ export function renderSignIn(renderer: Renderer, view: SignInView): Page {
       script: script(renderer, view),
       flow: {
         ...view.flow,
+        ...outcomeIn(writer, view.flow.outcome),
         stoppedWords: stoppedWords(writer, view.flow),
         atWords: moment(view.flow.at),
       },
@@ -200,6 +224,7 @@ export function renderSignIn(renderer: Renderer, view: SignInView): Page {
       },
       steps: view.steps.map((step) => ({
         ...step,
+        ...outcomeIn(writer, step.outcome),
         // The fix of the request that failed stands above.
         ...fixParts(step.id === view.failed?.id ? null : step.fix, view.launcher),
         acts: view.acts.filter(({ before }) => before === step.id).map((act) => ({ ...act, atWords: moment(act.at) })),
