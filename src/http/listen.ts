@@ -50,14 +50,14 @@ export async function listen(
   app: ServedApp,
   host: string,
   port: number,
-  { tls = null, timeouts = defaultTimeouts, onTooLarge = () => undefined }: Partial<ServerOptions> = {},
+  { tls = null, timeouts = defaultTimeouts, onUnread = () => undefined }: Partial<ServerOptions> = {},
 ): Promise<Listening> {
   let open = (): void => undefined;
   let isOpen = false;
   const opened = new Promise<void>((resolve) => {
     open = resolve;
   });
-  const createServer = serversFor(app, opened, { tls, timeouts, onTooLarge });
+  const createServer = serversFor(app, opened, { tls, timeouts, onUnread });
   for (let attempt = 1; ; attempt += 1) {
     const servers: Bound[] = [];
     const closeAll = async (answering: boolean): Promise<void> => {

@@ -7,7 +7,7 @@ import {
 } from "node:http";
 import type { Socket } from "node:net";
 import { OperationError } from "../core/errors.ts";
-import { answerUnread, maxHeaderSize } from "./unread.ts";
+import { answerUnread, maxHeaderSize, type OnUnread } from "./unread.ts";
 
 /** The part of an Express app that matters here, so that users of the library need no types of Express. */
 export interface ServedApp extends RequestListener {
@@ -74,8 +74,8 @@ export interface ServerOptions {
   /** Null for plain http. */
   readonly tls: Tls | null;
   readonly timeouts: Timeouts;
-  /** Hears of each request whose headers are too large. */
-  readonly onTooLarge: () => void;
+  /** Hears of requests that no route gets. */
+  readonly onUnread: OnUnread;
 }
 
 /**
@@ -106,7 +106,7 @@ function toOriginForm(req: IncomingMessage): void {
 export function serversFor(
   app: ServedApp,
   opened: Promise<void>,
-  { tls, timeouts, onTooLarge }: ServerOptions,
+  { tls, timeouts, onUnread }: ServerOptions,
 ): () => Promise<Server> {
   const { stallTimeout, ...timeoutsOfNode } = timeouts;
   // `input/host-check.ts` refuses a missing Host.
@@ -122,7 +122,7 @@ export function serversFor(
         ? createHttpServer(options, listener)
         : await createHttpsServer({ ...options, ciphers, ...tls }, listener);
     server.timeout = stallTimeout;
-    answerUnread(server, onTooLarge);
+    answerUnread(server, onUnread);
     return server;
   };
 }

@@ -32,21 +32,46 @@ function answerTo(code: string): string | null {
   return line && `HTTP/1.1 ${line}\r\nConnection: close\r\n\r\n`;
 }
 
+/** What could not be read: headers that are too large, or https on a port of http. @param address of the sender */
+export type OnUnread = (what: "too large" | "https", address: string) => void;
+
+/** Whether the bytes begin a handshake of TLS (RFC 8446 5.1). */
+const isTls = (bytes: Buffer | undefined): boolean => bytes?.[0] === 22 && bytes[1] === 3;
+
 /** Answers requests that cannot be read, as Node.js does, but for headers that are too large. */
-export function answerUnread(server: Server, onTooLarge: () => void): void {
-  server.on("clientError", (error: Error & { readonly code?: string }, socket: Socket) => {
-    const { code = "" } = error;
+export function answerUnread(server: Server, onUnread: OnUnread): void {
+  server.on("clientError", (error: Error & { readonly code?: string; readonly rawPacket?: Buffer }, socket: Socket) => {
+    const { code = "", rawPacket } = error;
+    const { remoteAddress = "" } = socket;
     // Node.js keeps the response that is under way here. A refusal must not be mixed into it.
     const { _httpMessage: underway } = socket as { readonly _httpMessage?: ServerResponse | null };
     const answer = socket.writable && underway?.headersSent !== true ? answerTo(code) : null;
     if (answer === null) socket.destroy(error);
     else socket.end(answer, () => socket.destroy());
-    if (code === "HPE_HEADER_OVERFLOW") onTooLarge();
+    if (code === "HPE_HEADER_OVERFLOW") onUnread("too large", remoteAddress);
+    if (isTls(rawPacket)) onUnread("https", remoteAddress);
   });
 }
 
+/** How many senders of https are told of: no more than these many. */
+const maxSenders = 100;
+
+/** Tells the log, and of headers the ledger. Of https it tells once per sender, since clients repeat it. */
+export function unreadRecorder(ctx: Context, onRequest: Observers["onRequest"]): OnUnread {
+  const senders = new Set<string>();
+  return (what, address) => {
+    if (what === "too large") {
+      recordTooLarge(ctx, onRequest);
+      return;
+    }
+    if (senders.has(address) || senders.size >= maxSenders) return;
+    senders.add(address);
+    ctx.log(`${address} sent https to a port that serves http: give the app ${ctx.issuer}, or start with --https`);
+  };
+}
+
 /** Records a request whose headers are too large. Node.js does not tell its method and path, so both are empty. */
-export function recordTooLarge(ctx: Context, onRequest: Observers["onRequest"]): void {
+function recordTooLarge(ctx: Context, onRequest: Observers["onRequest"]): void {
   const refusal = { error: `invalid_request: ${message}`, rule: "RFC 6585 5", fix };
   ctx.ledger.add(
     {

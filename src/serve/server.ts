@@ -14,7 +14,7 @@ import { createApp, issuerRoutes } from "../http/app.ts";
 import { issuerOfPath } from "../http/issuer-path.ts";
 import { listen, type Listening } from "../http/listen.ts";
 import { createRenderer, type Renderer } from "../http/pages/templates/render.ts";
-import { recordTooLarge } from "../http/unread.ts";
+import { unreadRecorder, type OnUnread } from "../http/unread.ts";
 import { version } from "../files/package.ts";
 import type { Web } from "../http/web.ts";
 import { randomText } from "./random.ts";
@@ -106,10 +106,10 @@ export async function startServer(
         undefined;
     const app = createApp((path) => routesFor(path));
     // Which issuer a request is for is in what could not be read.
-    let onTooLarge = (): void => undefined;
+    let onUnread: OnUnread = () => undefined;
     listening = await listen(app, host, options.port ?? 0, {
       tls: options.tls ?? null,
-      onTooLarge: () => onTooLarge(),
+      onUnread: (...unread) => onUnread(...unread),
     });
     const { port } = listening;
     const scheme = options.tls === undefined ? "http" : "https";
@@ -119,7 +119,7 @@ export async function startServer(
       address: (last) => options.issuer ?? (isShared ? last : null) ?? `${scheme}://localhost:${port}`,
     });
     const base = pathOf(issuer);
-    onTooLarge = () => recordTooLarge(issuer.ctx, told(options, options.commandLine ?? plainCommandLine));
+    onUnread = unreadRecorder(issuer.ctx, told(options, options.commandLine ?? plainCommandLine));
     const toRoutes = createSites({
       ...options,
       renderer,

@@ -1,6 +1,8 @@
-import type { RequestHandler } from "express";
+import type { Request, RequestHandler } from "express";
+import type { Context } from "../../core/context.ts";
 import { metadata, usesIdJag } from "../../core/discovery.ts";
 import { supportedScopes } from "../../core/scopes/scopes.ts";
+import { cut } from "../../text/redacted.ts";
 import { sendJson } from "../answer/answer.ts";
 import { apiHeaders } from "../answer/security-headers.ts";
 import { backchannelOf } from "../input/host-check.ts";
@@ -20,6 +22,7 @@ export const discovery =
   async (req, res) => {
     const { ctx } = web;
     const backchannel = backchannelOf(web, req);
+    if (backchannel === null) remarkOnName(web, req);
     const { languages } = web.renderer.texts;
     const supported = { ...(await supportedScopes(ctx)), languages, idJag: await usesIdJag(ctx) };
     const document = metadata(ctx, supported, {
@@ -28,6 +31,28 @@ export const discovery =
     });
     sendJson(res, 200, document, backchannel === null ? headers : backchannelHeaders);
   };
+
+/** Clients that were remarked on, by what tells them apart: no more than these many. */
+const maxRemarks = 100;
+const remarked = new WeakMap<Context, Set<string>>();
+
+/**
+ * Says once per client that it read the document under a name that the issuer does not have: a library compares the issuer of the document
+ * with the address that it was given (OpenID Connect Discovery 4.3), and stops with an error that this server never sees.
+ */
+function remarkOnName({ ctx, base }: Web, { headers, protocol }: Request): void {
+  const { host = "", "user-agent": program = "" } = headers;
+  const asked = `${protocol}://${host}`;
+  if (host === "" || !URL.canParse(asked) || new URL(asked).host === new URL(ctx.issuer).host) return;
+  const known = remarked.get(ctx) ?? new Set<string>();
+  remarked.set(ctx, known);
+  const client = `${asked} ${program}`;
+  if (known.has(client) || known.size >= maxRemarks) return;
+  known.add(client);
+  ctx.log(
+    `${program === "" ? "a client" : cut(program, 60)} read discovery at ${asked}${base}, but the issuer is ${ctx.issuer}: a library that was given the former refuses it. Give it ${ctx.issuer}`,
+  );
+}
 
 /** The JWK Set (RFC 7517 5). */
 export const jwks =
