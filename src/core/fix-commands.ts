@@ -4,6 +4,7 @@ import { commandOn, flagWith, type Hint } from "./hint.ts";
 import { checkHttpHost, type UriSettings } from "./clients/http-hosts.ts";
 import { checkEndpointUri, checkRedirectUri } from "./clients/redirect-uri.ts";
 import { isOfSystem } from "./clients/system-schemes.ts";
+import { isLoopbackHost } from "../net/address.ts";
 import { typoOf } from "./nearest.ts";
 import { usernameForm } from "./users/username.ts";
 
@@ -25,16 +26,39 @@ const editClient = (clientId: string, flags: readonly string[]): Hint | undefine
 const isUsable = (uri: string, settings: UriSettings): boolean =>
   checkRedirectUri(uri) === null && !isOfSystem(uri) && checkHttpHost(uri, settings) === null;
 
-/** Says first what the app has to send, where a value is one or two letters away from a registered one. @param what `parameter`: its name; `other`: what the command is for */
+/** Says first what the app has to send, where it probably meant another value. @param what `parameter`: its name; `other`: what the command is for */
 const correctFirst = (
   hint: Hint,
-  sent: string,
-  registered: readonly string[],
+  meant: string | undefined,
   what: { readonly parameter: string; readonly other: string },
-): Hint => {
-  const meant = typoOf(sent, registered);
-  return meant === undefined ? hint : { ...hint, text: `Send ${what.parameter} ${meant} in your app. ${what.other}` };
-};
+): Hint =>
+  meant === undefined ? hint : { ...hint, text: `Send ${what.parameter} ${meant} in your app. ${what.other}` };
+
+interface Place {
+  /** All names of this machine count as one. */
+  readonly site: string;
+  readonly port: string;
+  readonly path: string;
+}
+
+function placeOf(uri: string): Place | null {
+  if (!URL.canParse(uri)) return null;
+  const { protocol, hostname, port, pathname, search } = new URL(uri);
+  return { site: `${protocol}//${isLoopbackHost(hostname) ? "" : hostname}`, port, path: pathname + search };
+}
+
+/**
+ * The registered address that an app probably meant: the same one at another name of this machine, with another path, or with a typo. An app
+ * that runs on another port means that port, which is then to be registered.
+ */
+function meantAddress(sent: string, registered: readonly string[]): string | undefined {
+  const own = placeOf(sent);
+  if (own === null) return typoOf(sent, registered);
+  const onPort = registered.filter((uri) => (placeOf(uri)?.port ?? own.port) === own.port);
+  const atSite = onPort.filter((uri) => placeOf(uri)?.site === own.site);
+  const named = atSite.find((uri) => placeOf(uri)?.path === own.path);
+  return named ?? (atSite.length === 1 ? atSite[0] : typoOf(sent, onPort));
+}
 
 /** For a client that nobody registered. */
 const inDocument = ({ client_id: url }: Client): Hint => ({
@@ -45,11 +69,10 @@ const inDocument = ({ client_id: url }: Client): Hint => ({
 function addUri(client: Client, uri: string, registered: readonly string[], flags: Flags): Hint {
   if (client.fromDocument === true) return inDocument(client);
   const { parameter } = flags;
+  const meant = meantAddress(uri, registered);
   const add = isUsable(uri, flags.settings) ? editClient(client.client_id, flags.words) : undefined;
-  const show = correctFirst(showClient(client), uri, registered, { parameter, other: "To see what is registered" });
-  return add === undefined
-    ? show
-    : correctFirst(add, uri, registered, { parameter, other: "To register the other one too" });
+  const show = correctFirst(showClient(client), meant, { parameter, other: "To see what is registered" });
+  return add === undefined ? show : correctFirst(add, meant, { parameter, other: "To register the other one too" });
 }
 
 interface Flags {
@@ -103,9 +126,10 @@ export function addUnknownClient(clientId: string, redirectUri: string | undefin
     usable && clientIdForm.test(clientId) && !clientId.startsWith("-")
       ? printable(["idp", "clients", "add", clientId, "--public", ...flagWith("--redirect-uri", redirectUri)])
       : undefined;
+  const meant = typoOf(clientId, known);
   return add === undefined
-    ? correctFirst(listClients, clientId, known, { parameter: "client_id", other: "To see all clients" })
-    : correctFirst(add, clientId, known, { parameter: "client_id", other: "To add a client of the other name" });
+    ? correctFirst(listClients, meant, { parameter: "client_id", other: "To see all clients" })
+    : correctFirst(add, meant, { parameter: "client_id", other: "To add a client of the other name" });
 }
 
 /**

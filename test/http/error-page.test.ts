@@ -70,9 +70,24 @@ test("an unknown client is shown beside a similar one; without one the page says
   expect(fixIn(far.body)).toBe("idp clients add shop --public --redirect-uri http://localhost:3000/callback");
 });
 
+test("a sign-out that comes back to an unknown address has a heading of its own, and changes nothing", async () => {
+  const idp = await serve();
+  const query = new URLSearchParams({ client_id: "demo-app", post_logout_redirect_uri: "http://localhost:3000/bye" });
+  const page = await new Browser(idp.issuer).open(`/api/v2/oauth/logout?${query.toString()}`);
+  expect([page.page, page.state]).toEqual(["error", "redirect-uri"]);
+  expect(/<h1>([^<]*)/.exec(page.body)?.[1]).toBe("This sign-out can&#39;t be done");
+});
+
 test.each([
+  // An app that runs on another port has to be registered there.
+  ["http://localhost:3001/callback", "none"],
   [
-    "http://localhost:3001/callback",
+    "http://127.0.0.1:3000/callback",
+    "Send redirect_uri http://localhost:3000/callback in your app. To register the other one too:",
+  ],
+  ["http://127.0.0.1:3001/callback", "none"],
+  [
+    "http://localhost:3000/api/auth/callback/idp",
     "Send redirect_uri http://localhost:3000/callback in your app. To register the other one too:",
   ],
   [
@@ -104,7 +119,7 @@ test("a value of the request that a shell could run stands beside the command th
   const other = await bodyOf({ redirect_uri: "http://localhost:3000/cb?a=1&b=$(reboot)" });
   expect([fixIn(other), unescapeHtml(adviceIn(other))]).toEqual([
     "idp clients edit demo-app --add-redirect-uri VALUE",
-    "VALUE is http://localhost:3000/cb?a=1&b=$(reboot):",
+    "VALUE is http://localhost:3000/cb?a=1&b=$(reboot). Send redirect_uri http://localhost:3000/callback in your app. To register the other one too:",
   ]);
   for (const client_id of ["--help", "..", "a".repeat(201)]) {
     expect(await fixOf({ client_id })).toBe("idp clients list");

@@ -65,7 +65,7 @@ const failures: Readonly<Record<string, readonly [make: () => Promise<unknown>, 
   ],
   "wrong redirect URI": [
     () => new Browser(idp.issuer).open(app.url({ redirect_uri: "http://localhost:3001/callback" })),
-    /Refused invalid_request: redirect_uri .*How to fix it: Send redirect_uri http:\/\/localhost:3000\/callback in your app. To register the other one too: idp clients edit shop --add-redirect-uri http:\/\/localhost:3001\/callback/,
+    /Refused invalid_request: redirect_uri .*How to fix it: idp clients edit shop --add-redirect-uri http:\/\/localhost:3001\/callback/,
   ],
   "unknown client": [
     () => new Browser(idp.issuer).open(app.url({ client_id: "shoop" })),

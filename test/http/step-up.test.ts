@@ -72,10 +72,25 @@ test("a request for two factors asks for the password and a code, and every toke
 test("the picker gives no password: picked, a user is asked for it", async () => {
   const app = await register(idp);
   const browser = new Browser(idp.issuer);
-  const picked = await pick(browser, await browser.open(app.url({ acr_values: "urn:mfa" })), "erin");
+  const asked = app.url({ acr_values: "urn:mfa", max_age: "300" });
+  const picked = await pick(browser, await browser.open(asked), "erin");
   expect(picked).toMatchObject({ page: "login", state: "reauth" });
+  // Not that the sign-in, which is seconds old, were too old.
+  expect(/id="login-notice"[^>]*>\s*<p>([^<]*)/.exec(picked.body)?.[1]).toBe("This needs your password.");
   expect(picked.body).not.toContain("login-as-erin");
   expect((await typePassword(browser, picked)).page).toBe("factor");
+});
+
+test("the page of the second factor has a way out: back to the app, or to the account", async () => {
+  const app = await register(idp);
+  const browser = new Browser(idp.issuer);
+  const factor = await typePassword(browser, await browser.open(app.url({ acr_values: "urn:mfa" })));
+  const { left } = await browser.press(factor, "factor-cancel");
+  expect(left?.searchParams.get("error")).toBe("access_denied");
+  expect(left?.searchParams.get("error_description")).toBe("The user canceled the sign-in");
+  // The interaction is over, and the session stays.
+  expect((await browser.open(factor.url)).state).toBe("expired");
+  expect((await browser.open("/account")).page).toBe("account");
 });
 
 test("the session remembers: only what is missing is asked for, and without a request acr is the strongest that was met", async () => {

@@ -12,6 +12,7 @@ import type { LiveSession } from "../sessions/sessions.ts";
 import { findForForm, findInteraction, type Browser } from "../sign-in/interactions.ts";
 import {
   advance,
+  cancelSignIn,
   nextStep,
   proveMore,
   purposeOf,
@@ -119,6 +120,7 @@ export interface FactorForm {
   readonly otp: string | undefined;
   /** What the browser's authenticator answered, as JSON; `button`: the button that stands in for it. */
   readonly passkey: string | undefined;
+  readonly cancel: boolean;
 }
 
 /** The next step, or the factor that was not accepted. */
@@ -131,9 +133,17 @@ type Refused = Extract<FactorResult, { kind: "refused" }>;
 
 /**
  * Handles the form: records the factor, and takes the next step in the same transaction.
- * @throws {InteractionError}; {OAuthError} too_many_requests, after wrong codes
+ * @throws {InteractionError}; {RedirectedError} if the user cancels; {OAuthError} too_many_requests, after wrong codes
  */
 export async function giveFactor(ctx: Context, uid: string, browser: Browser, form: FactorForm): Promise<FactorResult> {
+  if (form.cancel) {
+    return {
+      kind: "step",
+      username: null,
+      proof: null,
+      ...(await settle(ctx, await cancelSignIn(ctx, uid, browser, form))),
+    };
+  }
   const attempt = await (form.passkey === undefined || form.passkey === buttonValue ? tryAtOnce : tryPasskey)(
     ctx,
     uid,

@@ -9,8 +9,8 @@ import type { Context } from "../context.ts";
 import type { Guidance } from "../errors.ts";
 import { restoreUser, setPassword } from "../fix-commands.ts";
 import type { Hint } from "../hint.ts";
-import { findForForm, findInteraction, recordFact, type AskingApp, type Browser } from "../sign-in/interactions.ts";
-import { advance, purposeOf, settle, signIn, type Advance, type StepResult } from "../sign-in/next-step.ts";
+import { findForForm, findInteraction, type AskingApp, type Browser } from "../sign-in/interactions.ts";
+import { cancelSignIn, purposeOf, settle, signIn, type Advance, type StepResult } from "../sign-in/next-step.ts";
 import { verifyPassword } from "./verify-password.ts";
 import { missingOf } from "../sign-in/needs.ts";
 import type { RequestSummary } from "../sign-in/purpose.ts";
@@ -76,7 +76,7 @@ export function showLogin(ctx: Context, uid: string, browser: Browser): Promise<
       ownPage: shown.ownPage,
       reauth: (again || passwordNeeded) && (userId === null || userId === session.user.id) ? session.user : null,
       mayBeAnother: userId === null,
-      reauthAges: again && maxAge !== null ? { signedInAgo: seconds(ctx) - session.session.authTime, maxAge } : null,
+      reauthAges: again && maxAge !== null ? agesOf(seconds(ctx) - session.session.authTime, maxAge) : null,
       loginHint: hinted !== undefined && ctx.offersPicker ? loginHint : shownHint(loginHint),
       likely: hinted ?? chooser ?? null,
       barred: automatic ?? barredUser(tx, browser.session),
@@ -88,6 +88,10 @@ export function showLogin(ctx: Context, uid: string, browser: Browser): Promise<
     };
   });
 }
+
+/** Null: the sign-in is recent enough, and what it proves is not enough. */
+const agesOf = (signedInAgo: number, maxAge: number): LoginPage["reauthAges"] =>
+  signedInAgo > maxAge ? { signedInAgo, maxAge } : null;
 
 /** The user of `login: auto:`, who is not signed in, because they are suspended or banned. */
 function barredAutomatic(tx: ReadTx, { settings: { login } }: Context): User | null {
@@ -164,7 +168,7 @@ function whyWrong(user: User | undefined, sharing: number): string {
  * @throws {InteractionError}; {RedirectedError} if the user cancels; {OAuthError} too_many_requests, after wrong passwords
  */
 export async function login(ctx: Context, uid: string, browser: Browser, form: LoginForm): Promise<LoginResult> {
-  const attempt = form.cancel ? cancel : form.pick ? tryPick : tryPassword;
+  const attempt = form.cancel ? cancelSignIn : form.pick ? tryPick : tryPassword;
   for (;;) {
     const result = await attempt(ctx, uid, browser, form);
     if (result === null) continue;
@@ -226,10 +230,3 @@ async function checkPassword(
   wasRight();
   return true;
 }
-
-/** Records that nobody signs in. The purpose decides where the browser goes: back to the client, or to our own page. */
-const cancel = (ctx: Context, uid: string, browser: Browser, form: LoginForm): Promise<Advance> =>
-  ctx.store.transaction((tx) => {
-    const interaction = findForForm(tx, ctx, uid, browser, form.csrf);
-    return advance(tx, ctx, recordFact(tx, interaction, { login: "canceled" }), null, browser);
-  });

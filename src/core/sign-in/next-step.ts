@@ -13,6 +13,7 @@ import { allowBeforehand } from "../fix-commands.ts";
 import { grantFor } from "../grants/granted-scopes.ts";
 import {
   endInteraction,
+  findForForm,
   findInteraction,
   isStored,
   refusalOf,
@@ -230,3 +231,15 @@ export function sessionFor(tx: ReadTx, interaction: Interaction, browser: Browse
   }
   return null;
 }
+
+/** Records that nobody signs in. The purpose decides where the browser goes: back to the client, or to our own page. @throws {InteractionError} */
+export const cancelSignIn = (
+  ctx: Context,
+  uid: string,
+  browser: Browser,
+  { csrf }: { readonly csrf: string },
+): Promise<Advance> =>
+  ctx.store.transaction((tx) => {
+    const interaction = findForForm(tx, ctx, uid, browser, csrf);
+    return advance(tx, ctx, recordFact(tx, interaction, { login: "canceled" }), null, browser);
+  });

@@ -1,5 +1,6 @@
 import type { Request, RequestHandler } from "express";
 import { allowHost } from "../../core/fix-commands.ts";
+import { relyingParty, worksAt } from "../../core/step-up/relying-party.ts";
 import { isAddress, isLoopbackHost } from "../../net/address.ts";
 import { HttpError } from "../answer/http-error.ts";
 import { routeOf } from "../route.ts";
@@ -69,6 +70,16 @@ export const hostCheck =
       fix: allowHost((host ?? "").replace(/:\d*$/, "")) ?? "use a host name of this server",
     });
   };
+
+/**
+ * The address at which passkeys work, where a page was opened at another one of this machine: they belong to the issuer's host (WebAuthn 5.1.2).
+ * Null: they work here, or nowhere. A proxy may change the host of an issuer with a public name, so that says nothing.
+ */
+export function passkeysElsewhere({ ctx }: Web, { headers: { host = "" } }: Request): string | null {
+  const { id, origin } = relyingParty(ctx.address);
+  const name = hostName(host);
+  return worksAt(ctx.address) && isLoopbackHost(id) && isLoopbackHost(name) && name !== id ? origin : null;
+}
 
 /** The base of the back-channel endpoints under the `Host` of a request, which the check has accepted; null: the issuer's. */
 export function backchannelOf(web: Web, req: Request): string | null {

@@ -10,6 +10,7 @@ import { noteUnchecked } from "../answer/cleaned.ts";
 import { takeStep } from "../oauth/authorize.ts";
 import { clearSessionCookie, knownBrowser, readBrowser, setBrowserCookie, setPreference } from "../input/cookies.ts";
 import { requireOwnOrigin } from "../input/form-origin.ts";
+import { passkeysElsewhere } from "../input/host-check.ts";
 import { renderAccount, renderAccountRevoke, renderSignedOut } from "./pages.ts";
 import { sendPage } from "./page-writer.ts";
 import { bodyParameters, queryParameters, single } from "../input/params.ts";
@@ -53,6 +54,7 @@ export const getAccount = (web: Web) => async (req: Request, res: Response) => {
   const { user } = account;
   const factors = await showOwnFactors(web.ctx, readBrowser(web, req));
   const shown = viewFor(web, req, res);
+  const elsewhere = passkeysElsewhere(web, req);
   note(res, { user: user.username, outcome: "account page" });
   const view: AccountView = {
     ...shown,
@@ -75,8 +77,9 @@ export const getAccount = (web: Web) => async (req: Request, res: Response) => {
     outcome: await outcomeOf(web, req, account.apps, shown.lang),
     factors: factors?.factors ?? [],
     passkeys: factors?.passkeys.map(({ id, createdAt }) => ({ id, since: createdAt })) ?? [],
-    passkeyOptions: factors?.options == null ? null : JSON.stringify(factors.options),
+    passkeyOptions: factors?.options == null || elsewhere !== null ? null : JSON.stringify(factors.options),
     passkeysWork: factors?.insecure === false,
+    passkeysElsewhere: elsewhere,
     addPasskeyAction: `${base}${accountPath}/passkeys`,
     removePasskeyAction: `${base}${accountPath}/passkeys/remove`,
     preferencesAction: `${base}${accountPath}/preferences`,

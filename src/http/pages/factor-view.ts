@@ -17,6 +17,10 @@ export interface FactorView
   /** What the script asks the authenticator for, as JSON; null: no passkey can be used. */
   readonly options: string | null;
   readonly insteadHref: string | null;
+  /** The address at which passkeys work, if this page is at another one. */
+  readonly elsewhere: string | null;
+  /** The page to go back to; null: the form cancels, and the browser goes back to the app. */
+  readonly cancelHref: string | null;
 }
 
 export function renderFactor(renderer: Renderer, view: FactorView): Page {

@@ -5,10 +5,12 @@ import { goOn } from "../../core/sign-in/next-step.ts";
 import { takeStep } from "../oauth/authorize.ts";
 import { knownBrowser, readBrowser } from "../input/cookies.ts";
 import { requireOwnOrigin } from "../input/form-origin.ts";
+import { passkeysElsewhere } from "../input/host-check.ts";
 import { bodyParameters, queryParameters, single, type UidRequest } from "../input/params.ts";
 import { note, noteRefusal, type Web } from "../web.ts";
 import { sendPage } from "./page-writer.ts";
 import { renderFactor } from "./factor-view.ts";
+import { accountPath } from "./account.ts";
 import { personOf } from "./person.ts";
 import { viewFor } from "./reader.ts";
 import { requestView } from "./scope-words.ts";
@@ -37,6 +39,7 @@ export const postFactor = (web: Web) => async (req: UidRequest, res: Response) =
     csrf: single(body, "csrf") ?? "",
     otp: single(body, "otp"),
     passkey: single(body, "passkey"),
+    cancel: single(body, "cancel") !== undefined,
   });
   if (result.kind === "refused") {
     note(res, { user: result.username });
@@ -65,6 +68,7 @@ async function sendFactor(
   const path = `${base}/interaction/${req.params.uid}/factor`;
   const shown = viewFor(web, req, res, page);
   const { client, asked, instead, code } = page;
+  const elsewhere = passkeysElsewhere(web, req);
   const view = {
     ...requestView(page.request),
     ...shown,
@@ -76,9 +80,12 @@ async function sendFactor(
     asked,
     code,
     button: page.button,
-    options: page.options === null ? null : JSON.stringify(page.options),
+    options: page.options === null || elsewhere !== null ? null : JSON.stringify(page.options),
+    elsewhere: asked === "passkey" ? elsewhere : null,
     insecure: page.insecure,
     instead,
+    // On one of our own pages the user is signed in already.
+    cancelHref: client === null ? base + accountPath : null,
     insteadHref: instead === null ? null : `${path}?instead=${instead}`,
     // Links from the answer to a form lead back to this page, without the error.
     keptQuery: shown.keptQuery ?? "",

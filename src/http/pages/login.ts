@@ -93,6 +93,7 @@ async function sendLogin(
     isFixed: !page.mayBeAnother,
     switchHref: reauth !== null && page.mayBeAnother ? `${path}?switch=1` : null,
     reauth: page.reauthAges,
+    passwordNeeded: page.passwordNeeded,
     message: messageOf(web, page, refusal),
     inspect: refusal === null ? null : inspectCommand(web, req, res),
     canCancel: client !== null,

@@ -58,7 +58,10 @@ function loginMessage(renderer: Renderer, view: LoginView): { text: string; fix:
             most: formatDuration(view.reauth.maxAge, lang),
           },
         }
-      : { key: `login.${view.state}`, values: { username: view.username } };
+      : {
+          key: view.state === "reauth" && view.passwordNeeded ? "login.reauth-password" : `login.${view.state}`,
+          values: { username: view.username },
+        };
   return { text: plain(text), fix: null };
 }
 
@@ -229,7 +232,8 @@ export function renderSamlPost(renderer: Renderer, view: FormPostView): Page {
 
 export function renderError(renderer: Renderer, view: ErrorView): Page {
   const { page, plain, lang } = writerOf(renderer, view);
-  const key = `error.${view.kind}`;
+  const isSignOut = view.mismatch?.parameter === "post_logout_redirect_uri";
+  const key = isSignOut ? "error.sign-out" : `error.${view.kind}`;
   const sentence = plain({ key: `${key}.sentence`, values: { wait: formatDuration(view.retryAfter ?? 0, lang) } });
   const comparison = view.mismatch && compare(view.mismatch, plain);
   // The message is English, as programs get it. Developers who read another language get the gist in theirs.

@@ -89,6 +89,8 @@ export interface LoginView extends View, RequestView, ClientLinks {
   readonly switchHref: string | null;
   /** State reauth by `max_age`, in seconds: how long ago the user signed in, and how long ago it may be. */
   readonly reauth: { readonly signedInAgo: number; readonly maxAge: number } | null;
+  /** State reauth, of somebody who was picked from the list: what is asked for needs the password too. */
+  readonly passwordNeeded: boolean;
   /** What went wrong, and a command that fixes it; null for the sentence of the state. */
   readonly message: { readonly text: Text; readonly fix: string | null } | null;
   /** The command that opens a refused sign-in in the inspector; null: nothing was refused. */
@@ -189,6 +191,7 @@ export interface AccountView extends View {
   /** What the script asks the authenticator for, as JSON; null: the user has to prove a factor first, or passkeys do not work here. */
   readonly passkeyOptions: string | null;
   readonly passkeysWork: boolean;
+  readonly passkeysElsewhere: string | null;
   readonly addPasskeyAction: string;
   readonly removePasskeyAction: string;
   readonly preferencesAction: string;

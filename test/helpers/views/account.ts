@@ -38,6 +38,7 @@ const account: AccountView = {
   passkeys: [],
   passkeyOptions: null,
   passkeysWork: true,
+  passkeysElsewhere: null,
   addPasskeyAction: "/account/passkeys",
   removePasskeyAction: "/account/passkeys/remove",
   preferencesAction: "/account/preferences",

@@ -35,6 +35,14 @@ export const errorViews = {
       registered: ["http://localhost:3000/callback"],
     },
   },
+  "error-sign-out": {
+    ...error,
+    mismatch: {
+      parameter: "post_logout_redirect_uri",
+      sent: "http://localhost:3000/",
+      registered: ["http://localhost:3000"],
+    },
+  },
   "error-redirect-uri-short": {
     ...error,
     mismatch: {

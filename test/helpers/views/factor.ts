@@ -29,6 +29,8 @@ const otp: FactorView = {
   asked: "otp",
   instead: null,
   insteadHref: null,
+  cancelHref: null,
+  elsewhere: null,
   code: { code: "287082", expiresIn: 42 },
   button: false,
   options: null,
@@ -44,6 +46,7 @@ export const factorViews = {
     ...otp,
     code: null,
     client: null,
+    cancelHref: "/account",
     details: [],
     instead: "passkey",
     insteadHref: "?instead=passkey",
@@ -54,6 +57,7 @@ export const factorViews = {
   "factor-passkey-button": { ...passkey, options: null, button: true },
   "factor-passkey-both": { ...passkey, button: true },
   "factor-passkey-insecure": { ...passkey, options: null, button: true, insecure: true },
+  "factor-passkey-elsewhere": { ...passkey, options: null, elsewhere: "http://localhost:4370" },
   "factor-error-passkey": { ...passkey, state: "error-passkey" },
 } satisfies Record<string, FactorView>;
 

@@ -46,6 +46,7 @@ export const login: LoginView = {
   isFixed: false,
   switchHref: null,
   reauth: null,
+  passwordNeeded: false,
   message: null,
   inspect: null,
   canCancel: true,
@@ -137,6 +138,14 @@ export const loginViews = {
     isFixed: true,
     picker: null,
     reauth: { signedInAgo: 7300, maxAge: 300 },
+  },
+  "login-reauth-password": {
+    ...login,
+    state: "reauth",
+    username: "alice",
+    onlyUser: "alice",
+    picker: null,
+    passwordNeeded: true,
   },
   "login-error-credentials": { ...login, state: "error-credentials", username: "alice" },
   "login-error-suspended": {

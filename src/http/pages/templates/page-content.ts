@@ -95,6 +95,9 @@ const answers: Readonly<Record<string, (data: Data) => Answers>> = {
       ...(data["asked"] === "otp" ? [post(text(data, "action"), "continue")] : []),
       ...(data["button"] === true ? [post(text(data, "action"), "button", { passkey: "button" })] : []),
       ...(typeof data["insteadHref"] === "string" ? [get(data["insteadHref"], "instead")] : []),
+      typeof data["cancelHref"] === "string"
+        ? get(data["cancelHref"], "cancel")
+        : post(text(data, "action"), "cancel", { cancel: "1" }),
     ],
   }),
   consent: (data) => {
