@@ -3,6 +3,7 @@ import { OperationError, type OperationErrorCode } from "./core/errors.ts";
 import { addressOf } from "./core/issuers/issuer-view.ts";
 import { requestOf } from "./core/operations/operation.ts";
 import { operations, type OperationInput, type OperationName, type OperationOutput } from "./core/operations/table.ts";
+import { fixOfTest } from "./core/ledger/advice.ts";
 import { ledgerText } from "./core/ledger/expect-text.ts";
 import { issuerMethods, type IssuerMethods } from "./issuer-methods.ts";
 
@@ -105,7 +106,9 @@ async function lastId({ requests }: RemoteIssuer): Promise<string> {
  * @param after all workers share the issuer, and the test began after this one; null: it belongs to this worker
  */
 async function asked({ issuer, requests }: RemoteIssuer, after: string | null): Promise<string> {
-  const records = await requests.list(after === null ? {} : { since: after });
+  const listed = await requests.list(after === null ? {} : { since: after });
+  // The server may be gone when this is read, so that no command reaches it.
+  const records = listed.map((record) => ({ ...record, fix: record.fix === null ? null : fixOfTest(record.fix) }));
   if (after !== null) {
     const text = ledgerText(records);
     return `${text}\nAll workers share this issuer: requests of tests that ran at the same time are among these.`;

@@ -1,9 +1,12 @@
 import { test, type TestAPI } from "vitest";
-import { commandLineOfTest } from "./core/hint.ts";
+import { commandLineOfTest } from "./core/ledger/advice.ts";
 import { ledgerText } from "./core/ledger/expect-text.ts";
 import { createIdp, type Idp, type IdpOptions } from "./index.ts";
 
 /** `dev-idp/vitest`: tests that get an `idp`. */
+
+/** How long the server may take to start, in milliseconds. */
+const startTimeoutMs = 60_000;
 
 /** The fixtures of a test. */
 export interface IdpFixtures {
@@ -16,15 +19,15 @@ export interface IdpFixtures {
 }
 
 /**
- * A `test` of vitest with an `idp` for each worker, which starts with the first test that uses it, is reset after each, and closes with the
- * worker. Tests that do not use it start nothing. It is not for `test.concurrent`: tests that run at the same time would reset each other,
- * so start one for each with `createIdp`. A failed test prints the requests of its app.
+ * A `test` of vitest with an `idp` for each worker, which starts in a hook before the first test of a file, with a time limit of its own
+ * (60 s), is reset after each test, and closes with the worker. It is not for `test.concurrent`: tests that run at the same time would reset
+ * each other, so start one for each with `createIdp`. A failed test prints the requests of its app.
  *
  * @param options as for {@link createIdp}; the port is a free one unless given
- * @throws {OperationError} as {@link createIdp}, in the first test that uses it
+ * @throws {OperationError} as {@link createIdp}, in that hook
  */
-export const idpTest = (options: IdpOptions = {}): TestAPI<IdpFixtures> =>
-  test.extend<IdpFixtures>({
+export const idpTest = (options: IdpOptions = {}): TestAPI<IdpFixtures> => {
+  const own = test.extend<IdpFixtures>({
     idpOfWorker: [
       // vitest reads from the parameters what a fixture needs: they have to be written out.
       // eslint-disable-next-line no-empty-pattern
@@ -56,3 +59,7 @@ export const idpTest = (options: IdpOptions = {}): TestAPI<IdpFixtures> =>
       await idpOfFile.reset();
     },
   });
+  // In a hook, so that the start does not take from the time of the first test. vitest before 4.1 has no hooks with fixtures.
+  (own as Partial<typeof own>).beforeAll?.(({ idpOfWorker }) => void idpOfWorker, startTimeoutMs);
+  return own;
+};

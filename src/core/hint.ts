@@ -60,18 +60,6 @@ export const terminalHint = (hint: Hint, platform: NodeJS.Platform = process.pla
     ? hint
     : placeholders({ ...hint, command: hint.command }, (word) => terminalWord(word, platform) !== null);
 
-/**
- * For a server that is gone when its evidence is read: what a command on its data does can then be done in the fixtures or the test only.
- * `open` is for the pages, which are read while it runs.
- */
-export const commandLineOfTest: CommandLine = (words, issuer = null) => {
-  const line = plainCommandLine(words, issuer);
-  const [program, command = ""] = words;
-  return program !== "idp" || ["open", "start"].includes(command)
-    ? line
-    : `${line.slice("idp ".length)} (in the fixtures or the test)`;
-};
-
 /** Whether a command works on one issuer, and names none itself. */
 export const takesIssuer = (words: readonly string[]): boolean =>
   words[0] === "idp" &&

@@ -271,7 +271,7 @@ test("a command that fails leaves the refused requests on stderr, and --log all 
   expect(failed.stderr).toMatch(/1 of 2 requests refused\n[^]*token {2}401/);
   // The server is gone, so its evidence names no command that needs it.
   expect(failed.stderr).toMatch(
-    / invalid_client: .*\n {6}rule: RFC 6749 5\.2\n {6}fix: clients show demo-app --show-secrets \(in the fixtures or the test\)\n/,
+    / invalid_client: .*\n {6}rule: RFC 6749 5\.2\n {6}fix: see the client demo-app in the fixtures\n/,
   );
   expect(failed.stderr).not.toContain("not-it");
   const lines = readFileSync(join(cwd, "requests.ndjson"), "utf8").trim().split("\n");

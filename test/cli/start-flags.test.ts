@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { bin, environment, launch, newFolder, startIdp } from "../helpers/cli.ts";
 import { idpIn, startHere } from "../helpers/command.ts";
-import { jwtPart, refresh, type Body } from "../helpers/client.ts";
+import { authorizeUrl, jwtPart, refresh, type Body } from "../helpers/client.ts";
 
 const issued = async (cwd: string): Promise<Body> => {
   const words = "issue tokens --user alice --client demo-app --json".split(" ");
@@ -238,6 +238,9 @@ test("--until-stdin-closes: no server outlives a test process that was killed", 
   const [line] = (await once(parent.stdout, "data")) as [Buffer];
   const { issuer } = JSON.parse(line.toString()) as { issuer: string };
   expect((await fetch(`${issuer}/_idp/health`)).status).toBe(200);
+  // What was refused is read after the server has ended, so it names no command on it.
+  const refused = await fetch(authorizeUrl({ issuer }, { redirect_uri: "http://localhost:3001/callback" }));
+  expect(await refused.text()).toContain("in the fixtures, add http://localhost:3001/callback to redirect_uris");
   parent.kill("SIGKILL");
   // Comes once the server has ended, too: it has the same standard output.
   await once(parent, "close");

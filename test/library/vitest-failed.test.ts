@@ -45,6 +45,25 @@ test("begins with an empty ledger", async ({ idp }) => {
   expect(failed.stderr).not.toContain("GET none");
 });
 
+test("the server of dev-idp/vitest starts in a hook, and not within the time of the first test", async () => {
+  const cwd = newFolder();
+  writeFileSync(
+    join(cwd, "app.test.js"),
+    `import { idpTest } from ${JSON.stringify(join(repository, "src/vitest.ts"))};
+// Fixtures that take longer to make than the test may.
+const fixtures = () => {
+  for (const end = performance.now() + 500; performance.now() < end; );
+  return {};
+};
+const test = idpTest({ fixtures });
+test("is quick", { timeout: 250 }, ({ idpOfWorker }) => void idpOfWorker.issuer);
+`,
+  );
+  const args = [vitest, "run", "--root", cwd, "--globals=false"];
+  const { stdout } = await promisify(execFile)(process.execPath, args, { cwd, env: environment({ NO_COLOR: "1" }) });
+  expect(stdout).toContain("1 passed");
+});
+
 test("dev-idp/playwright prints the requests of a test that failed, and no other's", async () => {
   const cwd = newFolder();
   const idp = await createIdp();
@@ -58,6 +77,7 @@ const ask = (path) => fetch(idp.issuer + path);
 test("passes", () => ask("of-the-one-that-passes"));
 test("fails", async () => {
   await ask("api/v2/oauth/userinfo");
+  await ask("api/v2/oauth/authorize?client_id=demo-app&redirect_uri=http://localhost:3001/callback");
   throw new Error("as it should");
 });
 base.extend(idpFixtures({ ...idp, adminToken: "wrong" }))("has the wrong token", () => ask("never"));
@@ -77,6 +97,10 @@ base.extend(idpFixtures(idp))("asks another issuer than that of its worker", asy
   expect(printed).toContain("1 passed");
   expect(printed).toMatch(
     /What was asked of idp:\n {2}r\d+ {2}GET userinfo {2}401\n {6}missing_token: no access token.*\n {6}rule: RFC 6750 3\n {6}fix: send the access_token/,
+  );
+  // The server may be gone when this is read.
+  expect(printed).toContain(
+    "fix: in the fixtures, add http://localhost:3001/callback to redirect_uris of the client demo-app",
   );
   // By the fixture, and by the reporter, which prints the attachment.
   expect(printed.match(/What was asked of idp/g)).toHaveLength(2);

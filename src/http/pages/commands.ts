@@ -1,5 +1,7 @@
 import type { Request, Response } from "express";
+import { loginClient } from "../../core/clients/client-id.ts";
 import { pageHint, placeholderFor, type Hint } from "../../core/hint.ts";
+import { isAdvice } from "../../core/ledger/advice.ts";
 import { isPlainWord } from "../../text/shell-word.ts";
 import { routeOf } from "../route.ts";
 import { isBehindScenes, note, type Web } from "../web.ts";
@@ -52,9 +54,17 @@ export function pageFix(
   { text, command }: Hint,
 ): { readonly advice: string | null; readonly fix: string | null } {
   if (command === undefined) return { advice: null, fix: text };
+  const line = web.commandLine(command);
+  if (isAdvice(line)) return { advice: null, fix: text === "" ? line : `${text}: ${line}` };
   const shown = pageCommand(web, command);
   const advice = [shown.beside, text].filter((part) => part !== null && part !== "").join(". ");
   return { advice: advice === "" ? null : `${advice}:`, fix: shown.command };
+}
+
+/** The command that signs in from a terminal; null without the client that it uses. */
+export async function loginCommand(web: Web): Promise<string | null> {
+  const client = await web.ctx.store.read((tx) => tx.get("clients", loginClient));
+  return client === undefined ? null : pageCommand(web, ["idp", "login"]).command;
 }
 
 /**

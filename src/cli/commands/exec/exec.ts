@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { constants } from "node:os";
 import { setTimeout as delay } from "node:timers/promises";
 import { OperationError } from "../../../core/errors.ts";
-import { commandLineOfTest } from "../../../core/hint.ts";
+import { commandLineOfTest } from "../../../core/ledger/advice.ts";
 import { unknownHere } from "../../../core/nearest.ts";
 import { findFixtures } from "../../../serve/fixture-files.ts";
 import { createIdp, type FaultInput, type Idp } from "../../../index.ts";

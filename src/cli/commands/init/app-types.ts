@@ -1,11 +1,10 @@
-/** The clients that the command line knows. This file is read before a command is loaded, so it imports nothing. */
+export { loginClient } from "../../core/clients/client-id.ts";
+
+/** The clients that the command line knows. This file is read before a command is loaded, so what it imports is small. */
 
 /** The kinds of app that `idp init` writes a client for. */
 export const appTypes = ["public", "confidential", "service", "cli"] as const;
 export type AppType = (typeof appTypes)[number];
-
-/** The client that `idp login` uses by default. */
-export const loginClient = "idp-cli";
 
 /** What a command line tool needs to sign its user in: the flow with a browser on this machine, and the device flow. */
 export const loginGrantTypes = [

@@ -31,6 +31,7 @@ import { stopWithStdin } from "./until-stdin-closes.ts";
 import { fixturePaths, withStdin } from "../../flags/fixtures.ts";
 import { version } from "../../../files/package.ts";
 import type { CommandLine } from "../../../core/hint.ts";
+import { commandLineOfTest } from "../../../core/ledger/advice.ts";
 import { commandLine } from "../../output/command-line.ts";
 import { settingsOf } from "../../flags/settings.ts";
 import { type Declare, examples } from "../../act.ts";
@@ -102,11 +103,13 @@ export async function start(cli: Invocation, flags: StartFlags, words: readonly 
     else say(cli, note);
   };
   let issuer: string | null = null;
-  // A command finds this server by its data folder, or, if it is in memory, only by its address.
+  // A command finds this server by its data folder, or, if it is in memory or on a shared store, by its address.
   const line: CommandLine = (words, of) => {
+    // A test that holds its standard input prints what was refused after it has ended.
+    if (flags.untilStdinCloses === true) return commandLineOfTest(words, of);
     const here = issuer === null ? [] : ["--url", issuer];
-    // A shared store does not say which of its servers is meant.
-    const target = flags.memory === true || (cli.store !== null && words[1] === "open") ? here : cli.target;
+    // Who reads a page or a log may know neither the database nor its password.
+    const target = flags.memory === true || cli.store !== null ? here : cli.target;
     return commandLine({ env: cli.env, target })(words, of);
   };
   const tls = await httpsOf(cli, flags, flags.memory === true ? null : cli.data);

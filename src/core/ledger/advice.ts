@@ -1,0 +1,110 @@
+import { plainCommandLine, type CommandLine } from "../hint.ts";
+
+/**
+ * What a failed test says in place of a command: its server is gone when the evidence is read. What the command does is then done in the
+ * fixtures, in the test or in the app.
+ */
+
+/** The value of a flag, in either form; undefined without it. */
+function valueOf(words: readonly string[], flag: string): string | undefined {
+  const at = words.findIndex((word) => word === flag || word.startsWith(`${flag}=`));
+  const [word = "", next] = at === -1 ? [] : words.slice(at);
+  return at === -1 ? undefined : word === flag ? next : word.slice(flag.length + 1);
+}
+
+/** The fields that `--set`, `--scope` and the like change, as a fixture file has them. */
+function changesIn(words: readonly string[]): readonly string[] {
+  const [field = "", ...value] = (valueOf(words, "--set") ?? "").split("=");
+  const scope = valueOf(words, "--scope");
+  const uri = valueOf(words, "--add-redirect-uri");
+  const acs = valueOf(words, "--add-saml-acs") ?? valueOf(words, "--saml-acs");
+  const email = valueOf(words, "--email");
+  const redirectUri = valueOf(words, "--redirect-uri");
+  return [
+    ...(field === "" ? [] : [`set ${field} to ${value.join("=")}`]),
+    ...(scope === undefined ? [] : [`set scope to ${scope}`]),
+    ...(uri === undefined ? [] : [`add ${uri} to redirect_uris`]),
+    ...(redirectUri === undefined ? [] : [`set redirect_uris to [${redirectUri}]`]),
+    ...(acs === undefined ? [] : [`add ${acs} to saml.acs`]),
+    ...(email === undefined ? [] : [`set email to ${email}`]),
+    ...(words.includes("--password-stdin") ? ["set a password"] : []),
+  ];
+}
+
+/** The record that the command is about: its argument. */
+function nameIn(words: readonly string[]): string {
+  const afterDashes = words.indexOf("--") === -1 ? undefined : words.at(-1);
+  return afterDashes ?? words.find((word, at) => at > 2 && !word.startsWith("-")) ?? "";
+}
+
+/** A setting of `start`, as a fixture file has it; null for a flag of the server itself. */
+function settingIn([, , flag = "", value]: readonly string[]): string | null {
+  const name = flag.replace(/^--/, "").replaceAll("-", "_");
+  if (["allow_host", "data", "port"].includes(name)) return null;
+  return `in the fixtures, set ${name} to ${value ?? "true"} under settings`;
+}
+
+/** @returns null for a command that needs no server, and for one that no evidence has */
+function adviceFor(words: readonly string[]): string | null {
+  const [program, noun = "", verb = ""] = words;
+  if (program === "curl") return `read ${words.at(-1) ?? ""} while the server runs`;
+  if (program !== "idp") return null;
+  if (noun === "start") return settingIn(words) ?? `start the server with ${words.slice(2).join(" ")}`;
+  const one = noun.replace(/s$/, "");
+  const name = nameIn(words);
+  switch (`${noun} ${verb}`) {
+    case "clients list":
+    case "users list":
+    case "keys list":
+      return `see the ${noun} ${noun === "keys" ? "in the JWKS while the server runs" : "in the fixtures"}`;
+    case "clients show":
+    case "users show":
+      return `see the ${one} ${name} in the fixtures`;
+    case "users otp":
+      return `in the test, ask the server for the code of ${name}: users.otp`;
+    case "users restore":
+      return `in the fixtures or the test, make the user ${name} active`;
+    case "clients add":
+    case "users add":
+    case "clients edit":
+    case "users edit": {
+      const changes = changesIn(words);
+      if (words.includes("--saml-metadata")) return "in the fixtures, add a client with its metadata in saml";
+      const record = `the ${one} ${name}`;
+      if (verb === "add") return `in the fixtures, add ${[record, ...changes].join(", ")}`;
+      return changes.length === 0
+        ? `see ${record} in the fixtures`
+        : `in the fixtures, ${changes.join(" and ")} of ${record}`;
+    }
+    case "issue grant":
+      return `in the fixtures, add under grants: { user: ${valueOf(words, "--user") ?? ""}, client: ${valueOf(words, "--client") ?? ""}, scope: ${valueOf(words, "--scope") ?? ""} }`;
+    case "issuers add":
+      return `in the test, add the issuer ${name} first`;
+    case "clock reset":
+    case "clock advance":
+      return `in the test, ${verb} the clock${verb === "advance" ? ` by ${name}` : ""}`;
+    default:
+      return null;
+  }
+}
+
+/** Writes what to change in place of commands, for the server of a test. Pages are read while it runs: `open` and `login` stay commands. */
+export const commandLineOfTest: CommandLine = (words, issuer = null) =>
+  adviceFor(words) ?? plainCommandLine(words, issuer);
+
+/** Whether a line of {@link commandLineOfTest} is a sentence, which nobody can paste. */
+export const isAdvice = (line: string): boolean => /^(?:in the|see the|read|start the server) /.test(line);
+
+/** A fix of a server that was started without {@link commandLineOfTest}, for a test of it that failed. */
+export function fixOfTest(fix: string): string {
+  const at = /(?:^|: )(?=(?:npx dev-idp|idp|curl) )/.exec(fix);
+  if (at === null) return fix;
+  const from = at.index + at[0].length;
+  const quoted = fix.slice(from).match(/(?:'[^']*'|"[^"]*"|\\.|[^\s'"\\])+/g) ?? [];
+  const words = quoted.map((word) => word.replaceAll(/'([^']*)'|"([^"]*)"|\\(.)/g, "$1$2$3"));
+  const own = words[0] === "npx" ? ["idp", ...words.slice(2)] : words;
+  const target = ["--url", "--data", "--store", "--admin-token-file", "--issuer"];
+  const plain = own.filter((word, index) => !target.includes(word) && !target.includes(own[index - 1] ?? ""));
+  const advice = adviceFor(plain);
+  return advice === null ? fix : fix.slice(0, from) + advice;
+}
