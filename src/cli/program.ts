@@ -12,7 +12,7 @@ import { version } from "../files/package.ts";
 import { folder } from "./flags/flag-values.ts";
 import { invocationOf, type Invocation, type Terminal } from "./invocation.ts";
 import { defaultData, globalFlags } from "./flags/global.ts";
-import { typedTarget } from "./output/command-line.ts";
+import { asTyped, typedTarget } from "./output/command-line.ts";
 import type { Outcome } from "./output/print.ts";
 import { handIssuer } from "./target/issuer-flag.ts";
 import { checkStore } from "./target/store-flag.ts";
@@ -57,10 +57,15 @@ export function buildProgram({ terminal, clock, words, errorHelp, finish }: Prog
     .exitOverride()
     // Errors are printed in one place, `run.ts`.
     .configureOutput({
-      writeOut: (text) => terminal.stdout.write(text),
-      writeErr: errorHelp,
+      writeOut: (text) => terminal.stdout.write(asTyped(text, terminal)),
+      writeErr: (text) => {
+        errorHelp(asTyped(text, terminal));
+      },
       outputError: () => undefined,
-      getOutHelpWidth: () => (terminal.stdout.isTTY ? terminal.stdout.columns : 80),
+      // Lines grow where `idp` is typed as `npx dev-idp`.
+      getOutHelpWidth: () =>
+        (terminal.stdout.isTTY ? terminal.stdout.columns : 80) -
+        (asTyped("idp --help", terminal).length - "idp --help".length),
     })
     .configureHelp({ sortSubcommands: false })
     .optionsGroup("Global flags, before or after the command:")

@@ -33,7 +33,7 @@ export const root =
   async (req, res) => {
     const { issuer, address, layout } = web.ctx;
     if (asksForHtml(req)) {
-      sendHome(web, req, res);
+      await sendHome(web, req, res);
       return;
     }
     const own = { issuer, discovery: baseOf(issuer) + discoveryPath, account: `${baseOf(address)}/account` };

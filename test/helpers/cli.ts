@@ -1,7 +1,7 @@
 import { spawn, type ChildProcessWithoutNullStreams } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { onTestFinished } from "vitest";
 import { testInstances } from "./runs.ts";
@@ -22,11 +22,15 @@ export function newFolder(atEnd: AtEnd = onTestFinished): string {
   return folder;
 }
 
+/** A folder on the PATH with `idp`, as a global installation has it. */
+const commands = fileURLToPath(new URL("commands", import.meta.url));
+
 /** The environment of a user, without variables of the test runner or of the person who runs it. */
 export function environment(more: Readonly<Record<string, string>>): NodeJS.ProcessEnv {
   const foreign =
     /^(IDP_|NODE_ENV$|NODE_OPTIONS$|VITEST|CI$|NO_COLOR$|npm_command$|npm_package_name$|FORCE_COLOR$|XDG_RUNTIME_DIR$)/;
-  return { ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !foreign.test(name))), ...more };
+  const own = Object.fromEntries(Object.entries(process.env).filter(([name]) => !foreign.test(name)));
+  return { ...own, PATH: `${commands}${delimiter}${process.env["PATH"] ?? ""}`, ...more };
 }
 
 export interface Place {

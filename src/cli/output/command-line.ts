@@ -1,3 +1,6 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { isSea } from "node:sea";
 import type { AnyCommand as Command } from "../commander.ts";
 import { beforeNames, quotedLine, takesIssuer, withFlags, type CommandLine } from "../../core/hint.ts";
 import { issuerName } from "../../core/issuers/issuer-view.ts";
@@ -44,21 +47,56 @@ function targetOf(words: readonly string[], target: readonly string[]): readonly
   return at === -1 || takesIssuer(words) ? target : target.toSpliced(at, 2);
 }
 
-/** Writes a command for the same data or server, and as `npx dev-idp …` if npx or a script of the clone runs this one, because then no `idp` is on the PATH. */
+type Shell = Pick<Invocation, "env"> & { readonly platform?: NodeJS.Platform | undefined };
+
+/** Whether the reader's shell finds `idp`. What npm puts on the PATH of a script is not on that of the shell. */
+function isOnPath(env: NodeJS.ProcessEnv, platform: NodeJS.Platform): boolean {
+  const path = env.PATH ?? env["Path"];
+  const isScript = env["npm_lifecycle_event"] !== undefined;
+  if (path === undefined) return true;
+  const names = platform === "win32" ? ["idp.cmd", "idp.exe"] : ["idp"];
+  return path
+    .split(platform === "win32" ? ";" : ":")
+    .filter((folder) => folder !== "" && !(isScript && /[\\/]node_modules[\\/]\.bin[\\/]?$/.test(folder)))
+    .some((folder) => names.some((name) => existsSync(join(folder, name))));
+}
+
+/** The words that call `idp` in the reader's shell: `idp`, `npx dev-idp`, or the path of the executable that has Node.js in it. */
+function programOf({ env, platform = process.platform }: Shell): readonly string[] {
+  const byNpm = env.npm_command === "exec" || env["npm_package_name"] === "dev-idp";
+  if (!byNpm && isOnPath(env, platform)) return ["idp"];
+  return isSea() ? [process.execPath] : ["npx", "dev-idp"];
+}
+
+/** The first words of the commands, by which a sentence shows that it names one: "`idp` listens" is none. */
+export const commandNames = [
+  ...["start", "status", "stop", "wait", "issuer", "seed", "diff", "export", "import", "reset"],
+  ...["init", "env", "exec", "open", "doctor", "users", "clients", "scopes", "grants", "revoke", "scim", "issuers"],
+  ...["keys", "sessions", "issue", "token", "clock", "expire", "snapshots", "faults", "requests", "acts", "expect"],
+  ...["check", "login", "completion", "version", "help"],
+];
+
+const commandInText = new RegExp(
+  String.raw`(?<![\w./@-])idp(?=\s+(?:(?:${commandNames.join("|")})(?![\w=])|--|\[))`,
+  "g",
+);
+
+/** A text with the commands in it as the reader has to type them: help, and comments of files. */
+export const asTyped = (text: string, shell: Shell): string => {
+  const [program = "", ...more] = programOf(shell);
+  return program === "idp"
+    ? text
+    : text.replaceAll(commandInText, () => quotedLine([program, ...more], shell.platform));
+};
+
+/** Writes a command for the same data or server, as the reader's shell finds it. */
 export const commandLine =
-  ({
-    target,
-    env,
-    platform,
-  }: Pick<Invocation, "target" | "env"> & { readonly platform?: NodeJS.Platform }): CommandLine =>
+  ({ target, env, platform }: Pick<Invocation, "target"> & Shell): CommandLine =>
   (words, issuer = null) => {
     if (words[0] !== "idp") return quotedLine(words, platform);
     const place = issuer === null ? target : [...target, "--issuer", issuer];
     const names = ["--data", "--store", "--url", "--help"].some((flag) => hasFlag(words, flag))
       ? []
       : targetOf(words, place);
-    // A script of npm has the commands of its own packages on the PATH; the shell of the reader does not.
-    const byNpm = env.npm_command === "exec" || env["npm_package_name"] === "dev-idp";
-    const program = byNpm ? ["npx", "dev-idp"] : ["idp"];
-    return quotedLine([...program, ...withFlags(words.slice(1), names)], platform);
+    return quotedLine([...programOf({ env, platform }), ...withFlags(words.slice(1), names)], platform);
   };

@@ -4,7 +4,7 @@
 import { redacted } from "../../text/redacted.ts";
 import { problemText } from "../../core/errors.ts";
 import { hintOf, hintText, terminalHint, type Hint } from "../../core/hint.ts";
-import { commandLine } from "./command-line.ts";
+import { asTyped, commandLine } from "./command-line.ts";
 import { escapeDeep, escapeLine, escapeText, printableJson } from "./escape.ts";
 import type { Failure } from "../failure.ts";
 import { widthOf, type Invocation } from "../invocation.ts";
@@ -59,7 +59,7 @@ type Stderr = Pick<Invocation, "stderr" | "err" | "target" | "env">;
 function hintLines(cli: Stderr, hint: Hint, indent: string): string {
   const { text, command } = terminalHint(hint);
   const width = widthOf(cli.stderr);
-  const shown = redacted(text)
+  const shown = asTyped(redacted(text), cli)
     .split("\n")
     .map(escapeLine)
     .filter((line) => line !== "");
@@ -89,7 +89,7 @@ export function printFailure(cli: Stderr & Pick<Invocation, "json">, failure: Fa
       message,
       ...(steps.length === 0
         ? {}
-        : { hint: redacted(steps.map((step) => hintText(step, commandLine(cli))).join("\n")) }),
+        : { hint: asTyped(redacted(steps.map((step) => hintText(step, commandLine(cli))).join("\n")), cli) }),
       ...(problems.length === 0 ? {} : { problems }),
       ...(cause === null ? {} : { cause }),
     };

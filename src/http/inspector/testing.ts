@@ -41,7 +41,7 @@ export const showTesting: ShowTab = async (web, req, res, refusal) => {
     clear: faults.length > 0 ? changeView(web, "clear-faults", "faults") : null,
     add: changeView(web, "add-fault", "faults", '{"endpoint":"token","status":503}'),
     expire: changeView(web, "expire", "all", '{"user":"USERNAME"}'),
-    expireTokens: pageCommand(web, ["idp", "expire"]).command,
+    expireTokens: pageCommand(web, ["idp", "expire", "--all"]).command,
     expirable,
     snapshots: snapshots.map(({ name, savedAt }) => ({
       ...{ name, savedAt },

@@ -24,8 +24,8 @@ export interface HomeView extends BeginView {
   readonly loginHint: string | null;
   /** The start page under the issuer's name, if the page was opened under another name; else null. */
   readonly elsewhere: string | null;
-  /** The command that signs in from a terminal. */
-  readonly command: string;
+  /** The command that signs in from a terminal; null without a client for it. */
+  readonly command: string | null;
   /** The command that opens the inspector. */
   readonly inspect: string;
 }

@@ -24,7 +24,7 @@ import { knownBrowser, readBrowser, readTryItCookie, setBrowserCookie, setTryItC
 import { requireOwnOrigin } from "../input/form-origin.ts";
 import { bodyParameters, queryParameters, single } from "../input/params.ts";
 import { issuerUrl, note, noteRefusal, type Web } from "../web.ts";
-import { pageCommand } from "./commands.ts";
+import { loginCommand, pageCommand } from "./commands.ts";
 import { sendPage } from "./page-writer.ts";
 import { viewFor } from "./reader.ts";
 import { renderHome, renderTryIt, renderTryItFailed, type TryItFailedView, type TryItView } from "./try-it-views.ts";
@@ -47,7 +47,7 @@ function beginForm(web: Web, req: Request, res: Response): Pick<TryItView, "begi
   return { beginAction: web.base + tryItPaths.begin, csrf: tryItCsrf(browser.id) };
 }
 
-export function sendHome(web: Web, req: Request, res: Response): void {
+export async function sendHome(web: Web, req: Request, res: Response): Promise<void> {
   const { ctx, base } = web;
   const { try_it: tryIt } = ctx.settings;
   // The response comes to the issuer's name, and cookies are bound to a name.
@@ -61,7 +61,7 @@ export function sendHome(web: Web, req: Request, res: Response): void {
     loginHint: single(queryParameters(req), "login_hint") ?? null,
     ...(tryIt && isIssuer ? beginForm(web, req, res) : { beginAction: null, csrf: "" }),
     elsewhere: tryIt && !isIssuer ? ctx.address : null,
-    command: pageCommand(web, ["idp", "login"]).command,
+    command: await loginCommand(web),
     inspect: pageCommand(web, ["idp", "open"]).command,
   });
   sendPage(res, 200, page);

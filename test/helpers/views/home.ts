@@ -21,7 +21,7 @@ export const homeViews = {
   "home-try-it": home,
   "home-sign-in-as": { ...home, loginHint: "alice" },
   "home-elsewhere": { ...home, beginAction: null, csrf: "", elsewhere: "http://localhost:4370" },
-  "home-off": { ...home, tryIt: false, beginAction: null, csrf: "" },
+  "home-off": { ...home, tryIt: false, beginAction: null, csrf: "", command: null },
 } satisfies Record<string, HomeView>;
 
 const refusedCall = {

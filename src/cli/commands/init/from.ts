@@ -12,6 +12,7 @@ import { checkPlace, file as target, schemaNearby, writeFixtures } from "./place
 import type { InitFlags } from "./flags.ts";
 import { readNamedFile } from "../../input/named-file.ts";
 import type { Invocation } from "../../invocation.ts";
+import { asTyped } from "../../output/command-line.ts";
 import { escapeLine } from "../../output/escape.ts";
 import { answer, type Outcome } from "../../output/print.ts";
 import { startCommand } from "../../target/target.ts";
@@ -32,11 +33,14 @@ export async function initFrom(
   const login = { client_id: loginClient, redirect_uris: [loopbackRedirectUri], grant_types: [...loginGrantTypes] };
   // A name or a value in the files may have characters that a terminal acts upon.
   const losses = lossLines(leftOut);
-  const text = fixtureText(draft, losses.whole.map(escapeLine), {
-    command: escapeLine(plainCommandLine(command)),
-    schema: schemaNearby(),
-    loginClient: login,
-  });
+  const text = asTyped(
+    fixtureText(draft, losses.whole.map(escapeLine), {
+      command: escapeLine(plainCommandLine(command)),
+      schema: schemaNearby(),
+      loginClient: login,
+    }),
+    cli,
+  );
   await checkFixtures([{ name: target, text }]);
   const document = {
     file: flags.stdout === true ? null : target,

@@ -11,6 +11,7 @@ import type { Invocation } from "../../invocation.ts";
 import { escapeLine, escapeText } from "../../output/escape.ts";
 import { answer, type Outcome } from "../../output/print.ts";
 import type { Style } from "../../output/style.ts";
+import { asTyped } from "../../output/command-line.ts";
 import { pairs } from "../../output/table.ts";
 import { findServer, startCommand } from "../../target/target.ts";
 import { appOf } from "./app.ts";
@@ -73,7 +74,7 @@ export async function init(cli: Invocation, files: readonly string[], flags: Ini
   const { own, more } = connection;
   // Secrets stay. An address, such as NEXTAUTH_URL, follows the redirect URI.
   const env = more.map(([name, value]) => [name, URL.canParse(value) ? value : (kept.env[name] ?? value)] as const);
-  const whole = fixtureText({ ...app, env });
+  const whole = asTyped(fixtureText({ ...app, env }), cli);
   if (flags.stdout === true) {
     return answer({ ...documentOf(app), file: null, text: whole }, () => whole.trimEnd(), {
       notes: [...notes, ...(app.secret === null || kept.secret !== null ? [] : [newSecrets])],

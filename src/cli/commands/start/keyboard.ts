@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import type { Idp } from "../../../index.ts";
 import { failureOf } from "../../failure.ts";
 import type { Invocation } from "../../invocation.ts";
+import { asTyped } from "../../output/command-line.ts";
 import { answer, print, printFailure, say } from "../../output/print.ts";
 import { loginClient } from "../init/app-types.ts";
 import { openWithKey } from "../../output/open-browser.ts";
@@ -78,7 +79,7 @@ export function listenForKeys(cli: Invocation, idp: Idp, stop: () => void): (() 
       return undefined;
     },
     h: () => {
-      stdout.write(`${help}\n`);
+      stdout.write(`${asTyped(help, cli)}\n`);
       return undefined;
     },
     "\r": () => {

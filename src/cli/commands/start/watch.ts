@@ -154,11 +154,11 @@ export function watchFixtures(
       // It may have named another file.
       rewatch();
       if (now.names.length === 0) {
-        tell({ applied: false, files: [] }, "The fixture file is gone. Its records stay until idp reset.");
+        tell({ applied: false, files: [] }, `The fixture file is gone. Its records stay until ${reset}.`);
         return;
       }
       const { vanished, ...seeded } = await changeFixtures(server.issuer.ctx, now.sources, true);
-      const stays = vanished.length === 0 ? "" : `\n  no longer in them, but kept until idp reset: ${few(vanished)}`;
+      const stays = vanished.length === 0 ? "" : `\n  no longer in them, but kept until ${reset}: ${few(vanished)}`;
       const line = `${now.names.join(", ")}: ${seedSummary(seeded)}${stays}`;
       tell({ applied: true, files: now.names, ...seeded, vanished }, line);
     } catch (error) {
@@ -178,6 +178,7 @@ export function watchFixtures(
     }
   }
 
+  const reset = commandLine(cli)(["idp", "reset"]);
   const shownHint = ({ hint }: Failure): string | null => hint && hintText(hint, commandLine(cli));
 
   function tell(event: object, line: string): void {

@@ -93,7 +93,7 @@ export const getSignIn = (all: Web) => async (req: Request<{ id: string }>, res:
     ...tabView(web, req, res, null),
     streamHref: inspectorHref(web, streamPath),
     backHref: inspectorHref(web),
-    launcher: web.commandLine(["idp", "start"]).slice(0, -"start".length),
+    launcher: web.commandLine(["idp", "--help"]).slice(0, -"--help".length),
     faultsHref: inspectorHref(web, tabs.testing),
     flow: rowOf(flow, inspectorHref(web, signInPath)),
     failed: failure && { id: failure.id, rule: failure.rule, fix: failure.fix, clock: failure.clock },
