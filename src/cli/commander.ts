@@ -2,7 +2,7 @@ import * as commander from "commander";
 import type * as inferred from "@commander-js/extra-typings";
 
 /** commander, with the types that know a command's arguments and flags from what it declares. */
-export const { Argument, Command, CommanderError, InvalidArgumentError, Option } =
+export const { Argument, Command, CommanderError, Help, InvalidArgumentError, Option } =
   commander as unknown as typeof inferred;
 
 /** No flags yet. */
@@ -19,6 +19,8 @@ export type Command<
 export type Argument = inferred.Argument;
 export type CommanderError = inferred.CommanderError;
 export type Option = inferred.Option;
+export type Help = inferred.Help;
+export type HelpConfiguration = inferred.HelpConfiguration;
 /** Any command, for code that reads what was declared. */
 export type AnyCommand = inferred.CommandUnknownOpts;
 export type Flags = inferred.OptionValues;

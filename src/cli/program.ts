@@ -13,6 +13,7 @@ import { folder } from "./flags/flag-values.ts";
 import { invocationOf, type Invocation, type Terminal } from "./invocation.ts";
 import { defaultData, globalFlags } from "./flags/global.ts";
 import { asTyped, typedTarget } from "./output/command-line.ts";
+import { getStarted, helpConfiguration, moreHelp } from "./output/help.ts";
 import type { Outcome } from "./output/print.ts";
 import { handIssuer } from "./target/issuer-flag.ts";
 import { checkStore } from "./target/store-flag.ts";
@@ -67,7 +68,7 @@ export function buildProgram({ terminal, clock, words, errorHelp, finish }: Prog
         (terminal.stdout.isTTY ? terminal.stdout.columns : 80) -
         (asTyped("idp --help", terminal).length - "idp --help".length),
     })
-    .configureHelp({ sortSubcommands: false })
+    .configureHelp(helpConfiguration(words))
     .optionsGroup("Global flags, before or after the command:")
     .option("--json", "print one JSON document, and errors as JSON on stderr; never prompt")
     .option("--quiet", "print only the result and errors")
@@ -85,8 +86,10 @@ export function buildProgram({ terminal, clock, words, errorHelp, finish }: Prog
     })
     .addHelpText(
       "after",
-      "\nGet started: idp start\nHelp for a command: idp help revoke, or idp revoke --help\nDurations are in seconds, or have a unit: 30s, 5m, 2h, 7d\n",
-    );
+      ({ command }) =>
+        `\n${moreHelp(command, words)}Help for a command: idp help revoke, or idp revoke --help\nDurations are in seconds, or have a unit: 30s, 5m, 2h, 7d\n`,
+    )
+    .addHelpText("before", getStarted);
   const pending = new Map<string, () => Promise<void>>();
   for (const [group, list] of Object.entries(nouns)) {
     program.commandsGroup(group);

@@ -2,6 +2,8 @@ import { CommanderError, type AnyCommand as Command } from "./commander.ts";
 import { OperationError } from "../core/errors.ts";
 import { typedTarget } from "./output/command-line.ts";
 import { failureOf } from "./failure.ts";
+import { printableJson } from "./output/escape.ts";
+import { helpDocument } from "./output/help.ts";
 import { inFlags } from "./flag-words.ts";
 import { ownWords } from "./input/foreign-command.ts";
 import { invocationOf, type Invocation, type Terminal } from "./invocation.ts";
@@ -9,7 +11,7 @@ import { globalFlags } from "./flags/global.ts";
 import { print, printFailure } from "./output/print.ts";
 import { buildProgram } from "./program.ts";
 import { durationOf } from "../core/time.ts";
-import { typedCommand } from "./typed.ts";
+import { typedCommand, type Typed } from "./typed.ts";
 import { usageFailure } from "./usage.ts";
 
 /** `-5m` is a length of time, and not a flag: in seconds, as commander reads numbers below zero. */
@@ -37,7 +39,11 @@ function firstName(program: Command, words: readonly string[]): string | undefin
  * `idp help users list`. commander would print the help of `users`, and for an unknown command the general help.
  * @returns whether this was typed; if so, the help is already printed
  */
-async function printHelp(program: Command, words: readonly string[]): Promise<boolean> {
+async function printHelp(program: Command, words: readonly string[], stdout: NodeJS.WriteStream): Promise<boolean> {
+  if (asksForDocument(words)) {
+    showHelp(typedCommand(program, ownWords(words)), stdout, true);
+    return true;
+  }
   const [help, ...names] = program.parseOptions([...words]).operands;
   if (help !== "help") return false;
   let command = program;
@@ -54,9 +60,25 @@ async function printHelp(program: Command, words: readonly string[]): Promise<bo
     command = next;
     path.push(name);
   }
-  command.outputHelp();
+  showHelp({ command, path }, stdout, ownWords(words).includes("--json"));
   return true;
 }
+
+/** The help of a command: for a person, or as a document. */
+function showHelp(
+  { command, path }: Pick<Typed, "command" | "path">,
+  stdout: NodeJS.WriteStream,
+  asJson: boolean,
+): void {
+  if (asJson) stdout.write(`${printableJson(helpDocument(command, path), stdout.isTTY ? 2 : 0)}\n`);
+  else command.outputHelp();
+}
+
+/** Whether the help of the command that the words name is asked for as a document: commander would print text. */
+const asksForDocument = (words: readonly string[]): boolean => {
+  const own = ownWords(words);
+  return own.includes("--json") && own.some((word) => word === "--help" || word === "-h");
+};
 
 /** The cause of an error, for `--verbose`. */
 function causeOf(error: unknown): string | null {
@@ -109,7 +131,7 @@ export async function run(
       await completeWords(program, words.slice(1), terminal, clock);
       return 0;
     }
-    if (await printHelp(program, words)) return 0;
+    if (await printHelp(program, words, stdout)) return 0;
     await program.parseAsync(withLengths(words), { from: "user" });
     return exit;
   } catch (error) {
@@ -126,7 +148,8 @@ export async function run(
       const typed = typedCommand(program, words);
       if (error.code === "commander.help") {
         if (typed.command === program) {
-          stdout.write(help);
+          if (cli.json) showHelp(typed, stdout, true);
+          else stdout.write(help);
           return 0;
         }
         if (!cli.json) stderr.write(`${help}\n`);

@@ -140,12 +140,12 @@ test("the examples in help are commands that there are, and run on the demo", as
   await startHere(["--data", ".idp"], { cwd });
   const problems: string[] = [];
   let ran = 0;
-  for (const path of leaves()) {
+  for (const path of await leaves()) {
     const { stdout } = await idpHere([...path.split(" ").filter(Boolean), "--help"]);
     for (const line of stdout.match(/^ {2}\$ .+$/gm) ?? []) {
       for (const command of line.split(/ \| |\$\(|<\(| < | > | >> |\)/).flatMap(commandsIn)) {
         const words = argumentsOf(command);
-        const known = commandTree().has(words[0] ?? "");
+        const known = (await commandTree()).has(words[0] ?? "");
         if (!known) problems.push(command);
         if (onlyRead.test(words.join(" "))) continue;
         ran += 1;
@@ -159,8 +159,8 @@ test("the examples in help are commands that there are, and run on the demo", as
   expect(ran).toBeGreaterThan(100);
 });
 
-test("the list of commands by which a sentence names one is that of the program", () => {
-  const names = [...(commandTree().get("")?.commands ?? [])].map((command) => command.name());
+test("the list of commands by which a sentence names one is that of the program", async () => {
+  const names = [...((await commandTree()).get("")?.commands ?? [])].map((command) => command.name());
   expect([...commandNames].sort()).toEqual([...names, "help"].sort());
 });
 

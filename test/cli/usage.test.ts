@@ -220,7 +220,7 @@ describe("idp help", () => {
     ["help seed", "seed --help"],
     ["help users", "users --help"],
     ["help users list", "users list --help"],
-    ["--data x help users list --json", "users list --help"],
+    ["--data x help users list --json", "users list --help --json"],
   ])("idp %s prints what idp %s does", async (words, same) => {
     expect(await idpHere(words.split(" "))).toEqual(await idpHere(same.split(" ")));
   });

@@ -15,6 +15,7 @@ import type { Invocation } from "../../invocation.ts";
 import { withFixtures } from "../../input/foreign-fixtures.ts";
 import { foreignCommand, type TypedCommand } from "../../input/foreign-command.ts";
 import { endWithShellOfNpm } from "../start/npm-shell.ts";
+import { moreHelp } from "../../output/help.ts";
 import { printFailure, say } from "../../output/print.ts";
 import { fixturePaths, withStdin } from "../../flags/fixtures.ts";
 import { count } from "../../output/words.ts";
@@ -235,7 +236,8 @@ export const declareExec: Declare = (command, { act, words }) => {
     .argument("[command...]")
     .addHelpText(
       "after",
-      `\nThe command's environment has OIDC_ISSUER, OIDC_CLIENT_ID, OIDC_CLIENT_SECRET
+      ({ command: exec }) => `\n${moreHelp(exec, words)}
+The command's environment has OIDC_ISSUER, OIDC_CLIENT_ID, OIDC_CLIENT_SECRET
 and OIDC_REDIRECT_URI; and IDP_URL and IDP_ADMIN_TOKEN, so that commands such
 as idp users suspend bob reach this server. Exit codes of exec itself: 125 if
 the server cannot start, 126 if the command cannot be run, 127 if not found.

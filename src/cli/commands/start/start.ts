@@ -33,6 +33,7 @@ import { version } from "../../../files/package.ts";
 import type { CommandLine } from "../../../core/hint.ts";
 import { commandLineOfTest } from "../../../core/ledger/advice.ts";
 import { commandLine } from "../../output/command-line.ts";
+import { moreHelp } from "../../output/help.ts";
 import { settingsOf } from "../../flags/settings.ts";
 import { type Declare, examples } from "../../act.ts";
 import { isServiceLink, takeVariables } from "../../flags/variables.ts";
@@ -206,7 +207,8 @@ export const declareStart: Declare = (command, { act, words, env }) => {
     })
     .addHelpText(
       "after",
-      `\nVariables for the flags: IDP_PORT=4400 IDP_MEMORY=true IDP_ALLOW_HOST=a.test\n${examples("idp start", "idp start --port auto --memory --fixtures test/fixtures.yaml", "idp export --as fixtures | idp start --memory --port auto --fixtures -")}`,
+      ({ command: start }) =>
+        `\n${moreHelp(start, words)}Variables for the flags: IDP_PORT=4400 IDP_MEMORY=true IDP_ALLOW_HOST=a.test\n${examples("idp start", "idp start --port auto --memory --fixtures test/fixtures.yaml", "idp export --as fixtures | idp start --memory --port auto --fixtures -")}`,
     )
     .action(act((cli, flags: StartFlags) => start(cli, flags, words)));
 };
