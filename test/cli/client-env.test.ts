@@ -151,6 +151,11 @@ describe("env --write", () => {
       "OIDC_CLIENT_ID=app\nOIDC_REDIRECT_URI=http://localhost:9/cb",
       /names the redirect URI http:\/\/localhost:9\/cb, which app does not have/,
     ],
+    [
+      "all of it at once",
+      "OIDC_ISSUER=http://localhost:1\nOIDC_CLIENT_ID=app\nOIDC_CLIENT_SECRET=old\nOIDC_REDIRECT_URI=http://localhost:9/cb",
+      /the issuer http:\/\/localhost:1, and this server is \S+; the redirect URI http:\/\/localhost:9\/cb, .*; another secret than app has/,
+    ],
   ])("start and doctor say that the file names %s", async (_, block, says) => {
     const cwd = folderWith(withEnv({}));
     writeFileSync(join(cwd, ".env.local"), `# idp begin\n${block}\n# idp end\n`);

@@ -39,29 +39,47 @@ function writtenIn(text: string): Written {
 export const namesIn = (text: string): OwnNames =>
   Object.fromEntries(Object.entries(writtenIn(text)).map(([value, [name]]) => [value, name]));
 
+/** A client as the app may be told of it. The secret is compared where it is known. */
+interface Told {
+  readonly client_id: string;
+  readonly redirect_uris: readonly string[];
+  readonly client_secret?: unknown;
+}
+
 /**
- * What is no longer true in the app's file of this folder; null for nothing.
+ * All that is no longer true in the app's file of this folder; null for nothing.
  * @param issuer of the server that the app will find @param clients its clients
  */
 export async function staleFile(
   issuer: string,
-  clients: readonly { readonly client_id: string; readonly redirect_uris: readonly string[] }[],
+  clients: readonly Told[],
 ): Promise<{ readonly detail: string; readonly fix: Hint } | null> {
-  const text = await readTextFile(envFile).catch(() => null);
-  const written = writtenIn(text ?? "");
-  const stale = (detail: string, more: readonly string[] = []) => ({
-    detail: `${envFile} ${detail}`,
-    fix: { text: "Bring it up to date", command: ["idp", "env", "--write", envFile, ...more] },
-  });
+  const written = writtenIn((await readTextFile(envFile).catch(() => null)) ?? "");
   const [, there = issuer] = written.issuer ?? [];
-  if (there !== issuer) return stale(`names the issuer ${there}, and this server is ${issuer}`);
   const [, id] = written.client_id ?? [];
-  const client = clients.find(({ client_id }) => client_id === id);
-  if (id !== undefined && client === undefined) return stale(`names the client ${id}, which is not registered here`);
   const [, uri] = written.redirect_uri ?? [];
-  if (uri === undefined || client === undefined || client.redirect_uris.includes(uri)) return null;
-  return stale(`names the redirect URI ${uri}, which ${client.client_id} does not have`, [
-    "--client",
-    client.client_id,
-  ]);
+  const [, secret] = written.client_secret ?? [];
+  const client = clients.find(({ client_id }) => client_id === id);
+  const ofClient =
+    client === undefined
+      ? []
+      : [
+          ...(uri === undefined || client.redirect_uris.includes(uri)
+            ? []
+            : [`the redirect URI ${uri}, which ${client.client_id} does not have`]),
+          ...(secret === undefined || typeof client.client_secret !== "string" || client.client_secret === secret
+            ? []
+            : [`another secret than ${client.client_id} has`]),
+        ];
+  const stale = [
+    ...(there === issuer ? [] : [`the issuer ${there}, and this server is ${issuer}`]),
+    ...(id === undefined || client !== undefined ? [] : [`the client ${id}, which is not registered here`]),
+    ...ofClient,
+  ];
+  if (stale.length === 0) return null;
+  const more = client === undefined || ofClient.length === 0 ? [] : ["--client", client.client_id];
+  return {
+    detail: `${envFile} names ${stale.join("; ")}`,
+    fix: { text: "Bring it up to date", command: ["idp", "env", "--write", envFile, ...more] },
+  };
 }

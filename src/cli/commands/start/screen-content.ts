@@ -140,7 +140,7 @@ const screenClient = (client: ClientView, known: string | undefined): ScreenClie
 
 /** Says what the app in this folder is told, and is not true of this server. */
 export async function sayStale(cli: Invocation, { issuer: { ctx } }: Server): Promise<void> {
-  const stale = await staleFile(ctx.issuer, await listClients(ctx, {}));
+  const stale = await staleFile(ctx.issuer, await listClients(ctx, { secrets: true }));
   if (stale === null) return;
   say(cli, stale.detail);
   say(cli, stale.fix);
