@@ -36,6 +36,21 @@ test.each<[dependencies: Readonly<Record<string, string>>, library: string | nul
   [{ next: "16", "oidc-client-ts": "3" }, "oidc-client-ts", "public", "http://localhost:3000/callback"],
   [{ express: "5", "@auth/express": "0.12" }, "authjs", "confidential", "http://localhost:3000/auth/callback/idp"],
   [{ nuxt: "4", "nuxt-auth-utils": "0.5" }, "nuxt-auth-utils", "confidential", "http://localhost:3000/auth/oidc"],
+  [{ hono: "4", "@hono/oidc-auth": "1" }, "hono-oidc-auth", "confidential", "http://localhost:3000/callback"],
+  [{ fastify: "5", "@fastify/oauth2": "8" }, "fastify-oauth2", "confidential", "http://localhost:3000/callback"],
+  [
+    { "@nestjs/core": "11", "passport-openidconnect": "0.1" },
+    "passport",
+    "confidential",
+    "http://localhost:3000/oauth2/redirect",
+  ],
+  [{ astro: "5", "better-auth": "1" }, "better-auth", "confidential", "http://localhost:4321/api/auth/callback/idp"],
+  [
+    { "@angular/core": "21", "angular-auth-oidc-client": "21" },
+    "angular-auth-oidc-client",
+    "public",
+    "http://localhost:4200/",
+  ],
   [
     { express: "5", "passport-openidconnect": "0.1" },
     "passport",
@@ -118,14 +133,31 @@ const betterAuth = (dependencies: Readonly<Record<string, string>>): string =>
   project({ ...dependencies, "better-auth": "1" });
 
 test.each<[string, cwd: () => string, files: readonly string[]]>([
-  ["better-auth, Next", () => betterAuth({ next: "16" }), ["lib/auth.js", "app/api/auth/[...all]/route.js"]],
+  [
+    "better-auth, Next",
+    () => betterAuth({ next: "16" }),
+    ["lib/auth.js", "app/api/auth/[...all]/route.js", "app/logout/route.js"],
+  ],
   [
     "better-auth, SvelteKit",
     () => betterAuth({ "@sveltejs/kit": "2" }),
-    ["src/lib/server/auth.js", "src/hooks.server.js"],
+    ["src/lib/server/auth.js", "src/hooks.server.js", "src/routes/logout/+server.js"],
   ],
-  ["better-auth, Nuxt", () => betterAuth({ nuxt: "4" }), ["server/utils/auth.js", "server/api/auth/[...all].js"]],
-  ["nuxt-auth-utils", () => project({ nuxt: "4", "nuxt-auth-utils": "0.5" }), ["server/routes/auth/oidc.get.js"]],
+  [
+    "better-auth, Nuxt",
+    () => betterAuth({ nuxt: "4" }),
+    ["server/utils/auth.js", "server/api/auth/[...all].js", "server/routes/logout.get.js"],
+  ],
+  [
+    "better-auth, Astro",
+    () => betterAuth({ astro: "5" }),
+    ["src/lib/auth.js", "src/pages/api/auth/[...all].js", "src/pages/logout.js"],
+  ],
+  [
+    "nuxt-auth-utils",
+    () => project({ nuxt: "4", "nuxt-auth-utils": "0.5" }),
+    ["server/routes/auth/oidc.get.js", "server/routes/logout.get.js"],
+  ],
   [
     "Auth.js, Nuxt",
     () => project({ nuxt: "4", "@sidebase/nuxt-auth": "1", "next-auth": "4" }),
@@ -138,6 +170,31 @@ test.each<[string, cwd: () => string, files: readonly string[]]>([
     files.map((name) => `into ${name}`),
   );
   expect(files.filter((name) => !existsSync(join(cwd, name)))).toEqual([]);
+});
+
+test.each<[dependencies: Readonly<Record<string, string>>, at: string, returnsTo: string, code: RegExp]>([
+  [{ next: "16", "next-auth": "4" }, ":3000/api/auth/signout", ":3000/", /events: \{\n.*signOut/],
+  [{ next: "16", "next-auth": "5.0.0-beta.30" }, ":3000/api/auth/signout", ":3000/", /events: \{\n.*signOut/],
+  [{ "@sveltejs/kit": "2", "@auth/sveltekit": "1" }, ":5173/auth/signout", ":5173/", /events: \{\n.*signOut/],
+  [{ express: "5", "@auth/express": "0.12" }, ":3000/auth/signout", ":3000/", /events: \{\n.*signOut/],
+  [{ next: "16", "better-auth": "1" }, ":3000/logout", ":3000/", /auth\.api\.signOut/],
+  [{ nuxt: "4", "nuxt-auth-utils": "0.5" }, ":3000/logout", ":3000/", /clearUserSession/],
+  // It sends its baseURL, which has no slash at the end.
+  [{ express: "5", "express-openid-connect": "3" }, ":3000/logout", ":3000", /idpLogout: true/],
+  [{ express: "5", "openid-client": "6" }, ":3000/logout", ":3000/", /buildEndSessionUrl/],
+  [{ express: "5", "passport-openidconnect": "0.1" }, ":3000/logout", ":3000/", /req\.logout/],
+  [{ hono: "4", "@hono/oidc-auth": "1" }, ":3000/logout", ":3000/", /revokeSession\(c\)/],
+  [{ fastify: "5", "@fastify/oauth2": "8" }, ":3000/logout", ":3000/", /clearCookie/],
+  [{ vite: "8", "oidc-client-ts": "3" }, "", ":5173/", /signoutRedirect/],
+])("the code for %j signs out at the provider too, and comes back to an address of the fixtures", async (...row) => {
+  const [dependencies, at, returnsTo, code] = row;
+  const cwd = project(dependencies);
+  const { pieces, stderr } = await made(cwd);
+  expect(pieces.map(({ text }) => text).join("\n")).toMatch(code);
+  if (at !== "") expect(stderr).toContain(`To sign out, at the provider too: http://localhost${at}\n`);
+  expect(readFileSync(join(cwd, "idp.fixtures.yaml"), "utf8")).toContain(
+    `post_logout_redirect_uris:\n      - "http://localhost${returnsTo}"\n`,
+  );
 });
 
 test("TypeScript is told that the variables are there", async () => {

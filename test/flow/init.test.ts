@@ -8,7 +8,7 @@ import { environment, idp, newFolder, startIdp } from "../helpers/cli.ts";
 import { freePort } from "../helpers/port.ts";
 import { repository } from "../helpers/readme.ts";
 
-/** An app into which only the code of `idp init` was pasted signs a user in. */
+/** An app into which only the code of `idp init` was pasted signs a user in, and out at the provider too. */
 
 /** A server with one page, and a line that the code takes the place of. */
 const apps = {
@@ -16,14 +16,14 @@ const apps = {
 import express from "express";
 const app = express();
 ${code}
-app.get("/", (req, res) => res.json(req.oidc.user));
+app.get("/", (req, res) => res.json(req.oidc?.user ?? req.user ?? req.session?.user ?? null));
 app.listen(${port}, "localhost", () => console.log("listening"));
 `,
   commonjs: (port: string, code: string) => `
 const express = require("express");
 const app = express();
 ${code}
-app.get("/", (req, res) => res.json(req.oidc.user));
+app.get("/", (req, res) => res.json(req.oidc?.user ?? req.user ?? req.session?.user ?? null));
 app.listen(${port}, "localhost", () => console.log("listening"));
 `,
 };
@@ -48,30 +48,60 @@ async function startApp(type: keyof typeof apps, library: string) {
     app.kill("SIGKILL");
   });
   await once(app.stdout, "data");
-  return { url, browser: new Browser(issuer, url) };
+  const browser = new Browser(issuer, url);
+  /** Whether the provider asks who it is: the session there has ended too. */
+  const isOut = async (): Promise<boolean> => (await browser.open(`${issuer}/account`)).page === "login";
+  return { url, browser, isOut };
 }
 
 test.each(["module", "commonjs"] as const)("an Express app of type %s, with express-openid-connect", async (type) => {
-  const { url, browser } = await startApp(type, "express-openid-connect");
+  const { url, browser, isOut } = await startApp(type, "express-openid-connect");
   const home = await approve(browser, await browser.open(`${url}/`));
   expect(JSON.parse(home.body)).toMatchObject({ name: "Alice", email: "alice@example.test" });
+  expect(await isOut()).toBe(false);
+  // Back at its front page, the app asks for a sign-in, and nobody is signed in by a session of before.
+  expect((await browser.open(`${url}/logout`)).page).toBe("login");
+  expect(await isOut()).toBe(true);
+});
+
+test.each([
+  ["openid-client", "module", "email"],
+  ["openid-client", "commonjs", "email"],
+  ["passport-openidconnect", "module", "emails"],
+  ["passport-openidconnect", "commonjs", "emails"],
+] as const)("an Express app with %s, of type %s", async (library, type, email) => {
+  const { url, browser, isOut } = await startApp(type, library);
+  expect((await browser.open(`${url}/`)).body).toBe("null");
+  const home = await approve(browser, await browser.open(`${url}/login`));
+  expect(home.url).toBe(`${url}/`);
+  expect(JSON.stringify((JSON.parse(home.body) as Record<string, unknown>)[email])).toContain("alice@example.test");
+  const left = await browser.open(`${url}/logout`);
+  expect([left.url, left.body]).toEqual([`${url}/`, "null"]);
+  expect(await isOut()).toBe(true);
 });
 
 test("an Express app with better-auth", async () => {
-  const { url, browser } = await startApp("module", "better-auth");
+  const { url, browser, isOut } = await startApp("module", "better-auth");
   const body = JSON.stringify({ provider: "idp", callbackURL: "/api/auth/get-session" });
   const headers = { "content-type": "application/json", origin: url };
   const started = await browser.open(`${url}/api/auth/sign-in/social`, { method: "POST", body, headers });
   const { url: address } = JSON.parse(started.body) as { readonly url: string };
   const session = await approve(browser, await browser.open(address));
   expect(JSON.parse(session.body)).toMatchObject({ user: { name: "Alice", email: "alice@example.test" } });
+  expect((await browser.open(`${url}/logout`)).url).toBe(`${url}/`);
+  expect((await browser.open(`${url}/api/auth/get-session`)).body).toBe("null");
+  expect(await isOut()).toBe(true);
 });
 
 test("an Express app with Auth.js", async () => {
-  const { url, browser } = await startApp("module", "@auth/express");
+  const { url, browser, isOut } = await startApp("module", "@auth/express");
   const { csrfToken } = JSON.parse((await browser.open(`${url}/auth/csrf`)).body) as { readonly csrfToken: string };
   const body = new URLSearchParams({ csrfToken, callbackUrl: `${url}/auth/session` });
   const visit = await browser.open(`${url}/auth/signin/idp`, { method: "POST", body, headers: { origin: url } });
   const session = await approve(browser, visit);
   expect(JSON.parse(session.body)).toMatchObject({ user: { name: "Alice", email: "alice@example.test" } });
+  const asked = JSON.parse((await browser.open(`${url}/auth/csrf`)).body) as { readonly csrfToken: string };
+  const out = new URLSearchParams({ ...asked, callbackUrl: `${url}/` });
+  await browser.open(`${url}/auth/signout`, { method: "POST", body: out, headers: { origin: url } });
+  expect(await isOut()).toBe(true);
 });

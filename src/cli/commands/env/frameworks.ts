@@ -12,7 +12,7 @@ export interface Framework {
   /** How code in the browser reads a variable of `.env.local`; absent if it cannot. */
   readonly inBrowser?: Pick<Variables, "from" | "prefix">;
   /** Where code on its server finds variables, if that is not `process.env`: the import, and the code before a name. */
-  readonly onServer?: { readonly imports: string; readonly from: string };
+  readonly onServer?: { readonly imports?: string; readonly from: string };
   /** Its server reads `.env.local`. */
   readonly readsFile?: true;
 }
@@ -32,7 +32,14 @@ const frameworks: Readonly<Record<string, Framework>> = {
     onServer: { imports: 'import { env } from "$env/dynamic/private";', from: "env." },
     readsFile: true,
   },
-  astro: { ...server(4321), inBrowser: { from: "import.meta.env.", prefix: "PUBLIC_" } },
+  astro: {
+    ...server(4321),
+    inBrowser: { from: "import.meta.env.", prefix: "PUBLIC_" },
+    onServer: { from: "import.meta.env." },
+    readsFile: true,
+  },
+  "@nestjs/core": server(3000),
+  hono: server(3000),
   express: server(3000),
   fastify: server(3000),
   "@angular/core": browser(4200),

@@ -8,9 +8,11 @@ import { authjs, nextAuth } from "./libraries/authjs.ts";
 import { betterAuth } from "./libraries/better-auth.ts";
 import { nuxtAuthUtils } from "./libraries/nuxt.ts";
 import { asTexts, asVariables, type Variables } from "./libraries/expressions.ts";
-import { keycloakJs, msal, oidcClientTs } from "./libraries/browser.ts";
+import { angularAuthOidcClient, keycloakJs, msal, oidcClientTs } from "./libraries/browser.ts";
 import type { Code, Form, Parts, Piece, Served } from "./libraries/form.ts";
-import { expressOpenidConnect, openidClient, passport } from "./libraries/node.ts";
+import { expressOpenidConnect, passport } from "./libraries/node.ts";
+import { openidClient } from "./libraries/openid-client.ts";
+import { fastifyOauth2, honoOidcAuth } from "./libraries/servers.ts";
 import { go, grafana, mcpInspector, oauth2Proxy, spring } from "./libraries/others.ts";
 import { authlib, django } from "./libraries/python.ts";
 
@@ -24,9 +26,12 @@ export const forms: Readonly<Record<Library, Form>> = {
   "openid-client": openidClient,
   passport,
   "express-openid-connect": expressOpenidConnect,
+  "hono-oidc-auth": honoOidcAuth,
+  "fastify-oauth2": fastifyOauth2,
   "oidc-client-ts": oidcClientTs,
   msal,
   "keycloak-js": keycloakJs,
+  "angular-auth-oidc-client": angularAuthOidcClient,
   spring,
   django,
   authlib,
@@ -159,7 +164,9 @@ export function piecesOf(library: Library, served: Served, client: ClientView, a
   checkClient(library, client);
   const form = forms[library];
   const { parts } = partsOf(form, served, client, app);
-  const { signsInAt, variables, notes, lines, pieces } = form;
+  const { signsInAt, signsOutAt, variables, notes, lines, pieces } = form;
+  const inApp = (path: string | undefined): string | null =>
+    path === undefined ? null : new URL(path, parts.redirectUri).href;
   // Only modules have `export`.
   const config = lines(parts).map((line) => (app.isModule ? line : line.replace(/^export /, "")));
   return {
@@ -169,7 +176,8 @@ export function piecesOf(library: Library, served: Served, client: ClientView, a
       ]
     ).map((piece) => placed(piece, app)),
     variables: app.variables === null ? [] : (variables?.(parts) ?? []),
-    signsInAt: signsInAt === undefined ? null : new URL(signsInAt, parts.redirectUri).href,
+    signsInAt: inApp(signsInAt),
+    signsOutAt: inApp(signsOutAt?.(app)),
     notes: notes?.(parts) ?? [],
   };
 }

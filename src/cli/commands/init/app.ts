@@ -4,6 +4,7 @@ import { checkHttpHost } from "../../../core/clients/http-hosts.ts";
 import { checkRedirectUri, hasOpenPort } from "../../../core/clients/redirect-uri.ts";
 import { OperationError } from "../../../core/errors.ts";
 import { usernameForm } from "../../../core/users/username.ts";
+import { forms } from "../env/libraries.ts";
 import { askText, choose } from "../../input/ask.ts";
 import type { Invocation } from "../../invocation.ts";
 import { loopbackRedirectUri, type AppType } from "./app-types.ts";
@@ -135,9 +136,14 @@ export async function appOf(
       ? await askText(cli, "Its client_id", { proposal: project.clientId, problem: clientIdProblem })
       : project.clientId);
   const redirectUris = await redirectUrisOf(cli, flags, kind, project);
+  const afterSignOut = found === null ? "/" : (forms[found.library].afterSignOut ?? "/");
   const users = await usersOf(cli, flags, type);
   const isPublic = type === "public" || type === "cli";
   // Only letters and digits, so that no command takes it for a flag.
   const secret = isPublic ? null : randomBytes(16).toString("hex");
-  return { app: { type, clientId, redirectUris, users, secret, env: [], schema: schemaNearby() }, found, notes };
+  return {
+    app: { type, clientId, redirectUris, afterSignOut, users, secret, env: [], schema: schemaNearby() },
+    found,
+    notes,
+  };
 }

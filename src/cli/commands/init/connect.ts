@@ -28,6 +28,7 @@ export interface Connection {
   readonly more: Variables;
   readonly pieces: readonly CodePiece[];
   readonly signsInAt: string | null;
+  readonly signsOutAt: string | null;
   readonly notes: readonly (string | Hint)[];
 }
 
@@ -52,10 +53,10 @@ export async function connectionOf(
     client,
     variables?.prefix ?? (client.public ? project.framework?.inBrowser?.prefix : ""),
   );
-  if (found === null) return { own, more: [], pieces: [], signsInAt: null, notes: [] };
+  if (found === null) return { own, more: [], pieces: [], signsInAt: null, signsOutAt: null, notes: [] };
   const app = { ...project, folder: process.cwd(), package: found.package, variables };
-  const { pieces, variables: more, signsInAt, notes } = piecesOf(found.library, served, client, app);
-  return { own: variables === null ? null : own, pieces, more, signsInAt, notes };
+  const { pieces, variables: more, ...places } = piecesOf(found.library, served, client, app);
+  return { own: variables === null ? null : own, pieces, more, ...places };
 }
 
 const ownVariables = (issuer: string, client: ClientView, prefix = ""): Variables =>

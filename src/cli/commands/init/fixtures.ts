@@ -9,6 +9,8 @@ export interface NewApp {
   /** Null for a public client. */
   readonly secret: string | null;
   readonly redirectUris: readonly string[];
+  /** The path that the app's library returns to after a sign-out. */
+  readonly afterSignOut: "/" | "";
   readonly users: readonly string[];
   /** What the app needs beside the variables of OpenID Connect. */
   readonly env: Variables;
@@ -40,9 +42,11 @@ function userLines(username: string, index: number): readonly string[] {
   ];
 }
 
-/** Where a sign-out may return to: the front page of the app. */
-const frontPages = (uris: readonly string[]): readonly string[] => [
-  ...new Set(uris.filter((uri) => /^https?:/.test(uri) && URL.canParse(uri)).map((uri) => `${new URL(uri).origin}/`)),
+/** Where a sign-out may return to: the front page of the app. @param path as the library sends it: "/", or "" for no slash at the end */
+const frontPages = (uris: readonly string[], path: "/" | ""): readonly string[] => [
+  ...new Set(
+    uris.filter((uri) => /^https?:/.test(uri) && URL.canParse(uri)).map((uri) => `${new URL(uri).origin}${path}`),
+  ),
 ];
 
 const list = (name: string, values: readonly string[]): readonly string[] =>
@@ -55,12 +59,12 @@ const grantTypes: Readonly<Record<AppType, readonly string[]>> = {
   cli: loginGrantTypes,
 };
 
-function clientLines({ type, clientId, secret, redirectUris, env }: NewApp): readonly string[] {
+function clientLines({ type, clientId, secret, redirectUris, afterSignOut, env }: NewApp): readonly string[] {
   return [
     `  - client_id: ${scalar(clientId)}${secret === null ? " # no secret: a public client, with PKCE" : ""}`,
     ...(secret === null ? [] : [`    client_secret: ${scalar(secret)} # for development only`]),
     ...list("redirect_uris", redirectUris),
-    ...(type === "cli" ? [] : list("post_logout_redirect_uris", frontPages(redirectUris))),
+    ...(type === "cli" ? [] : list("post_logout_redirect_uris", frontPages(redirectUris, afterSignOut))),
     ...list("grant_types", grantTypes[type]),
     ...(type === "service"
       ? ["    # scope: orders:read # what it may ask for; define it below scopes"]

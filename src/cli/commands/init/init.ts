@@ -158,7 +158,7 @@ function textOf({ client, users, found, env }: Shown, pieces: Pieces, style: Sty
 /** The next steps. */
 async function nextNotes(
   cli: Invocation,
-  { signsInAt, notes }: Connection,
+  { signsInAt, signsOutAt, notes }: Connection,
   different: readonly string[],
 ): Promise<readonly (string | Hint)[]> {
   const ignored = ignoreSecrets();
@@ -173,6 +173,7 @@ async function nextNotes(
     ...(ignored.length === 0 ? [] : [`Added to .gitignore: ${ignored.join(" ")}`]),
     next,
     ...(signsInAt === null ? [] : [`Then start your app, and sign in at ${signsInAt}`]),
+    ...(signsOutAt === null ? [] : [`To sign out, at the provider too: ${signsOutAt}`]),
     { text: "To print the settings that your app needs", command: ["idp", "env"] },
     { text: "To run your tests with it", command: ["idp", "exec", "--", "npm", "test"] },
   ];

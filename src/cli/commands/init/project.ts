@@ -47,7 +47,7 @@ export function projectOf(folder: string): Project {
   const exists = (path: string): boolean => existsSync(join(folder, path));
   const isTypeScript = exists("tsconfig.json");
   const others = textOf(folder);
-  const isBundled = name !== undefined && !["express", "fastify"].includes(name);
+  const isBundled = name !== undefined && !["express", "fastify", "hono"].includes(name);
   return {
     clientId: clientIdOf(manifest["name"]),
     framework: framework ?? null,

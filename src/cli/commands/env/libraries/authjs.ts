@@ -30,6 +30,19 @@ function authjsClient(parts: Parts): readonly string[] {
   ];
 }
 
+/** Signing out of the app ends the session at the provider too: the ID token is kept for that, and names the session. */
+const signOutToo = ({ js, endpoints }: Parts): readonly string[] => [
+  "  callbacks: {",
+  "    jwt: ({ token, account }) => (account ? { ...token, idToken: account.id_token } : token),",
+  "  },",
+  "  events: {",
+  "    async signOut(message) {",
+  '      const idToken = "token" in message ? message.token?.idToken : undefined;',
+  `      if (idToken) await fetch(${js.at(`${endpoints.logout}?id_token_hint=`)} + String(idToken));`,
+  "    },",
+  "  },",
+];
+
 /** https://authjs.dev/guides/configuring-oauth-providers */
 const authjs5 = (parts: Parts): readonly string[] => [
   `  secret: ${parts.js.cookieSecret("AUTH_SECRET")},`,
@@ -43,6 +56,7 @@ const authjs5 = (parts: Parts): readonly string[] => [
   ...authjsClient(parts),
   "    },",
   "  ],",
+  ...signOutToo(parts),
 ];
 
 /** https://next-auth.js.org/configuration/providers/oauth#using-a-custom-provider; `type: "oidc"` is new in version 5. */
@@ -59,6 +73,7 @@ const nextAuth4 = (parts: Parts): readonly string[] => [
   "      profile: ({ sub, name, email, picture }) => ({ id: sub, name, email, image: picture }),",
   "    },",
   "  ],",
+  ...signOutToo(parts),
 ];
 
 /** Version 5 is the usual one of Auth.js, and version 4 of next-auth, which npm installs by default. */
@@ -156,12 +171,13 @@ export const authjs: Form = {
     const use = ['app.use("/auth", ExpressAuth({', ...authjs5(parts), "}));"];
     return [
       {
-        where: expressServer,
+        where: expressServer(code),
         lines: [importing(code, "{ ExpressAuth }", "@auth/express"), ...parts.js.load, "", ...use],
       },
     ];
   },
   signsInAt: "/auth/signin",
+  signsOutAt: () => "/auth/signout",
   variables: () => [["AUTH_SECRET", cookieSecret()]],
 };
 
@@ -173,6 +189,7 @@ export const nextAuth: Form = {
   lines: authjsConfig(4),
   pieces: nextPieces,
   signsInAt: "/api/auth/signin",
+  signsOutAt: () => "/api/auth/signout",
   variables: (parts) =>
     isVersion4(parts, 4)
       ? [

@@ -1,10 +1,9 @@
-import { baseOf, discoveryPath } from "../../../../core/endpoints.ts";
+import { authFile, callback, fields, nodeResponse, plugin, providerOf, signOut } from "./better-auth-code.ts";
 import {
   cookieSecret,
   expressServer,
   extension,
   importing,
-  nameIn,
   q,
   type Code,
   type Form,
@@ -14,53 +13,18 @@ import {
 
 /** better-auth, in each framework that it documents. */
 
-const callback = /\/api\/auth\/callback\/([\w-]+)$/;
+const sourceOf = ({ exists }: Code): string => (exists("src") ? "src/" : "");
 
-const providerOf = ({ redirectUri }: Parts): string => nameIn(redirectUri, callback);
-
-/** https://better-auth.com/docs/plugins/generic-oauth; it asks for a nonce and uses PKCE by itself. */
-const fields = (parts: Parts): readonly string[] => [
-  `  baseURL: ${parts.js.origin},`,
-  `  secret: ${parts.js.cookieSecret("BETTER_AUTH_SECRET")},`,
-  "  plugins: [",
-  "    genericOAuth({",
-  "      config: [",
-  "        {",
-  `          providerId: ${q(providerOf(parts))},`,
-  `          discoveryUrl: ${parts.js.at(baseOf(parts.issuer) + discoveryPath)},`,
-  `          clientId: ${parts.js.clientId},`,
-  `          clientSecret: ${parts.js.secret},`,
-  ...(parts.authMethod === "client_secret_basic" ? ['          authentication: "basic",'] : []),
-  `          scopes: ${JSON.stringify(parts.scopes).replaceAll(",", ", ")},`,
-  "        },",
-  "      ],",
-  "    }),",
-  "  ],",
-];
-
-const plugin = "better-auth/plugins";
-
-/** A file with the whole configuration, which other files of the framework import. */
-const authFile = (file: string, parts: Parts): Piece => ({
-  file,
-  lines: [
-    'import { betterAuth } from "better-auth";',
-    `import { genericOAuth } from ${q(plugin)};`,
-    ...parts.js.imports,
-    "",
-    ...parts.js.load,
-    "export const auth = betterAuth({",
-    ...fields(parts),
-    "});",
-  ],
-});
+/** Whether it is an app of Next's older router. */
+const isOfPages = (code: Code): boolean =>
+  code.has("next") && !code.exists(`${sourceOf(code)}app`) && code.exists(`${sourceOf(code)}pages`);
 
 /** https://better-auth.com/docs/integrations/next */
 function nextPieces(parts: Parts, code: Code): readonly Piece[] {
-  const source = code.exists("src") ? "src/" : "";
+  const source = sourceOf(code);
   const file = (path: string): string => `${source}${path}.${extension(code)}`;
-  const auth = authFile(file("lib/auth"), parts);
-  if (!code.exists(`${source}app`) && code.exists(`${source}pages`)) {
+  const auth = authFile(file("lib/auth"), parts, code);
+  if (isOfPages(code)) {
     const lines = [
       'import { toNodeHandler } from "better-auth/node";',
       'import { auth } from "../../../lib/auth";',
@@ -68,7 +32,20 @@ function nextPieces(parts: Parts, code: Code): readonly Piece[] {
       "export const config = { api: { bodyParser: false } };",
       "export default toNodeHandler(auth);",
     ];
-    return [auth, { file: file("pages/api/auth/[...all]"), lines }];
+    const logout = [
+      'import { fromNodeHeaders } from "better-auth/node";',
+      'import { signOut } from "../../lib/auth";',
+      "",
+      "export default async function handler(req, res) {",
+      ...nodeResponse.map((line) => `  ${line}`),
+      "}",
+    ];
+    // The types of Next are not needed for a handler of JavaScript.
+    return [
+      auth,
+      { file: file("pages/api/auth/[...all]"), lines },
+      { file: `${source}pages/api/logout.js`, lines: logout },
+    ];
   }
   const lines = [
     'import { toNextJsHandler } from "better-auth/next-js";',
@@ -76,12 +53,22 @@ function nextPieces(parts: Parts, code: Code): readonly Piece[] {
     "",
     "export const { GET, POST } = toNextJsHandler(auth);",
   ];
-  return [auth, { file: file("app/api/auth/[...all]/route"), lines }];
+  const request = code.isTypeScript ? "(request: Request)" : "(request)";
+  const logout = [
+    'import { signOut } from "../../lib/auth";',
+    "",
+    `export const GET = ${request} => signOut(request.headers);`,
+  ];
+  return [
+    auth,
+    { file: file("app/api/auth/[...all]/route"), lines },
+    { file: file("app/logout/route"), lines: logout },
+  ];
 }
 
 /** https://better-auth.com/docs/integrations/svelte-kit */
 const svelteKitPieces = (parts: Parts, code: Code): readonly Piece[] => [
-  authFile(`src/lib/server/auth.${extension(code)}`, parts),
+  authFile(`src/lib/server/auth.${extension(code)}`, parts, code),
   {
     file: `src/hooks.server.${extension(code)}`,
     lines: [
@@ -94,11 +81,20 @@ const svelteKitPieces = (parts: Parts, code: Code): readonly Piece[] => [
       "  svelteKitHandler({ event, resolve, auth, building });",
     ],
   },
+  {
+    file: `src/routes/logout/+server.${extension(code)}`,
+    lines: [
+      ...(code.isTypeScript ? ['import type { RequestHandler } from "@sveltejs/kit";'] : []),
+      'import { signOut } from "$lib/server/auth";',
+      "",
+      `export const GET${code.isTypeScript ? ": RequestHandler" : ""} = ({ request }) => signOut(request.headers);`,
+    ],
+  },
 ];
 
 /** https://better-auth.com/docs/integrations/nuxt */
 const nuxtPieces = (parts: Parts, code: Code): readonly Piece[] => [
-  authFile(`server/utils/auth.${extension(code)}`, parts),
+  authFile(`server/utils/auth.${extension(code)}`, parts, code),
   {
     file: `server/api/auth/[...all].${extension(code)}`,
     lines: [
@@ -107,22 +103,82 @@ const nuxtPieces = (parts: Parts, code: Code): readonly Piece[] => [
       "export default defineEventHandler((event) => auth.handler(toWebRequest(event)));",
     ],
   },
+  {
+    file: `server/routes/logout.get.${extension(code)}`,
+    lines: [
+      'import { signOut } from "../utils/auth";',
+      "",
+      "export default defineEventHandler((event) => signOut(toWebRequest(event).headers));",
+    ],
+  },
+];
+
+/** https://better-auth.com/docs/integrations/astro */
+const astroPieces = (parts: Parts, code: Code): readonly Piece[] => {
+  const typed = code.isTypeScript ? ": APIRoute" : "";
+  const types = code.isTypeScript ? ['import type { APIRoute } from "astro";'] : [];
+  return [
+    authFile(`src/lib/auth.${extension(code)}`, parts, code),
+    {
+      file: `src/pages/api/auth/[...all].${extension(code)}`,
+      lines: [
+        ...types,
+        'import { auth } from "../../../lib/auth";',
+        "",
+        "export const prerender = false;",
+        `export const ALL${typed} = ({ request }) => auth.handler(request);`,
+      ],
+    },
+    {
+      file: `src/pages/logout.${extension(code)}`,
+      lines: [
+        ...types,
+        'import { signOut } from "../lib/auth";',
+        "",
+        "export const prerender = false;",
+        `export const GET${typed} = ({ request }) => signOut(request.headers);`,
+      ],
+    },
+  ];
+};
+
+/** https://better-auth.com/docs/integrations/hono */
+const honoPieces = (parts: Parts, code: Code): readonly Piece[] => [
+  {
+    where: "into your server, after app = new Hono() and before its routes",
+    lines: [
+      'import { betterAuth } from "better-auth";',
+      `import { genericOAuth } from ${q(plugin)};`,
+      ...parts.js.load,
+      "",
+      "const auth = betterAuth({",
+      ...fields(parts),
+      "});",
+      ...signOut(parts, code),
+      'app.on(["GET", "POST"], "/api/auth/*", (c) => auth.handler(c.req.raw));',
+      'app.get("/logout", (c) => signOut(c.req.raw.headers));',
+    ],
+  },
 ];
 
 /** https://better-auth.com/docs/integrations/express */
 const serverPieces = (parts: Parts, code: Code): readonly Piece[] => [
   {
-    where: expressServer,
+    where: expressServer(code),
     lines: [
       importing(code, "{ betterAuth }", "better-auth"),
-      importing(code, "{ toNodeHandler }", "better-auth/node"),
+      importing(code, "{ fromNodeHeaders, toNodeHandler }", "better-auth/node"),
       importing(code, "{ genericOAuth }", plugin),
       ...parts.js.load,
       "",
       "const auth = betterAuth({",
       ...fields(parts),
       "});",
+      ...signOut(parts, code),
       "app.all(/^\\/api\\/auth\\//, toNodeHandler(auth));",
+      'app.use("/logout", async (req, res) => {',
+      ...nodeResponse.map((line) => `  ${line}`),
+      "});",
     ],
   },
 ];
@@ -142,9 +198,16 @@ export const betterAuth: Form = {
   ],
   pieces(parts, code) {
     if (code.has("next")) return nextPieces(parts, code);
-    if (code.has("@sveltejs/kit")) return svelteKitPieces(parts, code);
-    return code.has("nuxt") ? nuxtPieces(parts, code) : serverPieces(parts, code);
+    const pieces =
+      [
+        ["@sveltejs/kit", svelteKitPieces] as const,
+        ["nuxt", nuxtPieces] as const,
+        ["astro", astroPieces] as const,
+        ["hono", honoPieces] as const,
+      ].find(([name]) => code.has(name))?.[1] ?? serverPieces;
+    return pieces(parts, code);
   },
+  signsOutAt: (code) => (isOfPages(code) ? "/api/logout" : "/logout"),
   variables: () => [["BETTER_AUTH_SECRET", cookieSecret()]],
   notes: (parts) => [
     `To sign in from a page: createAuthClient().signIn.social({ provider: ${q(providerOf(parts))}, callbackURL: "/" }), from better-auth/client`,

@@ -30,6 +30,8 @@ function oidcClientTsPieces(parts: Parts, code: Code): readonly Piece[] {
     '  history.replaceState(null, "", "/");',
     "}",
     "export const user = await manager.getUser();",
+    "/** Signs the user out, at the provider too. */",
+    "export const signOut = () => manager.signoutRedirect();",
     'if (refused !== "") document.body.append(`Not signed in. ${refused}`);',
     "else if (user === null || user.expired) await manager.signinRedirect();",
   ];
@@ -66,7 +68,7 @@ export const msal: Form = {
   lines: ({ js, issuer, postLogoutRedirectUri, scopes, major }) => {
     const isOlder = major !== null && major < 5;
     return [
-      "// @azure/msal-browser: new PublicClientApplication(config), then loginRedirect(request)",
+      "// @azure/msal-browser: new PublicClientApplication(config), then loginRedirect(request), and logoutRedirect()",
       "export const config = {",
       "  auth: {",
       `    clientId: ${js.clientId},`,
@@ -95,7 +97,7 @@ export const keycloakJs: Form = {
   ...inBrowser,
   packages: { "keycloak-js": "/callback" },
   lines: ({ js, scopes }) => [
-    "// keycloak-js 26: new Keycloak(config), then init(options)",
+    '// keycloak-js 26: new Keycloak(config), then init(options), and logout({ redirectUri: location.origin + "/" })',
     "export const config = {",
     `  oidcProvider: ${js.issuer},`,
     `  clientId: ${js.clientId},`,
@@ -107,4 +109,56 @@ export const keycloakJs: Form = {
     "  checkLoginIframe: false, // only a Keycloak server has that page",
     "};",
   ],
+};
+
+/** https://angular-auth-oidc-client.com/docs/intro. Angular has no variables of the environment, so the code has the values. */
+const angularFields = ({ js, postLogoutRedirectUri, scopes }: Parts): readonly string[] => [
+  `  authority: ${js.issuer},`,
+  `  clientId: ${js.clientId},`,
+  `  redirectUrl: ${js.redirectUri},`,
+  ...(postLogoutRedirectUri === null ? [] : [`  postLogoutRedirectUri: ${js.inApp(postLogoutRedirectUri)},`]),
+  `  scope: ${q(scopes.join(" "))},`,
+  '  responseType: "code",',
+];
+
+export const angularAuthOidcClient: Form = {
+  ...inBrowser,
+  usual: "/",
+  packages: { "angular-auth-oidc-client": "/" },
+  lines: (parts) => [
+    "// angular-auth-oidc-client: provideAuth({ config })",
+    "export const config = {",
+    ...angularFields(parts),
+    "};",
+  ],
+  pieces: (parts) => [
+    {
+      where: "into src/app/app.config.ts: provideHttpClient() and auth go among its providers",
+      lines: [
+        'import { provideHttpClient } from "@angular/common/http";',
+        'import { provideAuth } from "angular-auth-oidc-client";',
+        "",
+        "const auth = provideAuth({ config: {",
+        ...angularFields(parts),
+        "} });",
+      ],
+    },
+    {
+      where: "into the component of the app",
+      lines: [
+        'import { inject } from "@angular/core";',
+        'import { OidcSecurityService } from "angular-auth-oidc-client";',
+        "",
+        "private readonly oidc = inject(OidcSecurityService);",
+        "readonly user = this.oidc.userData; // a signal",
+        "constructor() {",
+        "  // At each start: also takes what the provider sent back.",
+        "  this.oidc.checkAuth().subscribe();",
+        "}",
+        "signIn = () => this.oidc.authorize();",
+        "signOut = () => this.oidc.logoff().subscribe(); // at the provider too",
+      ],
+    },
+  ],
+  signsInAt: "/",
 };

@@ -54,7 +54,7 @@ export function asVariables(
         ? `\`\${new URL(${named("OIDC_REDIRECT_URI")}).origin}${address.slice(appOrigin.length)}\``
         : q(address),
     origin: `new URL(${named("OIDC_REDIRECT_URI")}).origin`,
-    cookieSecret: (variable) => `${from}${variable}`,
+    cookieSecret: (variable) => `${from}${variable}${after}`,
     imports: imports === undefined ? [] : [imports],
     // A clone of the repository has no such file: there idp exec sets the variables.
     load: load ? ['try { process.loadEnvFile(".env.local"); } catch { /* idp exec sets the variables */ }'] : [],

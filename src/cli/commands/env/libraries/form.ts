@@ -95,6 +95,10 @@ export interface Form {
   readonly pieces?: (parts: Parts, code: Code, name: string | null) => readonly Piece[];
   /** The path at which the app signs users in, once the pieces are in it. */
   readonly signsInAt?: string;
+  /** The path at which it signs them out, at the provider too. */
+  readonly signsOutAt?: (code: Code) => string;
+  /** The path of the app that the library returns to after a sign-out; "": the address of the app without a slash at its end. Default: "/". */
+  readonly afterSignOut?: "";
   /** More variables that the library needs, for `.env.local`. */
   readonly variables?: (parts: Parts) => readonly (readonly [name: string, value: string])[];
   /** What else the server or the app needs. */
@@ -114,8 +118,47 @@ export const extension = ({ isTypeScript }: Code): "ts" | "js" => (isTypeScript 
 export const importing = ({ isModule }: Code, names: string, from: string): string =>
   isModule ? `import ${names} from ${q(from)};` : `const ${names} = require(${q(from)});`;
 
-/** Where code for an Express app goes. */
-export const expressServer = "into your server, after app = express() and before its routes";
+/** A parameter with its type, where the language has types. */
+export const typed = (name: string, type: string, { isTypeScript }: Code): string =>
+  isTypeScript ? `${name}: ${type}` : name;
+
+/** The comment of a function. In JavaScript it has the types, which editors and svelte-check read. */
+export const documented = (
+  sentence: string,
+  parameters: Readonly<Record<string, string>>,
+  { isTypeScript }: Code,
+): readonly string[] =>
+  isTypeScript
+    ? [`/** ${sentence} */`]
+    : [
+        "/**",
+        ` * ${sentence}`,
+        ...Object.entries(parameters).map(([name, type]) => ` * @param {${type}} ${name}`),
+        " */",
+      ];
+
+/** Where code for an Express app goes. The app of NestJS takes middleware as Express does. */
+export const expressServer = ({ has }: Code): string =>
+  has("@nestjs/core")
+    ? "into src/main.ts, after app = await NestFactory.create(AppModule)"
+    : "into your server, after app = express() and before its routes";
+
+/** The front page of the app, as fixtures have it for the way back from a sign-out. */
+export const frontPage = ({ js, redirectUri, postLogoutRedirectUri }: Parts): string =>
+  js.inApp(postLogoutRedirectUri ?? `${new URL(redirectUri).origin}/`);
+
+/**
+ * Ends the session at the provider, which then returns to the app.
+ * @param hint the ID token, in the app's code; without one the provider asks the user
+ * @returns the address, in the app's code
+ */
+export const endSessionQuery = (parts: Parts, hint: string): readonly string[] => [
+  "const query = new URLSearchParams({",
+  `  client_id: ${parts.js.clientId},`,
+  `  post_logout_redirect_uri: ${frontPage(parts)},`,
+  "});",
+  `if (${hint}) query.set("id_token_hint", ${hint});`,
+];
 
 /** The name that a redirect URI ends in. */
 export const nameIn = (uri: string, pattern: RegExp): string => pattern.exec(uri)?.[1] ?? "idp";

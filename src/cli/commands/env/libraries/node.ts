@@ -1,4 +1,16 @@
-import { cookieSecret, expressServer, importing, methodBesideBasic, q, type Form, type Parts } from "./form.ts";
+import {
+  cookieSecret,
+  endSessionQuery,
+  expressServer,
+  importing,
+  methodBesideBasic,
+  q,
+  type Code,
+  type Form,
+  type Parts,
+  type Piece,
+  typed,
+} from "./form.ts";
 
 /** Libraries of apps that Node.js serves; Auth.js is in authjs.ts. */
 
@@ -29,7 +41,55 @@ export const passport: Form = {
     "  skipUserProfile: true, // the ID token has the profile",
     "};",
   ],
+  pieces: (parts, code) => [passportPiece(parts, code)],
+  signsInAt: "/login",
+  signsOutAt: () => "/logout",
+  variables: () => [["COOKIE_SECRET", cookieSecret()]],
 };
+
+/** Its sessions are those of express-session. `app.use` also takes paths in NestJS, where `app.get` is something else. */
+function passportPiece(parts: Parts, code: Code): Piece {
+  const { pathname } = new URL(parts.redirectUri);
+  const config = passport.lines(parts).slice(2, -1);
+  const types = { issuer: "string", profile: "object", context: "object", idToken: "string | object" };
+  const verifying = [
+    ...Object.entries(types).map(([name, type]) => typed(name, type, code)),
+    typed("done", "(error: null, user: object) => void", code),
+  ];
+  return {
+    where: `${expressServer(code)} (npm install passport express-session)`,
+    lines: [
+      importing(code, "session", "express-session"),
+      importing(code, "passport", "passport"),
+      importing(code, "OpenIDConnectStrategy", "passport-openidconnect"),
+      ...parts.js.load,
+      "",
+      'passport.use("idp", new OpenIDConnectStrategy({',
+      ...config,
+      `}, (${verifying.join(", ")}) => done(null, { ...profile, idToken })));`,
+      "passport.serializeUser((user, done) => done(null, user));",
+      `passport.deserializeUser((${typed("user", "Express.User", code)}, done) => done(null, user));`,
+      "app.use(session({",
+      `  secret: ${parts.js.cookieSecret("COOKIE_SECRET")},`,
+      "  resave: false,",
+      "  saveUninitialized: false,",
+      '  cookie: { sameSite: "lax" },',
+      "}));",
+      "app.use(passport.session());",
+      'app.use("/login", passport.authenticate("idp"));',
+      `app.use(${q(pathname)}, passport.authenticate("idp", { successRedirect: "/", failureRedirect: "/login" }));`,
+      'app.use("/logout", (req, res, next) => {',
+      code.isTypeScript
+        ? "  const { idToken } = (req.user ?? {}) as { idToken?: string };"
+        : "  const idToken = req.user?.idToken;",
+      ...endSessionQuery(parts, "idToken").map((line) => `  ${line}`),
+      `  const url = ${parts.js.at(`${parts.endpoints.logout}?`)} + query.toString();`,
+      "  req.logout((error) => (error ? next(error) : res.redirect(url)));",
+      "});",
+      "// The user who is signed in: req.user",
+    ],
+  };
+}
 
 /** https://auth0.github.io/express-openid-connect/interfaces/ConfigParams.html */
 function expressOpenidConnectFields(parts: Parts): readonly string[] {
@@ -44,6 +104,7 @@ function expressOpenidConnectFields(parts: Parts): readonly string[] {
     ...(method === null ? [] : [`  clientAuthMethod: ${q(method)},`]),
     `  secret: ${js.cookieSecret("COOKIE_SECRET")},`,
     `  routes: { callback: ${q(pathname + search)} },`,
+    "  idpLogout: true, // /logout ends the session at the provider too",
     `  authorizationParams: { response_type: "code", scope: ${q(scopes.join(" "))} },`,
   ];
 }
@@ -61,7 +122,7 @@ export const expressOpenidConnect: Form = {
   ],
   pieces: (parts, code) => [
     {
-      where: expressServer,
+      where: expressServer(code),
       lines: [
         importing(code, "{ auth }", "express-openid-connect"),
         ...parts.js.load,
@@ -73,39 +134,8 @@ export const expressOpenidConnect: Form = {
     },
   ],
   signsInAt: "/login",
+  signsOutAt: () => "/logout",
+  // It sends its baseURL.
+  afterSignOut: "",
   variables: () => [["COOKIE_SECRET", cookieSecret()]],
-};
-
-/** https://github.com/panva/openid-client/blob/main/docs/functions/discovery.md; by default it refuses http. */
-export const openidClient: Form = {
-  returnsTo: /./,
-  usual: "/callback",
-  clients: "any",
-  packages: { "openid-client": "/callback" },
-  lines: ({ issuer, js, secret, authMethod, scopes }) => {
-    const isHttp = issuer.startsWith("http:");
-    const method =
-      secret === null
-        ? "client.None()"
-        : authMethod === "client_secret_basic"
-          ? `client.ClientSecretBasic(${js.secret})`
-          : `client.ClientSecretPost(${js.secret})`;
-    return [
-      "// openid-client 6: buildAuthorizationUrl(config, { ...parameters, code_challenge, … })",
-      'import * as client from "openid-client";',
-      "",
-      "export const config = await client.discovery(",
-      `  new URL(${js.issuer}),`,
-      `  ${js.clientId},`,
-      "  undefined,",
-      `  ${method},`,
-      ...(isHttp ? ["  { execute: [client.allowInsecureRequests] }, // http"] : []),
-      ");",
-      "",
-      "export const parameters = {",
-      `  redirect_uri: ${js.redirectUri},`,
-      `  scope: ${q(scopes.join(" "))},`,
-      "};",
-    ];
-  },
 };

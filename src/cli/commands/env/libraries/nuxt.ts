@@ -1,5 +1,5 @@
 import { baseOf, discoveryPath } from "../../../../core/endpoints.ts";
-import { cookieSecret, extension, type Form, type Parts } from "./form.ts";
+import { cookieSecret, endSessionQuery, extension, type Code, type Form, type Parts } from "./form.ts";
 
 /** Nuxt's own module for sessions; its providers are routes of the app. */
 
@@ -12,10 +12,21 @@ const handler = (parts: Parts): readonly string[] => [
   `    redirectURL: ${parts.js.redirectUri},`,
   `    scope: ${JSON.stringify(parts.scopes).replaceAll(",", ", ")},`,
   "  },",
-  "  async onSuccess(event, { user: { sub, name, email, picture } }) {",
-  "    await setUserSession(event, { user: { sub, name, email, picture } });",
+  "  async onSuccess(event, { user: { sub, name, email, picture }, tokens }) {",
+  "    await setUserSession(event, { user: { sub, name, email, picture }, secure: { idToken: tokens.id_token } });",
   '    return sendRedirect(event, "/");',
   "  },",
+  "});",
+];
+
+/** The ID token is kept in the part of the session that the browser cannot read. */
+const signOut = (parts: Parts, { isTypeScript }: Code): readonly string[] => [
+  "export default defineEventHandler(async (event) => {",
+  "  const { secure } = await getUserSession(event);",
+  "  await clearUserSession(event);",
+  `  const idToken = (secure${isTypeScript ? " as { idToken?: string } | undefined" : ""})?.idToken;`,
+  ...endSessionQuery(parts, "idToken").map((line) => `  ${line}`),
+  `  return sendRedirect(event, ${parts.js.at(`${parts.endpoints.logout}?`)} + query.toString());`,
   "});",
 ];
 
@@ -38,7 +49,9 @@ export const nuxtAuthUtils: Form = {
       file: `server/routes${new URL(parts.redirectUri).pathname}.get.${extension(code)}`,
       lines: [...parts.js.load, ...handler(parts)],
     },
+    { file: `server/routes/logout.get.${extension(code)}`, lines: [...parts.js.load, ...signOut(parts, code)] },
   ],
   signsInAt: "/auth/oidc",
+  signsOutAt: () => "/logout",
   variables: () => [["NUXT_SESSION_PASSWORD", cookieSecret()]],
 };

@@ -1,0 +1,113 @@
+import { cookieSecret, endSessionQuery, importing, q, type Form } from "./form.ts";
+
+/** Libraries of Hono and Fastify. */
+
+/** https://github.com/honojs/middleware/tree/main/packages/oidc-auth; it authenticates with client_secret_basic. */
+export const honoOidcAuth: Form = {
+  returnsTo: /./,
+  usual: "/callback",
+  clients: "confidential",
+  packages: { "@hono/oidc-auth": "/callback" },
+  refusal: ({ token_endpoint_auth_method: method }) =>
+    method === "client_secret_post"
+      ? "it has to use client_secret_post; @hono/oidc-auth sends the secret in the Authorization header"
+      : null,
+  lines: ({ js, scopes }) => [
+    "// @hono/oidc-auth: app.use(initOidcAuthMiddleware(config)), then app.use(oidcAuthMiddleware())",
+    "export const config = {",
+    `  OIDC_ISSUER: ${js.issuer},`,
+    `  OIDC_CLIENT_ID: ${js.clientId},`,
+    `  OIDC_CLIENT_SECRET: ${js.secret},`,
+    `  OIDC_REDIRECT_URI: ${js.redirectUri},`,
+    `  OIDC_SCOPES: ${q(scopes.join(" "))},`,
+    `  OIDC_AUTH_SECRET: ${js.cookieSecret("COOKIE_SECRET")},`,
+    "};",
+  ],
+  pieces: (parts, code) => [
+    {
+      where: "into your server, after app = new Hono() and before its routes",
+      lines: [
+        importing(code, "{ getAuth, initOidcAuthMiddleware, oidcAuthMiddleware, revokeSession }", "@hono/oidc-auth"),
+        ...parts.js.load,
+        "",
+        "app.use(initOidcAuthMiddleware({",
+        `  OIDC_ISSUER: ${parts.js.issuer},`,
+        `  OIDC_CLIENT_ID: ${parts.js.clientId},`,
+        `  OIDC_CLIENT_SECRET: ${parts.js.secret},`,
+        `  OIDC_REDIRECT_URI: ${parts.js.redirectUri},`,
+        `  OIDC_SCOPES: ${q(parts.scopes.join(" "))},`,
+        `  OIDC_AUTH_SECRET: ${parts.js.cookieSecret("COOKIE_SECRET")},`,
+        "}));",
+        "// What getAuth(c) gives in a route.",
+        "app.use(async (c, next) => {",
+        '  c.set("oidcClaimsHook", async (before, claims, { id_token }) => ({ ...before, ...claims, idToken: id_token ?? before?.idToken }));',
+        "  await next();",
+        "});",
+        'app.get("/logout", async (c) => {',
+        "  const idToken = (await getAuth(c))?.idToken;",
+        "  await revokeSession(c);",
+        ...endSessionQuery(parts, "idToken").map((line) => `  ${line}`),
+        `  return c.redirect(${parts.js.at(`${parts.endpoints.logout}?`)} + query.toString());`,
+        "});",
+        "// Each route below asks for a sign-in.",
+        "app.use(oidcAuthMiddleware());",
+      ],
+    },
+  ],
+  signsInAt: "/",
+  signsOutAt: () => "/logout",
+  variables: () => [["COOKIE_SECRET", cookieSecret()]],
+};
+
+/** https://github.com/fastify/fastify-oauth2; it keeps no session, so the code keeps the tokens in cookies. */
+export const fastifyOauth2: Form = {
+  returnsTo: /./,
+  usual: "/callback",
+  clients: "confidential",
+  packages: { "@fastify/oauth2": "/callback" },
+  lines: ({ js, authMethod, scopes }) => [
+    "// @fastify/oauth2: fastify.register(oauthPlugin, options)",
+    "export const options = {",
+    '  name: "idp",',
+    `  scope: ${JSON.stringify(scopes).replaceAll(",", ", ")},`,
+    `  credentials: { client: { id: ${js.clientId}, secret: ${js.secret} }${authMethod === "client_secret_post" ? ', options: { authorizationMethod: "body" }' : ""} },`,
+    `  discovery: { issuer: ${js.issuer} },`,
+    `  callbackUri: ${js.redirectUri},`,
+    '  startRedirectPath: "/login",',
+    '  pkce: "S256",',
+    "};",
+  ],
+  pieces: (parts, code) => {
+    const { pathname } = new URL(parts.redirectUri);
+    const options = fastifyOauth2.lines(parts).slice(2, -1);
+    const path = q(pathname);
+    return [
+      {
+        where: "into your server, after its fastify() and before its routes",
+        lines: [
+          importing(code, "oauthPlugin", "@fastify/oauth2"),
+          ...parts.js.load,
+          "",
+          "fastify.register(oauthPlugin, {",
+          ...options,
+          "});",
+          'const kept = { path: "/", httpOnly: true, sameSite: "lax" };',
+          `fastify.get(${path}, async (request, reply) => {`,
+          "  const { token } = await fastify.idp.getAccessTokenFromAuthorizationCodeFlow(request, reply);",
+          '  reply.setCookie("access_token", token.access_token, kept).setCookie("id_token", token.id_token, kept);',
+          '  return reply.redirect("/");',
+          "});",
+          "// The user who is signed in: await fastify.idp.userinfo(request.cookies.access_token)",
+          'fastify.get("/logout", async (request, reply) => {',
+          "  const idToken = request.cookies.id_token;",
+          '  reply.clearCookie("access_token", kept).clearCookie("id_token", kept);',
+          ...endSessionQuery(parts, "idToken").map((line) => `  ${line}`),
+          `  return reply.redirect(${parts.js.at(`${parts.endpoints.logout}?`)} + query.toString());`,
+          "});",
+        ],
+      },
+    ];
+  },
+  signsInAt: "/login",
+  signsOutAt: () => "/logout",
+};
