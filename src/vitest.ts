@@ -60,6 +60,6 @@ export const idpTest = (options: IdpOptions = {}): TestAPI<IdpFixtures> => {
     },
   });
   // In a hook, so that the start does not take from the time of the first test. vitest before 4.1 has no hooks with fixtures.
-  (own as Partial<typeof own>).beforeAll?.(({ idpOfWorker }) => void idpOfWorker, startTimeoutMs);
+  (own as Partial<typeof own>).beforeAll?.(({ idpOfWorker }) => idpOfWorker.issuer, startTimeoutMs);
   return own;
 };

@@ -33,7 +33,7 @@ function changesIn(words: readonly string[]): readonly string[] {
 
 /** The record that the command is about: its argument. */
 function nameIn(words: readonly string[]): string {
-  const afterDashes = words.indexOf("--") === -1 ? undefined : words.at(-1);
+  const afterDashes = words.includes("--") ? words.at(-1) : undefined;
   return afterDashes ?? words.find((word, at) => at > 2 && !word.startsWith("-")) ?? "";
 }
 
