@@ -30,6 +30,20 @@ export function reachOf({ settings, addedBy }: Pick<Context, "settings" | "added
   return client.registrationTokenHash === undefined && addedBy === null ? "local" : reachOfRegistered(settings);
 }
 
+/** What is trusted beside the authorities of Node.js. */
+const trusted = new Set<string>();
+
+/**
+ * Trusts certificates beside those of Node.js, for the server that made its own (`--https`): programs on this machine serve https with it too, such
+ * as an app its metadata document. @param pems which replace those of NODE_EXTRA_CA_CERTS @returns ends that
+ */
+export function trustAlso(pems: readonly string[]): () => void {
+  for (const pem of pems) trusted.add(pem);
+  return () => {
+    for (const pem of pems) trusted.delete(pem);
+  };
+}
+
 /** Our own refusal; its message repeats nothing of the answer. */
 class OutboundError extends Error {}
 
@@ -110,6 +124,7 @@ export async function send(url: string, request: OutboundRequest): Promise<Answe
       body: whole === undefined ? form?.toString() : whole.body,
       lookup: checkedLookup(check, lookup),
       checksCertificate: true,
+      ...(trusted.size > 0 && { authorities: [...(await import("node:tls")).rootCertificates, ...trusted] }),
       timeLimit: limit,
       sizeLimit: most,
       // Otherwise the body does not matter.

@@ -15,6 +15,8 @@ export interface Sent {
   readonly lookup?: LookupFunction | undefined;
   /** False: any certificate will do. It also holds where the environment turns the check off (NODE_TLS_REJECT_UNAUTHORIZED). */
   readonly checksCertificate: boolean;
+  /** Certificates of authorities, as PEM. Absent: those of Node.js and of NODE_EXTRA_CA_CERTS. */
+  readonly authorities?: readonly string[];
   /** Milliseconds, from the start of the request to the end of the answer. */
   readonly timeLimit: number;
   /** Bytes of the answer's body. */
@@ -58,13 +60,17 @@ const isOfCertificate = (error: unknown): boolean => /CERT|SELF_SIGNED|UNABLE_TO
 
 /** @throws {SendError} if no complete answer comes; what `lookup` refused is its cause */
 export async function send(url: string, sent: Sent): Promise<Answer> {
-  const { method, headers, body, lookup, checksCertificate, timeLimit, bodyLimit, reads } = sent;
+  const { method, headers, body, lookup, checksCertificate, authorities, timeLimit, bodyLimit, reads } = sent;
   const { request: start } =
     new URL(url).protocol === "https:" ? await import("node:https") : await import("node:http");
   return new Promise((resolve, reject) => {
     // A new connection, because one that was kept may lead to an address that was not checked.
     const options = { method, headers, agent: false, rejectUnauthorized: checksCertificate };
-    const request = start(url, { ...options, ...(lookup !== undefined && { lookup }) });
+    const request = start(url, {
+      ...options,
+      ...(lookup !== undefined && { lookup }),
+      ...(authorities !== undefined && { ca: [...authorities] }),
+    });
     const fail = (reason: Reason, cause?: unknown): void => {
       reject(new SendError(reason, cause));
       request.destroy();

@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { copyFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { approve, Browser } from "../helpers/browser.ts";
@@ -37,19 +37,18 @@ test.each<readonly [string, { readonly REGISTER?: string }, RegExp]>([
   for (const name of ["@modelcontextprotocol", "express", "jose"]) {
     symlinkSync(join(repository, "node_modules", name), join(cwd, "node_modules", name));
   }
-  for (const [name, file] of [
-    ["cert", "localhost"],
-    ["key", "localhost-key"],
-  ] as const) {
-    copyFileSync(join(repository, "test/helpers/tls", `${name}.pem`), join(cwd, `${file}.pem`));
-  }
   writeFileSync(join(cwd, "server.mjs"), blocks("An MCP server", "js")[0] ?? "");
   writeFileSync(join(cwd, "client.mjs"), blocks("An MCP client", "js")[0] ?? "");
   const [, flags = ""] = /idp start (.*)/.exec(blocks("Start it for MCP", "sh")[0] ?? "") ?? [];
-  const trusting = { NODE_EXTRA_CA_CERTS: join(cwd, "localhost.pem") };
-  const idp = await startIdp(flags.split(" "), { cwd, env: trusting });
+  const idp = await startIdp(flags.split(" "), { cwd });
+  expect(idp.issuer).toMatch(/^https:/);
+  // The browser here accepts the certificate, as a person does once.
+  vi.stubEnv("NODE_TLS_REJECT_UNAUTHORIZED", "0");
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const [, variable = ""] = /^export (\S+)=/m.exec(blocks("An MCP client", "sh").at(-1) ?? "") ?? [];
+  const trusting = { NODE_TLS_REJECT_UNAUTHORIZED: "1", [variable]: ".idp/tls-cert.pem" };
   const port = await freePort();
-  const server = start("server.mjs", cwd, { OIDC_ISSUER: idp.issuer, MCP_PORT: port });
+  const server = start("server.mjs", cwd, { ...trusting, OIDC_ISSUER: idp.issuer, MCP_PORT: port });
   await vi.waitFor(
     () => {
       expect(server.said()).toContain("MCP server at");
@@ -58,7 +57,7 @@ test.each<readonly [string, { readonly REGISTER?: string }, RegExp]>([
   );
 
   const mcp = `http://localhost:${port}/mcp`;
-  const client = start("client.mjs", cwd, { MCP_URL: mcp, DOCUMENT_PORT: "0", ...more });
+  const client = start("client.mjs", cwd, { ...trusting, MCP_URL: mcp, DOCUMENT_PORT: "0", ...more });
   const exited = once(client.child, "exit");
   const address = await vi.waitFor(
     () => {

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { OperationError } from "../../../core/errors.ts";
 import { selfSignedCertificate } from "../../../core/keys/certificate.ts";
+import { trustAlso } from "../../../core/outbound.ts";
 import type { Invocation } from "../../invocation.ts";
 import { readNamedFile } from "../../input/named-file.ts";
 import { putFile } from "../../output/put-file.ts";
@@ -91,7 +92,7 @@ async function certificateIn(folder: string, names: readonly string[], now: numb
  * @throws {OperationError} usage
  */
 export async function httpsOf(
-  cli: Pick<Invocation, "store" | "now">,
+  cli: Pick<Invocation, "store" | "now" | "env">,
   flags: HttpsFlags,
   place: string | null,
 ): Promise<ServedTls | null> {
@@ -106,10 +107,14 @@ export async function httpsOf(
       );
     const folder = place ?? mkdtempSync(join(tmpdir(), "idp-https-"));
     if (place !== null) mkdirSync(place, { recursive: true, mode: 0o700 });
+    const tls = await certificateIn(folder, namesFor(flags), cli.now());
+    const callers = textOf(cli.env["NODE_EXTRA_CA_CERTS"] ?? "");
+    const distrust = trustAlso([tls.cert, ...(callers === null ? [] : [callers])]);
     return {
-      tls: await certificateIn(folder, namesFor(flags), cli.now()),
+      tls,
       caFile: resolve(folder, "tls-cert.pem"),
       remove: () => {
+        distrust();
         if (place === null) rmSync(folder, { recursive: true, force: true });
       },
     };
