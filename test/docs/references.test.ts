@@ -27,6 +27,17 @@ test.each(documents)("every link and every test file in %s exists", (document) =
   expect([...links, ...tests].filter((path) => !existsSync(join(repository, path)))).toEqual([]);
 });
 
+/** Tables of a reference are wider: a row is one entry. */
+const references = ["docs/fields.md", "docs/standards.md"];
+
+test.each(below("docs").filter((name) => !references.includes(name)))(
+  "no line of %s is over 200 characters",
+  (guide) => {
+    const lines = readFileSync(join(repository, guide), "utf8").split("\n");
+    expect(lines.filter((line) => line.length > 200)).toEqual([]);
+  },
+);
+
 test.each(documents)("every npm script in %s exists", (document) => {
   const named = [...textOf(document).matchAll(/npm run (?!-)([\w:]+)/g)].map(([, name = ""]) => name);
   expect(named.filter((name) => !(name in scripts))).toEqual([]);

@@ -17,10 +17,18 @@ interface Workflow {
   readonly jobs: { readonly check: { readonly steps: readonly { readonly run?: string }[] } };
 }
 
+/** The cases that the list below the table names for a library. */
+const listed = (library: string): string | undefined =>
+  new RegExp(String.raw`^- ${library}: ((?:.|\n {2})+)`, "m").exec(guide)?.[1];
+
 /** The rows of the table of libraries. */
 const rows = Array.from(
   guide.matchAll(/^\| (\S.*?) +\| ([\d.]+) +\| \d+ +\| \d+ +\| (.+) \|$/gm),
-  ([, library = "", version = "", unnoticed = ""]) => ({ library, version, unnoticed }),
+  ([, library = "", version = "", unnoticed = ""]) => ({
+    ...{ library, version },
+    // Where there are many, they are in a list below the table.
+    unnoticed: unnoticed.endsWith("below") ? (listed(library) ?? "") : unnoticed,
+  }),
 );
 /** Their programs, where they are not named as the library. */
 const programs: Readonly<Record<string, string>> = {
@@ -64,6 +72,7 @@ test("the table has the installed versions, and names cases", () => {
   expect(rows).toHaveLength(10);
   const names = allCases.map(({ name }) => name);
   for (const { library, version, unnoticed } of rows) {
+    expect(unnoticed, library).toContain("`");
     expect(
       Array.from(unnoticed.matchAll(/`(.+?)`/g), ([, name]) => name).filter((name) => !names.includes(name ?? "")),
     ).toEqual([]);
