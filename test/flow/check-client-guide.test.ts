@@ -27,7 +27,7 @@ const rows = Array.from(
   ([, library = "", version = "", unnoticed = ""]) => ({
     ...{ library, version },
     // Where there are many, they are in a list below the table.
-    unnoticed: unnoticed.endsWith("below") ? (listed(library) ?? "") : unnoticed,
+    unnoticed: unnoticed.trimEnd().endsWith("below") ? (listed(library) ?? "") : unnoticed,
   }),
 );
 /** Their programs, where they are not named as the library. */

@@ -5,12 +5,17 @@
  */
 import { describesItself, type Client, type ReadTx } from "../../store/store.ts";
 import type { Context } from "../context.ts";
+import { loginClient } from "./client-id.ts";
 import { OAuthError } from "../errors.ts";
 import { addUnknownClient, listClients } from "../fix-commands.ts";
 import type { OpenPorts } from "./redirect-uri.ts";
 import { nearest } from "../nearest.ts";
 
 /** What a client is and may do, also where its metadata says nothing. */
+
+/** Whether `idp login` has its client here. */
+export const hasLoginClient = ({ store }: Pick<Context, "store">): Promise<boolean> =>
+  store.read((tx) => tx.get("clients", loginClient) !== undefined);
 
 /** Some metadata of a client, of its record or as a fixture writes it. */
 type Stated<

@@ -1,5 +1,5 @@
 import type { Request, Response } from "express";
-import { loginClient } from "../../core/clients/client-id.ts";
+import { hasLoginClient } from "../../core/clients/clients.ts";
 import { pageHint, placeholderFor, type Hint } from "../../core/hint.ts";
 import { isAdvice } from "../../core/ledger/advice.ts";
 import { isPlainWord } from "../../text/shell-word.ts";
@@ -63,8 +63,7 @@ export function pageFix(
 
 /** The command that signs in from a terminal; null without the client that it uses. */
 export async function loginCommand(web: Web): Promise<string | null> {
-  const client = await web.ctx.store.read((tx) => tx.get("clients", loginClient));
-  return client === undefined ? null : pageCommand(web, ["idp", "login"]).command;
+  return (await hasLoginClient(web.ctx)) ? pageCommand(web, ["idp", "login"]).command : null;
 }
 
 /**
