@@ -134,6 +134,16 @@ describe("with a database", () => {
     expect(said.join("\n")).toContain("may see the password in --store");
   });
 
+  test("the log and the pages of an instance name commands with its address: their reader may not know the database", async () => {
+    const { env } = await newStore();
+    const server = await startIdp([], { cwd: newFolder(), env });
+    const page = await fetch(`${server.issuer}/api/v2/oauth/authorize`, { headers: { accept: "text/html" } });
+    const fix = `idp clients list --url ${server.issuer}`;
+    expect((await page.text()).replaceAll(/<[^>]*>/g, "")).toContain(fix);
+    await server.printed(`fix: ${fix}\n`);
+    expect(server.output.stdout).toContain(`Inspector   idp open --url ${server.issuer}`);
+  });
+
   test("commands work beside the instances, and their changes apply at once", async () => {
     const { env, url } = await newStore();
     const cwd = newFolder();
