@@ -18,6 +18,8 @@ COPY --from=build /idp/dist dist
 COPY bin bin
 COPY fixtures fixtures
 COPY templates templates
+# `docker exec … idp users list`
+RUN ln -s /idp/bin/idp.js /usr/local/bin/idp
 RUN install -d -o node -g node -m 0700 /data
 VOLUME /data
 USER node

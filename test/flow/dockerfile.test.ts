@@ -55,7 +55,10 @@ test("a base image by its version, nobody's root, a volume that is that user's, 
   expect(Number(version.split(".")[0])).toBeGreaterThanOrEqual(20);
   expect(texts(image, "USER")).toEqual(["node"]);
   expect(texts(image, "VOLUME")).toEqual(["/data"]);
-  expect(texts(image, "RUN")).toEqual(["install -d -o node -g node -m 0700 /data"]);
+  expect(texts(image, "RUN")).toEqual([
+    "ln -s /idp/bin/idp.js /usr/local/bin/idp",
+    "install -d -o node -g node -m 0700 /data",
+  ]);
   // From here on nothing is done as root.
   const names = image.map(({ name }) => name);
   expect(names.indexOf("USER")).toBeGreaterThan(names.lastIndexOf("COPY"));

@@ -31,8 +31,6 @@ import {
   renderDevice,
   renderEnded,
   renderError,
-  renderFormPost,
-  renderSamlPost,
   renderLogin,
   renderLogout,
   renderSignedOut,
@@ -76,8 +74,8 @@ import {
 } from "./views/inspector.ts";
 import { loginViews, endedViews } from "./views/login.ts";
 import { common } from "./views/shared.ts";
-import type { FormPostView } from "../../src/http/pages/message.ts";
 import { logoutViews, signedOutViews } from "./views/signed-out.ts";
+import { renderFormPost, renderSamlPost, type FormPostView } from "../../src/http/pages/form-post.ts";
 
 /** A view of every page in every state, and the function that renders it. */
 export interface Sample {

@@ -285,7 +285,7 @@ test("the command has a placeholder for each secret, and no page has a secret", 
 });
 
 test("the page of a dropped sign-in says so", async () => {
-  const gone = await browser.open(at("sign-ins/f999"));
+  const gone = await browser.open(at("sign-ins/f9999999"));
   expect([gone.status, gone.page]).toEqual([404, "error"]);
 });
 

@@ -14,10 +14,10 @@ import { viewFor } from "../pages/reader.ts";
 import type { SamlPlan, SamlStatusError } from "../../core/saml/purpose.ts";
 import { sendAssertion } from "../saml/post.ts";
 import { note, type Web } from "../web.ts";
-import { renderFormPost } from "../pages/pages.ts";
 import { sendMessage } from "../pages/message.ts";
 import { sendPage } from "../pages/page-writer.ts";
 import { responseLocation, type AuthorizationResponse } from "../../core/sign-in/response.ts";
+import { renderFormPost } from "../pages/form-post.ts";
 
 type ReturnStep = Extract<StepResult["step"], { kind: "return" }>;
 

@@ -1,16 +1,6 @@
 import { hash } from "node:crypto";
 import type { RequestHandler, Response } from "express";
 import { escapeHtml } from "./templates/texts.ts";
-import type { View } from "./views.ts";
-
-/** An answer that the browser posts to a client. */
-export interface FormPostView extends View {
-  /** The redirect URI. */
-  readonly action: string;
-  readonly parameters: readonly (readonly [name: string, value: string])[];
-  /** After a sign-out: service providers that are not told. */
-  readonly others?: readonly string[];
-}
 
 /** Pages that send a message to the page that opened or framed them. Nobody sees them, and they change nothing. */
 

@@ -7,7 +7,7 @@ import { compare } from "./comparison.ts";
 import { writerOf, type Page } from "./page-writer.ts";
 import { summaryOf } from "./templates/field-words.ts";
 import { passkeyScript, type Renderer } from "./templates/render.ts";
-import { formPageHeaders, formPostHeaders, passkeyPageHeaders, plainPageHeaders } from "../answer/security-headers.ts";
+import { formPageHeaders, passkeyPageHeaders, plainPageHeaders } from "../answer/security-headers.ts";
 import {
   formatClock,
   formatDuration,
@@ -28,7 +28,6 @@ import type {
   SignedOutView,
 } from "./views.ts";
 import type { EndedView, ErrorView } from "./error-views.ts";
-import type { FormPostView } from "./message.ts";
 import { pickerPageSize, themes } from "./views.ts";
 
 /** One function for each page, from a view to HTML. All words are in `templates/locales/`, all markup is in `templates/`. */
@@ -213,21 +212,6 @@ export function renderSignedOut(renderer: Renderer, view: SignedOutView): Page {
   const reason = view.stays && say(`signed-out.stays-${view.stays}`);
   const content = { others: [], ...view, sentence: say(`signed-out.${view.state}`), reason };
   return page("signed-out", heading, content, plainPageHeaders);
-}
-
-export function renderFormPost(renderer: Renderer, view: FormPostView): Page {
-  const { page, say } = writerOf(renderer, view);
-  const parameters = view.parameters.map(([name, value]) => ({ name, value }));
-  const heading = { state: "default", title: say("form-post.title") };
-  return page("form-post", heading, { action: view.action, parameters }, formPostHeaders);
-}
-
-/** A message of SAML that the browser posts. */
-export function renderSamlPost(renderer: Renderer, view: FormPostView): Page {
-  const { page, say } = writerOf(renderer, view);
-  const parameters = view.parameters.map(([name, value]) => ({ name, value }));
-  const heading = { state: "default", title: say("form-post.title") };
-  return page("saml-post", heading, { action: view.action, parameters, others: view.others ?? [] }, formPostHeaders);
 }
 
 export function renderError(renderer: Renderer, view: ErrorView): Page {

@@ -153,24 +153,22 @@ export interface AccountView extends View {
   readonly csrf: string;
   readonly user: PersonView;
   readonly fields: readonly FieldView[];
+  /** `since` and `lastUsed`: ISO 8601; null: it never got a token. */
   readonly apps: readonly {
     readonly client: AppView;
     readonly scopes: readonly ScopeView[];
-    /** ISO 8601. */
     readonly since: string;
-    /** ISO 8601; null if it never got a token. */
     readonly lastUsed: string | null;
     /** The page that asks whether to remove it. */
     readonly revokeHref: string;
   }[];
-  /** Where the user is signed in, this browser first; ISO 8601. */
+  /** Where the user is signed in, this browser first. `since`: ISO 8601. `browser`: "Firefox, Linux"; null: unknown. */
   readonly sessions: readonly {
     readonly sid: string;
     readonly since: string;
     readonly current: boolean;
     /** Whether the user gave a password; otherwise the user was picked from the list. */
     readonly byPassword: boolean;
-    /** "Firefox, Linux"; null: unknown. */
     readonly browser: string | null;
   }[];
   /** How many more there are. */

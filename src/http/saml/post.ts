@@ -5,10 +5,10 @@ import type { Brought } from "../../core/saml/message.ts";
 import { SamlStatusError, type SamlPlan } from "../../core/saml/purpose.ts";
 import type { SamlPost } from "../../core/saml/response.ts";
 import { redirect } from "../answer/answer.ts";
-import { renderSamlPost } from "../pages/pages.ts";
 import { sendPage } from "../pages/page-writer.ts";
 import { viewFor } from "../pages/reader.ts";
 import { note, notesOf, type Web } from "../web.ts";
+import { renderSamlPost } from "../pages/form-post.ts";
 
 /** Messages that the browser posts to a service provider, and what the ledger keeps of messages. */
 
