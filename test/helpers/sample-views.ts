@@ -75,7 +75,7 @@ import {
 import { loginViews, endedViews } from "./views/login.ts";
 import { common } from "./views/shared.ts";
 import { logoutViews, signedOutViews } from "./views/signed-out.ts";
-import { renderFormPost, renderSamlPost, type FormPostView } from "../../src/http/pages/form-post.ts";
+import { renderFormPost, renderSamlPost, type FormPostView } from "../../src/http/pages/message.ts";
 
 /** A view of every page in every state, and the function that renders it. */
 export interface Sample {

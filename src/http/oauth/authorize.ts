@@ -17,7 +17,7 @@ import { note, type Web } from "../web.ts";
 import { sendMessage } from "../pages/message.ts";
 import { sendPage } from "../pages/page-writer.ts";
 import { responseLocation, type AuthorizationResponse } from "../../core/sign-in/response.ts";
-import { renderFormPost } from "../pages/form-post.ts";
+import { renderFormPost } from "../pages/message.ts";
 
 type ReturnStep = Extract<StepResult["step"], { kind: "return" }>;
 

@@ -8,7 +8,7 @@ import { redirect } from "../answer/answer.ts";
 import { sendPage } from "../pages/page-writer.ts";
 import { viewFor } from "../pages/reader.ts";
 import { note, notesOf, type Web } from "../web.ts";
-import { renderSamlPost } from "../pages/form-post.ts";
+import { renderSamlPost } from "../pages/message.ts";
 
 /** Messages that the browser posts to a service provider, and what the ledger keeps of messages. */
 
