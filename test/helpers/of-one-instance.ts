@@ -35,7 +35,7 @@ export const ofOneInstance: readonly Left[] = [
   ...["disk", "one-folder", "clock-back"].map((file) => ({
     ...{ file: `test/flow/${file}.test.ts`, why: "it is about the data folder" },
   })),
-  ...["readme", "mcp-guide", "step-up-guide", "upgrade-guide"].map((name) => ({
+  ...["readme", "mcp-guide", "saml-guide", "step-up-guide", "upgrade-guide"].map((name) => ({
     ...{ file: `test/flow/${name}.test.ts`, why: byFolder },
   })),
   {
