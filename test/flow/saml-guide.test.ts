@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { SAML, type Profile, type Strategy } from "@node-saml/passport-saml";
+import { SAML, type Strategy } from "@node-saml/passport-saml";
 import { expect, test } from "vitest";
 import { approve, Browser, formsOf } from "../helpers/browser.ts";
 import { documentOf, idpIn } from "../helpers/command.ts";
