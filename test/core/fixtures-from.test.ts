@@ -108,7 +108,7 @@ describe("Keycloak", () => {
   test("clients: kinds, addresses, scopes, and the roles of a service account", async () => {
     const { fixtures } = await made("keycloak", sample("keycloak-realm.json"));
     const byId = Object.fromEntries(fixtures.clients.map((client) => [String(client["client_id"]), client] as const));
-    expect(Object.keys(byId)).toEqual(["shop-web", "shop-spa", "shop-worker", "idp-cli"]);
+    expect(Object.keys(byId)).toEqual(["shop-web", "shop-spa", "shop-worker", "urn:shop:saml", "idp-cli"]);
     expect(byId["shop-web"]).toMatchObject({
       client_secret: "shop-web-secret-from-keycloak",
       redirect_uris: ["http://localhost:3000/auth/callback", "http://localhost:3000/"],
