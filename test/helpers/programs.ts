@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { accessSync, constants } from "node:fs";
+import { accessSync, constants, existsSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import type { TestProject } from "vitest/node";
 import { findChromium } from "./find-chromium.ts";
@@ -12,6 +12,7 @@ const programs = [
   "authlib",
   "bash",
   "browser",
+  "crewjam-saml",
   "curl",
   "fish",
   "git",
@@ -56,11 +57,16 @@ function isThere(program: (typeof programs)[number]): boolean {
     return onPath("python3") && spawnSync("python3", ["-c", "import onelogin.saml2.auth"]).status === 0;
   if (program === "scim2-server")
     return onPath("python3") && spawnSync("python3", ["-c", "import scim2_server.testserver.cli"]).status === 0;
+  if (program === "crewjam-saml") return onPath("go") && isInGoCache("github.com/crewjam/saml@v0.5.1");
   return onPath(program);
 }
 
-/** A machine without these still passes with CI=true: how Python packages are installed differs between systems. */
-const notRequired: readonly string[] = ["authlib", "python3-saml", "scim2-server"];
+/** Whether `go mod download` was called, as in test/flow/clients/crewjam: tests load nothing from elsewhere. */
+const isInGoCache = (module: string): boolean =>
+  existsSync(join(spawnSync("go", ["env", "GOMODCACHE"], { encoding: "utf8" }).stdout.trim(), module));
+
+/** A machine without these still passes with CI=true: how packages of Python and Go are installed differs between systems. */
+const notRequired: readonly string[] = ["authlib", "crewjam-saml", "python3-saml", "scim2-server"];
 
 /** With the versions that it needs, where any other would fail. */
 const nameOf = (program: string): string =>
