@@ -4,6 +4,7 @@ import { approve, Browser, type Visit } from "../helpers/browser.ts";
 import { signIn } from "../helpers/client.ts";
 import {
   authnRequest,
+  certificatesOf,
   formats,
   newKey,
   postedBy,
@@ -11,6 +12,7 @@ import {
   redirectUrl,
   registerSp,
   rsaSha1,
+  signedBy,
   signInBySaml,
   signXml,
   type Posted,
@@ -22,6 +24,7 @@ import {
 
 const idp = await serve();
 const sso = `${idp.issuer}/saml/sso`;
+const [certificate = ""] = await certificatesOf(idp);
 const open = (sp: Sp, change: RequestChange = {}, browser = new Browser(idp.issuer)): Promise<Visit> =>
   browser.open(redirectUrl(sso, authnRequest(idp, sp, change), "state"));
 
@@ -36,7 +39,7 @@ async function statusOf(sp: Sp, change: RequestChange, browser?: Browser): Promi
   expect(posted.action).toBe(sp.acs);
   expect(posted.relayState).toBe("state");
   expect(posted.response.document.getElementsByTagNameNS("*", "Assertion").length).toBe(0);
-  expect(posted.response.document.getElementsByTagNameNS("*", "Signature").length).toBe(1);
+  expect(signedBy(posted.xml, certificate)).toEqual(["Response"]);
   expect(posted.response.statusMessage).toMatch(/SAML (?:Core|Bindings|Profiles) \d/);
   return posted;
 }
@@ -116,7 +119,7 @@ test("a signature that nobody can check is accepted, and the ledger says so", as
   expect(records.filter(({ outcome }) => outcome.includes("not checked"))).toHaveLength(2);
 });
 
-test.each<readonly [string, RequestChange, readonly string[]]>([
+const refusals: readonly (readonly [string, RequestChange, readonly string[]])[] = [
   ["another Destination", { attributes: { Destination: "http://localhost:1/saml/sso" } }, ["Requester"]],
   [
     "another ProtocolBinding",
@@ -136,9 +139,57 @@ test.each<readonly [string, RequestChange, readonly string[]]>([
     ["Responder", "NoAuthnContext"],
   ],
   ["another version", { attributes: { Version: "1.1" } }, ["VersionMismatch"]],
-])("%s", async (_, change, statuses) => {
+];
+
+test.each(refusals)("%s: a status at the registered address, by each binding", async (_, change, statuses) => {
   const sp = await registerSp(idp);
   expect((await statusOf(sp, change)).response.statuses).toEqual(statuses);
+  const { browser } = await signIn(idp);
+  const isPassive = change.attributes?.["IsPassive"] !== undefined;
+  const byPost = postedBy(await postRequest(browser, sso, authnRequest(idp, sp, change), "state"));
+  // This browser has a session, so no page is needed.
+  expect([byPost.action, byPost.response.statuses]).toEqual([sp.acs, isPassive ? ["Success"] : statuses]);
+});
+
+test.each(refusals)("%s, with an address that is not registered: the page", async (_, change) => {
+  const sp = await registerSp(idp);
+  const evil = { ...sp, acs: "https://evil.test/acs" };
+  isPage(await open(evil, change));
+  isPage(await postRequest(new Browser(idp.issuer), sso, authnRequest(idp, evil, change)));
+});
+
+test.each(refusals)("%s, with a wrong signature: the page", async (_, change) => {
+  const sp = await registerSp(idp, { certificates: [newKey().certificate] });
+  isPage(await new Browser(idp.issuer).open(redirectUrl(sso, authnRequest(idp, sp, change), "state", newKey())));
+});
+
+test("the page of a wrong or missing signature shows the entityID and the address of the request", async () => {
+  const [own, browser] = [newKey(), new Browser(idp.issuer)];
+  const sp = await registerSp(idp, { certificates: [own.certificate], require_signed_requests: true });
+  const xml = authnRequest(idp, sp);
+  for (const visit of [
+    await browser.open(redirectUrl(sso, xml)),
+    await browser.open(redirectUrl(sso, xml, "state", newKey())),
+    await browser.open(redirectUrl(sso, xml, "state", { key: own.key, algorithm: rsaSha1 })),
+    await postRequest(browser, sso, signXml(xml, newKey())),
+  ]) {
+    isPage(visit);
+    const text = visit.body.replaceAll(/<[^>]+>/g, "");
+    for (const part of [sp.entityId, sp.acs]) expect(text).toContain(part);
+  }
+});
+
+test("what cannot be read: the page, by each binding", async () => {
+  const browser = new Browser(idp.issuer);
+  for (const message of [
+    "%%%",
+    "AAAA",
+    Buffer.from("<not").toString("base64"),
+    Buffer.from("<a/>").toString("base64"),
+  ]) {
+    isPage(await browser.open(`${sso}?SAMLRequest=${encodeURIComponent(message)}`));
+    isPage(await browser.open(sso, { method: "POST", body: new URLSearchParams({ SAMLRequest: message }) }));
+  }
 });
 
 test("IsPassive with a session is answered without a page", async () => {
@@ -151,8 +202,9 @@ test("IsPassive with a session is answered without a page", async () => {
 test("a user who cancels", async () => {
   const sp = await registerSp(idp);
   const browser = new Browser(idp.issuer);
-  const { response } = postedBy(await browser.press(await open(sp, {}, browser), "login-cancel"));
-  expect(response.statuses).toEqual(["Responder", "AuthnFailed"]);
+  const { response, action, xml } = postedBy(await browser.press(await open(sp, {}, browser), "login-cancel"));
+  expect([action, response.statuses]).toEqual([sp.acs, ["Responder", "AuthnFailed"]]);
+  expect(signedBy(xml, certificate)).toEqual(["Response"]);
 });
 
 test("a user without the e-mail address that the NameID would be", async () => {

@@ -63,15 +63,15 @@ function inflate(bytes: Buffer, name: string): Buffer {
 /** A message for an address. */
 export const deflateMessage = (text: string): string => deflateRawSync(text).toString("base64");
 
-/** Reads, with what is wrong as a refusal. @throws {OAuthError} */
-export function reading<T>(work: () => T): T {
+/** Reads, with what is wrong as a refusal. @param sender of a signature that is wrong, in words @throws {OAuthError} */
+export function reading<T>(work: () => T, sender = ""): T {
   try {
     return work();
   } catch (error) {
     if (error instanceof XmlProblem) throw refuseMessage(`the message is not read: ${error.message}`, "SAML Core 1.3");
     if (error instanceof SignatureProblem) {
       throw refuseMessage(
-        error.message,
+        error.message + sender,
         error.rule,
         "sign with a key whose certificate is registered for the client, by RSA-SHA256",
       );
@@ -110,6 +110,12 @@ export function openMessage(
   return { text, read, entityId: issuerIn(read) };
 }
 
+/** Who sent a message, and where its response is wanted, for a refusal: nothing of it is proven. */
+export function senderIn(message: XmlElement): string {
+  const acs = message.attributes["AssertionConsumerServiceURL"];
+  return `; the request is of "${issuerIn(message)}"${acs === undefined ? "" : `, which wants its response at "${acs}"`}`;
+}
+
 /** A message whose signature was looked at. */
 export interface Checked {
   /** What the signature covers; the message itself where it is not signed, or nothing is registered to check it by. */
@@ -137,11 +143,11 @@ export function checkSignature(brought: Brought, text: string, read: XmlElement,
         decoded(signature),
         verifying,
       );
-    });
+    }, senderIn(read));
     return { message: read, signature: "good" };
   }
   if (!canCheck) return { message: read, signature: reading(() => isSigned(text)) ? "not-checked" : "none" };
-  const covered = reading(() => signedMessage(text, verifying));
+  const covered = reading(() => signedMessage(text, verifying), senderIn(read));
   if (covered === null) return { message: read, signature: "none" };
   if (issuerIn(covered) !== issuerIn(read)) throw refuseMessage("the signature covers another Issuer", "SAML Core 5.4");
   return { message: covered, signature: "good" };

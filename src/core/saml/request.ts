@@ -9,7 +9,15 @@ import { serviceProvider, type ServiceProvider } from "../service-providers/prov
 import { childOf, childrenOf, textIn, type XmlElement } from "../xml/parse.ts";
 import { samlAddress } from "./addresses.ts";
 import { choicesOf, comparisons, type AskedContext } from "./authn-context.ts";
-import { checkRelayState, checkSignature, openMessage, reading, refuseMessage, type Brought } from "./message.ts";
+import {
+  checkRelayState,
+  checkSignature,
+  openMessage,
+  reading,
+  refuseMessage,
+  senderIn,
+  type Brought,
+} from "./message.ts";
 import { SamlStatusError, type SamlRequest, type SamlStatus, type SamlTarget } from "./purpose.ts";
 
 /** An AuthnRequest, from what a browser brings to the sign-in that it begins. The checks stand in the order in which an answer may be sent anywhere. */
@@ -65,7 +73,7 @@ export async function takeRequest(
   const { message, signature } = checkSignature(brought, text, read, provider);
   if (signature === "none" && provider.requiresSigned) {
     throw refuseMessage(
-      `client "${entityId}" has to sign its requests, and this one is not signed`,
+      `client "${entityId}" has to sign its requests, and this one is not signed${senderIn(read)}`,
       "SAML Metadata 2.4.4",
       "sign the request, or set require_signed_requests to false for the client",
     );
