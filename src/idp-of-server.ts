@@ -1,5 +1,5 @@
 import { OperationError } from "./core/errors.ts";
-import { changeFixtures } from "./core/seed/change.ts";
+import { changeFixtures } from "./core/seed/apply.ts";
 import { unknownIssuer } from "./core/issuers/issuer.ts";
 import { runOperation } from "./core/operations/table.ts";
 import type { Idp, IdpIssuer, IdpIssuers } from "./idp.ts";

@@ -1,5 +1,5 @@
 import type { RequestListener } from "node:http";
-import type { FixtureChange } from "./core/seed/change.ts";
+import type { FixtureChange } from "./core/seed/apply.ts";
 import type { SeedResult } from "./core/seed/seed.ts";
 import type { FixtureSource } from "./core/fixture-files/source.ts";
 import type { IssuerView } from "./core/issuers/issuer-view.ts";

@@ -1,4 +1,4 @@
-import type { FixtureChange } from "./core/seed/change.ts";
+import type { FixtureChange } from "./core/seed/apply.ts";
 import type { Settings } from "./core/context.ts";
 import type { IssuerView } from "./core/issuers/issuer-view.ts";
 import type { FixtureFile } from "./core/fixtures/schema.ts";

@@ -1,8 +1,7 @@
 import { readFileSync, realpathSync, statSync } from "node:fs";
 import { isAbsolute, join, relative } from "node:path";
 import { pictureType, pictureUrl, sizeProblem } from "../core/brand/picture.ts";
-import { logosIn, type FileOfLogo } from "../core/fixture-files/logos.ts";
-import { metadataIn, type FileOfMetadata } from "../core/fixture-files/saml-metadata.ts";
+import { logosIn, type FileOfLogo, metadataIn, type FileOfMetadata } from "../core/fixture-files/named-files.ts";
 import { readSource, type AnyFixtures } from "../core/fixture-files/source.ts";
 import { findFixtures, type FoundFixtures } from "./fixture-files.ts";
 

@@ -1,6 +1,5 @@
-import { issuersIn } from "../core/seed/issuers.ts";
 import type { AnyFixtures } from "../core/fixture-files/source.ts";
-import { applyTo } from "../core/seed/apply-to.ts";
+import { applyTo, issuersIn } from "../core/seed/apply.ts";
 import { brokenView, checkIssuerName, issuerExists, unknownIssuer, viewOf } from "../core/issuers/issuer.ts";
 import { addressOf, firstAddress, type Issuers, type IssuerView } from "../core/issuers/issuer-view.ts";
 import { reachOfRegistered } from "../core/outbound.ts";

@@ -126,7 +126,7 @@ export interface Grant {
   readonly revokedAt: string | null;
   /** Who revoked it; absent if it is active, or if that is not recorded. */
   readonly revokedBy?: "user" | "operator" | "ban";
-  /** When its client last received a token, exact to an hour (`core/grants/use.ts`). Absent: never. */
+  /** When its client last received a token, exact to an hour (`core/grants/grants.ts`). Absent: never. */
   readonly lastUsedAt?: string;
 }
 

@@ -2,8 +2,11 @@ import { describe, expect, it } from "vitest";
 import { hashPassword } from "../../src/core/users/passwords.ts";
 import { seed } from "../../src/core/seed/seed.ts";
 import { normalizeUser } from "../../src/core/fixtures/normalize.ts";
-import { createPendingPasswords, type PendingPasswords } from "../../src/core/login/pending-passwords.ts";
-import { verifyPassword } from "../../src/core/login/verify-password.ts";
+import {
+  createPendingPasswords,
+  type PendingPasswords,
+  verifyPassword,
+} from "../../src/core/login/pending-passwords.ts";
 import { StorageError, type Store, type User } from "../../src/store/store.ts";
 import { seedWorld, type SeedWorld } from "../helpers/seed-context.ts";
 

@@ -8,7 +8,7 @@ import { findTarget } from "../target/target.ts";
 import { unknownNames } from "./requests/requests.ts";
 import { filterOf } from "../flags/request-filter.ts";
 import { wholeNumber } from "../flags/flag-values.ts";
-import { expectEndpoints, type ExpectEndpoint } from "../../core/ledger/request-endpoints.ts";
+import { expectEndpoints, type ExpectEndpoint } from "../../core/ledger/filter.ts";
 import { type Declare, examples } from "../act.ts";
 import { withRequestFilter } from "../flags/request-filter.ts";
 import { Argument, type Command, type FlagsOf, InvalidArgumentError } from "../commander.ts";

@@ -7,9 +7,8 @@ import { table } from "../output/table.ts";
 import { count } from "../output/words.ts";
 import { findTarget } from "../target/target.ts";
 import { wholeNumber, notListed } from "../flags/flag-values.ts";
-import { faultMethods, faultEndpoints } from "../../core/controls/faults/fault-endpoints.ts";
 import { type Declare, examples } from "../act.ts";
-import { flawList, flawNames } from "../../core/controls/faults/flaw-list.ts";
+import { flawList, flawNames, faultMethods, faultEndpoints } from "../../core/controls/faults/flaw-list.ts";
 import { Argument, type Command, type FlagsOf, InvalidArgumentError, Option } from "../commander.ts";
 
 const withFaultFlags = (command: Command) =>

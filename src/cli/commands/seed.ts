@@ -2,7 +2,7 @@
  * cli/state: commands on all records at once: seed, reset, export, import.
  */
 import { colorNote } from "../../core/brand/brand.ts";
-import { brandsIn } from "../../core/fixture-files/logos.ts";
+import { brandsIn } from "../../core/fixture-files/named-files.ts";
 import { filesIn, readSource, usersWithoutEmail, type FixtureSource } from "../../core/fixture-files/source.ts";
 import { OperationError } from "../../core/errors.ts";
 import { didYouMean } from "../../core/nearest.ts";

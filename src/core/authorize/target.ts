@@ -7,7 +7,8 @@ import { addRedirectUri, listClients, showClient } from "../fix-commands.ts";
 import { single, type RawParameters } from "./parameters.ts";
 import { matchRedirectUri } from "../clients/redirect-uri.ts";
 import { RedirectedError, responseModesOf, type ResponseMode, type ResponseTarget } from "../sign-in/response.ts";
-import { responseParametersOf } from "./request-object.ts";
+import { parseJson } from "../../text/json-depth.ts";
+import { isObject } from "../../text/json-object.ts";
 
 /** Who sent an authorization request, and where its answer goes: settled before any other parameter is read. */
 
@@ -133,4 +134,25 @@ export function refuseRequestUri(
   if (redirectUri === undefined) throw error;
   requireRegistered(ctx, client, redirectUri);
   throw new RedirectedError(error, targetOf(ctx, raw, redirectUri));
+}
+
+/** Bytes. A longer request object is not read at all. */
+const maxLength = 8192;
+
+/**
+ * `response_mode` and `state` of a request object (OpenID Connect Core 6.1), needed to send its refusal back to the client. Its signature
+ * is not verified, so nothing else of it may be used, and client and redirect URI must be proven before.
+ * @param request the parameter; undefined: not sent
+ */
+function responseParametersOf(request: string | undefined): { readonly mode?: string; readonly state?: string } {
+  if (request === undefined || request.length > maxLength) return {};
+  let payload: unknown;
+  try {
+    payload = parseJson(Buffer.from(request.split(".")[1] ?? "", "base64url"));
+  } catch {
+    return {};
+  }
+  if (!isObject(payload)) return {};
+  const { response_mode: mode, state } = payload;
+  return { ...(typeof mode === "string" && { mode }), ...(typeof state === "string" && state !== "" && { state }) };
 }

@@ -11,6 +11,8 @@ import { singleFactor } from "../step-up/names.ts";
 import { impliedScope, resolveScopes } from "../scopes/scopes.ts";
 import { deviceGrantType } from "../tokens/grant-types/device-code.ts";
 import { hashOf } from "../secrets.ts";
+import { authenticateClient, type Missing } from "../clients/authentication.ts";
+import type { ClientCredentials } from "../clients/client-credentials.ts";
 
 /** The device's side (RFC 8628 3.1, 3.2): it gets a code for itself and one for its user. */
 
@@ -24,7 +26,7 @@ const expiredMemory = 3_600_000;
 const alphabet = "BCDFGHJKLMNPQRSTVWXZ";
 const userCodeLength = 8;
 
-export interface DeviceAnswer {
+interface DeviceAnswer {
   readonly device_code: string;
   readonly user_code: string;
   readonly verification_uri: string;
@@ -109,3 +111,18 @@ export function beginDevice(
     };
   });
 }
+
+/** Libraries send a device request with `client_id` alone, also for a client with a secret (RFC 8628 3.1; RFC 6749 3.2.1). */
+const missingSecret: Missing = (allowed) => {
+  const withGo = 'oauth2.SetAuthURLParam("client_secret", config.ClientSecret)';
+  if (allowed.includes("client_secret_post")) {
+    return `: add client_secret to the body. Go's x/oauth2 sends it with config.DeviceAuth(ctx, ${withGo})`;
+  }
+  return allowed.includes("client_secret_basic")
+    ? `: add the header. Go's x/oauth2 cannot send it here: register token_endpoint_auth_method "client_secret_post", and call config.DeviceAuth(ctx, ${withGo})`
+    : "";
+};
+
+/** The client that asks for a device code. @throws {OAuthError} as {@link authenticateClient} */
+export const authenticateDevice = (ctx: Context, credentials: ClientCredentials): Promise<Client> =>
+  authenticateClient(ctx, credentials, missingSecret);

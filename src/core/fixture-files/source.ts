@@ -1,15 +1,14 @@
 /*
  * core/fixture-files: from the text of a fixture file to values with positions. source.ts chooses json.ts or yaml.ts; located.ts finds
  * the position of each value; problems.ts adds line and column to each problem; explain.ts words what the schema reports; digest.ts shows
- * what changed since the last time; logos.ts has the pictures that a file names, saml-metadata.ts the metadata of service providers.
+ * what changed since the last time; named-files.ts has the pictures and the metadata of service providers that a file names.
  */
 import { isUtf8 } from "node:buffer";
 import type { KeptFixture } from "../../store/store.ts";
 import { isObject } from "../../text/json-object.ts";
 import { emptyFile, lineCounter, maxDepth, type RepeatedKey } from "./located.ts";
-import { withLogos, type FileOfLogo } from "./logos.ts";
+import { withLogos, type FileOfLogo, withMetadata, type FileOfMetadata } from "./named-files.ts";
 import { refuseFixtures, type Found, type Places } from "./problems.ts";
-import { withMetadata, type FileOfMetadata } from "./saml-metadata.ts";
 
 /** Fixtures as they are given: the text of a file, or a value from a program or a request. */
 export type FixtureSource =
@@ -213,4 +212,15 @@ function notJson(value: unknown): string | null {
   const prototype: unknown = Object.getPrototypeOf(value);
   if (prototype === Object.prototype || prototype === null || Array.isArray(value)) return null;
   return `a ${value.constructor.name}`;
+}
+
+/** 64 MB for fixtures and exports. */
+export const fixtureBody = 64 * 1024 * 1024;
+
+/** The fixtures of an input: files that a command has read, whose problems name them, or one document. Undefined: none are given. */
+export function sourcesOf(input: {
+  readonly sources?: readonly FixtureSource[] | undefined;
+  readonly fixtures?: unknown;
+}): readonly FixtureSource[] | undefined {
+  return input.sources ?? (input.fixtures === undefined ? undefined : [{ value: input.fixtures }]);
 }

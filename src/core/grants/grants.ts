@@ -1,6 +1,6 @@
 /*
- * core/grants: consent grants, one per user and client. grants.ts records and revokes them, granted-scopes.ts says what a grant allows
- * now, use.ts notes when a client last used it, admin.ts is for the operator.
+ * core/grants: consent grants, one per user and client. grants.ts records and revokes them, and notes when a client last used one;
+ * granted-scopes.ts says what a grant allows now, admin.ts is for the operator.
  */
 import { userAndClient, type Client, type Grant, type ReadTx, type Tx, type User } from "../../store/store.ts";
 import type { Context } from "../context.ts";
@@ -83,4 +83,14 @@ export function revokeGrant(
   const revoked: Grant = { ...grant, status: "revoked", updatedAt: at, revokedAt: at, revokedBy: by };
   tx.put("grants", revoked);
   return revoked;
+}
+
+/** Milliseconds: `lastUsedAt`, which the account page shows, is exact to an hour, so that few token requests write the grant. */
+const grain = 3_600_000;
+
+/** The app received a token. A new consent has just written the time, so the first token writes nothing. */
+export function recordUse(tx: Tx, ctx: Pick<Context, "now">, grant: Grant): void {
+  const { lastUsedAt } = grant;
+  if (lastUsedAt !== undefined && ctx.now() - Date.parse(lastUsedAt) < grain) return;
+  tx.put("grants", { ...grant, lastUsedAt: new Date(ctx.now()).toISOString() });
 }

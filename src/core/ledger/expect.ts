@@ -1,8 +1,7 @@
 import { ownValue } from "../../text/json-object.ts";
 import { durationOf } from "../time.ts";
-import { after, current, differences, type Difference, type RequestFilter } from "./filter.ts";
+import { after, current, differences, type Difference, type RequestFilter, type ExpectEndpoint } from "./filter.ts";
 import { shownAs } from "./redact-record.ts";
-import type { ExpectEndpoint } from "./request-endpoints.ts";
 import type { RequestRecord } from "./record.ts";
 import type { Ledger } from "./ledger.ts";
 

@@ -1,6 +1,6 @@
 /*
- * core/login: who signed in. login.ts records one fact: who, when and how. picker.ts lists the test users, verify-password.ts checks a
- * password, and pending-passwords.ts hashes those of fixtures in the background.
+ * core/login: who signed in. login.ts records one fact: who, when and how. picker.ts lists the test users, pending-passwords.ts
+ * checks a password, and hashes those of fixtures in the background.
  */
 import type { ReadTx, User } from "../../store/store.ts";
 import { passwordLimits } from "../attempts.ts";
@@ -11,7 +11,7 @@ import { restoreUser, setPassword } from "../fix-commands.ts";
 import type { Hint } from "../hint.ts";
 import { findForForm, findInteraction, type AskingApp, type Browser } from "../sign-in/interactions.ts";
 import { cancelSignIn, purposeOf, settle, signIn, type Advance, type StepResult } from "../sign-in/next-step.ts";
-import { verifyPassword } from "./verify-password.ts";
+import { verifyPassword } from "./pending-passwords.ts";
 import { missingOf } from "../sign-in/needs.ts";
 import type { RequestSummary } from "../sign-in/purpose.ts";
 import { shownValue } from "../redaction/values.ts";

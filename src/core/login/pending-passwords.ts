@@ -1,6 +1,8 @@
-import type { Store, Tx } from "../../store/store.ts";
+import type { Store, Tx, User } from "../../store/store.ts";
 import { createTurns } from "../turns.ts";
-import { hashPassword } from "../users/passwords.ts";
+import { hashPassword, matchesHash } from "../users/passwords.ts";
+import { digestKey, digestOf } from "../fixture-files/digest.ts";
+import { sameSecret } from "../secrets.ts";
 
 /**
  * Passwords of fixtures that wait to be hashed. Their plain text is held in memory only, and each is forgotten once its hash is in the
@@ -168,4 +170,23 @@ export function createPendingPasswords(
       await writing?.catch(() => undefined);
     },
   };
+}
+
+/**
+ * Whether this is the user's password. If it is a fixture password that still waits to be hashed, it is hashed before the others.
+ * @param user undefined if nobody has the name that was typed: the same time is spent
+ */
+export async function verifyPassword(
+  { passwords, store }: { readonly passwords: Pick<PendingPasswords, "hashNow">; readonly store: Store },
+  user: User | undefined,
+  password: string,
+): Promise<boolean> {
+  if (user === undefined) return matchesHash(password, null);
+  const pending = user.passwordPending ? await passwords.hashNow(user.id) : null;
+  const known = pending ?? user.passwordHash;
+  if (known !== null || !user.passwordPending) return matchesHash(password, known);
+  // Another process will hash it. The same time is spent.
+  await matchesHash(password, null);
+  const key = await store.read(digestKey);
+  return key !== undefined && sameSecret(digestOf(key, password), user.passwordDigest ?? "");
 }

@@ -1,6 +1,6 @@
 import { issuerName } from "../issuers/issuer-view.ts";
 import { forbidden } from "../operators/roles.ts";
-import { fixtureBody, sourcesOf } from "../fixture-files/input-sources.ts";
+import { fixtureBody, sourcesOf } from "../fixture-files/source.ts";
 import { changes, creates, none, nothing, reads, removes } from "./operation.ts";
 import { withRules } from "./schemas/rules.ts";
 

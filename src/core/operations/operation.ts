@@ -2,8 +2,7 @@ import type { ZodType } from "zod";
 import type { Context } from "../context.ts";
 import type { Opener } from "../inspector/access.ts";
 import type { Role } from "../operators/roles.ts";
-import type { Input, Later } from "./schemas/later.ts";
-import type { z } from "./schemas/zod.ts";
+import type { z, Input, Later } from "./schemas/zod.ts";
 
 /** The type of an operation, and the helpers that the files of the nouns declare theirs with. */
 

@@ -1,5 +1,5 @@
 import { changes, none, nothing, reads, removes } from "./operation.ts";
-import type { Later } from "./schemas/later.ts";
+import type { Later } from "./schemas/zod.ts";
 import { atMostOne, withRules } from "./schemas/rules.ts";
 
 /** The requests that this server received, and all others on the same store: the ledger. */
@@ -15,8 +15,8 @@ const notStatus = { error: "must be a status such as 400, or a class such as 4xx
 const filters = async (zod: Zod) => {
   const text = zod.string().optional();
   const { statusForm } = await filter();
-  const { grantTypeText } = await import("../controls/grant-type-field.ts");
-  const { requestEndpoints } = await import("../ledger/request-endpoints.ts");
+  const { grantTypeText } = await import("../controls/faults/schema.ts");
+  const { requestEndpoints } = await import("../ledger/filter.ts");
   const { requestOrTime } = await import("./schemas/times.ts");
   return {
     endpoint: zod.enum(requestEndpoints).optional(),
@@ -84,7 +84,7 @@ export const requestOperations = {
       summary: "Say whether an app asked what it is expected to, and show the nearest misses",
       note: "Without times, at_least and never it means at least once.",
       input: async (zod) => {
-        const { expectEndpoints } = await import("../ledger/request-endpoints.ts");
+        const { expectEndpoints } = await import("../ledger/filter.ts");
         const { recordedName: keptName } = await import("../ledger/redact-record.ts");
         const { wait } = await import("./schemas/times.ts");
         const { whole } = await import("./schemas/given.ts");

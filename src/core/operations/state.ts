@@ -2,7 +2,7 @@ import { changeIssuer } from "../issuers/issuer.ts";
 import { issuerForm } from "../uri.ts";
 import { webUrlForm } from "../uri.ts";
 import { changes, nothing, reads } from "./operation.ts";
-import { fixtureBody, sourcesOf } from "../fixture-files/input-sources.ts";
+import { fixtureBody, sourcesOf } from "../fixture-files/source.ts";
 import { withRules } from "./schemas/rules.ts";
 
 /** All the data at once, and the server itself. */
@@ -22,7 +22,7 @@ export const stateOperations = {
       input: async () => (await given()).seedInput,
       answer: async () => (await shown()).seedOutcome,
       run: async (ctx, { sources, ...fixtures }, { progress }) =>
-        (await import("../seed/seed-now.ts")).seedNow(ctx, sources ?? [{ value: fixtures }], progress),
+        (await import("../seed/apply.ts")).seedNow(ctx, sources ?? [{ value: fixtures }], progress),
     },
     { bodyLimit: fixtureBody, createsData: true },
   ),
@@ -150,7 +150,7 @@ export const stateOperations = {
     input: nothing,
     answer: (zod) =>
       zod.array(zod.object({ file: zod.string().describe("As it was named"), clients: zod.array(zod.string()) })),
-    run: async (ctx) => (await import("../seed/in-use.ts")).listFixtureFiles(ctx),
+    run: async (ctx) => (await import("../seed/apply.ts")).listFixtureFiles(ctx),
   }),
   "fixtures.check": reads("/fixtures/check", {
     summary: "Read the fixtures in use again and check them; nothing is applied",
@@ -158,13 +158,13 @@ export const stateOperations = {
     input: nothing,
     answer: (zod) => zod.object({ files: zod.array(zod.string()).describe("As they were named") }),
     refuses: [422],
-    run: async (ctx) => (await import("../seed/in-use.ts")).checkFixturesInUse(ctx),
+    run: async (ctx) => (await import("../seed/apply.ts")).checkFixturesInUse(ctx),
   }),
   "fixtures.apply": changes("/fixtures/apply", {
     summary: "Read the fixtures in use again and apply them: all or nothing",
     note: "A file that cannot be read, or has a problem: 422.",
     input: nothing,
     answer: async () => (await shown()).seedOutcome,
-    run: async (ctx, _input, { progress }) => (await import("../seed/in-use.ts")).applyFixturesInUse(ctx, progress),
+    run: async (ctx, _input, { progress }) => (await import("../seed/apply.ts")).applyFixturesInUse(ctx, progress),
   }),
 };

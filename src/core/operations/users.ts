@@ -1,5 +1,5 @@
 import { changes, creates, edits, none, reads, removes } from "./operation.ts";
-import type { Later } from "./schemas/later.ts";
+import type { Later } from "./schemas/zod.ts";
 
 /** Users, and their status. */
 

@@ -9,9 +9,8 @@ import { metadataOf } from "../clients/admin.ts";
 import { reachOfDocuments, send } from "../outbound.ts";
 import { isLoopbackUrl, type Reach } from "../../net/address.ts";
 import { parseJson } from "../../text/json-depth.ts";
-import { secretIn, withoutSecrets } from "./document-secrets.ts";
 import { createPeerReads } from "./peer-reads.ts";
-import { checkMetadata } from "./metadata.ts";
+import { checkMetadata, secretIn, withoutSecrets } from "./metadata.ts";
 
 /** Reads the metadata documents of clients (OAuth Client ID Metadata Document), and remembers them as HTTP caches do. */
 

@@ -182,7 +182,7 @@ function putUser(
   const before = previous ?? work.earlier.get(user.username);
   const isSame = user.passwordDigest !== null && user.passwordDigest === before?.passwordDigest;
   const passwordHash = isSame ? before.passwordHash : null;
-  // If only the digest is known here, the user signs in by that (core/login/verify-password.ts).
+  // If only the digest is known here, the user signs in by that (core/login/pending-passwords.ts).
   const passwordPending = user.passwordDigest !== null && passwordHash === null;
   tx.put("users", Object.assign(user, { passwordHash, passwordPending, updatedAt }));
   if (passwordPending && password !== undefined) work.passwords.set(user.id, password);

@@ -1,6 +1,6 @@
 /*
- * core/seed: from checked fixtures to records. seed.ts runs the steps, and records.ts creates and updates records. seed-now.ts is `idp seed`, reset.ts goes back to the fixtures, change.ts replaces those in
- * use, issuers.ts applies the section `issuers`.
+ * core/seed: from checked fixtures to records. seed.ts runs the steps, and records.ts creates and updates records. apply.ts is
+ * `idp seed`, replaces the fixtures in use, and applies the section `issuers`; reset.ts goes back to the fixtures.
  */
 import { StorageError, type ReadTx, type Tx } from "../../store/store.ts";
 import type { EndedSessions } from "../sessions/backchannel.ts";

@@ -6,8 +6,7 @@ import { sign } from "../keys/signer.ts";
 import { claimsNow } from "../grants/granted-scopes.ts";
 import { OAuthError } from "../errors.ts";
 import { accessTokenLife, idToken, prepareKeys, refreshToken, signAccessToken, type Authentication } from "./sign.ts";
-import type { AccessTokenSubject, RefreshPlace, TokenSubject } from "./claims.ts";
-import { addedClaims } from "../scopes/added-claims.ts";
+import { type AccessTokenSubject, type RefreshPlace, type TokenSubject, addedClaims } from "./claims.ts";
 
 /** A successful answer of the token endpoint for a client that speaks for itself (RFC 6749 4.4.3). */
 export interface ClientTokenResponse {

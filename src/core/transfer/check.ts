@@ -103,7 +103,7 @@ function keyProblems(keys: readonly Key[]): Found[] {
   return found;
 }
 
-/** The same of the keys of workloads (`core/workloads/keys.ts`). */
+/** The same of the keys of workloads (`core/workloads/workloads.ts`). */
 const workloadKeyProblems = ({ meta }: StateRecords): Found[] =>
   meta.flatMap(({ id, value }, index) =>
     (id === "workloadKeys" ? Object.entries(value as Readonly<Record<string, Key>>) : []).flatMap(

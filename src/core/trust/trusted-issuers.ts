@@ -6,8 +6,7 @@ import { isObject } from "../../text/json-object.ts";
 import { JwtProblem } from "../keys/foreign-jwt.ts";
 import type { JwkSet } from "../keys/keys.ts";
 import { issuerOf } from "../layout/layout.ts";
-import { workloadJwks } from "../workloads/keys.ts";
-import { findWorkload } from "../workloads/workloads.ts";
+import { findWorkload, workloadJwks } from "../workloads/workloads.ts";
 import { isUrl, type TrustedIssuers, type TrustedIssuerSetting } from "./trust.ts";
 
 /** Milliseconds for which fetched keys are kept. A token that names another key makes this server fetch them again. */

@@ -10,9 +10,8 @@ import {
   type TokenFlaw,
 } from "../controls/faults/token-flaws.ts";
 import { seconds, tenYears } from "../time.ts";
-import { workloadSigner } from "./keys.ts";
 import { kinds } from "./kinds.ts";
-import { requireWorkload } from "./workloads.ts";
+import { requireWorkload, workloadSigner } from "./workloads.ts";
 
 /** Issues a token of a workload, as the place where it runs would. */
 

@@ -1,11 +1,15 @@
 /*
- * core/workloads: the tokens that GitHub, GitLab and Kubernetes give to what runs there. workloads.ts says which workloads there are, and what
- * the issuer of each publishes; kinds.ts has their claims, keys.ts their keys, and issue.ts issues a token.
+ * core/workloads: the tokens that GitHub, GitLab and Kubernetes give to what runs there. workloads.ts says which workloads there are, and has
+ * their keys and what the issuer of each publishes; kinds.ts has their claims, and issue.ts issues a token.
  */
+import { createPrivateKey, type KeyObject } from "node:crypto";
 import type { Context } from "../context.ts";
 import { baseOf } from "../endpoints.ts";
 import { OperationError } from "../errors.ts";
 import { workloadKinds, type WorkloadKind, type WorkloadSetting } from "./kinds.ts";
+import type { Key, ReadTx } from "../../store/store.ts";
+import { ownValue } from "../../text/json-object.ts";
+import { newPublicKey, privateMembers } from "../keys/keys.ts";
 
 export interface Workload extends WorkloadSetting {
   readonly name: string;
@@ -61,3 +65,43 @@ export const listWorkloads = (ctx: Where): readonly WorkloadView[] =>
     const found = findWorkload(ctx, one);
     return found === null ? [] : [{ name: one, as: found.as, issuer: found.issuer }];
   });
+
+/** The keys of workloads: each has one of its own, made when it is first needed and kept with the data. */
+
+type Keys = Readonly<Record<string, Key>>;
+
+const stored = (tx: ReadTx): Keys => (tx.get("meta", "workloadKeys")?.value ?? {}) as Keys;
+
+/** @param name of a workload that exists */
+async function keyOf(ctx: Pick<Context, "store" | "now">, name: string): Promise<Key> {
+  const known = await ctx.store.read((tx) => ownValue(stored(tx), name));
+  if (known !== undefined) return known;
+  const made = await newPublicKey("RS256", new Date(ctx.now()).toISOString());
+  return ctx.store.transaction((tx) => {
+    const keys = stored(tx);
+    // Another request may have been faster.
+    const first = ownValue(keys, name);
+    if (first !== undefined) return first;
+    tx.put("meta", { id: "workloadKeys", value: { ...keys, [name]: made } });
+    return made;
+  });
+}
+
+/** What signs the tokens of a workload. */
+export async function workloadSigner(
+  ctx: Pick<Context, "store" | "now">,
+  name: string,
+): Promise<{ readonly alg: string; readonly kid: string; readonly privateKey: KeyObject }> {
+  const { alg, kid, jwk } = await keyOf(ctx, name);
+  return { alg, kid, privateKey: createPrivateKey({ key: { ...jwk }, format: "jwk" }) };
+}
+
+/** The JWK Set of a workload's issuer (RFC 7517 5). */
+export async function workloadJwks(
+  ctx: Pick<Context, "store" | "now">,
+  name: string,
+): Promise<{ readonly keys: readonly Readonly<Record<string, unknown>>[] }> {
+  const { alg, kid, jwk } = await keyOf(ctx, name);
+  const shown = Object.entries(jwk).filter(([member]) => !privateMembers.includes(member));
+  return { keys: [{ ...Object.fromEntries(shown), kid, alg, use: "sig" }] };
+}

@@ -10,7 +10,7 @@ import {
   type Paragraph,
 } from "../../core/errors.ts";
 import { DocumentError } from "../../core/clients/documents.ts";
-import { fixtureBody } from "../../core/fixture-files/input-sources.ts";
+import { fixtureBody } from "../../core/fixture-files/source.ts";
 import type { Operation } from "../../core/operations/operation.ts";
 import { operations } from "../../core/operations/table.ts";
 import { InteractionError } from "../../core/sign-in/interactions.ts";

@@ -1,6 +1,5 @@
 import type { Request, RequestHandler } from "express";
-import { nextNonce } from "../../core/keys/dpop-nonce.ts";
-import type { Proof } from "../../core/tokens/dpop.ts";
+import { type Proof, nextNonce } from "../../core/tokens/dpop.ts";
 import { backchannelOf } from "./host-check.ts";
 import type { Web } from "../web.ts";
 import { baseOf, type EndpointName } from "../../core/endpoints.ts";

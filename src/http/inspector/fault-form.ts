@@ -3,9 +3,8 @@ import type { Problem } from "../../core/errors.ts";
 import { parseJson } from "../../text/json-depth.ts";
 import { flagWith } from "../../core/hint.ts";
 import { isObject } from "../../text/json-object.ts";
-import { faultEndpoints, faultMethods } from "../../core/controls/faults/fault-endpoints.ts";
 import type { FaultInput } from "../../core/controls/faults/faults.ts";
-import { flawNames } from "../../core/controls/faults/flaw-list.ts";
+import { flawNames, faultEndpoints, faultMethods } from "../../core/controls/faults/flaw-list.ts";
 import { single } from "../input/params.ts";
 
 /** The form that adds a fault: its fields are those of the operation, and the flags of the command. */

@@ -1,6 +1,6 @@
 import type { Context } from "../../core/context.ts";
 import { OperationError, problemText } from "../../core/errors.ts";
-import { checkFixturesInUse } from "../../core/seed/in-use.ts";
+import { checkFixturesInUse } from "../../core/seed/apply.ts";
 import { pageCommand } from "../pages/commands.ts";
 import { sendPage } from "../pages/page-writer.ts";
 import { statusFor, tabView, type ShowTab } from "./tab.ts";

@@ -2,7 +2,7 @@ import type { Request, Response } from "express";
 import type { RawParameters } from "../../core/authorize/parameters.ts";
 import { OperationError, problemText } from "../../core/errors.ts";
 import { operations } from "../../core/operations/table.ts";
-import { fixtureFiles } from "../../core/seed/in-use.ts";
+import { fixtureFiles } from "../../core/seed/apply.ts";
 import { hashOf, sameSecret } from "../../core/secrets.ts";
 import { showClock } from "../../core/clock.ts";
 import { answerTo } from "../answer/error-answers.ts";

@@ -1,6 +1,5 @@
 import type { Request, Response } from "express";
-import { authenticateDevice } from "../../core/device/authenticate.ts";
-import { beginDevice } from "../../core/device/begin.ts";
+import { beginDevice, authenticateDevice } from "../../core/device/begin.ts";
 import { sendJson } from "../answer/answer.ts";
 import { clientCredentials } from "../input/credentials.ts";
 import { bodyParameters, every, single } from "../input/params.ts";

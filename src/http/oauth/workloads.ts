@@ -1,6 +1,5 @@
 import type { RequestHandler } from "express";
-import { workloadJwks } from "../../core/workloads/keys.ts";
-import { findWorkload, workloadJwksPath, workloadMetadata } from "../../core/workloads/workloads.ts";
+import { findWorkload, workloadJwksPath, workloadMetadata, workloadJwks } from "../../core/workloads/workloads.ts";
 import { discoveryPath } from "../../core/endpoints.ts";
 import { sendJson } from "../answer/answer.ts";
 import { apiHeaders } from "../answer/security-headers.ts";

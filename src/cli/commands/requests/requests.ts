@@ -17,7 +17,7 @@ import { findTarget, type Target } from "../../target/target.ts";
 import { filterOf, type FilterFlags } from "../../flags/request-filter.ts";
 import { followRequests } from "./follow.ts";
 import { type Declare, examples } from "../../act.ts";
-import { requestEndpoints } from "../../../core/ledger/request-endpoints.ts";
+import { requestEndpoints } from "../../../core/ledger/filter.ts";
 import { type Command, Option } from "../../commander.ts";
 import { withRequestFilter } from "../../flags/request-filter.ts";
 

@@ -9,7 +9,7 @@ import {
 } from "../../../serve/fixture-files.ts";
 import { readFixtures } from "../../../serve/fixture-logos.ts";
 import type { Server } from "../../../serve/server.ts";
-import { changeFixtures } from "../../../core/seed/change.ts";
+import { changeFixtures } from "../../../core/seed/apply.ts";
 import { printableJson } from "../../output/escape.ts";
 import { failureOf, type Failure } from "../../failure.ts";
 import type { Invocation } from "../../invocation.ts";

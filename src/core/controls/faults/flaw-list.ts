@@ -1,11 +1,9 @@
-import type { FaultEndpoint } from "./fault-endpoints.ts";
-
 import { samlForgingFlaws, samlSignatureFlaws, samlSignedFlaws } from "./saml-flaw-list.ts";
 
 /** The flaws that a response can have, each with what a client should do about it and the paragraph that says so. */
 
 /** What is wrong. */
-export type FlawPlace = "response" | "id-token" | "id-jag" | "token" | "userinfo" | "keys" | "discovery" | "saml";
+type FlawPlace = "response" | "id-token" | "id-jag" | "token" | "userinfo" | "keys" | "discovery" | "saml";
 
 interface FlawRow {
   readonly name: string;
@@ -144,3 +142,25 @@ export const flawProblem = (flaw: unknown, alg: unknown): string | null =>
   alg === "HS256" && (flaw === "kid-unknown" || flaw === "kid-missing")
     ? `"${flaw}" cannot happen to this client: HS256 signs its ID tokens with its secret, which has no kid`
     : null;
+
+/** The endpoints that can have faults, by the names of their routes. */
+export const faultEndpoints = [
+  "authorize",
+  "token",
+  "userinfo",
+  "introspect",
+  "revoke",
+  "jwks",
+  "discovery",
+  "par",
+  "device_authorization",
+  "logout",
+  "register",
+  "saml_sso",
+  "saml_slo",
+  "saml_start",
+  "saml_metadata",
+] as const;
+/** The methods of requests that a fault can be for. */
+export const faultMethods = ["GET", "HEAD", "POST", "PUT", "DELETE"] as const;
+export type FaultEndpoint = (typeof faultEndpoints)[number];

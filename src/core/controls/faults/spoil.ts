@@ -4,10 +4,8 @@ import { isObject, type JsonObject } from "../../../text/json-object.ts";
 import { newPublicKey, publicAlgs } from "../../keys/keys.ts";
 import { readJws } from "../../keys/jws.ts";
 import { elsewhere } from "./token-flaws.ts";
-import type { FlawName } from "./flaw-list.ts";
-import { spoilIdJag } from "./id-jag-flaws.ts";
-import { spoilIdToken } from "./id-token-flaws.ts";
-import type { FaultEndpoint } from "./fault-endpoints.ts";
+import type { FlawName, FaultEndpoint } from "./flaw-list.ts";
+import { spoilIdToken, spoilIdJag } from "./id-token-flaws.ts";
 
 /** Makes one thing in a finished response wrong. The rest stays valid. */
 

@@ -2,8 +2,7 @@ import type { core, ZodType } from "zod";
 import { OperationError, problemText, type Problem } from "../../errors.ts";
 import { pathText } from "../../fixture-files/located.ts";
 import { isObject } from "../../../text/json-object.ts";
-import type { Input, Later } from "./later.ts";
-import { z } from "./zod.ts";
+import { z, type Input, type Later } from "./zod.ts";
 
 /** Checks the input of an operation by its schema, whoever calls it. */
 

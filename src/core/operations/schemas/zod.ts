@@ -1,4 +1,6 @@
 import * as zod from "zod";
+import type { output, ZodType } from "zod";
+import type { DeepReadonly } from "../../fields.ts";
 
 /** What the schemas of operations are made with. Each part of zod is named, so that the command line's files leave out the others. */
 export const z = {
@@ -17,3 +19,9 @@ export const z = {
   union: zod.union,
   unknown: zod.unknown,
 };
+
+/** A schema that is made when it is first needed, because a short command runs as long as zod takes to load. */
+export type Later<S> = (zod: typeof z) => S | Promise<S>;
+
+/** What an operation with this schema takes. */
+export type Input<S extends ZodType> = DeepReadonly<output<S>>;

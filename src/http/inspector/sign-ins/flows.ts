@@ -1,7 +1,7 @@
 import { STATUS_CODES } from "node:http";
 import { isObject, ownValue } from "../../../text/json-object.ts";
 import { tryItPaths } from "../../../core/try-it/try-it.ts";
-import { isProvisioning } from "../../../core/ledger/request-endpoints.ts";
+import { isProvisioning } from "../../../core/ledger/filter.ts";
 import type { RequestRecord } from "../../../core/ledger/record.ts";
 import { matches } from "../lists.ts";
 import type { FlowRow, Stop } from "./sign-in-views.ts";

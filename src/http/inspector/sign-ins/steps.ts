@@ -1,5 +1,5 @@
 import { isObject } from "../../../text/json-object.ts";
-import { isProvisioning } from "../../../core/ledger/request-endpoints.ts";
+import { isProvisioning } from "../../../core/ledger/filter.ts";
 import type { RequestRecord } from "../../../core/ledger/record.ts";
 import { quoteWord } from "../../../text/shell-word.ts";
 import { checksOf } from "./checks.ts";
