@@ -1,9 +1,8 @@
 import type { RequestHandler } from "express";
-import { baseOf, discoveryPath, devicePath } from "../core/endpoints.ts";
-import { issuerName } from "../core/issuers/issuer-view.ts";
+import { baseOf, discoveryPath, devicePath, metadataPath } from "../core/endpoints.ts";
+import { issuerName, pathOfName } from "../core/issuers/issuer-view.ts";
 import { nearest } from "../core/nearest.ts";
 import { HttpError } from "./answer/http-error.ts";
-import { issuerOfPath } from "./issuer-path.ts";
 import { isBehindScenes, offersRegistration, type Web } from "./web.ts";
 
 const lastName = (path: string): string => path.split("/").findLast((name) => name !== "") ?? "";
@@ -38,4 +37,14 @@ export function notFound(web: Web): RequestHandler {
     const list = `All endpoints are listed at ${base}${baseOf(ctx.layout.issuer)}${discoveryPath}`;
     throw new HttpError(404, `there is nothing at ${path}.${question} ${list}`, { fix });
   };
+}
+
+/**
+ * The name of the issuer that a request is for; null for the first one. The cost does not depend on how many issuers there are.
+ * @param base the path of the first issuer
+ */
+export function issuerOfPath(base: string, path: string): string | null {
+  const own = path.startsWith(`${metadataPath}/`) ? path.slice(metadataPath.length) : path;
+  const below = base + pathOfName("");
+  return own.startsWith(below) ? (own.slice(below.length).split("/", 1)[0] ?? null) : null;
 }

@@ -4,7 +4,7 @@ import { showClock } from "../core/clock.ts";
 import type { OnRequest } from "../core/ledger/ledger.ts";
 import type { Exchange } from "../core/ledger/record.ts";
 import { eventOf } from "../core/ledger/recording.ts";
-import { setClockHeader } from "./answer/clock-header.ts";
+import { setClockHeader } from "./answer/answer.ts";
 import { routeOf } from "./route.ts";
 import { isBehindScenes, isObserved, takeNotes, type Web } from "./web.ts";
 

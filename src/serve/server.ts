@@ -11,7 +11,7 @@ import { checkSettings } from "../core/fixtures/check-settings.ts";
 import { plainCommandLine, type CommandLine } from "../core/hint.ts";
 import type { OnRequest } from "../core/ledger/ledger.ts";
 import { createApp, issuerRoutes } from "../http/app.ts";
-import { issuerOfPath } from "../http/issuer-path.ts";
+import { issuerOfPath } from "../http/not-found.ts";
 import { listen, type Listening } from "../http/listen.ts";
 import { createRenderer, type Renderer } from "../http/pages/templates/render.ts";
 import { unreadRecorder, type OnUnread } from "../http/unread.ts";

@@ -2,8 +2,7 @@
  * Group commit: transactions that end in one turn of the event loop, or while a write runs, go together into the next
  * write. So an answer waits for two writes at most, however many transactions end at the same time.
  */
-import { createContention } from "./contention.ts";
-import type { Durability } from "./durability.ts";
+import { type Durability, createContention } from "./durability.ts";
 import type { Engine } from "./engine.ts";
 import { OvertakenError, type Journal, type Missed, type Operation, type JournalPlace } from "./journal.ts";
 import { StorageError, type CollectionName } from "./store.ts";

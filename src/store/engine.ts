@@ -2,7 +2,7 @@
  * Records in memory with transactions: all of the memory store, and the core of the JSON store, which also makes changes durable before
  * anybody sees them.
  */
-import { maxContention, type Durability } from "./durability.ts";
+import { maxContention, type Durability, outcomeOf, resultOf, type WorkOutcome } from "./durability.ts";
 import type { Operation, Records } from "./journal.ts";
 import {
   ConflictError,
@@ -17,7 +17,6 @@ import {
 import { createFeed, type Feed } from "./feed.ts";
 import { createSweep } from "./sweep.ts";
 import { capture, replay, reset } from "./load.ts";
-import { outcomeOf, resultOf, type WorkOutcome } from "./outcome.ts";
 import {
   allCollections,
   createTables,

@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest";
 import { problemText } from "../../src/core/errors.ts";
 import { toolNames, type ToolName } from "../../src/migrate/tool-names.ts";
 import { foreignFixtures, readFrom } from "../../src/migrate/tools.ts";
-import { fixtureText } from "../../src/migrate/write.ts";
+import { fixtureText } from "../../src/migrate/draft.ts";
 import { problemsOf } from "../helpers/fixtures.ts";
 import { foreignFiles } from "../helpers/foreign-files.ts";
 

@@ -3,7 +3,7 @@ import { expect } from "vitest";
 import { problemText } from "../../src/core/errors.ts";
 import type { ToolName } from "../../src/migrate/tool-names.ts";
 import { readFrom } from "../../src/migrate/tools.ts";
-import { fixtureText } from "../../src/migrate/write.ts";
+import { fixtureText } from "../../src/migrate/draft.ts";
 import { problemsOf } from "./fixtures.ts";
 
 interface Text {

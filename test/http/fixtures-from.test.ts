@@ -4,7 +4,7 @@ import { load } from "js-yaml";
 import { expect, test } from "vitest";
 import { problemText } from "../../src/core/errors.ts";
 import { readFrom } from "../../src/migrate/tools.ts";
-import { fixtureText } from "../../src/migrate/write.ts";
+import { fixtureText } from "../../src/migrate/draft.ts";
 import type { FixtureClient } from "../../src/core/client-metadata/schema.ts";
 import type { FixtureUser } from "../../src/core/users/schema.ts";
 import { serve } from "../helpers/app.ts";

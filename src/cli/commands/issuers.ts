@@ -2,7 +2,7 @@ import type { IssuerView } from "../../core/issuers/issuer-view.ts";
 import { filesIn } from "../../core/fixture-files/source.ts";
 import { readFixtures } from "../../serve/fixture-logos.ts";
 import { confirmed, notConfirmed } from "../input/ask.ts";
-import { withFixtures } from "../input/foreign-fixtures.ts";
+import { withFixtures } from "../input/foreign-command.ts";
 import type { Invocation } from "../invocation.ts";
 import { escapeLine } from "../output/escape.ts";
 import { answer, type Outcome } from "../output/print.ts";

@@ -9,7 +9,7 @@ import { didYouMean } from "../../core/nearest.ts";
 import type { OperationInput } from "../../core/operations/table.ts";
 import { readFixtures } from "../../serve/fixture-logos.ts";
 import type { Invocation } from "../invocation.ts";
-import { withFixtures } from "../input/foreign-fixtures.ts";
+import { withFixtures } from "../input/foreign-command.ts";
 import { withStdin } from "../flags/fixtures.ts";
 import type { FieldsOfFixtures } from "../../core/fixtures/fields.ts";
 import type { Style } from "../output/style.ts";

@@ -49,7 +49,7 @@ function noData(error: unknown): null {
 
 /** The status of a shared store, which knows how many instances are connected to it, but not where they listen. */
 async function ofStore(cli: Invocation, address: string, target: Target): Promise<Outcome> {
-  const { inspectStore } = await import("../../store/postgres/inspect.ts");
+  const { inspectStore } = await import("../../store/postgres/schema.ts");
   const store = await inspectStore(address, cli.now);
   const found = store.schema === null ? null : await target.call("status", {}).catch(noData);
   const { server: _, ...what } = found ?? { server: null, data: cli.place };

@@ -4,7 +4,7 @@ import { withNames } from "../input/example.ts";
 import { renamed } from "../../core/operations/operation.ts";
 import type { Invocation } from "../invocation.ts";
 import type { SetFields } from "./set-field.ts";
-import { readAll } from "../input/stdin.ts";
+import { readAll } from "../input/read.ts";
 
 /** What the commands that add and edit users and clients share. */
 

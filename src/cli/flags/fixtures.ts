@@ -1,6 +1,6 @@
 import { decodeFixture } from "../../core/fixture-files/source.ts";
 import { findFixtures, type FoundFixtures, type NamedFixture } from "../../serve/fixture-files.ts";
-import { readBytes } from "../input/stdin.ts";
+import { readBytes } from "../input/read.ts";
 import type { Invocation } from "../invocation.ts";
 import { valuesOf } from "./variables.ts";
 

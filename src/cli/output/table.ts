@@ -50,7 +50,7 @@ export function wrap(text: string, width: number, indent: string): string {
 
 const pad = (text: string, width: number): string => text + " ".repeat(Math.max(0, width - cells(text)));
 
-export interface Column<Row> {
+interface Column<Row> {
   readonly title: string;
   /** In the last column it may have several lines, which a terminal shows below each other. */
   readonly value: (row: Row) => string;
@@ -177,4 +177,24 @@ const minRoom = 24;
 export function pairs(entries: readonly (readonly [name: string, value: string])[], style: Style, indent = ""): string {
   const width = Math.max(0, ...entries.map(([name]) => cells(name)));
   return entries.map(([name, value]) => `${indent}${style.dim(pad(name, width))}  ${value}`.trimEnd()).join("\n");
+}
+
+/** A check to be printed. Its name and detail are already safe for the terminal. */
+interface CheckLine {
+  readonly name: string;
+  readonly ok: boolean;
+  readonly detail: string;
+}
+
+/** A line for each check: whether it passed, what was checked, and what was found. */
+export function checkLines(checks: readonly CheckLine[], style: Style, width: number): string {
+  const names = Math.max(0, ...checks.map(({ name }) => cells(name)));
+  const indent = " ".repeat(names + 4);
+  return checks
+    .map(({ name, ok, detail }) => {
+      const mark = ok ? style.green("✓") : style.red("✗");
+      const title = `${mark} ${style.dim(name)}${" ".repeat(names - cells(name) + 2)}`;
+      return (title + wrap(detail, width, indent).slice(indent.length)).trimEnd();
+    })
+    .join("\n");
 }

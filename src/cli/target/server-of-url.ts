@@ -1,6 +1,6 @@
 import { baseOf } from "../../core/endpoints.ts";
 import { OperationError } from "../../core/errors.ts";
-import { readNamedFile } from "../input/named-file.ts";
+import { readNamedFile } from "../input/read.ts";
 import type { Invocation } from "../invocation.ts";
 import { isWebUrl } from "../flags/flag-values.ts";
 import { readLock } from "../../store/json/lock.ts";

@@ -2,6 +2,8 @@ import type { ServerResponse } from "node:http";
 import type { Request, RequestHandler, Response } from "express";
 import { note } from "../web.ts";
 import { privateApiHeaders } from "./security-headers.ts";
+import type { Context } from "../../core/context.ts";
+import { showClock } from "../../core/clock.ts";
 
 /** Sends responses without Express's `res.send`, which adds a validator and looks for a range: none of these responses has either. */
 
@@ -53,3 +55,13 @@ export const prefersHtml = (req: Request): boolean => req.accepts(["html", "json
 
 /** Whether the client asks for HTML by name, as a browser does. A client that accepts anything gets JSON. */
 export const asksForHtml = (req: Request): boolean => req.accepts(["json", "html"]) === "html";
+
+/** Says in a response whether the clock was moved, so that a forgotten clock is easy to notice. */
+export function setClockHeader(ctx: Context, res: Response): void {
+  if (!ctx.clock.isMoved()) {
+    res.removeHeader("Idp-Clock");
+    return;
+  }
+  const { now, offset } = showClock(ctx);
+  res.setHeader("Idp-Clock", `${now}; offset=${offset}`);
+}

@@ -10,15 +10,16 @@ import { keepAct, operations, perform, type OperationName } from "../../core/ope
 import { isCurrent, type Opener } from "../../core/inspector/access.ts";
 import { admin, type ControlToken } from "../../core/operators/roles.ts";
 import { answerTo } from "../answer/error-answers.ts";
-import { setClockHeader } from "../answer/clock-header.ts";
-import { sendJson } from "../answer/answer.ts";
+import { sendJson, setClockHeader } from "../answer/answer.ts";
 import { jsonBodyOf } from "../input/bodies.ts";
 import { HttpError } from "../answer/http-error.ts";
 import type { Handlers, Route } from "../route.ts";
 import { privateApiHeaders } from "../answer/security-headers.ts";
 import { isOwnOrigin } from "../input/form-origin.ts";
 import { note, type Web } from "../web.ts";
-import { streamRequests } from "./stream.ts";
+import { after, current, differences } from "../../core/ledger/filter.ts";
+import type { RequestRecord } from "../../core/ledger/record.ts";
+import { streamLedger } from "../answer/event-stream.ts";
 
 /** The control API: the table of operations as routes below `/_idp/api`. Refusals are answered in `errors.ts`. */
 
@@ -166,3 +167,29 @@ export function apiRoutes(web: Web, { adminToken, server, onStop }: ControlOptio
     ...operationRoutes,
   ];
 }
+
+/** The requests as they come, as server-sent events (HTML 9.2): each event is a record, with its id. */
+
+/** The most bytes that may wait for a slow reader. */
+const maxWaiting = 1024 * 1024;
+
+const eventOf = (record: RequestRecord): string => `id: ${record.id}\ndata: ${JSON.stringify(record)}\n\n`;
+
+/** It begins with those after `since` or `Last-Event-ID`, which a browser sends when it connects again. */
+const streamRequests =
+  ({ ctx: { ledger } }: Web, mayRead: (res: Response) => boolean): RequestHandler =>
+  async (req, res) => {
+    const again = req.headers["last-event-id"];
+    const given = { ...req.query, ...(typeof again === "string" && again !== "" && { since: again }) };
+    const { checkInput, ofQuery } = await import("../../core/operations/schemas/input.ts");
+    const { input } = operations["requests.list"];
+    const filter = await checkInput(input, await ofQuery(input, given));
+    const { since } = filter;
+    await ledger.refresh();
+    streamLedger(res, ledger, {
+      mayRead: () => mayRead(res),
+      maxWaiting,
+      earlier: since === undefined ? [] : ledger.list().filter(after(ledger, since)),
+      eventOf: (record) => (differences(current(ledger, filter), record).length > 0 ? null : eventOf(record)),
+    });
+  };

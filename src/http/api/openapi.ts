@@ -5,9 +5,7 @@ import { schemaOf } from "../../core/operations/schemas/input.ts";
 import { pathNames, renamed, type Operation } from "../../core/operations/operation.ts";
 import { operations, type OperationName } from "../../core/operations/table.ts";
 import { baseOf } from "../../core/endpoints.ts";
-import { errors, errorsOf, errorSchema } from "./openapi-errors.ts";
-import { linksOf } from "./openapi-links.ts";
-import { fitsEmpty, inDocument, jsonSchemas, refTo } from "./openapi-schemas.ts";
+import { fitsEmpty, inDocument, jsonSchemas, refTo, errors, errorsOf, errorSchema } from "./openapi-schemas.ts";
 
 /** The OpenAPI document of the control API, made from the table of operations: it lists what is mounted, and nothing else. */
 
@@ -168,4 +166,36 @@ export async function openApiDocument({
       ),
     },
   };
+}
+
+/** OpenAPI links: how to show, change and remove what a POST has made. */
+
+interface Made {
+  /** Where the name of the new record is in the answer (RFC 6901). */
+  readonly at: string;
+  /** The path parameter that takes it. */
+  readonly parameter: string;
+  readonly to: readonly OperationName[];
+}
+
+const grant: Made = { at: "/id", parameter: "id", to: ["grants.show", "grants.edit", "grants.revoke"] };
+
+const made: Readonly<Partial<Record<OperationName, Made>>> = {
+  "users.add": { at: "/username", parameter: "username", to: ["users.show", "users.edit", "users.remove"] },
+  "clients.add": { at: "/client_id", parameter: "client_id", to: ["clients.show", "clients.edit", "clients.remove"] },
+  "grants.add": grant,
+  "issue.grant": grant,
+  "faults.add": { at: "/id", parameter: "id", to: ["faults.remove"] },
+  "issuers.add": { at: "/name", parameter: "name", to: ["issuers.show", "issuers.remove"] },
+  "keys.rotate": { at: "/0/kid", parameter: "id", to: ["keys.show", "keys.remove"] },
+};
+
+/** The `links` of the answer of an operation; undefined if it makes nothing that has a path. */
+function linksOf(name: OperationName): Readonly<Record<string, unknown>> | undefined {
+  const found = made[name];
+  if (found === undefined) return undefined;
+  const { at, parameter, to } = found;
+  return Object.fromEntries(
+    to.map((operationId) => [operationId, { operationId, parameters: { [parameter]: `$response.body#${at}` } }]),
+  );
 }

@@ -3,7 +3,7 @@ import express, { type Request, type RequestHandler } from "express";
 import { checkDepth, NestingError } from "../../text/json-depth.ts";
 import { ownText } from "../../text/own-text.ts";
 import { HttpError } from "../answer/http-error.ts";
-import { isUtf8Encoded } from "./utf8.ts";
+import { isUtf8Encoded } from "./params.ts";
 
 /** Reads bodies: the media types and the size that are accepted. `params.ts` reads the parameters in them. */
 

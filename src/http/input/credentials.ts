@@ -1,4 +1,4 @@
-import type { Request } from "express";
+import type { Request, RequestHandler } from "express";
 import type { RawParameters } from "../../core/authorize/parameters.ts";
 import type { ClientCredentials } from "../../core/clients/client-credentials.ts";
 import type { PresentedToken } from "../../core/tokens/dpop-binding.ts";
@@ -9,6 +9,8 @@ import { addressOf, peerOf } from "./cookies.ts";
 import { backchannelOf } from "./host-check.ts";
 import { bodyParameters, single } from "./params.ts";
 import type { Web } from "../web.ts";
+import { type Proof, nextNonce } from "../../core/tokens/dpop.ts";
+import { baseOf, type EndpointName } from "../../core/endpoints.ts";
 
 /** RFC 6749 2.3.1: both values are form-encoded before they are joined. */
 function formDecode(value: string): string {
@@ -120,3 +122,24 @@ export function accessToken(
   if (token === undefined) return undefined;
   return { token, scheme: scheme?.toLowerCase() === "dpop" ? "DPoP" : "Bearer" };
 }
+
+/**
+ * The DPoP proof of a request (RFC 9449 4.1); null without one.
+ * @param endpoint a proof names its address from discovery, even if the request line differs
+ */
+export function proofOf(web: Web, req: Request, endpoint: EndpointName): Proof | null {
+  const jwt = req.headers["dpop"];
+  if (jwt === undefined) return null;
+  const { address, layout } = web.ctx;
+  const base = backchannelOf(web, req) ?? baseOf(address);
+  return { jwt: String(jwt), method: req.method, url: base + layout.paths[endpoint] };
+}
+
+/** Gives the client the nonce of its next proof, with errors too (RFC 9449 8.2). */
+export const withNonce =
+  ({ ctx }: Web): RequestHandler =>
+  (_req, res, next) => {
+    const nonce = nextNonce(ctx);
+    if (nonce !== null) res.set("DPoP-Nonce", nonce);
+    next();
+  };

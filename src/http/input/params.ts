@@ -6,7 +6,6 @@ import type { Request } from "express";
 import type { RawParameters } from "../../core/authorize/parameters.ts";
 import { OAuthError } from "../../core/errors.ts";
 import { isObject } from "../../text/json-object.ts";
-import { isUtf8Encoded } from "./utf8.ts";
 
 /** A request of a page of a sign-in, which its path names. */
 export type UidRequest = Request<{ uid: string }>;
@@ -93,3 +92,20 @@ export function every(parameters: RawParameters, name: string): readonly string[
   if (value === notText) throw notTextError(name);
   return value === undefined ? [] : typeof value === "string" ? [value] : value;
 }
+
+const encodedBytes = /(?:%[0-9a-f]{2})+/gi;
+
+function decodes(encoded: string): boolean {
+  try {
+    decodeURIComponent(encoded);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * Whether percent-encoded bytes are UTF-8 (RFC 6749 B). Decoders replace other bytes, and `state` has to be returned unchanged.
+ * @param text of a query or a form; a "%" that encodes nothing stands for itself
+ */
+export const isUtf8Encoded = (text: string): boolean => (text.match(encodedBytes) ?? []).every(decodes);

@@ -1,8 +1,9 @@
 /** Loads the files into memory. A refusal says where something is wrong. */
-import { refuseDataFile, type Checkpoint } from "./data-file.ts";
-import type { Engine } from "../engine.ts";
-import type { JournalContent } from "./journal-file.ts";
-import { ConflictError, DataFileError } from "../store.ts";
+import { join, resolve } from "node:path";
+import { refuseDataFile, type Checkpoint, readDataFile } from "./data-file.ts";
+import { type Engine, createEngine } from "../engine.ts";
+import { type JournalContent, readJournal } from "./journal-file.ts";
+import { ConflictError, DataFileError, type Store } from "../store.ts";
 import { durableCollections } from "../table.ts";
 
 /** @throws {DataFileError} a record lacks its key or the value of an index, or two have the same */
@@ -53,4 +54,30 @@ export function replayLines(engine: Engine, lines: JournalContent["lines"], path
       throw new DataFileError(`${path}:${number} is invalid: ${error.message}`, path, hint);
     }
   }
+}
+
+/** Reads a data folder without a lock, a wait or a change, for `idp doctor` and completion. */
+
+export interface Peek extends Pick<Store, "read"> {
+  readonly schemaVersion: number;
+  /** Of `data.json` and its journal together. */
+  readonly bytes: number;
+}
+
+/**
+ * The records of a folder that nobody is using. While a process writes, the two files may not match, and are refused.
+ * @returns null if there is no data @throws {DataFileError}
+ */
+export async function peek(dir: string, now: () => number): Promise<Peek | null> {
+  const path = join(resolve(dir), "data.json");
+  const file = await readDataFile(path);
+  if (file === null) return null;
+  const journalPath = join(resolve(dir), "data.journal");
+  const journal = await readJournal(journalPath);
+  const engine = createEngine({ now });
+  await loadCheckpoint(engine, file.checkpoint, path);
+  const held = heldLines(file.checkpoint, journal, journalPath);
+  if (journal !== null) replayLines(engine, journal.lines.slice(held.lines), journalPath);
+  const { schemaVersion } = file.checkpoint;
+  return { schemaVersion, bytes: file.size + (journal?.length ?? 0), read: engine.read };
 }

@@ -1,7 +1,7 @@
 /*
  * store/postgres: the adapter with a database that several processes share. issuer-stores.ts has the issuers of a database, database.ts sends
- * statements, schema.ts makes the tables, journal.ts is the journal, request-log.ts has the requests, and checkpoint.ts writes a checkpoint, so that nobody reads all of it.
- * Reads wait for catch-up.ts. inspect.ts looks at a database for `idp status` and `idp doctor`.
+ * statements, schema.ts makes the tables, and looks at them for `idp status` and `idp doctor`; journal.ts is the journal, request-log.ts has the requests,
+ * and checkpoint.ts writes a checkpoint, so that nobody reads all of it.
  */
 /**
  * The records of an issuer in memory, as in the other stores, and a journal in PostgreSQL that all instances append to. Every collection is in it,
@@ -17,8 +17,7 @@ import { createCommitQueue, nowhere } from "../commit-queue.ts";
 import { createEngine } from "../engine.ts";
 import type { Missed, JournalPlace } from "../journal.ts";
 import { DataFileError, StorageError, type Store, type StoreClock } from "../store.ts";
-import { createCatchUp } from "./catch-up.ts";
-import type { Database } from "./database.ts";
+import { type Database, away, timeoutMs, within } from "./database.ts";
 import { createJournal, openJournal } from "./journal.ts";
 import { openRequestLog } from "./request-log.ts";
 import { isDue, saveCheckpoint, worthIt } from "./checkpoint.ts";
@@ -97,5 +96,30 @@ export async function openPostgresStore(
       await queue.close();
       await saving;
     },
+  };
+}
+
+/**
+ * One look at the journal serves all that asked before it began. One that is under way serves nobody who asks now: it may have seen the
+ * journal before a change that the asker knows of.
+ * @param takeIn takes in what others have written until now
+ */
+function createCatchUp(takeIn: () => Promise<void>): () => Promise<void> {
+  /** Never rejects. */
+  let running: Promise<unknown> = Promise.resolve();
+  let next: Promise<void> | null = null;
+
+  async function begin(before: Promise<unknown>): Promise<void> {
+    await before;
+    next = null;
+    await takeIn();
+  }
+
+  return () => {
+    if (next !== null) return next;
+    const begun = begin(running);
+    running = begun.catch(() => undefined);
+    next = within(timeoutMs, begun, away);
+    return next;
   };
 }

@@ -4,7 +4,7 @@ import { OperationError } from "../../../core/errors.ts";
 import { readProviderMetadata, SeveralEntities } from "../../../core/service-providers/metadata.ts";
 import { XmlProblem } from "../../../core/xml/parse.ts";
 import { isObject } from "../../../text/json-object.ts";
-import { readAll } from "../../input/stdin.ts";
+import { readAll } from "../../input/read.ts";
 import { needed } from "../../input/ask.ts";
 import type { Invocation } from "../../invocation.ts";
 

@@ -93,7 +93,7 @@ async function readNames(cli: Invocation, kind: NameKind): Promise<readonly Cand
   const target = await findTarget(cli);
   if (target.server !== null || cli.store !== null) return fromTarget[kind](target);
   if (kind === "issuer") return namesIn(cli.data).map((name) => ({ value: name, description: "" }));
-  const { peek } = await import("../../../store/json/peek.ts");
+  const { peek } = await import("../../../store/json/load.ts");
   const data = await peek(folderOf(cli.data, cli.issuer), cli.now);
   return data === null ? [] : data.read(fromRecords[kind]);
 }

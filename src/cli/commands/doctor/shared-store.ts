@@ -1,7 +1,7 @@
 import type { Invocation } from "../../invocation.ts";
 import { count } from "../../output/words.ts";
 import { findTarget } from "../../target/target.ts";
-import { inspectStore } from "../../../store/postgres/inspect.ts";
+import { inspectStore } from "../../../store/postgres/schema.ts";
 import { fixtureFinding, unreadable } from "./folder.ts";
 import { maxClockDifference, ok, problem, warning, type Finding } from "./finding.ts";
 

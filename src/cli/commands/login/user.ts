@@ -1,5 +1,5 @@
 import { setTimeout } from "node:timers/promises";
-import { listenForCallback, type CallbackListener } from "../../../client/callback-listener.ts";
+import { listenForCallback, type CallbackListener, callbackPath } from "../../../client/callback-listener.ts";
 import type { Visit } from "../../../client/code-flow.ts";
 import type { DevicePrompt } from "../../../client/device-flow.ts";
 import { OperationError } from "../../../core/errors.ts";
@@ -13,11 +13,12 @@ import { decisionOf, type LoginFlags } from "./flags.ts";
 import type { Decider } from "../../../client/pages.ts";
 import { pagesOf } from "./headless.ts";
 import type { LoginPlace } from "./place.ts";
-import { portFor, redirectUriWithoutBrowser } from "./redirect-uri.ts";
+import { hasOpenPort, matchRedirectUri } from "../../../core/clients/redirect-uri.ts";
+import { commandOn } from "../../../core/hint.ts";
 
 /** Who signs in: a person in a browser, or this process answers the pages of an idp server for the user. */
 
-export interface CodeUser {
+interface CodeUser {
   readonly redirectUri: string;
   readonly visit: Visit;
   /** Parameters for the authorization request. */
@@ -146,4 +147,56 @@ async function deciderOf(flags: LoginFlags, { issuer, server }: LoginPlace): Pro
   }
   const { user } = flags;
   return { user, decision, code: server === null ? null : () => codeOf(server, user) };
+}
+
+/** Which redirect URI a login uses. */
+
+const loopback = (port: number | "*"): string => `http://127.0.0.1:${port}${callbackPath}`;
+
+/** The port for clients that have to register one. */
+const namedPort = 8400;
+
+/**
+ * The port of 127.0.0.1 to listen on; 0 for a free one.
+ * @param wanted the value of `--redirect-port`
+ * @throws {OperationError} refused if the client does not allow it, with the command that allows it
+ */
+function portFor({ client, registered }: LoginPlace, wanted: number | undefined): number {
+  if (registered === null) return wanted ?? 0;
+  const { redirectUris, isPublic } = registered;
+  // If a confidential client has an open port, the server allowed it at registration.
+  const ports = isPublic || redirectUris.some(hasOpenPort) ? "open" : "none";
+  const allows = (port: number): boolean => redirectUris.some((uri) => matchRedirectUri(uri, loopback(port), ports));
+  if (wanted !== undefined && allows(wanted)) return wanted;
+  if (wanted === undefined) {
+    if (ports === "open" && allows(namedPort) && allows(namedPort + 1)) return 0;
+    const named = redirectUris
+      .map((uri) => Number(/^http:\/\/127\.0\.0\.1:(\d+)\/callback$/.exec(uri)?.[1]))
+      .find(allows);
+    if (named !== undefined) return named;
+  }
+  // RFC 8252 7.3: an open port is for native apps, which are public clients (8.4).
+  const missing = loopback(wanted ?? (isPublic ? "*" : namedPort));
+  throw new OperationError("refused", `client "${client.id}" does not allow the redirect URI ${missing}`, {
+    hint: {
+      text: "Allow it",
+      command: commandOn(["idp", "clients", "edit"], client.id, ["--add-redirect-uri", missing]),
+    },
+  });
+}
+
+/**
+ * The redirect URI if no browser returns to it: any registered one, because nothing has to listen there.
+ * @throws {OperationError} refused if there is none
+ */
+function redirectUriWithoutBrowser({ client, registered }: LoginPlace, wanted: number | undefined): string {
+  const port = String(wanted ?? namedPort);
+  if (registered === null) return loopback(Number(port));
+  const [first] = registered.redirectUris;
+  if (first === undefined) {
+    throw new OperationError("refused", `client "${client.id}" has no redirect URI, so no user can sign in to it`, {
+      hint: { text: "For itself", command: ["idp", "login", "--client", client.id, "--flow", "client-credentials"] },
+    });
+  }
+  return hasOpenPort(first) ? first.replace(":*", `:${port}`) : first;
 }

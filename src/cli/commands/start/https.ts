@@ -7,7 +7,7 @@ import { OperationError } from "../../../core/errors.ts";
 import { selfSignedCertificate } from "../../../core/keys/certificate.ts";
 import { trustAlso } from "../../../core/outbound.ts";
 import type { Invocation } from "../../invocation.ts";
-import { readNamedFile } from "../../input/named-file.ts";
+import { readNamedFile } from "../../input/read.ts";
 import { putFile } from "../../output/put-file.ts";
 
 /** How a server gets https: from files that exist (`--cert`, `--key`), or with a certificate of its own (`--https`). */

@@ -3,7 +3,7 @@
  */
 import { join, resolve } from "node:path";
 import { baseOf, defaultPort } from "../../../core/endpoints.ts";
-import { idpOf } from "../../../idp-of-server.ts";
+import { idpOf } from "../../../idp.ts";
 import type { IdpOptions } from "../../../index.ts";
 import { startServer, type Server } from "../../../serve/server.ts";
 import { explained } from "../../../serve/uncaught.ts";
@@ -11,7 +11,7 @@ import { readFixtures } from "../../../serve/fixture-logos.ts";
 import { findFixtures, type FoundFixtures, type NamedFixture } from "../../../serve/fixture-files.ts";
 import { portTaken } from "./port-taken.ts";
 import { makeKeys, workers } from "./workers.ts";
-import { withFixtures } from "../../input/foreign-fixtures.ts";
+import { withFixtures } from "../../input/foreign-command.ts";
 import { httpsOf, type ServedTls } from "./https.ts";
 import { escapeDeep, printableJson } from "../../output/escape.ts";
 import { firstScreen } from "./first-screen.ts";

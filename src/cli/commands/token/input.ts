@@ -3,7 +3,7 @@ import { OperationError } from "../../../core/errors.ts";
 import { findTokens, hasParts, type FoundToken } from "../../../core/tokens/read/decode.ts";
 import { quoteWord } from "../../../text/shell-word.ts";
 import type { Invocation } from "../../invocation.ts";
-import { readAll } from "../../input/stdin.ts";
+import { readAll } from "../../input/read.ts";
 import { commandLine } from "../../output/command-line.ts";
 
 /** Where a command on tokens gets its token from. */

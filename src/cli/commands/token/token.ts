@@ -6,8 +6,10 @@ import { declareIntrospect } from "./introspect.ts";
 import { declareTokenIssue } from "./issue.ts";
 import { declareVerify } from "./verify.ts";
 import { declareDecode } from "./decode.ts";
-import type { Declare } from "../../act.ts";
-import { declareTokenRevoke } from "./revoke.ts";
+import { type Declare, examples } from "../../act.ts";
+import type { Invocation } from "../../invocation.ts";
+import { answer, type Outcome } from "../../output/print.ts";
+import { readToken, tokenGiven } from "./input.ts";
 
 /** Declares the commands of `idp token`. */
 export const declareToken: Declare = (token, context) => {
@@ -16,4 +18,35 @@ export const declareToken: Declare = (token, context) => {
   declareIntrospect(token, context);
   declareTokenIssue(token, context);
   declareTokenRevoke(token, context);
+};
+
+/** `idp token revoke`: revokes a token of any client, as the operator (by RFC 7009 a client can revoke only its own). */
+async function tokenRevoke(cli: Invocation, argument: string | undefined): Promise<Outcome> {
+  const { token } = await readToken(cli, "revoke", argument, "refresh_token");
+  const target = await (await import("../../target/target.ts")).findTarget(cli);
+  const result = await target.call("token.revoke", { token });
+  const reason = result.revoked === null ? (await target.call("token.introspect", { token })).reason : undefined;
+  const isIdToken = reason?.startsWith("it is an ID token") === true;
+  return answer(
+    result,
+    ({ revoked, client }) =>
+      revoked === null
+        ? isIdToken
+          ? "Nothing to revoke: it is an ID token, which carries no rights and cannot be revoked."
+          : "Nothing to revoke: the token is unknown here, or has expired."
+        : revoked === "refresh_token"
+          ? `Revoked a refresh token of ${client}, and every access token that came with it.`
+          : `Revoked an access token of ${client}. A refresh token that came with it still works.`,
+    { notes: result.revoked === null ? [] : [target.where] },
+  );
+}
+
+/** Declares `idp token revoke`. */
+export const declareTokenRevoke: Declare = (token, { act }) => {
+  token
+    .command("revoke")
+    .description("revoke one token; a refresh token takes its access tokens with it")
+    .argument("[token]", tokenGiven)
+    .addHelpText("after", examples("idp token revoke eyJhbGciOi…", "idp token revoke - < token.txt"))
+    .action(act(tokenRevoke));
 };

@@ -1,6 +1,6 @@
 import { OperationError } from "../../../core/errors.ts";
 import type { Verification } from "../../../core/tokens/read/claim-checks.ts";
-import { checkLines } from "../../output/check-lines.ts";
+import { checkLines } from "../../output/table.ts";
 import { failureOf } from "../../failure.ts";
 import type { Invocation } from "../../invocation.ts";
 import { answer, type Outcome } from "../../output/print.ts";

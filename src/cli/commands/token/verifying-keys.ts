@@ -4,7 +4,7 @@ import { OperationError } from "../../../core/errors.ts";
 import { isObject } from "../../../text/json-object.ts";
 import { shown } from "../../../core/tokens/read/claim-checks.ts";
 import type { Keys } from "../../../core/tokens/read/verify-foreign.ts";
-import { readNamedFile } from "../../input/named-file.ts";
+import { readNamedFile } from "../../input/read.ts";
 import { readSecret } from "../../flags/entry-flags.ts";
 import type { Invocation } from "../../invocation.ts";
 

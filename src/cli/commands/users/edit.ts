@@ -1,12 +1,11 @@
 import { OperationError } from "../../../core/errors.ts";
 import { rights } from "../../../core/fixture-files/explain.ts";
-import { changesText } from "../../output/changes.ts";
 import { confirmed, notConfirmed, userOr, usersOr } from "../../input/ask.ts";
 import { withNames } from "../../input/example.ts";
 import { escapeLine } from "../../output/escape.ts";
 import { given, nameOr, readSecret, refuseName, renaming, requireChange } from "../../flags/entry-flags.ts";
 import type { Invocation } from "../../invocation.ts";
-import { answer, type Outcome } from "../../output/print.ts";
+import { answer, type Outcome, changesText } from "../../output/print.ts";
 import { findTarget } from "../../target/target.ts";
 import { commandOn } from "../../../core/hint.ts";
 import { setClaim, setOption, type SetFields } from "../../flags/set-field.ts";
