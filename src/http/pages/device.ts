@@ -14,7 +14,7 @@ import type { DeviceView, View } from "./views.ts";
 import { viewFor } from "./reader.ts";
 import { note, noteRefusal, type Web } from "../web.ts";
 
-/** The page for the user of a device (RFC 8628 3.3). The endpoint for the device is `oauth/device-authorization.ts`. */
+/** The page for the user of a device (RFC 8628 3.3). The endpoint for the device is in `oauth/token.ts`. */
 
 export const getDevice = (web: Web) => async (req: Request, res: Response) => {
   // Only a code that the user typed, or that is in a link the user followed, counts as a guess.
