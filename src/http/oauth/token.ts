@@ -9,8 +9,7 @@ import { privateApiHeaders } from "../answer/security-headers.ts";
 import { note, type Web } from "../web.ts";
 import { authenticateClient } from "../../core/clients/authentication.ts";
 import { OAuthError } from "../../core/errors.ts";
-import { introspect } from "../../core/tokens/introspect.ts";
-import { revokeToken } from "../../core/tokens/revoke.ts";
+import { introspect, revokeToken } from "../../core/tokens/introspect.ts";
 import { readUserInfo } from "../../core/tokens/userinfo.ts";
 import { beginDevice, authenticateDevice } from "../../core/device/begin.ts";
 
