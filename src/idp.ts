@@ -1,61 +1,10 @@
 import type { RequestListener } from "node:http";
-import { OperationError } from "./core/errors.ts";
-import { changeFixtures, type FixtureChange } from "./core/seed/apply.ts";
-import { unknownIssuer } from "./core/issuers/issuer.ts";
-import { runOperation } from "./core/operations/table.ts";
-import { issuerMethods, type IssuerMethods } from "./issuer-methods.ts";
-import type { Issuer } from "./serve/issuer.ts";
-import type { Server } from "./serve/server.ts";
-import { explained } from "./serve/uncaught.ts";
+import type { FixtureChange } from "./core/seed/apply.ts";
 import type { SeedResult } from "./core/seed/seed.ts";
 import type { FixtureSource } from "./core/fixture-files/source.ts";
 import type { IssuerView } from "./core/issuers/issuer-view.ts";
+import type { IssuerMethods } from "./issuer-methods.ts";
 import type { IdpOptions } from "./serve/options.ts";
-
-/** @param server that answers requests */
-export function idpOf(server: Server): Idp {
-  const { issuer: first, issuers, port, app, adminToken, isClosing, closed, close, reloadPages } = server;
-  /** Refuses calls after a close, when data in memory would still answer although no request reaches it. */
-  const whileOpen = <T>(work: () => Promise<T>): Promise<T> =>
-    explained(async () => {
-      if (!isClosing()) return work();
-      throw new OperationError("no_server", "this idp is closed", {
-        hint: "Close it after its last use, for example in afterAll, or start another one: createIdp()",
-      });
-    });
-  const issuerOf = (issuer: Issuer): IdpIssuer => {
-    const { name, ctx, seeded } = issuer;
-    const whileThere = <T>(work: () => Promise<T>): Promise<T> =>
-      whileOpen(() => {
-        if (issuers.find(name) === issuer) return work();
-        throw new OperationError("not_found", `the issuer "${name ?? ""}" was removed`);
-      });
-    return {
-      get issuer() {
-        return ctx.issuer;
-      },
-      ...{ port, app, adminToken, seeded },
-      ...issuerMethods((operation, input) => whileThere(() => runOperation(ctx, operation, input, { server: null }))),
-      changeFixtures: (others) => whileThere(() => changeFixtures(ctx, others)),
-    };
-  };
-  const get = (name: string): IdpIssuer => {
-    const issuer = issuers.find(name);
-    if (issuer === undefined) throw unknownIssuer(name, issuers.names());
-    return issuerOf(issuer);
-  };
-  const others: IdpIssuers = {
-    add: (name, { fixtures } = {}) =>
-      whileOpen(async () => {
-        await issuers.add(name, fixtures);
-        return get(name);
-      }),
-    get,
-    list: () => whileOpen(() => issuers.list()),
-    remove: (name) => whileOpen(() => issuers.remove(name)),
-  };
-  return Object.assign(issuerOf(first), { issuers: others, closed, close, reloadPages });
-}
 
 /** What a program does with a running server. */
 

@@ -19,7 +19,8 @@ import type { RequestFilter } from "./core/ledger/filter.ts";
 import type { RequestEvent, RequestRecord } from "./core/ledger/record.ts";
 import type { IdpOptions, OneFixture } from "./serve/options.ts";
 import { startServer } from "./serve/server.ts";
-import { idpOf, type Idp } from "./idp.ts";
+import type { Idp } from "./idp.ts";
+import { idpOf } from "./idp-of-server.ts";
 import type { IdpClock, IssuerMethods } from "./issuer-methods.ts";
 import { explained } from "./serve/uncaught.ts";
 

@@ -3,7 +3,7 @@ import type { Socket } from "node:net";
 import type { Context } from "../core/context.ts";
 import { showClock } from "../core/clock.ts";
 import { privateApiHeaders } from "./answer/security-headers.ts";
-import type { Observers } from "./observe.ts";
+import type { OnRequest } from "../core/ledger/ledger.ts";
 
 /** Requests that Node.js cannot read, so that no route gets them. Only headers that are too large are more than a broken request. */
 
@@ -57,7 +57,7 @@ export function answerUnread(server: Server, onUnread: OnUnread): void {
 const maxSenders = 100;
 
 /** Tells the log, and of headers the ledger. Of https it tells once per sender, since clients repeat it. */
-export function unreadRecorder(ctx: Context, onRequest: Observers["onRequest"]): OnUnread {
+export function unreadRecorder(ctx: Context, onRequest: OnRequest | undefined): OnUnread {
   const senders = new Set<string>();
   return (what, address) => {
     if (what === "too large") {
@@ -71,7 +71,7 @@ export function unreadRecorder(ctx: Context, onRequest: Observers["onRequest"]):
 }
 
 /** Records a request whose headers are too large. Node.js does not tell its method and path, so both are empty. */
-function recordTooLarge(ctx: Context, onRequest: Observers["onRequest"]): void {
+function recordTooLarge(ctx: Context, onRequest: OnRequest | undefined): void {
   const refusal = { error: `invalid_request: ${message}`, rule: "RFC 6585 5", fix };
   ctx.ledger.add(
     {

@@ -3,7 +3,7 @@
  */
 import { join, resolve } from "node:path";
 import { baseOf, defaultPort } from "../../../core/endpoints.ts";
-import { idpOf } from "../../../idp.ts";
+import { idpOf } from "../../../idp-of-server.ts";
 import type { IdpOptions } from "../../../index.ts";
 import { startServer, type Server } from "../../../serve/server.ts";
 import { explained } from "../../../serve/uncaught.ts";
