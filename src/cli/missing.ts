@@ -3,6 +3,7 @@ import type { Hint } from "../core/hint.ts";
 import { isNameKind } from "./commands/completion/complete.ts";
 import { withNames } from "./input/example.ts";
 import type { Invocation } from "./invocation.ts";
+import type { Typed } from "./typed.ts";
 
 /** What a person is told who left out an argument, a required flag or the value of a flag: in the words of the command's help. */
 
@@ -87,24 +88,4 @@ export async function missingIn(
         ? null
         : { text: "For example", command: await withNames(cli, withPlaceholders(typed, example)) },
   };
-}
-
-/** The command or group that the words name, as far as they name one. */
-export interface Typed {
-  readonly words: readonly string[];
-  readonly command: Command;
-  /** `["idp", "users", "list"]` */
-  readonly path: readonly string[];
-}
-
-export function typedCommand(program: Command, words: readonly string[]): Typed {
-  let command = program;
-  const path = [program.name()];
-  for (const word of words) {
-    const next = command.commands.find((candidate) => candidate.name() === word);
-    if (next === undefined) continue;
-    command = next;
-    path.push(word);
-  }
-  return { words, command, path };
 }

@@ -3,7 +3,8 @@ import { nearest } from "../core/nearest.ts";
 import type { Hint } from "../core/hint.ts";
 import type { Failure } from "./failure.ts";
 import type { Invocation } from "./invocation.ts";
-import { missingIn, type Typed } from "./missing.ts";
+import { missingIn } from "./missing.ts";
+import type { Typed } from "./typed.ts";
 
 /** What a person is told who typed a command, a flag or a value that there is not. */
 

@@ -19,7 +19,12 @@ import {
 } from "./pages/account.ts";
 import { postAddPasskey, postRemovePasskey } from "./pages/account-passkeys.ts";
 import { apiGuard, apiPath, apiRoutes, type ControlOptions } from "./api/api.ts";
-import { getAuthorize, postAuthorize, postPar } from "./oauth/authorize.ts";
+import { getAuthorize, postAuthorize } from "./oauth/authorize.ts";
+import { postDeviceAuthorization } from "./oauth/device-authorization.ts";
+import { postIntrospect } from "./oauth/introspect.ts";
+import { postPar } from "./oauth/par.ts";
+import { postRevoke } from "./oauth/revoke.ts";
+import { userinfo } from "./oauth/userinfo.ts";
 import { withFaults } from "./faults.ts";
 import { withNonce } from "./input/credentials.ts";
 import { formBody, formOrJsonBody, jsonBody } from "./input/bodies.ts";
@@ -43,7 +48,7 @@ import { copyScriptPath, passkeyScriptPath, stylesheetPath } from "./pages/templ
 import { avatar, copyScriptFile, favicon, health, passkeyScriptFile, root, stylesheet } from "./root.ts";
 import { enter, mount, type Route } from "./route.ts";
 import { getTryItCallback, postTryIt, postTryItUserInfo } from "./pages/try-it.ts";
-import { postToken, postIntrospect, postRevoke, userinfo, postDeviceAuthorization } from "./oauth/token.ts";
+import { postToken } from "./oauth/token.ts";
 import { samlRoutes } from "./saml/routes.ts";
 import { offersRegistration, type Web } from "./web.ts";
 import { workloadDiscovery, workloadKeys, workloadPaths } from "./oauth/workloads.ts";

@@ -7,7 +7,7 @@ import type { RequestListener } from "node:http";
 import type { RequestHandler } from "express";
 import { colorNote } from "../core/brand/brand.ts";
 import { portOf } from "../core/endpoints.ts";
-import { checkSettings } from "../core/fixtures/prepare.ts";
+import { checkSettings } from "../core/fixtures/check-settings.ts";
 import { plainCommandLine, type CommandLine } from "../core/hint.ts";
 import type { OnRequest } from "../core/ledger/ledger.ts";
 import { createApp, issuerRoutes } from "../http/app.ts";

@@ -141,6 +141,6 @@ export const tokenOperations = {
           .describe("null: it was unknown or already invalid"),
         client: zod.string().nullable(),
       }),
-    run: async (ctx, input) => (await import("../tokens/introspect.ts")).revokeToken(ctx, input),
+    run: async (ctx, input) => (await import("../tokens/revoke.ts")).revokeToken(ctx, input),
   }),
 };

@@ -1,7 +1,7 @@
 import type { Client, ReadTx, Tx } from "../../store/store.ts";
 import type { ClientDocuments, Peer } from "../clients/document-types.ts";
 import { wasAllowed } from "../clients/clients.ts";
-import { DocumentError, createPeerReads } from "../clients/documents.ts";
+import { DocumentError } from "../clients/documents.ts";
 import type { Context } from "../context.ts";
 import { OAuthError, type Guidance, type Paragraph } from "../errors.ts";
 import { isObject, sameJson } from "../../text/json-object.ts";
@@ -9,6 +9,7 @@ import { metadataOf } from "../clients/admin.ts";
 import { reachOfDocuments, send } from "../outbound.ts";
 import { isLoopbackUrl, type Reach } from "../../net/address.ts";
 import { parseJson } from "../../text/json-depth.ts";
+import { createPeerReads } from "./peer-reads.ts";
 import { checkMetadata, secretIn, withoutSecrets } from "./metadata.ts";
 
 /** Reads the metadata documents of clients (OAuth Client ID Metadata Document), and remembers them as HTTP caches do. */

@@ -3,8 +3,8 @@
  *
  * endpoint.ts authenticates the client and chooses the grant type (grant-types/list.ts); plan.ts takes the steps that each of them owes, and
  * settle.ts settles the tokens in a transaction and signs them after it. claims.ts has the types of claims, sign.ts makes the claims and has
- * them signed (keys/signer.ts), accept.ts is the only file that verifies our own tokens. state.ts says whether a token is still valid, introspect.ts
- * describes or revokes one. dpop.ts binds tokens to a key.
+ * them signed (keys/signer.ts), accept.ts is the only file that verifies our own tokens. state.ts says whether a token is still valid, revoke.ts ends one,
+ * introspect.ts describes one. dpop.ts binds tokens to a key.
  *
  * codes.ts draws authorization codes, with pkce.ts; userinfo.ts answers UserInfo (its body: scopes/claims.ts). issue.ts issues for an operator. In read/, verify.ts
  * reports every check of a token of this server; decode.ts and verify-foreign.ts read tokens of any issuer.

@@ -7,10 +7,10 @@ import { TokenProblem } from "./token-problem.ts";
 import { decodeToken } from "./read/decode.ts";
 import { OAuthError, OperationError } from "../errors.ts";
 import { scopesNow } from "../grants/granted-scopes.ts";
-import { isDead, rotation, tokenState, endByEra, killFamily } from "./state.ts";
+import { isDead, rotation, tokenState } from "./state.ts";
 import { kindOfToken } from "./claims.ts";
 
-/** Says whether a token is active, and what it allows (RFC 7662); and revokes one (RFC 7009). */
+/** Says whether a token is active, and what it allows (RFC 7662). */
 
 /** RFC 7662 2.2. `reason` and `since` are for the operator only: the endpoint says only that a token is inactive. */
 export interface Introspection {
@@ -100,39 +100,4 @@ export async function introspect(ctx: Context, client: Client, token: string): P
   if (genuine instanceof TokenProblem) return { active: false };
   const { reason: _reason, since: _since, ...answer } = await ctx.store.read((tx) => stateOf(tx, ctx, genuine));
   return answer;
-}
-
-/** What a revocation did. */
-export interface Revocation {
-  /** Null: nothing, because the token was unknown, expired or another client's. */
-  readonly revoked: "access_token" | "refresh_token" | null;
-  readonly client: string | null;
-}
-
-/**
- * Revokes one token (RFC 7009 2): of an access token that one dies, of a refresh token its family and their access tokens.
- * A token of another client, an unknown and an expired one are left alone, which is no error (RFC 7009 2.2).
- * @param by the client that asks; null: the operator, who may revoke any
- */
-export async function revokeToken(
-  ctx: Context,
-  input: { readonly token: string },
-  by: Client | null = null,
-): Promise<Revocation> {
-  // One that has expired only because the clock is ahead must not be good again when it goes back.
-  const genuine = readToken(ctx, input.token, ctx.clock.passed());
-  if (genuine instanceof TokenProblem || (by !== null && genuine.claims.client_id !== by.client_id))
-    return { revoked: null, client: null };
-  const because = by === null ? "by the operator" : `by its client "${by.client_id}"`;
-  return ctx.store.transaction((tx): Revocation => {
-    const { kind, claims } = genuine;
-    if (endByEra(tx, claims) !== null) return { revoked: null, client: null };
-    // Also where its user is suspended: after a restore it must not come back to life.
-    if (kind === "refresh") {
-      killFamily(tx, ctx, claims.family, because);
-      return { revoked: "refresh_token", client: claims.client_id };
-    }
-    tx.put("deadTokens", { jti: claims.jti, reason: because, at: ctx.now(), expiresAt: claims.exp * 1000 });
-    return { revoked: "access_token", client: claims.client_id };
-  });
 }

@@ -6,7 +6,7 @@ import { beginAuthorization } from "../../core/authorize/authorize.ts";
 import type { StepResult } from "../../core/sign-in/next-step.ts";
 import { authorizeParameters, type RawParameters } from "../../core/authorize/parameters.ts";
 import { OAuthError } from "../../core/errors.ts";
-import { redirect, sendJson } from "../answer/answer.ts";
+import { redirect } from "../answer/answer.ts";
 import { noteUnchecked } from "../answer/cleaned.ts";
 import { knownBrowser, readBrowser, setBrowserCookie, setSessionCookie } from "../input/cookies.ts";
 import { bodyParameters, clientQuery } from "../input/params.ts";
@@ -14,12 +14,10 @@ import { viewFor } from "../pages/reader.ts";
 import type { SamlPlan, SamlStatusError } from "../../core/saml/purpose.ts";
 import { sendAssertion } from "../saml/post.ts";
 import { note, type Web } from "../web.ts";
+import { sendMessage } from "../pages/message.ts";
 import { sendPage } from "../pages/page-writer.ts";
 import { responseLocation, type AuthorizationResponse } from "../../core/sign-in/response.ts";
-import { renderFormPost, sendMessage } from "../pages/message.ts";
-import { authenticateClient } from "../../core/clients/authentication.ts";
-import { pushRequest } from "../../core/authorize/par.ts";
-import { clientCredentials, proofOf } from "../input/credentials.ts";
+import { renderFormPost } from "../pages/message.ts";
 
 type ReturnStep = Extract<StepResult["step"], { kind: "return" }>;
 
@@ -141,11 +139,3 @@ export function sendToClient(web: Web, req: Request, res: Response, answer: Auth
   const view = { ...viewFor(web, req, res), action: target.redirectUri, parameters };
   sendPage(res, 200, renderFormPost(web.renderer, view));
 }
-
-/** The pushed authorization request endpoint (RFC 9126 2). */
-export const postPar = (web: Web) => async (req: Request, res: Response) => {
-  const body = bodyParameters(req);
-  const client = await authenticateClient(web.ctx, { ...clientCredentials(web, req, body), isPushed: true });
-  note(res, { client: client.client_id, outcome: "request pushed" });
-  sendJson(res, 201, await pushRequest(web.ctx, client, body, proofOf(web, req, "par")));
-};
