@@ -33,7 +33,7 @@ export interface ProgramOptions {
 /** The command line, with the flags and commands of those nouns that were loaded. */
 export interface Program {
   readonly command: AnyCommand;
-  /** Loads a noun, once; nothing for a word that is none. */
+  /** Loads a command the first time. An unknown name loads nothing. */
   readonly load: (name: string | undefined) => Promise<void>;
   readonly loadAll: () => Promise<void>;
 }

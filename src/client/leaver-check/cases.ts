@@ -105,7 +105,7 @@ function judgedApi(signal: Signal, { within }: LeaverAttempt, left: Left): Findi
   const did = `still lets the token in after ${lasting(within)}`;
   if (!introspects && !isExpired) {
     return {
-      ...notRequired(`${did}: the API verifies it by itself, and it has not expired`, "RFC 9068 4, RFC 7662 1"),
+      ...notRequired(`${did}: the API verifies tokens locally, and this one has not expired`, "RFC 9068 4, RFC 7662 1"),
       lockedOutAfterMs: null,
     };
   }

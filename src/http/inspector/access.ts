@@ -21,8 +21,8 @@ import { renderClosed, renderOpened, type ClosedView } from "./views.ts";
 /** Who may use the inspector: a browser that has its cookie and asks under one of our host names. */
 
 /**
- * The person who opened this session, and the value that its forms send. Null: the cookie is missing or from another process, or the host name is not ours. Where
- * every host name is allowed (`*`), a foreign site may point its name at this machine.
+ * Who opened this session, and the csrf value of its forms. Null if there is no cookie, if another process made it, or if the host name is not
+ * ours. Where every host name is allowed (`*`), a foreign site may point its name at this machine.
  */
 function sessionOf(web: Web, req: Request): { readonly csrf: string; readonly opener: Opener } | null {
   const secret = readInspectorCookie(web, req);

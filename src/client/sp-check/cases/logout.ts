@@ -74,7 +74,7 @@ function logoutCase(
         if (typeof ended === "string") return unnoticed(`ended the session of the user: ${words}, ${ended}`);
         if (ended !== null) return ended;
       }
-      // An app may have no logout at all, so the right request must end this session.
+      // A correct request must end the session first: an app without logout refuses nothing.
       const ended = await endedBy(attempt, found, { signedBy: "idp" });
       if (typeof ended === "string") return noticed("kept the user signed in");
       return ended ?? notReached("the app kept the user signed in, and did so after the right LogoutRequest, too");
