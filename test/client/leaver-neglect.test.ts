@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { beforeAll, expect, test } from "vitest";
-import { browsersOf } from "../../src/cli/commands/check/browsers.ts";
+import { browsersOf } from "../../src/cli/commands/check/check-client.ts";
 import { nearLookup } from "../../src/cli/commands/check/flags.ts";
 import { leaverControl } from "../../src/cli/commands/check/leaver/control.ts";
 import { Opened } from "../../src/cli/commands/check/opened.ts";

@@ -3,12 +3,12 @@ import { webUrl, seconds } from "../../flags/flag-values.ts";
 import type { ApiFlags, CheckFlags, SpFlags } from "./flags.ts";
 import { checkClient } from "./check-client.ts";
 import { type Declare, examples } from "../../act.ts";
-import { withVariables } from "../../flags/app-flags.ts";
 import { browserOption, handUrl, withAddresses, withCommon } from "./common.ts";
 import { declareCheckLeaver } from "./leaver/leaver.ts";
 import { declareCheckScim } from "./scim/scim.ts";
 import { checkApi } from "./check-api.ts";
 import { Option } from "../../commander.ts";
+import { withVariables } from "../env/app-variables.ts";
 
 const address = webUrl("http://localhost:3000/login");
 

@@ -1,4 +1,4 @@
-import { InvalidArgumentError } from "../../commander.ts";
+import { type Command, type Flags, InvalidArgumentError } from "../../commander.ts";
 
 /** The variables of an app's environment. This file is read before a command is loaded, so it imports little. */
 
@@ -26,13 +26,13 @@ export type OwnNames = Readonly<Partial<Record<keyof AppValues, string>>>;
 const isVariable = (name: string): boolean => /^[A-Za-z_][A-Za-z0-9_]*$/.test(name);
 
 /** Reads `--prefix VITE_`. */
-export function variablePrefix(given: string): string {
+function variablePrefix(given: string): string {
   if (!isVariable(given)) throw new InvalidArgumentError("It must be letters, digits and _, as in VITE_.");
   return given;
 }
 
 /** Collects `--name issuer=AUTH_ISSUER`. */
-export function variableName(given: string, before: OwnNames = {}): OwnNames {
+function variableName(given: string, before: OwnNames = {}): OwnNames {
   const at = given.indexOf("=");
   const value = valueNames.find((name) => name === given.slice(0, Math.max(at, 0)).replaceAll("-", "_"));
   if (value === undefined) {
@@ -55,3 +55,14 @@ export const variablesOf = (
   { prefix = "", name: own = {} }: NameFlags,
 ): ReadonlyMap<string, string | null> =>
   new Map(valueNames.map((value) => [own[value] ?? prefix + usualNames[value], values[value]]));
+
+/** Adds the flags that name the app's client and its variables. */
+export const withVariables = <A extends unknown[], F extends Flags, G extends Flags>(command: Command<A, F, G>) =>
+  command
+    .option("--client <client_id>", "the app's client (default: the first that signs users in)")
+    .option("--prefix <prefix>", "prefix of each name, as in VITE_OIDC_ISSUER", variablePrefix)
+    .option(
+      "--name <value=NAME>",
+      "another name for issuer, client_id, client_secret or redirect_uri; repeatable",
+      variableName,
+    );

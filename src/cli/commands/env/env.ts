@@ -5,7 +5,7 @@ import type { ClientView } from "../../../core/clients/admin.ts";
 import { OperationError } from "../../../core/errors.ts";
 import { appsAmong, likelyClient, namedIn, ownEnvOf, samlClientAmong, samlVariables, valuesOf } from "./app-client.ts";
 import { commandOn, type Hint } from "../../../core/hint.ts";
-import { variablesOf, type AppValues, type NameFlags } from "./app-variables.ts";
+import { variablesOf, type AppValues, type NameFlags, withVariables } from "./app-variables.ts";
 import { clientOr, confirmed, notConfirmed } from "../../input/ask.ts";
 import { browserPrefix } from "./frameworks.ts";
 import { readTextFile, setIn, withoutBlock, writeBlock } from "./file.ts";
@@ -19,7 +19,6 @@ import { findTarget, startCommand, type Target } from "../../target/target.ts";
 import { count } from "../../output/words.ts";
 import { formats, libraries, type Format, type Library } from "./choices.ts";
 import { type Declare, examples } from "../../act.ts";
-import { withVariables } from "../../flags/app-flags.ts";
 import { type Command, type FlagsOf, Option } from "../../commander.ts";
 
 const withEnvFlags = (command: Command) =>

@@ -7,7 +7,7 @@ import { unknownHere } from "../../../core/nearest.ts";
 import { findFixtures } from "../../../serve/fixture-files.ts";
 import { createIdp, type FaultInput, type Idp } from "../../../index.ts";
 import { likelyClient, ownEnvOf, samlClientAmong, samlVariables, valuesOf } from "../env/app-client.ts";
-import { variablesOf } from "../env/app-variables.ts";
+import { variablesOf, withVariables } from "../env/app-variables.ts";
 import { extraCaFile, httpsOf, type ServedTls } from "../start/https.ts";
 import { browserPrefix } from "../env/frameworks.ts";
 import { failureOf, type Failure } from "../../failure.ts";
@@ -23,7 +23,6 @@ import { startWorkload, withWorkloadFlags, type Identity } from "./workload.ts";
 import { collect } from "../../flags/flag-values.ts";
 import { fixturesOption, settingsOf, withSettings } from "../../flags/settings.ts";
 import { type Declare, examples } from "../../act.ts";
-import { withVariables } from "../../flags/app-flags.ts";
 import { type Command, type FlagsOf } from "../../commander.ts";
 
 const withExecFlags = (command: Command) =>

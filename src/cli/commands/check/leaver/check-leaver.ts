@@ -17,7 +17,7 @@ import { acceptedOf } from "../accepted.ts";
 import { jwksUriOf } from "../api-control.ts";
 import { withPublishedKeys } from "../api-place.ts";
 import type { StartCommand } from "../app-process.ts";
-import { browsersOf } from "../browsers.ts";
+import { browsersOf } from "../check-client.ts";
 import { casesOf, checkAddresses, checkReport, nearLookup, type CheckFlags } from "../flags.ts";
 import type { Opened } from "../opened.ts";
 import { ownServer, requireIssuer, runningServer, type CheckPlace } from "../place.ts";

@@ -2,9 +2,9 @@ import { signalNames, type Signal } from "../../../../client/leaver-check/signal
 import { type Declare, examples } from "../../../act.ts";
 import { InvalidArgumentError, Option } from "../../../commander.ts";
 import { seconds, webUrl } from "../../../flags/flag-values.ts";
-import { withVariables } from "../../../flags/app-flags.ts";
 import { browserOption, withAddresses, withCommon } from "../common.ts";
 import { checkLeaver, type LeaverFlags } from "./check-leaver.ts";
+import { withVariables } from "../../env/app-variables.ts";
 
 /** `idp check leaver`. */
 
