@@ -30,6 +30,9 @@ export interface Reply extends Answer {
 const timeoutMs = 10_000;
 const maxBytes = 1_000_000;
 
+/** A sign-in takes a few steps; many more are an endless circle. */
+export const maxSteps = 40;
+
 /** An http or https URL that somebody else wrote, as a whole one; null: it is not one. @param base what it may be relative to */
 export function webAddress(address: string, base?: string): URL | null {
   if (!URL.canParse(address, base)) return null;
@@ -103,6 +106,16 @@ function failureOf(host: string, { code = "", message }: NodeJS.ErrnoException):
     return `the certificate of ${host} is not trusted: ${message} (${code}). For your own CA: NODE_EXTRA_CA_CERTS=FILE`;
   }
   return `${host} cannot be reached: ${code === "" ? message : code}`;
+}
+
+/**
+ * The request that a redirect leads to, by GET as browsers do; null: it is no redirect. A form with 307 or 308 is rare, and leads to a GET
+ * here too.
+ * @throws {Problem} if it does not lead to a web address
+ */
+export function redirectOf({ url, status, headers: { location } }: Reply): Outgoing | null {
+  if (status < 300 || status >= 400 || location === undefined) return null;
+  return { method: "GET", url: requireWebAddress(`${url} redirects to`, location, url).href };
 }
 
 const mediaType = ({ headers }: Reply): string => (headers["content-type"] ?? "").split(";")[0]?.trim() ?? "";

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { JsonObject } from "../text/json-object.ts";
-import { CookieJar } from "./app-check/cookie-jar.ts";
+import type { Browser } from "./browser.ts";
 import { Problem } from "./check.ts";
-import { jsonOf, requireWebAddress, send, type Outgoing, type Reply } from "./http.ts";
+import { jsonOf, maxSteps, redirectOf, requireWebAddress, send, type Outgoing, type Reply } from "./http.ts";
 import { answerPage, pageOf, postedParameters } from "./pages.ts";
 
 /** Signs a user in at an app, in a program: redirects, cookies, and the pages of idp. For tests that need no browser. */
@@ -26,9 +26,6 @@ export interface SignedInWithoutBrowser {
   readonly fetch: (input: string | URL, init?: RequestInit) => Promise<Response>;
 }
 
-/** A sign-in takes a few steps; many more are an endless circle. */
-const maxSteps = 40;
-
 /** Seconds until a new one-time code is valid (RFC 6238), and a little more. */
 const maxWaits = 35;
 
@@ -41,31 +38,19 @@ export async function signInWithoutBrowser(
   url: string | URL,
   { user, approve = true, otp }: SignInWithoutBrowserOptions,
 ): Promise<SignedInWithoutBrowser> {
-  const jar = new CookieJar(Date.now);
+  // With the library for cookies, which nobody waits for who imports this package for something else.
+  const module = await import("./browser.ts");
   let idp: string | null = null;
-
-  async function request(outgoing: Outgoing, from: string | null): Promise<Reply> {
-    const target = new URL(outgoing.url);
-    const cookie = jar.headerFor(target);
-    const reply = await send({
-      ...outgoing,
-      url: target.href.replace(/#.*$/s, ""),
-      headers: {
-        accept: target.origin === idp ? "application/json" : "text/html,*/*;q=0.8",
-        ...(cookie !== "" && { cookie }),
-        ...(outgoing.method === "POST" && from !== null && { origin: new URL(from).origin }),
-      },
-    });
-    jar.keep(target, reply.headers["set-cookie"] ?? []);
-    return reply;
-  }
+  const browser = new module.Browser(({ origin }) => ({
+    headers: { accept: origin === idp ? "application/json" : "text/html,*/*;q=0.8" },
+  }));
 
   /** The page, once it shows a one-time code that was not used yet. */
   async function withCode(page: JsonObject, address: string): Promise<JsonObject> {
     let latest = page;
     for (let waits = 0; latest["page"] === "factor" && latest["code"] === null && waits < maxWaits; waits += 1) {
       await delay(1000);
-      latest = pageOf(await request({ method: "GET", url: address }, null));
+      latest = pageOf(await browser.request({ method: "GET", url: address }, null));
     }
     return latest;
   }
@@ -84,19 +69,14 @@ export async function signInWithoutBrowser(
       decision: approve ? ("allow" as const) : ("deny" as const),
       code: typeof code === "string" ? () => Promise.resolve(code) : null,
     };
-    return answerPage(page, decider, (href, fields) =>
-      request(
-        { method: "POST", url: requireWebAddress("the page leads to", href, reply.url).href, form: fields },
-        reply.url,
-      ),
-    );
+    return answerPage(page, decider, (href, fields) => browser.submit(reply, href, fields));
   }
 
   let next: Outgoing = { method: "GET", url: new URL(url).href };
   let from: string | null = null;
   for (let step = 0; step < maxSteps; step += 1) {
     idp ??= await idpAt(next.url);
-    let reply = await request(next, from);
+    let reply = await browser.request(next, from);
     let moved = redirectOf(reply);
     while (moved === null && new URL(reply.url).origin === idp) {
       const after = await answer(reply);
@@ -108,24 +88,13 @@ export async function signInWithoutBrowser(
       moved = redirectOf(reply);
     }
     if (moved === null) {
-      const cookies = jar.headerFor(new URL(reply.url));
-      const pairs = cookies === "" ? [] : cookies.split("; ").map((pair) => pair.split(/=(.*)/s).slice(0, 2));
-      return {
-        url: reply.url,
-        status: reply.status,
-        cookies: Object.fromEntries(pairs) as Record<string, string>,
-        fetch: fetchWith(jar),
-      };
+      const { url: end, status } = reply;
+      return { url: end, status, cookies: browser.cookies(new URL(end)), fetch: fetchWith(browser) };
     }
     from = reply.url;
     next = moved;
   }
   throw new Problem(`the app and idp redirect in a circle: ${maxSteps} steps, and no end`);
-}
-
-function redirectOf({ url, status, headers: { location } }: Reply): Outgoing | null {
-  if (status < 300 || status >= 400 || location === undefined) return null;
-  return { method: "GET", url: requireWebAddress(`${url} redirects to`, location, url).href };
 }
 
 /** The origin of an idp, where the address is an authorization request to one; else null. */
@@ -159,16 +128,16 @@ function redirected(init: RequestInit, status: number, from: URL, to: URL): Requ
   return { ...rest, headers };
 }
 
-function fetchWith(jar: CookieJar): SignedInWithoutBrowser["fetch"] {
+function fetchWith(browser: Browser): SignedInWithoutBrowser["fetch"] {
   return async (input, init = {}) => {
     let target = new URL(input);
     let current: RequestInit = init;
     for (let step = 0; step < maxSteps; step += 1) {
       const headers = new Headers(current.headers);
-      const cookie = jar.headerFor(target);
+      const cookie = browser.cookieHeader(target);
       if (cookie !== "") headers.set("cookie", cookie);
       const response = await fetch(target, { ...current, headers, redirect: "manual" });
-      jar.keep(target, response.headers.getSetCookie());
+      browser.keep(target, response.headers.getSetCookie());
       const location = response.headers.get("location");
       if (!redirects.includes(response.status) || location === null || init.redirect === "manual") return response;
       if (init.redirect === "error") throw new Problem(`${target.href} redirects, and redirect is "error"`);

@@ -45,10 +45,10 @@ const showing = (html: string): Promise<Awaited<ReturnType<typeof serving>>> =>
   });
 
 const browserFor = (url: string) =>
-  smallBrowser(
-    { issuer: idp.issuer, redirectUris: [], origins: [url], user: "alice", lookup: nearLookup(undefined) },
-    Date.now,
-  );
+  smallBrowser({
+    ...{ issuer: idp.issuer, redirectUris: [], origins: [url], user: "alice" },
+    lookup: nearLookup(undefined),
+  });
 
 /** `idp check client` on an app, with a client that may return to another machine. */
 async function check(app: { readonly url: string }, client: Readonly<Record<string, unknown>>, ...flags: string[]) {
@@ -107,7 +107,7 @@ test("a name is resolved for each connection, and what is refused then is not re
   const lookup: LookupFunction = (_host, _options, callback) => {
     callback(new Error("it leads elsewhere now"), "");
   };
-  const { end } = await smallBrowser({ ...places, lookup }, Date.now).look(`http://app.test:${app.port}/`);
+  const { end } = await smallBrowser({ ...places, lookup }).look(`http://app.test:${app.port}/`);
   expect(end).toMatchObject({ kind: "stuck", why: expect.stringContaining("it leads elsewhere now") });
 });
 

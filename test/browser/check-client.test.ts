@@ -101,7 +101,7 @@ test("Chromium finds what the browser without scripts finds", async () => {
   const found = await verdicts("app", served.url, null, names, inChromium);
   expect(found).toHaveLength(names.length + 2);
   expect(found).toEqual(
-    await verdicts("app", served.url, null, names, (places) => Promise.resolve(smallBrowser(places, Date.now))),
+    await verdicts("app", served.url, null, names, (places) => Promise.resolve(smallBrowser(places))),
   );
 });
 
@@ -119,7 +119,7 @@ test("an app of one page is signed in by its script, and recognized by its text"
 
 test("without scripts it says what to do", async () => {
   const found = await verdicts("spa", spa.url, "Alice Adams", ["pkce"], (places) =>
-    Promise.resolve(smallBrowser(places, Date.now)),
+    Promise.resolve(smallBrowser(places)),
   );
   expect(found[0]).toContain("control: not-reached");
   expect(found[0]).toContain("--browser");

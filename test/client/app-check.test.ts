@@ -3,7 +3,7 @@ import { createServer, type AddressInfo } from "node:net";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import type { CaseResult } from "../../src/client/verdicts/case.ts";
-import { CookieJar } from "../../src/client/app-check/cookie-jar.ts";
+import { Browser } from "../../src/client/browser.ts";
 import { onlyForm, refreshOf } from "../../src/client/app-check/html.ts";
 import { smallBrowser } from "../../src/client/app-check/small-browser.ts";
 import { endBefore, newProgress } from "../../src/client/app-check/progress.ts";
@@ -29,16 +29,16 @@ test.each([
   ["a=1; Path=/; Expires=Thu, 01 Jan 1970 00:00:00 GMT", "http://app.test/", ""],
   ["a=1; Path=/x", "http://app.test/xy", ""],
 ])("%s is sent to %s as %j", (line, address, expected) => {
-  const jar = new CookieJar(() => 1_700_000_000_000);
-  jar.keep(app, [line]);
-  expect(jar.headerFor(new URL(address))).toBe(expected);
+  const browser = new Browser();
+  browser.keep(app, [line]);
+  expect(browser.cookieHeader(new URL(address))).toBe(expected);
 });
 
 test("the loopback is secure, and __Host- has rules of its own", () => {
-  const jar = new CookieJar(() => 0);
+  const browser = new Browser();
   const local = new URL("http://localhost:3000/");
-  jar.keep(local, ["__Host-a=1; Path=/; Secure", "__Host-b=1; Path=/b; Secure", "__Secure-c=1; Path=/"]);
-  expect(jar.headerFor(local)).toBe("__Host-a=1");
+  browser.keep(local, ["__Host-a=1; Path=/; Secure", "__Host-b=1; Path=/b; Secure", "__Secure-c=1; Path=/"]);
+  expect(browser.cookieHeader(local)).toBe("__Host-a=1");
 });
 
 test("a page with one button is pressed, one to fill in is not", () => {
@@ -68,7 +68,7 @@ test("bytes after a complete response are left out", async () => {
     user: "alice",
     lookup: nearLookup(undefined),
   };
-  const { end } = await smallBrowser(places, Date.now).look(url);
+  const { end } = await smallBrowser(places).look(url);
   expect(end).toMatchObject({ kind: "page", status: 200, text: "first" });
 });
 

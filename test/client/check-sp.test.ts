@@ -115,7 +115,7 @@ test("an app that takes no response which the check delivers has noticed none of
       end: { kind: "page", url: response.redirectUri, status: 403, text: "" },
     });
   const newBrowser = (places: Places): Promise<Browser> =>
-    Promise.resolve({ ...smallBrowser(places, Date.now), deliver: refused });
+    Promise.resolve({ ...smallBrowser(places), deliver: refused });
   expect(named(await check(casesOf(...names)), "noticed").toSorted()).toEqual(names.toSorted());
   expect(named(await check(casesOf(...names), { newBrowser }), "not-reached").toSorted()).toEqual(names.toSorted());
 });

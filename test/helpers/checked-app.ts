@@ -80,7 +80,7 @@ export async function checkedApp(): Promise<CheckNeglects> {
           ...{ within: 300, lookup },
         },
         ...{ control, wait, now: Date.now, random: randomText, restart: start, onResult: () => undefined },
-        newBrowser: () => Promise.resolve({ ...smallBrowser(places, Date.now), ...browser }),
+        newBrowser: () => Promise.resolve({ ...smallBrowser(places), ...browser }),
         ...{ accepted: new Map(), startLimit: 30_000, caseLimit, closeLimit: 100 },
       },
       cases,

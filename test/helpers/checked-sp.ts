@@ -40,7 +40,7 @@ export async function checkedSp(): Promise<(cases: readonly Case<Attempt>[], set
 
   return async (cases, setting = {}) => {
     const { make = (config: SpConfig) => new CarefulSp(config), saml = {}, app = {}, attacker, ...config } = setting;
-    const { newBrowser = (places: Places) => Promise.resolve(smallBrowser(places, Date.now)) } = setting;
+    const { newBrowser = (places: Places) => Promise.resolve(smallBrowser(places)) } = setting;
     await idp.call("reset", {});
     await idp.call("seed", { clients: [{ client_id: entityId, saml: { acs: [acs], slo: `${url}/slo`, ...saml } }] });
     const { certificate, entity_id, sso_url } = await idp.call("saml.show", {});

@@ -1,15 +1,12 @@
-import { Problem, shown } from "../check.ts";
-import { requireWebAddress, send, type Outgoing, type Reply } from "../http.ts";
+import { Browser as ScriptlessBrowser } from "../browser.ts";
+import { Problem } from "../check.ts";
+import { maxSteps, redirectOf, type Outgoing, type Reply } from "../http.ts";
 import { answerPage, pageOf, postedParameters } from "../pages.ts";
 import { addressOf, isIdp, type Browser, type End, type Places, type Visit } from "./browser.ts";
-import { CookieJar } from "./cookie-jar.ts";
 import { onlyForm, refreshOf } from "./html.ts";
 import { endBefore, newProgress, type Progress } from "./progress.ts";
 
 /** A browser without scripts: cookies, redirects and forms. It opens nothing but the app and idp. */
-
-/** A sign-in takes a few steps; many more are an endless circle. */
-const maxSteps = 40;
 
 const html = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
 
@@ -20,30 +17,14 @@ const isEnd = (next: Next): next is End => "kind" in next;
 const stuck = (why: string): End => ({ kind: "stuck", why });
 const get = (url: string): Outgoing => ({ method: "GET", url });
 
-export function smallBrowser(places: Places, now: () => number): Browser {
-  const jar = new CookieJar(now);
-
-  async function request(outgoing: Outgoing, from: string | null): Promise<Reply> {
-    const url = new URL(outgoing.url);
-    const cookie = jar.headerFor(url);
-    const reply = await send({
-      ...outgoing,
-      // The server of the check is where the operator says it is.
-      ...(!isIdp(places, url) && { lookup: places.lookup }),
-      url: url.href.replace(/#.*$/s, ""),
-      headers: {
-        accept: isIdp(places, url) ? "application/json" : html,
-        "accept-language": "en",
-        "user-agent": "Mozilla/5.0 (compatible; idp check)",
-        ...(cookie !== "" && { cookie }),
-        // As in browsers, only a POST says where it comes from. Frameworks compare that with the app's own origin.
-        ...(outgoing.method === "POST" && from !== null && { origin: new URL(from).origin }),
-        ...outgoing.headers,
-      },
-    });
-    jar.keep(url, reply.headers["set-cookie"] ?? []);
-    return reply;
-  }
+export function smallBrowser(places: Places): Browser {
+  const browser = new ScriptlessBrowser((url) => {
+    const headers = { "accept-language": "en", "user-agent": "Mozilla/5.0 (compatible; idp check)" };
+    // The server of the check is where the operator says it is.
+    return isIdp(places, url)
+      ? { headers: { accept: "application/json", ...headers } }
+      : { headers: { accept: html, ...headers }, lookup: places.lookup };
+  });
 
   /** What comes after a page of idp. */
   async function afterIdp(reply: Reply, progress: Progress): Promise<Next> {
@@ -56,10 +37,10 @@ export function smallBrowser(places: Places, now: () => number): Browser {
     }
     const decision = places.cancels === true ? "cancel" : "allow";
     const moved = await answerPage(page, { user: places.user, decision, code: null }, (href, form) =>
-      request({ method: "POST", url: requireWebAddress("the page leads to", href, reply.url).href, form }, reply.url),
+      browser.submit(reply, href, form),
     );
     progress.steps.push({ url: new URL(moved.url), isApp: false, status: moved.status });
-    return movedTo(moved) ?? afterIdp(moved, progress);
+    return redirectOf(moved) ?? afterIdp(moved, progress);
   }
 
   /** What comes after a page of the app. */
@@ -84,10 +65,10 @@ export function smallBrowser(places: Places, now: () => number): Browser {
         return stuck("the response is in the fragment of the address, which only scripts read: add --browser");
       }
       const atIdp = isIdp(places, url);
-      const reply = await request(next, from);
+      const reply = await browser.request(next, from);
       progress.steps.push({ url, isApp: !atIdp, status: reply.status });
       from = reply.url;
-      next = movedTo(reply) ?? (atIdp ? await afterIdp(reply, progress) : afterApp(reply, progress.signsIn));
+      next = redirectOf(reply) ?? (atIdp ? await afterIdp(reply, progress) : afterApp(reply, progress.signsIn));
       // A page that the app shows after the sign-in ends the visit, whatever form is on it.
       if (!isEnd(next) && progress.delivered && next.method === "POST") {
         return { kind: "page", url: reply.url, status: reply.status, text: reply.text };
@@ -114,12 +95,4 @@ export function smallBrowser(places: Places, now: () => number): Browser {
     look: (address) => visit(get(address), newProgress(false, false, null)),
     close: () => Promise.resolve(),
   };
-}
-
-/** The address of a redirect, by GET as browsers do; null: no redirect. A form with 307 or 308 is rare, and leads to a GET here too. */
-function movedTo({ url, status, headers: { location } }: Reply): Outgoing | null {
-  if (status < 300 || status >= 400 || location === undefined) return null;
-  if (!URL.canParse(location, url))
-    throw new Problem(`${url} redirects to ${shown(location)}, which is not an address`);
-  return get(new URL(location, url).href);
 }

@@ -113,7 +113,7 @@ export async function browserOf(
   places: Places,
   opened: Opened,
 ): Promise<(places: Places) => Promise<Browser>> {
-  if (flags.browser !== true) return (own) => Promise.resolve(smallBrowser(own, cli.now));
+  if (flags.browser !== true) return (own) => Promise.resolve(smallBrowser(own));
   const { launchChromium } = await import("./chromium.ts");
   const { chromiumBrowser } = await import("../../../client/app-check/chromium.ts");
   const chromium = await launchChromium(cli, places);

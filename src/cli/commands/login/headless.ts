@@ -1,6 +1,7 @@
 import type { JsonObject } from "../../../text/json-object.ts";
+import { Browser } from "../../../client/browser.ts";
 import { Problem } from "../../../client/check.ts";
-import { requireWebAddress, send, type Reply } from "../../../client/http.ts";
+import { maxSteps, requireWebAddress, type Reply } from "../../../client/http.ts";
 import { answerPage, pageOf, parametersAt, postedParameters, type Decider } from "../../../client/pages.ts";
 
 /** Signs a user in on the pages of an idp server, and keeps its cookies. */
@@ -12,30 +13,16 @@ interface Pages {
   decideDevice(address: string): Promise<void>;
 }
 
-/** A sign-in is a handful of steps; more is a loop. */
-const maxSteps = 20;
-
 /** @param issuer the issuer of the server; no other address is called */
 export function pagesOf(issuer: string, decider: Decider): Pages {
   const { origin } = new URL(issuer);
-  const jar = new Map<string, string>();
+  const browser = new Browser();
 
   async function request(address: string, form?: URLSearchParams): Promise<Reply> {
     const url = requireWebAddress("the pages lead to", address, origin);
     if (url.origin !== origin) throw new Problem(`the pages lead to ${url.origin}, which is not ${origin}`);
-    const cookie = [...jar].map(([name, value]) => `${name}=${value}`).join("; ");
-    const method = form === undefined ? "GET" : "POST";
-    const reply = await send({
-      method,
-      url: url.href,
-      headers: cookie === "" ? {} : { cookie },
-      ...(form !== undefined && { form }),
-    });
-    for (const line of reply.headers["set-cookie"] ?? []) {
-      const [name = "", value = ""] = (line.split(";")[0] ?? "").split(/=(.*)/s);
-      jar.set(name, value);
-    }
-    return reply;
+    if (form === undefined) return browser.request({ method: "GET", url: url.href }, null);
+    return browser.request({ method: "POST", url: url.href, form }, origin);
   }
 
   /** Goes from page to page until the last one. @param arrived the result of the last page; null for another one */

@@ -1,0 +1,57 @@
+import { CookieJar } from "tough-cookie";
+import { requireWebAddress, send, type Outgoing, type Reply } from "./http.ts";
+
+/** A browser without scripts: it keeps cookies, sends forms, and goes where redirects lead, one request at a time. */
+
+export class Browser {
+  /** RFC 6265: ports do not matter, and the loopback is as good as https. */
+  readonly #jar = new CookieJar();
+  readonly #defaults: (url: URL) => Partial<Outgoing>;
+
+  /** @param defaults what a request to a URL has, unless it says otherwise: headers, and how names are resolved */
+  constructor(defaults: (url: URL) => Partial<Outgoing> = () => ({})) {
+    this.#defaults = defaults;
+  }
+
+  /** Sends a request with its cookies, and keeps those of the answer. @param from the page that leads there; null: none @throws {Problem} */
+  async request(outgoing: Outgoing, from: string | null): Promise<Reply> {
+    const url = new URL(outgoing.url);
+    const { headers, ...defaults } = this.#defaults(url);
+    const cookie = this.cookieHeader(url);
+    const reply = await send({
+      ...defaults,
+      ...outgoing,
+      url: url.href.replace(/#.*$/s, ""),
+      headers: {
+        ...headers,
+        ...(cookie !== "" && { cookie }),
+        // As in browsers, only a POST says where it comes from. Frameworks compare that with the app's own origin.
+        ...(outgoing.method === "POST" && from !== null && { origin: new URL(from).origin }),
+        ...outgoing.headers,
+      },
+    });
+    this.keep(url, reply.headers["set-cookie"] ?? []);
+    return reply;
+  }
+
+  /** Sends a form of a page. @throws {Problem} if it does not lead to a web address, or no answer comes */
+  submit(page: Reply, action: string, form: URLSearchParams): Promise<Reply> {
+    const { href: url } = requireWebAddress("the page leads to", action, page.url);
+    return this.request({ method: "POST", url, form }, page.url);
+  }
+
+  /** The `Cookie` header of a request; empty without cookies. */
+  cookieHeader(url: URL): string {
+    return this.#jar.getCookieStringSync(url.href);
+  }
+
+  /** The cookies for a URL, by their names. */
+  cookies(url: URL): Record<string, string> {
+    return Object.fromEntries(this.#jar.getCookiesSync(url.href).map(({ key, value }) => [key, value]));
+  }
+
+  /** Keeps the cookies that an answer set, as far as they may be set there. @param lines of `Set-Cookie` */
+  keep(url: URL, lines: readonly string[]): void {
+    for (const line of lines) this.#jar.setCookieSync(line, url.href, { ignoreError: true });
+  }
+}
