@@ -29,6 +29,25 @@ test("a command with a control token does what its role may, and exits 6 for the
   ]);
 });
 
+test("who did what has the time of the operators, however they moved the clock, and a restore forgets none of it", async () => {
+  const cwd = newFolder();
+  await startHere(["--memory"], { cwd });
+  const began = Date.now();
+  for (const words of ["snapshots save s", "clock advance 2h", "users suspend bob", "snapshots restore s"]) {
+    expect(await idpIn(cwd, words.split(" "))).toMatchObject({ code: 0 });
+  }
+  const { stdout } = await idpIn(cwd, ["acts", "--json"]);
+  const acts = JSON.parse(stdout) as { readonly command: string; readonly time: string }[];
+  expect(acts.map(({ command }) => command)).toEqual([
+    "idp snapshots save s",
+    "idp clock advance 2h",
+    "idp users suspend bob",
+    "idp snapshots restore s",
+  ]);
+  const times = acts.map(({ time }) => Date.parse(time));
+  expect(times.filter((time) => time < began || time > Date.now())).toEqual([]);
+});
+
 test.each([
   ["a role that there is not", "- { name: qa, role: boss, token: tester-token-of-qa-1 }", "tokens.yaml:1:21 [0].role"],
   ["a short token", "- { name: qa, role: tester, token: short }", "tokens.yaml:1:36 [0].token"],

@@ -4,7 +4,7 @@ import type { Operator, Role } from "./roles.ts";
 
 /** A change that somebody asked for, by the control API or in the inspector. */
 export interface RecordedAct {
-  /** ISO 8601. */
+  /** ISO 8601, in reality: operators look at it by their own clock, whatever a tester did to the server's. */
   readonly time: string;
   /** The name of the token. */
   readonly by: string;
@@ -23,11 +23,11 @@ const actsIn = (tx: ReadTx): readonly RecordedAct[] =>
 
 /** Keeps an act, beside the clock and the faults, so that all instances of a shared store have it. */
 export async function recordAct(
-  { store, now }: Context,
+  { store, clock }: Context,
   { name: by, role }: Operator,
   { command, status }: Pick<RecordedAct, "command" | "status">,
 ): Promise<void> {
-  const act = { time: new Date(now()).toISOString(), by, role, command, status };
+  const act = { time: new Date(clock.unmoved()).toISOString(), by, role, command, status };
   await store.transaction((tx) => {
     tx.put("testing", { id: "acts", value: [...actsIn(tx), act].slice(-maxActs) });
   });
