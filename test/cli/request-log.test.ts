@@ -1,7 +1,7 @@
 import { Chalk } from "chalk";
 import { expect, test } from "vitest";
 import { printableJson } from "../../src/cli/output/escape.ts";
-import { requestLines } from "../../src/cli/commands/start/request-log.ts";
+import { requestLines, timedLines } from "../../src/cli/commands/start/request-log.ts";
 import type { RequestEvent } from "../../src/core/ledger/record.ts";
 
 /** The request log of `idp start`, to the letter: at most 80 cells wide, and what is to be copied is whole. */
@@ -118,6 +118,22 @@ test("a note that does not fit goes below, and a fix stays one line, so that its
   expect(logged({ status: 400, user: null, outcome: null, error: "invalid_request: no", fix }, 60)).toBe(
     ["hh:mm:ss  POST token         400  web", "          invalid_request: no", `          fix: ${fix}`].join("\n"),
   );
+});
+
+test("a fix without a command wraps, and so does what the log says of fixtures", () => {
+  const fix = "the token is in lock.json of the data folder; IDP_ADMIN_TOKEN at the start sets it";
+  expect(logged({ status: 401, user: null, outcome: null, error: "missing_token: no", fix }, 80).split("\n")).toEqual([
+    "hh:mm:ss  POST token         401  web",
+    "          missing_token: no",
+    "          fix: the token is in lock.json of the data folder; IDP_ADMIN_TOKEN at",
+    "          the start sets it",
+  ]);
+  const changed = "fixtures/shop.yaml, fixtures/users.yaml: users 1 changed (frank: displayName claims), 1 same";
+  expect(timedLines("hh:mm:ss", `${changed}\n  no longer in them: user bob`, 80).split("\n")).toEqual([
+    "hh:mm:ss  fixtures/shop.yaml, fixtures/users.yaml: users 1 changed (frank:",
+    "          displayName claims), 1 same",
+    "          no longer in them: user bob",
+  ]);
 });
 
 test("nothing in a request acts on the terminal", () => {

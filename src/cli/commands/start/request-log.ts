@@ -31,9 +31,15 @@ const cutPath = (path: string): string => cut(path, maxPathLength);
 /** The indent of the lines below the first one of a request. */
 const indent = " ".repeat(10);
 
+/** Lines of the log, with what does not fit below the time. @param time as it is shown @param width as in {@link requestLines} */
+export function timedLines(time: string, text: string, width: number): string {
+  const lines = text.split("\n").map((line) => wrap(escapeLine(line.trim()), width, indent));
+  return `${time}  ${lines.join("\n").trimStart()}`;
+}
+
 /** A remark of the running server, among the lines of requests. @param width as in {@link requestLines} */
 const remarkLines = (note: string, at: Date, style: Style, width: number): string =>
-  style.dim(`${timeOfDay(at)}  ${wrap(escapeLine(note), width, indent).trimStart()}`);
+  style.dim(timedLines(timeOfDay(at), note, width));
 
 /** Says that the clock was moved, so that nobody wonders about the effects. */
 const clockNote = ({ clock }: RequestEvent): string | null =>
@@ -82,10 +88,12 @@ export function requestLines(event: RequestEvent, style: Style, width: number, o
     ...(error === null ? [] : reason(error, mismatch, width).map((each) => paint(each))),
     // A paragraph that the reason names is not repeated.
     ...(rule === null || error?.includes(rule) === true ? [] : [paint(`${indent}rule: ${rule}`)]),
-    // On one line, so that its command can be pasted.
-    ...(fix === null ? [] : [paint(`${indent}fix: ${fix}`)]),
+    ...(fix === null ? [] : [paint(hasCommand.test(fix) ? `${indent}fix: ${fix}` : wrap(`fix: ${fix}`, width, indent))]),
   ].join("\n");
 }
+
+/** A fix with a command stays on one line, so that it can be pasted. */
+const hasCommand = /\bidp [a-z]/;
 
 /** Why a request was refused. For an unknown client id the sentence is enough; addresses are long and compared letter by letter. */
 const reason = (error: string, mismatch: Mismatch | null, width: number): readonly string[] =>

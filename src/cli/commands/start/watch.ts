@@ -14,7 +14,7 @@ import { printableJson } from "../../output/escape.ts";
 import { failureOf, type Failure } from "../../failure.ts";
 import type { Invocation } from "../../invocation.ts";
 import { printFailure } from "../../output/print.ts";
-import { timeOfDay } from "./request-log.ts";
+import { timedLines, timeOfDay } from "./request-log.ts";
 import { seedSummary } from "./seed-summary.ts";
 import { few } from "../../output/words.ts";
 import { hintText } from "../../../core/hint.ts";
@@ -186,7 +186,7 @@ export function watchFixtures(
     if (cli.json) {
       cli.stdout.write(`${printableJson({ event: "fixtures", time: time.toISOString(), ...event }, 0)}\n`);
     } else if (!cli.quiet) {
-      cli.stdout.write(`${cli.out.dim(timeOfDay(time))}  ${line}\n`);
+      cli.stdout.write(`${timedLines(cli.out.dim(timeOfDay(time)), line, cli.width)}\n`);
     }
   }
 
