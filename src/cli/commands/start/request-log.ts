@@ -88,7 +88,9 @@ export function requestLines(event: RequestEvent, style: Style, width: number, o
     ...(error === null ? [] : reason(error, mismatch, width).map((each) => paint(each))),
     // A paragraph that the reason names is not repeated.
     ...(rule === null || error?.includes(rule) === true ? [] : [paint(`${indent}rule: ${rule}`)]),
-    ...(fix === null ? [] : [paint(hasCommand.test(fix) ? `${indent}fix: ${fix}` : wrap(`fix: ${fix}`, width, indent))]),
+    ...(fix === null
+      ? []
+      : [paint(hasCommand.test(fix) ? `${indent}fix: ${fix}` : wrap(`fix: ${fix}`, width, indent))]),
   ].join("\n");
 }
 
