@@ -261,7 +261,43 @@ test("in Turkish, the steps of a sign-in and its checks are Turkish", async () =
     "değişmeden döndü",
   ])
     expect(text).toContain(words);
-  expect(text).not.toMatch(/login page|belongs to this sign-in|returned unchanged/);
+  expect(text).not.toMatch(/login page|belongs to this sign-in|returned unchanged|id for/);
+  expect(textOf(await inside.browser.open(inside.at("?lang=tr")))).toContain(
+    'authorization_code: "openid profile email" için access, refresh, id',
+  );
+});
+
+test("what a fault does is named in the language of the page", async () => {
+  const own = await serve();
+  const inside = await openInspector(own);
+  await own.faults.add({ endpoint: "token", status: 503, delay: "2s", after: true, drop_after: 4 });
+  await own.faults.add({ endpoint: "userinfo", flaw: "sub-wrong" });
+  await own.faults.add({ endpoint: "jwks", status: 500, body: "Sorry" });
+  const effects = async (lang: string) =>
+    [
+      ...(await inside.browser.open(inside.at(`testing?lang=${lang}`))).body.matchAll(/class="effect">(.*?)<\/span>/g),
+    ].map(([, html = ""]) => html.replaceAll(/<[^>]+>/g, ""));
+  expect(await effects("en")).toEqual([
+    ...["Delay: 2 s", "503 temporarily_unavailable", "Close the connection after: 4", "After the work"],
+    ...["Flaw: sub-wrong", "After the work"],
+    ...["500", "Body"],
+  ]);
+  expect(await effects("tr")).toEqual([
+    ...["Gecikme: 2 s", "503 temporarily_unavailable", "Bağlantıyı şundan sonra kapat: 4", "İşten sonra"],
+    ...["Bozukluk: sub-wrong", "İşten sonra"],
+    ...["500", "Gövde"],
+  ]);
+});
+
+test("grants and sessions each say how many more there are", async () => {
+  const own = await serve();
+  const inside = await openInspector(own);
+  await own.call("seed", { users: Array.from({ length: 103 }, (_, at) => ({ username: `many-${at}` })) });
+  for (let at = 0; at < 103; at += 1)
+    await own.call("issue.grant", { user: `many-${at}`, client: "demo-app", scope: "openid" });
+  const [grants = "", sessions = ""] = (await inside.browser.open(inside.at("grants"))).body.split("<section").slice(1);
+  expect(grants.replaceAll(/<[^>]+>/g, "").match(/\d+ more\. Search/g)).toEqual(["3 more. Search"]);
+  expect(sessions).not.toContain("Search to find them");
 });
 
 describe("tokens", () => {

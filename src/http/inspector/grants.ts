@@ -25,7 +25,8 @@ export const showGrants: ShowTab = async (web, req, res, refusal) => {
     ...tabView(web, req, res, refusal),
     ...listView(asked, pageOf(asked, [])),
     signInCommand: pageCommand(web, ["idp", "login"]).command,
-    more: Math.max(0, grants.length - shownRows) + Math.max(0, sessions.length - shownRows),
+    moreGrants: Math.max(0, grants.length - shownRows),
+    moreSessions: Math.max(0, sessions.length - shownRows),
     grants: grants.slice(0, shownRows).map((grant) => ({
       ...{ id: grant.id, user: grant.user, client: grant.client, scope: grant.scope, status: grant.status },
       at: grant.updatedAt,

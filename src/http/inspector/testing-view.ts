@@ -21,11 +21,11 @@ export interface TestingView extends TabView, NamesView {
   readonly freeze: ChangeView | null;
   /** Null: nobody has moved it. */
   readonly reset: ChangeView | null;
-  /** Effect and filter are English. */
   readonly faults: readonly {
     readonly id: string;
     readonly endpoint: string;
-    readonly effect: string;
+    /** Named by fields of the form that adds a fault. */
+    readonly effects: readonly { readonly key: string | null; readonly value: string }[];
     readonly filter: string;
     /** For how many requests; null: until it is removed. */
     readonly left: number | null;

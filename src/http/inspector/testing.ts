@@ -1,6 +1,5 @@
 import { operations } from "../../core/operations/table.ts";
-import { type Fault } from "../../core/controls/faults/faults.ts";
-import { effectOf } from "../../core/controls/faults/fault-words.ts";
+import { delayOf, errorCodeOf, hasOwnResponse, type Fault } from "../../core/controls/faults/faults.ts";
 import { expirable } from "../../core/controls/expire.ts";
 import { bodyParameters, single } from "../input/params.ts";
 import { pageCommand } from "../pages/commands.ts";
@@ -15,6 +14,23 @@ import { renderTesting } from "./testing-view.ts";
 /** Which requests take the fault. */
 const filterOf = ({ client, user, grant_type: grantType, method }: Fault): string =>
   [client, user, grantType, method].filter((part) => part !== undefined).join(", ");
+
+/** What a fault does, by the names of the fields of its form; only a response of its own needs no name. */
+function effectsOf(fault: Fault): readonly { readonly key: string | null; readonly value: string }[] {
+  const { status, body, drop, drop_after: bytes, flaw, delay, after } = fault;
+  const own = [status, body === undefined ? errorCodeOf(fault) : null].filter(
+    (part) => part !== undefined && part !== null,
+  );
+  return [
+    ...(delay === undefined ? [] : [{ key: "inspector.fault-field-delay", value: `${delayOf(fault)} s` }]),
+    ...(hasOwnResponse(fault) && own.length > 0 ? [{ key: null, value: own.join(" ") }] : []),
+    ...(body === undefined ? [] : [{ key: "inspector.fault-field-body", value: "" }]),
+    ...(drop === undefined ? [] : [{ key: "inspector.fault-field-drop", value: "" }]),
+    ...(bytes === undefined ? [] : [{ key: "inspector.fault-field-drop_after", value: String(bytes) }]),
+    ...(flaw === undefined ? [] : [{ key: "inspector.fault-field-flaw", value: flaw }]),
+    ...(after ? [{ key: "inspector.fault-field-after", value: "" }] : []),
+  ];
+}
 
 export const showTesting: ShowTab = async (web, req, res, refusal) => {
   const { ctx } = web;
@@ -33,7 +49,7 @@ export const showTesting: ShowTab = async (web, req, res, refusal) => {
     reset: clock.frozen || clock.offset !== 0 ? changeView(web, "reset-clock", "clock") : null,
     faults: faults.map((fault) => ({
       ...{ id: fault.id, endpoint: fault.endpoint },
-      effect: effectOf(fault) + (fault.after ? ", after the work" : ""),
+      effects: effectsOf(fault),
       filter: filterOf(fault),
       left: fault.remaining,
       remove: changeView(web, "remove-fault", fault.id),

@@ -144,7 +144,8 @@ export interface ClientsView extends TabView, ListView {
 
 export interface GrantsView extends TabView, ListView {
   /** How many more there are than the page shows. */
-  readonly more: number;
+  readonly moreGrants: number;
+  readonly moreSessions: number;
   /** The next step if there is no grant. */
   readonly signInCommand: string;
   readonly grants: readonly {
@@ -219,9 +220,11 @@ export const renderGrants = (renderer: Renderer, view: GrantsView): Page =>
   tabPage(renderer, view, "grants", (writer) => {
     const { lang } = writer;
     const time = (iso: string): string => formatTime(iso, lang, timeZoneHere());
+    const more = (count: number): string | null => (count > 0 ? formatNumber(count, lang) : null);
     return {
       ...listData(writer, view),
-      moreWords: view.more > 0 ? formatNumber(view.more, lang) : null,
+      moreGrantsWords: more(view.moreGrants),
+      moreSessionsWords: more(view.moreSessions),
       grants: view.grants.map((grant) => ({ ...grant, atWords: time(grant.at) })),
       sessions: view.sessions.map((session) => ({
         ...session,

@@ -247,7 +247,8 @@ const grants: GrantsView = {
   ...tab,
   signInCommand: "npx dev-idp login",
   ...list(),
-  more: 12,
+  moreGrants: 12,
+  moreSessions: 1200,
   grants: [grant("g_8fK2aQxYz01b", "alice", "active"), grant("g_7yQ2mXk0aLw3", "bob", "revoked")],
   sessions: [
     {
@@ -270,7 +271,7 @@ export const grantsViews = {
   "inspector-grants": grants,
   "inspector-grants-revoked": { ...grants, done: done("revoke", "g_7yQ2mXk0aLw3", "grants revoke g_7yQ2mXk0aLw3") },
   "inspector-grants-ended": { ...grants, done: done("end-session", "s_7yQ2", "sessions end s_7yQ2") },
-  "inspector-grants-none": { ...grants, grants: [], sessions: [], more: 0 },
+  "inspector-grants-none": { ...grants, grants: [], sessions: [], moreGrants: 0, moreSessions: 0 },
 } satisfies Record<string, GrantsView>;
 
 const json = (value: object): string => JSON.stringify(value, null, 2);
@@ -517,17 +518,17 @@ export const testingViews = {
       {
         id: "f17",
         endpoint: "token",
-        effect: "503 temporarily_unavailable",
+        effects: [{ key: null, value: "503 temporarily_unavailable" }],
         filter: "demo-app, refresh_token",
         left: 7,
         remove: change("remove-fault", "f17", "faults remove f17"),
       },
       {
-        ...{ id: "f18", endpoint: "userinfo", effect: "delay 5s", filter: "", left: 1 },
+        ...{ id: "f18", endpoint: "userinfo", effects: [{ key: "inspector.fault-field-delay", value: "5 s" }], filter: "", left: 1 },
         remove: change("remove-fault", "f18", "faults remove f18"),
       },
       {
-        ...{ id: "f19", endpoint: "jwks", effect: "keys-empty", filter: "", left: null },
+        ...{ id: "f19", endpoint: "jwks", effects: [{ key: "inspector.fault-field-flaw", value: "keys-empty" }], filter: "", left: null },
         remove: change("remove-fault", "f19", "faults remove f19"),
       },
     ],

@@ -133,7 +133,7 @@ const stoppedWords = ({ say }: ReturnType<typeof writerOf>, { stopped }: FlowRow
   stopped && say(`inspector.stopped-${stopped}`);
 
 /** Outcomes that pages name in each language. Others are those of the ledger, and English. */
-const namedOutcomes: ReadonlySet<string> = new Set([
+const namedOutcomes = new Set([
   "login page",
   "consent page",
   "factor page",
@@ -149,10 +149,14 @@ const namedOutcomes: ReadonlySet<string> = new Set([
   "inactive",
 ]);
 
-const outcomeIn = ({ say }: ReturnType<typeof writerOf>, outcome: string) =>
-  namedOutcomes.has(outcome)
-    ? { outcome: say(`inspector.outcome-${outcome.replaceAll(" ", "-")}`), isEnglish: false }
-    : { outcome, isEnglish: true };
+function outcomeIn({ say, plain }: ReturnType<typeof writerOf>, outcome: string) {
+  const key = `inspector.outcome-${outcome.replaceAll(" ", "-")}`;
+  if (namedOutcomes.has(outcome)) return { outcome: say(key), isEnglish: false };
+  // As http/oauth/token.ts says it.
+  const values = /^(?<grant>[^ ]+): (?<tokens>[^"]+) for "(?<scope>[^"]*)"$/.exec(outcome)?.groups;
+  if (values !== undefined) return { outcome: plain({ key: "inspector.outcome-tokens", values }), isEnglish: false };
+  return { outcome, isEnglish: true };
+}
 
 /** How many requests were refused, where the outcome does not say it; null: no more than that one. */
 const refusedWords = ({ refused, state }: FlowRow, lang: string): string | null =>
