@@ -102,6 +102,25 @@ describe.each(oneOfEachKind.filter(({ name }) => !["form-post", "saml-post"].inc
   });
 });
 
+test("in the inspector, addresses and rows keep to a line at 1280 pixels beside an unfolded form, and boxes keep their size at 360", async () => {
+  const linesOf = (selector: string): Promise<number[]> =>
+    window.evaluate(`[...document.querySelectorAll(${JSON.stringify(selector)})].map((one) => {
+      const range = document.createRange();
+      range.selectNodeContents(one);
+      return new Set([...range.getClientRects()].map(({ bottom }) => Math.round(bottom / 16))).size;
+    })`);
+  await window.setViewportSize({ width: 1280, height: 720 });
+  await window.goto(`${server.url}/inspector-clients-refused`);
+  expect(new Set(await linesOf(".clients td:nth-child(2) code"))).toEqual(new Set([1]));
+  await window.goto(`${server.url}/inspector-grants`);
+  expect(new Set(await linesOf(".grants td .state, .grants td .hint, .grants td code"))).toEqual(new Set([1]));
+  await window.setViewportSize({ width: 360, height: 720 });
+  await window.goto(`${turkish.url}/inspector-tokens-not-made`);
+  expect(
+    await window.evaluate("[...new Set([...document.querySelectorAll('.tick input')].map((one) => one.offsetWidth))]"),
+  ).toEqual([20]);
+});
+
 test("a brand is loaded and shown, has no axe violations in either theme, and a script in its logo does not run", async () => {
   complaints.length = 0;
   await window.setViewportSize({ width: 1280, height: 720 });
