@@ -52,6 +52,20 @@ test("a question that is longer than a line keeps its last word and (y/N) togeth
   expect(lines.some((line) => line.startsWith("discarded. (y/N)"))).toBe(true);
 });
 
+test.each([
+  "users remove nope",
+  "users ban nope",
+  "clients remove nope",
+  "clients rotate-secret nope",
+  "keys remove nope",
+  "revoke --user nope",
+])("%s: nobody is asked about what is not there", { tags: ["script"] }, async (words) => {
+  const { ended, screen } = onTerminal(words, await seeded());
+  expect(await ended).toBe(3);
+  expect(screen()).toMatch(/^Error: .*nope/);
+  expect(screen()).not.toContain("(y/N)");
+});
+
 test(
   "reset, import and users remove ask first: no leaves all as it is, yes does it",
   { tags: ["script"] },

@@ -1,7 +1,9 @@
+import { stripVTControlCharacters } from "node:util";
 import { Chalk } from "chalk";
 import { expect, test } from "vitest";
 import type { Invocation } from "../../src/cli/invocation.ts";
 import { listFlaws } from "../../src/cli/commands/faults.ts";
+import { fitted } from "../../src/cli/commands/status.ts";
 import { showProgress } from "../../src/cli/output/progress.ts";
 import { seedSummary } from "../../src/cli/commands/start/seed-summary.ts";
 import { cells, table } from "../../src/cli/output/table.ts";
@@ -26,6 +28,19 @@ test("a table cuts only columns that are not copied, and only to fit a terminal"
   const narrow = table(columns, rows, plain, 24);
   expect(narrow).toBe("ID        NAME\nuser-one  王小明 with a…\nb         🦊");
   expect(Math.max(...narrow.split("\n").map(cells))).toBeLessThanOrEqual(24);
+});
+
+test("what does not fit in the line of idp status goes below, whole", () => {
+  const parts = [
+    new Chalk({ level: 1 }).green("running"),
+    "http://localhost:4370",
+    "4 users",
+    "1 request in the ledger",
+  ];
+  const narrow = "running   http://localhost:4370   4 users\n          1 request in the ledger";
+  expect(stripVTControlCharacters(fitted(48, parts))).toBe(narrow);
+  expect(stripVTControlCharacters(fitted(Infinity, parts))).toBe(narrow.replace(/\n */, "   "));
+  expect(fitted(10, ["running", "http://localhost:4370"])).toBe("running\n          http://localhost:4370");
 });
 
 test("a text in the last column takes several lines beside the others, and lines of its own where it has no room", () => {

@@ -50,7 +50,8 @@ export async function rotateKeys(cli: Invocation, flags: OperationInput<"keys.ro
 /** `idp keys remove` */
 export async function removeKey(cli: Invocation, kid: string): Promise<Outcome> {
   const target = await findTarget(cli);
-  if (!(await confirmed(cli, `Remove key ${kid}? Tokens that it signed become invalid.`))) {
+  const isThere = (await target.call("keys.list", {})).some((key) => key.kid === kid);
+  if (isThere && !(await confirmed(cli, `Remove key ${kid}? Tokens that it signed become invalid.`))) {
     throw notConfirmed(`key ${kid} is not removed`);
   }
   await target.call("keys.remove", { id: kid });

@@ -2,6 +2,7 @@
  * cli/server: commands on a running server: status, stop, wait, open, issuer set; and exec, which runs one.
  */
 import { resolve } from "node:path";
+import { stripVTControlCharacters } from "node:util";
 import { OperationError } from "../../core/errors.ts";
 import { duration } from "../../core/time-words.ts";
 import type { OperationOutput } from "../../core/operations/table.ts";
@@ -10,6 +11,7 @@ import { failureOf } from "../failure.ts";
 import type { Invocation } from "../invocation.ts";
 import { answer, type Outcome } from "../output/print.ts";
 import { findTarget, startCommand, startHint, type Target } from "../target/target.ts";
+import { cells } from "../output/table.ts";
 import { count } from "../output/words.ts";
 import { type Declare, examples } from "../act.ts";
 
@@ -20,15 +22,28 @@ export async function status(cli: Invocation): Promise<Outcome> {
   if (target.server === null) return stopped(cli, await target.call("status", {}).catch(noData));
   const { server, ...found } = await target.call("status", {});
   return answer({ running: true, ...found, ...server }, (shown, style) =>
-    [
+    fitted(cli.width, [
       style.green("running"),
       shown.issuer,
       `pid ${shown.pid}`,
       `up ${duration((cli.now() - Date.parse(shown.startedAt ?? "")) / 1000)}`,
       ...counts(shown),
       ...(shown.clock === undefined ? [] : [style.yellow(`clock ${clockInWords(shown.clock)}`)]),
-    ].join("   "),
+    ]),
   );
+}
+
+/** The words "running" and "stopped" are as long, and what does not fit beside them goes below. */
+export function fitted(width: number, parts: readonly string[]): string {
+  const [gap, below] = ["   ", " ".repeat("running".length)];
+  const lines: string[] = [];
+  for (const part of parts) {
+    const line = [...lines.slice(-1), part].join(gap);
+    const fits = lines.length === 0 || cells(stripVTControlCharacters(line)) <= width;
+    if (fits) lines.splice(-1, 1, line);
+    else lines.push(below + gap + part);
+  }
+  return lines.join("\n");
 }
 
 type Counts = Readonly<Record<"users" | "clients" | "grants" | "faults" | "snapshots" | "requests", number>>;
@@ -58,13 +73,13 @@ async function ofStore(cli: Invocation, address: string, target: Target): Promis
   return answer(
     { running, ...what, store },
     (shown, style) =>
-      [
+      fitted(cli.width, [
         running ? style.green("running") : style.yellow("stopped"),
         `${shown.data} (PostgreSQL ${shown.store.version})`,
         count(shown.store.instances, "instance"),
         ...(found === null ? ["no data yet"] : counts(found)),
         ...(found?.clock === undefined ? [] : [style.yellow(`clock ${clockInWords(found.clock)}`)]),
-      ].join("   "),
+      ]),
     running
       ? {}
       : { failure: failureOf(new OperationError("no_server", `no instance runs on ${cli.place}`, { hint })) },
@@ -77,9 +92,10 @@ async function stopped(cli: Invocation, found: OperationOutput<"status"> | null)
   return answer(
     { running: false, ...what },
     (shown, style) =>
-      [style.yellow("stopped"), ...(found === null ? [cli.data, "no data yet"] : [shown.data, ...counts(found)])].join(
-        "   ",
-      ),
+      fitted(cli.width, [
+        style.yellow("stopped"),
+        ...(found === null ? [cli.data, "no data yet"] : [shown.data, ...counts(found)]),
+      ]),
     {
       failure: failureOf(new OperationError("no_server", `no server runs on ${cli.data}`, { hint })),
     },

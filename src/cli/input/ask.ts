@@ -210,9 +210,15 @@ export async function askSecret(cli: Invocation, message: string): Promise<strin
 /**
  * Whether to go on. A person is asked, unless `--yes` is given; if nobody can be asked, the command goes on.
  * @param byDefault what Enter alone says
+ * @param find throws where there is nothing to ask about
  */
-export async function confirmed(cli: Invocation, message: string, byDefault = false): Promise<boolean> {
+export async function confirmed(
+  cli: Invocation,
+  message: string,
+  { byDefault = false, find }: { readonly byDefault?: boolean; readonly find?: () => Promise<unknown> } = {},
+): Promise<boolean> {
   if (cli.yes || !cli.interactive) return true;
+  await find?.();
   const ask = await prompts(cli);
   // On a narrow terminal the question has several lines: with its mark before it, and (y/N) behind it.
   const shown = wrap(escapeLine(message), cli.width - "? ".length - " (y/N) ".length, "");

@@ -121,7 +121,7 @@ export function resolveScopes(
     const question = meant === undefined ? "" : `; did you mean ${meant}?`;
     throw new OAuthError("invalid_scope", `no scope in "${names.join(" ")}" is defined here${question}`, {
       rule: "RFC 6749 3.3",
-      fix: `define it under "scopes" in a fixture file, or ask for some of: ${defined.filter((name) => mayAsk(client, name)).join(" ")}`,
+      fix: `Define it under "scopes" in a fixture file, or ask for some of: ${defined.filter((name) => mayAsk(client, name)).join(" ")}`,
     });
   }
   const foreign = scopes.filter((name) => !mayAsk(client, name));

@@ -59,9 +59,9 @@ export async function showClient(
 export async function removeClient(cli: Invocation, name: string | undefined): Promise<Outcome> {
   const target = await findTarget(cli);
   const client_id = await clientOr(cli, target, name, ["idp", "clients", "remove", "CLIENT_ID"]);
+  const before = await target.call("clients.show", { client_id });
   if (!(await confirmed(cli, `Remove ${client_id}, with its grants?`)))
     throw notConfirmed(`${client_id} is not removed`);
-  const before = await target.call("clients.show", { client_id });
   await target.call("clients.remove", { client_id });
   return answer({ removed: client_id }, ({ removed }) => `Removed ${removed}, with its grants.`, {
     notes: ["Its tokens get 401 from now on.", ...(await fixtureNotes(target, { before })), target.where],
@@ -77,7 +77,8 @@ export async function rotateSecret(
   const client_secret = await readSecret(cli, flags.secretStdin, "secret");
   const target = await findTarget(cli);
   const client_id = await clientOr(cli, target, name, ["idp", "clients", "rotate-secret", "CLIENT_ID"]);
-  if (!(await confirmed(cli, `Rotate the secret of ${client_id}? The old one stops working at once.`))) {
+  const find = () => target.call("clients.show", { client_id });
+  if (!(await confirmed(cli, `Rotate the secret of ${client_id}? The old one stops working at once.`, { find }))) {
     throw notConfirmed("the secret stays");
   }
   const client = await target.call("clients.rotate-secret", { client_id, client_secret });

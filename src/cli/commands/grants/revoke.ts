@@ -29,7 +29,11 @@ export async function revoke(
   const selection = named ? flags : { grant: await grantOr(cli, target, given, example, "active") };
   if (named && (user === undefined || client === undefined)) {
     const whose = `${user ?? "all users"} for ${client ?? "all clients"}`;
-    if (!(await confirmed(cli, `Revoke the grants of ${whose}?`))) throw notConfirmed("nothing was revoked");
+    const find = async (): Promise<void> => {
+      if (user !== undefined) await target.call("users.show", { username: user });
+      if (client !== undefined) await target.call("clients.show", { client_id: client });
+    };
+    if (!(await confirmed(cli, `Revoke the grants of ${whose}?`, { find }))) throw notConfirmed("nothing was revoked");
   }
   const result = await target.call("revoke", selection);
   const isOfSaml =

@@ -97,7 +97,8 @@ async function removeUsers(cli: Invocation, given: readonly string[]): Promise<O
   const target = await findTarget(cli);
   const usernames = await usersOr(cli, target, given, ["idp", "users", "remove", "USERNAME"]);
   const who = usernames.join(", ");
-  if (!(await confirmed(cli, `Remove ${who}, with their grants and sessions?`))) {
+  const find = () => Promise.all(usernames.map((username) => target.call("users.show", { username })));
+  if (!(await confirmed(cli, `Remove ${who}, with their grants and sessions?`, { find }))) {
     throw notConfirmed(`${who} ${usernames.length === 1 ? "is" : "are"} not removed`);
   }
   for (const username of usernames) await target.call("users.remove", { username });

@@ -25,7 +25,8 @@ async function changeStatus(
   const usernames = await usersOr(cli, target, given, ["idp", "users", change, "USERNAME"]);
   const question = questions[change];
   const who = usernames.join(", ");
-  if (question !== null && !(await confirmed(cli, `Ban ${who}? ${question}`))) {
+  const find = () => Promise.all(usernames.map((username) => target.call("users.show", { username })));
+  if (question !== null && !(await confirmed(cli, `Ban ${who}? ${question}`, { find }))) {
     throw notConfirmed(`${who} ${usernames.length === 1 ? "is" : "are"} not banned`);
   }
   const changed: StatusChange[] = [];
