@@ -11,7 +11,10 @@ export const maxDepth = deepest;
 /** The problem of an empty file. */
 export const emptyFile = "the file is empty; write {} for no fixtures";
 
-/** A value of a file with its place; offsets count UTF-16 units from 0. */
+/**
+ * A value of a file with its place; offsets count UTF-16 units from 0. The fields of an object are a map, because a file may have as many wrong
+ * keys as it likes: a search among all fields for each of them would cost the square.
+ */
 export interface Located {
   readonly start: number;
   readonly fields?: Map<string, { readonly keyStart: number; readonly value: Located }>;
@@ -29,6 +32,63 @@ export interface RepeatedKey {
 export interface Position {
   readonly line: number;
   readonly column: number;
+}
+
+/** The positions of a whole file. */
+export interface LocatedFile {
+  readonly root: Located | undefined;
+  readonly repeated: readonly RepeatedKey[];
+}
+
+/** Collects the positions while a parser walks through a file. */
+export class Locator implements LocatedFile {
+  root: Located | undefined;
+  readonly repeated: RepeatedKey[] = [];
+  /** The collections that have not ended, and the field of each that was read last. */
+  readonly #open: { readonly node: Located; name: string; keyStart: number | null }[] = [];
+
+  /** Whether what comes next is the name of a field. */
+  get expectsName(): boolean {
+    const around = this.#open.at(-1);
+    return around?.node.fields !== undefined && around.keyStart === null;
+  }
+
+  /** @param mayRepeat whether the field may occur twice in its object */
+  addName(name: string, start: number, mayRepeat = false): void {
+    const around = this.#open.at(-1);
+    if (around === undefined) return;
+    const first = around.node.fields?.get(name);
+    if (first !== undefined && !mayRepeat)
+      this.repeated.push({ path: [...this.#path(), name], start, firstStart: first.keyStart });
+    around.name = name;
+    around.keyStart = start;
+  }
+
+  /** @param node undefined: the value has no characters of its own, and is where its field or list begins */
+  addValue(node: Located | undefined): void {
+    const around = this.#open.at(-1);
+    if (around === undefined) this.root ??= node;
+    else if (around.node.items !== undefined) around.node.items.push(node ?? around.node);
+    else if (around.keyStart !== null) {
+      const { name, keyStart } = around;
+      around.node.fields?.set(name, { keyStart, value: node ?? { start: keyStart } });
+      around.keyStart = null;
+    }
+  }
+
+  /** What comes next is in this list or object, until `end`. */
+  begin(node: Located): void {
+    this.#open.push({ node, name: "", keyStart: null });
+  }
+
+  end(): void {
+    this.#open.pop();
+  }
+
+  /** The path of the innermost collection. */
+  #path(): Path {
+    return this.#open.slice(0, -1).map(({ node, name }) => (node.items === undefined ? name : node.items.length - 1));
+  }
 }
 
 /**
