@@ -20,7 +20,7 @@ export const timeOf = ({ ahead, frozenAt }: Moved, base: number): number => froz
 
 /**
  * The time that the server decides by. A tester may move it. Whatever was revoked stays
- * revoked, whichever way the clock moves (see `era.ts`). testing/move-clock.ts has the operations.
+ * revoked, whichever way the clock moves (see `era.ts`). controls/move-clock.ts has the operations.
  */
 export interface Clock {
   /** Milliseconds since 1970. */

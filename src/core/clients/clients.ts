@@ -65,7 +65,7 @@ const defaultGrantTypes: readonly string[] = ["authorization_code", "refresh_tok
 export const grantTypesOf = (client: Stated<"grant_types" | "saml">): readonly string[] =>
   client.grant_types ?? (client.saml === undefined ? defaultGrantTypes : []);
 
-/** Whether the client may use this grant type. Each endpoint that begins one asks; `metadata/rules.ts` says what a client may register. */
+/** Whether the client may use this grant type. Each endpoint that begins one asks; `client-metadata/rules.ts` says what a client may register. */
 export const mayUse = (client: Client, grantType: string): boolean => grantTypesOf(client).includes(grantType);
 
 /** PKCE is mandatory for public clients (RFC 9700 2.1.1) and where the client says so. */

@@ -17,7 +17,7 @@ const counter = (name: string, min: number, max: number) => {
 
 const [latestTime, latestEnd] = [Date.parse("9999-12-31T00:00:00Z"), Date.parse("9995-01-01T00:00:00Z")];
 
-/** A time in milliseconds since 1970. The clock shows at most the year 9979 (`testing/move-clock.ts`), and nothing lives for longer than ten years. */
+/** A time in milliseconds since 1970. The clock shows at most the year 9979 (`controls/move-clock.ts`), and nothing lives for longer than ten years. */
 const milliseconds = (name: string) => {
   const error = `${name} must be a time in milliseconds, from 0 to ${latestTime}`;
   return z.number({ error }).min(0, { error }).max(latestTime, { error });
