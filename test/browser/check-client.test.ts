@@ -1,19 +1,18 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo, LookupFunction } from "node:net";
-import { setTimeout as wait } from "node:timers/promises";
 import { expect, onTestFinished, test, vi } from "vitest";
 import type { Browser, Places } from "../../src/client/app-check/browser.ts";
 import { casesFor } from "../../src/client/app-check/cases/list.ts";
 import { chromiumBrowser } from "../../src/client/app-check/chromium.ts";
 import { checkApp } from "../../src/client/app-check/run.ts";
 import { smallBrowser } from "../../src/client/app-check/small-browser.ts";
-import { launchChromium as launchBound } from "../../src/cli/commands/check/chromium.ts";
+import { launchChromium as launchBound } from "../../src/cli/commands/check/browsers.ts";
 import { controlOf } from "../../src/cli/commands/check/control.ts";
 import { nearLookup } from "../../src/cli/commands/check/flags.ts";
 import type { Invocation } from "../../src/cli/invocation.ts";
 import { createIdp } from "../../src/index.ts";
-import { randomText } from "../../src/serve/random.ts";
+import { checkRun } from "../helpers/check-run.ts";
 import { atEnd } from "../helpers/at-end.ts";
 import { CarefulApp, serveApp } from "../helpers/careful-app.ts";
 import { preparedChromium, sharedChromium } from "../helpers/chromium.ts";
@@ -83,9 +82,8 @@ async function verdicts(
     {
       app: { start: `${url}/login`, signedIn: `${url}/me`, signedInText, signOut: null, within: 2000, lookup },
       control: controlOf({ url: idp.issuer, adminToken: idp.adminToken }, people),
-      ...{ wait, now: Date.now, random: randomText, restart: null, onResult: () => undefined },
+      ...{ ...checkRun, closeLimit: 5000 },
       newBrowser: () => newBrowser(places),
-      ...{ accepted: new Map(), startLimit: 0, caseLimit: 60_000, closeLimit: 5000 },
     },
     casesFor(null).filter(({ name }) => names.includes(name)),
   );

@@ -7,6 +7,7 @@ import { apiControlOf } from "../../src/cli/commands/check/api-control.ts";
 import { nearLookup, requireNear } from "../../src/cli/commands/check/flags.ts";
 import { Opened } from "../../src/cli/commands/check/opened.ts";
 import { createIdp } from "../../src/index.ts";
+import { checkRun } from "../helpers/check-run.ts";
 import { CarefulApi, serveApi, type ApiConfig, type ApiNeglect } from "../helpers/careful-api.ts";
 import { atEnd } from "../helpers/at-end.ts";
 
@@ -61,13 +62,13 @@ async function check(
       {
         api: { url, method: mcp ? "POST" : "GET", needsScope, dpop, mcp },
         control: await apiControlOf(server, people, tokens, opened),
-        ...{ restart: restarts ? start : null, lookup: nearLookup(undefined), accepted: new Map() },
+        ...{ ...checkRun, restart: restarts ? start : null, lookup: nearLookup(undefined) },
         onResult: ({ name }) => shown.push(name),
         mayRead: (address) => {
           requireNear(address, undefined);
         },
         // Nothing has to wait: this API fetches keys as often as it needs them.
-        ...{ now: Date.now, wait: () => Promise.resolve(), startLimit: 30_000, caseLimit: 60_000 },
+        wait: () => Promise.resolve(),
       },
       casesFor({ needsScope, dpop, mcp }).filter(({ name }) => isMeant(name)),
     );

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { beforeAll, expect, test } from "vitest";
-import { browsersOf } from "../../src/cli/commands/check/check-client.ts";
+import { browsersOf } from "../../src/cli/commands/check/browsers.ts";
 import { nearLookup } from "../../src/cli/commands/check/flags.ts";
 import { leaverControl } from "../../src/cli/commands/check/leaver/control.ts";
 import { Opened } from "../../src/cli/commands/check/opened.ts";
@@ -12,6 +12,7 @@ import { signalNames, type Signal } from "../../src/client/leaver-check/signals.
 import type { RunResult } from "../../src/client/verdicts/run.ts";
 import type { Idp } from "../../src/index.ts";
 import type { Client } from "../../src/store/store.ts";
+import { checkRun } from "../helpers/check-run.ts";
 import { serve } from "../helpers/app.ts";
 import { leaverApp, type LeaverApp, type LeaverAppOptions } from "../helpers/leaver-app.ts";
 
@@ -86,13 +87,12 @@ async function check({
   try {
     const result = await checkLeaver(
       {
-        ...{ control, newBrowser, now, wait, signals, accepted: new Map(), caseLimit: 60_000 },
+        ...{ ...checkRun, control, newBrowser, now, wait, signals },
         ...{ api: api === true ? `${app.url}/api` : null, other: user === undefined ? await control.enter() : "alice" },
         app: { ...flags, signedInText: null, signOut: null, within: within * 1000, lookup },
         ...{ isTogether: user === undefined, isSilenceNamed: options.isSilenceNamed ?? signals.length === 1 },
         isEnded: () => opened.isClosed,
         onWait: () => options.onWait?.(opened, app),
-        onResult: () => undefined,
       },
       cases,
     );

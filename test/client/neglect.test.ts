@@ -4,7 +4,8 @@ import { allCases } from "../../src/client/app-check/cases/list.ts";
 import { noticed, type Case } from "../../src/client/verdicts/case.ts";
 import { flawList } from "../../src/core/controls/faults/flaw-list.ts";
 import type { Neglect } from "../helpers/careful-app.ts";
-import { caseLimit, checkedApp, named } from "../helpers/checked-app.ts";
+import { checkRun } from "../helpers/check-run.ts";
+import { checkedApp, named } from "../helpers/checked-app.ts";
 
 /** `idp check client` on an app that neglects something: exactly that goes unnoticed. */
 
@@ -123,7 +124,7 @@ test("a case that never ends, and a browser that never closes, take no more than
   const [base] = allCases;
   const never = (): Promise<never> => new Promise(() => undefined);
   // Its limit is a tenth of a second, so that the test need not wait for the usual one.
-  const hangs = { ...base, name: "hangs", waits: 100 - caseLimit, run: never } as Case<Attempt>;
+  const hangs = { ...base, name: "hangs", waits: 100 - checkRun.caseLimit, run: never } as Case<Attempt>;
   const result = await check([hangs], [], {}, { close: never });
   expect(result.cases.map(({ verdict }) => verdict)).toEqual(["works", "not-reached", "works"]);
   expect(result.cases[1]?.did).toBe("the case did not end within 1 s");

@@ -1,4 +1,3 @@
-import { setTimeout as delay } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { nearLookup } from "../../src/cli/commands/check/flags.ts";
 import { allCases, page } from "../../src/client/scim-check/cases/list.ts";
@@ -6,7 +5,7 @@ import { otherTenant } from "../../src/client/scim-check/cases/protocol.ts";
 import { scimCheck, type ScimCase } from "../../src/client/scim-check/run.ts";
 import type { RunResult } from "../../src/client/verdicts/run.ts";
 import { profileNames, type Profile } from "../../src/scim/profiles.ts";
-import { randomText } from "../../src/serve/random.ts";
+import { checkRun } from "../helpers/check-run.ts";
 import { scimServer, type ScimServer, type Weakness } from "../helpers/scim-server.ts";
 
 /** `idp check scim` on a SCIM server with one weakness: exactly its case goes unnoticed. */
@@ -26,8 +25,7 @@ async function check(weaknesses: readonly Weakness[], cases: readonly ScimCase[]
   app.users.set("7", { id: "7", tenant: "one", userName: "alice@example.test", active: true });
   const { people, run } = scimCheck({
     ...{ app: { url: app.url, token: app.token }, otherToken, keeps, lookup: nearLookup(undefined) },
-    ...{ accepted: new Map(), onResult: () => undefined, now: Date.now, wait: delay, random: randomText },
-    caseLimit: 60_000,
+    ...checkRun,
   });
   const result = await run(cases);
   await people.close();
@@ -140,8 +138,7 @@ test("a server that fails, is busy, or is gone: never noticed", async () => {
   const run = async (name: string): Promise<RunResult> => {
     const check = scimCheck({
       ...{ app: { url: app.url, token: app.token }, otherToken: null, keeps: false, lookup: nearLookup(undefined) },
-      ...{ accepted: new Map(), onResult: () => undefined, now: Date.now, wait: () => Promise.resolve() },
-      ...{ random: randomText, caseLimit: 60_000 },
+      ...{ ...checkRun, wait: () => Promise.resolve() },
     });
     const result = await check.run(allCases.filter((one) => one.name === name));
     await check.people.close();

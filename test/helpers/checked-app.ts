@@ -8,12 +8,9 @@ import type { RunResult } from "../../src/client/verdicts/run.ts";
 import { controlOf } from "../../src/cli/commands/check/control.ts";
 import { nearLookup } from "../../src/cli/commands/check/flags.ts";
 import { createIdp } from "../../src/index.ts";
-import { randomText } from "../../src/serve/random.ts";
 import { atEnd } from "./at-end.ts";
 import { CarefulApp, serveApp, type AppConfig, type Neglect } from "./careful-app.ts";
-
-/** Milliseconds that a case may take. */
-export const caseLimit = 60_000;
+import { checkRun } from "./check-run.ts";
 
 /** The time between two fetches of the keys, in milliseconds, is ignored: this app never waits. */
 const wait = (milliseconds: number): Promise<unknown> => delay(milliseconds < 10_000 ? milliseconds : 0);
@@ -79,9 +76,8 @@ export async function checkedApp(): Promise<CheckNeglects> {
           signOut: `${url}/logout`,
           ...{ within: 300, lookup },
         },
-        ...{ control, wait, now: Date.now, random: randomText, restart: start, onResult: () => undefined },
+        ...{ ...checkRun, control, wait, restart: start, closeLimit: 100 },
         newBrowser: () => Promise.resolve({ ...smallBrowser(places), ...browser }),
-        ...{ accepted: new Map(), startLimit: 30_000, caseLimit, closeLimit: 100 },
       },
       cases,
     );

@@ -12,6 +12,7 @@ import type { SamlFields } from "../../src/core/service-providers/schema.ts";
 import { createIdp } from "../../src/index.ts";
 import { atEnd } from "./at-end.ts";
 import { serveApp } from "./careful-app.ts";
+import { checkRun } from "./check-run.ts";
 import { CarefulSp, type SpConfig } from "./careful-sp.ts";
 
 /** What makes the service provider under test. */
@@ -56,7 +57,7 @@ export async function checkedSp(): Promise<(cases: readonly Case<Attempt>[], set
       return await checkSp(
         {
           app: { start: `${url}/login`, signedIn: `${url}/me`, who: `${url}/me`, noUnsolicited: false, lookup, ...app },
-          ...{ control, accepted: new Map(), caseLimit: 60_000, closeLimit: 100, onResult: () => undefined },
+          ...{ ...checkRun, control, closeLimit: 100 },
           newBrowser: ({ person = people.user, cancels = false }) =>
             newBrowser({
               ...{ issuer: idp.issuer, redirectUris: control.acs().map((one) => one.url) },

@@ -1,6 +1,6 @@
 import type { LookupFunction } from "node:net";
-import type { Case, CaseResult } from "../verdicts/case.ts";
-import { runCases, type RunResult } from "../verdicts/run.ts";
+import type { Case } from "../verdicts/case.ts";
+import { runCases, type CheckRun, type RunResult } from "../verdicts/run.ts";
 import { Problem } from "../check.ts";
 import { send, type Outgoing, type Reply } from "../http.ts";
 import type { Api, Attempt, Change } from "./attempt.ts";
@@ -11,23 +11,13 @@ import { challengesOf } from "./judge.ts";
 
 /** Runs the cases of `idp check api`. */
 
-export interface ApiRun {
+export interface ApiRun extends CheckRun {
   readonly api: Api;
   readonly control: ApiControl;
-  /** Starts the API again: why it does not answer, or null. Null: it was not started by this command. */
-  readonly restart: (() => Promise<string | null>) | null;
   /** Resolves the names of the API, and refuses addresses that may not be reached. */
   readonly lookup: LookupFunction;
   /** Whether the document of an MCP server may be read there. @throws {Problem} */
   readonly mayRead: (url: string) => void;
-  readonly accepted: ReadonlyMap<string, string>;
-  readonly onResult: (result: CaseResult) => void;
-  readonly now: () => number;
-  readonly wait: (milliseconds: number) => Promise<unknown>;
-  /** Milliseconds that the API may take to start. */
-  readonly startLimit: number;
-  /** Milliseconds that a case may take, beside what it has to wait for. */
-  readonly caseLimit: number;
 }
 
 /** Milliseconds after which the rest of a body is left: an MCP server may answer with a stream. */
@@ -59,11 +49,10 @@ export function checkApi(run: ApiRun, cases: readonly Case<Attempt>[]): Promise<
     return request(requestFor(run, key, token, change, nonceParts()));
   }
 
-  return runCases({
-    ...{ control: controlCase, last: controlAgain, cases, accepted: run.accepted, onResult: run.onResult },
+  return runCases(run, {
+    ...{ control: controlCase, last: controlAgain, cases },
     broken: "the API does not let a good token in any more",
     didLast: "let a good token in at the end too",
-    limit: ({ restarts, waits = 0 }) => run.caseLimit + waits + (restarts === true ? run.startLimit : 0),
     attempt(one, verdicts, over) {
       let startFailure: string | null = null;
       return one.run({

@@ -4,28 +4,15 @@ import type { App, Attempt, Known } from "./attempt.ts";
 import type { Browser, Visit } from "./browser.ts";
 import type { Control } from "./control.ts";
 import { appStanding } from "./standing.ts";
-import { Problem } from "../check.ts";
-import { notReached, type Case, type CaseResult, type Finding } from "../verdicts/case.ts";
-import { runCases, type RunResult, type Verdicts } from "../verdicts/run.ts";
+import type { Case, Finding } from "../verdicts/case.ts";
+import { runCases, type CheckRun, type RunResult, type Verdicts } from "../verdicts/run.ts";
 
 /** Runs the cases of `idp check client`: each with its own browsers, and with the faults that it adds. */
 
-export interface AppRun {
+export interface AppRun extends CheckRun {
   readonly app: App;
   readonly control: Control;
   readonly newBrowser: () => Promise<Browser>;
-  /** Starts the app again: why it does not answer, or null. Null: it was not started by this command. */
-  readonly restart: (() => Promise<string | null>) | null;
-  /** Why a case may go unnoticed, by its name. */
-  readonly accepted: ReadonlyMap<string, string>;
-  readonly onResult: (result: CaseResult) => void;
-  readonly now: () => number;
-  readonly wait: (milliseconds: number) => Promise<unknown>;
-  readonly random: (bytes: number) => string;
-  /** Milliseconds that the app may take to start. */
-  readonly startLimit: number;
-  /** Milliseconds that a case may take, beside what it has to wait for. */
-  readonly caseLimit: number;
   /** Milliseconds that a browser may take to close. */
   readonly closeLimit: number;
 }
@@ -37,11 +24,10 @@ export async function checkApp(run: AppRun, cases: readonly Case<Attempt>[]): Pr
     ...{ signIns: [], samples: [], addresses: [] },
   };
   const browsers = browsersOf(run.closeLimit);
-  return runCases({
-    ...{ control: controlCase, last: controlCase, cases, accepted: run.accepted, onResult: run.onResult },
+  return runCases(run, {
+    ...{ control: controlCase, last: controlCase, cases },
     broken: "the app does not sign in any more",
     didLast: "signed in at the end too",
-    limit: ({ restarts, waits = 0 }) => run.caseLimit + waits + (restarts === true ? run.startLimit : 0),
     attempt: (one, verdicts, over) => attemptCase(run, known, one, verdicts, over, browsers),
     async tidy(one) {
       await browsers.closeAll();
@@ -94,7 +80,7 @@ async function attemptCase(
     for (const { url, isApp } of visit.steps) if (isApp) known.addresses.push(url);
     return visit;
   };
-  const tried = one.run({
+  return one.run({
     ...{ app, control, known, verdicts, now: run.now, wait: run.wait, random: run.random },
     canRestart: run.restart !== null,
     get startFailure() {
@@ -118,10 +104,6 @@ async function attemptCase(
     },
     requests: (mark) => control.requests(mark ?? begun),
     mark: () => markOf(control, known),
-  });
-  return tried.catch((error: unknown) => {
-    if (error instanceof Problem) return notReached(error.message);
-    throw error;
   });
 }
 

@@ -4,6 +4,7 @@ import { send } from "../http.ts";
 import type { App, AppStanding } from "../app-check/attempt.ts";
 import type { Browser, Visit } from "../app-check/browser.ts";
 import { appStanding } from "../app-check/standing.ts";
+import type { CheckRun } from "../verdicts/run.ts";
 
 /** Asks an app and an API as somebody who stays active does, until they refuse. */
 
@@ -27,12 +28,6 @@ interface Asked {
 }
 
 export type Place = () => Promise<Asked>;
-
-export interface Clock {
-  /** Milliseconds. */
-  readonly now: () => number;
-  readonly wait: (milliseconds: number) => Promise<unknown>;
-}
 
 /** A browser at `--signed-in`. @param stranger what somebody sees there who never signed in */
 export const sessionOf =
@@ -73,7 +68,7 @@ export async function measure(
   places: readonly Place[],
   within: number,
   isOver: () => boolean,
-  { now, wait }: Clock,
+  { now, wait }: Pick<CheckRun, "now" | "wait">,
 ): Promise<readonly Measured[]> {
   const began = now();
   const measured: Measured[] = places.map(() => ({ ms: null, isBroken: false, last: "sent no answer" }));

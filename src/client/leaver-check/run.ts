@@ -2,16 +2,16 @@ import { ending, whyNotBegun } from "../app-check/attempt.ts";
 import type { Browser } from "../app-check/browser.ts";
 import { claimsOf } from "../api-check/forge.ts";
 import { Problem } from "../check.ts";
-import { noticed, notReached, unnoticed, works, type CaseResult, type Finding } from "../verdicts/case.ts";
-import { runCases, type RunResult } from "../verdicts/run.ts";
+import { noticed, notReached, unnoticed, works, type Finding } from "../verdicts/case.ts";
+import { findingOf, runCases, type CheckRun, type RunResult } from "../verdicts/run.ts";
 import { controlCase, type LeaverAttempt, type LeaverCase, type Left } from "./cases.ts";
-import { apiOf, measure, sessionOf, type Clock, type Measured } from "./measure.ts";
+import { apiOf, measure, sessionOf, type Measured } from "./measure.ts";
 import { SignIns, type SignInRun } from "./sign-ins.ts";
 import type { LeaverControl, Signal } from "./signals.ts";
 
 /** Runs the cases of `idp check leaver`. The signals are measured all at once; the cases then wait for theirs. */
 
-export interface LeaverRun extends Clock, SignInRun {
+export interface LeaverRun extends CheckRun, SignInRun {
   /** An address of the API; null: none is checked. */
   readonly api: string | null;
   readonly signals: readonly Signal[];
@@ -20,14 +20,10 @@ export interface LeaverRun extends Clock, SignInRun {
   /** Whether `silence` is waited for as long as the others. */
   readonly isSilenceNamed: boolean;
   readonly control: LeaverControl;
-  readonly accepted: ReadonlyMap<string, string>;
-  readonly onResult: (result: CaseResult) => void;
   /** Gets the signals that still wait, now and then. */
   readonly onWait: (waiting: ReadonlySet<Signal>) => void;
   /** Whether the check was interrupted. */
   readonly isEnded: () => boolean;
-  /** Milliseconds that a case may take, beside what it has to wait for. */
-  readonly caseLimit: number;
 }
 
 /** Somebody who signed in twice, and is about to leave. */
@@ -40,17 +36,20 @@ interface Prepared {
 
 export async function checkLeaver(run: LeaverRun, cases: readonly LeaverCase[]): Promise<RunResult> {
   const check = new LeaverCheck(run);
-  const { signals, isTogether, app, caseLimit } = run;
-  const waits = app.within * (isTogether ? 1 : signals.length);
+  const { signals, isTogether, app } = run;
+  // The first case that asks for a signal waits for all of them.
+  const caseLimit = (run.caseLimit + app.within) * (isTogether ? 1 : signals.length);
   try {
-    return await runCases<LeaverAttempt>({
-      ...{ control: controlCase, last: controlCase, cases, accepted: run.accepted, onResult: run.onResult },
-      broken: "the app does not sign in any more",
-      didLast: "signed in at the end too",
-      limit: () => caseLimit * (isTogether ? 1 : signals.length) + waits,
-      attempt: (one) => one.run(check),
-      tidy: () => Promise.resolve(null),
-    });
+    return await runCases<LeaverAttempt>(
+      { ...run, caseLimit },
+      {
+        ...{ control: controlCase, last: controlCase, cases },
+        broken: "the app does not sign in any more",
+        didLast: "signed in at the end too",
+        attempt: (one) => one.run(check),
+        tidy: () => Promise.resolve(null),
+      },
+    );
   } finally {
     await check.close();
   }
@@ -224,11 +223,7 @@ interface Api {
 const hasExpired = (token: string, now: number): boolean => Number(claimsOf(token)["exp"]) * 1000 <= now;
 
 /** A problem becomes a finding. */
-const settled = <T>(work: Promise<T>): Promise<T | Finding> =>
-  work.catch((error: unknown) => {
-    if (error instanceof Problem) return notReached(error.message);
-    throw error;
-  });
+const settled = <T>(work: Promise<T>): Promise<T | Finding> => work.catch(findingOf);
 
 const settledText = (work: Promise<string | null>): Promise<string | null> =>
   work.catch((error: unknown) => {

@@ -4,8 +4,8 @@ import type { ScimToken } from "../../scim/sending.ts";
 import { idIn } from "../../scim/resource.ts";
 import { isGood } from "../../scim/answer.ts";
 import { Problem } from "../check.ts";
-import { notReached, type Case, type CaseResult, type Finding } from "../verdicts/case.ts";
-import { runCases, type RunResult, type Verdicts } from "../verdicts/run.ts";
+import type { Case, Finding } from "../verdicts/case.ts";
+import { findingOf, runCases, type CheckRun, type RunResult, type Verdicts } from "../verdicts/run.ts";
 import { askerOf, withoutTokens, type ScimApp } from "./app.ts";
 import { answered, type Attempt, type Known } from "./attempt.ts";
 import { control } from "./cases/control.ts";
@@ -18,7 +18,7 @@ export interface ScimCase extends Case<Attempt> {
   readonly profile?: Profile;
 }
 
-export interface ScimRun {
+export interface ScimRun extends CheckRun {
   readonly app: ScimApp;
   /** Of another tenant of the app; null: none was given. */
   readonly otherToken: ScimToken | null;
@@ -26,13 +26,6 @@ export interface ScimRun {
   readonly keeps: boolean;
   /** Resolves the name of the app, and refuses addresses that may not be reached. */
   readonly lookup: LookupFunction;
-  readonly accepted: ReadonlyMap<string, string>;
-  readonly onResult: (result: CaseResult) => void;
-  readonly now: () => number;
-  readonly wait: (milliseconds: number) => Promise<unknown>;
-  readonly random: (bytes: number) => string;
-  /** Milliseconds that a case may take, beside what it has to wait for. */
-  readonly caseLimit: number;
 }
 
 /** A check that was begun: its result, and what removes the users and groups that are left of it. */
@@ -79,11 +72,10 @@ export function scimCheck(run: ScimRun): ScimCheck {
   return {
     people,
     run: (cases) =>
-      runCases<Attempt>({
-        ...{ control, last: control, cases, accepted: run.accepted, onResult: run.onResult },
+      runCases<Attempt>(run, {
+        ...{ control, last: control, cases },
         broken: "the app does not create, show and remove a user any more",
         didLast: "created, showed and removed a user at the end too",
-        limit: ({ waits = 0 }) => run.caseLimit + waits,
         attempt: (one, verdicts, over) =>
           one
             .run(attemptOf(one, verdicts, over))
@@ -95,12 +87,6 @@ export function scimCheck(run: ScimRun): ScimCheck {
         },
       }),
   };
-}
-
-/** Without an answer that a case needs, it says nothing. */
-function findingOf(error: unknown): Finding {
-  if (error instanceof Problem) return notReached(error.message);
-  throw error;
 }
 
 /** An app may repeat the token wherever it likes. */

@@ -1,9 +1,8 @@
 import type { Browser } from "../app-check/browser.ts";
 import { browsersOf, markOf } from "../app-check/run.ts";
 import { appStanding } from "../app-check/standing.ts";
-import { Problem } from "../check.ts";
-import { notReached, type Case, type CaseResult, type Finding } from "../verdicts/case.ts";
-import { runCases, type RunResult, type Verdicts } from "../verdicts/run.ts";
+import type { Case, Finding } from "../verdicts/case.ts";
+import { runCases, type CheckRun, type RunResult, type Verdicts } from "../verdicts/run.ts";
 import type { App, Attempt, Known, Somebody } from "./attempt.ts";
 import { control as controlCase, controlAttacker } from "./cases/control.ts";
 import type { SpControl } from "./control.ts";
@@ -11,15 +10,10 @@ import { shownBy } from "./who.ts";
 
 /** Runs the cases of `idp check sp`: each with its own browsers, and with the faults that it adds. */
 
-export interface SpRun {
+export interface SpRun extends CheckRun {
   readonly app: App;
   readonly control: SpControl;
   readonly newBrowser: (somebody: Somebody) => Promise<Browser>;
-  /** Why a case may go unnoticed, by its name. */
-  readonly accepted: ReadonlyMap<string, string>;
-  readonly onResult: (result: CaseResult) => void;
-  /** Milliseconds that a case may take. */
-  readonly caseLimit: number;
   /** Milliseconds that a browser may take to close. */
   readonly closeLimit: number;
 }
@@ -36,7 +30,7 @@ export async function checkSp(run: SpRun, cases: readonly Case<Attempt>[]): Prom
 
   async function attempt(one: Case<Attempt>, verdicts: Verdicts, over: AbortSignal): Promise<Finding> {
     const begun = await markOf(control, known);
-    const tried = one.run({
+    return one.run({
       ...{ app, control, known, verdicts },
       async newBrowser(somebody = {}) {
         over.throwIfAborted();
@@ -58,18 +52,12 @@ export async function checkSp(run: SpRun, cases: readonly Case<Attempt>[]): Prom
       requests: (mark) => control.requests(mark ?? begun),
       mark: () => markOf(control, known),
     });
-    return tried.catch((error: unknown) => {
-      if (error instanceof Problem) return notReached(error.message);
-      throw error;
-    });
   }
 
-  return runCases({
-    ...{ control: controlCase, alsoFirst: [controlAttacker], last: controlCase, cases },
-    ...{ accepted: run.accepted, onResult: run.onResult, attempt },
+  return runCases(run, {
+    ...{ control: controlCase, alsoFirst: [controlAttacker], last: controlCase, cases, attempt },
     broken: "the app does not sign in any more",
     didLast: "signed in at the end too",
-    limit: ({ waits = 0 }) => run.caseLimit + waits,
     async tidy() {
       await browsers.closeAll();
       await control.removeFaults();

@@ -70,6 +70,9 @@ export interface CaseResult extends CaseText {
   readonly accepted?: string;
 }
 
+/** A case that went unnoticed, and was not accepted. */
+export const isOpen = ({ verdict, accepted }: CaseResult): boolean => verdict === "unnoticed" && accepted === undefined;
+
 /** @param instead where something else happened than the case says */
 export const unnoticed = (did: string, instead: Pick<Finding, "mustNot" | "fix"> = {}): Finding => ({
   verdict: "unnoticed",

@@ -58,8 +58,17 @@ export async function ownServer(
   return { server, ...(await peopleOf(server, idp.issuer, flags, subject)), isOwn: true, env };
 }
 
+/** The issuer of an app: of the server that the check starts for it, or of the running one. @throws {OperationError} no_server, usage, not_found */
+export const appPlace = (
+  cli: Invocation,
+  flags: CommonFlags,
+  { command, opened }: { readonly command: readonly string[] | null; readonly opened: Opened },
+  subject: Subject,
+): Promise<CheckPlace> =>
+  command === null ? runningServer(cli, flags, opened, subject) : ownServer(cli, flags, opened, subject);
+
 /** The name of the issuer on a running server, and of the snapshot of it: `check-client`, `check-sp`. */
-const ownNameOf = ({ command }: Subject): string => command.replace(" ", "-");
+const ownNameOf = ({ name }: Subject): string => `check-${name}`;
 
 /**
  * A client of the running server, or without a named client an own issuer on that server.
@@ -166,7 +175,7 @@ export async function peopleOf(
   subject: Subject,
 ): Promise<Pick<CheckPlace, "issuer" | "client" | "user">> {
   const clients = await callServer(server, "clients.list", {});
-  const isSaml = subject.command === "check sp";
+  const isSaml = subject.name === "sp";
   const likely = isSaml ? () => samlClientAmong(clients, undefined) : likelyClient;
   const client =
     flags.client === undefined ? likely(clients) : clients.find(({ client_id: id }) => id === flags.client);

@@ -1,8 +1,8 @@
-import type { CaseResult } from "../../../client/verdicts/case.ts";
+import { isOpen, type CaseResult } from "../../../client/verdicts/case.ts";
 import type { RunResult } from "../../../client/verdicts/run.ts";
 import { escapeText } from "../../../text/escape.ts";
 import { cannotBeWritten, putFile } from "../../output/put-file.ts";
-import { isFailedControl, isOpen, sumOf } from "./result.ts";
+import { isFailedControl, sumOf } from "./result.ts";
 import type { Subject } from "./subject.ts";
 
 /**
@@ -35,11 +35,11 @@ const isFailure = (one: CaseResult): boolean => isOpen(one) || isFailedControl(o
 const isSkipped = (one: CaseResult): boolean =>
   !isFailure(one) && (one.verdict.startsWith("not-") || one.accepted !== undefined);
 
-function junitCase({ command, it }: Subject, one: CaseResult): string {
+function junitCase({ name: checked, it }: Subject, one: CaseResult): string {
   const { name, verdict, did, mustNot, should, paragraph, fix, accepted, lockedOutAfterMs } = one;
   const place = name.includes(".") ? `.${name.replace(/\..*/, "")}` : "";
   const time = typeof lockedOutAfterMs === "number" ? ` time="${lockedOutAfterMs / 1000}"` : "";
-  const open = `  <testcase classname="${xml(`${command.replace(" ", "-")}${place}`)}" name="${xml(name)}"${time}`;
+  const open = `  <testcase classname="${xml(`check-${checked}${place}`)}" name="${xml(name)}"${time}`;
   const detail = `${it} ${did}\nIt should ${should} (${paragraph})\nChange: ${fix}`;
   if (isFailure(one)) {
     const message = verdict === "unnoticed" ? mustNot : did;
@@ -55,7 +55,7 @@ function junit(subject: Subject, { cases }: RunResult): string {
   const skipped = cases.filter(isSkipped).length;
   return [
     '<?xml version="1.0" encoding="UTF-8"?>',
-    `<testsuite name="idp ${subject.command}" tests="${cases.length}" failures="${failures}" errors="0" skipped="${skipped}">`,
+    `<testsuite name="idp check ${subject.name}" tests="${cases.length}" failures="${failures}" errors="0" skipped="${skipped}">`,
     ...cases.map((one) => junitCase(subject, one)),
     "</testsuite>",
     "",
@@ -64,7 +64,7 @@ function junit(subject: Subject, { cases }: RunResult): string {
 
 const cell = (text: string): string => escapeText(text.replaceAll(/\s+/g, " ")).replaceAll(/[\\|`*_<>[\]]/g, "\\$&");
 
-function markdown({ command, it }: Subject, { passed, cases, stale }: RunResult): string {
+function markdown({ name: checked, it }: Subject, { passed, cases, stale }: RunResult): string {
   const open = cases.filter(isOpen);
   const details = open.flatMap(({ name, mustNot, did, should, paragraph, fix }) => [
     `## ${cell(name)}`,
@@ -76,7 +76,7 @@ function markdown({ command, it }: Subject, { passed, cases, stale }: RunResult)
     "",
   ]);
   return [
-    `# idp ${command}: ${passed ? "passed" : "failed"}`,
+    `# idp check ${checked}: ${passed ? "passed" : "failed"}`,
     "",
     `${sumOf(cases)}.`,
     "",

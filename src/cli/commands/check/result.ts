@@ -1,4 +1,4 @@
-import type { CaseResult, Verdict } from "../../../client/verdicts/case.ts";
+import { isOpen, type CaseResult, type Verdict } from "../../../client/verdicts/case.ts";
 import type { RunResult } from "../../../client/verdicts/run.ts";
 import { OperationError } from "../../../core/errors.ts";
 import type { Hint } from "../../../core/hint.ts";
@@ -47,9 +47,6 @@ const words: Readonly<Record<Verdict, string>> = {
   "not-reached": "not reached",
 };
 
-/** A case that went unnoticed, and was not accepted. */
-export const isOpen = ({ verdict, accepted }: CaseResult): boolean => verdict === "unnoticed" && accepted === undefined;
-
 /** A control that did not work. */
 export const isFailedControl = ({ name, verdict }: CaseResult): boolean =>
   name.startsWith("control") && verdict === "not-reached";
@@ -94,16 +91,16 @@ export const lastWords = ({ it }: Subject, output: readonly string[]): string | 
   output.length === 0 ? null : [`${capital(it)} printed last:`, ...output.map((line) => `  ${line}`)].join("\n");
 
 /** What a team writes down to leave these cases as they are. */
-const acceptable = ({ command }: Subject, open: readonly CaseResult[]): string =>
+const acceptable = ({ name: checked }: Subject, open: readonly CaseResult[]): string =>
   [
     "To accept what stays as it is, write your reasons into idp.check.yaml:",
-    `  ${command.replace("check ", "")}:`,
+    `  ${checked}:`,
     "    accept:",
     ...open.map(({ name }) => `      ${name}: why`),
   ].join("\n");
 
 /** What one command adds to the result. */
-interface More {
+export interface AddedToOutcome {
   /** What lets the control work, where that is known. */
   readonly remedy?: Hint | null;
   /** Members of the document. */
@@ -117,7 +114,7 @@ export function outcomeOf(
   subject: Subject,
   result: RunResult,
   app: AppProcess | null,
-  { remedy = null, fields = {}, notes = [] }: More = {},
+  { remedy = null, fields = {}, notes = [] }: AddedToOutcome = {},
 ): Outcome {
   const { passed, cases, stale } = result;
   const open = cases.filter(isOpen);

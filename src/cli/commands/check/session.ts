@@ -1,15 +1,22 @@
+import type { LookupFunction } from "node:net";
 import { constants } from "node:os";
+import { setTimeout as wait } from "node:timers/promises";
+import type { CheckRun, RunResult } from "../../../client/verdicts/run.ts";
 import { OperationError } from "../../../core/errors.ts";
+import { randomText } from "../../../serve/random.ts";
 import { foreignCommand, ownWords, type TypedCommand } from "../../input/foreign-command.ts";
 import type { Invocation } from "../../invocation.ts";
-import type { Outcome } from "../../output/print.ts";
+import { say, type Outcome } from "../../output/print.ts";
 import { endWithShellOfNpm } from "../start/npm-shell.ts";
+import { acceptedOf } from "./accepted.ts";
 import { appProcess, waitForAnswer, type AppProcess, type Start, type StartCommand } from "./app-process.ts";
+import { checkAddresses, checkReport, nearLookup, type CommonFlags } from "./flags.ts";
 import { Opened } from "./opened.ts";
-import { lastWords } from "./result.ts";
+import { writeReport } from "./report.ts";
+import { caseLine, isFailedControl, lastWords, outcomeOf, type AddedToOutcome } from "./result.ts";
 import type { Subject } from "./subject.ts";
 
-/** A run of `idp check`: the command after `--`, its process, and the end of all that was opened. */
+/** The frame of every check: the command after `--`, its process, the run, its outcome, and the end of all that was opened. */
 
 /** The command after `--`; null without one. @throws {OperationError} usage */
 export function commandOf(typed: TypedCommand, { it }: Subject): StartCommand | null {
@@ -25,11 +32,73 @@ export function commandOf(typed: TypedCommand, { it }: Subject): StartCommand | 
   return program === "" ? null : [program, ...args];
 }
 
-/** Runs a check to its end, or to a signal. What it opened is closed either way. */
-export async function runUntilSignal(
+/** A check that was typed, once it is valid. */
+interface Typed {
+  readonly subject: Subject;
+  /** The command that starts the app or API; null: it runs already. */
+  readonly command: StartCommand | null;
+  readonly flags: CommonFlags;
+  /** The addresses that are checked, by the flags that name them. */
+  readonly addresses: Readonly<Record<string, string | undefined>>;
+}
+
+/** What a command of `idp check` works with while its check runs. */
+export interface Session {
+  readonly opened: Opened;
+  readonly command: StartCommand | null;
+  /** Resolves names, and refuses addresses that may not be reached. */
+  readonly lookup: LookupFunction;
+  /**
+   * Starts the app or API with this environment, or waits for the one that runs.
+   * @param what is said of the check: "as client demo-app of http://localhost:9000", or nothing
+   * @throws {OperationError} no_server if it never answers
+   */
+  readonly start: (env: NodeJS.ProcessEnv, address: string, what: string) => Promise<CheckRun>;
+}
+
+/** Milliseconds that a case may take, beside what it has to wait for. */
+const caseLimit = 60_000;
+
+/**
+ * The frame of every check: what was typed, its run, the report and the outcome.
+ * @param check runs the cases, and may add to the outcome
+ * @throws {OperationError} usage, invalid
+ */
+export async function runCheck(
   cli: Invocation,
-  check: (opened: Opened) => Promise<Outcome>,
+  { subject, command, flags, addresses }: Typed,
+  check: (session: Session) => Promise<{ readonly result: RunResult } & AddedToOutcome>,
 ): Promise<Outcome | number> {
+  checkReport(flags);
+  await checkAddresses(addresses, flags.allowRemote);
+  const accepted = await acceptedOf(flags.accept ?? [], subject.name);
+  const lookup = nearLookup(flags.allowRemote);
+  return runUntilSignal(cli, async (opened) => {
+    const running: { app: AppProcess | null } = { app: null };
+    const { result, ...added } = await check({
+      ...{ opened, command, lookup },
+      async start(env, address, what) {
+        const app = await startOrWait(subject, command, env, { address, timeout: flags.timeout, lookup }, opened);
+        running.app = app;
+        if (!cli.json) say(cli, `Checking ${address} ${what}`.trimEnd());
+        return {
+          ...{ accepted, wait, now: cli.now, random: randomText, caseLimit },
+          ...{ restart: restartOf(app, opened), startLimit: flags.timeout * 1000 },
+          onResult: (one) => {
+            if (!cli.json && !opened.isClosed) cli.stdout.write(`${caseLine(one, cli.out)}\n`);
+          },
+        };
+      },
+    });
+    const { app } = running;
+    if (result.cases.some(isFailedControl)) await app?.settle();
+    if (flags.report !== undefined) await writeReport(flags.report, subject, result);
+    return outcomeOf(cli, subject, result, app, added);
+  });
+}
+
+/** Runs a check to its end, or to a signal. What it opened is closed either way. */
+async function runUntilSignal(cli: Invocation, check: (opened: Opened) => Promise<Outcome>): Promise<Outcome | number> {
   let interrupt: (exit: number) => void = () => undefined;
   const interrupted = new Promise<number>((resolve) => {
     interrupt = resolve;
@@ -53,7 +122,7 @@ export async function runUntilSignal(
  * @param command null: it runs already
  * @throws {OperationError} no_server if it never answers
  */
-export async function startOrWait(
+async function startOrWait(
   subject: Subject,
   command: StartCommand | null,
   env: NodeJS.ProcessEnv,
@@ -73,7 +142,7 @@ export async function startOrWait(
 }
 
 /** Starts it again, unless the run has ended. @returns why it does not answer, or null; null where it was not started here */
-export const restartOf = (app: AppProcess | null, opened: Opened): (() => Promise<string | null>) | null =>
+const restartOf = (app: AppProcess | null, opened: Opened): (() => Promise<string | null>) | null =>
   app === null
     ? null
     : async () => {

@@ -2,7 +2,8 @@ import { count } from "../../output/words.ts";
 
 /** What is checked, in the words of the output. */
 export interface Subject {
-  readonly command: "check client" | "check api" | "check sp" | "check scim" | "check leaver";
+  /** Of its command, and of its section of idp.check.yaml. */
+  readonly name: "client" | "api" | "sp" | "scim" | "leaver";
   /** "the app". */
   readonly it: string;
   /** "the app did not notice 2 wrong responses". @param open how many cases are unnoticed, and not accepted */
@@ -13,35 +14,35 @@ export interface Subject {
 
 /** The app as a service provider of SAML. */
 export const theSp: Subject = {
-  command: "check sp",
+  name: "sp",
   it: "the app",
   missed: (open) => `the app did not notice ${count(open, "wrong message")}`,
   notWorking: "the app did not sign in",
 };
 
 export const theApi: Subject = {
-  command: "check api",
+  name: "api",
   it: "the API",
   missed: (open) => `the API did not notice ${count(open, "wrong request")}`,
   notWorking: "the API did not let a good token in",
 };
 
 export const theApp: Subject = {
-  command: "check client",
+  name: "client",
   it: "the app",
   missed: (open) => `the app did not notice ${count(open, "wrong response")}`,
   notWorking: "the app did not sign in",
 };
 
 export const theScimApp: Subject = {
-  command: "check scim",
+  name: "scim",
   it: "the app",
   missed: (open) => `the app does not do what SCIM asks for in ${open}`,
   notWorking: "the app did not create, show and remove a user",
 };
 
 export const theLeaverApp: Subject = {
-  command: "check leaver",
+  name: "leaver",
   it: "the app",
   missed: (open) => `the app does not lock the person out in ${open}`,
   notWorking: "the app did not sign in",

@@ -2,28 +2,24 @@
  * `idp check leaver`: how long until an app locks a person out who left. It shares flags, session, processes, browsers, results and reports with
  * `idp check client` (see ../check-client.ts). control.ts sends the signals and undoes them; src/client/leaver-check measures.
  */
-import { setTimeout as wait } from "node:timers/promises";
 import { allCases, controlCase, type LeaverCase } from "../../../../client/leaver-check/cases.ts";
 import { checkLeaver as checkCases } from "../../../../client/leaver-check/run.ts";
 import { lasting, signalNames, type Signal } from "../../../../client/leaver-check/signals.ts";
+import type { CheckRun, RunResult } from "../../../../client/verdicts/run.ts";
 import { OperationError } from "../../../../core/errors.ts";
 import type { Client } from "../../../../store/store.ts";
 import type { TypedCommand } from "../../../input/foreign-command.ts";
 import type { Invocation } from "../../../invocation.ts";
-import { say, type Outcome } from "../../../output/print.ts";
+import { type Outcome } from "../../../output/print.ts";
 import { showProgress } from "../../../output/progress.ts";
 import { callServer, type Server } from "../../../target/remote.ts";
-import { acceptedOf } from "../accepted.ts";
 import { jwksUriOf } from "../api-control.ts";
 import { withPublishedKeys } from "../api-place.ts";
-import type { StartCommand } from "../app-process.ts";
-import { browsersOf } from "../check-client.ts";
-import { casesOf, checkAddresses, checkReport, nearLookup, type CheckFlags } from "../flags.ts";
+import { browsersOf } from "../browsers.ts";
+import { casesOf, checkAddresses, type CheckFlags } from "../flags.ts";
 import type { Opened } from "../opened.ts";
 import { ownServer, requireIssuer, runningServer, type CheckPlace } from "../place.ts";
-import { writeReport } from "../report.ts";
-import { caseLine, isFailedControl, outcomeOf } from "../result.ts";
-import { commandOf, runUntilSignal, startOrWait } from "../session.ts";
+import { commandOf, runCheck, type Session } from "../session.ts";
 import { theLeaverApp } from "../subject.ts";
 import { leaverControl } from "./control.ts";
 
@@ -33,18 +29,6 @@ export interface LeaverFlags extends CheckFlags {
   readonly signal?: readonly Signal[];
 }
 
-/** What was typed, once it is valid. */
-interface Wanted {
-  readonly flags: LeaverFlags;
-  readonly cases: readonly LeaverCase[];
-  readonly signals: readonly Signal[];
-  readonly accepted: ReadonlyMap<string, string>;
-  readonly command: StartCommand | null;
-}
-
-/** Milliseconds that a case may take, beside what it has to wait for. */
-const caseLimit = 60_000;
-
 /** Of an issuer of its own on a running server. */
 const settings = { access_token_alg: "RS256" };
 
@@ -52,13 +36,15 @@ const settings = { access_token_alg: "RS256" };
 export async function checkLeaver(cli: Invocation, typed: TypedCommand, flags: LeaverFlags): Promise<Outcome | number> {
   const command = commandOf(typed, theLeaverApp);
   const cases = wantedCases(flags);
-  const signals = signalNames.filter((name) => cases.some(({ signal }) => signal === name));
-  checkReport(flags);
-  const { start, signedIn, signOut, api, allowRemote } = flags;
-  const named = { "--start": start, "--signed-in": signedIn, "--sign-out": signOut, "--api": api };
-  await checkAddresses(named, allowRemote);
-  const accepted = await acceptedOf(flags.accept ?? [], "leaver");
-  return runUntilSignal(cli, (opened) => checked(cli, { flags, cases, signals, accepted, command }, opened));
+  const { start, signedIn, signOut, api } = flags;
+  const addresses = { "--start": start, "--signed-in": signedIn, "--sign-out": signOut, "--api": api };
+  return runCheck(cli, { subject: theLeaverApp, command, flags, addresses }, async (session) => {
+    const place = await placeFor(cli, flags, session);
+    await requireRealTime(place.server);
+    const client = await clientOf(place, flags.allowRemote);
+    const run = await session.start(place.env, start, `as client ${client.client_id} of ${place.issuer}`);
+    return { result: await runAll(cli, flags, cases, place, client, session, run) };
+  });
 }
 
 /** @throws {OperationError} usage */
@@ -94,7 +80,7 @@ async function otherThan(server: Server, user: string): Promise<string> {
   });
 }
 
-async function placeFor(cli: Invocation, { flags, command }: Wanted, opened: Opened): Promise<CheckPlace> {
+async function placeFor(cli: Invocation, flags: LeaverFlags, { command, opened }: Session): Promise<CheckPlace> {
   if (command === null) return runningServer(cli, flags, opened, theLeaverApp, settings);
   const place = await ownServer(cli, flags, opened, theLeaverApp, withPublishedKeys);
   const { audience } = place.client;
@@ -106,42 +92,41 @@ async function placeFor(cli: Invocation, { flags, command }: Wanted, opened: Ope
   return { ...place, env };
 }
 
-async function checked(cli: Invocation, wanted: Wanted, opened: Opened): Promise<Outcome> {
-  const { flags, cases, signals, accepted, command } = wanted;
-  const { start, signedIn, signedInText = null, signOut = null, api = null, timeout, allowRemote } = flags;
-  const place = await placeFor(cli, wanted, opened);
-  const { server, issuer, isOwn } = place;
-  await requireRealTime(server);
-  const client = await clientOf(place, allowRemote);
-  const lookup = nearLookup(allowRemote);
-  const app = await startOrWait(theLeaverApp, command, place.env, { address: start, timeout, lookup }, opened);
-  if (!cli.json) say(cli, `Checking ${start} as client ${client.client_id} of ${issuer}`);
+async function runAll(
+  cli: Invocation,
+  flags: LeaverFlags,
+  cases: readonly LeaverCase[],
+  place: CheckPlace,
+  client: Client,
+  { opened, command, lookup }: Session,
+  run: CheckRun,
+): Promise<RunResult> {
+  const { start, signedIn, signedInText = null, signOut = null, api = null } = flags;
   const user = flags.user === undefined ? null : place.user;
   const newBrowser = await browsersOf(cli, flags, place, opened);
-  const control = await leaverControl({ server, issuer, client, isOwn, user }, lookup, opened);
-  const other = user === null ? await control.enter() : await otherThan(server, user);
-  if (app === null) await requireIssuer(place, flags, await newBrowser(other), theLeaverApp);
+  const control = await leaverControl({ ...place, client, user }, lookup, opened);
+  const other = user === null ? await control.enter() : await otherThan(place.server, user);
+  if (command === null) await requireIssuer(place, flags, await newBrowser(other), theLeaverApp);
   const within = flags.within * 1000;
   const progress = progressOf(cli, within, opened);
   const result = await checkCases(
     {
-      ...{ control, newBrowser, accepted, wait, now: cli.now, api, signals, other, caseLimit },
+      ...{ ...run, control, newBrowser, api, other },
       app: { start, signedIn, signedInText, signOut, within, lookup },
+      signals: signalNames.filter((name) => cases.some(({ signal }) => signal === name)),
       isTogether: user === null,
       isSilenceNamed: [...(flags.signal ?? []), ...(flags.case ?? [])].some((name) => name.startsWith("silence")),
       isEnded: () => opened.isClosed,
       onWait: progress.update,
       onResult: (one) => {
         progress.end();
-        if (!cli.json && !opened.isClosed) cli.stdout.write(`${caseLine(one, cli.out)}\n`);
+        run.onResult(one);
       },
     },
     cases,
   );
   progress.end();
-  if (result.cases.some(isFailedControl)) await app?.settle();
-  if (flags.report !== undefined) await writeReport(flags.report, theLeaverApp, result);
-  return outcomeOf(cli, theLeaverApp, result, app);
+  return result;
 }
 
 /** The client with the token of its SCIM server. Its addresses are sent signals by this command, too. @throws {OperationError} usage */

@@ -2,50 +2,39 @@
  * `idp check scim`: whether an app does what it answers to a provisioning client. It shares flags, session, processes, results and reports with
  * `idp check client` (see ../check-client.ts). place.ts has the app and its token; src/client/scim-check has the cases.
  */
-import { setTimeout as wait } from "node:timers/promises";
 import { control } from "../../../../client/scim-check/cases/control.ts";
 import { allCases, page, plainName, usualProfiles } from "../../../../client/scim-check/cases/list.ts";
 import { otherTenant } from "../../../../client/scim-check/cases/protocol.ts";
 import { scimCheck, type ScimCase } from "../../../../client/scim-check/run.ts";
 import { OperationError } from "../../../../core/errors.ts";
-import { randomText } from "../../../../serve/random.ts";
 import type { TypedCommand } from "../../../input/foreign-command.ts";
 import type { Invocation } from "../../../invocation.ts";
-import { say, type Outcome } from "../../../output/print.ts";
+import { type Outcome } from "../../../output/print.ts";
 import { isWebUrl } from "../../../flags/flag-values.ts";
-import { acceptedOf } from "../accepted.ts";
-import type { StartCommand } from "../app-process.ts";
-import { casesOf, checkAddresses, checkReport, nearLookup } from "../flags.ts";
-import type { Opened } from "../opened.ts";
-import { writeReport } from "../report.ts";
-import { caseLine, isFailedControl, outcomeOf } from "../result.ts";
-import { commandOf, runUntilSignal, startOrWait } from "../session.ts";
+import { casesOf, checkAddresses } from "../flags.ts";
+import { commandOf, runCheck } from "../session.ts";
 import { theScimApp } from "../subject.ts";
 import { scimPlace, tokenIn, type ScimFlags } from "./place.ts";
-
-/** What was typed, once it is valid. */
-interface Wanted {
-  readonly flags: ScimFlags;
-  readonly cases: readonly ScimCase[];
-  readonly otherToken: string | null;
-  readonly accepted: ReadonlyMap<string, string>;
-  readonly command: StartCommand | null;
-}
-
-/** Milliseconds that a case may take, beside what it has to wait for. */
-const caseLimit = 60_000;
 
 /** `idp check scim`. */
 export async function checkScim(cli: Invocation, typed: TypedCommand, flags: ScimFlags): Promise<Outcome | number> {
   const command = commandOf(typed, theScimApp);
   requireOnePlace(flags);
   const cases = wantedCases(flags);
-  checkReport(flags);
-  if (flags.url !== undefined) await checkAddresses({ "--url": flags.url }, flags.allowRemote);
-  const { otherTokenEnv: name } = flags;
+  const { url, otherTokenEnv: name, allowRemote, keep = false } = flags;
   const otherToken = name === undefined ? null : tokenIn(cli.env, "--other-token-env", name);
-  const accepted = await acceptedOf(flags.accept ?? [], "scim");
-  return runUntilSignal(cli, (opened) => checked(cli, { flags, cases, otherToken, accepted, command }, opened));
+  const typedCheck = { subject: theScimApp, command, flags, addresses: { "--url": url } };
+  return runCheck(cli, typedCheck, async ({ opened, lookup, start }) => {
+    const { app, client, env } = await scimPlace(cli, flags, command !== null, opened);
+    if (client !== null) await checkAddresses({ [`scim.url of client "${client}"`]: app.url }, allowRemote);
+    const run = await start(env, app.url, client === null ? "" : `of client ${client}`);
+    const check = scimCheck({ ...run, app, otherToken, keeps: keep, lookup });
+    await opened.add(() => check.people.close());
+    const result = await check.run(cases);
+    await check.people.close();
+    const left = [...check.people.left].map(([username, state]) => ({ username, state }));
+    return { result, notes: left.map(leftText), ...(left.length > 0 && { fields: { left } }) };
+  });
 }
 
 /** @throws {OperationError} usage */
@@ -85,32 +74,6 @@ function wantedCases({ case: named, profile, pages, otherTokenEnv }: ScimFlags):
 
 const missingFlag = (name: string, flag: string): OperationError =>
   new OperationError("usage", `--case ${name} needs ${flag}`);
-
-async function checked(cli: Invocation, wanted: Wanted, opened: Opened): Promise<Outcome> {
-  const { flags, cases, otherToken, accepted, command } = wanted;
-  const { timeout, allowRemote, keep = false } = flags;
-  const { app, client, env } = await scimPlace(cli, flags, command !== null, opened);
-  if (client !== null) await checkAddresses({ [`scim.url of client "${client}"`]: app.url }, allowRemote);
-  const lookup = nearLookup(allowRemote);
-  const started = await startOrWait(theScimApp, command, env, { address: app.url, timeout, lookup }, opened);
-  if (!cli.json) say(cli, `Checking ${app.url}${client === null ? "" : ` of client ${client}`}`);
-  const { people, run } = scimCheck({
-    ...{ app, otherToken, keeps: keep, lookup, accepted, wait, now: cli.now, random: randomText, caseLimit },
-    onResult: (one) => {
-      if (!cli.json && !opened.isClosed) cli.stdout.write(`${caseLine(one, cli.out)}\n`);
-    },
-  });
-  await opened.add(() => people.close());
-  const result = await run(cases);
-  await people.close();
-  if (result.cases.some(isFailedControl)) await started?.settle();
-  if (flags.report !== undefined) await writeReport(flags.report, theScimApp, result);
-  const left = [...people.left].map(([username, state]) => ({ username, state }));
-  return outcomeOf(cli, theScimApp, result, started, {
-    notes: left.map(leftText),
-    ...(left.length > 0 && { fields: { left } }),
-  });
-}
 
 /** A user whom the app did not remove. */
 const leftText = ({ username, state }: { readonly username: string; readonly state: string }): string =>

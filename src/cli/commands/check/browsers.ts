@@ -2,14 +2,18 @@ import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
 import { delimiter, isAbsolute, join } from "node:path";
 import { pathToFileURL } from "node:url";
-import type { Places } from "../../../client/app-check/browser.ts";
+import type { Browser, Places } from "../../../client/app-check/browser.ts";
 import type { Launched } from "../../../client/app-check/playwright-types.ts";
+import { smallBrowser } from "../../../client/app-check/small-browser.ts";
 import { resolved } from "../../../client/http.ts";
 import { OperationError } from "../../../core/errors.ts";
 import { addressIn } from "../../../net/address.ts";
 import type { Invocation } from "../../invocation.ts";
+import { nearLookup, type CheckFlags } from "./flags.ts";
+import type { Opened } from "./opened.ts";
+import type { CheckPlace } from "./place.ts";
 
-/** The Chromium of `--browser`. Playwright is optional, and comes from the app's project. */
+/** The browsers of the cases: without scripts or, with `--browser`, in Chromium. Playwright is optional, and comes from the app's project. */
 
 const packages = ["playwright-core", "playwright", "@playwright/test"];
 
@@ -88,4 +92,41 @@ export async function launchChromium({ env }: Invocation, places: Places): Promi
     },
     cause: last,
   });
+}
+
+/** Milliseconds that a browser may take to close. */
+export const closeLimit = 5000;
+
+/** Makes a browser for each case. @param places the first of those that it is called with */
+export async function browserOf(
+  cli: Invocation,
+  flags: Pick<CheckFlags, "browser">,
+  places: Places,
+  opened: Opened,
+): Promise<(places: Places) => Promise<Browser>> {
+  if (flags.browser !== true) return (own) => Promise.resolve(smallBrowser(own));
+  const { chromiumBrowser } = await import("../../../client/app-check/chromium.ts");
+  const chromium = await launchChromium(cli, places);
+  await opened.add(() => chromium.close());
+  return async (own) => chromiumBrowser(own, await chromium.newContext({ ignoreHTTPSErrors: true }));
+}
+
+/** @returns what makes a browser in which a user, by the username, signs in to an app */
+export async function browsersOf(
+  cli: Invocation,
+  flags: Pick<CheckFlags, "start" | "signedIn" | "signOut" | "browser" | "allowRemote">,
+  { issuer, client }: Pick<CheckPlace, "issuer" | "client">,
+  opened: Opened,
+): Promise<(username: string) => Promise<Browser>> {
+  const { start, signedIn, signOut, allowRemote } = flags;
+  const redirectUris = client.redirect_uris;
+  const addresses = [start, signedIn, ...(signOut === undefined ? [] : [signOut]), ...redirectUris];
+  const origins = addresses
+    .filter((address) => /^https?:/.test(address) && URL.canParse(address))
+    .map((address) => new URL(address).origin);
+  const placesFor = (user: string): Places => ({
+    ...{ issuer, redirectUris, origins, user, lookup: nearLookup(allowRemote) },
+  });
+  const browserFor = await browserOf(cli, flags, placesFor(""), opened);
+  return (username) => browserFor(placesFor(username));
 }

@@ -1,0 +1,9 @@
+import { setTimeout as wait } from "node:timers/promises";
+import type { CheckRun } from "../../src/client/verdicts/run.ts";
+import { randomText } from "../../src/serve/random.ts";
+
+/** What every check of a test gets: nothing is accepted, and what is checked cannot be started again. */
+export const checkRun: CheckRun = {
+  ...{ accepted: new Map(), onResult: () => undefined, restart: null, startLimit: 30_000 },
+  ...{ caseLimit: 60_000, now: Date.now, wait, random: randomText },
+};
