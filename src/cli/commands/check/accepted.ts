@@ -5,10 +5,9 @@ import { allCases as leaverCases } from "../../../client/leaver-check/cases.ts";
 import { allCases as scimCases } from "../../../client/scim-check/cases/list.ts";
 import { allCases as spCases } from "../../../client/sp-check/cases/list.ts";
 import { OperationError } from "../../../core/errors.ts";
-import type { Path } from "../../../core/fixture-files/located.ts";
-import { problemsIn, type FoundIn } from "../../../core/fixture-files/problems.ts";
-import { isObject } from "../../../text/json-object.ts";
+import { problemsIn } from "../../../core/fixture-files/problems.ts";
 import { didYouMean } from "../../../core/nearest.ts";
+import type { Subject } from "./subject.ts";
 
 /** Cases that may go unnoticed, with the reasons: `--accept NAME[=REASON]`, and `idp.check.yaml` in the working folder. */
 
@@ -16,29 +15,30 @@ const file = "idp.check.yaml";
 const noReason = "no reason given";
 
 /** What can be checked, and the cases that may be accepted: all but the controls. */
-const acceptable = {
+const acceptable: Readonly<Record<Subject["name"], readonly string[]>> = {
   client: appCases.map(({ name }) => name),
   api: apiCases.map(({ name }) => name),
   sp: spCases.map(({ name }) => name),
   scim: scimCases.map(({ name }) => name),
   leaver: leaverCases.map(({ name }) => name),
 };
-type Checked = keyof typeof acceptable;
 
 /**
  * @param flags of `--accept`; they win over the file
  * @returns the reasons by name
  * @throws {OperationError} usage for a flag, invalid for the file
  */
-export async function acceptedOf(flags: readonly string[], what: Checked): Promise<ReadonlyMap<string, string>> {
+export async function acceptedOf(
+  flags: readonly string[],
+  what: Subject["name"],
+): Promise<ReadonlyMap<string, string>> {
   const ofFlags = flags.map((flag): readonly [string, string] => {
     const [name = "", reason = ""] = flag.split(/=(.*)/s);
     const problem = problemOf(name, acceptable[what]);
     if (problem !== null) throw new OperationError("usage", `--accept ${name}: ${problem}`);
-    return [name, reason.trim() === "" ? noReason : reason.trim()];
+    return [name, reasonOf(reason)];
   });
-  const ofFile = await readAccepted();
-  return new Map([...ofFile[what], ...ofFlags]);
+  return new Map([...(await readAccepted(what)), ...ofFlags]);
 }
 
 function problemOf(name: string, names: readonly string[]): string | null {
@@ -47,66 +47,51 @@ function problemOf(name: string, names: readonly string[]): string | null {
   return `there is no such case. ${didYouMean(name, names, "--case with an unknown name lists all cases").text}`;
 }
 
-type Sections = Readonly<Record<Checked, ReadonlyMap<string, string>>>;
+/** A section for each command. What is empty in YAML is null. */
+async function fileSchema() {
+  const { z } = await import("../../../core/operations/schemas/zod.ts");
+  const section = (names: readonly string[]) => {
+    const name = z.string().superRefine((text, context) => {
+      const problem = problemOf(text, names);
+      if (problem !== null) context.addIssue(problem);
+    });
+    return z.strictObject({ accept: z.record(name, z.string().nullable()).nullish() }).nullish();
+  };
+  return z.strictObject(
+    Object.fromEntries(Object.entries(acceptable).map(([checked, names]) => [checked, section(names)])),
+  );
+}
 
-const eachSection = (make: (what: Checked) => ReadonlyMap<string, string>): Sections =>
-  Object.fromEntries((Object.keys(acceptable) as Checked[]).map((what) => [what, make(what)])) as Sections;
-
-async function readAccepted(): Promise<Sections> {
+/** The reasons in a section of the file, by the names of the cases. @throws {OperationError} invalid, with each line that is wrong */
+async function readAccepted(what: Subject["name"]): Promise<ReadonlyMap<string, string>> {
   const text = await readFile(file, "utf8").catch((error: unknown) => {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
     throw new OperationError("invalid", `${file} cannot be read: ${(error as Error).message}`, { cause: error });
   });
-  if (text === null || text.trim() === "") return eachSection(() => new Map());
-  const { readYamlSource } = await import("../../../core/fixture-files/source.ts");
+  if (text === null || text.trim() === "") return new Map();
+  const [{ readYamlSource }, { explain }, { keysOf }, schema] = await Promise.all([
+    import("../../../core/fixture-files/source.ts"),
+    import("../../../core/fixture-files/explain.ts"),
+    import("../../../core/fixtures/keys-of.ts"),
+    fileSchema(),
+  ]);
   const document = await readYamlSource(file, text);
-  const found: FoundIn[] = document.found.map((one) => ({ ...one, document: 0 }));
-  const refuse = (path: Path, message: string, at?: "key"): void => {
-    found.push({ document: 0, path, message, ...(at !== undefined && { at }) });
-  };
-  const sections = found.length > 0 ? null : sectionsIn(document.value, refuse);
-  if (sections !== null && found.length === 0) return sections;
-  throw new OperationError("invalid", `${file} has problems`, {
-    hint: `It holds: client: { accept: { NAME: REASON } }, and the same for ${Object.keys(acceptable).slice(1).join(", ")}`,
-    problems: problemsIn([document], found),
-  });
-}
-
-type Refuse = (path: Path, message: string, at?: "key") => void;
-
-function sectionsIn(value: unknown, refuse: Refuse): Sections {
-  const top = objectAt(value, [], Object.keys(acceptable), refuse);
-  const section = (what: Checked): ReadonlyMap<string, string> => {
-    const { accept } = objectAt(top[what], [what], ["accept"], refuse);
-    const names = acceptable[what];
-    return new Map(
-      Object.entries(objectAt(accept, [what, "accept"], null, refuse)).map(([name, reason]) => {
-        const path = [what, "accept", name];
-        const problem = problemOf(name, names);
-        if (problem !== null) refuse(path, problem, "key");
-        else if (reason !== null && typeof reason !== "string") refuse(path, "must be a text: the reason");
-        return [name, typeof reason === "string" && reason.trim() !== "" ? reason.trim() : noReason];
-      }),
-    );
-  };
-  return eachSection(section);
-}
-
-/** An object with these keys only; null for any keys. An absent one is empty. */
-function objectAt(
-  value: unknown,
-  path: Path,
-  keys: readonly string[] | null,
-  refuse: Refuse,
-): Readonly<Record<string, unknown>> {
-  if (value === undefined || value === null) return {};
-  if (!isObject(value)) {
-    refuse(path, "must be a map");
-    return {};
+  const { data, error } = schema.safeParse(document.value ?? {});
+  const issues = document.found.length > 0 ? [] : (error?.issues ?? []);
+  const found = [
+    ...document.found,
+    ...issues.flatMap((issue) => explain(issue, document.value, [], (below) => keysOf(schema, below))),
+  ];
+  if (found.length > 0) {
+    throw new OperationError("invalid", `${file} has problems`, {
+      hint: `It holds: client: { accept: { NAME: REASON } }, and the same for ${Object.keys(acceptable).slice(1).join(", ")}`,
+      problems: problemsIn(
+        [document],
+        found.map((one) => ({ ...one, document: 0 })),
+      ),
+    });
   }
-  for (const key of Object.keys(value)) {
-    if (keys?.includes(key) !== false) continue;
-    refuse([...path, key], `is unknown here. ${didYouMean(key, keys, `Known: ${keys.join(", ")}`).text}`, "key");
-  }
-  return value;
+  return new Map(Object.entries(data?.[what]?.accept ?? {}).map(([name, reason]) => [name, reasonOf(reason)]));
 }
+
+const reasonOf = (given: string | null): string => (given === null || given.trim() === "" ? noReason : given.trim());
