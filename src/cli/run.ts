@@ -10,7 +10,7 @@ import { globalFlags } from "./flags/global.ts";
 import { print, printFailure } from "./output/print.ts";
 import { buildProgram } from "./program.ts";
 import { durationOf } from "../core/time.ts";
-import { typedCommand, type Typed } from "./typed.ts";
+import { typedCommand, type Typed } from "./usage.ts";
 import { usageFailure } from "./usage.ts";
 import { isObject } from "../text/json-object.ts";
 

@@ -16,7 +16,7 @@ import type { Style } from "../output/style.ts";
 import { answer, type Outcome } from "../output/print.ts";
 import { clientScopeNotes } from "../output/scope-notes.ts";
 import { showProgress } from "../output/progress.ts";
-import { seedSummary } from "./start/seed-summary.ts";
+import { seedSummary } from "../output/words.ts";
 import type { Hint } from "../../core/hint.ts";
 import { findTarget, type Target } from "../target/target.ts";
 import { type Declare, examples } from "../act.ts";

@@ -3,7 +3,7 @@ import { Problem } from "../../../client/check.ts";
 import { RemoteError } from "../../failure.ts";
 import type { OperationInput, OperationName, OperationOutput } from "../../../core/operations/table.ts";
 import { callServer, type Server } from "../../target/remote.ts";
-import { faultsOn } from "./faults.ts";
+import { faultsOn } from "./opened.ts";
 import { logoutTokenOf } from "./logout-token.ts";
 
 /** Connects the cases of `idp check client` to a server. */

@@ -1,4 +1,9 @@
 import { setTimeout as delay } from "node:timers/promises";
+import type { OperationInput } from "../../../core/operations/table.ts";
+import { RemoteError } from "../../failure.ts";
+import { callServer, type Server } from "../../target/remote.ts";
+
+/** What a check opened or changed, and what closes or undoes it. */
 
 /** Milliseconds that each of them may take. */
 const timeoutMs = 10_000;
@@ -23,4 +28,49 @@ export class Opened {
       done.abort();
     }
   }
+}
+
+/** The faults of a check. They are removed however it ends. */
+export interface CheckFaults {
+  /** @returns its id */
+  add(fault: Readonly<Record<string, unknown>> & { readonly endpoint: string }): Promise<string>;
+  /** Removes those that are left. */
+  removeAll(): Promise<void>;
+  /** The same, and no more can be added. */
+  close(): Promise<void>;
+}
+
+export function faultsOn(server: Server): CheckFaults {
+  const faults = new Set<string>();
+  let ended = false;
+  /** The fault that is being added; the command may be interrupted meanwhile. */
+  let adding: Promise<unknown> = Promise.resolve();
+
+  async function removeAll(): Promise<void> {
+    for (const id of faults) {
+      faults.delete(id);
+      // A fault that was used up is already gone.
+      await callServer(server, "faults.remove", { id }).catch((error: unknown) => {
+        if (!(error instanceof RemoteError) || error.code !== "not_found") throw error;
+      });
+    }
+  }
+
+  return {
+    async add(fault) {
+      if (ended) throw new Error("the check has ended");
+      const added = callServer(server, "faults.add", fault as OperationInput<"faults.add">).then(({ id }) => {
+        faults.add(id);
+        return id;
+      });
+      adding = added.catch(() => null);
+      return added;
+    },
+    removeAll,
+    async close() {
+      ended = true;
+      await adding;
+      await removeAll();
+    },
+  };
 }

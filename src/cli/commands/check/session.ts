@@ -7,7 +7,7 @@ import { randomText } from "../../../serve/random.ts";
 import { foreignCommand, ownWords, type TypedCommand } from "../../input/foreign-command.ts";
 import type { Invocation } from "../../invocation.ts";
 import { say, type Outcome } from "../../output/print.ts";
-import { endWithShellOfNpm } from "../start/npm-shell.ts";
+import { endWithShellOfNpm } from "../start/parent-process.ts";
 import { acceptedOf } from "./accepted.ts";
 import { appProcess, waitForAnswer, type AppProcess, type Start, type StartCommand } from "./app-process.ts";
 import { checkAddresses, checkReport, nearLookup, type CommonFlags } from "./flags.ts";

@@ -4,8 +4,8 @@
 import { OperationError } from "../../../core/errors.ts";
 import { DataFileError } from "../../../store/store.ts";
 import { commandLine } from "../../output/command-line.ts";
-import { timeoutMs, warning, type Finding, ok } from "./finding.ts";
-import { folderFindings, nodeFinding, peekAt } from "./folder.ts";
+import { timeoutMs, warning, type Finding, ok, maxClockDifference, problem } from "./finding.ts";
+import { folderFindings, nodeFinding, peekAt, fixtureFinding, unreadable } from "./folder.ts";
 import { networkFindings, type Served } from "./network.ts";
 import { staleFile } from "../env/written.ts";
 import { failureOf } from "../../failure.ts";
@@ -17,6 +17,9 @@ import { wrap } from "../../output/table.ts";
 import { findServer, serverAddress, findTarget } from "../../target/target.ts";
 import { count } from "../../output/words.ts";
 import { type Declare, examples } from "../../act.ts";
+
+/** How many seconds the clock and that of a shared store may differ by for an instance to start. */
+const maxSeconds = 5;
 
 /** `idp doctor`: what on this machine prevents `idp` from working. It changes nothing. */
 export async function doctor(cli: Invocation): Promise<Outcome> {
@@ -41,9 +44,7 @@ export async function doctor(cli: Invocation): Promise<Outcome> {
 }
 
 const dataFindings = async (cli: Invocation, answers: boolean): Promise<readonly Finding[]> =>
-  cli.store === null
-    ? folderFindings(cli, answers)
-    : (await import("./shared-store.ts")).storeFindings({ ...cli, store: cli.store });
+  cli.store === null ? folderFindings(cli, answers) : storeFindings({ ...cli, store: cli.store });
 
 /** What the app in this folder is told, and is no longer true. Without a server, `idp env` says it of the fixtures. */
 async function envFindings({ answers, clients }: Served): Promise<readonly Finding[]> {
@@ -124,6 +125,42 @@ async function clientsOf(cli: Invocation): Promise<Served["clients"]> {
   const target = await findTarget(cli);
   // Secrets are for admins.
   return target.call("clients.list", { secrets: true }).catch(() => target.call("clients.list", {}));
+}
+
+/** What doctor looks at in a shared store: whether it answers, what is in it, its clock, and who is connected. */
+async function storeFindings(cli: Invocation & { readonly store: string }): Promise<readonly Finding[]> {
+  return [
+    ...(await databaseFindings(cli).catch((error: unknown) => [unreadable("store")(error)])),
+    await fixtureFinding(cli, false),
+  ];
+}
+
+async function databaseFindings(cli: Invocation & { readonly store: string }): Promise<readonly Finding[]> {
+  const { inspectStore } = await import("../../../store/postgres/schema.ts");
+  const { version, schema, ahead, instances } = await inspectStore(cli.store, cli.now);
+  const server = `${cli.place}, PostgreSQL ${version}`;
+  return [
+    schema === null
+      ? ok("store", `${server}, no tables yet: the first start makes them`)
+      : await contentFinding(cli, `${server}, schema ${schema}`).catch(unreadable("store")),
+    clockFinding(ahead),
+    ok("instances", `${count(instances, "instance")} connected`),
+  ];
+}
+
+/** Reads the records of the store. Opening it fails if its schema is too new, and `doctor` reports that. */
+async function contentFinding(cli: Invocation, store: string): Promise<Finding> {
+  const target = await findTarget(cli);
+  const { users, clients } = await target.call("status", {});
+  return ok("store", [store, count(users, "user"), count(clients, "client")].join(", "));
+}
+
+function clockFinding(ahead: number): Finding {
+  const seconds = Math.round(Math.abs(ahead));
+  if (seconds <= maxClockDifference) return ok("clock", "agrees with the database's");
+  const detail = `${seconds} s ${ahead > 0 ? "behind" : "ahead of"} the database's`;
+  const fix = `Set the clock of this machine: with a difference of more than ${maxSeconds} seconds no instance starts.`;
+  return seconds > maxSeconds ? problem("clock", detail, fix) : warning("clock", detail, fix);
 }
 
 /** Declares `idp doctor`. */

@@ -13,7 +13,7 @@ import { browserPrefix } from "../env/frameworks.ts";
 import { failureOf, type Failure } from "../../failure.ts";
 import type { Invocation } from "../../invocation.ts";
 import { foreignCommand, type TypedCommand, withFixtures } from "../../input/foreign-command.ts";
-import { endWithShellOfNpm } from "../start/npm-shell.ts";
+import { endWithShellOfNpm } from "../start/parent-process.ts";
 import { moreHelp } from "../../output/help.ts";
 import { printFailure, say } from "../../output/print.ts";
 import { fixturePaths, withStdin } from "../../flags/fixtures.ts";

@@ -2,7 +2,7 @@ import type { ClientView } from "../../../core/clients/admin.ts";
 import type { Hint } from "../../../core/hint.ts";
 import { valuesOf } from "../env/app-client.ts";
 import { variablesOf } from "../env/app-variables.ts";
-import type { Variables } from "../env/format.ts";
+import { type Variables, formatted } from "../env/format.ts";
 import { piecesOf } from "../env/libraries.ts";
 import type { Invocation } from "../../invocation.ts";
 import { isBeforeStart, targetBeforeStart } from "../../target/before-start.ts";
@@ -10,6 +10,8 @@ import { findTarget } from "../../target/target.ts";
 import { variablesFor } from "./library.ts";
 import { file } from "./place.ts";
 import type { FoundLibrary, Project } from "./project.ts";
+import { readTextFile, setIn, withoutBlock, writeBlock } from "../env/file.ts";
+import { envFile } from "../env/choices.ts";
 
 export interface CodePiece {
   /** "into src/auth.js, a new file". */
@@ -63,3 +65,27 @@ const ownVariables = (issuer: string, client: ClientView, prefix = ""): Variable
   [...variablesOf(valuesOf(issuer, client), { prefix })].flatMap(([name, value]) =>
     value === null ? [] : [[name, value] as const],
   );
+
+/**
+ * Adds an app's variables. A name that the file already sets otherwise stays as it is.
+ * @param own the variables of `idp env`, which `--write` keeps up to date @param env those of the client itself
+ * @returns added: the names; different: lines that the app needs in place of those in the file
+ */
+export async function addToEnvFile(
+  own: Variables,
+  env: Variables,
+): Promise<{ readonly added: readonly string[]; readonly different: readonly string[] }> {
+  const before = await readTextFile(envFile);
+  const others = withoutBlock(before ?? "").split(/\r?\n/);
+  const set = setIn(others.join("\n"));
+  const isSet = ([name]: Variables[number]): boolean => set(name);
+  const added = [...own, ...env].filter((one) => !isSet(one));
+  await writeBlock(envFile, before, formatted(added, "dotenv"));
+  return {
+    added: added.map(([name]) => name),
+    different: own
+      .filter(isSet)
+      .map((variable) => formatted([variable], "dotenv"))
+      .filter((line) => !others.includes(line)),
+  };
+}

@@ -1,6 +1,6 @@
 /*
  * cli/commands/init: `idp init` makes a fixture file, the app's variables and the code that signs users in, from the app's folder. project.ts says what
- * is in the folder, app.ts asks for the rest, connect.ts makes variables and code, place.ts and env-file.ts write.
+ * is in the folder, app.ts asks for the rest, connect.ts makes code and writes variables, place.ts writes the other files.
  */
 import { readFileSync } from "node:fs";
 import { OperationError } from "../../../core/errors.ts";
@@ -16,7 +16,7 @@ import { pairs } from "../../output/table.ts";
 import { findServer, startCommand } from "../../target/target.ts";
 import { appOf } from "./app.ts";
 import { connectionOf, type CodePiece, type Connection } from "./connect.ts";
-import { addToEnvFile } from "./env-file.ts";
+import { addToEnvFile } from "./connect.ts";
 import { fixtureText, type NewApp } from "./fixtures.ts";
 import { checkPlace, file, ignoreSecrets, secretsHere, writeFixtures, writeNewFile } from "./place.ts";
 import { projectOf } from "./project.ts";

@@ -14,7 +14,7 @@ import type { Invocation } from "../../invocation.ts";
 import { say } from "../../output/print.ts";
 import { loginClient } from "../init/app-types.ts";
 import { maxRows, type Screen, type ScreenClient } from "./first-screen.ts";
-import { nothingSeeded, seedSummary } from "./seed-summary.ts";
+import { nothingSeeded, seedSummary } from "../../output/words.ts";
 import { count } from "../../output/words.ts";
 import type { CommandLine } from "../../../core/hint.ts";
 import { version } from "../../../files/package.ts";

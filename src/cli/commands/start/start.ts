@@ -1,35 +1,26 @@
 /*
  * cli/commands/start: `idp start`: the server, its first screen and its request log.
  */
-import { join, resolve } from "node:path";
-import { baseOf, defaultPort } from "../../../core/endpoints.ts";
+import { defaultPort } from "../../../core/endpoints.ts";
 import { idpOf } from "../../../idp-of-server.ts";
 import type { IdpOptions } from "../../../index.ts";
 import { startServer, type Server } from "../../../serve/server.ts";
 import { explained } from "../../../serve/uncaught.ts";
 import { readFixtures } from "../../../serve/fixture-logos.ts";
 import { findFixtures, type FoundFixtures, type NamedFixture } from "../../../serve/fixture-files.ts";
-import { portTaken } from "./port-taken.ts";
-import { makeKeys, workers } from "./workers.ts";
 import { withFixtures } from "../../input/foreign-command.ts";
 import { httpsOf, type ServedTls } from "./https.ts";
-import { escapeDeep, printableJson } from "../../output/escape.ts";
-import { firstScreen } from "./first-screen.ts";
 import type { Invocation } from "../../invocation.ts";
-import { openBrowser } from "../../output/open-browser.ts";
 import { listenForKeys } from "./keyboard.ts";
-import { endWithShellOfNpm } from "./npm-shell.ts";
+import { endWithShellOfNpm, stopWithStdin } from "./parent-process.ts";
 import { say } from "../../output/print.ts";
 import { showProgress, type Progress } from "../../output/progress.ts";
-import { removeReadyFile, writeReadyFile } from "./ready-file.ts";
+import { announce, removeReadyFile } from "./ready.ts";
 import { lockInMemory } from "../../target/memory-servers.ts";
 import { twoPlaces } from "../../target/store-flag.ts";
 import { adminTokenOf } from "../../target/server-of-url.ts";
 import { logRemark, requestLog } from "./request-log.ts";
-import { sayStale, screenOf } from "./screen-content.ts";
-import { stopWithStdin } from "./until-stdin-closes.ts";
 import { fixturePaths, withStdin } from "../../flags/fixtures.ts";
-import { version } from "../../../files/package.ts";
 import type { CommandLine } from "../../../core/hint.ts";
 import { commandLineOfTest } from "../../../core/ledger/advice.ts";
 import { commandLine } from "../../output/command-line.ts";
@@ -38,6 +29,21 @@ import { settingsOf } from "../../flags/settings.ts";
 import { type Declare, examples } from "../../act.ts";
 import { isServiceLink, takeVariables } from "../../flags/variables.ts";
 import { withStartFlags, type StartFlags } from "./flags.ts";
+import { OperationError } from "../../../core/errors.ts";
+import { codeOf } from "../../../files/fault.ts";
+import { wordsWithoutPassword } from "../../../store/postgres/address.ts";
+import { issuerOnPort } from "../../target/remote.ts";
+
+/** The names of the issuers of `--issuers N`, for the workers of a test runner. */
+const workers = (count: number): readonly string[] => Array.from({ length: count }, (_, at) => `w${at + 1}`);
+
+/**
+ * Makes the missing keys in the background, one issuer after the other, so that the first sign-in need not wait. If that fails, the request
+ * that needs a key reports it.
+ */
+async function makeKeys({ issuer, issuers }: Server, count: number): Promise<void> {
+  for (const { ctx } of [issuer, ...workers(count).flatMap((name) => issuers.find(name) ?? [])]) await ctx.keys.jwks();
+}
 
 function optionsOf(
   cli: Invocation,
@@ -161,42 +167,30 @@ export async function start(cli: Invocation, flags: StartFlags, words: readonly 
   return null;
 }
 
-async function announce(
-  cli: Invocation,
-  flags: StartFlags,
-  {
-    server,
-    fixtures,
-    line,
-    caFile,
-  }: {
-    readonly server: Server;
-    readonly fixtures: FoundFixtures;
-    readonly line: CommandLine;
-    readonly caFile: string | undefined;
-  },
-): Promise<void> {
-  const { port } = server;
-  const { issuer } = server.issuer.ctx;
-  const place = flags.memory === true ? null : cli.store === null ? join(cli.data, "data.json") : cli.place;
-  const data = place === null || cli.store !== null ? place : resolve(place);
-  const ready = { event: "ready" as const, issuer, port, pid: process.pid, data, version, ca_file: caFile };
-  if (flags.readyFile !== undefined) await writeReadyFile(flags.readyFile, ready);
-  if (cli.json) cli.stdout.write(`${printableJson(ready, 0)}\n`);
-  else {
-    if (!cli.quiet) {
-      const forPerson = cli.interactive && cli.stdout.isTTY;
-      const screen = await screenOf(server, fixtures, place, { forPerson, line });
-      cli.stdout.write(`${firstScreen(escapeDeep(screen), cli.out, line)}\n`);
-    }
-    await sayStale(cli, server);
-    // A script waits for this line.
-    if (!cli.stdout.isTTY) cli.stdout.write(`idp ready ${issuer} pid ${process.pid}\n`);
-  }
-  if (flags.open === true) {
-    const url = `${baseOf(issuer)}/`;
-    await openBrowser(cli, url, `No browser could be opened. Open it yourself: ${url}`);
-  }
+/** The command as it was typed, but on a free port, because other data or fixtures would make it another server. */
+function onFreePort(words: readonly string[]): readonly string[] {
+  const kept = words.filter(
+    (word, at) => word !== "--port" && words[at - 1] !== "--port" && !word.startsWith("--port="),
+  );
+  return ["idp", ...wordsWithoutPassword(kept), "--port", "auto"];
+}
+
+/** The refusal of a port that another idp uses, which it names; null if the error is something else. */
+async function portTaken(error: unknown, words: readonly string[]): Promise<OperationError | null> {
+  const { message, cause } = error instanceof OperationError ? error : { message: "", cause: undefined };
+  if (codeOf(cause) !== "EADDRINUSE") return null;
+  const { port } = cause as NodeJS.ErrnoException & { readonly port: number };
+  const issuer = await issuerOnPort(port);
+  const andIssuer = words.some((word) => /^--issuer(=|$)/.test(word)) ? "" : " (the issuer changes with it)";
+  return issuer === null
+    ? new OperationError("conflict", message, {
+        hint: { text: `Use another port${andIssuer}`, command: onFreePort(words) },
+        cause,
+      })
+    : new OperationError("conflict", `port ${port} is in use by another idp: ${issuer}`, {
+        hint: { text: `Use that one, or another port for this one${andIssuer}`, command: onFreePort(words) },
+        cause,
+      });
 }
 
 /** Declares `idp start`. */

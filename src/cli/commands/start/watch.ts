@@ -15,8 +15,7 @@ import { failureOf, type Failure } from "../../failure.ts";
 import type { Invocation } from "../../invocation.ts";
 import { printFailure } from "../../output/print.ts";
 import { timedLines, timeOfDay } from "./request-log.ts";
-import { seedSummary } from "./seed-summary.ts";
-import { few } from "../../output/words.ts";
+import { few, seedSummary } from "../../output/words.ts";
 import { hintText } from "../../../core/hint.ts";
 import { commandLine } from "../../output/command-line.ts";
 

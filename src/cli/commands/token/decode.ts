@@ -8,7 +8,7 @@ import type { Invocation } from "../../invocation.ts";
 import { answer, type Outcome } from "../../output/print.ts";
 import type { Style } from "../../output/style.ts";
 import { pairs } from "../../output/table.ts";
-import { byClock, issuerClock } from "./issuer-clock.ts";
+import { byClock, issuerClock } from "../../target/clock.ts";
 import { type Declare, examples } from "../../act.ts";
 import { readText, tokenGiven } from "./input.ts";
 

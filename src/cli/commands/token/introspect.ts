@@ -7,7 +7,7 @@ import { answer, type Outcome } from "../../output/print.ts";
 import type { Style } from "../../output/style.ts";
 import { pairs } from "../../output/table.ts";
 import { movedClock } from "../../target/clock.ts";
-import { byClock } from "./issuer-clock.ts";
+import { byClock } from "../../target/clock.ts";
 import { type Declare, examples } from "../../act.ts";
 import { readToken, tokenGiven } from "./input.ts";
 import { withIssuer } from "../../flags/issuing.ts";

@@ -10,7 +10,7 @@ import { OperationError } from "../../../../core/errors.ts";
 import type { Client } from "../../../../store/store.ts";
 import type { TypedCommand } from "../../../input/foreign-command.ts";
 import type { Invocation } from "../../../invocation.ts";
-import { type Outcome } from "../../../output/print.ts";
+import type { Outcome } from "../../../output/print.ts";
 import { showProgress } from "../../../output/progress.ts";
 import { callServer, type Server } from "../../../target/remote.ts";
 import { jwksUriOf } from "../api-control.ts";
@@ -22,9 +22,14 @@ import { ownServer, requireIssuer, runningServer, type CheckPlace } from "../pla
 import { commandOf, runCheck, type Session } from "../session.ts";
 import { theLeaverApp } from "../subject.ts";
 import { leaverControl } from "./control.ts";
+import { type Declare, examples } from "../../../act.ts";
+import { InvalidArgumentError, Option } from "../../../commander.ts";
+import { seconds, webUrl } from "../../../flags/flag-values.ts";
+import { browserOption, withAddresses, withCommon } from "../common.ts";
+import { withVariables } from "../../env/app-variables.ts";
 
 /** As commander reads them. */
-export interface LeaverFlags extends CheckFlags {
+interface LeaverFlags extends CheckFlags {
   readonly api?: string;
   readonly signal?: readonly Signal[];
 }
@@ -32,8 +37,7 @@ export interface LeaverFlags extends CheckFlags {
 /** Of an issuer of its own on a running server. */
 const settings = { access_token_alg: "RS256" };
 
-/** `idp check leaver`. */
-export async function checkLeaver(cli: Invocation, typed: TypedCommand, flags: LeaverFlags): Promise<Outcome | number> {
+async function checkLeaver(cli: Invocation, typed: TypedCommand, flags: LeaverFlags): Promise<Outcome | number> {
   const command = commandOf(typed, theLeaverApp);
   const cases = wantedCases(flags);
   const { start, signedIn, signOut, api } = flags;
@@ -155,3 +159,62 @@ function progressOf(cli: Invocation, within: number, opened: Opened) {
     end: progress.end,
   };
 }
+
+const address = webUrl("http://localhost:3000/login");
+
+const help = `
+For each signal a user signs in in two browsers and leaves by that signal alone.
+Then --signed-in and --api are asked every 250 ms until they refuse, or --within
+is over. The signals are scim (active: false), backchannel-logout, revocation
+(Global Token Revocation), silence (suspended, and nobody is told) and all (idp
+users leave). Each has a user of its own, and all run at the same time; with
+--user, one after another. An ordinary sign-in must succeed first, between the
+cases and last. Verdicts: noticed (locked out in time), unnoticed, not-required
+(the paragraph says so), not-reached, works. The exit code is 6 if something
+went unnoticed that is not accepted or the app does not sign in, 5 if it never
+answers at --start, and 4 if the clock of the server was moved.
+
+With -- CMD, a server in memory is started, and the app with the environment of
+idp exec, OIDC_AUDIENCE and OIDC_JWKS_URI; both end with the command. Without
+it, the check runs on the running server: on an issuer of its own, which the app
+must use, or on the issuer of --client. Everything is undone at the end.
+`;
+
+function signal(value: string, before: readonly Signal[] = []): readonly Signal[] {
+  const found = signalNames.find((name) => name === value);
+  if (found === undefined) throw new InvalidArgumentError(`It must be ${signalNames.join(", ")}.`);
+  return [...before, found];
+}
+
+/** Declares `idp check leaver`. */
+export const declareCheckLeaver: Declare = (check, { act, words }) => {
+  const leaver = withAddresses(
+    check
+      .command("leaver")
+      .usage("[options] [-- <command...>]")
+      .description("report how long an app lets a person in who left")
+      .argument("[command...]"),
+  )
+    .option("--signed-in-text <text>", "what --signed-in shows only to users, if it answers 200 to everybody")
+    .addOption(new Option("--api <url>", "an address of the API that needs a token").argParser(address))
+    .addOption(
+      new Option("--within <seconds>", "how soon the app must lock the person out")
+        .argParser(seconds(1, 86_400))
+        .default(300, "5m"),
+    )
+    .addOption(new Option("--signal <signal>", "only this signal; repeatable").choices(signalNames).argParser(signal))
+    .option(...browserOption);
+  withVariables(
+    withCommon(leaver, "app", "--start", "who leaves, for apps that admit only users they know (default: new users)"),
+  )
+    .addHelpText(
+      "after",
+      help +
+        examples(
+          "idp check leaver --start http://localhost:3000/login --signed-in http://localhost:3000/me -- npm start",
+          "idp check leaver --start http://localhost:3000/login --signed-in http://localhost:3000/me --api http://localhost:3000/api/me --signal scim --within 1m -- npm start",
+          "idp check leaver --start http://localhost:3000/login --signed-in http://localhost:3000/me --client demo-app --report leaver.md",
+        ),
+    )
+    .action(act((cli, before: readonly string[], flags: LeaverFlags) => checkLeaver(cli, { before, words }, flags)));
+};

@@ -11,7 +11,7 @@ import type { Client } from "../../../../store/store.ts";
 import { isObject } from "../../../../text/json-object.ts";
 import { RemoteError } from "../../../failure.ts";
 import { callServer, type Server } from "../../../target/remote.ts";
-import { faultsOn } from "../faults.ts";
+import { faultsOn } from "../opened.ts";
 import { logoutRequestOf } from "./logout-request.ts";
 
 /** Connects the cases of `idp check sp` to a server. */

@@ -1,5 +1,6 @@
 import { formatted } from "../format.ts";
 import { cookieSecret, methodBesideBasic, nameIn, q, refusePlaceholder, type Form } from "./form.ts";
+import { baseOf } from "../../../../core/endpoints.ts";
 
 /** Other languages, and programs that sign users in themselves. */
 
@@ -140,4 +141,62 @@ export const mcpInspector: Form = {
     "Save it as mcp.json: npx @modelcontextprotocol/inspector --config mcp.json",
     `The MCP server names this issuer in its protected resource metadata (RFC 9728): "authorization_servers": [${q(issuer)}]`,
   ],
+};
+
+/** https://mozilla-django-oidc.readthedocs.io/en/stable/settings.html; by default it sends the secret in the body. */
+export const django: Form = {
+  returnsTo: /\/oidc\/callback\/$/,
+  usual: "/oidc/callback/",
+  origin: "http://localhost:8000",
+  mention: "mozilla-django-oidc",
+  clients: "confidential",
+  lines: ({ endpoints, clientId, secret, authMethod, idTokenAlg, scopes }) => {
+    return [
+      '# mozilla-django-oidc: settings.py; in urls.py: path("oidc/", include("mozilla_django_oidc.urls"))',
+      'AUTHENTICATION_BACKENDS = ["mozilla_django_oidc.auth.OIDCAuthenticationBackend"]',
+      `OIDC_RP_CLIENT_ID = ${q(clientId)}`,
+      `OIDC_RP_CLIENT_SECRET = ${q(secret ?? "")}`,
+      `OIDC_RP_SIGN_ALGO = ${q(idTokenAlg)}`,
+      `OIDC_RP_SCOPES = ${q(scopes.join(" "))}`,
+      `OIDC_OP_AUTHORIZATION_ENDPOINT = ${q(endpoints.authorize)}`,
+      `OIDC_OP_TOKEN_ENDPOINT = ${q(endpoints.token)}`,
+      `OIDC_OP_USER_ENDPOINT = ${q(endpoints.userinfo)}`,
+      `OIDC_OP_JWKS_ENDPOINT = ${q(endpoints.jwks)}`,
+      ...(authMethod === "client_secret_basic" ? ["OIDC_TOKEN_USE_BASIC_AUTH = True"] : []),
+      "OIDC_USE_PKCE = True",
+      'LOGIN_REDIRECT_URL = "/"',
+      'LOGOUT_REDIRECT_URL = "/"',
+    ];
+  },
+};
+
+/** https://docs.authlib.org/en/latest/client/frameworks.html */
+export const authlib: Form = {
+  returnsTo: /./,
+  usual: "/callback",
+  origin: "http://localhost:5000",
+  mention: "authlib",
+  clients: "any",
+  lines: (parts) => {
+    const { issuer, clientId, secret, redirectUri, scopes } = parts;
+    const method = methodBesideBasic(parts);
+    return [
+      "# Authlib with Flask; authlib.integrations has starlette_client and django_client too",
+      "from authlib.integrations.flask_client import OAuth",
+      "",
+      "oauth = OAuth(app)",
+      "oauth.register(",
+      '    name="idp",',
+      `    client_id=${q(clientId)},`,
+      ...(secret === null ? [] : [`    client_secret=${q(secret)},`]),
+      `    server_metadata_url=${q(`${baseOf(issuer)}/.well-known/openid-configuration`)},`,
+      "    client_kwargs={",
+      `        "scope": ${q(scopes.join(" "))},`,
+      '        "code_challenge_method": "S256",',
+      ...(method === null ? [] : [`        "token_endpoint_auth_method": ${q(method)},`]),
+      "    },",
+      ")",
+      `REDIRECT_URI = ${q(redirectUri)}  # oauth.idp.authorize_redirect(REDIRECT_URI)`,
+    ];
+  },
 };
