@@ -138,18 +138,18 @@ export async function usageFailure(
   }
   const word = unknownCommand(error, program, typed);
   if (word !== null) {
-    const meant = commandsMeant(program, typed, word);
+    const suggested = commandsMeant(program, typed, word);
     const all = command === program ? undefined : `${path.join(" ")} has ${namesOf(command).join(", ")}.`;
-    return refusal(`unknown command '${word}'`, meant.length > 0 ? `Did you mean ${meant.join(" or ")}?` : all);
+    return refusal(`unknown command '${word}'`, suggested.length > 0 ? `Did you mean ${suggested.join(" or ")}?` : all);
   }
   const refused = refusedChoice(error, program, typed);
   if (refused !== null) {
-    const meant = nearest(refused.given, refused.choices);
+    const closest = nearest(refused.given, refused.choices);
     const { argument, choices, given } = refused;
     const isWord = argument !== undefined && choices.length > 0;
     return refusal(
       isWord ? `${argument} must be one of ${choices.join(", ")}, not '${given}'` : message,
-      meant === undefined ? undefined : `Did you mean ${meant}?`,
+      closest === undefined ? undefined : `Did you mean ${closest}?`,
     );
   }
   const field = similar === undefined ? await fieldMeant(error, program, typed) : undefined;

@@ -39,7 +39,7 @@ const refusal = (message: string): Failure => failureOf(new OperationError("refu
 const noServer = (url: string): Failure =>
   failureOf(new OperationError("no_server", `the SCIM server ${url} does not answer`, { hint: "Is the app running?" }));
 
-type Entry = PushReport["users"][number];
+type PushedUser = PushReport["users"][number];
 
 /** Whether nobody answered a single request. */
 const isUnreached = ({ users, groups }: PushReport): boolean =>
@@ -75,13 +75,18 @@ export async function pushScim(cli: Invocation, flags: PushFlags): Promise<Outco
 function reportText({ client, url, profile, users, groups }: PushReport, style: Style): string {
   const names = [...users.map(({ username }) => username), ...groups.map(({ name }) => name)];
   const wide = Math.max(...names.map(({ length }) => length), 1);
-  const line = ({ action, status, id, error }: Omit<Entry, "username">, what: string, name: string, more: string) => {
+  const line = (
+    { action, status, id, error }: Omit<PushedUser, "username">,
+    what: string,
+    name: string,
+    more: string,
+  ) => {
     const [reason = "", ...below] = linesOf(error ?? "");
     const told = error === null ? [id === null ? "" : `id ${id}`, more].filter((one) => one !== "").join(" ") : reason;
     const first = `  ${what.padEnd(11)} ${name.padEnd(wide)}  ${String(status ?? "-").padEnd(3)}  ${told}`.trimEnd();
     return [action === "failed" ? style.red(first) : first, ...below.map((one) => `            ${one}`)].join("\n");
   };
-  const good = (all: readonly Pick<Entry, "action">[]) => all.filter(({ action }) => action !== "failed").length;
+  const good = (all: readonly Pick<PushedUser, "action">[]) => all.filter(({ action }) => action !== "failed").length;
   return [
     `${client}  ${url}  ${profile}`,
     ...users.map((user) => line(user, user.action, user.username, user.action === "matched" ? "(userName)" : "")),

@@ -48,7 +48,7 @@ export const webUrl =
     return value;
   };
 
-/** A flag that makes sense once. @param rule a sentence on why */
+/** The parser of a flag that may be given only once. @param rule a sentence on why */
 export const once =
   (rule: string) =>
   (value: string, before?: string): string => {
@@ -67,6 +67,6 @@ export const collectList = (value: string, before: readonly string[] = []): read
 
 /** The refusal of a word that is not in a list. @param rule a sentence on what there is */
 export function notListed(given: string, known: readonly string[], rule: string): Error {
-  const meant = nearest(given, known);
-  return new InvalidArgumentError(meant === undefined ? rule : `${rule} Did you mean ${meant}?`);
+  const closest = nearest(given, known);
+  return new InvalidArgumentError(closest === undefined ? rule : `${rule} Did you mean ${closest}?`);
 }

@@ -227,6 +227,6 @@ export async function confirmed(
   return said.value === true;
 }
 
-/** The refusal after a "no". */
+/** The error after somebody answered no. @param nothing what was not done: "nothing was removed" */
 export const notConfirmed = (nothing: string): OperationError =>
   new OperationError("refused", `not confirmed: ${nothing}`);

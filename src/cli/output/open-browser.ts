@@ -48,7 +48,7 @@ async function tryToOpen(target: string): Promise<boolean> {
 /** How long a browser may take to read the file, in milliseconds. */
 const readingMs = 10_000;
 
-/** Between two looks whether it has, in milliseconds. */
+/** Milliseconds between two looks whether the browser has read the file. */
 const pauseMs = 100;
 
 /**

@@ -9,8 +9,8 @@ const builtIn: readonly string[] = builtInScopes;
 
 /** @param of whose scope it is, in words */
 function undefinedScope(name: string, defined: readonly string[], of = ""): string {
-  const meant = nearest(name, defined);
-  const next = meant === undefined ? 'Define it under "scopes" in a fixture file.' : `Did you mean ${meant}?`;
+  const closest = nearest(name, defined);
+  const next = closest === undefined ? 'Define it under "scopes" in a fixture file.' : `Did you mean ${closest}?`;
   return `Scope "${name}"${of} is not defined, so it is ignored. ${next}`;
 }
 
@@ -55,7 +55,7 @@ const usualClaims = ["roles", "groups", "permissions"];
 export function claimNotes(claims: Readonly<Record<string, unknown>> = {}): readonly string[] {
   const known = [...[...standardByScope.values()].flat(), ...usualClaims];
   return Object.keys(claims).flatMap((name) => {
-    const meant = known.includes(name) ? undefined : nearest(name, known);
-    return meant === undefined ? [] : [`"${name}" is not a standard claim. Did you mean ${meant}?`];
+    const closest = known.includes(name) ? undefined : nearest(name, known);
+    return closest === undefined ? [] : [`"${name}" is not a standard claim. Did you mean ${closest}?`];
   });
 }

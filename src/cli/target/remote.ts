@@ -93,7 +93,7 @@ export async function callServer<N extends OperationName>(
   throw refusalOf(url, status, body);
 }
 
-interface Answer {
+interface JsonResponse {
   readonly status: number;
   /** Undefined if it is not JSON. */
   readonly body: unknown;
@@ -118,7 +118,7 @@ async function send(
     /** Ends the request. */
     readonly signal?: AbortSignal;
   },
-): Promise<Answer> {
+): Promise<JsonResponse> {
   const { request } = address.startsWith("https:") ? await import("node:https") : await import("node:http");
   const headers = {
     ...(adminToken !== null && { Authorization: `Bearer ${adminToken}` }),

@@ -103,13 +103,13 @@ export function serverAddress(cli: Pick<Invocation, "url" | "data" | "store" | "
 const startingTimeoutMs = 10_000;
 
 /** A server that was found by its lock. */
-type Found = Server & { readonly pid: number; readonly startedAt: string };
+type FoundServer = Server & { readonly pid: number; readonly startedAt: string };
 
 /**
  * The running server of the data folder, else the one in memory that was started here, by their locks; null if none runs.
  * @throws {OperationError} conflict, if there are several; no_server, if one does not get ready
  */
-export async function findServer(cli: Invocation): Promise<Found | null> {
+export async function findServer(cli: Invocation): Promise<FoundServer | null> {
   if (cli.store !== null) return null;
   const locked = await serverOfData(cli);
   const inMemory = memoryServerHere(cli.env, locked);
@@ -134,7 +134,7 @@ function memoryServerHere(env: NodeJS.ProcessEnv, other: Server | null): MemoryS
 }
 
 /** The server that holds the lock of the data folder. Waits for one that is starting. */
-async function serverOfData(cli: Invocation): Promise<Found | null> {
+async function serverOfData(cli: Invocation): Promise<FoundServer | null> {
   for (let waited = 0; ; waited += 20) {
     const lock = readLock(cli.data);
     if (lock === null || lock.state === "dead" || lock.kind !== "server") return null;
@@ -174,7 +174,7 @@ export async function findTarget(cli: Invocation, issuer?: string): Promise<Targ
     call: (name, input) =>
       target.call(name, input).catch(async (error: unknown) => {
         await requireIssuer(cli, error);
-        throw server.state === "elsewhere" && isUnanswered(error) ? heldElsewhere(cli, server) : error;
+        throw server.state === "elsewhere" && isUnanswered(error) ? heldByAnotherMachine(cli, server) : error;
       }),
   };
 }
@@ -193,7 +193,7 @@ async function requireIssuer(cli: Invocation, error: unknown): Promise<void> {
 const isUnanswered = (error: unknown): boolean => error instanceof OperationError && error.code === "no_server";
 
 /** The error for a lock of a machine or container that is gone or cannot be reached, so that this machine cannot see what holds the data. */
-const heldElsewhere = ({ data }: Invocation, { url, pid }: Found): OperationError =>
+const heldByAnotherMachine = ({ data }: Invocation, { url, pid }: FoundServer): OperationError =>
   new OperationError(
     "no_server",
     `an idp of another machine or container holds the data (pid ${pid}), and nothing answers at ${url}`,

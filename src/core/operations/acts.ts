@@ -5,7 +5,7 @@ import { commandOn, flagWith, plainCommandLine } from "../hint.ts";
 
 /** What an operator does to a server while apps use it: the inspector shows it between their requests. */
 
-const told: readonly string[] = [
+const shownInLedger: readonly string[] = [
   ...["revoke", "grants.revoke", "users.suspend", "users.ban", "users.restore", "users.leave"],
   ...["sessions.end", "expire", "reset"],
   ...["clock.advance", "clock.set", "clock.freeze", "clock.reset", "faults.add", "faults.remove", "faults.clear"],
@@ -45,7 +45,7 @@ export function commandOf(
 
 /** Call it after an operation has been done. */
 export function tellLedger({ ledger, now }: Context, name: string, input: object, by?: Operator): void {
-  if (!told.includes(name)) return;
+  if (!shownInLedger.includes(name)) return;
   const command = commandOf(name, input as Readonly<Record<string, unknown>>);
   ledger.act({ time: now(), command, by: by?.name ?? null });
 }

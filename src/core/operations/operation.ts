@@ -2,7 +2,7 @@ import type { ZodType } from "zod";
 import type { Context } from "../context.ts";
 import type { Opener } from "../inspector/access.ts";
 import type { Role } from "../operators/roles.ts";
-import type { z, Input, Later } from "./schemas/zod.ts";
+import type { z, Input, LazySchema } from "./schemas/zod.ts";
 
 /** The type of an operation, and the helpers that the files of the nouns declare theirs with. */
 
@@ -33,9 +33,9 @@ interface Declared<S extends ZodType, O> {
   /** For the OpenAPI document: the rules that compare the input with records or settings. */
   readonly note?: string;
   /** The body of the API call, its path parameters and its query, in one object. */
-  readonly input: Later<S>;
+  readonly input: LazySchema<S>;
   /** What it returns; the compiler compares it with what `run` returns. */
-  readonly answer: Later<ZodType<NoInfer<O>>>;
+  readonly answer: LazySchema<ZodType<NoInfer<O>>>;
   /** The refusals beside those that every operation has: a name that is unknown, a state that does not allow it, fixtures with a problem. */
   readonly refuses?: readonly (404 | 409 | 422)[];
   readonly run: (ctx: Context, input: Input<S>, runner: Runner) => Promise<O>;
@@ -66,8 +66,8 @@ export interface Operation<S extends ZodType = ZodType, O = unknown> extends Spe
   readonly role: Role;
   readonly summary: string;
   readonly note: string | null;
-  readonly input: Later<S>;
-  readonly answer: Later<ZodType>;
+  readonly input: LazySchema<S>;
+  readonly answer: LazySchema<ZodType>;
   readonly refuses: readonly (404 | 409 | 422)[];
   /** Checks the input, whoever calls. @throws {OperationError | OAuthError} usage for a wrong input; what the operation refuses */
   run(ctx: Context, input: Input<S>, runner: Runner): Promise<O>;

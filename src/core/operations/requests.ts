@@ -1,5 +1,5 @@
 import { changes, none, nothing, reads, removes } from "./operation.ts";
-import type { Later } from "./schemas/zod.ts";
+import type { LazySchema } from "./schemas/zod.ts";
 import { atMostOne, withRules } from "./schemas/rules.ts";
 
 /** The requests that this server received, and all others on the same store: the ledger. */
@@ -7,7 +7,7 @@ import { atMostOne, withRules } from "./schemas/rules.ts";
 const filter = () => import("../ledger/filter.ts");
 const request = async () => (await import("./schemas/shown.ts")).request;
 
-type Zod = Parameters<Later<unknown>>[0];
+type Zod = Parameters<LazySchema<unknown>>[0];
 
 const notStatus = { error: "must be a status such as 400, or a class such as 4xx" };
 

@@ -1,5 +1,5 @@
 import { changes, creates, edits, none, reads, removes } from "./operation.ts";
-import type { Later } from "./schemas/zod.ts";
+import type { LazySchema } from "./schemas/zod.ts";
 
 /** Users, and their status. */
 
@@ -12,7 +12,7 @@ const given = () => import("./schemas/given.ts");
 const shown = () => import("./schemas/shown.ts");
 
 const one = (zod: Zod) => zod.strictObject({ username: zod.string() });
-type Zod = Parameters<Later<unknown>>[0];
+type Zod = Parameters<LazySchema<unknown>>[0];
 
 export const userOperations = {
   "users.list": reads("/users", {

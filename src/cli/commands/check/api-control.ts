@@ -54,7 +54,7 @@ export async function apiControlOf(
   const faults = faultsOn(server);
   await opened.add(() => faults.close());
   const jwksUri = await jwksUriOf(issuer);
-  let elsewhere: Promise<Server> | null = null;
+  let otherIssuer: Promise<Server> | null = null;
 
   /** An issuer with the same user and client, tokens of the same kind, and keys of its own. */
   async function addIssuer(typ: unknown): Promise<Server> {
@@ -82,9 +82,9 @@ export async function apiControlOf(
     async issueElsewhere(change) {
       // A token that is wrong in nothing but its issuer.
       const good = await issue(server, people, tokens, {});
-      elsewhere ??= addIssuer(headerOf(good)["typ"]);
+      otherIssuer ??= addIssuer(headerOf(good)["typ"]);
       const [audience] = [claimsOf(good)["aud"]].flat().map(String);
-      return issue(await elsewhere, people, { ...tokens, audience }, change);
+      return issue(await otherIssuer, people, { ...tokens, audience }, change);
     },
     async keys() {
       const { keys } = await json(jwksUri);

@@ -36,7 +36,7 @@ export interface AppProcess {
 /** How many milliseconds the app has to end after SIGTERM. */
 const timeoutMs = 1000;
 const pause = 25;
-/** How many milliseconds an end may take to be known. */
+/** Milliseconds until the end of a process is known. */
 const settling = 200;
 /** How many lines of its output are kept. */
 const maxLines = 20;

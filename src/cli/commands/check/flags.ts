@@ -22,7 +22,7 @@ export interface CommonFlags extends NameFlags {
   readonly allowRemote?: true;
 }
 
-/** Of `idp check api`. */
+/** The flags of `idp check api`, as commander reads them. */
 export interface ApiFlags extends CommonFlags {
   readonly url?: string;
   readonly method?: string;
@@ -34,7 +34,7 @@ export interface ApiFlags extends CommonFlags {
   readonly dpop?: true;
 }
 
-/** Of `idp check client`. */
+/** The flags of `idp check client`, as commander reads them. */
 export interface CheckFlags extends CommonFlags {
   readonly start: string;
   readonly signedIn: string;
@@ -45,7 +45,7 @@ export interface CheckFlags extends CommonFlags {
   readonly within: number;
 }
 
-/** Of `idp check sp`. */
+/** The flags of `idp check sp`, as commander reads them. */
 export interface SpFlags extends CommonFlags, Pick<CheckFlags, "start" | "signedIn" | "browser"> {
   /** A page that shows who is signed in; absent: that of `signedIn`. */
   readonly who?: string;
@@ -92,7 +92,7 @@ export const nearLookup = (allowRemote: true | undefined): LookupFunction =>
     }
   });
 
-/** For an address that another one named. @throws {Problem} */
+/** Refuses a public address that a document of the API names. @throws {Problem} */
 export function requireNear(url: string, allowRemote: true | undefined): void {
   const named = addressIn(url);
   if (allowRemote !== true && named !== null && !isNear(named)) throw new Problem(`${url} is at ${refusal(named)}`);

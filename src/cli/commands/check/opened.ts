@@ -5,7 +5,7 @@ import { callServer, type Server } from "../../target/remote.ts";
 
 /** What a check opened or changed, and what closes or undoes it. */
 
-/** Milliseconds that each of them may take. */
+/** Milliseconds that closing one thing may take. */
 const timeoutMs = 10_000;
 
 /** What has to be closed when the run ends. */

@@ -24,9 +24,9 @@ export function commandOf(typed: TypedCommand, { it }: Subject): StartCommand | 
   const [program = "", ...args] = command;
   if (stray.length > 0 || (typed.words.includes("--") && program === "")) {
     const flags = ownWords(typed.words).filter((word) => !stray.includes(word));
-    const meant = [program === "" ? stray : command, ["npm", "start"]].find((one) => one.length > 0) ?? [];
+    const example = [program === "" ? stray : command, ["npm", "start"]].find((one) => one.length > 0) ?? [];
     throw new OperationError("usage", `the command that starts ${it} must follow --`, {
-      hint: { text: "Put -- before it", command: ["idp", ...flags, "--", ...meant] },
+      hint: { text: "Put -- before it", command: ["idp", ...flags, "--", ...example] },
     });
   }
   return program === "" ? null : [program, ...args];

@@ -28,7 +28,7 @@ export function describeClient(client: ClientView, style: Style): string {
   ].join("\n");
 }
 
-/** A new secret is shown once. Later, only `clients show --show-secrets` shows it. */
+/** A new secret is shown once. LazySchema, only `clients show --show-secrets` shows it. */
 export const said = (
   verb: string,
   client: ClientView,

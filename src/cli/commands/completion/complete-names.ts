@@ -10,7 +10,7 @@ import { findTarget, type Target } from "../../target/target.ts";
 /** The names in the data, for completion: of the running server, of the shared store, or of the folder, which is read without the lock. */
 
 /** How many users are read at most; a shell shows a few hundred. */
-const enough = 1000;
+const maxNames = 1000;
 
 /** How long to look for names, in milliseconds. */
 const timeoutMs = 1000;
@@ -20,7 +20,7 @@ const maxRequests = 50;
 
 const fromTarget: Record<NameKind, (target: Target) => Promise<readonly Candidate[]>> = {
   username: async (target) =>
-    (await target.call("users.list", { limit: enough })).map(({ username, email }) => ({
+    (await target.call("users.list", { limit: maxNames })).map(({ username, email }) => ({
       value: username,
       description: email ?? "",
     })),

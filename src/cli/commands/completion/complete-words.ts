@@ -1,5 +1,5 @@
 import type { AnyCommand as Command } from "../../commander.ts";
-import { complete, placeOf, type Candidate, type NameKind } from "./complete.ts";
+import { complete, cursorAfter, type Candidate, type NameKind } from "./complete.ts";
 import { invocationOf, type Invocation, type Terminal } from "../../invocation.ts";
 import { globalFlags } from "../../flags/global.ts";
 
@@ -20,8 +20,8 @@ export async function completeWords(
   clock: Pick<Invocation, "now" | "takeSignals">,
 ): Promise<void> {
   const current = words.at(-1) ?? "";
-  const place = placeOf(program, words.slice(0, -1));
-  const completion = complete(place, current);
+  const cursor = cursorAfter(program, words.slice(0, -1));
+  const completion = complete(cursor, current);
   if (completion.kind === "files") {
     terminal.stdout.write(":files\n");
     return;
@@ -30,7 +30,7 @@ export async function completeWords(
     completion.kind === "candidates"
       ? completion
       : {
-          candidates: (await names(typedInvocation(program, place.values, terminal, clock), completion.of)).map(
+          candidates: (await names(typedInvocation(program, cursor.values, terminal, clock), completion.of)).map(
             ({ value, description }) => ({ value: completion.prefix + value, description }),
           ),
         };

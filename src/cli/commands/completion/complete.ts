@@ -42,14 +42,14 @@ const above = ({ parent }: Command): readonly Command[] => (parent === null ? []
 /** The word in the brackets of `--user <username>` or `[path...]`. */
 const valueName = (flags: string): string => /[<[]([^>\]]+?)(?:\.\.\.)?[>\]]/.exec(flags)?.[1] ?? "";
 
-function valueOf(name: string, choices: readonly string[] | undefined, prefix: string, place: Place): Completion {
+function valueOf(name: string, choices: readonly string[] | undefined, prefix: string, cursor: Cursor): Completion {
   if (choices !== undefined) {
     return { kind: "candidates", candidates: choices.map((each) => ({ value: prefix + each, description: "" })) };
   }
   if (isNameKind(name)) return { kind: "names", of: name, prefix };
   if (["file", "dir", "path"].includes(name)) return { kind: "files" };
-  if (name === "flaw") return { kind: "candidates", candidates: flawsOf(place.args[0], prefix) };
-  return name === "command" ? { kind: "candidates", candidates: commandsOf(place.program) } : nothing;
+  if (name === "flaw") return { kind: "candidates", candidates: flawsOf(cursor.args[0], prefix) };
+  return name === "command" ? { kind: "candidates", candidates: commandsOf(cursor.program) } : nothing;
 }
 
 /** The flaws of an endpoint; all of them without an endpoint. */
@@ -58,14 +58,14 @@ const flawsOf = (endpoint: string | undefined, prefix: string): readonly Candida
     .filter((flaw) => endpoint === undefined || flaw.endpoint === endpoint)
     .map(({ name, wrong }) => ({ value: prefix + name, description: wrong }));
 
-const ofFlag = (flag: Option, prefix: string, place: Place): Completion =>
-  valueOf(valueName(flag.flags), flag.argChoices, prefix, place);
+const ofFlag = (flag: Option, prefix: string, cursor: Cursor): Completion =>
+  valueOf(valueName(flag.flags), flag.argChoices, prefix, cursor);
 
 /** Suggests no existing name for a new record. */
-const ofArgument = (argument: Argument, place: Place): Completion =>
-  place.command.name() === "add" && isNameKind(argument.name())
+const ofArgument = (argument: Argument, cursor: Cursor): Completion =>
+  cursor.command.name() === "add" && isNameKind(argument.name())
     ? nothing
-    : valueOf(argument.name(), argument.argChoices, "", place);
+    : valueOf(argument.name(), argument.argChoices, "", cursor);
 
 const commandsOf = (command: Command): readonly Candidate[] =>
   visibleCommands(command).map((each) => ({ value: each.name(), description: each.description() }));
@@ -73,7 +73,7 @@ const commandsOf = (command: Command): readonly Candidate[] =>
 const isFlag = (option: Option, word: string): boolean => option.long === word || option.short === word;
 
 /** What the words before the cursor say. */
-interface Place {
+interface Cursor {
   readonly program: Command;
   readonly command: Command;
   /** The arguments of the command so far. */
@@ -86,8 +86,8 @@ interface Place {
   readonly values: ReadonlyMap<string, string>;
 }
 
-/** The place that the words lead to. */
-export function placeOf(program: Command, words: readonly string[]): Place {
+/** Where the words lead to. */
+export function cursorAfter(program: Command, words: readonly string[]): Cursor {
   let command = program;
   const args: string[] = [];
   let foreign = false;
@@ -114,16 +114,16 @@ export function placeOf(program: Command, words: readonly string[]): Place {
 }
 
 /** @param current the word at the cursor, up to the cursor */
-export function complete(place: Place, current: string): Completion {
-  const { command, args, pending, foreign } = place;
+export function complete(cursor: Cursor, current: string): Completion {
+  const { command, args, pending, foreign } = cursor;
   if (foreign) return { kind: "files" };
-  if (pending !== null) return ofFlag(pending, "", place);
+  if (pending !== null) return ofFlag(pending, "", cursor);
   if (current.startsWith("-")) {
     const [name = "", value] = current.split(/=(.*)/s);
     const flags = flagsOf(command);
     if (value !== undefined) {
       const flag = flags.find((option) => isFlag(option, name));
-      return flag === undefined ? nothing : ofFlag(flag, `${name}=`, place);
+      return flag === undefined ? nothing : ofFlag(flag, `${name}=`, cursor);
     }
     const candidates = flags.flatMap(({ long, description }) => (long == null ? [] : [{ value: long, description }]));
     return { kind: "candidates", candidates };
@@ -132,5 +132,5 @@ export function complete(place: Place, current: string): Completion {
   if (commands.length > 0) return { kind: "candidates", candidates: commands };
   const argument =
     command.registeredArguments[args.length] ?? command.registeredArguments.find(({ variadic }) => variadic);
-  return argument === undefined ? nothing : ofArgument(argument, place);
+  return argument === undefined ? nothing : ofArgument(argument, cursor);
 }

@@ -6,7 +6,7 @@ import { DataFileError } from "../../../store/store.ts";
 import { commandLine } from "../../output/command-line.ts";
 import { timeoutMs, warning, type Finding, ok, maxClockDifference, problem } from "./finding.ts";
 import { folderFindings, nodeFinding, peekAt, fixtureFinding, unreadable } from "./folder.ts";
-import { networkFindings, type Served } from "./network.ts";
+import { networkFindings, type ServedIssuer } from "./network.ts";
 import { staleFile } from "../env/written.ts";
 import { failureOf } from "../../failure.ts";
 import type { Invocation } from "../../invocation.ts";
@@ -23,7 +23,7 @@ const maxSeconds = 5;
 
 /** `idp doctor`: what on this machine prevents `idp` from working. It changes nothing. */
 export async function doctor(cli: Invocation): Promise<Outcome> {
-  const found = await served(cli);
+  const found = await servedBy(cli);
   const checks: readonly Finding[] = [
     nodeFinding(),
     ...(cli.url === null ? await dataFindings(cli, found.answers !== null) : []),
@@ -47,7 +47,7 @@ const dataFindings = async (cli: Invocation, answers: boolean): Promise<readonly
   cli.store === null ? folderFindings(cli, answers) : storeFindings({ ...cli, store: cli.store });
 
 /** What the app in this folder is told, and is no longer true. Without a server, `idp env` says it of the fixtures. */
-async function envFindings({ answers, clients }: Served): Promise<readonly Finding[]> {
+async function envFindings({ answers, clients }: ServedIssuer): Promise<readonly Finding[]> {
   const stale = answers === null || clients.length === 0 ? null : await staleFile(answers, clients);
   return stale === null ? [] : [warning("env-file", stale.detail, stale.fix)];
 }
@@ -88,7 +88,7 @@ function lines(cli: Invocation, checks: readonly ReturnType<typeof printable>[],
 }
 
 /** What the running server serves, else what the data was last served as. */
-async function served(cli: Invocation): Promise<Served> {
+async function servedBy(cli: Invocation): Promise<ServedIssuer> {
   const address = addressIn(cli);
   if (address !== null) {
     const answers = await issuerAt(address, timeoutMs);
@@ -96,7 +96,7 @@ async function served(cli: Invocation): Promise<Served> {
     const clients = answers === null ? [] : await clientsOf(cli).catch(() => []);
     return { address, answers, issuer: null, clients };
   }
-  const nothing: Served = { address: null, answers: null, issuer: null, clients: [] };
+  const nothing: ServedIssuer = { address: null, answers: null, issuer: null, clients: [] };
   if (cli.store !== null) {
     const target = await findTarget(cli);
     const found = await target.call("status", {}).catch(() => null);
@@ -121,7 +121,7 @@ function addressIn(cli: Invocation): string | null {
   }
 }
 
-async function clientsOf(cli: Invocation): Promise<Served["clients"]> {
+async function clientsOf(cli: Invocation): Promise<ServedIssuer["clients"]> {
   const target = await findTarget(cli);
   // Secrets are for admins.
   return target.call("clients.list", { secrets: true }).catch(() => target.call("clients.list", {}));

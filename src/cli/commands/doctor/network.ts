@@ -10,7 +10,8 @@ import { issuerAt, issuerOnPort, usualPort } from "../../target/remote.ts";
 
 /** What doctor looks at between this machine, its server and its apps: names, ports, addresses. Only loopback is connected to. */
 
-export interface Served {
+/** What the running server serves, else what the data was last served as. */
+export interface ServedIssuer {
   /** Where a server should listen; null if none runs. */
   readonly address: string | null;
   /** The issuer that answers there. */
@@ -21,12 +22,12 @@ export interface Served {
 }
 
 /** How long an app on this machine takes to accept a connection, in milliseconds. */
-const briefly = 500;
+const connectTimeoutMs = 500;
 
 /** One flag for each value. */
 const flagsOf = (name: string, values: readonly string[]): string[] => values.flatMap((value) => [name, value]);
 
-export async function networkFindings(cli: Invocation, served: Served): Promise<readonly Finding[]> {
+export async function networkFindings(cli: Invocation, served: ServedIssuer): Promise<readonly Finding[]> {
   const issuer = served.answers ?? served.issuer ?? defaultIssuer;
   const apps = localApps(served.clients);
   return [
@@ -39,7 +40,7 @@ export async function networkFindings(cli: Invocation, served: Served): Promise<
 
 async function issuerFindings(
   cli: Invocation,
-  { address, answers }: Served,
+  { address, answers }: ServedIssuer,
   issuer: string,
 ): Promise<readonly Finding[]> {
   if (address !== null && answers === null) {
@@ -98,11 +99,11 @@ const isTaken = (host: string, port: number): Promise<boolean> =>
   });
 
 /** Origins on this machine, each with the clients that return there. */
-type LocalApps = ReadonlyMap<string, ReadonlySet<Served["clients"][number]>>;
+type LocalApps = ReadonlyMap<string, ReadonlySet<ServedIssuer["clients"][number]>>;
 
 /** Leaves out redirect URIs with an open port, because such an app does not run all the time. */
-function localApps(clients: Served["clients"]): LocalApps {
-  const apps = new Map<string, Set<Served["clients"][number]>>();
+function localApps(clients: ServedIssuer["clients"]): LocalApps {
+  const apps = new Map<string, Set<ServedIssuer["clients"][number]>>();
   for (const client of clients) {
     for (const uri of client.redirect_uris) {
       if (hasOpenPort(uri) || !URL.canParse(uri)) continue;
@@ -141,7 +142,7 @@ function answersAt(origin: string): Promise<boolean> {
       // To browsers app.localhost is localhost; not every resolver knows it (RFC 6761 6.3).
       host: withoutBrackets(hostname).replace(/^.*\.localhost$/, "localhost"),
       port: portOf(origin),
-      timeout: briefly,
+      timeout: connectTimeoutMs,
     });
     const end = (answered: boolean) => () => {
       socket.destroy();
@@ -155,7 +156,7 @@ function answersAt(origin: string): Promise<boolean> {
 const mixedUp = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
 
 /** To a browser, localhost and 127.0.0.1 are two sites, so one does not get the cookies of the other. */
-function mixedHosts(issuer: string, clients: Served["clients"]): readonly Finding[] {
+function mixedHosts(issuer: string, clients: ServedIssuer["clients"]): readonly Finding[] {
   const own = new URL(issuer).hostname;
   if (!mixedUp.test(own)) return [];
   const findings = clients.flatMap(({ client_id: id, redirect_uris: uris }) => {

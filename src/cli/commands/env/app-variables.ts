@@ -19,7 +19,7 @@ export const usualNames: Readonly<Record<keyof AppValues, string>> = {
 
 const valueNames = Object.keys(usualNames) as (keyof AppValues)[];
 
-/** Other names for some of them. */
+/** The names that an app has for some of the values. */
 export type OwnNames = Readonly<Partial<Record<keyof AppValues, string>>>;
 
 /** A name that every shell and every reader of `.env` files accepts (POSIX.1 8.1). */

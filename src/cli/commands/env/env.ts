@@ -9,7 +9,7 @@ import { variablesOf, type AppValues, type NameFlags, withVariables } from "./ap
 import { clientOr, confirmed, notConfirmed } from "../../input/ask.ts";
 import { browserPrefix } from "./frameworks.ts";
 import { readTextFile, setIn, withoutBlock, writeBlock } from "./file.ts";
-import type { Served } from "./libraries/form.ts";
+import type { ServedStatus } from "./libraries/form.ts";
 import { formatted, type Variables } from "./format.ts";
 import { namesIn } from "./written.ts";
 import type { Invocation } from "../../invocation.ts";
@@ -89,8 +89,8 @@ export async function env(cli: Invocation, flags: EnvFlags): Promise<Outcome> {
   const served = await target.call("status", {});
   const { issuer } = served;
   const client = await clientOf(cli, target, flags);
-  const elsewhere = [...ofTarget, ...(await elsewhereNotes(cli, target, issuer))];
-  if (flags.for !== undefined) return configuration(served, client, flags.for, elsewhere);
+  const placeNotes = [...ofTarget, ...(await otherServerNotes(cli, target, issuer))];
+  if (flags.for !== undefined) return configuration(served, client, flags.for, placeNotes);
   const values = valuesOf(issuer, client);
   const caFile = target.server?.caFile;
   const text = flags.write === undefined ? null : await readTextFile(flags.write);
@@ -106,7 +106,7 @@ export async function env(cli: Invocation, flags: EnvFlags): Promise<Outcome> {
   ];
   const format = flags.format ?? "dotenv";
   const notes = [
-    ...elsewhere,
+    ...placeNotes,
     ...(values.redirect_uri === null && client.redirect_uris.length > 0
       ? [`${client.client_id} may return to any port (${client.redirect_uris.join(" ")}): the app chooses one.`]
       : []),
@@ -147,7 +147,7 @@ function namesFor({ prefix, name, write }: EnvFlags, text: string | null, client
 const timeoutMs = 1000;
 
 /** Warns if the server at the issuer does not have this data, because the app would sign in there. */
-async function elsewhereNotes(cli: Invocation, target: Target, issuer: string): Promise<readonly (string | Hint)[]> {
+async function otherServerNotes(cli: Invocation, target: Target, issuer: string): Promise<readonly (string | Hint)[]> {
   // An instance of the shared store answers there, or the load balancer.
   if (target.server === null && cli.store !== null) return [];
   const there = await answererAt(issuer, timeoutMs);
@@ -181,14 +181,14 @@ function expansionNotes(variables: Variables, { client_id, client_secret }: AppV
 }
 
 async function configuration(
-  served: Served,
+  served: ServedStatus,
   client: ClientView,
   library: Library,
-  elsewhere: readonly (string | Hint)[],
+  placeNotes: readonly (string | Hint)[],
 ): Promise<Outcome> {
   const { configurationOf } = await import("./libraries.ts");
   const { text, notes } = configurationOf(library, served, client, process.cwd());
-  return answer({ library, client_id: client.client_id, text }, () => text, { notes: [...elsewhere, ...notes] });
+  return answer({ library, client_id: client.client_id, text }, () => text, { notes: [...placeNotes, ...notes] });
 }
 
 async function written(

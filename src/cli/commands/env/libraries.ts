@@ -9,7 +9,7 @@ import { betterAuth } from "./libraries/better-auth.ts";
 import { nuxtAuthUtils } from "./libraries/servers.ts";
 import { asTexts, asVariables, type Variables } from "./libraries/expressions.ts";
 import { angularAuthOidcClient, keycloakJs, msal, oidcClientTs } from "./libraries/browser.ts";
-import type { Code, Form, Parts, Piece, Served } from "./libraries/form.ts";
+import type { Code, Form, Parts, Piece, ServedStatus } from "./libraries/form.ts";
 import { expressOpenidConnect, passport } from "./libraries/node.ts";
 import { openidClient } from "./libraries/openid-client.ts";
 import { fastifyOauth2, honoOidcAuth } from "./libraries/servers.ts";
@@ -78,7 +78,7 @@ function checkClient(library: Library, client: ClientView): void {
 /** @param folder the app's, for the installed versions @param variables where code finds the values; null if they are in the code */
 function partsOf(
   { returnsTo, usual, package: name }: Form,
-  { issuer, endpoints }: Served,
+  { issuer, endpoints }: ServedStatus,
   client: ClientView,
   { folder, variables }: { readonly folder: string; readonly variables: Variables | null },
 ): { readonly parts: Parts; readonly isRegistered: boolean } {
@@ -117,7 +117,7 @@ function partsOf(
  */
 export function configurationOf(
   library: Library,
-  served: Served,
+  served: ServedStatus,
   client: ClientView,
   folder: string,
 ): { readonly text: string; readonly notes: readonly (string | Hint)[] } {
@@ -160,7 +160,7 @@ function placed(piece: Piece, { exists }: Code) {
  * The code for an app, and what its `.env.local` needs beside the variables of `idp env`.
  * @throws {OperationError} refused if the library cannot use the client
  */
-export function piecesOf(library: Library, served: Served, client: ClientView, app: AppCode) {
+export function piecesOf(library: Library, served: ServedStatus, client: ClientView, app: AppCode) {
   checkClient(library, client);
   const form = forms[library];
   const { parts } = partsOf(form, served, client, app);

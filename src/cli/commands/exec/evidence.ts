@@ -18,7 +18,7 @@ export interface Evidence {
   readonly leave: (cli: Invocation, exitCode: number) => Promise<void>;
 }
 
-/** More are only counted. */
+/** How many refused requests are listed; further ones are only counted. */
 const maxRefused = 1000;
 
 async function openLog(file: string): Promise<WriteStream> {

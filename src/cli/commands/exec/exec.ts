@@ -59,9 +59,9 @@ function commandOf(typed: TypedCommand) {
   const { command, stray } = foreignCommand(typed);
   const [program, ...args] = command;
   if (stray.length > 0 || program === undefined || program === "") {
-    const meant = typed.before.some((word) => word !== "") ? typed.before : ["npm", "test"];
+    const example = typed.before.some((word) => word !== "") ? typed.before : ["npm", "test"];
     throw new OperationError("usage", "the command must follow --", {
-      hint: { text: "Put -- before it", command: ["idp", "exec", "--", ...meant] },
+      hint: { text: "Put -- before it", command: ["idp", "exec", "--", ...example] },
     });
   }
   return { program, args };

@@ -27,7 +27,7 @@ export async function initFrom(
 ): Promise<Outcome> {
   checkWords(tool, files, flags);
   const command = ["idp", "init", "--from", tool, ...files];
-  const place = { flags, again: (flag: string) => [...command, flag] };
+  const place = { flags, withFlag: (flag: string) => [...command, flag] };
   checkPlace(place);
   const { draft, leftOut } = await readFrom(tool, files.map(read));
   const login = { client_id: loginClient, redirect_uris: [loopbackRedirectUri], grant_types: [...loginGrantTypes] };

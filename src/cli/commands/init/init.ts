@@ -25,7 +25,7 @@ import { envFile } from "../env/choices.ts";
 import { type InitFlags, withInitFlags } from "./flags.ts";
 
 /** The same command with one more flag. */
-const again = (
+const commandWith = (
   { type, for: library, client, redirectUri = [], port, user = [] }: InitFlags,
   flag: string,
 ): readonly string[] => [
@@ -62,7 +62,7 @@ export async function init(cli: Invocation, files: readonly string[], flags: Ini
       hint: { text: "Write", command: ["idp", "init", "--from", "TOOL", ...files] },
     });
   }
-  const place = { flags, again: (flag: string) => again(flags, flag) };
+  const place = { flags, withFlag: (flag: string) => commandWith(flags, flag) };
   checkPlace(place);
   const project = projectOf(process.cwd());
   const { app: asked, found, notes } = await appOf(cli, flags, project);

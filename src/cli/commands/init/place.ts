@@ -17,32 +17,32 @@ const otherNames = usualNames.filter((name) => name !== file);
 export interface InitPlace {
   readonly flags: { readonly force?: true; readonly stdout?: true };
   /** The same command with one more flag. */
-  readonly again: (flag: string) => readonly string[];
+  readonly withFlag: (flag: string) => readonly string[];
 }
 
 /** Refuses a place with a file, before anything is asked or read. @throws {OperationError} conflict */
-export function checkPlace({ flags, again }: InitPlace): void {
+export function checkPlace({ flags, withFlag }: InitPlace): void {
   if (flags.stdout === true) return;
   const other = otherNames.find((name) => existsSync(name));
   if (other !== undefined) {
     throw new OperationError("conflict", `${other} already exists: use only one of ${other} and ${file}`, {
-      hint: { text: "To see what would be written", command: again("--stdout") },
+      hint: { text: "To see what would be written", command: withFlag("--stdout") },
     });
   }
-  if (flags.force !== true && existsSync(file)) throw taken(again);
+  if (flags.force !== true && existsSync(file)) throw taken(withFlag);
 }
 
-const taken = (again: InitPlace["again"]): OperationError =>
+const taken = (withFlag: InitPlace["withFlag"]): OperationError =>
   new OperationError("conflict", `${file} already exists`, {
-    hint: { text: "See what would be written with --stdout. To replace it", command: again("--force") },
+    hint: { text: "See what would be written with --stdout. To replace it", command: withFlag("--force") },
   });
 
 /** @throws {OperationError} conflict if somebody else has just made the file; usage if it cannot be written */
-export function writeFixtures({ flags, again }: InitPlace, text: string): void {
+export function writeFixtures({ flags, withFlag }: InitPlace, text: string): void {
   try {
     writeFileSync(file, text, { flag: flags.force === true ? "w" : "wx" });
   } catch (error) {
-    if (codeOf(error) === "EEXIST") throw taken(again);
+    if (codeOf(error) === "EEXIST") throw taken(withFlag);
     throw cannotBeWritten(file, error);
   }
 }

@@ -28,7 +28,8 @@ const paint = ({ status, error }: Pick<RequestRecord, "status" | "error">, style
 export async function listRequests(cli: Invocation, flags: FilterFlags): Promise<Outcome> {
   const target = await findTarget(cli);
   const records = await target.call("requests.list", filterOf(flags));
-  const notes = records.length === 0 ? [...(await unknownNames(target, flags)), ...(await elsewhere(cli, flags))] : [];
+  const notes =
+    records.length === 0 ? [...(await unknownNames(target, flags)), ...(await otherIssuersNote(cli, flags))] : [];
   return answer(
     records,
     (shown, style) =>
@@ -67,7 +68,7 @@ export async function unknownNames(target: Target, { client, user }: FilterFlags
 }
 
 /** The other issuers of the server that have such requests, where this one has none. An admin token may be for this one alone. */
-async function elsewhere(cli: Invocation, flags: FilterFlags): Promise<readonly string[]> {
+async function otherIssuersNote(cli: Invocation, flags: FilterFlags): Promise<readonly string[]> {
   const url = cli.url?.replace(/\/i\/[\w-]+\/?$/, "") ?? null;
   const here = cli.issuer ?? /\/i\/([\w-]+)\/?$/.exec(cli.url ?? "")?.[1] ?? null;
   const at = (issuer: string | null) =>

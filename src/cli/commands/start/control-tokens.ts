@@ -40,7 +40,7 @@ export async function controlTokens(
     return { list: () => tokens, close: () => undefined };
   }
   let tokens = await read(given, adminToken);
-  const again = (): void => {
+  const readAgain = (): void => {
     read(given, adminToken).then(
       (changed) => {
         tokens = changed;
@@ -53,6 +53,6 @@ export async function controlTokens(
       },
     );
   };
-  watchFile(given, { interval: pause, persistent: false }, again);
-  return { list: () => tokens, close: () => unwatchFile(given, again) };
+  watchFile(given, { interval: pause, persistent: false }, readAgain);
+  return { list: () => tokens, close: () => unwatchFile(given, readAgain) };
 }

@@ -118,13 +118,13 @@ const maxWaiting = 1024 * 1024;
 export function requestLog(cli: Invocation): NonNullable<IdpOptions["onRequest"]> {
   const { stdout } = cli;
   let dropped = 0;
-  const goOn = (): void => {
+  const sayDropped = (): void => {
     stdout.write(`${droppedLine(cli, dropped)}\n`);
     dropped = 0;
   };
   return (event, read, line) => {
     if (dropped > 0 || stdout.writableLength > maxWaiting) {
-      if (dropped === 0) stdout.once("drain", goOn);
+      if (dropped === 0) stdout.once("drain", sayDropped);
       dropped += 1;
       return;
     }

@@ -16,7 +16,7 @@ import { notBeside } from "./rules.ts";
 
 type Refine = Pick<z.RefinementCtx, "addIssue">;
 
-/** Adds what JSON does not have, or would not keep. */
+/** Adds an issue for each value that JSON does not have, or would not keep. */
 function refuseUnkeepable(value: unknown, issues: Refine): void {
   for (const { path, message } of notKeepable(value)) issues.addIssue({ code: "custom", path: [...path], message });
 }

@@ -2,16 +2,16 @@ import type { core, ZodType } from "zod";
 import { OperationError, problemText, type Problem } from "../../errors.ts";
 import { pathText } from "../../fixture-files/located.ts";
 import { isObject } from "../../../text/json-object.ts";
-import { z, type Input, type Later } from "./zod.ts";
+import { z, type Input, type LazySchema } from "./zod.ts";
 
 /** Checks the input of an operation by its schema, whoever calls it. */
 
-const made = new WeakMap<Later<ZodType>, Promise<ZodType>>();
+const made = new WeakMap<LazySchema<ZodType>, Promise<ZodType>>();
 
 /** The schema, which is made once. */
-export async function schemaOf<S extends ZodType>(later: Later<S>): Promise<S> {
-  const schema = made.get(later) ?? Promise.resolve(later(z));
-  made.set(later, schema);
+export async function schemaOf<S extends ZodType>(lazy: LazySchema<S>): Promise<S> {
+  const schema = made.get(lazy) ?? Promise.resolve(lazy(z));
+  made.set(lazy, schema);
   return schema as Promise<S>;
 }
 
@@ -39,8 +39,8 @@ async function problemsOf(
  * The checked input.
  * @throws {OperationError} usage, with every problem
  */
-export async function checkInput<S extends ZodType>(later: Later<S>, given: unknown): Promise<Input<S>> {
-  const schema = await schemaOf(later);
+export async function checkInput<S extends ZodType>(lazy: LazySchema<S>, given: unknown): Promise<Input<S>> {
+  const schema = await schemaOf(lazy);
   const fields = Object.entries(isObject(given) ? given : {});
   const input = Object.fromEntries(fields.filter(([, value]) => value !== undefined));
   const { success, data, error } = schema.safeParse(input);
@@ -51,8 +51,8 @@ export async function checkInput<S extends ZodType>(later: Later<S>, given: unkn
 }
 
 /** The values of a query, which are text: a number or "true" where the field takes no text. */
-export async function ofQuery(later: Later<ZodType>, query: object): Promise<Record<string, unknown>> {
-  const schema = await schemaOf(later);
+export async function ofQuery(lazy: LazySchema<ZodType>, query: object): Promise<Record<string, unknown>> {
+  const schema = await schemaOf(lazy);
   const fields = "shape" in schema ? (schema.shape as Readonly<Record<string, ZodType>>) : {};
   return Object.fromEntries(
     Object.entries(query).map(([name, text]: [string, unknown]) => [

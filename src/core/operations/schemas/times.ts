@@ -33,7 +33,7 @@ export const wait = z
   )
   .describe("Seconds, or 5s");
 
-/** From where on. */
+/** Where a list of requests begins: behind a request, or at a time. */
 export const requestOrTime = z
   .union([z.string().regex(idForm), timeText], {
     error: "must be the id of a request, such as r17, or an ISO 8601 time",

@@ -21,7 +21,7 @@ export const z = {
 };
 
 /** A schema that is made when it is first needed, because a short command runs as long as zod takes to load. */
-export type Later<S> = (zod: typeof z) => S | Promise<S>;
+export type LazySchema<S> = (zod: typeof z) => S | Promise<S>;
 
 /** What an operation with this schema takes. */
 export type Input<S extends ZodType> = DeepReadonly<output<S>>;

@@ -13,7 +13,7 @@ import type { Opened } from "../opened.ts";
 
 type Shown = OperationOutput<"users.show">;
 
-/** A shorter name is on pages by chance. */
+/** Characters: a shorter name may be on a page by chance. */
 const minName = 3;
 
 function personOf(shown: Shown, nameid: NameIdKind): Person {

@@ -7,10 +7,10 @@ import type { Status } from "../../../../core/status.ts";
 import type { Hint } from "../../../../core/hint.ts";
 
 /** What the server says about itself. */
-export type Served = Pick<Status, "issuer" | "endpoints">;
+export type ServedStatus = Pick<Status, "issuer" | "endpoints">;
 
 /** What a configuration is made of. */
-export interface Parts extends Served {
+export interface Parts extends ServedStatus {
   readonly clientId: string;
   /** Null for a public client. */
   readonly secret: string | null;
