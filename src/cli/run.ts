@@ -12,7 +12,7 @@ import { buildProgram } from "./program.ts";
 import { durationOf } from "../core/time.ts";
 import { typedCommand, type Typed } from "./usage.ts";
 import { usageFailure } from "./usage.ts";
-import { isObject } from "../text/json-object.ts";
+import { isObject } from "../text/json.ts";
 
 /** `-5m` is a length of time, and not a flag: in seconds, as commander reads numbers below zero. */
 function withLengths(words: readonly string[]): string[] {

@@ -1,4 +1,4 @@
-import { exactJson } from "../text/json-digits.ts";
+import { exactJson } from "../text/json.ts";
 
 export interface Check {
   readonly name: string;

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { JsonObject } from "../text/json-object.ts";
+import type { JsonObject } from "../text/json.ts";
 import { attempt, Problem, shown, type Report } from "./check.ts";
 import { clientForm } from "./client.ts";
 import { refusalOf, send, successOf, textIn } from "./http.ts";

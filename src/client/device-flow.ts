@@ -1,4 +1,4 @@
-import type { JsonObject } from "../text/json-object.ts";
+import type { JsonObject } from "../text/json.ts";
 import { attempt, Problem, shown } from "./check.ts";
 import { clientForm } from "./client.ts";
 import { jsonOf, refusalOf, send, successOf, textIn } from "./http.ts";

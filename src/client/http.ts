@@ -1,7 +1,6 @@
 import type { LookupAddress } from "node:dns";
 import type { LookupFunction } from "node:net";
-import type { JsonObject } from "../text/json-object.ts";
-import { parseExact } from "../text/json-digits.ts";
+import { parseExact, type JsonObject } from "../text/json.ts";
 import { Problem, shown } from "./check.ts";
 import { send as ask, type Answer, type SendError } from "../net/send.ts";
 import { isAddress, isLoopbackUrl, withoutBrackets } from "../net/address.ts";

@@ -1,7 +1,6 @@
 import { createHash } from "node:crypto";
 import { compactVerify, createLocalJWKSet, decodeJwt, decodeProtectedHeader, errors, type JSONWebKeySet } from "jose";
-import type { JsonObject } from "../text/json-object.ts";
-import { asNumber, parseExact } from "../text/json-digits.ts";
+import { asNumber, parseExact, type JsonObject } from "../text/json.ts";
 import { attempt, Problem, shown } from "./check.ts";
 import { send, successOf } from "./http.ts";
 import { requireEndpoint } from "./provider.ts";

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../text/json-object.ts";
+import type { JsonObject } from "../text/json.ts";
 import { Problem, shown } from "./check.ts";
 import { jsonOf, refusalOf, type Reply } from "./http.ts";
 

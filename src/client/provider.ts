@@ -1,4 +1,4 @@
-import type { JsonObject } from "../text/json-object.ts";
+import type { JsonObject } from "../text/json.ts";
 import { Problem, shown } from "./check.ts";
 import { send, successOf, type Reply } from "./http.ts";
 import { isLoopbackUrl } from "../net/address.ts";

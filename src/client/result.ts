@@ -1,4 +1,4 @@
-import type { JsonObject } from "../text/json-object.ts";
+import type { JsonObject } from "../text/json.ts";
 import { checkIdToken } from "./id-token.ts";
 import type { SignIn } from "./tokens.ts";
 import { checkUserInfo } from "./userinfo.ts";

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import type { JsonObject } from "../text/json-object.ts";
+import type { JsonObject } from "../text/json.ts";
 import type { Browser } from "./browser.ts";
 import { Problem } from "./check.ts";
 import { jsonOf, maxSteps, redirectOf, requireWebAddress, send, type Outgoing, type Reply } from "./http.ts";

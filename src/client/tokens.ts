@@ -1,5 +1,4 @@
-import type { JsonObject } from "../text/json-object.ts";
-import { asNumber } from "../text/json-digits.ts";
+import { asNumber, type JsonObject } from "../text/json.ts";
 import { attempt, Problem, shown, type Report } from "./check.ts";
 import { authMethodOf, clientForm, type OAuthClient } from "./client.ts";
 import { send, successOf, textIn } from "./http.ts";

@@ -1,5 +1,5 @@
 import { decodeProtectedHeader } from "jose";
-import type { JsonObject } from "../text/json-object.ts";
+import type { JsonObject } from "../text/json.ts";
 import { attempt, Problem, shown } from "./check.ts";
 import { isJwt, jsonOf, refusalOf, send, successOf, type Reply } from "./http.ts";
 import { jwtClaims, verifySignature } from "./id-token.ts";

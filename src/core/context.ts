@@ -26,10 +26,9 @@ import type { InspectorAccess } from "./inspector/access.ts";
 import type { Layout } from "./layout/layout.ts";
 import type { Clock } from "./clock.ts";
 import type { TrustedIssuers } from "./trust/trust.ts";
-import type { Turns } from "./turns.ts";
+import type { Turns, ProvisioningTurns } from "./turns.ts";
 import type { AnyFixtures, FixtureDocument } from "./fixture-files/source.ts";
 import type { Ledger } from "./ledger/ledger.ts";
-import type { ProvisioningTurns } from "./scim/provisioning.ts";
 import type { PendingPasswords } from "./login/pending-passwords.ts";
 
 export type { Settings };

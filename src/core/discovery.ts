@@ -1,5 +1,5 @@
 import { createPublicKey } from "node:crypto";
-import { everyAssertionAlgorithm } from "./clients/assertion-algorithms.ts";
+import { everyAssertionAlgorithm } from "./clients/clients.ts";
 import { proofAlgorithms } from "./tokens/dpop.ts";
 import { baseOf } from "./endpoints.ts";
 import { publicAlgs } from "./keys/keys.ts";

@@ -1,12 +1,15 @@
 import type { Client, User } from "../store/store.ts";
-import { clientIdForm } from "./clients/client-id.ts";
+import { clientIdForm, usernameForm } from "./identifiers.ts";
 import { commandOn, flagWith, type Hint } from "./hint.ts";
-import { checkHttpHost, type UriSettings } from "./clients/http-hosts.ts";
-import { checkEndpointUri, checkRedirectUri } from "./clients/redirect-uri.ts";
-import { isOfSystem } from "./clients/system-schemes.ts";
+import {
+  checkHttpHost,
+  checkEndpointUri,
+  checkRedirectUri,
+  isOfSystem,
+  type UriSettings,
+} from "./clients/redirect-uri.ts";
 import { isLoopbackHost } from "../net/address.ts";
 import { typoOf } from "./nearest.ts";
-import { usernameForm } from "./users/username.ts";
 
 /**
  * The commands that make a refused request pass, for the log and the error page. They contain values of the request, which may come from

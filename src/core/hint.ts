@@ -1,4 +1,4 @@
-import { isPlainWord, terminalWord } from "../text/shell-word.ts";
+import { isPlainWord, terminalWord } from "../text/terminal.ts";
 
 /** The next step after a refusal. */
 export interface Hint {

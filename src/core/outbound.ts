@@ -3,7 +3,7 @@ import { addressIn, checkedLookup, isOwnAddress, kindOfAddress, type Reach } fro
 import { send as ask, type Answer, type SendError } from "../net/send.ts";
 import type { Client } from "../store/store.ts";
 import type { Context, Settings } from "./context.ts";
-import { NestingError, parseJson } from "../text/json-depth.ts";
+import { NestingError, parseJson } from "../text/json.ts";
 import { OAuthError } from "./errors.ts";
 
 /**

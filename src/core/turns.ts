@@ -9,3 +9,23 @@ export function createTurns(): Turns {
     return done;
   };
 }
+
+/** The pushes under way: to one app they go one after another, so that none creates what another is creating. */
+export interface ProvisioningTurns {
+  /** @param clientId of the app */
+  inTurn<T>(clientId: string, work: () => Promise<T>): Promise<T>;
+  /** Ids of users whom somebody else is sending right now: `live` leaves them out, so that each request is reported once. */
+  readonly held: Set<string>;
+}
+
+export function createProvisioningTurns(): ProvisioningTurns {
+  const turns = new Map<string, Turns>();
+  return {
+    held: new Set(),
+    inTurn(clientId, work) {
+      const turn = turns.get(clientId) ?? createTurns();
+      turns.set(clientId, turn);
+      return turn(work);
+    },
+  };
+}

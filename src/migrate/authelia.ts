@@ -1,4 +1,4 @@
-import { isObject } from "../text/json-object.ts";
+import { isObject } from "../text/json.ts";
 import { addClient, grantsOf, leaveResponseTypes } from "./draft-clients.ts";
 import { addUser } from "./draft-users.ts";
 import { addSetting, switchOf, textOf, type Carried, type Draft, type SourcePlace } from "./draft.ts";

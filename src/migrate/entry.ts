@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from "../text/json-object.ts";
+import { isObject, type JsonObject } from "../text/json.ts";
 import {
   isEmpty,
   leave,

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from "../text/json-object.ts";
+import { isObject, type JsonObject } from "../text/json.ts";
 import { addClient, grantsOf, originsOf } from "./draft-clients.ts";
 import { addUser } from "./draft-users.ts";
 import { addSetting, listOf, numberOf, textOf, textsOf, type Carried, type Draft, type SourcePlace } from "./draft.ts";

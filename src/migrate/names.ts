@@ -1,4 +1,4 @@
-import { usernameForm } from "../core/users/username.ts";
+import { usernameForm } from "../core/identifiers.ts";
 import { leave, textOf, unusable, type Draft, type DraftUser } from "./draft.ts";
 
 /** Names that fixtures can have, made of those that other tools allow. */

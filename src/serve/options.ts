@@ -5,7 +5,7 @@ import type { FixtureFile } from "../core/fixtures/schema.ts";
 import type { FixtureSource } from "../core/fixture-files/source.ts";
 import type { CommandLine } from "../core/hint.ts";
 import { checkIssuer, checkIssuerName } from "../core/issuers/issuer.ts";
-import { isObject } from "../text/json-object.ts";
+import { isObject } from "../text/json.ts";
 import { didYouMean } from "../core/nearest.ts";
 import type { SeedOptions } from "../core/seed/seed.ts";
 import { isAllowable } from "../http/input/host-check.ts";

@@ -1,4 +1,4 @@
-/** What has the form of a secret, in texts of any kind. */
+/** Texts that somebody else chose: shortened, copied, and without what has the form of a secret. */
 
 /** The beginning of a text whose length somebody else chooses. @param maxLength characters */
 export const cut = (text: string, maxLength: number): string =>
@@ -40,3 +40,9 @@ export const redacted = (text: string): string =>
         .replaceAll(secrets, "$1…")
         .replaceAll(userinfo, "$1…")
     : text;
+
+/** Characters from which on V8 keeps a slice of a text as a reference to the whole text. */
+const minSlice = 13;
+
+/** A copy of a text. What is read from a request is a slice of it: stored, it would keep the whole body or header in memory. */
+export const ownText = (text: string): string => (text.length < minSlice ? text : Buffer.from(text).toString());

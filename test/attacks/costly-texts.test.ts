@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { readYaml } from "../../src/core/fixture-files/yaml.ts";
 import { decodeToken, findTokens } from "../../src/core/tokens/read/decode.ts";
-import { webUrlForm } from "../../src/core/uri.ts";
+import { webUrlForm } from "../../src/core/identifiers.ts";
 import { lossLines } from "../../src/migrate/losses.ts";
 import { readFrom } from "../../src/migrate/tools.ts";
 import { hashPassword, maxPasswordLength, matchesHash } from "../../src/core/users/passwords.ts";

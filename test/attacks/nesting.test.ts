@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { readFrom } from "../../src/migrate/tools.ts";
-import { deepest, NestingError, parseJson } from "../../src/text/json-depth.ts";
+import { deepest, NestingError, parseJson } from "../../src/text/json.ts";
 import { underAttack } from "../helpers/attack.ts";
 import { csrfOf, openInspector } from "../helpers/inspector.ts";
 import { idpHere } from "../helpers/command.ts";

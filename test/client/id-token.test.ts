@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { codeFlow } from "../../src/client/code-flow.ts";
 import { startStubProvider, type Bends } from "../helpers/stub-provider.ts";
-import { ExactNumber } from "../../src/text/json-digits.ts";
+import { ExactNumber } from "../../src/text/json.ts";
 import { at, metadata, prepare, request, signIn, type Setting, usualBack } from "../helpers/checked-sign-in.ts";
 
 /** Each check of the ID token and of UserInfo, and what a provider has to do to fail it. */

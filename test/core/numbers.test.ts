@@ -1,7 +1,7 @@
 import { describe, expect, it, test } from "vitest";
 import { decodeToken } from "../../src/core/tokens/read/decode.ts";
 import { checkClaims } from "../../src/core/tokens/read/claim-checks.ts";
-import { ExactNumber, exactJson, parseExact } from "../../src/text/json-digits.ts";
+import { ExactNumber, exactJson, parseExact } from "../../src/text/json.ts";
 import { problemsOf } from "../helpers/fixtures.ts";
 
 /** Numbers keep their digits: fixtures refuse what JavaScript would round, and tokens are shown as they were written. */

@@ -1,6 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { checkHttpHost, httpHostProblem } from "../../src/core/clients/http-hosts.ts";
-import { checkRedirectUri, hasOpenPort, matchRedirectUri } from "../../src/core/clients/redirect-uri.ts";
+import {
+  checkHttpHost,
+  httpHostProblem,
+  checkRedirectUri,
+  hasOpenPort,
+  matchRedirectUri,
+} from "../../src/core/clients/redirect-uri.ts";
 
 describe("a redirect URI that may be registered", () => {
   it.each([

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { onTestFinished } from "vitest";
 import { createPendingPasswords, type PendingPasswords } from "../../src/core/login/pending-passwords.ts";
-import type { UriSettings } from "../../src/core/clients/http-hosts.ts";
+import type { UriSettings } from "../../src/core/clients/redirect-uri.ts";
 import type { Settings } from "../../src/core/context.ts";
 import { seed, type SeedResult } from "../../src/core/seed/seed.ts";
 import type { FixtureSource } from "../../src/core/fixture-files/source.ts";

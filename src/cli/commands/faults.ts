@@ -1,5 +1,5 @@
 import { type Fault, type FaultInput } from "../../core/controls/faults/faults.ts";
-import { effectOf, timesInWords } from "../../core/controls/faults/fault-words.ts";
+import { effectOf, timesInWords } from "../../core/controls/faults/fault-admin.ts";
 import type { Invocation } from "../invocation.ts";
 import { answer, type Outcome } from "../output/print.ts";
 import type { Style } from "../output/style.ts";

@@ -1,5 +1,5 @@
 import { InvalidArgumentError, Option } from "../commander.ts";
-import { NestingError, parseJson } from "../../text/json-depth.ts";
+import { NestingError, parseJson } from "../../text/json.ts";
 
 /** The flags `--set field=value`, for any field of a fixture, and `--claim name=value`. They are read before a command is loaded. */
 

@@ -1,7 +1,7 @@
-import { acting, escapeLine, visible } from "../../text/escape.ts";
-import { ExactNumber, exactJson } from "../../text/json-digits.ts";
+import { acting, escapeLine, visible } from "../../text/terminal.ts";
+import { ExactNumber, exactJson } from "../../text/json.ts";
 
-export { escapeLine, escapeText, isPlain } from "../../text/escape.ts";
+export { escapeLine, escapeText, isPlain } from "../../text/terminal.ts";
 
 /** A copy of a JSON value in which every string, also every key, is safe to print. */
 export function escapeDeep<T>(value: T): T;

@@ -8,7 +8,7 @@ import {
   type OperationName,
   type OperationOutput,
 } from "../../core/operations/table.ts";
-import { isObject } from "../../text/json-object.ts";
+import { isObject } from "../../text/json.ts";
 import { isLoopbackUrl } from "../../net/address.ts";
 import { RemoteError } from "../failure.ts";
 import { isServiceLink } from "../flags/variables.ts";

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../text/json-object.ts";
+import type { JsonObject } from "../../text/json.ts";
 import { createHmac, createPublicKey, generateKeyPairSync, sign } from "node:crypto";
 
 /** Tokens that anybody can make from a good one and the published keys. */

@@ -2,8 +2,7 @@ import type { LookupFunction } from "node:net";
 import type { Answer } from "../../scim/answer.ts";
 import type { ScimRequest } from "../../scim/profiles.ts";
 import { authorizationOf, Repeats, secretsOf, type ScimToken } from "../../scim/sending.ts";
-import { parseJson } from "../../text/json-depth.ts";
-import { isObject, type JsonObject } from "../../text/json-object.ts";
+import { parseJson, isObject, type JsonObject } from "../../text/json.ts";
 import { Problem } from "../check.ts";
 import { send } from "../http.ts";
 

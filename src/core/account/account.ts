@@ -8,7 +8,7 @@ import type { Context } from "../context.ts";
 import { findGrant, revokeGrant } from "../grants/grants.ts";
 import type { Browser } from "../sign-in/interactions.ts";
 import { csrfOf, requireUserForm } from "../sign-in/user-form.ts";
-import { namedScopes, ownValues, type NamedScope, type ReleasedValue } from "../consent/scope-display.ts";
+import { namedScopes, ownValues, type NamedScope, type ReleasedValue } from "../consent/consent.ts";
 import { endSessions, liveSession, sessionOf } from "../sessions/sessions.ts";
 
 export interface ConnectedApp {

@@ -12,7 +12,7 @@ import {
 } from "./checks.ts";
 import { requireRegistered, settleClient, targetOf } from "./target.ts";
 import type { RequestedClaims } from "../scopes/claims.ts";
-import { readClaimsParameter, type ClaimsRequest } from "./claims-parameter.ts";
+import { readClaimsParameter, single, type ClaimsRequest, type RawParameters } from "./parameters.ts";
 import { requiresPkce } from "../clients/clients.ts";
 import { clientOf } from "../clients/documents.ts";
 import type { Context } from "../context.ts";
@@ -21,7 +21,6 @@ import { acrValuesOf, checkEssentialAcr } from "../step-up/acr.ts";
 import { OAuthError } from "../errors.ts";
 import { addScopes } from "../fix-commands.ts";
 import { mayStillAsk } from "../grants/granted-scopes.ts";
-import { single, type RawParameters } from "./parameters.ts";
 import { checkChallenge } from "../tokens/pkce.ts";
 import { RedirectedError, type ResponseTarget } from "../sign-in/response.ts";
 import { checkCodeLength } from "../sign-in/request-length.ts";

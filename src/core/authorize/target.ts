@@ -7,8 +7,7 @@ import { addRedirectUri, listClients, showClient } from "../fix-commands.ts";
 import { single, type RawParameters } from "./parameters.ts";
 import { matchRedirectUri } from "../clients/redirect-uri.ts";
 import { RedirectedError, responseModesOf, type ResponseMode, type ResponseTarget } from "../sign-in/response.ts";
-import { parseJson } from "../../text/json-depth.ts";
-import { isObject } from "../../text/json-object.ts";
+import { parseJson, isObject } from "../../text/json.ts";
 
 /** Who sent an authorization request, and where its answer goes: settled before any other parameter is read. */
 

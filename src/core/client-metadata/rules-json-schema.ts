@@ -1,6 +1,6 @@
-import { assertionAlgorithms } from "../clients/assertion-algorithms.ts";
+import { assertionAlgorithms } from "../clients/clients.ts";
 import { grantTypeNames, grantTypesThatNeed } from "../tokens/grant-types/list.ts";
-import type { JsonObject } from "../../text/json-object.ts";
+import type { JsonObject } from "../../text/json.ts";
 import { idTokenAlgorithms } from "./schema.ts";
 
 /** The rules of rules.ts that JSON Schema can say, for editors and the OpenAPI document. */

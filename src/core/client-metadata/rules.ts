@@ -3,14 +3,12 @@
  * rules-json-schema.ts says the same in JSON Schema.
  * It comes after tokens, because grant types are declared there.
  */
-import { assertionAlgorithms } from "../clients/assertion-algorithms.ts";
-import { grantTypesOf, isPublic } from "../clients/clients.ts";
+import { assertionAlgorithms, grantTypesOf, isPublic } from "../clients/clients.ts";
 import { keyKindOf } from "../keys/certificate.ts";
 import { privateMembers } from "../keys/keys.ts";
-import { hasOpenPort } from "../clients/redirect-uri.ts";
+import { hasOpenPort, checkHttpHost, type UriSettings } from "../clients/redirect-uri.ts";
 import { addressProblem } from "../outbound.ts";
 import type { SamlFields } from "../service-providers/schema.ts";
-import { checkHttpHost, type UriSettings } from "../clients/http-hosts.ts";
 import { grantTypesThatNeed } from "../tokens/grant-types/list.ts";
 import type { FixtureClient } from "./schema.ts";
 

@@ -1,6 +1,6 @@
 import * as z from "zod";
-import { everyAssertionAlgorithm } from "../clients/assertion-algorithms.ts";
-import { clientIdForm, clientIdRule } from "../clients/client-id.ts";
+import { everyAssertionAlgorithm } from "../clients/clients.ts";
+import { clientIdForm, clientIdRule, originForm, redirectUriForm } from "../identifiers.ts";
 import { checkRedirectUri } from "../clients/redirect-uri.ts";
 import {
   claimsObject,
@@ -17,7 +17,6 @@ import {
 } from "../fields.ts";
 import { grantTypeNames } from "../tokens/grant-types/list.ts";
 import { postAddress, samlSchema } from "../service-providers/schema.ts";
-import { originForm, redirectUriForm } from "../uri.ts";
 import { globalTokenRevocationSchema, scimSchema } from "./provisioning.ts";
 import { idTokenClaimSets, userinfoFormats } from "../scopes/claim-table.ts";
 

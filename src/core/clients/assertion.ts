@@ -1,7 +1,7 @@
 import { createSecretKey, type KeyObject } from "node:crypto";
 import type { JSONWebKeySet, JWTPayload, JWTVerifyGetKey } from "jose";
 import type { Client } from "../../store/store.ts";
-import { assertionAlgorithms } from "./assertion-algorithms.ts";
+import { assertionAlgorithms } from "./clients.ts";
 import type { Context } from "../context.ts";
 import type { ClientCredentials } from "./client-credentials.ts";
 import { baseOf, type EndpointName } from "../endpoints.ts";

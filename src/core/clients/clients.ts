@@ -1,11 +1,11 @@
 /*
- * core/clients: the apps. clients.ts answers what a client may do, authentication.ts (with assertion.ts) who is asking, redirect-uri.ts and
- * http-hosts.ts where the browser may go. documents.ts is for clients that nobody registered, admin.ts for
+ * core/clients: the apps. clients.ts answers what a client may do, authentication.ts (with assertion.ts) who is asking, redirect-uri.ts
+ * where the browser may go. documents.ts is for clients that nobody registered, admin.ts for
  * the operator. What a client may register is in core/client-metadata.
  */
 import { describesItself, type Client, type ReadTx } from "../../store/store.ts";
 import type { Context } from "../context.ts";
-import { loginClient } from "./client-id.ts";
+import { loginClient } from "../identifiers.ts";
 import { OAuthError } from "../errors.ts";
 import { addUnknownClient, listClients } from "../fix-commands.ts";
 import type { OpenPorts } from "./redirect-uri.ts";
@@ -190,3 +190,15 @@ export function findClient(tx: ReadTx, clientId: string, redirectUri?: string): 
   if (client === undefined) throw unknownClient(tx, clientId, redirectUri);
   return client;
 }
+
+/** By which algorithms a client assertion may be signed (RFC 7518 3.1), by the client's authentication method. */
+export const assertionAlgorithms = {
+  client_secret_jwt: ["HS256", "HS384", "HS512"],
+  private_key_jwt: ["RS256", "PS256", "ES256", "EdDSA"],
+} as const;
+
+/** Every one of them: what discovery lists. */
+export const everyAssertionAlgorithm = [
+  ...assertionAlgorithms.client_secret_jwt,
+  ...assertionAlgorithms.private_key_jwt,
+] as const;

@@ -1,6 +1,6 @@
 import type { JWTPayload } from "jose";
 import type { Client } from "../../store/store.ts";
-import { assertionAlgorithms } from "./assertion-algorithms.ts";
+import { assertionAlgorithms } from "./clients.ts";
 import type { Context } from "../context.ts";
 import { OAuthError, type Guidance } from "../errors.ts";
 import { commandOn } from "../hint.ts";

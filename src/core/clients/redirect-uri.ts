@@ -1,5 +1,5 @@
-import { isLoopbackHost } from "../../net/address.ts";
-import { hasUriCharacters, logoutUriForm, redirectUriForm, takenSchemes } from "../uri.ts";
+import { isLoopbackHost, type Reach } from "../../net/address.ts";
+import { hasUriCharacters, logoutUriForm, redirectUriForm, takenSchemes } from "../identifiers.ts";
 
 /**
  * Redirect URIs: which may be registered, and which of them a request names (RFC 6749 3.1.2, RFC 8252).
@@ -113,4 +113,107 @@ export function matchRedirectUri(registered: string, asked: string, ports: OpenP
   if (!asked.startsWith(before) || !asked.endsWith(after)) return false;
   const port = asked.slice(before.length, asked.length - after.length);
   return port === "" || (port.startsWith(":") && isPort(port.slice(1)));
+}
+
+/**
+ * The settings that allow a client more addresses: hosts of a container network that are reached by plain http, and
+ * open ports for confidential clients.
+ */
+
+export interface UriSettings {
+  readonly any_loopback_port: boolean;
+  /** Null: none can be listed. */
+  readonly http_redirect_hosts: readonly string[] | null;
+  /** Set where the clients are a tester's: this server sends requests for them only there, as for clients that registered themselves. */
+  readonly reach?: Reach | undefined;
+}
+
+/** For clients that registered themselves: the list is not for them. */
+export const withoutHosts = (settings: UriSettings): UriSettings => ({ ...settings, http_redirect_hosts: null });
+
+const label = "[A-Za-z0-9_](?:[A-Za-z0-9_-]*[A-Za-z0-9_])?";
+
+/** A host name, or all names below one that has two labels at least. */
+export const httpHostForm = new RegExp(`^(?:\\*\\.${label}(?:\\.${label})+|${label}(?:\\.${label})*)$`);
+
+/** Why a host cannot be listed; null if it can. */
+export function httpHostProblem(host: string): string | null {
+  if (httpHostForm.test(host)) return null;
+  if (/^\*(?:\.[^.]*)?$/.test(host))
+    return `"${host}" would allow every host, or a whole top-level domain; name the hosts`;
+  return `"${host}" is not a host name such as app or app.internal, or *.app.internal for all names below it`;
+}
+
+function isListed(host: string, hosts: readonly string[]): boolean {
+  const name = host.toLowerCase();
+  return hosts.some((listed) =>
+    listed.startsWith("*.") ? name.endsWith(listed.slice(1).toLowerCase()) : name === listed.toLowerCase(),
+  );
+}
+
+/**
+ * Plain http is for loopback and for listed hosts.
+ * @param uri one that may be registered otherwise, or an origin
+ * @returns null, or the sentence that says what is wrong and what to write
+ */
+export function checkHttpHost(
+  uri: string,
+  { http_redirect_hosts: hosts }: Pick<UriSettings, "http_redirect_hosts">,
+): string | null {
+  const host = /^http:\/\/(\[[^\]]*\]|[^:/?#]*)/i.exec(uri)?.[1];
+  if (host === undefined || isLoopbackHost(host) || isListed(host, hosts ?? [])) return null;
+  const wrong = `"${uri}" is http on a host that is not loopback; use https, or localhost, 127.0.0.1 or [::1]`;
+  return hosts === null ? wrong : `${wrong}, or list "${host}" in the setting http_redirect_hosts`;
+}
+
+/** Whether a redirect URI has a fixed port on loopback or on a listed host: only such a URI may be registered by a click. */
+export function staysNear(
+  uri: string,
+  { http_redirect_hosts: hosts }: Pick<UriSettings, "http_redirect_hosts">,
+): boolean {
+  const host = /^https?:\/\/(\[[^\]]*\]|[^:/?#]*)/i.exec(uri)?.[1];
+  if (host === undefined || checkEndpointUri(uri) !== null) return false;
+  return isLoopbackHost(host) || isListed(host, hosts ?? []);
+}
+
+/**
+ * Schemes that an operating system opens itself, whatever app registers for them: they lead to no app of a client, and some run what they are
+ * given (`ms-msdt:`, `search-ms:`, `x-help-script:`). Whoever registers without an operator may not send a browser there. Sources:
+ *
+ * - Windows: https://learn.microsoft.com/windows/apps/develop/launch/reserved-uri-scheme-names, and the enumeration URL_SCHEME of shlwapi.h.
+ *   Every `ms-…` is Microsoft's, and the names of file types (`htafile`) are schemes to the shell.
+ * - Apple: the Apple URL Scheme Reference, and what Launch Services has for the apps that come with macOS and iOS.
+ * - Linux: the handlers `x-scheme-handler/…` of desktops (MIME Applications Associations of freedesktop.org) and the schemes of GVfs and KIO.
+ * - Android: https://developer.android.com/guide/components/intents-common.
+ *
+ * Editors (`cursor`, `vscode`) are apps, and sign in by their schemes.
+ */
+const windows =
+  "bing callto dtmf hcp iehistory ierss internetshortcut its jscript knownfolder ldap ldaps local maps mhtml mk mms mmst mmsu mshelp office onenote " +
+  "onenote-cmd outlookfeed read rlogin search search-ms shell smb stickynotes telnet tn3270 unknown usertileprovider wallet xbls zune";
+const windowsPrefixes =
+  "ms- microsoft- microsoft. msi. explorer. application. windows. windowsmediacenter windowsdefender wmp11.";
+/** `exefile`, `chm.file`. */
+const windowsFileTypes =
+  "bat cer chm. cmd com cpl dll drv exe fon hlp hta inf ins jse lnk ocx pif reg scr scriptlet shb shcmd shs sys ttf vbe vbs wsf ws wsh";
+const apple =
+  "addressbook afp applefeedback applenews applenewss applescript calshow cifs daap facetime facetime-audio facetime-group feed findmy " +
+  "help ibooks ical imessage imap iphoto macappstore macappstores message mobilenotes music nfs osascript photos-redirect podcasts pop prefs " +
+  "app-prefs shareddocuments shortcuts ssh videos vnc webcal workflow";
+const applePrefixes = "x-apple apple- com.apple. x-help- itms x-man-page x-safari- x-web-search";
+const linux =
+  "admin afc appstream apt apturl archive bluetooth burn camera computer dav davs desktop dns-sd fish ghelp gopher info kdeconnect man mtp network " +
+  "recent remote sftp snap trash ymp";
+const android = "android-app content geo google.navigation market mmsto package sip smsto voicemail";
+/** Of mail, news and remote machines, on every desktop. */
+const everywhere = "ftps mid news nntp rdp rtsp rsh sips skype snews svn+ssh git+ssh tftp wais wtai";
+
+const names = [windows, apple, linux, android, everywhere].flatMap((list) => list.split(" "));
+const schemes: ReadonlySet<string> = new Set([...names, ...windowsFileTypes.split(" ").map((type) => `${type}file`)]);
+const prefixes: readonly string[] = [windowsPrefixes, applePrefixes].flatMap((list) => list.split(" "));
+
+/** Whether an operating system opens an address itself. */
+export function isOfSystem(uri: string): boolean {
+  const scheme = uri.slice(0, Math.max(0, uri.indexOf(":"))).toLowerCase();
+  return schemes.has(scheme) || prefixes.some((prefix) => scheme.startsWith(prefix));
 }

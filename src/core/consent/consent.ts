@@ -1,8 +1,8 @@
 /*
- * core/consent: what the user decided. consent.ts records one fact: which scopes are allowed. scope-display.ts lists the values that the
- * client would get with each scope.
+ * core/consent: what the user decided. consent.ts records one fact: which scopes are allowed. The page lists the values that
+ * the client would get with each of them.
  */
-import type { Client, Grant, Interaction, User } from "../../store/store.ts";
+import type { Client, Grant, Interaction, User, ReadTx } from "../../store/store.ts";
 import { clientOf } from "../clients/documents.ts";
 import { isLoopbackUrl } from "../../net/address.ts";
 import type { Context } from "../context.ts";
@@ -11,8 +11,93 @@ import { activeGrant } from "../grants/grants.ts";
 import { findInteraction, InteractionError, recordFact, type Browser } from "../sign-in/interactions.ts";
 import { advance, nextStep, purposeOf, sessionFor, settle, type StepResult } from "../sign-in/next-step.ts";
 import type { RequestSummary } from "../sign-in/purpose.ts";
-import { namedScopes, releasedValues, type NamedScope, type ReleasedValue } from "./scope-display.ts";
 import { requireUserForm, userFormValue } from "../sign-in/user-form.ts";
+import { everythingOf, idTokenClaims, singleClaim, userInfo, type Defaults } from "../scopes/claims.ts";
+
+/** What the consent page says about a scope. */
+
+/** A scope's name, and the description of a fixture by language. */
+export interface NamedScope {
+  readonly name: string;
+  readonly description: Readonly<Record<string, string>> | null;
+}
+
+/** The fixture's description by language; null for a built-in scope, which the pages describe. */
+const scopeDescription = (tx: ReadTx, name: string): Readonly<Record<string, string>> | null =>
+  tx.get("scopes", name)?.description ?? null;
+
+export const namedScopes = (tx: ReadTx, names: readonly string[]): NamedScope[] =>
+  names.map((name) => ({ name, description: scopeDescription(tx, name) }));
+
+/** One value that a scope releases. */
+export interface ReleasedValue {
+  /** The path in the UserInfo answer: `email.domain`. */
+  readonly name: string;
+  readonly value: string | boolean | null;
+}
+
+/** Adds the leaves of a value, with their paths. */
+function addLeaves(into: ReleasedValue[], value: unknown, path: string): void {
+  if (typeof value !== "object" || value === null) {
+    const plain = typeof value === "string" || typeof value === "boolean" || value === null;
+    into.push({ name: path, value: plain ? value : JSON.stringify(value) });
+    return;
+  }
+  const keys = Object.keys(value);
+  if (keys.length === 0) into.push({ name: path, value: JSON.stringify(value) });
+  const isList = Array.isArray(value);
+  for (const key of keys) {
+    const name = isList ? `${path}[${key}]` : path === "" ? key : `${path}.${key}`;
+    addLeaves(into, (value as Record<string, unknown>)[key], name);
+  }
+}
+
+/** The values of `document` by their paths. */
+export function leavesOf(document: Record<string, unknown>): ReleasedValue[] {
+  const leaves: ReleasedValue[] = [];
+  if (Object.keys(document).length > 0) addLeaves(leaves, document, "");
+  return leaves;
+}
+
+/** The values of `document` whose paths `known` does not have. */
+function newLeavesOf(document: Record<string, unknown>, known: readonly ReleasedValue[]): ReleasedValue[] {
+  return leavesOf(document).filter(({ name }) => !known.some((leaf) => leaf.name === name));
+}
+
+const prefix = "user.";
+
+/** The names that a page shows: paths of UserInfo without the leading `user.`. */
+const shown = (values: readonly ReleasedValue[]): ReleasedValue[] =>
+  values.map(({ name, value }) => ({ name: name.startsWith(prefix) ? name.slice(prefix.length) : name, value }));
+
+/** Everything that clients may receive about a user, for the account page. */
+export const ownValues = (ctx: Defaults, user: User): readonly ReleasedValue[] =>
+  shown(leavesOf(everythingOf(ctx, user)));
+
+/** The user's values that a client would receive. */
+interface Released {
+  /** What UserInfo always sends; `sub` is left out if it equals `id`. */
+  readonly always: readonly ReleasedValue[];
+  /** What is sent because of this scope alone: in UserInfo, or else in the ID token. */
+  readonly by: (scope: string) => readonly ReleasedValue[];
+}
+
+function releasedValues(tx: ReadTx, ctx: Defaults, client: Client, user: User): Released {
+  const base = userInfo(tx, ctx, client, user, [], []);
+  const always = leavesOf(base);
+  let inIdToken: readonly ReleasedValue[] | null = null;
+  return {
+    always: shown(base["id"] === base["sub"] ? always.filter(({ name }) => name !== "sub") : always),
+    by: (scope) => {
+      const claim = singleClaim(scope);
+      const named = claim === null ? [] : [claim];
+      const inUserInfo = newLeavesOf(userInfo(tx, ctx, client, user, [scope], named), always);
+      if (inUserInfo.length > 0) return shown(inUserInfo);
+      inIdToken ??= leavesOf(idTokenClaims(tx, ctx, client, user, [], []));
+      return newLeavesOf(idTokenClaims(tx, ctx, client, user, [scope], named), inIdToken);
+    },
+  };
+}
 
 const csrfFor = (interaction: Interaction, user: User): string => userFormValue(interaction.csrf, user.id);
 
@@ -23,7 +108,7 @@ export interface ScopeRow extends NamedScope {
   readonly declined: boolean;
 }
 
-export interface ConsentPage {
+interface ConsentPage {
   readonly csrf: string;
   readonly client: Client;
   readonly user: User;
@@ -79,7 +164,7 @@ export const showConsent = (ctx: Context, uid: string, browser: Browser): Promis
     };
   });
 
-export interface ConsentForm {
+interface ConsentForm {
   readonly csrf: string;
   readonly decision: "allow" | "deny";
   /** The selected scopes. */

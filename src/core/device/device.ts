@@ -13,7 +13,7 @@ import { recordGrant } from "../grants/grants.ts";
 import type { Browser } from "../sign-in/interactions.ts";
 import { requireUserForm, csrfOf } from "../sign-in/user-form.ts";
 import { shownCode } from "./begin.ts";
-import { namedScopes, type NamedScope } from "../consent/scope-display.ts";
+import { namedScopes, type NamedScope } from "../consent/consent.ts";
 import { mayAsk } from "../scopes/scopes.ts";
 import { liveSession, type LiveSession } from "../sessions/sessions.ts";
 

@@ -9,7 +9,7 @@ import { pathText } from "../fixture-files/located.ts";
 import { metadataOf, removeClientRecord, requireClient, viewClient, type ClientView } from "../clients/admin.ts";
 import { isPublic, wantsSecret } from "../clients/clients.ts";
 import type { Context } from "../context.ts";
-import { withoutHosts, type UriSettings } from "../clients/http-hosts.ts";
+import { withoutHosts, type UriSettings } from "../clients/redirect-uri.ts";
 import { OperationError } from "../errors.ts";
 import { normalizeClient } from "../fixtures/normalize.ts";
 import type { FixtureClient } from "../client-metadata/schema.ts";

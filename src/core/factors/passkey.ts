@@ -1,7 +1,7 @@
 import type { AuthenticationResponseJSON, RegistrationResponseJSON } from "@simplewebauthn/server";
 import type { Passkey, User } from "../../store/store.ts";
 import type { Context } from "../context.ts";
-import { parseJson } from "../../text/json-depth.ts";
+import { parseJson } from "../../text/json.ts";
 import { hashOf } from "../secrets.ts";
 import { relyingParty } from "../step-up/relying-party.ts";
 

@@ -1,7 +1,7 @@
 import { createHmac, hash } from "node:crypto";
 import type { Reach } from "../../net/address.ts";
 import type { ReadTx } from "../../store/store.ts";
-import { canonical } from "../../text/json-object.ts";
+import { canonical } from "../../text/json.ts";
 import type { AnyFixtures } from "./source.ts";
 
 /**

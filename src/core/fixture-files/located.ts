@@ -1,4 +1,4 @@
-import { deepest } from "../../text/json-depth.ts";
+import { deepest } from "../../text/json.ts";
 
 /** The positions of values in a file. Computed only when something is wrong, because it takes several times as long as reading the file. */
 

@@ -1,5 +1,5 @@
 import { isDataUrl } from "../brand/picture.ts";
-import { isObject, type JsonObject } from "../../text/json-object.ts";
+import { isObject, type JsonObject } from "../../text/json.ts";
 import type { Path } from "./located.ts";
 import type { Found } from "./problems.ts";
 

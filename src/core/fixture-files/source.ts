@@ -5,7 +5,7 @@
  */
 import { isUtf8 } from "node:buffer";
 import type { KeptFixture } from "../../store/store.ts";
-import { isObject } from "../../text/json-object.ts";
+import { isObject } from "../../text/json.ts";
 import { emptyFile, lineCounter, maxDepth, type RepeatedKey } from "./located.ts";
 import { withLogos, type FileOfLogo, withMetadata, type FileOfMetadata } from "./named-files.ts";
 import { refuseFixtures, type Found, type Places } from "./problems.ts";

@@ -5,7 +5,7 @@
 import type { ReadTx } from "../../store/store.ts";
 import type { Context } from "../context.ts";
 import { OperationError } from "../errors.ts";
-import { issuerForm } from "../uri.ts";
+import { issuerForm } from "../identifiers.ts";
 import { addressBefore, issuerOf, type Layout } from "../layout/layout.ts";
 import { issuerName, type IssuerView, recordsIn } from "./issuer-view.ts";
 import { didYouMean } from "../nearest.ts";

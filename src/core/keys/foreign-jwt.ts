@@ -1,6 +1,6 @@
 import { movedClock, type Clock } from "../clock.ts";
 import { OAuthError, type Guidance } from "../errors.ts";
-import { relative } from "../time-words.ts";
+import { relative } from "../time.ts";
 
 /** Why a JWT that somebody else made is not accepted: assertions of clients, tokens of workloads, ID-JAGs, DPoP proofs. */
 

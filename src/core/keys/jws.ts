@@ -1,7 +1,6 @@
 import { constants, createHmac, sign, timingSafeEqual, verify, type KeyObject, type SigningOptions } from "node:crypto";
 import { promisify } from "node:util";
-import { parseJson } from "../../text/json-depth.ts";
-import { isObject } from "../../text/json-object.ts";
+import { parseJson, isObject } from "../../text/json.ts";
 
 /**
  * Compact JWS (RFC 7515 7.1) with this server's own keys, by `node:crypto`: its HS256 takes a seventh of the time of WebCrypto's, which jose

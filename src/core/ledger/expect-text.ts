@@ -1,4 +1,4 @@
-import { escapeLine } from "../../text/escape.ts";
+import { escapeLine } from "../../text/terminal.ts";
 import type { ExpectResult } from "./expect.ts";
 import type { RequestRecord } from "./record.ts";
 

@@ -1,4 +1,4 @@
-import { ownValue } from "../../text/json-object.ts";
+import { ownValue } from "../../text/json.ts";
 import { durationOf } from "../time.ts";
 import { after, current, differences, type Difference, type RequestFilter, type ExpectEndpoint } from "./filter.ts";
 import { shownAs } from "./redact-record.ts";

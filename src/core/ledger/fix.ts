@@ -1,8 +1,7 @@
-import { clientIdForm } from "../clients/client-id.ts";
+import { clientIdForm } from "../identifiers.ts";
 import { isDocumentUrl } from "../clients/documents.ts";
 import { openPortsOf } from "../clients/clients.ts";
-import { staysNear } from "../clients/http-hosts.ts";
-import { matchRedirectUri } from "../clients/redirect-uri.ts";
+import { staysNear, matchRedirectUri } from "../clients/redirect-uri.ts";
 import type { Context } from "../context.ts";
 import type { RequestRecord } from "./record.ts";
 

@@ -1,5 +1,4 @@
-import { parseJson } from "../../text/json-depth.ts";
-import { isObject, type JsonObject } from "../../text/json-object.ts";
+import { parseJson, isObject, type JsonObject } from "../../text/json.ts";
 import { cut, redacted } from "../../text/redacted.ts";
 import { isList, isProven } from "../redaction/places.ts";
 import { redactorOf, valuesIn } from "../redaction/redactor.ts";

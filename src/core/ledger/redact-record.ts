@@ -1,8 +1,6 @@
 import { hash } from "node:crypto";
-import { parseJson } from "../../text/json-depth.ts";
-import { isObject } from "../../text/json-object.ts";
-import { ownText } from "../../text/own-text.ts";
-import { cut, redacted } from "../../text/redacted.ts";
+import { parseJson, isObject } from "../../text/json.ts";
+import { ownText, cut, redacted } from "../../text/redacted.ts";
 import { isList, isOpen, isParameterName, openNames } from "../redaction/places.ts";
 import { shownValue } from "../redaction/values.ts";
 

@@ -1,6 +1,5 @@
 import { changeIssuer } from "../issuers/issuer.ts";
-import { issuerForm } from "../uri.ts";
-import { webUrlForm } from "../uri.ts";
+import { issuerForm, webUrlForm } from "../identifiers.ts";
 import { changes, nothing, reads } from "./operation.ts";
 import { fixtureBody, sourcesOf } from "../fixture-files/source.ts";
 import { withRules } from "./schemas/rules.ts";

@@ -12,7 +12,7 @@
  * What the ledger records of parameters and tokens is in core/ledger/redact-record.ts, by the same rules.
  */
 import { parse } from "node:querystring";
-import { isObject, type JsonObject } from "../../text/json-object.ts";
+import { isObject, type JsonObject } from "../../text/json.ts";
 import { redacted } from "../../text/redacted.ts";
 import { isList, isOpen, isParameterName } from "./places.ts";
 import { hiddenIn, hiddenInPath, minPartLength, textsIn, without, type IsRegistered } from "./values.ts";

@@ -2,7 +2,7 @@ import type { ReadTx } from "../../store/store.ts";
 import type { Context } from "../context.ts";
 import { readJws } from "../keys/jws.ts";
 import { isDefined } from "../scopes/scopes.ts";
-import type { JsonObject } from "../../text/json-object.ts";
+import type { JsonObject } from "../../text/json.ts";
 import { isOpen } from "./places.ts";
 import { basicIn, valuesIn, type Sent } from "./redactor.ts";
 import { decoded, textsIn } from "./values.ts";

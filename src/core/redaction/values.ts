@@ -1,4 +1,4 @@
-import { deepest, parseJson } from "../../text/json-depth.ts";
+import { deepest, parseJson } from "../../text/json.ts";
 import { grantTypeNames } from "../tokens/grant-types/list.ts";
 import { isOpenInAddress } from "./places.ts";
 

@@ -4,11 +4,10 @@ import { wasAllowed } from "../clients/clients.ts";
 import { DocumentError } from "../clients/documents.ts";
 import type { Context } from "../context.ts";
 import { OAuthError, type Guidance, type Paragraph } from "../errors.ts";
-import { isObject, sameJson } from "../../text/json-object.ts";
+import { isObject, sameJson, parseJson } from "../../text/json.ts";
 import { metadataOf } from "../clients/admin.ts";
 import { reachOfDocuments, send } from "../outbound.ts";
 import { isLoopbackUrl, type Reach } from "../../net/address.ts";
-import { parseJson } from "../../text/json-depth.ts";
 import { createPeerReads } from "./peer-reads.ts";
 import { checkMetadata, secretIn, withoutSecrets } from "./metadata.ts";
 

@@ -1,10 +1,9 @@
 import type { Client } from "../../store/store.ts";
 import type { Context, Settings } from "../context.ts";
-import { withoutHosts } from "../clients/http-hosts.ts";
-import { isOfSystem } from "../clients/system-schemes.ts";
+import { withoutHosts, isOfSystem } from "../clients/redirect-uri.ts";
 import { addressProblem, reachOfRegistered } from "../outbound.ts";
 import { OAuthError, OperationError, type Problem } from "../errors.ts";
-import { isObject } from "../../text/json-object.ts";
+import { isObject } from "../../text/json.ts";
 import { isDefined, splitScope } from "../scopes/scopes.ts";
 import { cut, redacted } from "../../text/redacted.ts";
 import { privateMembers } from "../keys/keys.ts";

@@ -1,7 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Client, ScimServer } from "../../store/store.ts";
-import { parseJson } from "../../text/json-depth.ts";
-import { isObject, type JsonObject } from "../../text/json-object.ts";
+import { parseJson, isObject, type JsonObject } from "../../text/json.ts";
 import { isGood, reasonOf, adviceFor, type Answer } from "../../scim/answer.ts";
 import type { ScimRequest } from "../../scim/profiles.ts";
 import { authorizationOf, Repeats, secretsOf } from "../../scim/sending.ts";

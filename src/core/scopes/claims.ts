@@ -1,7 +1,7 @@
 import type { Client, ReadTx, User } from "../../store/store.ts";
 import { baseOf } from "../endpoints.ts";
 import { avatarOf } from "./avatar.ts";
-import { ownValue } from "../../text/json-object.ts";
+import { ownValue } from "../../text/json.ts";
 import type { Context, Settings } from "../context.ts";
 import { reservedClaims, standardByScope } from "./claim-table.ts";
 

@@ -1,6 +1,6 @@
 import type { Context } from "../context.ts";
 import { OAuthError } from "../errors.ts";
-import { isAbsoluteUri } from "../uri.ts";
+import { isAbsoluteUri } from "../identifiers.ts";
 
 /** Resource indicators (RFC 8707): for which API an access token is meant. Clients send them as `resource` or `audience`. */
 

@@ -5,7 +5,7 @@ import { readSource, type AnyFixtures, type FixtureSource } from "../fixture-fil
 import { faultsOf } from "../controls/faults/fault-admin.ts";
 import { seed, type SeedResult, type SeedOptions, checkFixtures } from "./seed.ts";
 import type { Issuers } from "../issuers/issuer-view.ts";
-import { isObject } from "../../text/json-object.ts";
+import { isObject } from "../../text/json.ts";
 
 /** What changed in a running server with its fixtures. */
 export interface FixtureChange extends SeedResult {

@@ -1,5 +1,5 @@
 import { userAndClient, type Client, type ReadTx, type User } from "../../store/store.ts";
-import { isObject, sameJson } from "../../text/json-object.ts";
+import { isObject, sameJson } from "../../text/json.ts";
 import { metadataOf } from "../clients/admin.ts";
 import type { Context } from "../context.ts";
 import { prepareEntries, type Entries, passwordDigestOf } from "../fixtures/entries.ts";

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { userAndClient, type Grant, type Tx, type User } from "../../store/store.ts";
 import type { EndedSessions } from "../sessions/backchannel.ts";
 import type { Context } from "../context.ts";
-import { sameJson } from "../../text/json-object.ts";
+import { sameJson } from "../../text/json.ts";
 import { withSecret } from "../step-up/otp.ts";
 import { normalizeClient, normalizeScope, normalizeUser } from "../fixtures/normalize.ts";
 import type { FoundIn } from "../fixture-files/problems.ts";

@@ -4,11 +4,11 @@
  */
 import { StorageError, type ReadTx, type Tx } from "../../store/store.ts";
 import type { EndedSessions } from "../sessions/backchannel.ts";
-import type { UriSettings } from "../clients/http-hosts.ts";
+import type { UriSettings } from "../clients/redirect-uri.ts";
 import type { Context } from "../context.ts";
 import { crossCheck, nothingKnown, type Known } from "../fixtures/cross-check.ts";
 import { digestKey, digestOfSources, keyId, type CheckedWith } from "../fixture-files/digest.ts";
-import { sameJson } from "../../text/json-object.ts";
+import { sameJson } from "../../text/json.ts";
 import { refuseFixtures, type FoundIn } from "../fixture-files/problems.ts";
 import { readSource, type AnyFixtures, type FixtureDocument } from "../fixture-files/source.ts";
 import type { Entries } from "../fixtures/entries.ts";

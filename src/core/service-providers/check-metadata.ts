@@ -1,5 +1,4 @@
-import { checkHttpHost, type UriSettings } from "../clients/http-hosts.ts";
-import { checkEndpointUri } from "../clients/redirect-uri.ts";
+import { checkHttpHost, checkEndpointUri, type UriSettings } from "../clients/redirect-uri.ts";
 import { XmlProblem } from "../xml/parse.ts";
 import { keyKindOf } from "../keys/certificate.ts";
 import { readProviderMetadata, type ProviderMetadata } from "./metadata.ts";

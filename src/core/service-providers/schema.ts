@@ -2,7 +2,7 @@ import * as z from "zod";
 import { checkEndpointUri } from "../clients/redirect-uri.ts";
 import { nonEmptyText, textOf, uriOf, wholeSeconds, type DeepReadonly } from "../fields.ts";
 import { keyKindOf } from "../keys/certificate.ts";
-import { logoutUriForm } from "../uri.ts";
+import { logoutUriForm } from "../identifiers.ts";
 import { nameIdKinds } from "./names.ts";
 import { shapeNames, signChoices } from "./shapes.ts";
 

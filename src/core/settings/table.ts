@@ -3,12 +3,12 @@
  * and docs/fields.md come from it. schema.ts checks the values that fixtures give, in-force.ts joins defaults, fixtures and flags.
  */
 import type { BrandSetting } from "../brand/schema.ts";
-import { httpHostForm, httpHostProblem } from "../clients/http-hosts.ts";
+import { httpHostForm, httpHostProblem } from "../clients/redirect-uri.ts";
 import type { EndpointsSetting } from "../layout/layout.ts";
 import { idTokenClaimSets, userinfoFormats } from "../scopes/claim-table.ts";
 import { factorNames, type Factor } from "../step-up/names.ts";
 import type { TrustedIssuerSetting } from "../trust/trust.ts";
-import { usernameForm } from "../users/username.ts";
+import { usernameForm } from "../identifiers.ts";
 import type { WorkloadSetting } from "../workloads/kinds.ts";
 
 interface Row<T> {

@@ -1,12 +1,12 @@
 import { createSecretKey, type KeyObject } from "node:crypto";
-import { ownText } from "../../text/own-text.ts";
+import { ownText } from "../../text/redacted.ts";
 import type { Context } from "../context.ts";
 import { movedClock } from "../clock.ts";
 import { OAuthError } from "../errors.ts";
 import { findGrant } from "../grants/grants.ts";
 import { isSignedBy, readJws, type Jws } from "../keys/jws.ts";
 import { publicAlgs } from "../keys/keys.ts";
-import { relative } from "../time-words.ts";
+import { relative } from "../time.ts";
 import { flawOf } from "./flawed.ts";
 import { asGiven, foreign, ofIssuer, TokenProblem } from "./token-problem.ts";
 import {

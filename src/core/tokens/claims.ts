@@ -2,7 +2,7 @@ import type { Client, Grant, User } from "../../store/store.ts";
 import { type RequestedClaims, isProtocolClaim } from "../scopes/claims.ts";
 import type { Jws } from "../keys/jws.ts";
 import { tokenTypes } from "../keys/signer.ts";
-import type { JsonObject } from "../../text/json-object.ts";
+import type { JsonObject } from "../../text/json.ts";
 import type { OnToken, OnTokenInput } from "../context.ts";
 import { HookError } from "../errors.ts";
 

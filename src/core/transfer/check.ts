@@ -1,7 +1,7 @@
 import { keyKindOf } from "../keys/certificate.ts";
 import { createPrivateKey } from "node:crypto";
 import { collections, type Key, type User } from "../../store/store.ts";
-import type { JsonObject } from "../../text/json-object.ts";
+import type { JsonObject } from "../../text/json.ts";
 import type { Found } from "../fixture-files/problems.ts";
 import type { DeadEras, Past } from "../era.ts";
 import { stateCollections, type StateRecords } from "../state/state.ts";

@@ -9,7 +9,7 @@ import type { FixtureClient } from "../client-metadata/schema.ts";
 import type { Context, Settings } from "../context.ts";
 import { normalizeUser, someDay } from "../fixtures/normalize.ts";
 import type { FixtureUser } from "../users/schema.ts";
-import { sameJson } from "../../text/json-object.ts";
+import { sameJson } from "../../text/json.ts";
 import type { FixtureFile } from "../fixtures/schema.ts";
 import { singleClaim } from "../scopes/claims.ts";
 import { isDefined, mayAsk } from "../scopes/scopes.ts";

@@ -5,7 +5,7 @@ import { digestKey } from "../fixture-files/digest.ts";
 import { explain, kindOf } from "../fixture-files/explain.ts";
 import { refuseFixtures, type Found } from "../fixture-files/problems.ts";
 import { readSource, type FixtureDocument, type FixtureSource } from "../fixture-files/source.ts";
-import { isObject, type JsonObject } from "../../text/json-object.ts";
+import { isObject, type JsonObject } from "../../text/json.ts";
 import { problemsBetween } from "./check.ts";
 import { withoutTheEnded } from "./ended.ts";
 import {

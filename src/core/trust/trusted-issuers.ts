@@ -2,7 +2,7 @@ import type { Reach } from "../../net/address.ts";
 import type { Context, Settings } from "../context.ts";
 import { baseOf } from "../endpoints.ts";
 import type { Issuers } from "../issuers/issuer-view.ts";
-import { isObject } from "../../text/json-object.ts";
+import { isObject } from "../../text/json.ts";
 import { JwtProblem } from "../keys/foreign-jwt.ts";
 import type { JwkSet } from "../keys/keys.ts";
 import { issuerOf } from "../layout/layout.ts";

@@ -5,7 +5,7 @@
  */
 import type { Client } from "../../store/store.ts";
 import { challengeOf } from "../tokens/pkce.ts";
-import { tryItClientId } from "../clients/client-id.ts";
+import { tryItClientId } from "../identifiers.ts";
 import { findClient } from "../clients/clients.ts";
 import type { Context } from "../context.ts";
 import { baseOf } from "../endpoints.ts";

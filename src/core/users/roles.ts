@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from "../../text/json-object.ts";
+import { isObject, type JsonObject } from "../../text/json.ts";
 import type { User } from "../../store/store.ts";
 
 /** A claim that is one text or a list of texts. */

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../text/json-object.ts";
+import type { JsonObject } from "../../text/json.ts";
 /** What GitHub, GitLab and Kubernetes say of a workload in its token, as they document it. */
 
 export const workloadKinds = ["github-actions", "gitlab", "kubernetes"] as const;

@@ -8,7 +8,7 @@ import { baseOf } from "../endpoints.ts";
 import { OperationError } from "../errors.ts";
 import { workloadKinds, type WorkloadKind, type WorkloadSetting } from "./kinds.ts";
 import type { Key, ReadTx } from "../../store/store.ts";
-import { ownValue } from "../../text/json-object.ts";
+import { ownValue } from "../../text/json.ts";
 import { newPublicKey, privateMembers } from "../keys/keys.ts";
 
 export interface Workload extends WorkloadSetting {

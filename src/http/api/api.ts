@@ -3,7 +3,7 @@
  */
 import type { Request, RequestHandler, Response } from "express";
 import { OAuthError, OperationError } from "../../core/errors.ts";
-import { isObject } from "../../text/json-object.ts";
+import { isObject } from "../../text/json.ts";
 import { hashOf, sameSecret } from "../../core/secrets.ts";
 import { inputOfRequest, type Operation, type RunningServer } from "../../core/operations/operation.ts";
 import { keepAct, operations, perform, type OperationName } from "../../core/operations/table.ts";

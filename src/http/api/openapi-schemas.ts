@@ -1,5 +1,5 @@
 import * as z from "zod";
-import type { JsonObject } from "../../text/json-object.ts";
+import type { JsonObject } from "../../text/json.ts";
 import { clientSchema } from "../../core/client-metadata/schema.ts";
 import { addedClientRules, fixtureClientRules } from "../../core/client-metadata/rules-json-schema.ts";
 import { beyondZod, type ClientRules } from "../../core/fixtures/json-schema.ts";

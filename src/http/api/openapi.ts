@@ -1,5 +1,5 @@
 import * as z from "zod";
-import type { JsonObject } from "../../text/json-object.ts";
+import type { JsonObject } from "../../text/json.ts";
 import { jsonValueSchema } from "../../core/fixtures/json-schema.ts";
 import { schemaOf } from "../../core/operations/schemas/input.ts";
 import { pathNames, renamed, type Operation } from "../../core/operations/operation.ts";

@@ -1,7 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import express, { type Request, type RequestHandler } from "express";
-import { checkDepth, NestingError } from "../../text/json-depth.ts";
-import { ownText } from "../../text/own-text.ts";
+import { checkDepth, NestingError } from "../../text/json.ts";
+import { ownText } from "../../text/redacted.ts";
 import { HttpError } from "../answer/http-error.ts";
 import { isUtf8Encoded } from "./params.ts";
 

@@ -5,7 +5,7 @@ import { parse } from "node:querystring";
 import type { Request } from "express";
 import type { RawParameters } from "../../core/authorize/parameters.ts";
 import { OAuthError } from "../../core/errors.ts";
-import { isObject } from "../../text/json-object.ts";
+import { isObject } from "../../text/json.ts";
 
 /** A request of a page of a sign-in, which its path names. */
 export type UidRequest = Request<{ uid: string }>;

@@ -1,8 +1,7 @@
 import type { RawParameters } from "../../core/authorize/parameters.ts";
 import type { Problem } from "../../core/errors.ts";
-import { parseJson } from "../../text/json-depth.ts";
+import { parseJson, isObject } from "../../text/json.ts";
 import { flagWith } from "../../core/hint.ts";
-import { isObject } from "../../text/json-object.ts";
 import type { FaultInput } from "../../core/controls/faults/faults.ts";
 import { flawNames, faultEndpoints, faultMethods } from "../../core/controls/faults/flaw-list.ts";
 import { single } from "../input/params.ts";

@@ -1,8 +1,7 @@
 import type { RawParameters } from "../../core/authorize/parameters.ts";
 import { OperationError } from "../../core/errors.ts";
 import { commandOn, flagWith } from "../../core/hint.ts";
-import { parseJson } from "../../text/json-depth.ts";
-import { isObject, sameJson, type JsonObject } from "../../text/json-object.ts";
+import { parseJson, isObject, sameJson, type JsonObject } from "../../text/json.ts";
 import { expirable } from "../../core/controls/expire.ts";
 import { editedRoles } from "../../core/users/roles.ts";
 import type { UserView } from "../../core/users/users.ts";

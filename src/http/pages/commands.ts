@@ -2,7 +2,7 @@ import type { Request, Response } from "express";
 import { hasLoginClient } from "../../core/clients/clients.ts";
 import { pageHint, placeholderFor, type Hint } from "../../core/hint.ts";
 import { isAdvice } from "../../core/ledger/advice.ts";
-import { isPlainWord } from "../../text/shell-word.ts";
+import { isPlainWord } from "../../text/terminal.ts";
 import { routeOf } from "../route.ts";
 import { isBehindScenes, note, type Web } from "../web.ts";
 

@@ -1,4 +1,4 @@
-import type { NamedScope } from "../../core/consent/scope-display.ts";
+import type { NamedScope } from "../../core/consent/consent.ts";
 import type { RequestSummary, RequestNote } from "../../core/sign-in/purpose.ts";
 import type { ScopeView, RequestView } from "./views.ts";
 

@@ -1,6 +1,6 @@
 import type { Request, Response } from "express";
-import { leavesOf } from "../../core/consent/scope-display.ts";
-import { tryItClientId } from "../../core/clients/client-id.ts";
+import { leavesOf } from "../../core/consent/consent.ts";
+import { tryItClientId } from "../../core/identifiers.ts";
 import { baseOf, discoveryPath } from "../../core/endpoints.ts";
 import { OAuthError, type Guidance } from "../../core/errors.ts";
 import { readUserInfo } from "../../core/tokens/userinfo.ts";
@@ -16,7 +16,7 @@ import {
   type TryItSecrets,
 } from "../../core/try-it/try-it.ts";
 import type { DecodedToken } from "../../core/tokens/read/decode.ts";
-import { exactJson } from "../../text/json-digits.ts";
+import { exactJson } from "../../text/json.ts";
 import { redirect } from "../answer/answer.ts";
 import { answerTo, errorBody } from "../answer/error-answers.ts";
 import { HttpError } from "../answer/http-error.ts";

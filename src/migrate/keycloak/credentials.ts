@@ -1,6 +1,6 @@
 import { toBase32 } from "../../core/step-up/otp.ts";
 import { userSchema } from "../../core/users/schema.ts";
-import { isObject, type JsonObject } from "../../text/json-object.ts";
+import { isObject, type JsonObject } from "../../text/json.ts";
 import { addHash } from "../draft-users.ts";
 import { numberOf, textOf, type Carried } from "../draft.ts";
 import type { Entry } from "../entry.ts";

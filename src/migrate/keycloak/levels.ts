@@ -1,5 +1,5 @@
 import { singleFactor } from "../../core/step-up/names.ts";
-import { isObject } from "../../text/json-object.ts";
+import { isObject } from "../../text/json.ts";
 import { leave, numberOf, textOf, unusable, type Carried, type Draft } from "../draft.ts";
 import type { Entry } from "../entry.ts";
 import { jsonIn } from "./mappers.ts";

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from "../../text/json-object.ts";
+import { isObject, type JsonObject } from "../../text/json.ts";
 import { listOf, textOf, textsOf } from "../draft.ts";
 
 /** Roles and groups of a Keycloak realm: a composite role has others in it, and a group gives its roles and attributes to its users. */

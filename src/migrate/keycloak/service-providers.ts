@@ -1,5 +1,4 @@
-import { checkHttpHost } from "../../core/clients/http-hosts.ts";
-import { checkEndpointUri } from "../../core/clients/redirect-uri.ts";
+import { checkHttpHost, checkEndpointUri } from "../../core/clients/redirect-uri.ts";
 import { keyKindOf } from "../../core/keys/certificate.ts";
 import type { SamlFields } from "../../core/service-providers/schema.ts";
 import { defaultSettings } from "../../core/settings/table.ts";

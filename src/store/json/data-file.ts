@@ -6,7 +6,7 @@ import { constants, isUtf8 } from "node:buffer";
 import { lstat, readFile, readlink } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import type { Adapter } from "lowdb";
-import { quoteWord } from "../../text/shell-word.ts";
+import { quoteWord } from "../../text/terminal.ts";
 import { closeToOthers, replaceFile, syncFolder } from "../../files/durable-file.ts";
 import { codeOf, describeFault } from "../../files/fault.ts";
 import { DataFileError, type CollectionName } from "../store.ts";

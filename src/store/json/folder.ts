@@ -1,6 +1,6 @@
 import { mkdirSync, readdirSync, rmdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { quoteWord } from "../../text/shell-word.ts";
+import { quoteWord } from "../../text/terminal.ts";
 import { codeOf, describeFault } from "../../files/fault.ts";
 import { DataFileError, StorageError } from "../store.ts";
 

@@ -2,7 +2,7 @@ import { findFixtures } from "../../../serve/fixture-files.ts";
 import { createIdp } from "../../../index.ts";
 import { OperationError } from "../../../core/errors.ts";
 import { readSource, type FixtureSource } from "../../../core/fixture-files/source.ts";
-import { isObject } from "../../../text/json-object.ts";
+import { isObject } from "../../../text/json.ts";
 import { randomText } from "../../../serve/random.ts";
 import { environmentOf } from "../exec/exec.ts";
 import type { Invocation } from "../../invocation.ts";

@@ -1,6 +1,6 @@
 import { isOpen, type CaseResult } from "../../../client/verdicts/case.ts";
 import type { RunResult } from "../../../client/verdicts/run.ts";
-import { escapeText } from "../../../text/escape.ts";
+import { escapeText } from "../../../text/terminal.ts";
 import { cannotBeWritten, putFile } from "../../output/put-file.ts";
 import { isFailedControl, sumOf } from "./result.ts";
 import type { Subject } from "./subject.ts";

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { OperationError } from "../../../core/errors.ts";
 import { readProviderMetadata, SeveralEntities } from "../../../core/service-providers/metadata.ts";
 import { XmlProblem } from "../../../core/xml/parse.ts";
-import { isObject } from "../../../text/json-object.ts";
+import { isObject } from "../../../text/json.ts";
 import { readAll } from "../../input/read.ts";
 import { needed } from "../../input/ask.ts";
 import type { Invocation } from "../../invocation.ts";

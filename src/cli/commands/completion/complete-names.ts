@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { builtInScopes } from "../../../core/scopes/scopes.ts";
-import { effectOf } from "../../../core/controls/faults/fault-words.ts";
+import { effectOf } from "../../../core/controls/faults/fault-admin.ts";
 import type { ReadTx } from "../../../store/store.ts";
 import type { Candidate, NameKind } from "./complete.ts";
 import type { Invocation } from "../../invocation.ts";

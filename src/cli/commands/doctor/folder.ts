@@ -18,7 +18,7 @@ import { requiredNode } from "../../../files/package.ts";
 import { fixturePaths } from "../../flags/fixtures.ts";
 import { commandLine } from "../../output/command-line.ts";
 import { count } from "../../output/words.ts";
-import { quoteWord } from "../../../text/shell-word.ts";
+import { quoteWord } from "../../../text/terminal.ts";
 
 /** What doctor looks at on this machine: Node.js, the data folder, its lock and its disk, the clock, the fixtures. */
 

@@ -1,9 +1,9 @@
 import type { ClientView } from "../../../core/clients/admin.ts";
 import type { FoundFixtures } from "../../../serve/fixture-files.ts";
 import { hasOpenPort } from "../../../core/clients/redirect-uri.ts";
-import { tryItClientId } from "../../../core/clients/client-id.ts";
+import { tryItClientId } from "../../../core/identifiers.ts";
 import { loginClient } from "../init/app-types.ts";
-import { isObject } from "../../../text/json-object.ts";
+import { isObject } from "../../../text/json.ts";
 import type { Client } from "../../../store/store.ts";
 import { base64Of } from "../../../core/keys/certificate.ts";
 import type { SamlView } from "../../../core/saml/addresses.ts";

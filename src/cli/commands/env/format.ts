@@ -1,5 +1,5 @@
 import { OperationError } from "../../../core/errors.ts";
-import { isPlainWord, quoteWord } from "../../../text/shell-word.ts";
+import { isPlainWord, quoteWord } from "../../../text/terminal.ts";
 import type { Format } from "./choices.ts";
 
 /** Variables in each format, so that its reader gets every value unchanged. */

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { isObject } from "../../../text/json-object.ts";
+import { isObject } from "../../../text/json.ts";
 
 /** What package.json says about a project. */
 

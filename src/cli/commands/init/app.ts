@@ -1,9 +1,7 @@
 import { randomBytes } from "node:crypto";
-import { clientIdForm, clientIdRule } from "../../../core/clients/client-id.ts";
-import { checkHttpHost } from "../../../core/clients/http-hosts.ts";
-import { checkRedirectUri, hasOpenPort } from "../../../core/clients/redirect-uri.ts";
+import { clientIdForm, clientIdRule, usernameForm } from "../../../core/identifiers.ts";
+import { checkHttpHost, checkRedirectUri, hasOpenPort } from "../../../core/clients/redirect-uri.ts";
 import { OperationError } from "../../../core/errors.ts";
-import { usernameForm } from "../../../core/users/username.ts";
 import { forms } from "../env/libraries.ts";
 import { askText, choose } from "../../input/ask.ts";
 import type { Invocation } from "../../invocation.ts";

@@ -2,7 +2,7 @@ import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } fr
 import { dirname, join } from "node:path";
 import { OperationError } from "../../../core/errors.ts";
 import { readSource } from "../../../core/fixture-files/source.ts";
-import { isObject } from "../../../text/json-object.ts";
+import { isObject } from "../../../text/json.ts";
 import { usualNames } from "../../../serve/fixture-files.ts";
 import { cannotBeWritten } from "../../output/put-file.ts";
 import { codeOf } from "../../../files/fault.ts";

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../../text/json-object.ts";
+import type { JsonObject } from "../../../text/json.ts";
 import { Browser } from "../../../client/browser.ts";
 import { Problem } from "../../../client/check.ts";
 import { maxSteps, requireWebAddress, type Reply } from "../../../client/http.ts";

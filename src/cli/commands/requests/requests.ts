@@ -5,7 +5,7 @@
 import { shownAs } from "../../../core/ledger/redact-record.ts";
 import type { RequestRecord } from "../../../core/ledger/record.ts";
 import type { Hint } from "../../../core/hint.ts";
-import { isObject } from "../../../text/json-object.ts";
+import { isObject } from "../../../text/json.ts";
 import { failureOf } from "../../failure.ts";
 import type { Invocation } from "../../invocation.ts";
 import { answer, type Outcome } from "../../output/print.ts";

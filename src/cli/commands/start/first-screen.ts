@@ -1,6 +1,6 @@
 import { baseOf } from "../../../core/endpoints.ts";
 import { commandOn, plainCommandLine, type CommandLine } from "../../../core/hint.ts";
-import { quoteWord } from "../../../text/shell-word.ts";
+import { quoteWord } from "../../../text/terminal.ts";
 import { envFile } from "../env/choices.ts";
 import type { Style } from "../../output/style.ts";
 import { columnWidths, rowLines } from "../../output/table.ts";

@@ -18,7 +18,7 @@ import { nothingSeeded, seedSummary } from "../../output/words.ts";
 import { count } from "../../output/words.ts";
 import type { CommandLine } from "../../../core/hint.ts";
 import { version } from "../../../files/package.ts";
-import { quoteWord } from "../../../text/shell-word.ts";
+import { quoteWord } from "../../../text/terminal.ts";
 
 /**
  * What the first screen of `idp start` shows about a server that has just started. It reads core itself, because an operation checks its input

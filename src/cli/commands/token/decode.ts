@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import type { ClockState } from "../../../core/clock.ts";
 import { decodeToken, findTokens, type DecodedToken, type FoundToken } from "../../../core/tokens/read/decode.ts";
-import { duration, relative, utcTime } from "../../../core/time-words.ts";
-import { asNumber, exactJson } from "../../../text/json-digits.ts";
+import { duration, relative, utcTime } from "../../../core/time.ts";
+import { asNumber, exactJson } from "../../../text/json.ts";
 import { packageFile } from "../../../files/package.ts";
 import type { Invocation } from "../../invocation.ts";
 import { answer, type Outcome } from "../../output/print.ts";

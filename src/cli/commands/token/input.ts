@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { OperationError } from "../../../core/errors.ts";
 import { findTokens, hasParts, type FoundToken } from "../../../core/tokens/read/decode.ts";
-import { quoteWord } from "../../../text/shell-word.ts";
+import { quoteWord } from "../../../text/terminal.ts";
 import type { Invocation } from "../../invocation.ts";
 import { readAll } from "../../input/read.ts";
 import { commandLine } from "../../output/command-line.ts";

@@ -1,7 +1,6 @@
-import { NestingError, parseJson } from "../../../text/json-depth.ts";
+import { NestingError, parseJson, isObject } from "../../../text/json.ts";
 import { Problem } from "../../../client/check.ts";
 import { OperationError } from "../../../core/errors.ts";
-import { isObject } from "../../../text/json-object.ts";
 import { shown } from "../../../core/tokens/read/claim-checks.ts";
 import type { Keys } from "../../../core/tokens/read/verify-foreign.ts";
 import { readNamedFile } from "../../input/read.ts";

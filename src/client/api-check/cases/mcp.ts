@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../../text/json-object.ts";
+import type { JsonObject } from "../../../text/json.ts";
 import { Problem } from "../../check.ts";
 import { jsonOf } from "../../http.ts";
 import { noticed, notReached, unnoticed, type Case, type Finding } from "../../verdicts/case.ts";

@@ -1,16 +1,39 @@
 import type { Context } from "../../context.ts";
 import { listed, OperationError, type Problem } from "../../errors.ts";
 import { readSource, type AnyFixtures } from "../../fixture-files/source.ts";
-import { isObject, type JsonObject } from "../../../text/json-object.ts";
+import { isObject, type JsonObject } from "../../../text/json.ts";
 import { nearest } from "../../nearest.ts";
-import { type Fault, type FaultInput } from "./faults.ts";
-import { faultInWords } from "./fault-words.ts";
+import { delayOf, errorCodeOf, hasOwnResponse, type Fault, type FaultInput, type Effects } from "./faults.ts";
 import type { Client, User } from "../../../store/store.ts";
 import { nameIdOf } from "../../service-providers/name-id.ts";
 import { samlOf } from "../../service-providers/provider.ts";
 import { shapes } from "../../service-providers/shapes.ts";
-import { flawList, flawProblem } from "./flaw-list.ts";
-import { prefixFlaws } from "./saml-flaw-list.ts";
+import { flawList, flawProblem, prefixFlaws } from "./flaw-list.ts";
+
+/** Faults in words, for lists, pages and the log. */
+
+/** What a fault does, in a few words. */
+export function effectOf(fault: Effects): string {
+  const { status, body, drop, drop_after: bytes, flaw, delay } = fault;
+  const parts = [
+    delay === undefined ? null : `delay ${delayOf(fault)} s`,
+    hasOwnResponse(fault)
+      ? `${status === undefined ? "" : `${status} `}${body === undefined ? errorCodeOf(fault) : "other body"}`
+      : null,
+    drop === undefined ? null : "connection closed",
+    bytes === undefined ? null : `connection closed after ${bytes} bytes`,
+    flaw === undefined ? null : `flaw ${flaw}`,
+  ];
+  return parts.filter((part) => part !== null).join(", ");
+}
+
+/** How many requests will take it, in words. */
+export const timesInWords = ({ remaining }: Fault): string =>
+  remaining === null ? "always" : remaining === 1 ? "once" : `${remaining} times`;
+
+/** A fault in a sentence for the log. */
+const faultInWords = (fault: Fault): string =>
+  `${fault.id} at ${fault.endpoint}: ${effectOf(fault)}, ${timesInWords(fault)}`;
 
 /** Adding, listing and removing faults. */
 
@@ -93,7 +116,7 @@ export async function clearFaults(ctx: Context): Promise<null> {
 }
 
 /** A flaw as it is listed. */
-export interface FlawView {
+interface FlawView {
   readonly name: string;
   readonly endpoint: string;
   readonly place: string;

@@ -1,13 +1,13 @@
 /*
  * core/controls/faults: responses that are wrong on purpose. faults.ts keeps the faults of an issuer and says which request takes one;
  * fault-request.ts finds out whose request it is; fault-admin.ts adds and removes them. flaw-list.ts lists what a response can have wrong,
- * spoil.ts and id-token-flaws.ts do it. `http/faults.ts` is the only place that asks for a fault. token-flaws.ts makes tokens that are wrong in
+ * spoil.ts does it. `http/faults.ts` is the only place that asks for a fault. token-flaws.ts makes tokens that are wrong in
  * one respect, for an operator.
  */
 import { isDeepStrictEqual } from "node:util";
 import type { ReadTx, Store, Tx } from "../../../store/store.ts";
 import { derive } from "../../derived.ts";
-import { sameJson } from "../../../text/json-object.ts";
+import { sameJson } from "../../../text/json.ts";
 import type { FlawName, FaultEndpoint, faultMethods } from "./flaw-list.ts";
 
 /** The faults of an issuer are one record. A fault spoils a response; it never accepts anything that the checks refuse. */

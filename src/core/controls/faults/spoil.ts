@@ -1,11 +1,122 @@
 import type { AuthorizationResponse } from "../../sign-in/response.ts";
 import type { Context } from "../../context.ts";
-import { isObject, type JsonObject } from "../../../text/json-object.ts";
+import { isObject, type JsonObject } from "../../../text/json.ts";
 import { newPublicKey, publicAlgs } from "../../keys/keys.ts";
-import { readJws } from "../../keys/jws.ts";
-import { elsewhere } from "./token-flaws.ts";
+import { readJws, signJws, type Jws } from "../../keys/jws.ts";
+import { elsewhere, distance, signFlawed } from "./token-flaws.ts";
 import type { FlawName, FaultEndpoint } from "./flaw-list.ts";
-import { spoilIdToken, spoilIdJag } from "./id-token-flaws.ts";
+import { rememberFlawed } from "../../tokens/flawed.ts";
+import { idTokenSigner, sign, tokenTypes, type UnsignedToken } from "../../keys/signer.ts";
+
+/** ID tokens that are signed again with one claim changed, or with something wrong about the signature. */
+
+const withoutClaim = (claims: JsonObject, name: string): JsonObject | null => {
+  const { [name]: left, ...rest } = claims;
+  return left === undefined ? null : rest;
+};
+const withClaim = (claims: JsonObject, name: string, value: unknown): JsonObject | null =>
+  claims[name] === undefined ? null : { ...claims, [name]: value };
+
+/** Null: the ID token cannot have the flaw. Times are relative to the token's own, because clients may have another clock. */
+const claimFlaws: Readonly<Partial<Record<FlawName, (claims: JsonObject) => JsonObject | null>>> = {
+  "iss-wrong": (claims) => withClaim(claims, "iss", elsewhere.issuer),
+  "aud-wrong": (claims) => withClaim(claims, "aud", elsewhere.audience),
+  "aud-extra": (claims) => withClaim(claims, "aud", [claims["aud"], elsewhere.audience]),
+  "azp-wrong": (claims) => withClaim(claims, "azp", elsewhere.audience),
+  "exp-past": (claims) => withClaim(claims, "exp", Number(claims["iat"]) - distance),
+  "iat-future": (claims) => withClaim(claims, "iat", Number(claims["iat"]) + distance),
+  "iat-missing": (claims) => withoutClaim(claims, "iat"),
+  "sub-missing": (claims) => withoutClaim(claims, "sub"),
+  "nonce-wrong": (claims) => withClaim(claims, "nonce", `${String(claims["nonce"])}x`),
+  "nonce-missing": (claims) => withoutClaim(claims, "nonce"),
+  "at-hash-wrong": (claims) => withClaim(claims, "at_hash", Buffer.alloc(16).toString("base64url")),
+  "iss-prefix": (claims) => withClaim(claims, "iss", `${String(claims["iss"]).replace(/\/$/, "")}/another`),
+  "aud-contains": (claims) => withClaim(claims, "aud", `not-${String(claims["aud"])}-but-another`),
+};
+
+type Sign = (ctx: Context, token: UnsignedToken) => Promise<string>;
+
+const withoutKid: Sign = (_ctx, { signer: { alg, privateKey }, ...token }) =>
+  sign({ ...token, signer: { alg, privateKey } });
+
+/** An extension without a meaning (RFC 7515 4.1.11). */
+const unknownExtension = { crit: ["unknown-extension"], "unknown-extension": true };
+
+const withCrit: Sign = (_ctx, { typ, claims, signer: { alg, kid, privateKey } }) =>
+  signJws({ alg, typ, ...(kid !== undefined && { kid }), ...unknownExtension }, claims, privateKey);
+
+/** Each flaw, with whether it needs a `kid`: an ID token that is signed with its client's secret has none. */
+const signatureFlaws: Readonly<Partial<Record<FlawName, readonly [needsKid: boolean, sign: Sign]>>> = {
+  "signature-wrong": [false, (ctx, token) => signFlawed(ctx, token, ["bad_signature"])],
+  "alg-none": [false, (ctx, token) => signFlawed(ctx, token, ["alg_none"])],
+  "kid-unknown": [true, (ctx, token) => signFlawed(ctx, token, ["unknown_kid"])],
+  "kid-missing": [true, withoutKid],
+  crit: [false, withCrit],
+};
+
+/** The flawed ID token, signed as the client's ID tokens are. This server does not accept it. */
+async function signAgain(
+  ctx: Context,
+  flaw: FlawName,
+  clientId: string,
+  claims: JsonObject,
+  signer: Sign,
+): Promise<string> {
+  const client = await ctx.store.read((tx) => tx.get("clients", clientId));
+  if (client === undefined) throw new Error(`client "${clientId}" was removed while its ID token was signed again`);
+  const idToken = await signer(ctx, { typ: tokenTypes.id, signer: await idTokenSigner(ctx, client), claims });
+  await ctx.store.transaction((tx) => {
+    rememberFlawed(tx, ctx, claims["jti"], `it was made to be refused (${flaw})`);
+  });
+  return idToken;
+}
+
+/** @returns null where the ID token cannot have the flaw */
+function spoilIdToken({ header, payload }: Jws, flaw: FlawName): ((ctx: Context) => Promise<string>) | null {
+  const clientId = String(payload["aud"]);
+  const [needsKid, signer] = signatureFlaws[flaw] ?? [];
+  if (signer !== undefined) {
+    if (needsKid === true && header["kid"] === undefined) return null;
+    return (ctx) => signAgain(ctx, flaw, clientId, payload, signer);
+  }
+  const claims = claimFlaws[flaw]?.(payload) ?? null;
+  return claims && ((ctx) => signAgain(ctx, flaw, clientId, claims, (_ctx, token) => sign(token)));
+}
+
+/** ID-JAGs that are signed again with one thing wrong. Only another authorization server could accept one. */
+
+type Token = Pick<UnsignedToken, "typ" | "claims">;
+
+const withClaims =
+  (change: (claims: JsonObject) => JsonObject) =>
+  ({ typ, claims }: Token): Token => ({ typ, claims: { ...claims, ...change(claims) } });
+
+const flaws: Readonly<Partial<Record<FlawName, (token: Token) => Token>>> = {
+  "id-jag.typ-wrong": ({ claims }) => ({ typ: tokenTypes.id, claims }),
+  "id-jag.aud-wrong": withClaims(() => ({ aud: elsewhere.audience })),
+  "id-jag.aud-two": withClaims(({ aud }) => ({ aud: [aud, elsewhere.audience] })),
+  "id-jag.client-wrong": withClaims(({ client_id: id }) => ({ client_id: `${String(id)}-other` })),
+  // Relative to its own time, because the other server may have another clock.
+  "id-jag.exp-past": withClaims(({ iat }) => ({ exp: Number(iat) - distance })),
+  "id-jag.sub-missing": withClaims(() => ({ sub: undefined })),
+  "id-jag.signature-wrong": (token) => token,
+};
+
+/** @returns null where the response has no ID-JAG, or this is a flaw of something else */
+function spoilIdJag(body: JsonObject, flaw: FlawName): ((ctx: Context) => Promise<string>) | null {
+  const jws = body["token_type"] === "N_A" ? readJws(String(body["access_token"])) : null;
+  const bend = flaws[flaw];
+  if (jws === null || bend === undefined) return null;
+  return async (ctx) => {
+    const token = bend({ typ: tokenTypes.idJag, claims: jws.payload });
+    // With another typ it could be taken for an ID token of this server.
+    await ctx.store.transaction((tx) => {
+      rememberFlawed(tx, ctx, jws.payload["jti"], `it was made to be refused (${flaw})`);
+    });
+    const signed = { ...token, signer: await ctx.keys.signing("RS256") };
+    return flaw === "id-jag.signature-wrong" ? signFlawed(ctx, signed, ["bad_signature"]) : sign(signed);
+  };
+}
 
 /** Makes one thing in a finished response wrong. The rest stays valid. */
 

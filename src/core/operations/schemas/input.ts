@@ -1,7 +1,7 @@
 import type { core, ZodType } from "zod";
 import { OperationError, problemText, type Problem } from "../../errors.ts";
 import { pathText } from "../../fixture-files/located.ts";
-import { isObject } from "../../../text/json-object.ts";
+import { isObject } from "../../../text/json.ts";
 import { z, type Input, type LazySchema } from "./zod.ts";
 
 /** Checks the input of an operation by its schema, whoever calls it. */

@@ -1,5 +1,5 @@
 import type { ZodType } from "zod";
-import type { JsonObject } from "../../../text/json-object.ts";
+import type { JsonObject } from "../../../text/json.ts";
 
 /** Rules between the fields of an input. Each stands once: as a check, with its JSON Schema for the OpenAPI document beside it. */
 

@@ -1,5 +1,5 @@
 import type { Client, Grant, Tx, User } from "../../../store/store.ts";
-import { assertionAlgorithms } from "../../clients/assertion-algorithms.ts";
+import { assertionAlgorithms } from "../../clients/clients.ts";
 import type { Context } from "../../context.ts";
 import { mayBeForgotten } from "../../era.ts";
 import { OAuthError, type Guidance } from "../../errors.ts";

@@ -12,7 +12,7 @@ import { mayStillAsk, scopesNow } from "../../grants/granted-scopes.ts";
 import { foreignScopes, narrowScope } from "../../scopes/scopes.ts";
 import { isDead, tokenState, type LiveToken } from "../state.ts";
 import type { Actor, Origin, TokenClaims } from "../claims.ts";
-import { isAbsoluteUri } from "../../uri.ts";
+import { isAbsoluteUri } from "../../identifiers.ts";
 import { idJagType, issueIdJag, type IdJagResponse } from "./id-jag-issue.ts";
 import { grantType, type Values } from "./grant-type.ts";
 

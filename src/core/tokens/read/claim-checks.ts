@@ -1,8 +1,7 @@
-import type { JsonObject } from "../../../text/json-object.ts";
+import { asNumber, exactJson, type JsonObject } from "../../../text/json.ts";
 import { decodeToken, type DecodedToken } from "./decode.ts";
 import { OperationError } from "../../errors.ts";
-import { asNumber, exactJson } from "../../../text/json-digits.ts";
-import { relative, utcTime } from "../../time-words.ts";
+import { relative, utcTime } from "../../time.ts";
 import { hintText } from "../../hint.ts";
 
 /** The checks of a token that need no key. Each one is made and reported, even after one has failed. */

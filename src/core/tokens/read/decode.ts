@@ -1,7 +1,5 @@
-import { NestingError, parseJson } from "../../../text/json-depth.ts";
-import { asNumber, parseExact } from "../../../text/json-digits.ts";
+import { NestingError, parseJson, asNumber, parseExact, isObject } from "../../../text/json.ts";
 import { OperationError } from "../../errors.ts";
-import { isObject } from "../../../text/json-object.ts";
 import { withoutEnd } from "../../../text/redacted.ts";
 import { bytesOf } from "../../keys/jws.ts";
 

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../../text/json-object.ts";
+import type { JsonObject } from "../../../text/json.ts";
 import { signatureProblem } from "../accept.ts";
 import type { Context } from "../../context.ts";
 import {

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from "../../../text/json-object.ts";
+import { isObject, type JsonObject } from "../../../text/json.ts";
 import type { RequestRecord } from "../../../core/ledger/record.ts";
 import type { Text } from "../../pages/templates/texts.ts";
 import type { CheckView } from "./sign-in-views.ts";

@@ -1,5 +1,5 @@
 import { STATUS_CODES } from "node:http";
-import { isObject, ownValue } from "../../../text/json-object.ts";
+import { isObject, ownValue } from "../../../text/json.ts";
 import { tryItPaths } from "../../../core/try-it/try-it.ts";
 import { isProvisioning } from "../../../core/ledger/filter.ts";
 import type { RequestRecord } from "../../../core/ledger/record.ts";

@@ -1,7 +1,7 @@
-import { isObject } from "../../../text/json-object.ts";
+import { isObject } from "../../../text/json.ts";
 import { isProvisioning } from "../../../core/ledger/filter.ts";
 import type { RequestRecord } from "../../../core/ledger/record.ts";
-import { quoteWord } from "../../../text/shell-word.ts";
+import { quoteWord } from "../../../text/terminal.ts";
 import { checksOf } from "./checks.ts";
 import { isBad, outcomeOf, type Flow } from "./flows.ts";
 import type { StepView, ValueView } from "./sign-in-views.ts";

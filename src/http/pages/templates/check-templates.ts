@@ -4,7 +4,7 @@ import { Eta } from "eta";
 import { OperationError, type Problem } from "../../../core/errors.ts";
 import { locateJson } from "../../../core/fixture-files/json.ts";
 import { nearest } from "../../../core/nearest.ts";
-import { ownValue } from "../../../text/json-object.ts";
+import { ownValue } from "../../../text/json.ts";
 import { builtInRoot, filesIn, folderOf, positionOf, problemOfFile, readPage, type Mistake } from "./page-file.ts";
 
 /** Checks a folder of templates before anybody asks for a page: a page with a mistake would be an error 500 without a file name. */

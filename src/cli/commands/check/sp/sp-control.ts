@@ -8,7 +8,7 @@ import { samlOf, serviceProvider, type ServiceProvider } from "../../../../core/
 import type { SamlFields } from "../../../../core/service-providers/schema.ts";
 import { childOf, parseXml, textIn, XmlProblem } from "../../../../core/xml/parse.ts";
 import type { Client } from "../../../../store/store.ts";
-import { isObject } from "../../../../text/json-object.ts";
+import { isObject } from "../../../../text/json.ts";
 import { RemoteError } from "../../../failure.ts";
 import { callServer, type Server } from "../../../target/remote.ts";
 import { faultsOn } from "../opened.ts";

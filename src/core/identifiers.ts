@@ -1,5 +1,5 @@
 /**
- * The forms of URIs, each one regular expression: the checks run it, and the JSON Schema of fixtures and the OpenAPI document show it. So they use
+ * The forms of URIs, client ids and usernames, each one regular expression: the checks run it, and the JSON Schema of fixtures and the OpenAPI document show it. So they use
  * no flags, and no `\d`, `\s` or `\w`, which mean other characters elsewhere.
  */
 
@@ -76,3 +76,16 @@ export const originForm = new RegExp(
  */
 export const issuerForm =
   /^https?:\/\/(?:%[\dA-Fa-f]{2}|[!$&-.0-:=A-[\]^-~])+(?:\/(?!\/)(?:%[\dA-Fa-f]{2}|[!$&-:=A-[\]^-~])*)?$/;
+
+/** RFC 6749 A.1, of a length that fits anywhere. `.` and `..` are excluded: HTTP clients remove them from the paths of the control API. */
+export const clientIdForm = /^(?!\.{1,2}$)[\x20-\x7e]{1,200}$/;
+export const clientIdRule = "1 to 200 characters of ASCII (RFC 6749 A.1), not . or ..";
+
+/** The client that `idp login` uses by default. */
+export const loginClient = "idp-cli";
+
+/** The built-in app "Try it" (`core/try-it`). */
+export const tryItClientId = "idp-try-it";
+
+/** A username needs no escaping in a path of the control API, in a command, or in an `id` of a page. */
+export const usernameForm = /^[A-Za-z0-9_][A-Za-z0-9._@+-]{0,99}$/;
