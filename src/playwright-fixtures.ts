@@ -4,7 +4,7 @@ import { addressOf } from "./core/issuers/issuer-view.ts";
 import { requestOf } from "./core/operations/operation.ts";
 import { operations, type OperationInput, type OperationName, type OperationOutput } from "./core/operations/table.ts";
 import { fixOfTest } from "./core/ledger/advice.ts";
-import { ledgerText } from "./core/ledger/expect-text.ts";
+import { ledgerText } from "./core/ledger/expect.ts";
 import { issuerMethods, type IssuerMethods } from "./issuer-methods.ts";
 
 /** The part of Playwright's `TestInfo` that is used. */

@@ -1,5 +1,6 @@
 import { OAuthError } from "./errors.ts";
 import { hashOf } from "./secrets.ts";
+import { isLoopbackHost, networkOf } from "../net/address.ts";
 
 /**
  * Slows guessing of passwords, client secrets and user codes (RFC 6749 10.10, RFC 8628 5.1, OWASP ASVS 2.2.1). Each limit is an allowance of
@@ -10,7 +11,7 @@ import { hashOf } from "./secrets.ts";
  */
 
 /** An allowance of wrong guesses. */
-export interface Limit {
+interface Limit {
   /** Whose allowance: the source, and what it guesses at. */
   readonly key: string;
   /** How many wrong guesses are allowed at once. */
@@ -137,3 +138,49 @@ export const userCodeLimits = (userId: string, address: string): readonly Limit[
   { key: `user code ${address} ${userId}`, guesses: 50, every: 10 },
   { key: `user codes ${address}`, guesses: 500, every: 1 },
 ];
+
+/** How often a peer may let an issuer read metadata documents. */
+
+/** Reads that one peer may cause in each minute. */
+const readsOfPeer = 10;
+/** Milliseconds. */
+const minute = 60_000;
+/** How many peers are remembered. Anybody can add some. */
+const maxPeers = 1000;
+
+interface PeerReads {
+  /** @param address of the connection @throws {OAuthError} too_many_requests */
+  count(address: string): void;
+  forget(): void;
+}
+
+/** @param now milliseconds since 1970, by the clock that a tester may move */
+export function createPeerReads(now: () => number): PeerReads {
+  /** When each peer caused its last reads. */
+  const readsBy = new Map<string, readonly number[]>();
+  return {
+    count(address) {
+      // This machine has many addresses, and is one peer. So is each network that a provider gives to one customer.
+      const peer = isLoopbackHost(address) ? "loopback" : networkOf(address);
+      // A read in the future was made before the clock was set back.
+      const recent = (readsBy.get(peer) ?? []).filter((at) => at <= now() && at > now() - minute);
+      const [first = 0] = recent;
+      if (recent.length >= readsOfPeer) {
+        const wait = Math.max(1, Math.ceil((first + minute - now()) / 1000));
+        const message = `${readsOfPeer} metadata documents were read for this address in the last minute: try again in ${wait} s, or serve the documents with Cache-Control: max-age=60`;
+        throw new OAuthError("too_many_requests", message, {
+          rule: "RFC 6585 4",
+          fix: "serve the documents with Cache-Control: max-age=60, so that they are read less often",
+          retryAfter: wait,
+        });
+      }
+      readsBy.delete(peer);
+      readsBy.set(peer, [...recent, now()]);
+      const [oldest] = readsBy.keys();
+      if (readsBy.size > maxPeers && oldest !== undefined) readsBy.delete(oldest);
+    },
+    forget() {
+      readsBy.clear();
+    },
+  };
+}

@@ -4,6 +4,8 @@
  * app.ts lists every route. input/ reads requests, oauth/ and pages/ handle them, answer/ writes responses and is the only place where an
  * error becomes one. api/ is the control API, inspector/ the pages for the person who tests.
  */
+import { getDevice, postDevice } from "./pages/device.ts";
+import { getConsent, postConsent } from "./pages/consent.ts";
 import express, { type Express, type RequestHandler, type Router } from "express";
 import { avatarPath } from "../core/scopes/avatar.ts";
 import { baseOf, discoveryPath, metadataPath, devicePath } from "../core/endpoints.ts";
@@ -29,9 +31,7 @@ import { withFaults } from "./faults.ts";
 import { withNonce } from "./input/credentials.ts";
 import { formBody, formOrJsonBody, jsonBody } from "./input/bodies.ts";
 import { getFactor, postFactor } from "./pages/factor.ts";
-import { getConsent, postConsent } from "./pages/consent.ts";
 import { anyOrigin, clientOrigins, operatorsOrigins } from "./input/cors.ts";
-import { getDevice, postDevice } from "./pages/device.ts";
 import { discovery, jwks } from "./oauth/discovery.ts";
 import { leadTo } from "./answer/answer.ts";
 import { errorHandler } from "./answer/errors.ts";
@@ -40,7 +40,7 @@ import { brandLogo, brandPaths, brandStylesheet } from "./pages/brand.ts";
 import { getLogin, postLogin } from "./pages/login.ts";
 import { getLogout, getLogoutPage, postLogout, postLogoutPage } from "./oauth/logout.ts";
 import { inspectorRoutes } from "./inspector/inspector.ts";
-import { frame } from "./pages/message.ts";
+import { frame } from "./pages/page-writer.ts";
 import { notFound } from "./not-found.ts";
 import { observe, type Observers } from "./observe.ts";
 import { deleteRegistration, getRegistration, postRegister, putRegistration } from "./oauth/register.ts";

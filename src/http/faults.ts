@@ -16,8 +16,7 @@ import { readBrowser } from "./input/cookies.ts";
 import { basicId } from "./input/credentials.ts";
 import { bodyParameters, queryParameters } from "./input/params.ts";
 import { authorizationResponseOf, sendToClient } from "./oauth/authorize.ts";
-import { samlResultOf, sendSaml, type SamlResult } from "./saml/post.ts";
-import { senderOf } from "./saml/sender.ts";
+import { samlResultOf, sendSaml, senderOf, type SamlResult } from "./saml/post.ts";
 import { methods, routeOf, type Handlers, type Route } from "./route.ts";
 import { note, type Web } from "./web.ts";
 

@@ -2,7 +2,7 @@ import type { RequestHandler } from "express";
 import { baseOf, discoveryPath, devicePath, metadataPath } from "../core/endpoints.ts";
 import { issuerName, pathOfName } from "../core/issuers/issuer-view.ts";
 import { nearest } from "../core/nearest.ts";
-import { HttpError } from "./answer/http-error.ts";
+import { HttpError } from "./answer/error-answers.ts";
 import { isBehindScenes, offersRegistration, type Web } from "./web.ts";
 
 const lastName = (path: string): string => path.split("/").findLast((name) => name !== "") ?? "";

@@ -1,8 +1,7 @@
 import type { RequestHandler } from "express";
 import { catchUp } from "../core/derived.ts";
 import { showClock } from "../core/clock.ts";
-import type { OnRequest } from "../core/ledger/ledger.ts";
-import type { Exchange } from "../core/ledger/record.ts";
+import type { OnRequest, Exchange } from "../core/ledger/ledger.ts";
 import { eventOf } from "../core/ledger/recording.ts";
 import { setClockHeader } from "./answer/answer.ts";
 import { routeOf } from "./route.ts";

@@ -1,5 +1,5 @@
 import { avatarPicture } from "../core/scopes/avatar.ts";
-import { HttpError } from "./answer/http-error.ts";
+import { HttpError } from "./answer/error-answers.ts";
 import type { RequestHandler } from "express";
 import { baseOf, discoveryPath } from "../core/endpoints.ts";
 import { realm } from "../core/discovery.ts";

@@ -1,5 +1,5 @@
 import type { IRouter, RequestHandler, Response } from "express";
-import { HttpError } from "./answer/http-error.ts";
+import { HttpError } from "./answer/error-answers.ts";
 
 /** The endpoints by the names of discovery and the command line, the pages, and the rest. */
 export type RouteName =

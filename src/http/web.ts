@@ -5,7 +5,7 @@ import type { TrustsProxy } from "../net/trusted-proxies.ts";
 import type { Context } from "../core/context.ts";
 import { baseOf } from "../core/endpoints.ts";
 import type { Guidance } from "../core/errors.ts";
-import type { RequestNotes } from "../core/ledger/record.ts";
+import type { RequestNotes } from "../core/ledger/ledger.ts";
 import { hintOf, hintText, type CommandLine } from "../core/hint.ts";
 import type { Renderer } from "./pages/templates/render.ts";
 

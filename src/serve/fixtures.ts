@@ -5,8 +5,7 @@ import { digestKey, digestOf } from "../core/fixture-files/digest.ts";
 import type { FixtureFile } from "../core/fixtures/schema.ts";
 import { readSource, type AnyFixtures, type FixtureDocument } from "../core/fixture-files/source.ts";
 import { isObject, sameJson } from "../text/json.ts";
-import { builtInDemo, findFixtures } from "./fixture-files.ts";
-import { withLogosRead } from "./fixture-logos.ts";
+import { builtInDemo, findFixtures, withLogosRead } from "./fixture-files.ts";
 import type { KeptFixture, ReadTx } from "../store/store.ts";
 import type { IdpOptions, OneFixture } from "./options.ts";
 

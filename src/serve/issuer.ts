@@ -15,7 +15,7 @@ import type { Reach } from "../net/address.ts";
 import type { ReadTx, Store } from "../store/store.ts";
 import type { IssuerStores } from "../store/issuer-stores.ts";
 import { composeContext } from "./context.ts";
-import { withLogosRead } from "./fixture-logos.ts";
+import { withLogosRead } from "./fixture-files.ts";
 import { fixturesInUse, hasFixtures, sourcesOf, type GivenFixtures } from "./fixtures.ts";
 import type { IdpOptions } from "./options.ts";
 import { startLive } from "../core/scim/live.ts";

@@ -1,20 +1,20 @@
 /*
  * serve: opens issuers and serves them. context.ts composes the context of one, issuer.ts opens it (store, keys, settings, fixtures), registry.ts
- * has those of a process, server.ts listens and mounts the app, options.ts checks what the caller passes. fixture-files.ts finds fixture files,
- * and fixture-logos.ts reads the logos that they name.
+ * has those of a process, server.ts listens and mounts the app, options.ts checks what the caller passes. fixture-files.ts finds and reads fixture
+ * files.
  */
 import type { RequestListener } from "node:http";
 import type { RequestHandler } from "express";
 import { colorNote } from "../core/brand/brand.ts";
 import { portOf } from "../core/endpoints.ts";
-import { checkSettings } from "../core/fixtures/check-settings.ts";
+import { checkSettings } from "../core/fixtures/prepare.ts";
 import { plainCommandLine, type CommandLine } from "../core/hint.ts";
 import type { OnRequest } from "../core/ledger/ledger.ts";
 import { createApp, issuerRoutes } from "../http/app.ts";
 import { issuerOfPath } from "../http/not-found.ts";
 import { listen, type Listening } from "../http/listen.ts";
 import { createRenderer, type Renderer } from "../http/pages/templates/render.ts";
-import { unreadRecorder, type OnUnread } from "../http/unread.ts";
+import { unreadRecorder, type OnUnread } from "../http/node-server.ts";
 import { version } from "../files/package.ts";
 import type { Web } from "../http/web.ts";
 import { randomText } from "./random.ts";

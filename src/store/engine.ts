@@ -3,7 +3,7 @@
  * anybody sees them.
  */
 import { maxContention, type Durability, outcomeOf, resultOf, type WorkOutcome } from "./durability.ts";
-import type { Operation, Records } from "./journal.ts";
+import { capture, replay, reset, type Operation, type Records } from "./journal.ts";
 import {
   ConflictError,
   StorageError,
@@ -16,7 +16,6 @@ import {
 } from "./store.ts";
 import { createFeed, type Feed } from "./feed.ts";
 import { createSweep } from "./sweep.ts";
-import { capture, replay, reset } from "./load.ts";
 import {
   allCollections,
   createTables,

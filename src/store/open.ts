@@ -17,7 +17,7 @@ export interface OpenStoresOptions extends Omit<FolderOptions, "dir"> {
  */
 export async function openStores({ data, postgres, ...options }: OpenStoresOptions): Promise<IssuerStores> {
   if (postgres !== undefined) {
-    const { openPostgresStores } = await import("./postgres/issuer-stores.ts");
+    const { openPostgresStores } = await import("./postgres/store.ts");
     return openPostgresStores({ ...options, url: postgres });
   }
   if (data !== null) {

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { OperationError } from "../../src/core/errors.ts";
 import { checkFixtures } from "../../src/core/seed/seed.ts";
-import { readFixtures } from "../../src/serve/fixture-logos.ts";
+import { readFixtures } from "../../src/serve/fixture-files.ts";
 import { serve } from "../helpers/app.ts";
 import { underAttack } from "../helpers/attack.ts";
 import { Browser } from "../helpers/browser.ts";

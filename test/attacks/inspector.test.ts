@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { RequestEvent } from "../../src/core/ledger/record.ts";
+import type { RequestEvent } from "../../src/core/ledger/ledger.ts";
 import { register, serve } from "../helpers/app.ts";
 import { underAttack } from "../helpers/attack.ts";
 import { approve, Browser } from "../helpers/browser.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { Exchange, RequestRecord } from "../../src/core/ledger/record.ts";
+import type { Exchange, RequestRecord } from "../../src/core/ledger/ledger.ts";
 import { createLedger } from "../../src/core/ledger/requests.ts";
 import { heapInUse } from "../helpers/heap.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { FixtureUser } from "../../src/core/users/schema.ts";
-import { badgesOf } from "../../src/core/users/roles.ts";
+import { badgesOf } from "../../src/core/users/users.ts";
 import { newKey } from "../helpers/saml.ts";
 import { made, realm, redirectUris, web } from "../helpers/made-fixtures.ts";
 

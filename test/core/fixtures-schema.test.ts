@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
 import { fieldsOfFixtures, fieldsPage } from "../../src/core/fixtures/fields.ts";
-import { fixtureSchema } from "../../src/core/fixtures/json-schema.ts";
+import { fixtureSchema } from "../../src/core/fixtures/schema.ts";
 
 const shipped = new URL("../../fixtures/idp.fixtures.schema.json", import.meta.url);
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { createMerged } from "../../src/core/ledger/merged.ts";
-import type { Exchange } from "../../src/core/ledger/record.ts";
+import type { Exchange } from "../../src/core/ledger/ledger.ts";
 import { createLedger } from "../../src/core/ledger/requests.ts";
 
 /** The ledger tells whoever listens. */

@@ -1,6 +1,6 @@
 import { createHmac, createSign, generateKeyPairSync, sign, type KeyObject } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import { verifyForeignToken, type Keys } from "../../src/core/tokens/read/verify-foreign.ts";
+import { verifyForeignToken, type Keys } from "../../src/core/tokens/read/verify.ts";
 
 /** Tokens of any issuer: keys by their kind, claims, times, and the detail of each check. */
 

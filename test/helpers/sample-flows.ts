@@ -1,4 +1,4 @@
-import type { RequestRecord } from "../../src/core/ledger/record.ts";
+import type { RequestRecord } from "../../src/core/ledger/ledger.ts";
 
 /** Requests as the ledger records them: a sign-in that passes, and one that sends its code twice. */
 

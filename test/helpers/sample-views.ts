@@ -1,3 +1,17 @@
+import { renderClosed, renderOpened, type ClosedView, type OpenedView } from "../../src/http/inspector/access.ts";
+import { renderFixtures, type FixturesView } from "../../src/http/inspector/fixtures.ts";
+import { renderGrants, type GrantsView } from "../../src/http/inspector/grants.ts";
+import { renderClients, type ClientsView } from "../../src/http/inspector/clients.ts";
+import { renderUsers, type UsersView } from "../../src/http/inspector/users.ts";
+import { renderDevice, type DeviceView } from "../../src/http/pages/device.ts";
+import { renderConsent, type ConsentView } from "../../src/http/pages/consent.ts";
+import type {
+  AccountRevokeView,
+  AccountView,
+  LoginView,
+  LogoutView,
+  SignedOutView,
+} from "../../src/http/pages/views.ts";
 import {
   renderSignIn,
   renderSignIns,
@@ -5,30 +19,14 @@ import {
   type SignInView,
 } from "../../src/http/inspector/sign-ins/sign-in-views.ts";
 import { renderConfirm, type ConfirmView } from "../../src/http/inspector/change.ts";
-import { renderTesting, type TestingView } from "../../src/http/inspector/testing-view.ts";
-import { renderTokens, type TokensView } from "../../src/http/inspector/token-form.ts";
-import {
-  renderClients,
-  renderClosed,
-  renderFixtures,
-  renderGrants,
-  renderOpened,
-  renderUsers,
-  type ClientsView,
-  type ClosedView,
-  type OpenedView,
-  type FixturesView,
-  type GrantsView,
-  type UsersView,
-} from "../../src/http/inspector/views.ts";
+import { renderTesting, type TestingView } from "../../src/http/inspector/testing.ts";
+import { renderTokens, type TokensView } from "../../src/http/inspector/tokens.ts";
 import type { EndedView, ErrorView } from "../../src/http/pages/error-views.ts";
-import { renderFactor, type FactorView } from "../../src/http/pages/factor-view.ts";
-import type { Page } from "../../src/http/pages/page-writer.ts";
+import { renderFactor, type FactorView } from "../../src/http/pages/factor.ts";
+import { renderFormPost, renderSamlPost, type Page, type FormPostView } from "../../src/http/pages/page-writer.ts";
 import {
   renderAccount,
   renderAccountRevoke,
-  renderConsent,
-  renderDevice,
   renderEnded,
   renderError,
   renderLogin,
@@ -44,15 +42,6 @@ import {
   type TryItFailedView,
   type TryItView,
 } from "../../src/http/pages/try-it-views.ts";
-import type {
-  AccountRevokeView,
-  AccountView,
-  ConsentView,
-  DeviceView,
-  LoginView,
-  LogoutView,
-  SignedOutView,
-} from "../../src/http/pages/views.ts";
 import { accountViews, factorAccountViews, revokeViews } from "./views/account.ts";
 import { consentViews } from "./views/consent.ts";
 import { deviceViews } from "./views/device.ts";
@@ -75,7 +64,6 @@ import {
 import { loginViews, endedViews } from "./views/login.ts";
 import { common } from "./views/shared.ts";
 import { logoutViews, signedOutViews } from "./views/signed-out.ts";
-import { renderFormPost, renderSamlPost, type FormPostView } from "../../src/http/pages/message.ts";
 
 /** A view of every page in every state, and the function that renders it. */
 export interface Sample {

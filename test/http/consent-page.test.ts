@@ -1,7 +1,6 @@
+import { renderConsent, type ConsentView } from "../../src/http/pages/consent.ts";
 import { expect, test } from "vitest";
-import { renderConsent } from "../../src/http/pages/pages.ts";
 import { createRenderer } from "../../src/http/pages/templates/render.ts";
-import type { ConsentView } from "../../src/http/pages/views.ts";
 import { elementsOf, hooked, wordsOf, type Element } from "../helpers/html.ts";
 import { consentViews } from "../helpers/views/consent.ts";
 

@@ -1,7 +1,7 @@
+import type { LoginView } from "../../src/http/pages/views.ts";
 import { expect, test } from "vitest";
 import { renderLogin } from "../../src/http/pages/pages.ts";
 import { createRenderer } from "../../src/http/pages/templates/render.ts";
-import type { LoginView } from "../../src/http/pages/views.ts";
 import { Browser } from "../helpers/browser.ts";
 import { authorizeUrl, signIn } from "../helpers/client.ts";
 import { elementsOf, hooked, unescapeHtml, wordsOf } from "../helpers/html.ts";

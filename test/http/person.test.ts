@@ -1,8 +1,7 @@
+import { personOf, type LoginView } from "../../src/http/pages/views.ts";
 import { expect, test } from "vitest";
 import { renderLogin } from "../../src/http/pages/pages.ts";
-import { personOf } from "../../src/http/pages/person.ts";
 import { createRenderer } from "../../src/http/pages/templates/render.ts";
-import type { LoginView } from "../../src/http/pages/views.ts";
 import { elementsOf } from "../helpers/html.ts";
 import { loginViews } from "../helpers/views/login.ts";
 

@@ -1,3 +1,4 @@
+import type { LoginView } from "../../src/http/pages/views.ts";
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -8,7 +9,6 @@ import { authorizeUrl } from "../helpers/client.ts";
 import { serve } from "../helpers/app.ts";
 import { renderLogin, renderSignedOut } from "../../src/http/pages/pages.ts";
 import { createRenderer } from "../../src/http/pages/templates/render.ts";
-import type { LoginView } from "../../src/http/pages/views.ts";
 import { loginViews } from "../helpers/views/login.ts";
 import { signedOutViews } from "../helpers/views/signed-out.ts";
 import { templatesFolder } from "../helpers/templates-folder.ts";

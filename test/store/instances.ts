@@ -1,7 +1,7 @@
 /** Instances on one database, for tests. */
 import { randomBytes } from "node:crypto";
 import { onTestFinished } from "vitest";
-import { openPostgresStores } from "../../src/store/postgres/issuer-stores.ts";
+import { openPostgresStores } from "../../src/store/postgres/store.ts";
 import { openOne } from "../../src/store/issuer-stores.ts";
 import type { ReadTx, Store, StoreClock, Tx } from "../../src/store/store.ts";
 

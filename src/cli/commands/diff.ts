@@ -1,7 +1,7 @@
 import { OperationError } from "../../core/errors.ts";
 import type { DifferentRecord, Differences } from "../../core/seed/diff.ts";
 import { filesIn, type FixtureSource } from "../../core/fixture-files/source.ts";
-import { readFixtures } from "../../serve/fixture-logos.ts";
+import { readFixtures } from "../../serve/fixture-files.ts";
 import { failureOf } from "../failure.ts";
 import type { Invocation } from "../invocation.ts";
 import { answer, type Outcome } from "../output/print.ts";

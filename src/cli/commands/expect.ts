@@ -1,5 +1,5 @@
 import { OperationError } from "../../core/errors.ts";
-import { expectLines } from "../../core/ledger/expect-text.ts";
+import { expectLines } from "../../core/ledger/expect.ts";
 import { failureOf } from "../failure.ts";
 import type { Invocation } from "../invocation.ts";
 import { answer, type Outcome } from "../output/print.ts";

@@ -1,6 +1,6 @@
 import type { IssuerView } from "../../core/issuers/issuer-view.ts";
 import { filesIn } from "../../core/fixture-files/source.ts";
-import { readFixtures } from "../../serve/fixture-logos.ts";
+import { readFixtures } from "../../serve/fixture-files.ts";
 import { confirmed, notConfirmed } from "../input/ask.ts";
 import { withFixtures } from "../input/foreign-command.ts";
 import type { Invocation } from "../invocation.ts";

@@ -1,7 +1,7 @@
 import type { ResetOutcome, ResetResult } from "../../core/seed/reset.ts";
 import { confirmed, notConfirmed } from "../input/ask.ts";
 import { filesIn } from "../../core/fixture-files/source.ts";
-import { readFixtures } from "../../serve/fixture-logos.ts";
+import { readFixtures } from "../../serve/fixture-files.ts";
 import type { Invocation } from "../invocation.ts";
 import { answer, type Outcome } from "../output/print.ts";
 import { showProgress } from "../output/progress.ts";

@@ -7,7 +7,7 @@ import { filesIn, readSource, usersWithoutEmail, type FixtureSource } from "../.
 import { OperationError } from "../../core/errors.ts";
 import { didYouMean } from "../../core/nearest.ts";
 import type { OperationInput } from "../../core/operations/table.ts";
-import { readFixtures } from "../../serve/fixture-logos.ts";
+import { readFixtures } from "../../serve/fixture-files.ts";
 import type { Invocation } from "../invocation.ts";
 import { withFixtures } from "../input/foreign-command.ts";
 import { withStdin } from "../flags/fixtures.ts";
@@ -38,7 +38,7 @@ const namesOf = (names: readonly string[]): string => (names.length === 0 ? "bui
 /** `idp seed`: applies fixture files to a running server or to the folder, which is made if it does not exist. */
 export async function seed(cli: Invocation, paths: readonly string[], flags: SeedFlags): Promise<Outcome> {
   if (flags.printSchema === true) {
-    const { fixtureSchema } = await import("../../core/fixtures/json-schema.ts");
+    const { fixtureSchema } = await import("../../core/fixtures/schema.ts");
     return answer(fixtureSchema(), (schema) => JSON.stringify(schema, null, 2));
   }
   if (flags.fields === true) {

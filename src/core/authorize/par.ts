@@ -8,7 +8,7 @@ import type { Peer } from "../clients/document-types.ts";
 import { documentClient } from "../clients/documents.ts";
 import { verifyProof, type Proof } from "../tokens/dpop.ts";
 import { OAuthError } from "../errors.ts";
-import { namingIssuer, refuseOfOther } from "../issuers/elsewhere.ts";
+import { namingIssuer, refuseOfOther } from "../issuers/issuer.ts";
 import { isWaiting, type Browser } from "../sign-in/interactions.ts";
 import { RedirectedError } from "../sign-in/response.ts";
 

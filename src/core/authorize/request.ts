@@ -20,7 +20,7 @@ import { checkThumbprint } from "../tokens/dpop.ts";
 import { acrValuesOf, checkEssentialAcr } from "../step-up/acr.ts";
 import { OAuthError } from "../errors.ts";
 import { addScopes } from "../fix-commands.ts";
-import { mayStillAsk } from "../grants/granted-scopes.ts";
+import { mayStillAsk } from "../grants/grants.ts";
 import { checkChallenge } from "../tokens/pkce.ts";
 import { RedirectedError, type ResponseTarget } from "../sign-in/response.ts";
 import { checkCodeLength } from "../sign-in/request-length.ts";

@@ -7,9 +7,8 @@ import type { ClientCredentials } from "./client-credentials.ts";
 import { baseOf, type EndpointName } from "../endpoints.ts";
 import { mayBeForgotten } from "../era.ts";
 import { OAuthError, type Guidance } from "../errors.ts";
-import { expired, problemOf, timeProblem, type JwtProblem } from "../keys/foreign-jwt.ts";
+import { expired, problemOf, timeProblem, readJws, type JwtProblem } from "../keys/jws.ts";
 import { reachOf } from "../outbound.ts";
-import { readJws } from "../keys/jws.ts";
 import { hashOf } from "../secrets.ts";
 
 /** Client authentication by a signed assertion (RFC 7523; OpenID Connect Core 9): `client_secret_jwt` and `private_key_jwt`. */

@@ -4,8 +4,7 @@ import { assertionAlgorithms } from "./clients.ts";
 import type { Context } from "../context.ts";
 import { OAuthError, type Guidance } from "../errors.ts";
 import { commandOn } from "../hint.ts";
-import { expired, JwtProblem, problemOf } from "../keys/foreign-jwt.ts";
-import { readJws } from "../keys/jws.ts";
+import { expired, JwtProblem, problemOf, readJws } from "../keys/jws.ts";
 import type { JwkSet } from "../keys/keys.ts";
 
 /**

@@ -6,8 +6,7 @@ import type { Client, Grant, Interaction, User, ReadTx } from "../../store/store
 import { clientOf } from "../clients/documents.ts";
 import { isLoopbackUrl } from "../../net/address.ts";
 import type { Context } from "../context.ts";
-import { isCovered } from "../grants/granted-scopes.ts";
-import { activeGrant } from "../grants/grants.ts";
+import { isCovered, activeGrant } from "../grants/grants.ts";
 import { findInteraction, InteractionError, recordFact, type Browser } from "../sign-in/interactions.ts";
 import { advance, nextStep, purposeOf, sessionFor, settle, type StepResult } from "../sign-in/next-step.ts";
 import type { RequestSummary } from "../sign-in/purpose.ts";

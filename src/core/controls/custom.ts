@@ -16,7 +16,7 @@ import {
 import { userClaimsOf } from "../tokens/settle.ts";
 import { withoutPage, approve, asOperation } from "../tokens/issue.ts";
 import { seconds, tenYears } from "../time.ts";
-import { rememberFlawed } from "../tokens/flawed.ts";
+import { rememberFlawed } from "../tokens/state.ts";
 import { planForClient } from "../tokens/grant-types/client-credentials.ts";
 import { planTokens } from "../tokens/plan.ts";
 import { accessToken, idToken, refreshToken, signAccessToken } from "../tokens/sign.ts";

@@ -1,3 +1,4 @@
+import { singleFactor } from "../step-up/proofs.ts";
 import type { Client } from "../../store/store.ts";
 import { checkLength } from "../sign-in/request-length.ts";
 import { checkResources } from "../scopes/resources.ts";
@@ -7,7 +8,6 @@ import { baseOf, devicePath } from "../endpoints.ts";
 import { OAuthError } from "../errors.ts";
 import { acrValuesOf } from "../step-up/acr.ts";
 import { addGrantType } from "../fix-commands.ts";
-import { singleFactor } from "../step-up/names.ts";
 import { impliedScope, resolveScopes } from "../scopes/scopes.ts";
 import { deviceGrantType } from "../tokens/grant-types/device-code.ts";
 import { hashOf } from "../secrets.ts";

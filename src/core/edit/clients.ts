@@ -1,9 +1,9 @@
 /*
- * core/edit: adds, changes and removes users (users.ts) and clients (clients.ts) one at a time, by the rules of fixtures. user-status.ts
+ * core/edit: adds, changes and removes users (users.ts) and clients (clients.ts) one at a time, by the rules of fixtures, and
  * suspends, bans and restores users.
  */
 import type { Client } from "../../store/store.ts";
-import { checkComputed, refuseEntry } from "../fixtures/computed.ts";
+import { checkComputed, refuseEntry } from "../fixtures/entries.ts";
 import { clientProblems, providerProblems } from "../client-metadata/rules.ts";
 import { pathText } from "../fixture-files/located.ts";
 import { metadataOf, removeClientRecord, requireClient, viewClient, type ClientView } from "../clients/admin.ts";

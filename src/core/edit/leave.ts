@@ -9,7 +9,7 @@ import { tellClients } from "../sessions/backchannel.ts";
 import { endSessionsOf } from "../sessions/sessions.ts";
 import { seconds } from "../time.ts";
 import { requireUser } from "../users/users.ts";
-import { suspendUser } from "./user-status.ts";
+import { suspendUser } from "./users.ts";
 
 /** What an identity provider does when somebody leaves: it suspends the user and tells every app, in each way that the app has. */
 

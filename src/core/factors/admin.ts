@@ -1,3 +1,4 @@
+import type { Met } from "../step-up/proofs.ts";
 import type { Client, User } from "../../store/store.ts";
 import type { Context } from "../context.ts";
 import { OperationError } from "../errors.ts";
@@ -5,7 +6,6 @@ import { requireUser } from "../users/users.ts";
 import { amrOf, canMeet, factorsOf, factorsOfAcr, reachableAcr, type Standing } from "../step-up/acr.ts";
 import { currentCode, keyUri } from "../step-up/otp.ts";
 import { seconds } from "../time.ts";
-import type { Met } from "../step-up/names.ts";
 
 /** Factors at the operator's command: the code of a user, and tokens as if a factor had been given. */
 

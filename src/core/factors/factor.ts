@@ -1,7 +1,8 @@
 /*
- * core/factors: the second step of a sign-in. factor.ts is the page that asks for a factor, passkey.ts registers and verifies passkeys,
- * own-passkeys.ts is for the user's own page, admin.ts for the operator. Which factors a sign-in needs is decided in core/step-up.
+ * core/factors: the second step of a sign-in. factor.ts is the page that asks for a factor, passkeys.ts registers and verifies
+ * passkeys, also on the user's own page; admin.ts is for the operator. Which factors a sign-in needs is decided in core/step-up.
  */
+import { worksAt, type Factor } from "../step-up/proofs.ts";
 import type { Interaction, ReadTx, Tx, User } from "../../store/store.ts";
 import { passwordLimits } from "../attempts.ts";
 import type { RequestSummary } from "../sign-in/purpose.ts";
@@ -22,11 +23,9 @@ import {
   type StepResult,
 } from "../sign-in/next-step.ts";
 import { offersButton } from "../step-up/acr.ts";
-import type { Factor } from "../step-up/names.ts";
 import { missingOf } from "../sign-in/needs.ts";
 import { currentCode, takeCode, type OneTimeCode } from "../step-up/otp.ts";
-import { challengeOf, parseAnswer, requestOptions, verifyPasskey } from "./passkey.ts";
-import { worksAt } from "../step-up/relying-party.ts";
+import { challengeOf, parseAnswer, requestOptions, verifyPasskey } from "./passkeys.ts";
 
 /** The page that asks for a further factor: it records that one was given, and nothing else. */
 

@@ -1,13 +1,13 @@
 /*
- * core/issuers: the issuers of a process. issuer.ts says what an issuer is and changes its address; issuer-view.ts is how one is shown;
- * elsewhere.ts finds the issuer that a refused code belongs to.
+ * core/issuers: the issuers of a process. issuer.ts says what an issuer is, changes its address, and finds the issuer that a
+ * refused code belongs to; issuer-view.ts is how one is shown.
  */
 import type { ReadTx } from "../../store/store.ts";
 import type { Context } from "../context.ts";
-import { OperationError } from "../errors.ts";
+import { OperationError, OAuthError, type OAuthErrorCode } from "../errors.ts";
 import { issuerForm } from "../identifiers.ts";
 import { addressBefore, issuerOf, type Layout } from "../layout/layout.ts";
-import { issuerName, type IssuerView, recordsIn } from "./issuer-view.ts";
+import { issuerName, recordsIn, type IssuerView } from "./issuer-view.ts";
 import { didYouMean } from "../nearest.ts";
 
 /** An issuer is a URL that is used exactly as given (RFC 8414 2). @throws {OperationError} usage */
@@ -121,3 +121,46 @@ export const issuerExists = (name: string): OperationError =>
   new OperationError("conflict", `there is an issuer "${name}" already`, {
     hint: { text: "To remove it with all of its data", command: ["idp", "issuers", "remove", name] },
   });
+
+const ofOther = (ctx: Pick<Context, "issuer">, code: OAuthErrorCode, what: string, issuer: string): OAuthError =>
+  new OAuthError(code, `${what} is one of the issuer ${issuer}; this is ${ctx.issuer}`, {
+    rule: code === "invalid_request_uri" ? "RFC 9126 4" : "RFC 6749 5.2",
+    fix: `send it to the issuer that it belongs to, ${issuer}`,
+  });
+
+/**
+ * Two issuers of a vendor have the same data. A code, pushed request or device code belongs to the one whose endpoint it came by.
+ * @param what it is, as in "code" @returns the refusal at the other one; null: it belongs to this one
+ */
+export function refuseOfOther(
+  ctx: Pick<Context, "address" | "issuer" | "layout">,
+  { issuerPath }: { readonly issuerPath: string },
+  code: OAuthErrorCode,
+  what: string,
+): OAuthError | null {
+  if (issuerPath === ctx.layout.issuer) return null;
+  const issuer = issuerOf(ctx.address, { issuer: issuerPath });
+  return ofOther(ctx, code, what, issuer);
+}
+
+/**
+ * Codes and request URIs do not say whose they are, as a JWT does. So a refused one is looked for at the other issuers of the process, and
+ * the refusal names the one that it belongs to.
+ * @param what is refused, as in "code" @param has whether an issuer has it
+ * @returns the error to throw instead
+ */
+export async function namingIssuer<E>(
+  ctx: Pick<Context, "issuer" | "issuers" | "store">,
+  refusal: E,
+  what: string,
+  has: (tx: ReadTx) => boolean,
+): Promise<E | OAuthError> {
+  if (!(refusal instanceof OAuthError)) return refusal;
+  for (const {
+    ctx: { issuer, store },
+  } of ctx.issuers.open()) {
+    if (store === ctx.store || !(await store.read(has))) continue;
+    return ofOther(ctx, refusal.code, what, issuer);
+  }
+  return refusal;
+}

@@ -2,10 +2,10 @@ import { ownValue } from "../../text/json.ts";
 import { durationOf } from "../time.ts";
 import { after, current, differences, type Difference, type RequestFilter, type ExpectEndpoint } from "./filter.ts";
 import { shownAs } from "./redact-record.ts";
-import type { RequestRecord } from "./record.ts";
-import type { Ledger } from "./ledger.ts";
+import type { RequestRecord, Ledger } from "./ledger.ts";
+import { escapeLine } from "../../text/terminal.ts";
 
-/** Expectations on the ledger: how often an app sent a certain request. `expect-text.ts` puts the result into words. */
+/** Expectations on the ledger: how often an app sent a certain request. */
 
 /** Which requests an app should have sent. */
 export interface Expectation extends RequestFilter {
@@ -22,7 +22,7 @@ export interface Expectation extends RequestFilter {
 }
 
 /** A request that does not match, or one match too many. */
-export interface NearMiss {
+interface NearMiss {
   readonly request: RequestRecord;
   /** Sentences: "client is demo-app, not demo-spa". None: the request matches. */
   readonly differs: readonly string[];
@@ -154,4 +154,66 @@ export async function expectRequests(ledger: Ledger, expectation: Expectation): 
   });
   await ledger.settle();
   return judge(ledger, expectation);
+}
+
+/**
+ * The result of an expectation in words: the output of `idp expect`, and the message of the error that the library throws. A test runner prints
+ * them on a terminal, and requests may have characters that act there.
+ */
+
+/** A request in one line. */
+const requestInWords = ({ id, method, endpoint, status, client, user, grant_type }: RequestRecord): string =>
+  [id, `${method} ${endpoint}`, status, grant_type, client, user].filter((part) => part !== null).join("  ");
+
+/** Why a request was refused, which paragraph requires that, and what to do. A paragraph that the reason names is not repeated. */
+const refusalLines = ({ error, rule, fix }: Pick<RequestRecord, "error" | "rule" | "fix">): readonly string[] => [
+  ...(error === null ? [] : [error]),
+  ...(rule === null || error?.includes(rule) === true ? [] : [`rule: ${rule}`]),
+  ...(fix === null ? [] : [`fix: ${fix}`]),
+];
+
+const indented = (lines: readonly string[]): readonly string[] => lines.map((line) => `      ${line}`);
+
+const counted = (count: number): string => (count === 0 ? "none" : String(count));
+
+/** The lines of a result. */
+export function expectLines({ met, count, expected, dropped, nearest }: ExpectResult): readonly string[] {
+  const isTooMany = nearest[0]?.differs.length === 0;
+  return [
+    met
+      ? `Met: ${expected}. The ledger holds ${counted(count)}.`
+      : `Not met: ${expected}. The ledger holds ${counted(count)}.`,
+    ...(dropped && !met
+      ? [
+          "It has dropped older requests that could match, so it cannot tell. Before the test: idp requests clear. To hold more: the setting ledger.",
+        ]
+      : []),
+    ...(nearest.length === 0 ? [] : [isTooMany ? "These match:" : "Nearest:"]),
+    ...nearest.flatMap(({ request, differs }) => [
+      `  ${requestInWords(request)}`,
+      ...indented([...differs, ...refusalLines(request)]),
+    ]),
+  ].map(escapeLine);
+}
+
+/** The ledger as a failed test prints it. */
+export const ledgerText = (records: readonly RequestRecord[]): string =>
+  [
+    records.length === 0 ? "idp was asked nothing." : "What was asked of idp:",
+    ...records.flatMap((record) => [
+      `  ${requestInWords(record)}`,
+      ...indented([...refusalLines(record), ...(record.fault === null ? [] : [`fault ${record.fault}`])]),
+    ]),
+  ]
+    .map(escapeLine)
+    .join("\n");
+
+/** The ledger does not hold what was expected. */
+export class ExpectationError extends Error {
+  override readonly name = "ExpectationError";
+  readonly result: ExpectResult;
+  constructor(result: ExpectResult) {
+    super(expectLines(result).join("\n"));
+    this.result = result;
+  }
 }

@@ -1,6 +1,5 @@
 import { OperationError } from "../errors.ts";
-import type { RequestRecord } from "./record.ts";
-import { idForm, type Ledger } from "./ledger.ts";
+import { idForm, type RequestRecord, type Ledger } from "./ledger.ts";
 import { faultEndpoints } from "../controls/faults/flaw-list.ts";
 
 /** Filters of requests, for `idp requests` and `idp expect`. */

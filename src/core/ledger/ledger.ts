@@ -1,4 +1,115 @@
-import type { Exchange, RequestEvent, RequestRecord } from "./record.ts";
+import type { Mismatch } from "../errors.ts";
+
+/** A request as `http` saw it, and as the ledger records it. `recording.ts` converts one into the other. */
+
+/** A request and its outcome. It holds no usable secret. */
+export interface RequestRecord {
+  /** Unique in the process: `r17`. */
+  readonly id: string;
+  /** ISO 8601. */
+  readonly time: string;
+  /** All requests of one sign-in have the same flow. Null: the request belongs to none. */
+  readonly flow: string | null;
+  /** The name of the route: "token", "login"; "none" for an unknown path. */
+  readonly endpoint: string;
+  readonly method: string;
+  /** Without the query: that may hold codes and tokens. */
+  readonly path: string;
+  /** 0: the connection was closed before the response. */
+  readonly status: number;
+  /** Milliseconds until the response was sent. */
+  readonly ms: number;
+  readonly client: string | null;
+  /** Username. */
+  readonly user: string | null;
+  readonly grant_type: string | null;
+  /** What was granted, else what was asked for. */
+  readonly scope: string | null;
+  /** Of query and body, and the headers `authorization` and `dpop`; see `redact-record.ts`. */
+  readonly parameters: Readonly<Record<string, unknown>>;
+  /** Where a redirect led, or the JSON of the response; null for a page. */
+  readonly response: Readonly<Record<string, unknown>> | null;
+  /** The metadata document of the client, without secrets; null: the request used none. */
+  readonly metadata_document: unknown;
+  /** What happened, in a few words: "login page", "authorization_code: access, refresh". */
+  readonly outcome: string;
+  /** The reason of a refusal: a code and a sentence, "invalid_grant: code was already used". */
+  readonly error: string | null;
+  /** The paragraph that requires the refusal. */
+  readonly rule: string | null;
+  /** The command or setting that fixes it. */
+  readonly fix: string | null;
+  /** The fault that spoiled the response. */
+  readonly fault: string | null;
+  /** How far the clock was moved, in seconds; null: not at all. */
+  readonly clock: number | null;
+}
+
+type Detail = "flow" | "grant_type" | "scope" | "parameters" | "response" | "metadata_document";
+
+/** One line of the request log. */
+export interface RequestEvent extends Omit<RequestRecord, "id" | "outcome" | Detail> {
+  /** Null: the ledger does not hold the request, such as a call of the control API. */
+  readonly id: string | null;
+  /** Null: the status says it all. */
+  readonly outcome: string | null;
+  /** If a value is not a registered one: what was sent, and what is registered. */
+  readonly mismatch: Mismatch | null;
+  /** The name of the token that a request to the control API had; absent: it is no such request. */
+  readonly by?: string;
+}
+
+/** What a route reports about a request. */
+export interface RequestNotes {
+  client?: string | null;
+  user?: string | null;
+  outcome?: string;
+  /** Absent: the request was not refused. */
+  refusal?: Pick<RequestRecord, "rule" | "fix"> & { readonly error: string };
+  mismatch?: Mismatch | null;
+  /** Who sent it to the control API, or the form of the inspector. */
+  by?: string;
+  /** The flow that the request belongs to, where its error page names it; absent: the ledger finds it. */
+  flow?: string;
+  /** Which texts of a refused request are registered, and may be shown. */
+  registered?: ReadonlySet<string>;
+  /** The answer is no refusal, but nothing of the request was compared with what is registered. */
+  unchecked?: true;
+  /** The metadata document that the request used, or was refused for; without secrets. */
+  document?: unknown;
+  /** The messages of SAML that were sent or received, by the names of their parameters: the XML in parts, of which secrets are apart. */
+  saml?: Readonly<Record<string, readonly (string | { readonly secret: string })[]>>;
+  /** The faults that the request took, each with its id and what it did. */
+  fault?: string;
+  /** Where the response redirects (or posts a form) to, or the text of its JSON. Absent: a page. */
+  answer?: Answer;
+}
+
+type Answer =
+  | { readonly location: string; readonly parameters?: readonly (readonly [name: string, value: string])[] }
+  | { readonly json: string };
+
+/** A request as it was sent, and its outcome. */
+export interface Exchange {
+  /** Milliseconds since 1970. */
+  readonly time: number;
+  /** How far the clock was moved, in seconds; null: not at all. */
+  readonly clock: number | null;
+  readonly endpoint: string;
+  readonly method: string;
+  readonly path: string;
+  /** Path and query. */
+  readonly url: string;
+  readonly body: unknown;
+  readonly authorization: string | undefined;
+  readonly dpop: string | undefined;
+  /** 0: the connection was closed before the response. */
+  readonly status: number;
+  /** Whether the whole response was sent. */
+  readonly isSent: boolean;
+  readonly ms: number;
+  readonly notes: RequestNotes;
+}
 
 /** Receives the log line of a request, and what makes its record; null: the ledger does not hold it. */
 export type OnRequest = (event: RequestEvent, read: () => RequestRecord | null) => void;

@@ -1,7 +1,6 @@
 import type { LogEntry, LogPart } from "../../store/store.ts";
 import { createFlows, type Flows, type Links } from "./flows.ts";
-import { idForm, maxActs, type Act, type Ledger } from "./ledger.ts";
-import type { RequestRecord } from "./record.ts";
+import { idForm, maxActs, type Act, type Ledger, type RequestRecord } from "./ledger.ts";
 
 /** What an entry of the log says. */
 export type Content =

@@ -5,7 +5,7 @@ import { redactorOf, valuesIn } from "../redaction/redactor.ts";
 import { shownValue, type IsRegistered } from "../redaction/values.ts";
 import { byName, parametersOf, type Flows, type HandedOn, type Links } from "./flows.ts";
 import { copied, type Redactor, type Token } from "./redact-record.ts";
-import type { Exchange, RequestEvent, RequestRecord } from "./record.ts";
+import type { Exchange, RequestEvent, RequestRecord } from "./ledger.ts";
 import { isProvisioning } from "./filter.ts";
 
 /** Makes the record of a request. Parameters, tokens and bodies go through `redact-record.ts`, other texts through `core/redaction`. */

@@ -2,16 +2,15 @@
  * core/ledger: the requests that this server answered.
  *
  * requests.ts is the ledger (its type is in ledger.ts): it takes each request as it came, for the request log, `idp requests`, `expect` and
- * the inspector. recording.ts makes the record (record.ts) of one when somebody reads it, and redact-record.ts says what is recorded of a
+ * the inspector. recording.ts makes the record of one when somebody reads it, and redact-record.ts says what is recorded of a
  * value. flows.ts says which requests belong to one sign-in. shared.ts and merged.ts make one ledger of those of all processes on a store. filter.ts
- * selects requests, expect.ts compares them with what a test expects, and fix.ts says what repairs a refused one.
+ * selects requests, expect.ts compares them with what a test expects, and advice.ts says what repairs a refused one.
  */
 import { setMaxListeners } from "node:events";
 import type { IsRegistered } from "../redaction/values.ts";
 import { createFlows, linksBy, type Flows, type Links } from "./flows.ts";
 import { createRedactor, fingerprintsBy } from "./redact-record.ts";
-import { idForm, maxActs, type Act, type Ledger } from "./ledger.ts";
-import type { Exchange, RequestRecord } from "./record.ts";
+import { idForm, maxActs, type Act, type Ledger, type Exchange, type RequestRecord } from "./ledger.ts";
 import { eventOf, flowOfRequest, recordOf } from "./recording.ts";
 
 /** Count the requests and the flows of all issuers in the process. */

@@ -1,8 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { StorageError, type LogEntry, type ReadTx, type RequestLog, type Store } from "../../store/store.ts";
-import type { Ledger } from "./ledger.ts";
+import type { Ledger, RequestRecord } from "./ledger.ts";
 import { createMerged, type Content } from "./merged.ts";
-import type { RequestRecord } from "./record.ts";
 import type { OwnLedger } from "./requests.ts";
 
 /**

@@ -1,5 +1,5 @@
 import type { ReadTx, User } from "../../store/store.ts";
-import { badgesOf, groupsOf, rolesOf, tellingRoles } from "../users/roles.ts";
+import { badgesOf, groupsOf, rolesOf, tellingRoles } from "../users/users.ts";
 import type { Context } from "../context.ts";
 
 /** One page of the users to pick from. It reads the store each time, so it follows every change. */

@@ -6,7 +6,7 @@ import type { LazySchema } from "./schemas/zod.ts";
 const users = () => import("../users/users.ts");
 const factors = () => import("../factors/admin.ts");
 const leave = () => import("../edit/leave.ts");
-const status = () => import("../edit/user-status.ts");
+const status = () => import("../edit/users.ts");
 const usersEdit = () => import("../edit/users.ts");
 const given = () => import("./schemas/given.ts");
 const shown = () => import("./schemas/shown.ts");

@@ -42,7 +42,7 @@ export const workloadOperations = {
           warnings: zod.array(zod.string()),
         }),
       refuses: [404],
-      run: async (ctx, input) => (await import("../workloads/issue.ts")).issueWorkloadToken(ctx, input),
+      run: async (ctx, input) => (await import("../workloads/workloads.ts")).issueWorkloadToken(ctx, input),
     },
     creates,
   ),

@@ -28,7 +28,7 @@ interface OwnedIssuer {
 }
 
 /** What an operation needs of the person who asks for it. */
-export interface Needs {
+interface Needs {
   readonly role: Role;
   /** It concerns the process, and not only this issuer. */
   readonly ofProcess: boolean;

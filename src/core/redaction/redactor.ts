@@ -8,14 +8,18 @@
  *   URI, passwords and parameters that are not open are hidden from 4 characters on.
  * - Everything in the form of our own tokens is replaced wherever it stands (src/text/redacted.ts).
  *
- * redactor.ts applies all three to the texts about one request; registered.ts looks up which of its values are registered.
+ * redactor.ts applies all three to the texts about one request, and looks up which of its values are registered.
  * What the ledger records of parameters and tokens is in core/ledger/redact-record.ts, by the same rules.
  */
 import { parse } from "node:querystring";
 import { isObject, type JsonObject } from "../../text/json.ts";
 import { redacted } from "../../text/redacted.ts";
 import { isList, isOpen, isParameterName } from "./places.ts";
-import { hiddenIn, hiddenInPath, minPartLength, textsIn, without, type IsRegistered } from "./values.ts";
+import { hiddenIn, hiddenInPath, minPartLength, textsIn, without, decoded, type IsRegistered } from "./values.ts";
+import type { ReadTx } from "../../store/store.ts";
+import type { Context } from "../context.ts";
+import { readJws } from "../keys/jws.ts";
+import { isDefined } from "../scopes/scopes.ts";
 
 /** What a request sent. */
 export interface Sent {
@@ -40,7 +44,7 @@ export function valuesIn({ url, body }: Pick<Sent, "url" | "body">): JsonObject 
 }
 
 /** Client ID and secret of a Basic header, as they were sent. */
-export function basicIn(authorization: string | undefined): { readonly id: string; readonly secret: string } | null {
+function basicIn(authorization: string | undefined): { readonly id: string; readonly secret: string } | null {
   const encoded = /^basic +(\S+) *$/i.exec(authorization ?? "")?.[1];
   if (encoded === undefined) return null;
   const [, id = "", secret = ""] = /^([^:]*):?(.*)$/s.exec(Buffer.from(encoded, "base64").toString()) ?? [];
@@ -69,12 +73,69 @@ function hiddenOf({ url, body, authorization }: Sent, isRegistered: IsRegistered
 }
 
 /** With more hidden texts the whole text is hidden, because the sender chooses how many there are. */
-const maxTexts = 1000;
+const maxHidden = 1000;
 
 /** Makes what cleans the texts about a request: of its answer, its log line and its record. */
 export function redactorOf(sent: Sent, isRegistered: IsRegistered): (text: string) => string {
   const hidden = hiddenOf(sent, isRegistered).filter((text) => !isRegistered(text));
-  if (hidden.length > maxTexts) return () => "…";
+  if (hidden.length > maxHidden) return () => "…";
   const clean = without(hidden);
   return (text) => redacted(clean(text));
+}
+
+/** At most so many texts of a request are looked up. */
+const maxLookedUp = 200;
+
+/** A URI and its parts, each of which may be shown alone. */
+const partsOf = (uri: string): readonly string[] => [uri, ...uri.split(/[/?&#=;:]/), ...uri.split(/[/?&#=;:.]/)];
+
+const ofClient = (tx: ReadTx, id: string): readonly string[] => {
+  const client = tx.get("clients", id);
+  if (client === undefined) return [];
+  const uris = [...client.redirect_uris, ...(client.post_logout_redirect_uris ?? [])];
+  return [id, ...uris.flatMap(partsOf)];
+};
+
+/** Tokens that name a client, in place of `client_id`. As that one, they are not verified: whoever sends a URI knows it. */
+const naming = [
+  ["id_token_hint", "aud"],
+  ["client_assertion", "sub"],
+] as const;
+
+const namedByTokens = (values: JsonObject): readonly string[] =>
+  naming.flatMap(([name, claim]) => {
+    const token = values[name];
+    const id = typeof token === "string" ? readJws(token)?.payload[claim] : undefined;
+    return typeof id === "string" ? [id] : [];
+  });
+
+const isName = (tx: ReadTx, text: string): boolean =>
+  isDefined(tx, text) ||
+  tx.find("users", "username", text) !== undefined ||
+  tx.has("users", "email", text.toLowerCase());
+
+/**
+ * Which texts of a refused request are registered: client IDs with their redirect URIs, usernames, e-mail addresses, scopes, and the parts of
+ * this issuer's own addresses. They are looked up by key; secrets are not looked at.
+ * @param open addresses that count as registered
+ */
+export async function registeredIn(
+  ctx: Context,
+  sent: Sent,
+  open: readonly string[] = [],
+): Promise<ReadonlySet<string>> {
+  const all = valuesIn(sent);
+  const values = Object.entries(all).flatMap(([name, value]) => (isOpen(name) ? textsIn(value) : []));
+  const basic = basicIn(sent.authorization);
+  const texts = [
+    ...sent.url.replace(/\?.*$/s, "").split("/").map(decoded),
+    ...(basic === null ? [] : [basic.id]),
+    ...namedByTokens(all),
+    ...values.flatMap((value) => [value, ...value.split(" ", maxLookedUp)]),
+  ];
+  const asked = [...new Set(texts)].filter((text) => text !== "").slice(0, maxLookedUp);
+  const own = [...open, ctx.issuer, ctx.address, ...Object.values(ctx.layout.paths)].flatMap(partsOf);
+  return ctx.store.read(
+    (tx) => new Set([...own, ...asked.flatMap((text) => [...ofClient(tx, text), ...(isName(tx, text) ? [text] : [])])]),
+  );
 }

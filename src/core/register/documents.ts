@@ -8,7 +8,7 @@ import { isObject, sameJson, parseJson } from "../../text/json.ts";
 import { metadataOf } from "../clients/admin.ts";
 import { reachOfDocuments, send } from "../outbound.ts";
 import { isLoopbackUrl, type Reach } from "../../net/address.ts";
-import { createPeerReads } from "./peer-reads.ts";
+import { createPeerReads } from "../attempts.ts";
 import { checkMetadata, secretIn, withoutSecrets } from "./metadata.ts";
 
 /** Reads the metadata documents of clients (OAuth Client ID Metadata Document), and remembers them as HTTP caches do. */

@@ -3,8 +3,9 @@ import { isUtf8 } from "node:buffer";
 import { OAuthError, type Paragraph } from "../errors.ts";
 import type { ServiceProvider } from "../service-providers/provider.ts";
 import { spaces, type Binding } from "../service-providers/names.ts";
-import { childOf, maxXmlBytes, parseXml, textIn, XmlProblem, type XmlElement } from "../xml/parse.ts";
+import { childOf, maxXmlBytes, parseXml, textIn, XmlProblem, domOf, type XmlElement } from "../xml/parse.ts";
 import { isSigned, SignatureProblem, signedMessage, verifyQuery } from "../xml/verify.ts";
+import { XMLSerializer } from "@xmldom/xmldom";
 
 /** Messages as a browser brings them, by HTTP-Redirect and HTTP-POST (SAML Bindings 3.4, 3.5). Nothing in them is trusted. */
 
@@ -117,7 +118,7 @@ export function senderIn(message: XmlElement): string {
 }
 
 /** A message whose signature was looked at. */
-export interface Checked {
+interface Checked {
   /** What the signature covers; the message itself where it is not signed, or nothing is registered to check it by. */
   readonly message: XmlElement;
   /** `not-checked`: it is signed, but no certificate is registered. */
@@ -198,4 +199,37 @@ export function checkRelayState(relayState: string | undefined): string | null {
   return length > usualRelayState
     ? `RelayState has ${length} bytes, more than the ${usualRelayState} of SAML Bindings 3.4.3`
     : null;
+}
+
+/** A message as the ledger keeps it: the XML, in parts, with the texts apart of which only a fingerprint is kept. */
+type MessageParts = readonly (string | { readonly secret: string })[];
+
+/** Elements that name a person, prove something, or hold what only their reader may see. */
+const hidden = new Set(["NameID", "BaseID", "NewID", "SignatureValue", "CipherValue"]);
+
+const mark = "\uE000";
+
+/** @returns null for a message that cannot be read */
+export function messageParts(
+  given: Pick<Brought, "binding" | "message"> | { readonly xml: string },
+): MessageParts | null {
+  try {
+    return partsOf("xml" in given ? given.xml : decodeMessage(given));
+  } catch {
+    return null;
+  }
+}
+
+function partsOf(text: string): MessageParts {
+  const document = domOf(text);
+  const secrets: string[] = [];
+  for (const element of Array.from(document.getElementsByTagName("*"))) {
+    if (!hidden.has(element.localName)) continue;
+    const secret = element.textContent.replaceAll(/\s+/g, "");
+    while (element.firstChild !== null) element.removeChild(element.firstChild);
+    element.appendChild(document.createTextNode(`${mark}${secrets.length}${mark}`));
+    secrets.push(secret);
+  }
+  const parts = new XMLSerializer().serializeToString(document).split(mark);
+  return parts.map((part, at) => (at % 2 === 0 ? part : { secret: secrets[Number(part)] ?? "" }));
 }

@@ -11,7 +11,7 @@ import { findClient } from "../clients/clients.ts";
 import type { Context } from "../context.ts";
 import { OAuthError, type Guidance } from "../errors.ts";
 import { showClient } from "../fix-commands.ts";
-import { nameIdOf, type NameId } from "../service-providers/name-id.ts";
+import { nameIdOf, type NameId } from "../service-providers/provider.ts";
 import type { NameIdKind } from "../service-providers/names.ts";
 import type { AskingApp } from "../sign-in/interactions.ts";
 import type { Ending, Purpose, SignInOutcome } from "../sign-in/purpose.ts";

@@ -7,8 +7,15 @@ import { encryptElement, signElement } from "../xml/sign.ts";
 import { isXmlText, xml, type Xml } from "../xml/write.ts";
 import { spaces } from "../service-providers/names.ts";
 import { entityIdOf } from "./addresses.ts";
-import { attributesOf, ClaimProblem } from "./attributes.ts";
-import { assertionXml, bearer, responseXml, type AssertionDraft, type ResponseDraft } from "./draft.ts";
+import {
+  attributesOf,
+  ClaimProblem,
+  assertionXml,
+  bearer,
+  responseXml,
+  type AssertionDraft,
+  type ResponseDraft,
+} from "./draft.ts";
 import { refuseMessage } from "./message.ts";
 import { SamlStatusError, type SamlPlan, type SamlTarget } from "./purpose.ts";
 

@@ -1,17 +1,50 @@
 import type { Client, ReadTx } from "../../store/store.ts";
-import type { Profile } from "../../scim/profiles.ts";
+import type { Profile, ScimRequest } from "../../scim/profiles.ts";
 import { requireClient } from "../clients/admin.ts";
 import type { Context } from "../context.ts";
 import { requireUser } from "../users/users.ts";
-import { drySender, type PlannedRequest } from "./dry-run.ts";
 import { pushOne, pushOneGroup, type Push, type PushedGroupView } from "./push-one.ts";
 import type { PushAction, Pushed } from "./push-user.ts";
-import { createSender } from "./sender.ts";
+import { createSender, type Sender } from "./sender.ts";
 import { everyWanted, provisioned, recordsOf, type Wanted } from "./wanted.ts";
+import type { Answer } from "../../scim/answer.ts";
+
+/** Writes down requests in place of sending them, and answers as an app does that has nobody of this name. */
+
+/** A request that was not sent. */
+interface PlannedRequest {
+  readonly method: string;
+  readonly url: string;
+  readonly body: unknown;
+}
+
+function drySender(url: string): Sender & { readonly requests: readonly PlannedRequest[] } {
+  const requests: PlannedRequest[] = [];
+  const base = url.replace(/\/+$/, "");
+  return {
+    requests,
+    stopped: null,
+    ask({ request }) {
+      requests.push({ method: request.method, url: `${base}${request.path}`, body: request.body ?? null });
+      return Promise.resolve(answerTo(request));
+    },
+  };
+}
+
+function answerTo({ method, path, body }: ScimRequest): Answer {
+  if (method === "POST") {
+    const name = String(body?.["userName"] ?? body?.["displayName"]);
+    return { status: 201, json: { ...body, id: `id-of-${name}` }, problem: null };
+  }
+  if (method === "GET" && path.includes("?")) {
+    return { status: 200, json: { totalResults: 0, Resources: [] }, problem: null };
+  }
+  return { status: 200, json: body ?? {}, problem: null };
+}
 
 /** Sends an app what differs from what it was last sent. Each result is written down at once, so that a restart forgets nothing. */
 
-export interface PushedUser {
+interface PushedUser {
   readonly username: string;
   readonly action: PushAction;
   /** Of the last answer; null: nothing was sent, or nobody answered. */
@@ -34,7 +67,7 @@ export interface PushReport {
   readonly requests?: readonly PlannedRequest[];
 }
 
-export interface PushInput {
+interface PushInput {
   /** Absent: every client that has `scim`. */
   readonly client?: string | undefined;
   /** Only these users, and no groups. */

@@ -15,7 +15,7 @@ import {
   type ScopeEntry,
   type UserEntry,
 } from "../fixtures/entries.ts";
-import { banEffects, removeUserRecord } from "../edit/user-status.ts";
+import { banEffects, removeUserRecord } from "../edit/users.ts";
 
 /** Changes records to what their fixtures say, but only those whose fixture changed since it was last applied. */
 

@@ -1,6 +1,6 @@
 /*
  * core/service-providers: clients of SAML. schema.ts says what a fixture may hold in `saml`, names.ts has the names of the standard, shapes.ts what each
- * vendor sends, provider.ts what applies to a client in the end, metadata.ts reads the metadata of a service provider, and name-id.ts names users to one.
+ * vendor sends, provider.ts what applies to a client in the end and how it names users, and metadata.ts reads the metadata of a service provider.
  */
 
 /** The names of SAML 2.0 that more than one file needs. */

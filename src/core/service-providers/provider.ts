@@ -1,10 +1,12 @@
-import type { Client } from "../../store/store.ts";
+import type { Client, User } from "../../store/store.ts";
 import { pemOf } from "../keys/certificate.ts";
 import { durationOf } from "../time.ts";
 import type { AcsEndpoint, ProviderMetadata, SloEndpoint } from "./metadata.ts";
-import type { NameIdKind } from "./names.ts";
+import { formatOf, nameIdFormats, type NameIdKind } from "./names.ts";
 import type { SamlFields } from "./schema.ts";
-import { shapes, type AttributeRow, type SignChoice } from "./shapes.ts";
+import { shapes, type AttributeRow, type SignChoice, type AttributeSource } from "./shapes.ts";
+import type { Context } from "../context.ts";
+import { emailOf, namedClaims } from "../scopes/claims.ts";
 
 /** What applies to a service provider in the end: its own fields, then its shape, then its metadata, then the defaults. */
 export interface ServiceProvider {
@@ -86,3 +88,59 @@ export async function serviceProvider(client: Client): Promise<ServiceProvider |
 
 const metadataOf = async ({ metadata }: SamlFields): Promise<ProviderMetadata | null> =>
   metadata === undefined ? null : (await import("./metadata.ts")).readProviderMetadata(metadata);
+
+/** The name of a user for a service provider (SAML Core 8.3), and the claims that attributes are made of. */
+
+export interface NameId {
+  readonly format: string;
+  readonly value: string;
+}
+
+/** The kind of name that a request asks for. @returns null: this server does not have the format */
+export function askedNameId(format: string | null, byDefault: NameIdKind): NameIdKind | null {
+  if (format === null || format === nameIdFormats.unspecified) return byDefault;
+  const known = (["email", "persistent", "transient"] as const).find((kind) => nameIdFormats[kind] === format);
+  return known ?? null;
+}
+
+/** The name of a user; null: the user has no such claim. */
+export function nameIdOf(ctx: Pick<Context, "random">, kind: NameIdKind, user: User): NameId | null {
+  const value = valueOf(ctx, kind, user);
+  return value === null ? null : { format: formatOf(kind), value };
+}
+
+function valueOf({ random }: Pick<Context, "random">, kind: NameIdKind, user: User): string | null {
+  switch (kind) {
+    case "email":
+    case "unspecified": {
+      const email = emailOf(user);
+      return typeof email === "string" ? email : null;
+    }
+    case "persistent":
+      return user.id;
+    case "username":
+      return user.username;
+    case "transient":
+      return `_${random(24)}`;
+  }
+}
+
+/** What an attribute is made of, before it is text. */
+export function sourceValue(ctx: Pick<Context, "layout" | "address">, source: AttributeSource, user: User): unknown {
+  if ("claim" in source) return claimOf(source.claim, user);
+  switch (source.value) {
+    case "id":
+      return user.id;
+    case "tenant":
+      return ctx.layout.name === "" ? "idp" : ctx.layout.name;
+    case "scoped":
+      return `${user.username}@${new URL(ctx.address).hostname}`;
+  }
+}
+
+function claimOf(name: string, user: User): unknown {
+  if (name === "sub") return user.id;
+  const own = Object.hasOwn(user.claims, name) ? user.claims[name] : undefined;
+  // Null, which other claims do not have, is left out and reported.
+  return own === null ? null : namedClaims(user, [name])[name];
+}

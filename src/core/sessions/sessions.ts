@@ -1,11 +1,11 @@
 /*
  * core/sessions: the browsers in which users are signed in. sessions.ts starts, finds and ends them; admin.ts is for the operator.
  */
+import type { Met, Proof } from "../step-up/proofs.ts";
 import type { ReadTx, Session, Tx, User } from "../../store/store.ts";
 import { withClients, type EndedSessions } from "./backchannel.ts";
 import type { Context } from "../context.ts";
 import { metOf } from "../step-up/acr.ts";
-import type { Met, Proof } from "../step-up/names.ts";
 import { hashOf } from "../secrets.ts";
 import { seconds } from "../time.ts";
 

@@ -1,8 +1,8 @@
+import { factorNames, singleFactor } from "../step-up/proofs.ts";
 import * as z from "zod";
 import { brandSchema } from "../brand/schema.ts";
 import { textOf, wholeSeconds, type DeepReadonly } from "../fields.ts";
 import { endpointsSchema } from "../layout/check-endpoints.ts";
-import { factorNames, singleFactor } from "../step-up/names.ts";
 import { trustedIssuersSchema } from "../trust/schema.ts";
 import { workloadsSchema } from "../workloads/schema.ts";
 import { settingRows, type Form, type SettingName, type Settings } from "./table.ts";

@@ -2,11 +2,11 @@
  * core/settings: what fixtures, flags of `idp start` and programs may set. Each setting is one row here: the type, the JSON Schema, the flags
  * and docs/fields.md come from it. schema.ts checks the values that fixtures give, in-force.ts joins defaults, fixtures and flags.
  */
+import { factorNames, type Factor } from "../step-up/proofs.ts";
 import type { BrandSetting } from "../brand/schema.ts";
 import { httpHostForm, httpHostProblem } from "../clients/redirect-uri.ts";
 import type { EndpointsSetting } from "../layout/layout.ts";
 import { idTokenClaimSets, userinfoFormats } from "../scopes/claim-table.ts";
-import { factorNames, type Factor } from "../step-up/names.ts";
 import type { TrustedIssuerSetting } from "../trust/trust.ts";
 import { usernameForm } from "../identifiers.ts";
 import type { WorkloadSetting } from "../workloads/kinds.ts";

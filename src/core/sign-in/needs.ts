@@ -1,3 +1,4 @@
+import type { Factor, Met, Proof } from "../step-up/proofs.ts";
 import type { Interaction, User } from "../../store/store.ts";
 import type { Context } from "../context.ts";
 import type { LiveSession } from "../sessions/sessions.ts";
@@ -17,7 +18,6 @@ import {
   unreachable,
   type Standing,
 } from "../step-up/acr.ts";
-import type { Factor, Met, Proof } from "../step-up/names.ts";
 
 /** What a sign-in still needs: the user again, or another factor. `nextStep` asks here, and nothing else decides it. */
 

@@ -5,12 +5,13 @@
  * how it ends, needs.ts what of it is missing. next-step.ts is the only place that knows the order: login, then a missing
  * factor, then consent, then return.
  */
+import type { Proof } from "../step-up/proofs.ts";
 import type { Interaction, ReadTx, Tx, User } from "../../store/store.ts";
 import { notifyClients, type EndedSessions } from "../sessions/backchannel.ts";
 import { clientOf } from "../clients/documents.ts";
 import type { Context } from "../context.ts";
 import { allowBeforehand } from "../fix-commands.ts";
-import { grantFor } from "../grants/granted-scopes.ts";
+import { grantFor } from "../grants/grants.ts";
 import {
   endInteraction,
   findForForm,
@@ -22,7 +23,6 @@ import {
   type Browser,
 } from "./interactions.ts";
 import { canMeet, factorsOf, givenIn } from "../step-up/acr.ts";
-import type { Proof } from "../step-up/names.ts";
 import { useCurrentCode, whenCodeLeft } from "../step-up/otp.ts";
 import { missingOf, standingNow } from "./needs.ts";
 import { ownPagePurpose, type Ending, type SignInOutcome, type Purpose, type Question } from "./purpose.ts";

@@ -1,13 +1,13 @@
 /*
- * core/step-up: how strongly a sign-in proves who somebody is. names.ts lists the factors, acr.ts says which `acr` and `amr` a sign-in
- * reached, otp.ts computes and takes one-time codes, and relying-party.ts is the name that passkeys are bound to.
+ * core/step-up: how strongly a sign-in proves who somebody is. proofs.ts lists the factors and says where passkeys
+ * work, acr.ts says which `acr` and `amr` a sign-in
+ * reached, and otp.ts computes and takes one-time codes.
  */
+import { singleFactor, worksAt, type Factor, type Met, type Proof } from "./proofs.ts";
 import type { Client, Interaction, Session, User } from "../../store/store.ts";
 import type { Context } from "../context.ts";
 import { OAuthError } from "../errors.ts";
 import { splitScope } from "../scopes/scopes.ts";
-import { singleFactor, type Factor, type Met, type Proof } from "./names.ts";
-import { worksAt } from "./relying-party.ts";
 
 /** `acr` reports what happened, never what was requested. A session keeps the factors that it met, each with its time. */
 

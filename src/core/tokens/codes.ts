@@ -1,7 +1,7 @@
 import type { Client, Code, Grant, Session, Tx, User } from "../../store/store.ts";
 import type { Context } from "../context.ts";
 import { singleClaim, type RequestedClaims } from "../scopes/claims.ts";
-import { grantedNow } from "../grants/granted-scopes.ts";
+import { grantedNow } from "../grants/grants.ts";
 import type { Standing } from "../step-up/acr.ts";
 import { hashOf } from "../secrets.ts";
 

@@ -3,10 +3,9 @@ import type { JWTPayload } from "jose";
 import type { Context } from "../context.ts";
 import { mayBeForgotten } from "../era.ts";
 import { OAuthError, type Guidance } from "../errors.ts";
-import { expired, problemOf, timeProblem } from "../keys/foreign-jwt.ts";
+import { expired, problemOf, timeProblem, readJws } from "../keys/jws.ts";
 import { privateMembers, thumbprint } from "../keys/keys.ts";
 import { hashOf, sameSecret } from "../secrets.ts";
-import { readJws } from "../keys/jws.ts";
 
 /** Demonstrating Proof of Possession (RFC 9449): tokens that only the holder of a key can use. */
 

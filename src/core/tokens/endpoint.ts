@@ -7,7 +7,7 @@
  * introspect.ts describes one. dpop.ts binds tokens to a key.
  *
  * codes.ts draws authorization codes, with pkce.ts; userinfo.ts answers UserInfo (its body: scopes/claims.ts). issue.ts issues for an operator. In read/, verify.ts
- * reports every check of a token of this server; decode.ts and verify-foreign.ts read tokens of any issuer.
+ * reports every check of a token, of this server or of any issuer; decode.ts reads tokens of any issuer.
  */
 import type { Client, ReadTx } from "../../store/store.ts";
 import { authenticateClient } from "../clients/authentication.ts";

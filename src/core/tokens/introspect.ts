@@ -6,7 +6,7 @@ import { readToken, type GenuineToken } from "./accept.ts";
 import { TokenProblem } from "./token-problem.ts";
 import { decodeToken } from "./read/decode.ts";
 import { OAuthError, OperationError } from "../errors.ts";
-import { scopesNow } from "../grants/granted-scopes.ts";
+import { scopesNow } from "../grants/grants.ts";
 import { isDead, rotation, tokenState } from "./state.ts";
 import { kindOfToken } from "./claims.ts";
 

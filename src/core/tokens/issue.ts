@@ -1,3 +1,4 @@
+import { singleFactor } from "../step-up/proofs.ts";
 import type { Client, Grant, Tx, User } from "../../store/store.ts";
 import { noClaims } from "../scopes/claims.ts";
 import { isPublic, mayUse, openPortsOf, requiresPkce } from "../clients/clients.ts";
@@ -10,9 +11,8 @@ import { recordGrant } from "../grants/grants.ts";
 import { addRedirectUri, restoreUser } from "../fix-commands.ts";
 import { requireUser } from "../users/users.ts";
 import { settleTokens, type TokenResponse } from "./settle.ts";
-import type { Standing } from "../step-up/acr.ts";
+import { type Standing } from "../step-up/acr.ts";
 import { standingByDefault, standingFor } from "../factors/admin.ts";
-import { singleFactor } from "../step-up/names.ts";
 import { answerClient, responseLocation } from "../sign-in/response.ts";
 import { matchRedirectUri } from "../clients/redirect-uri.ts";
 import { resolveScopes } from "../scopes/scopes.ts";

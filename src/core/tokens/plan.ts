@@ -1,14 +1,13 @@
 import type { Client, Grant, Tx, User, ReadTx } from "../../store/store.ts";
 import type { Context } from "../context.ts";
 import { currentEra } from "../era.ts";
-import { grantedNow } from "../grants/granted-scopes.ts";
-import { recordUse } from "../grants/grants.ts";
+import { grantedNow, recordUse } from "../grants/grants.ts";
 import { rememberClient } from "../sessions/backchannel.ts";
 import { noClaims, type RequestedClaims } from "../scopes/claims.ts";
 import type { AccessTokenSubject, RefreshPlace } from "./claims.ts";
 import type { TokenPlan } from "./settle.ts";
 import type { Authentication } from "./sign.ts";
-import { noteLife } from "../keys/token-lives.ts";
+import { noteLife } from "../keys/admin.ts";
 import { OAuthError } from "../errors.ts";
 import { consentAgain, fixOf, userRefusal } from "./state.ts";
 

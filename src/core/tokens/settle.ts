@@ -3,7 +3,7 @@ import { accessTokenClaims, idTokenClaims } from "../scopes/claims.ts";
 import { presentClient } from "../clients/clients.ts";
 import type { Context, OnTokenInput } from "../context.ts";
 import { sign } from "../keys/signer.ts";
-import { claimsNow } from "../grants/granted-scopes.ts";
+import { claimsNow } from "../grants/grants.ts";
 import { OAuthError } from "../errors.ts";
 import { accessTokenLife, idToken, prepareKeys, refreshToken, signAccessToken, type Authentication } from "./sign.ts";
 import { type AccessTokenSubject, type RefreshPlace, type TokenSubject, addedClaims } from "./claims.ts";

@@ -1,12 +1,13 @@
-import type { Client, Grant, ReadTx, Tx, User } from "../../store/store.ts";
+import type { Client, Grant, ReadTx, Tx, User, DeadToken } from "../../store/store.ts";
 import type { Context } from "../context.ts";
-import { stateEnd } from "../keys/token-lives.ts";
+import { stateEnd } from "../keys/admin.ts";
 import { currentEra, endOfToken, isOfDeadEra, isPast } from "../era.ts";
 import { restoreUser } from "../fix-commands.ts";
 import { OAuthError, type About, type OAuthErrorCode } from "../errors.ts";
 import type { RefreshClaims, TokenClaims } from "./claims.ts";
 import { splitScope } from "../scopes/scopes.ts";
 import type { Hint } from "../hint.ts";
+import { tenYears } from "../time.ts";
 
 /**
  * May this token still be used? The state of a token since it was signed: revoked, replayed, expired by the operator, or its user
@@ -25,7 +26,7 @@ export interface LiveToken {
 }
 
 /** Why a token is dead. */
-export interface DeadTokenReason {
+interface DeadTokenReason {
   readonly code: Extract<OAuthErrorCode, "invalid_token" | "access_revoked" | "account_suspended" | "account_banned">;
   /** For the client. */
   readonly message: string;
@@ -220,3 +221,22 @@ export function killFamily(tx: Tx, ctx: Context, family: string, because: string
     expiresAt: stateEnd(tx, ctx),
   });
 }
+
+/**
+ * ID tokens with a flaw on purpose, by `jti`. An ID token is accepted as a hint long after it expired, so they are kept for the longest
+ * lifetime that can be set.
+ */
+
+const prefix = "id_token ";
+
+export function rememberFlawed(tx: Tx, ctx: Pick<Context, "now">, jti: unknown, reason: string): void {
+  const expiresAt = ctx.now() + tenYears * 1000;
+  tx.put("deadTokens", { jti: prefix + String(jti), reason, at: ctx.now(), expiresAt });
+}
+
+/** The records of all of them: they outlive a reset and a restore, because nothing else makes an ID token invalid. */
+export const flawedIdTokens = (tx: ReadTx): readonly DeadToken[] =>
+  tx.everything("deadTokens").filter(({ jti }) => jti.startsWith(prefix));
+
+/** Why the ID token with this `jti` was made to be refused; undefined: it was not. */
+export const flawOf = (tx: ReadTx, jti: unknown): DeadToken | undefined => tx.get("deadTokens", prefix + String(jti));

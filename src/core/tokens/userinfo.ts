@@ -2,7 +2,7 @@ import { userInfo } from "../scopes/claims.ts";
 import type { Context } from "../context.ts";
 import { checkSender, type PresentedToken } from "./dpop-binding.ts";
 import { OAuthError } from "../errors.ts";
-import { claimsNow, scopesNow } from "../grants/granted-scopes.ts";
+import { claimsNow, scopesNow } from "../grants/grants.ts";
 import { requireLive, tokenState } from "./state.ts";
 import { verifyAccessToken } from "./accept.ts";
 import { TokenProblem } from "./token-problem.ts";

@@ -3,7 +3,7 @@ import type { Context, Settings } from "../context.ts";
 import { baseOf } from "../endpoints.ts";
 import type { Issuers } from "../issuers/issuer-view.ts";
 import { isObject } from "../../text/json.ts";
-import { JwtProblem } from "../keys/foreign-jwt.ts";
+import { JwtProblem } from "../keys/jws.ts";
 import type { JwkSet } from "../keys/keys.ts";
 import { issuerOf } from "../layout/layout.ts";
 import { findWorkload, workloadJwks } from "../workloads/workloads.ts";

@@ -1,8 +1,7 @@
 import type { Request, Response } from "express";
 import { listClients } from "../../core/fix-commands.ts";
 import { isDocumentUrl } from "../../core/clients/documents.ts";
-import { redactorOf, valuesIn, type Sent } from "../../core/redaction/redactor.ts";
-import { registeredIn } from "../../core/redaction/registered.ts";
+import { redactorOf, valuesIn, registeredIn, type Sent } from "../../core/redaction/redactor.ts";
 import { StorageError } from "../../store/store.ts";
 import { routeOf } from "../route.ts";
 import { note, type Web } from "../web.ts";

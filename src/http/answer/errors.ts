@@ -2,6 +2,7 @@
  * http/answer: everything that is written to a response. errors.ts is the only place where an error becomes one: a redirect, a page or
  * JSON.
  */
+import { viewFor } from "../pages/reader.ts";
 import type { ErrorRequestHandler, Request, Response } from "express";
 import { SwappedCredentialsError } from "../../core/clients/authentication.ts";
 import { HookError, OAuthError } from "../../core/errors.ts";
@@ -15,15 +16,13 @@ import { sendStatus } from "../saml/post.ts";
 import { asksForHtml, prefersHtml, sendJson } from "./answer.ts";
 import { challengeOf } from "./challenges.ts";
 import { cleaned, cleanerFor, noteRegistered } from "./cleaned.ts";
-import { answerTo, errorBody, isOfHttp, type Answer } from "./error-answers.ts";
-import { HttpError } from "./http-error.ts";
+import { answerTo, errorBody, isOfHttp, HttpError, type Answer } from "./error-answers.ts";
 import { inspectCommand, pageFix } from "../pages/commands.ts";
 import { renderEnded, renderError } from "../pages/pages.ts";
 import { sendPage } from "../pages/page-writer.ts";
 import { routeOf, type RouteRecord } from "../route.ts";
 import { privateApiHeaders } from "./security-headers.ts";
 import type { EndedView, ErrorView } from "../pages/error-views.ts";
-import { viewFor } from "../pages/reader.ts";
 import { issuerUrl, note, noteRefusal, type Web } from "../web.ts";
 
 /**

@@ -1,7 +1,6 @@
 import type { Response } from "express";
-import type { RequestRecord } from "../../core/ledger/record.ts";
-import type { Ledger } from "../../core/ledger/ledger.ts";
-import { HttpError } from "./http-error.ts";
+import type { RequestRecord, Ledger } from "../../core/ledger/ledger.ts";
+import { HttpError } from "./error-answers.ts";
 import { privateApiHeaders } from "./security-headers.ts";
 
 /** Milliseconds. Proxies end a connection on which nothing happens for a minute. */

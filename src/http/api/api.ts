@@ -9,16 +9,15 @@ import { inputOfRequest, type Operation, type RunningServer } from "../../core/o
 import { keepAct, operations, perform, type OperationName } from "../../core/operations/table.ts";
 import { isCurrent, type Opener } from "../../core/inspector/access.ts";
 import { admin, type ControlToken } from "../../core/operators/roles.ts";
-import { answerTo } from "../answer/error-answers.ts";
+import { answerTo, HttpError } from "../answer/error-answers.ts";
 import { sendJson, setClockHeader } from "../answer/answer.ts";
 import { jsonBodyOf } from "../input/bodies.ts";
-import { HttpError } from "../answer/http-error.ts";
 import type { Handlers, Route } from "../route.ts";
 import { privateApiHeaders } from "../answer/security-headers.ts";
-import { isOwnOrigin } from "../input/form-origin.ts";
+import { isOwnOrigin } from "../input/host-check.ts";
 import { note, type Web } from "../web.ts";
 import { after, current, differences } from "../../core/ledger/filter.ts";
-import type { RequestRecord } from "../../core/ledger/record.ts";
+import type { RequestRecord } from "../../core/ledger/ledger.ts";
 import { streamLedger } from "../answer/event-stream.ts";
 
 /** The control API: the table of operations as routes below `/_idp/api`. Refusals are answered in `errors.ts`. */

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import type { JsonObject } from "../../text/json.ts";
-import { jsonValueSchema } from "../../core/fixtures/json-schema.ts";
+import { jsonValueSchema } from "../../core/fixtures/schema.ts";
 import { schemaOf } from "../../core/operations/schemas/input.ts";
 import { pathNames, renamed, type Operation } from "../../core/operations/operation.ts";
 import { operations, type OperationName } from "../../core/operations/table.ts";

@@ -2,7 +2,7 @@ import { isUtf8 } from "node:buffer";
 import express, { type Request, type RequestHandler } from "express";
 import { checkDepth, NestingError } from "../../text/json.ts";
 import { ownText } from "../../text/redacted.ts";
-import { HttpError } from "../answer/http-error.ts";
+import { HttpError } from "../answer/error-answers.ts";
 import { isUtf8Encoded } from "./params.ts";
 
 /** Reads bodies: the media types and the size that are accepted. `params.ts` reads the parameters in them. */

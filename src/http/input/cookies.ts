@@ -2,7 +2,7 @@ import { addressBehind } from "../../net/trusted-proxies.ts";
 import { parse, serialize } from "cookie";
 import type { Request, Response } from "express";
 import type { Browser } from "../../core/sign-in/interactions.ts";
-import { isByPage, isForeignPart } from "./form-origin.ts";
+import { isByPage, isForeignPart } from "./host-check.ts";
 import type { Peer } from "../../core/clients/document-types.ts";
 import { note, type Web } from "../web.ts";
 

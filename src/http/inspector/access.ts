@@ -1,3 +1,4 @@
+import { viewFor } from "../pages/reader.ts";
 import type { Request, RequestHandler, Response } from "express";
 import type { RawParameters } from "../../core/authorize/parameters.ts";
 import { inspectorCsrf, isCurrent, type Opener } from "../../core/inspector/access.ts";
@@ -9,14 +10,14 @@ import { flowForm } from "../../core/ledger/filter.ts";
 import { InteractionError } from "../../core/sign-in/interactions.ts";
 import { redirect } from "../answer/answer.ts";
 import { readInspectorCookie, setInspectorCookie } from "../input/cookies.ts";
-import { isForeignPart, isInAdvance, isOwnOrigin } from "../input/form-origin.ts";
-import { hostStanding } from "../input/host-check.ts";
+import { isForeignPart, isInAdvance, isOwnOrigin, hostStanding } from "../input/host-check.ts";
 import { bodyParameters, queryParameters, single } from "../input/params.ts";
 import { pageCommand } from "../pages/commands.ts";
-import { sendPage } from "../pages/page-writer.ts";
-import { viewFor } from "../pages/reader.ts";
+import { sendPage, writerOf, type Page } from "../pages/page-writer.ts";
+import type { Renderer } from "../pages/templates/render.ts";
+import type { View } from "../pages/views.ts";
+import { plainPageHeaders } from "../answer/security-headers.ts";
 import type { Web } from "../web.ts";
-import { renderClosed, renderOpened, type ClosedView } from "./views.ts";
 
 /** Who may use the inspector: a browser that has its cookie and asks under one of our host names. */
 
@@ -49,6 +50,18 @@ export function mayHere({ ctx, operator }: Web, name: OperationName): boolean {
   const { role, ofProcess, showsSecrets } = operations[name] as unknown as Operation;
   return operator !== undefined && may(ctx, operator, { role, ofProcess: ofProcess || showsSecrets });
 }
+
+/** The tabs in their order, with their paths below `/_idp/`. */
+export const tabs = {
+  "sign-ins": "",
+  users: "users",
+  clients: "clients",
+  grants: "grants",
+  tokens: "tokens",
+  testing: "testing",
+  fixtures: "fixtures",
+} as const;
+export type Tab = keyof typeof tabs;
 
 /** Below the issuer's address, as browsers ask for it. @param path below the inspector */
 export const inspectorHref = (web: Web, path = ""): string => web.base + web.ctx.inspector.pathOf(roleOf(web)) + path;
@@ -106,6 +119,23 @@ export const insidersOnly =
     else next();
   };
 
+/** For a browser that may not see the inspector. */
+export interface ClosedView extends View {
+  /** The browser sent no cookie of this process, or a key that is used up or expired. */
+  readonly why: "cookie" | "key";
+  /** The command that prints a new key. */
+  readonly command: string;
+  /** The address of the inspector, to try again: a browser does not send the cookie after a link on another site. */
+  readonly href: string;
+}
+
+export function renderClosed(renderer: Renderer, view: ClosedView): Page {
+  const { page, say } = writerOf(renderer, view);
+  const heading = { name: "inspector", state: "forbidden", title: say("inspector.closed"), failed: true };
+  const sentence = say(`inspector.closed-${view.why}`);
+  return page("inspector/closed", heading, { ...view, sentence }, plainPageHeaders);
+}
+
 function sendClosed(web: Web, req: Request, res: Response, why: ClosedView["why"]): void {
   const view = {
     ...viewFor(web, req, res),
@@ -115,6 +145,18 @@ function sendClosed(web: Web, req: Request, res: Response, why: ClosedView["why"
     href: inspectorHref(web),
   };
   sendPage(res, 403, renderClosed(web.renderer, view));
+}
+
+/** For a browser that a page of another site led here with a key. */
+export interface OpenedView extends View {
+  /** Where the page goes on to. */
+  readonly href: string;
+}
+
+export function renderOpened(renderer: Renderer, view: OpenedView): Page {
+  const { page, say } = writerOf(renderer, view);
+  const heading = { name: "inspector", state: "opened", title: say("inspector.opened") };
+  return page("inspector/opened", heading, view, { ...plainPageHeaders, Refresh: `0; url=${view.href}` });
 }
 
 /** Goes on to a page of the inspector by itself, as a request of our own site. */

@@ -1,3 +1,5 @@
+import { tabs, asAsked, changeOf, csrfOf, inspectorHref, mayHere, signInPath, type Tab } from "./access.ts";
+import { changePath, proofOf, tabView, tabData, type ShowTab, type TabView } from "./tab.ts";
 import type { Request, Response } from "express";
 import type { RawParameters } from "../../core/authorize/parameters.ts";
 import type { Context } from "../../core/context.ts";
@@ -14,12 +16,8 @@ import { sendPage, writerOf, type Page } from "../pages/page-writer.ts";
 import type { Renderer } from "../pages/templates/render.ts";
 import { formatNumber, type Text } from "../pages/templates/texts.ts";
 import type { Web } from "../web.ts";
-import { asAsked, changeOf, csrfOf, inspectorHref, mayHere, signInPath } from "./access.ts";
 import { changeNamed, commandFor, runner, type Change, type ChangeName } from "./changes.ts";
 import { objectIn } from "./forms.ts";
-import { changePath, proofOf, tabView, type ShowTab } from "./tab.ts";
-import { tabs, type Tab } from "./tabs.ts";
-import { tabData, type TabView } from "./views.ts";
 
 /**
  * The form that changes something. What nobody can undo asks first, as its command does on a terminal: a page says what will be lost, and its

@@ -1,3 +1,4 @@
+import type { Tab } from "./access.ts";
 import type { RawParameters } from "../../core/authorize/parameters.ts";
 import type { Context } from "../../core/context.ts";
 import { commandOn, flagWith } from "../../core/hint.ts";
@@ -20,7 +21,6 @@ import {
   objectIn,
   withoutPassword,
 } from "./forms.ts";
-import type { Tab } from "./tabs.ts";
 
 /** The changes that the forms of the inspector make: one row each, with the command that does the same. */
 

@@ -1,15 +1,19 @@
+import { changeView, statusFor, tabView, tabPage, type ShowTab } from "./tab.ts";
 import { operations } from "../../core/operations/table.ts";
 import { bodyParameters } from "../input/params.ts";
 import { pageCommand } from "../pages/commands.ts";
-import { sendPage } from "../pages/page-writer.ts";
+import { sendPage, type Page } from "../pages/page-writer.ts";
+import type { Renderer } from "../pages/templates/render.ts";
+
 import { runner } from "./changes.ts";
-import { askedOf, listView, matches, pageOf } from "./lists.ts";
-import { changeView, statusFor, tabView, type ShowTab } from "./tab.ts";
-import { renderClients } from "./views.ts";
+import { listData, askedOf, listView, matches, pageOf } from "./lists.ts";
 
 /** Clients, and a form for each that adds a redirect URI. */
 
-export const showClients: ShowTab = async (web, req, res, refusal) => {
+/** What the tab of the clients shows. */
+export type ClientsView = Awaited<ReturnType<typeof clientsView>>;
+
+async function clientsView(...[web, req, res, refusal]: Parameters<ShowTab>) {
   const asked = askedOf(req, bodyParameters(req), ["q"]);
   const all = await operations["clients.list"].run(web.ctx, {}, runner);
   const nameOf = ({ client_name: name }: (typeof all)[number]): string => (typeof name === "string" ? name : "");
@@ -17,7 +21,7 @@ export const showClients: ShowTab = async (web, req, res, refusal) => {
     matches(asked.filters.q, client.client_id, nameOf(client), ...client.redirect_uris),
   );
   const part = pageOf(asked, found);
-  const page = renderClients(web.renderer, {
+  return {
     ...tabView(web, req, res, refusal),
     ...listView(asked, part),
     addCommand: pageCommand(web, ["idp", "clients", "add", "shop", "--redirect-uri", "http://localhost:3000/callback"])
@@ -31,6 +35,12 @@ export const showClients: ShowTab = async (web, req, res, refusal) => {
       // What a metadata document says is changed there.
       add: client.metadata_document === true ? null : changeView(web, "add-redirect-uri", client.client_id, "URI"),
     })),
-  });
-  sendPage(res, statusFor(web, refusal), page);
+  };
+}
+
+export const renderClients = (renderer: Renderer, view: ClientsView): Page =>
+  tabPage(renderer, view, "clients", (writer) => listData(writer, view));
+
+export const showClients: ShowTab = async (web, req, res, refusal) => {
+  sendPage(res, statusFor(web, refusal), renderClients(web.renderer, await clientsView(web, req, res, refusal)));
 };

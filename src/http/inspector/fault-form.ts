@@ -23,8 +23,6 @@ interface Group {
   readonly fields: readonly FaultField[];
 }
 
-export type FaultFieldGroup = ReturnType<typeof faultFormWith>[number];
-
 const field = (kind: FaultField["kind"], name: string, options: readonly string[] = []): FaultField => ({
   ...{ name, kind, options },
   hint: hinted.includes(name),
@@ -57,7 +55,7 @@ const faultForm: { readonly groups: readonly Group[] } = {
 };
 
 /** A field with what was typed, and what is wrong with it. */
-interface FilledField extends FaultField {
+export interface FilledField extends FaultField {
   readonly typed: string;
   readonly problem: string | null;
 }
@@ -75,13 +73,6 @@ export const faultFormWith = (
       problem: problems.find(({ path }) => path.split(/[.[]/).includes(field.name))?.message ?? null,
     })),
   }));
-
-/** A fault with a button of its own. */
-export interface FaultPresetView {
-  readonly name: string;
-  readonly fields: readonly (readonly [name: string, value: string])[];
-  readonly command: string;
-}
 
 /** What testers want most. Each is a sentence in the locales. */
 export const faultPresets: readonly { readonly name: string; readonly fields: Readonly<Record<string, string>> }[] = [

@@ -1,10 +1,11 @@
+import { statusFor, tabView, tabPage, type ShowTab } from "./tab.ts";
 import type { Context } from "../../core/context.ts";
 import { OperationError, problemText } from "../../core/errors.ts";
 import { checkFixturesInUse } from "../../core/seed/apply.ts";
 import { pageCommand } from "../pages/commands.ts";
-import { sendPage } from "../pages/page-writer.ts";
-import { statusFor, tabView, type ShowTab } from "./tab.ts";
-import { renderFixtures } from "./views.ts";
+import { sendPage, type Page } from "../pages/page-writer.ts";
+import type { Renderer } from "../pages/templates/render.ts";
+import { plainPageHeaders } from "../answer/security-headers.ts";
 
 /** The fixtures in use, and the problems of their files as they are now. */
 
@@ -19,15 +20,24 @@ async function problemsIn(ctx: Context): Promise<readonly string[]> {
   }
 }
 
-export const showFixtures: ShowTab = async (web, req, res, refusal) => {
+/** What the tab of the fixtures shows. */
+export type FixturesView = Awaited<ReturnType<typeof fixturesView>>;
+
+async function fixturesView(...[web, req, res, refusal]: Parameters<ShowTab>) {
   const { ctx } = web;
   const sources = ctx.fixtures.sources().map((source) => ("name" in source ? source.name : null));
   const files = sources.filter((name) => name !== null);
-  const page = renderFixtures(web.renderer, {
+  return {
     ...tabView(web, req, res, refusal),
     sources,
     problems: await problemsIn(ctx),
     ...pageCommand(web, ["idp", "seed", "--check", ...files]),
-  });
-  sendPage(res, statusFor(web, refusal), page);
+  };
+}
+
+export const renderFixtures = (renderer: Renderer, view: FixturesView): Page =>
+  tabPage(renderer, view, "fixtures", () => ({}), { headers: plainPageHeaders });
+
+export const showFixtures: ShowTab = async (web, req, res, refusal) => {
+  sendPage(res, statusFor(web, refusal), renderFixtures(web.renderer, await fixturesView(web, req, res, refusal)));
 };

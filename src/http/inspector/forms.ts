@@ -3,8 +3,7 @@ import { OperationError } from "../../core/errors.ts";
 import { commandOn, flagWith } from "../../core/hint.ts";
 import { parseJson, isObject, sameJson, type JsonObject } from "../../text/json.ts";
 import { expirable } from "../../core/controls/expire.ts";
-import { editedRoles } from "../../core/users/roles.ts";
-import type { UserView } from "../../core/users/users.ts";
+import { editedRoles, type UserView } from "../../core/users/users.ts";
 import { every, single } from "../input/params.ts";
 
 /** Forms with several fields: each becomes the JSON that the operation takes, and the command that does the same. */

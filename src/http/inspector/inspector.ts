@@ -1,11 +1,17 @@
 /*
  * http/inspector: the pages below `/_idp/<random>/`, on which a person sees what the commands show and does what they do.
  *
- * sign-ins/ shows what the ledger holds: flows.ts groups its requests, steps.ts and checks.ts say what happened in each.
+ * sign-ins/ shows what the ledger holds: flows.ts groups its requests, steps.ts says what happened in each.
  *
  * access.ts lets in whoever has the cookie. tab.ts has what all tabs share. change.ts takes the form that changes something, and changes.ts
- * lists the changes. A file for each tab makes its view (views.ts). issuers.ts leads to the other issuers of the process.
+ * lists the changes. A file for each tab makes its view. issuers.ts leads to the other issuers of the process.
  */
+import { tabs, asAsked, insidersOnly, inspectorHref, signInPath, takeKey, type Tab } from "./access.ts";
+import { changePath, type ShowTab } from "./tab.ts";
+import { showFixtures } from "./fixtures.ts";
+import { showGrants } from "./grants.ts";
+import { showClients } from "./clients.ts";
+import { showUsers } from "./users.ts";
 import type { Request, Response } from "express";
 import { leadTo } from "../answer/answer.ts";
 import { formBody } from "../input/bodies.ts";
@@ -13,18 +19,11 @@ import { scriptPath } from "../pages/templates/render.ts";
 import type { Route } from "../route.ts";
 import { roles, type Role } from "../../core/operators/roles.ts";
 import type { Web } from "../web.ts";
-import { asAsked, insidersOnly, inspectorHref, signInPath, takeKey } from "./access.ts";
 import { getChange, postChange } from "./change.ts";
-import { showClients } from "./clients.ts";
 import { issuerPath, postIssuer } from "./issuers.ts";
-import { showFixtures } from "./fixtures.ts";
-import { showGrants } from "./grants.ts";
 import { getScript, getSignIn, getStream, showSignIns, streamPath } from "./sign-ins/sign-ins.ts";
-import { changePath, type ShowTab } from "./tab.ts";
 import { showTesting } from "./testing.ts";
 import { postTokens, showTokens } from "./tokens.ts";
-import { showUsers } from "./users.ts";
-import { tabs, type Tab } from "./tabs.ts";
 
 const shows: Readonly<Record<Tab, ShowTab>> = {
   "sign-ins": showSignIns,

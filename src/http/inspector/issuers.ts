@@ -1,3 +1,4 @@
+import { changeOf, inspectorHref, operatorOf } from "./access.ts";
 import type { Request, Response } from "express";
 import type { OpenIssuer } from "../../core/issuers/issuer-view.ts";
 import { OperationError } from "../../core/errors.ts";
@@ -6,8 +7,6 @@ import { redirect } from "../answer/answer.ts";
 import { single } from "../input/params.ts";
 import { pageCommand } from "../pages/commands.ts";
 import type { Web } from "../web.ts";
-import { changeOf, inspectorHref, operatorOf } from "./access.ts";
-import type { TabView } from "./views.ts";
 
 /**
  * The other issuers of the process, each with a button that opens its inspector. The cookie is for one issuer's path, so the button makes a
@@ -22,8 +21,10 @@ const valueOf = ({ name }: Pick<OpenIssuer, "name">): string => name ?? "/";
 
 const others = (web: Web): readonly OpenIssuer[] => [...web.ctx.issuers.open()].filter(({ name }) => name !== web.name);
 
-export const issuersView = (web: Web): TabView["issuers"] => ({
+export const issuersView = (web: Web) => ({
+  /** Of this one; null: the first one. */
   name: web.name,
+  /** Where the form that opens another one is posted to. */
   action: inspectorHref(web, issuerPath),
   others: others(web).map(({ name, ctx: { issuer } }) => ({
     ...{ name, issuer, value: valueOf({ name }) },

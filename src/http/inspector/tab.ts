@@ -1,3 +1,5 @@
+import { csrfOf, inspectorHref, mayHere, tabs, type Tab } from "./access.ts";
+import { viewFor } from "../pages/reader.ts";
 import type { Request, Response } from "express";
 import type { RawParameters } from "../../core/authorize/parameters.ts";
 import { OperationError, problemText } from "../../core/errors.ts";
@@ -8,17 +10,44 @@ import { showClock } from "../../core/clock.ts";
 import { answerTo } from "../answer/error-answers.ts";
 import { bodyParameters, every, queryParameters, single } from "../input/params.ts";
 import { pageCommand, pageFix } from "../pages/commands.ts";
-import { viewFor } from "../pages/reader.ts";
-import type { Text } from "../pages/templates/texts.ts";
+import { formatDuration, formatNumber, type Text } from "../pages/templates/texts.ts";
+import { writerOf, type Page } from "../pages/page-writer.ts";
+import type { Renderer } from "../pages/templates/render.ts";
+import { formPageHeaders } from "../answer/security-headers.ts";
 import type { Web } from "../web.ts";
-import { csrfOf, inspectorHref, mayHere } from "./access.ts";
 import { changeNamed, commandFor, operationOf, runner, type ChangeName } from "./changes.ts";
 import { issuersView } from "./issuers.ts";
 import { proposedValues } from "./lists.ts";
-import { tabs } from "./tabs.ts";
-import type { ChangeView, NamesView, TabView } from "./views.ts";
 
 /** What the tabs have in common: their frame, their search, and what the last form did. */
+
+/** A moved clock and active faults, which every tab shows. */
+export interface BannerView {
+  /** Seconds that the clock is ahead; negative: behind. */
+  readonly offset: number;
+  readonly frozen: boolean;
+  readonly faults: number;
+}
+
+/** How far a clock is moved: "2 hours ahead". */
+export function clockWords({ plain, lang }: ReturnType<typeof writerOf>, offset: number): string {
+  const distance = formatDuration(Math.abs(offset), lang);
+  const key = offset === 0 ? "on-time" : offset > 0 ? "ahead" : "behind";
+  return plain({ key: `inspector.clock-${key}`, values: { distance } });
+}
+
+/** The sentences of the banner. */
+function bannerOf(writer: ReturnType<typeof writerOf>, banner: BannerView | null): readonly string[] {
+  if (banner === null) return [];
+  const { plain, say, lang } = writer;
+  const { offset, frozen, faults } = banner;
+  const words = clockWords(writer, offset);
+  return [
+    ...(offset === 0 ? [] : [plain({ key: "inspector.banner-clock", values: { distance: words } })]),
+    ...(frozen ? [say("inspector.banner-frozen")] : []),
+    ...(faults === 0 ? [] : [plain({ key: "inspector.banner-faults", values: { count: formatNumber(faults, lang) } })]),
+  ];
+}
 
 /** Shows a tab. @param refusal why its form was refused; null: no form was sent */
 export type ShowTab = (web: Web, req: Request, res: Response, refusal: OperationError | null) => Promise<void>;
@@ -26,7 +55,8 @@ export type ShowTab = (web: Web, req: Request, res: Response, refusal: Operation
 /** Below the inspector. */
 export const changePath = "change";
 
-function bannerFor({ ctx }: Web): TabView["banner"] {
+/** @returns null where the clock is not moved, and there is no fault */
+function bannerFor({ ctx }: Web): BannerView | null {
   const { offset, frozen } = showClock(ctx);
   const faults = ctx.faults.size;
   return offset === 0 && !frozen && faults === 0 ? null : { offset, frozen, faults };
@@ -35,23 +65,31 @@ function bannerFor({ ctx }: Web): TabView["banner"] {
 /** What the forms of the tabs ask for, without the token that is verified. */
 const typedFields = ["change", "target", "value", "username", "email", "displayName", "roles", "claims", "factors"];
 
-const typedIn = (body: RawParameters): TabView["typed"] =>
+const typedIn = (body: RawParameters): Readonly<Record<string, string>> =>
   Object.fromEntries(typedFields.map((name) => [name, every(body, name).join(" ")]));
 
-export function tabView(web: Web, req: Request, res: Response, refusal: OperationError | null): TabView {
+/** What every tab shows. */
+export type TabView = ReturnType<typeof tabView>;
+
+export function tabView(web: Web, req: Request, res: Response, refusal: OperationError | null) {
   const view = viewFor(web, req, res);
   return {
     ...view,
     banner: bannerFor(web),
+    /** Where the clock is moved and faults are removed. */
     testingHref: inspectorHref(web, tabs.testing),
     // The page that refuses a form is not at the address of its tab.
     keptQuery: refusal === null ? view.keptQuery : null,
     csrf: csrfOf(web, req),
+    /** The path of the inspector. */
     href: inspectorHref(web),
     issuer: web.ctx.issuer,
     issuers: issuersView(web),
+    /** What the last form did, and the command that does the same; null: nothing was done just now. */
     done: refusal === null ? doneIn(web, req, view.lang) : null,
+    /** The fields of the form that was refused, as they were typed; empty if none was. */
     typed: refusal === null ? {} : typedIn(bodyParameters(req)),
+    /** Why it was refused. English. */
     refused: refusal && {
       message: refusal.summary,
       problems: refusal.problems.map(problemText),
@@ -64,7 +102,9 @@ const hintLine = ({ advice, fix }: ReturnType<typeof pageFix>): string =>
   [advice, fix].filter((part) => part !== null).join(" ");
 
 /** The names that forms propose. */
-export async function namesIn({ ctx }: Web): Promise<NamesView> {
+export type NamesView = Awaited<ReturnType<typeof namesIn>>;
+
+export async function namesIn({ ctx }: Web) {
   const users = await operations["users.list"].run(ctx, { limit: proposedValues }, runner);
   const clients = await operations["clients.list"].run(ctx, {}, runner);
   return {
@@ -77,10 +117,15 @@ export async function namesIn({ ctx }: Web): Promise<NamesView> {
 export const statusFor = (web: Web, refusal: OperationError | null): number =>
   refusal === null ? 200 : answerTo(refusal, web.commandLine).status;
 
-export const changeView = (web: Web, name: ChangeName, target: string, value?: string): ChangeView => ({
+/** A form with one button. */
+export type ChangeView = ReturnType<typeof changeView>;
+
+/** @param target what the form changes: a username, a client id */
+export const changeView = (web: Web, name: ChangeName, target: string, value?: string) => ({
   kind: name,
   action: `${inspectorHref(web, changePath)}?change=${name}`,
   target,
+  /** Whether the person who looks may do it; else it is not shown. */
   allowed: mayHere(web, operationOf(name)),
   ...pageCommand(web, commandFor(name, target, value)),
 });
@@ -97,7 +142,7 @@ function laterFor({ ctx }: Web): Text {
 }
 
 /** What the last form did, according to the address. */
-function doneIn(web: Web, req: Request, lang: string): TabView["done"] {
+function doneIn(web: Web, req: Request, lang: string) {
   const query = queryParameters(req);
   const [done = "", target = "", value = "", proof = ""] = ["done", "target", "value", "proof"].map((name) =>
     single(query, name),
@@ -106,7 +151,32 @@ function doneIn(web: Web, req: Request, lang: string): TabView["done"] {
   if (change === null || !sameSecret(proof, proofOf(csrfOf(web, req), done, target, value))) return null;
   return {
     text: { key: `inspector.done-${done}`, values: { target, value: change.words?.(value, lang) ?? value } },
+    /** What a reset does with it; null: nothing. */
     later: change.isOfFixtures === true ? laterFor(web) : null,
     ...pageCommand(web, change.command(target, value)),
   };
+}
+
+/** The data for the templates of all tabs. */
+export const tabData = (writer: ReturnType<typeof writerOf>, view: TabView, tab: Tab) => ({
+  ...view,
+  banner: bannerOf(writer, view.banner),
+  tabs: Object.entries(tabs).map(([name, path]) => ({ name, href: view.href + path, current: name === tab })),
+  refusedWords: writer.say(
+    tab === "tokens" && (view.typed["change"] ?? "") === "" ? "inspector.not-checked" : "inspector.refused",
+  ),
+  doneText: view.done && [view.done.text, view.done.later ?? []].flat().map(writer.plain).join(" "),
+});
+
+/** @param content data for the template, besides the view */
+export function tabPage(
+  renderer: Renderer,
+  view: TabView,
+  tab: Tab,
+  content: (writer: ReturnType<typeof writerOf>) => object,
+  { headers = formPageHeaders, copies = false } = {},
+): Page {
+  const writer = writerOf(renderer, view);
+  const heading = { name: "inspector", state: tab, title: writer.say(`inspector.tab-${tab}`), copies };
+  return writer.page(`inspector/${tab}`, heading, { ...tabData(writer, view, tab), ...content(writer) }, headers);
 }

@@ -1,15 +1,16 @@
+import { changeView, clockWords, namesIn, statusFor, tabView, tabPage, type ShowTab } from "./tab.ts";
 import { operations } from "../../core/operations/table.ts";
 import { delayOf, errorCodeOf, hasOwnResponse, type Fault } from "../../core/controls/faults/faults.ts";
 import { expirable } from "../../core/controls/expire.ts";
 import { bodyParameters, single } from "../input/params.ts";
 import { pageCommand } from "../pages/commands.ts";
-import { sendPage } from "../pages/page-writer.ts";
+import { sendPage, type Page } from "../pages/page-writer.ts";
 import { runner } from "./changes.ts";
 import { faultCommand, faultFormWith, faultIn, faultPresets } from "./fault-form.ts";
-import { changeView, namesIn, statusFor, tabView, type ShowTab } from "./tab.ts";
-import { renderTesting } from "./testing-view.ts";
+import type { Renderer } from "../pages/templates/render.ts";
+import { formatNumber, formatTime, timeZoneHere } from "../pages/templates/texts.ts";
 
-/** The tab of the clock and the faults. */
+/** The tab of the clock and the faults, and of all else that a tester does to the server. */
 
 /** Which requests take the fault. */
 const filterOf = ({ client, user, grant_type: grantType, method }: Fault): string =>
@@ -32,7 +33,10 @@ function effectsOf(fault: Fault): readonly { readonly key: string | null; readon
   ];
 }
 
-export const showTesting: ShowTab = async (web, req, res, refusal) => {
+/** What the tab shows. */
+export type TestingView = Awaited<ReturnType<typeof testingView>>;
+
+async function testingView(...[web, req, res, refusal]: Parameters<ShowTab>) {
   const { ctx } = web;
   const clock = await operations["clock.show"].run(ctx, {}, runner);
   const faults = await operations["faults.list"].run(ctx, {}, runner);
@@ -40,7 +44,7 @@ export const showTesting: ShowTab = async (web, req, res, refusal) => {
   // What was typed stays, and a refused field is marked.
   const body = refusal === null ? {} : bodyParameters(req);
   const typed = single(body, "change") === "add-fault" ? body : null;
-  const page = renderTesting(web.renderer, {
+  return {
     ...tabView(web, req, res, refusal),
     clock,
     advance: changeView(web, "advance", "clock", "31m"),
@@ -72,6 +76,34 @@ export const showTesting: ShowTab = async (web, req, res, refusal) => {
     isOpen: typed !== null,
     ...(await namesIn(web)),
     groups: faultFormWith(typed, refusal?.problems ?? []),
+  };
+}
+
+export const renderTesting = (renderer: Renderer, view: TestingView): Page =>
+  tabPage(renderer, view, "testing", (writer) => {
+    const { lang, say, plain } = writer;
+    const { now, offset, frozen } = view.clock;
+    return {
+      nowWords: formatTime(now, lang, timeZoneHere()),
+      offsetWords: clockWords(writer, offset),
+      clockName: say("inspector.clock"),
+      faultsName: say("inspector.faults"),
+      resetName: say("inspector.reset"),
+      faults: view.faults.map(({ left, ...fault }) => ({
+        ...fault,
+        leftWords:
+          left === null
+            ? say("inspector.left-always")
+            : plain({
+                key: left === 1 ? "inspector.left-once" : "inspector.left-times",
+                values: { count: formatNumber(left, lang) },
+              }),
+      })),
+      snapshots: view.snapshots.map((one) => ({ ...one, savedWords: formatTime(one.savedAt, lang, timeZoneHere()) })),
+      moved: frozen || offset !== 0,
+    };
   });
-  sendPage(res, statusFor(web, refusal), page);
+
+export const showTesting: ShowTab = async (web, req, res, refusal) => {
+  sendPage(res, statusFor(web, refusal), renderTesting(web.renderer, await testingView(web, req, res, refusal)));
 };

@@ -1,16 +1,19 @@
+import { changeView, statusFor, tabView, tabPage, type ShowTab } from "./tab.ts";
 import { baseOf } from "../../core/endpoints.ts";
 import { lookedThrough, pageOfUsers, rolesAndGroups, userStatuses } from "../../core/login/picker.ts";
-import { editedRoles, tellingRoles } from "../../core/users/roles.ts";
+import { editedRoles, tellingRoles } from "../../core/users/users.ts";
 import type { User } from "../../store/store.ts";
 import { bodyParameters } from "../input/params.ts";
 import { pageCommand } from "../pages/commands.ts";
 import { addUser, statusNamed } from "../pages/login.ts";
-import { sendPage } from "../pages/page-writer.ts";
+import { sendPage, type Page } from "../pages/page-writer.ts";
+import type { Renderer } from "../pages/templates/render.ts";
+import { formatNumber } from "../pages/templates/texts.ts";
+import { factorsOfUsers } from "./forms.ts";
+
 import type { Web } from "../web.ts";
 import type { ChangeName } from "./changes.ts";
-import { askedOf, choice, listView, proposal, shownRows } from "./lists.ts";
-import { changeView, statusFor, tabView, type ShowTab } from "./tab.ts";
-import { renderUsers, type UsersView } from "./views.ts";
+import { listData, askedOf, choice, listView, proposal, shownRows } from "./lists.ts";
 
 /** Users: a form for each with what can be changed, and a link to sign in as one of them. */
 
@@ -23,7 +26,7 @@ const changesOf: Readonly<Record<User["status"], readonly ChangeName[]>> = {
 /** The claims without the roles, which have a field of their own. */
 const otherClaims = ({ claims: { roles: _, ...others } }: User): object => others;
 
-function rowOf(web: Web, user: User): UsersView["users"][number] {
+function rowOf(web: Web, user: User) {
   const { username, displayName, email, status } = user;
   const hint = new URLSearchParams({ login_hint: username }).toString();
   return {
@@ -41,7 +44,10 @@ function rowOf(web: Web, user: User): UsersView["users"][number] {
 
 const statuses = Object.fromEntries(userStatuses.map((one) => [one, { key: `status.${one}`, values: {} }]));
 
-export const showUsers: ShowTab = async (web, req, res, refusal) => {
+/** What the tab of the users shows. */
+export type UsersView = Awaited<ReturnType<typeof usersView>>;
+
+async function usersView(...[web, req, res, refusal]: Parameters<ShowTab>) {
   const asked = askedOf(req, bodyParameters(req), ["q", "status", "role", "group"]);
   const { q: query, ...filter } = asked.filters;
   const tab = tabView(web, req, res, refusal);
@@ -51,7 +57,7 @@ export const showUsers: ShowTab = async (web, req, res, refusal) => {
   });
   const { users, everybody } = found;
   const { roles, groups } = await rolesAndGroups(web.ctx);
-  const page = renderUsers(web.renderer, {
+  return {
     ...tab,
     ...listView(asked, { ...found, rows: users }, [
       choice(asked, ["status", "inspector.status"], statuses),
@@ -62,6 +68,19 @@ export const showUsers: ShowTab = async (web, req, res, refusal) => {
     addCommand: addUser(web),
     add: changeView(web, "add-user", "new", '{"username":"erin"}'),
     users: users.map((user) => rowOf(web, user)),
-  });
-  sendPage(res, statusFor(web, refusal), page);
+  };
+}
+
+export const renderUsers = (renderer: Renderer, view: UsersView): Page =>
+  tabPage(renderer, view, "users", (writer) => ({
+    ...listData(writer, view),
+    allFactors: factorsOfUsers,
+    beyond: view.beyond && {
+      looked: formatNumber(view.beyond.looked, writer.lang),
+      everybody: formatNumber(view.beyond.everybody, writer.lang),
+    },
+  }));
+
+export const showUsers: ShowTab = async (web, req, res, refusal) => {
+  sendPage(res, statusFor(web, refusal), renderUsers(web.renderer, await usersView(web, req, res, refusal)));
 };

@@ -1,6 +1,7 @@
 /*
  * http/oauth: the endpoints of the protocol, one file per endpoint, named as in the contract.
  */
+import { viewFor } from "../pages/reader.ts";
 import type { Request, Response } from "express";
 import { beginAuthorization } from "../../core/authorize/authorize.ts";
 import type { StepResult } from "../../core/sign-in/next-step.ts";
@@ -10,14 +11,11 @@ import { redirect } from "../answer/answer.ts";
 import { noteUnchecked } from "../answer/cleaned.ts";
 import { knownBrowser, readBrowser, setBrowserCookie, setSessionCookie } from "../input/cookies.ts";
 import { bodyParameters, clientQuery } from "../input/params.ts";
-import { viewFor } from "../pages/reader.ts";
 import type { SamlPlan, SamlStatusError } from "../../core/saml/purpose.ts";
 import { sendAssertion } from "../saml/post.ts";
 import { note, type Web } from "../web.ts";
-import { sendMessage } from "../pages/message.ts";
-import { sendPage } from "../pages/page-writer.ts";
+import { sendMessage, sendPage, renderFormPost } from "../pages/page-writer.ts";
 import { responseLocation, type AuthorizationResponse } from "../../core/sign-in/response.ts";
-import { renderFormPost } from "../pages/message.ts";
 
 type ReturnStep = Extract<StepResult["step"], { kind: "return" }>;
 

@@ -1,3 +1,4 @@
+import { viewFor } from "../pages/reader.ts";
 import type { Request, Response } from "express";
 import type { RawParameters } from "../../core/authorize/parameters.ts";
 import { authenticateClient } from "../../core/clients/authentication.ts";
@@ -9,11 +10,10 @@ import { redirect } from "../answer/answer.ts";
 import { noteRegistered, noteUnchecked } from "../answer/cleaned.ts";
 import { asGet, tooLongForGet } from "./authorize.ts";
 import { clearSessionCookie, knownBrowser, readBrowser, setBrowserCookie } from "../input/cookies.ts";
-import { requireOwnOrigin } from "../input/form-origin.ts";
+import { requireOwnOrigin } from "../input/host-check.ts";
 import { renderLogout, renderSignedOut } from "../pages/pages.ts";
 import { sendPage } from "../pages/page-writer.ts";
 import { bodyParameters, clientQuery, every, single, type UidRequest } from "../input/params.ts";
-import { viewFor } from "../pages/reader.ts";
 import { asApi } from "../route.ts";
 import { answerLogoutRequest } from "../saml/post.ts";
 import { note, noteRefusal, type Web } from "../web.ts";

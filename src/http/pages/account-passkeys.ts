@@ -1,8 +1,8 @@
 import type { Request, Response } from "express";
-import { addPasskey, removePasskey, type PasskeyChange } from "../../core/factors/own-passkeys.ts";
+import { addPasskey, removePasskey, type PasskeyChange } from "../../core/factors/passkeys.ts";
 import { redirect } from "../answer/answer.ts";
 import { readBrowser } from "../input/cookies.ts";
-import { requireOwnOrigin } from "../input/form-origin.ts";
+import { requireOwnOrigin } from "../input/host-check.ts";
 import { bodyParameters, single } from "../input/params.ts";
 import { note, type Web } from "../web.ts";
 import { accountPath, signInFirst } from "./account.ts";

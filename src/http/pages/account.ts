@@ -1,7 +1,9 @@
+import { scopeIn, viewFor } from "./reader.ts";
+import { personOf, themes, type AccountView } from "./views.ts";
 import type { Request, Response } from "express";
 import { removeApp, savePreferences, showAccount, signOut, type ConnectedApp } from "../../core/account/account.ts";
 import { clientNameOf } from "../../core/clients/clients.ts";
-import { showOwnFactors } from "../../core/factors/own-passkeys.ts";
+import { showOwnFactors } from "../../core/factors/passkeys.ts";
 import { beginSignIn } from "../../core/authorize/authorize.ts";
 import type { Needs } from "../../core/sign-in/purpose.ts";
 import { OAuthError } from "../../core/errors.ts";
@@ -9,15 +11,10 @@ import { redirect } from "../answer/answer.ts";
 import { noteUnchecked } from "../answer/cleaned.ts";
 import { takeStep } from "../oauth/authorize.ts";
 import { clearSessionCookie, knownBrowser, readBrowser, setBrowserCookie, setPreference } from "../input/cookies.ts";
-import { requireOwnOrigin } from "../input/form-origin.ts";
-import { passkeysElsewhere } from "../input/host-check.ts";
+import { requireOwnOrigin, passkeysElsewhere } from "../input/host-check.ts";
 import { renderAccount, renderAccountRevoke, renderSignedOut } from "./pages.ts";
 import { sendPage } from "./page-writer.ts";
 import { bodyParameters, queryParameters, single } from "../input/params.ts";
-import { personOf } from "./person.ts";
-import { scopeIn } from "./scope-words.ts";
-import { themes, type AccountView } from "./views.ts";
-import { viewFor } from "./reader.ts";
 import { note, type Web } from "../web.ts";
 
 /** The pages of the account: connected apps, removing their access, other sessions. */

@@ -1,9 +1,9 @@
+import { unbranded, type BrandView } from "./views.ts";
 import type { RequestHandler } from "express";
 import type { Brand } from "../../core/brand/brand.ts";
 import { sendText } from "../answer/answer.ts";
 import { assetHeaders, iconHeaders } from "../answer/security-headers.ts";
-import { HttpError } from "../answer/http-error.ts";
-import { unbranded, type BrandView } from "./views.ts";
+import { HttpError } from "../answer/error-answers.ts";
 import type { Web } from "../web.ts";
 
 /** The look of the pages by the setting `brand`. It is not in the HTML, because the pages allow no styles there (Content-Security-Policy). */

@@ -1,22 +1,77 @@
+import { requestView, scopeIn, viewFor } from "./reader.ts";
+import {
+  personOf,
+  type AppView,
+  type FieldView,
+  type LoginView,
+  type PersonView,
+  type RequestView,
+  type ScopeView,
+  type View,
+} from "./views.ts";
 import type { Response } from "express";
-import { clientLinks, clientName } from "../../core/clients/clients.ts";
+import { clientLinks, clientName, type ClientLinks } from "../../core/clients/clients.ts";
 import { consent, showConsent, type ScopeRow } from "../../core/consent/consent.ts";
 import { OAuthError } from "../../core/errors.ts";
 import { goOn } from "../../core/sign-in/next-step.ts";
 import { takeStep } from "../oauth/authorize.ts";
-import { personOf } from "./person.ts";
 import { knownBrowser, readBrowser } from "../input/cookies.ts";
-import { requireOwnOrigin } from "../input/form-origin.ts";
+import { requireOwnOrigin } from "../input/host-check.ts";
 import { hostOf, returnOf } from "./login.ts";
-import { renderConsent } from "./pages.ts";
-import { sendPage } from "./page-writer.ts";
+import { sendPage, writerOf, type Page } from "./page-writer.ts";
+import { summaryOf } from "./templates/page-content.ts";
+import type { Renderer } from "./templates/render.ts";
 import { bodyParameters, every, single, type UidRequest } from "../input/params.ts";
-import { requestView, scopeIn } from "./scope-words.ts";
-import type { ScopeRowView } from "./views.ts";
-import { viewFor } from "./reader.ts";
 import { note, type Web } from "../web.ts";
 
 /** The consent page. */
+
+interface ScopeRowView extends ScopeView {
+  /** The values that would be sent. */
+  readonly values: readonly FieldView[];
+  /** Whether it cannot be unticked. */
+  readonly locked: boolean;
+  /** Whether the user left it out before, so that it is not ticked. */
+  readonly declined: boolean;
+}
+
+export interface ConsentView
+  extends View, RequestView, ClientLinks, Pick<LoginView, "action" | "csrf" | "returnTo" | "returnsToApp"> {
+  readonly state: "default" | "incremental" | "again";
+  readonly client: AppView;
+  /** Of a client that nobody registered: the host of its metadata, and whether this request returns to this machine. */
+  readonly document: { readonly host: string; readonly loopback: boolean } | null;
+  readonly user: PersonView;
+  readonly scopes: { readonly fresh: readonly ScopeRowView[]; readonly granted: readonly ScopeRowView[] };
+  /** What is sent whatever is ticked, if no row of `openid` shows it. */
+  readonly always: readonly FieldView[];
+  /** The login page, to sign in as somebody else. */
+  readonly switchUserAction: string;
+}
+
+export function renderConsent(renderer: Renderer, view: ConsentView): Page {
+  const { page, lang, say, plain, titled, field } = writerOf(renderer, view);
+  const rows = (scopes: ConsentView["scopes"]["fresh"]) =>
+    scopes.map((scope) => {
+      const { name, title, titleLang } = titled(scope);
+      const { locked, declined, values } = scope;
+      const gives = summaryOf(values, lang, say);
+      return { name, title, titleLang, locked, checked: !declined, values: values.map(field), gives };
+    });
+  const granted = rows(view.scopes.granted);
+  const title = plain({ key: "consent.page-title", values: { client: view.client.name } });
+  return page(
+    "consent",
+    { state: view.state, title },
+    {
+      grantedTitles: granted.map(({ title }) => title).join(", "),
+      ...view,
+      notes: view.notes.map(plain),
+      always: view.always.map(field),
+      scopes: { fresh: rows(view.scopes.fresh), granted },
+    },
+  );
+}
 
 export const getConsent = (web: Web) => async (req: UidRequest, res: Response) => {
   const { renderer, ctx } = web;

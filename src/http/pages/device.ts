@@ -1,20 +1,56 @@
+import { scopeIn, viewFor } from "./reader.ts";
+import { type AppView, type ScopeView, type View } from "./views.ts";
 import type { Request, Response } from "express";
 import { devicePath } from "../../core/endpoints.ts";
 import type { Guidance } from "../../core/errors.ts";
 import { decideDevice, showDevice, typedCode } from "../../core/device/device.ts";
 import { signInFirst } from "./account.ts";
 import { readBrowser } from "../input/cookies.ts";
-import { isForeignPart, requireOwnOrigin } from "../input/form-origin.ts";
+import { isForeignPart, requireOwnOrigin } from "../input/host-check.ts";
 import { hostOf } from "./login.ts";
-import { renderDevice } from "./pages.ts";
-import { sendPage } from "./page-writer.ts";
+import { sendPage, writerOf, type Page } from "./page-writer.ts";
+import type { Renderer } from "./templates/render.ts";
+import { formatClock, timeZoneHere } from "./templates/texts.ts";
+import { formPageHeaders, plainPageHeaders } from "../answer/security-headers.ts";
 import { bodyParameters, queryParameters, single } from "../input/params.ts";
-import { scopeIn } from "./scope-words.ts";
-import type { DeviceView, View } from "./views.ts";
-import { viewFor } from "./reader.ts";
 import { note, noteRefusal, type Web } from "../web.ts";
 
 /** The page for the user of a device (RFC 8628 3.3). The endpoint for the device is in `oauth/token.ts`. */
+
+/** The page for the user of a device. */
+export interface DeviceView extends View {
+  readonly state: "enter" | "invalid" | "expired" | "used" | "confirm" | "done" | "denied";
+  readonly action: string;
+  readonly csrf: string;
+  /** What was typed before. */
+  readonly typed: string;
+  /** State confirm: the code as the device shows it, and until when it can be answered (ISO 8601). */
+  readonly userCode: string;
+  readonly usableUntil: string | null;
+  readonly client: AppView | null;
+  /** Of a client that nobody registered: the host of its metadata; else null. */
+  readonly documentHost: string | null;
+  readonly scopes: readonly ScopeView[];
+  readonly username: string;
+}
+
+export function renderDevice(renderer: Renderer, view: DeviceView): Page {
+  const { page, lang, say, titled } = writerOf(renderer, view);
+  const { state, usableUntil } = view;
+  const failed = state === "invalid" || state === "expired" || state === "used";
+  const answered = state === "done" || state === "denied";
+  return page(
+    "device",
+    { state, title: say(answered ? `device.title-${state}` : "device.title"), failed },
+    {
+      ...view,
+      message: failed || answered ? say(`device.${state}`) : null,
+      usableUntilWords: usableUntil === null ? null : formatClock(usableUntil, lang, timeZoneHere()),
+      scopes: view.scopes.map(titled),
+    },
+    answered ? plainPageHeaders : formPageHeaders,
+  );
+}
 
 export const getDevice = (web: Web) => async (req: Request, res: Response) => {
   // Only a code that the user typed, or that is in a link the user followed, counts as a guess.

@@ -1,5 +1,5 @@
-import type { Mismatch } from "../../core/errors.ts";
 import type { AppView, View } from "./views.ts";
+import type { Mismatch } from "../../core/errors.ts";
 
 /** A sign-in or a consent that cannot go on: the page says how to start again. */
 export interface EndedView extends View {

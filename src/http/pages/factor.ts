@@ -1,19 +1,54 @@
+import { requestView, viewFor } from "./reader.ts";
+import { personOf, type PersonView, type AppView, type RequestView, type View } from "./views.ts";
 import type { Response } from "express";
 import type { Guidance } from "../../core/errors.ts";
-import { giveFactor, showFactor } from "../../core/factors/factor.ts";
+import { giveFactor, showFactor, type FactorPage } from "../../core/factors/factor.ts";
 import { goOn } from "../../core/sign-in/next-step.ts";
 import { takeStep } from "../oauth/authorize.ts";
 import { knownBrowser, readBrowser } from "../input/cookies.ts";
-import { requireOwnOrigin } from "../input/form-origin.ts";
-import { passkeysElsewhere } from "../input/host-check.ts";
+import { requireOwnOrigin, passkeysElsewhere } from "../input/host-check.ts";
 import { bodyParameters, queryParameters, single, type UidRequest } from "../input/params.ts";
 import { note, noteRefusal, type Web } from "../web.ts";
-import { sendPage } from "./page-writer.ts";
-import { renderFactor } from "./factor-view.ts";
+import { sendPage, writerOf, type Page } from "./page-writer.ts";
 import { accountPath } from "./account.ts";
-import { personOf } from "./person.ts";
-import { viewFor } from "./reader.ts";
-import { requestView } from "./scope-words.ts";
+import { formPageHeaders, passkeyPageHeaders } from "../answer/security-headers.ts";
+import { passkeyScript, type Renderer } from "./templates/render.ts";
+import { formatDuration } from "./templates/texts.ts";
+
+/** What the page `factor` shows, and its HTML. */
+export interface FactorView
+  extends View, RequestView, Pick<FactorPage, "asked" | "instead" | "code" | "button" | "insecure"> {
+  readonly state: "otp" | "passkey" | "error-otp" | "error-passkey";
+  readonly action: string;
+  readonly csrf: string;
+  readonly client: AppView | null;
+  readonly user: PersonView;
+  /** What the script asks the authenticator for, as JSON; null: no passkey can be used. */
+  readonly options: string | null;
+  readonly insteadHref: string | null;
+  /** The address at which passkeys work, if this page is at another one. */
+  readonly elsewhere: string | null;
+  /** The page to go back to; null: the form cancels, and the browser goes back to the app. */
+  readonly cancelHref: string | null;
+}
+
+export function renderFactor(renderer: Renderer, view: FactorView): Page {
+  const { page, lang, say, plain } = writerOf(renderer, view);
+  const { state, code, asked } = view;
+  return page(
+    "factor",
+    { state, title: say(`factor.title-${asked}`), failed: state.startsWith("error-") },
+    {
+      ...view,
+      notes: view.notes.map(plain),
+      code: code?.code ?? null,
+      validFor: code?.code == null ? null : formatDuration(code.expiresIn, lang),
+      wait: code === null || code.code !== null ? null : formatDuration(code.wait, lang),
+      script: view.options === null ? null : passkeyScript(renderer, view.base),
+    },
+    view.options === null ? formPageHeaders : passkeyPageHeaders,
+  );
+}
 
 /** The page that asks for a one-time code or a passkey. */
 

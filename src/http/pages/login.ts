@@ -1,3 +1,5 @@
+import { requestView, viewFor } from "./reader.ts";
+import { personOf, pickerPageSize, type LoginView, type PickerView } from "./views.ts";
 import type { Response } from "express";
 import type { User } from "../../store/store.ts";
 import { devicePath } from "../../core/endpoints.ts";
@@ -6,16 +8,12 @@ import { barredState, login, showLogin, type LoginPage, type LoginResult } from 
 import { fold, lookedThrough, pageOfUsers, userStatuses } from "../../core/login/picker.ts";
 import { takeStep } from "../oauth/authorize.ts";
 import { inspectCommand, pageCommand, pageFix } from "./commands.ts";
-import { personOf } from "./person.ts";
 import { knownBrowser, readBrowser } from "../input/cookies.ts";
-import { requireOwnOrigin } from "../input/form-origin.ts";
+import { requireOwnOrigin } from "../input/host-check.ts";
 import { renderLogin } from "./pages.ts";
 import { sendPage } from "./page-writer.ts";
 import { bodyParameters, queryParameters, single, type UidRequest } from "../input/params.ts";
 import type { RawParameters } from "../../core/authorize/parameters.ts";
-import { requestView } from "./scope-words.ts";
-import { pickerPageSize, type LoginView, type PickerView } from "./views.ts";
-import { viewFor } from "./reader.ts";
 import { note, noteRefusal, type Web } from "../web.ts";
 
 /** The login page. */

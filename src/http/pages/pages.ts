@@ -2,33 +2,81 @@
  * http/pages: the pages for people. A handler (login.ts, consent.ts, …) makes a view (views.ts); pages.ts turns it into the values of its
  * template; render.ts renders with Eta, in the words of texts.ts.
  */
-import { inQuotes } from "../../core/errors.ts";
-import { compare } from "./comparison.ts";
+import {
+  pickerPageSize,
+  themes,
+  type AccountRevokeView,
+  type AccountView,
+  type LoginView,
+  type LogoutView,
+  type PickerView,
+  type SignedOutView,
+} from "./views.ts";
+import { inQuotes, type Mismatch } from "../../core/errors.ts";
 import { writerOf, type Page } from "./page-writer.ts";
-import { summaryOf } from "./templates/field-words.ts";
 import { passkeyScript, type Renderer } from "./templates/render.ts";
 import { formPageHeaders, passkeyPageHeaders, plainPageHeaders } from "../answer/security-headers.ts";
 import {
-  formatClock,
   formatDuration,
   formatNumber,
   formatMoment,
   formatTime,
   nameOfLanguage,
   timeZoneHere,
+  type Text,
 } from "./templates/texts.ts";
-import type {
-  AccountRevokeView,
-  AccountView,
-  DeviceView,
-  LoginView,
-  LogoutView,
-  ConsentView,
-  PickerView,
-  SignedOutView,
-} from "./views.ts";
 import type { EndedView, ErrorView } from "./error-views.ts";
-import { pickerPageSize, themes } from "./views.ts";
+
+/** A text in three parts, of which the middle one differs from the text it was compared with. */
+interface Parts {
+  readonly before: string;
+  readonly differs: string;
+  readonly after: string;
+}
+
+/** What two texts share at both ends, and what differs between. */
+function difference(left: string, right: string): { readonly left: Parts; readonly right: Parts } {
+  const shorter = Math.min(left.length, right.length);
+  let start = 0;
+  while (start < shorter && left[start] === right[start]) start += 1;
+  let end = 0;
+  while (end < shorter - start && left.at(-1 - end) === right.at(-1 - end)) end += 1;
+  const parts = (text: string): Parts => ({
+    before: text.slice(0, start),
+    differs: text.slice(start, text.length - end),
+    after: text.slice(text.length - end),
+  });
+  return { left: parts(left), right: parts(right) };
+}
+
+const size = ({ left, right }: ReturnType<typeof difference>): number => left.differs.length + right.differs.length;
+
+interface Comparison {
+  readonly parameter: string;
+  readonly sent: Parts;
+  readonly registered: readonly Parts[];
+  /** The difference to the nearest one in words; null with nothing to compare. */
+  readonly words: string | null;
+}
+
+/** What was sent beside what would have passed, the nearest first, each with the part that differs. */
+function compare({ parameter, sent, registered }: Mismatch, say: (text: Text) => string): Comparison {
+  const pairs = registered
+    .map((candidate) => difference(sent, candidate))
+    .toSorted((one, other) => size(one) - size(other));
+  const nearest = pairs[0];
+  if (nearest === undefined) {
+    return { parameter, sent: { before: sent, differs: "", after: "" }, registered: [], words: null };
+  }
+  const values = { sent: nearest.left.differs, registered: nearest.right.differs };
+  const key = values.sent === "" ? "only-registered" : values.registered === "" ? "only-sent" : "both";
+  return {
+    parameter,
+    sent: nearest.left,
+    registered: pairs.map(({ right }) => right),
+    words: say({ key: `error.${key}`, values }),
+  };
+}
 
 /** One function for each page, from a view to HTML. All words are in `templates/locales/`, all markup is in `templates/`. */
 
@@ -119,30 +167,6 @@ export function renderEnded(renderer: Renderer, view: EndedView): Page {
   );
 }
 
-export function renderConsent(renderer: Renderer, view: ConsentView): Page {
-  const { page, lang, say, plain, titled, field } = writerOf(renderer, view);
-  const rows = (scopes: ConsentView["scopes"]["fresh"]) =>
-    scopes.map((scope) => {
-      const { name, title, titleLang } = titled(scope);
-      const { locked, declined, values } = scope;
-      const gives = summaryOf(values, lang, say);
-      return { name, title, titleLang, locked, checked: !declined, values: values.map(field), gives };
-    });
-  const granted = rows(view.scopes.granted);
-  const title = plain({ key: "consent.page-title", values: { client: view.client.name } });
-  return page(
-    "consent",
-    { state: view.state, title },
-    {
-      grantedTitles: granted.map(({ title }) => title).join(", "),
-      ...view,
-      notes: view.notes.map(plain),
-      always: view.always.map(field),
-      scopes: { fresh: rows(view.scopes.fresh), granted },
-    },
-  );
-}
-
 /** @param timeZone an IANA name */
 export function renderAccount(renderer: Renderer, view: AccountView, timeZone = timeZoneHere()): Page {
   const { page, lang, say, titled, field } = writerOf(renderer, view);
@@ -180,24 +204,6 @@ export function renderAccountRevoke(renderer: Renderer, view: AccountRevokeView)
   const scopes = view.scopes.map(titled);
   const outlived = view.outlivedBy === null ? null : formatDuration(view.outlivedBy, lang);
   return page("account-revoke", { name: "account", state: "revoke", title }, { ...view, scopes, outlived });
-}
-
-export function renderDevice(renderer: Renderer, view: DeviceView): Page {
-  const { page, lang, say, titled } = writerOf(renderer, view);
-  const { state, usableUntil } = view;
-  const failed = state === "invalid" || state === "expired" || state === "used";
-  const answered = state === "done" || state === "denied";
-  return page(
-    "device",
-    { state, title: say(answered ? `device.title-${state}` : "device.title"), failed },
-    {
-      ...view,
-      message: failed || answered ? say(`device.${state}`) : null,
-      usableUntilWords: usableUntil === null ? null : formatClock(usableUntil, lang, timeZoneHere()),
-      scopes: view.scopes.map(titled),
-    },
-    answered ? plainPageHeaders : formPageHeaders,
-  );
 }
 
 export function renderLogout(renderer: Renderer, view: LogoutView): Page {

@@ -1,3 +1,6 @@
+import type { NamedScope } from "../../core/consent/consent.ts";
+import type { RequestNote, RequestSummary } from "../../core/sign-in/purpose.ts";
+import { themes, type RequestView, type ScopeView, type Theme, type View } from "./views.ts";
 import type { Request, Response } from "express";
 import { authorizeParameters, type RawParameters } from "../../core/authorize/parameters.ts";
 import { logoutParameters } from "../../core/logout/logout.ts";
@@ -8,7 +11,6 @@ import { readPreference, setPreference } from "../input/cookies.ts";
 import { queryParameters } from "../input/params.ts";
 import { routeOf, type RouteName } from "../route.ts";
 import { brandView } from "./brand.ts";
-import { themes, type Theme, type View } from "./views.ts";
 import { notesOf, type Web } from "../web.ts";
 
 /** The language and the theme for the person who reads a page. */
@@ -96,3 +98,28 @@ export function viewFor(web: Web, req: Request, res: Response, reader: Reader = 
     keptQuery: req.method === "GET" || req.method === "HEAD" ? keptOf(web, query, res) : null,
   };
 }
+
+/** The words that a fixture gives a scope: in the language of the page, else in English, else in the first language. */
+export const scopeIn =
+  (pageLang: string) =>
+  ({ name, description }: NamedScope): ScopeView => {
+    const words = description ?? {};
+    const lang = pageLang.slice(0, 2);
+    const found = [lang, "en", ...Object.keys(words)].find((code) => Object.hasOwn(words, code));
+    return {
+      name,
+      title: found === undefined ? null : (words[found] ?? null),
+      titleLang: found === lang ? undefined : found,
+    };
+  };
+
+const noteText = (note: RequestNote): RequestView["notes"][number] => ({
+  key: `note.${note.kind}`,
+  values: note.kind === "unknown-scopes" ? { scopes: note.scopes.join(" ") } : {},
+});
+
+/** The request at the foot of login and consent. */
+export const requestView = ({ details, notes }: RequestSummary): RequestView => ({
+  details,
+  notes: notes.map(noteText),
+});

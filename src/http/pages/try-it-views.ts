@@ -1,7 +1,7 @@
+import type { FieldView, View } from "./views.ts";
 import { formPageHeaders, plainPageHeaders } from "../answer/security-headers.ts";
 import { writerOf, type Page } from "./page-writer.ts";
 import type { Renderer } from "./templates/render.ts";
-import type { FieldView, View } from "./views.ts";
 
 /** The start page, and the pages on which a sign-in by "Try it" ends. */
 

@@ -1,3 +1,4 @@
+import { viewFor } from "./reader.ts";
 import type { Request, Response } from "express";
 import { leavesOf } from "../../core/consent/consent.ts";
 import { tryItClientId } from "../../core/identifiers.ts";
@@ -18,15 +19,13 @@ import {
 import type { DecodedToken } from "../../core/tokens/read/decode.ts";
 import { exactJson } from "../../text/json.ts";
 import { redirect } from "../answer/answer.ts";
-import { answerTo, errorBody } from "../answer/error-answers.ts";
-import { HttpError } from "../answer/http-error.ts";
+import { answerTo, errorBody, HttpError } from "../answer/error-answers.ts";
 import { knownBrowser, readBrowser, readTryItCookie, setBrowserCookie, setTryItCookie } from "../input/cookies.ts";
-import { requireOwnOrigin } from "../input/form-origin.ts";
+import { requireOwnOrigin } from "../input/host-check.ts";
 import { bodyParameters, queryParameters, single } from "../input/params.ts";
 import { issuerUrl, note, noteRefusal, type Web } from "../web.ts";
 import { loginCommand, pageCommand } from "./commands.ts";
 import { sendPage } from "./page-writer.ts";
-import { viewFor } from "./reader.ts";
 import { renderHome, renderTryIt, renderTryItFailed, type TryItFailedView, type TryItView } from "./try-it-views.ts";
 
 /** The start page, and "Try it": the built-in app that signs in from there (the setting `try_it`). */

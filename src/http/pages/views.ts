@@ -1,5 +1,7 @@
 import type { ClientLinks } from "../../core/clients/clients.ts";
-import type { PersonView } from "./person.ts";
+import { colorsOf, initialsOf } from "../../core/scopes/avatar.ts";
+import { badgesOf } from "../../core/users/users.ts";
+import type { User } from "../../store/store.ts";
 import type { Text } from "./templates/texts.ts";
 
 /**
@@ -126,29 +128,6 @@ export interface ScopeView {
   readonly titleLang?: string | undefined;
 }
 
-export interface ScopeRowView extends ScopeView {
-  /** The values that would be sent. */
-  readonly values: readonly FieldView[];
-  /** Whether it cannot be unticked. */
-  readonly locked: boolean;
-  /** Whether the user left it out before, so that it is not ticked. */
-  readonly declined: boolean;
-}
-
-export interface ConsentView
-  extends View, RequestView, ClientLinks, Pick<LoginView, "action" | "csrf" | "returnTo" | "returnsToApp"> {
-  readonly state: "default" | "incremental" | "again";
-  readonly client: AppView;
-  /** Of a client that nobody registered: the host of its metadata, and whether this request returns to this machine. */
-  readonly document: { readonly host: string; readonly loopback: boolean } | null;
-  readonly user: PersonView;
-  readonly scopes: { readonly fresh: readonly ScopeRowView[]; readonly granted: readonly ScopeRowView[] };
-  /** What is sent whatever is ticked, if no row of `openid` shows it. */
-  readonly always: readonly FieldView[];
-  /** The login page, to sign in as somebody else. */
-  readonly switchUserAction: string;
-}
-
 export interface AccountView extends View {
   readonly csrf: string;
   readonly user: PersonView;
@@ -208,23 +187,6 @@ export interface AccountRevokeView extends View {
   readonly scopes: readonly ScopeView[];
 }
 
-/** The page for the user of a device. */
-export interface DeviceView extends View {
-  readonly state: "enter" | "invalid" | "expired" | "used" | "confirm" | "done" | "denied";
-  readonly action: string;
-  readonly csrf: string;
-  /** What was typed before. */
-  readonly typed: string;
-  /** State confirm: the code as the device shows it, and until when it can be answered (ISO 8601). */
-  readonly userCode: string;
-  readonly usableUntil: string | null;
-  readonly client: AppView | null;
-  /** Of a client that nobody registered: the host of its metadata; else null. */
-  readonly documentHost: string | null;
-  readonly scopes: readonly ScopeView[];
-  readonly username: string;
-}
-
 /** Asks whether to sign out. */
 export interface LogoutView extends View {
   readonly action: string;
@@ -247,4 +209,29 @@ export interface SignedOutView extends View {
   readonly signInHref: string;
   /** Service providers that are not told. */
   readonly others?: readonly string[];
+}
+
+/** A circle with somebody's initials, as an SVG: colors are presentation attributes, which the content security policy allows. */
+const avatarOf = (name: string, color: string) => ({ ...colorsOf(color), initials: initialsOf(name) });
+
+/** What pages show about a user. */
+export type PersonView = ReturnType<typeof personOf>;
+
+export function personOf(
+  user: Pick<User, "username" | "displayName" | "email" | "status" | "avatar" | "claims" | "note">,
+) {
+  const { username, displayName, email, status } = user;
+  const { color } = user.avatar;
+  return {
+    username,
+    displayName,
+    /** Empty: none. */
+    email: email ?? "",
+    status,
+    /** `avatar.color` as the record has it. */
+    color,
+    avatar: avatarOf(displayName, color),
+    /** The roles, else the note. */
+    badges: badgesOf(user),
+  };
 }

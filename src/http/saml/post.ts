@@ -1,3 +1,4 @@
+import { viewFor } from "../pages/reader.ts";
 import type { Request, Response } from "express";
 import { baseOf } from "../../core/endpoints.ts";
 import type { SignedOut } from "../../core/logout/logout.ts";
@@ -5,10 +6,9 @@ import type { Brought } from "../../core/saml/message.ts";
 import { SamlStatusError, type SamlPlan } from "../../core/saml/purpose.ts";
 import type { SamlPost } from "../../core/saml/response.ts";
 import { redirect } from "../answer/answer.ts";
-import { sendPage } from "../pages/page-writer.ts";
-import { viewFor } from "../pages/reader.ts";
+import { sendPage, renderSamlPost } from "../pages/page-writer.ts";
 import { note, notesOf, type Web } from "../web.ts";
-import { renderSamlPost } from "../pages/message.ts";
+import { bodyParameters, queryParameters } from "../input/params.ts";
 
 /** Messages that the browser posts to a service provider, and what the ledger keeps of messages. */
 
@@ -25,7 +25,7 @@ export async function noteMessage(
   name: string,
   brought: Brought | { readonly xml: string },
 ): Promise<void> {
-  const { messageParts } = await import("../../core/saml/shown.ts");
+  const { messageParts } = await import("../../core/saml/message.ts");
   const parts = messageParts(brought);
   if (parts !== null) note(res, { saml: { ...notesOf(res).saml, [name]: parts } });
 }
@@ -98,4 +98,24 @@ export async function answerLogoutRequest(web: Web, req: Request, res: Response,
   const others = outcome.others.map((name) => name(shown.lang));
   sendPage(res, 200, renderSamlPost(web.renderer, { ...shown, action, parameters, others }));
   return true;
+}
+
+const text = (value: unknown): string | undefined => (typeof value === "string" ? value : undefined);
+
+/** Whose message a request brings, before anything is checked; null: that cannot be read, which the endpoint then says. */
+export async function senderOf({ ctx }: Web, req: Request): Promise<string | null> {
+  const isPost = req.method === "POST";
+  const parameters = isPost ? bodyParameters(req) : queryParameters(req);
+  const started = text(parameters["sp"]);
+  if (started !== undefined) return started;
+  const { openMessage } = await import("../../core/saml/message.ts");
+  const { keptSender } = await import("../../core/saml/begin.ts");
+  const kept = text(parameters["kept"]);
+  if (kept !== undefined) return keptSender(ctx, kept);
+  try {
+    const brought = { binding: isPost ? "post" : "redirect", message: text(parameters["SAMLRequest"]) } as const;
+    return openMessage(brought, ["AuthnRequest", "LogoutRequest"]).entityId;
+  } catch {
+    return null;
+  }
 }

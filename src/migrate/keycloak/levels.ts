@@ -1,4 +1,4 @@
-import { singleFactor } from "../../core/step-up/names.ts";
+import { singleFactor } from "../../core/step-up/proofs.ts";
 import { isObject } from "../../text/json.ts";
 import { leave, numberOf, textOf, unusable, type Carried, type Draft } from "../draft.ts";
 import type { Entry } from "../entry.ts";

@@ -12,9 +12,8 @@ import { open, readFile, unlink, type FileHandle } from "node:fs/promises";
 import { dirname } from "node:path";
 import { replaceFile, syncFolder } from "../../files/durable-file.ts";
 import { codeOf, describeFault } from "../../files/fault.ts";
-import { OvertakenError, type Journal, type Operation, type JournalPlace } from "../journal.ts";
+import { OvertakenError, isOperation, type Journal, type Operation, type JournalPlace } from "../journal.ts";
 import { DataFileError, StorageError } from "../store.ts";
-import { isOperation } from "../load.ts";
 import { durableCollections } from "../table.ts";
 
 const newline = 0x0a;

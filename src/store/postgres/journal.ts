@@ -1,15 +1,170 @@
+import { randomUUID } from "node:crypto";
+import {
+  OvertakenError,
+  isOperation,
+  type Journal,
+  type JournalEntry,
+  type Missed,
+  type JournalPlace,
+  type Records,
+} from "../journal.ts";
+import { StorageError, DataFileError, type CollectionName } from "../store.ts";
+import type { Database, Query } from "./database.ts";
+import { newerSchema, schemaVersion } from "./schema.ts";
+import { allCollections, type AnyRecord } from "../table.ts";
+
+/**
+ * A snapshot: all records as they were behind one entry of the journal, in parts. It saves a start from reading the whole journal, and lets
+ * older entries go.
+ */
+
+/** Parts have about this many characters, and so many are read at once. */
+const partLength = 512 * 1024;
+const partsAtOnce = 8;
+
+/** "idq": the advisory lock of whoever writes the snapshot of an issuer. */
+const lock = 0x696471;
+
+type Row = Readonly<Record<string, unknown>>;
+
+const refuse = (location: string, what: string): DataFileError =>
+  new DataFileError(
+    `${location} holds something that is not idp's: ${what}`,
+    location,
+    "It was not changed. Use the idp that wrote it, or another database.",
+  );
+
+function parse(text: unknown): unknown {
+  try {
+    return JSON.parse(String(text));
+  } catch {
+    return undefined;
+  }
+}
+
+/** @throws {DataFileError} it is not an entry */
+function entryIn(row: Row, location: string): JournalEntry {
+  const entry = parse(row["entry"]);
+  if (Array.isArray(entry) && entry.every((one) => isOperation(one, allCollections))) return entry;
+  throw refuse(location, `entry ${String(row["seq"])} of the journal`);
+}
+
+/** A part: some records of one collection. */
+type Part = readonly [CollectionName, readonly AnyRecord[]];
+
+function* partsOf(records: Records): Generator<string, void> {
+  for (const name of allCollections) {
+    let texts: string[] = [];
+    let length = 0;
+    const part = (): string => `["${name}",[${texts.join(",")}]]`;
+    for (const record of records[name] ?? []) {
+      const text = JSON.stringify(record);
+      texts.push(text);
+      length += text.length;
+      if (length < partLength) continue;
+      yield part();
+      texts = [];
+      length = 0;
+    }
+    if (texts.length > 0) yield part();
+  }
+}
+
+async function readParts(query: Query, issuer: string, seq: number, location: string): Promise<Records> {
+  const records: Partial<Record<CollectionName, AnyRecord[]>> = {};
+  const text = `select part, content from idp_snapshots where issuer = $1 and seq = $2 and part >= $3 order by part limit ${partsAtOnce}`;
+  for (let next = 0; ; next += partsAtOnce) {
+    const rows = await query(text, [issuer, seq, next]);
+    for (const row of rows) {
+      const part = parse(row["content"]);
+      if (!Array.isArray(part) || !allCollections.includes(part[0] as CollectionName) || !Array.isArray(part[1]))
+        throw refuse(location, `part ${String(row["part"])} of a snapshot`);
+      const [name, some] = part as unknown as Part;
+      const all = (records[name] ??= []);
+      for (const record of some) all.push(record);
+    }
+    if (rows.length < partsAtOnce) return records;
+  }
+}
+
+/** Reads the snapshot and the entries after it. @throws {StorageError} the issuer was removed @throws {DataFileError} */
+function loadAll(database: Database, issuer: string): Promise<Missed> {
+  return database.transaction("begin isolation level repeatable read read only", async (query) => {
+    const [schema] = await query("select max(version) as version from idp_schema");
+    if (Number(schema?.["version"]) > schemaVersion) throw newerSchema(database.location, Number(schema?.["version"]));
+    const [head] = await query("select head, head_id, snapshot from idp_issuers where name = $1", [issuer]);
+    if (head === undefined) throw new StorageError(`the issuer ${issuer} was removed`);
+    const snapshot = Number(head["snapshot"]);
+    const records = await readParts(query, issuer, snapshot, database.location);
+    const rows = await query("select seq, entry from idp_journal where issuer = $1 and seq > $2 order by seq", [
+      issuer,
+      snapshot,
+    ]);
+    const place = { seq: Number(head["head"]), id: String(head["head_id"]) };
+    if (rows.length !== place.seq - snapshot) throw refuse(database.location, "the journal has a gap");
+    return { records, entries: rows.map((row) => entryIn(row, database.location)), place };
+  });
+}
+
+/** The journal is worth a snapshot when it is longer than this and than the last snapshot: so snapshots at most double the cost of a change. */
+export const worthIt = 1024 * 1024;
+
+/** Whether the journal has grown enough since the last snapshot, whoever made that. */
+export async function isDue(database: Database, issuer: string): Promise<boolean> {
+  const { rows } = await database.query(
+    `select
+       (select coalesce(sum(octet_length(content)), 0) from idp_snapshots where issuer = $1) as snapshot,
+       (select coalesce(sum(octet_length(entry)), 0) from idp_journal
+        where issuer = $1 and seq > (select snapshot from idp_issuers where name = $1)) as journal`,
+    [issuer],
+  );
+  return Number(rows[0]?.["journal"]) > Math.max(worthIt, Number(rows[0]?.["snapshot"]));
+}
+
+/**
+ * Writes a snapshot in place of the last one. Entries that the last one held go: what came after it stays, so that instances that are a little
+ * behind need not read everything again. Of several instances one does it.
+ */
+export function saveCheckpoint(
+  database: Database,
+  issuer: string,
+  { records, place }: { readonly records: Records; readonly place: JournalPlace },
+): Promise<void> {
+  return database.transaction("begin", async (query) => {
+    const [free] = await query(
+      `select pg_try_advisory_xact_lock(${lock}, hashtext($1)) as taken, (select max(version) from idp_schema) as version`,
+      [issuer],
+    );
+    if (free?.["taken"] !== true || Number(free["version"]) > schemaVersion) return;
+    // Locked against its removal, not against appends. The place must be one of this journal, and beyond the last snapshot.
+    const [last] = await query(
+      `select i.snapshot from idp_issuers i join idp_journal j on j.issuer = i.name
+       where i.name = $1 and j.seq = $2 and j.id = $3 and i.snapshot < $2 for key share of i`,
+      [issuer, place.seq, place.id],
+    );
+    if (last === undefined) return;
+    let part = 0;
+    for (const content of partsOf(records)) {
+      await query("insert into idp_snapshots (issuer, seq, part, content) values ($1, $2, $3, $4)", [
+        issuer,
+        place.seq,
+        part++,
+        content,
+      ]);
+    }
+    await query("delete from idp_snapshots where issuer = $1 and seq <> $2", [issuer, place.seq]);
+    await query("delete from idp_journal where issuer = $1 and seq < $2", [issuer, last["snapshot"]]);
+    // Last, since appends wait for this row from now on until the transaction ends.
+    await query("update idp_issuers set snapshot = $2 where name = $1", [issuer, place.seq]);
+  });
+}
+
 /**
  * The journal as a table. The row of its issuer says where it ends. An append moves that end on from the place that the writer knows, in one
  * statement: whoever comes later finds another end, and has lost. (The primary key alone could not tell: an entry that a snapshot made
  * superfluous is gone, and its number looks free.) Each statement also looks at the version of the tables, because a newer idp may change them while this
  * one runs.
  */
-import { randomUUID } from "node:crypto";
-import { OvertakenError, type Journal, type JournalEntry, type Missed, type JournalPlace } from "../journal.ts";
-import { StorageError } from "../store.ts";
-import type { Database } from "./database.ts";
-import { newerSchema, schemaVersion } from "./schema.ts";
-import { entryIn, loadAll } from "./checkpoint.ts";
 
 const appendEntry = `
 with moved as (

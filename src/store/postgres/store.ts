@@ -1,7 +1,7 @@
 /*
- * store/postgres: the adapter with a database that several processes share. issuer-stores.ts has the issuers of a database, database.ts sends
- * statements, schema.ts makes the tables, and looks at them for `idp status` and `idp doctor`; journal.ts is the journal, request-log.ts has the requests,
- * and checkpoint.ts writes a checkpoint, so that nobody reads all of it.
+ * store/postgres: the adapter with a database that several processes share. store.ts has the issuers of a database, database.ts sends
+ * statements, schema.ts makes the tables, and looks at them for `idp status` and `idp doctor`; journal.ts is the journal with its checkpoints, so that
+ * nobody reads all of it; request-log.ts has the requests.
  */
 /**
  * The records of an issuer in memory, as in the other stores, and a journal in PostgreSQL that all instances append to. Every collection is in it,
@@ -16,11 +16,14 @@
 import { createCommitQueue, nowhere } from "../commit-queue.ts";
 import { createEngine } from "../engine.ts";
 import type { Missed, JournalPlace } from "../journal.ts";
-import { DataFileError, StorageError, type Store, type StoreClock } from "../store.ts";
-import { type Database, away, timeoutMs, within } from "./database.ts";
-import { createJournal, openJournal } from "./journal.ts";
+import { DataFileError, StorageError, UnreachableError, type Store, type StoreClock } from "../store.ts";
+import { away, timeoutMs, within, nameOfServers, openDatabase, type Database } from "./database.ts";
+import { createJournal, openJournal, isDue, saveCheckpoint, worthIt } from "./journal.ts";
 import { openRequestLog } from "./request-log.ts";
-import { isDue, saveCheckpoint, worthIt } from "./checkpoint.ts";
+import { randomUUID } from "node:crypto";
+import type { FolderOptions } from "../json/issuer-stores.ts";
+import type { IssuerStores } from "../issuer-stores.ts";
+import { compareClocks, newerSchema, prepareSchema, schemaVersion } from "./schema.ts";
 
 /**
  * Opens the records of an issuer, and makes its journal if there is none.
@@ -28,7 +31,7 @@ import { isDue, saveCheckpoint, worthIt } from "./checkpoint.ts";
  * @throws {DataFileError} what is there is not idp's
  * @throws {StorageError}
  */
-export async function openPostgresStore(
+async function openPostgresStore(
   database: Database,
   issuer: string,
   { now, passed, log }: StoreClock & { readonly log: (note: string) => void },
@@ -121,5 +124,55 @@ function createCatchUp(takeIn: () => Promise<void>): () => Promise<void> {
     running = begun.catch(() => undefined);
     next = within(timeoutMs, begun, away);
     return next;
+  };
+}
+
+/** The stores of a database: the rows of each issuer have its name. Other instances use them at the same time, so there is no lock. */
+
+interface PostgresOptions extends Pick<FolderOptions, "kind" | "log"> {
+  /** `postgres://USER@HOST/DB`; where it has no password, `PGPASSWORD` or `~/.pgpass` has. */
+  readonly url: string;
+}
+
+/** The name of the first issuer. No other can have it: names have no slash. */
+const firstIssuer = "/";
+
+/**
+ * @throws {UnreachableError} the database cannot be reached, or refuses the login
+ * @throws {DataFileError} a newer idp made its tables
+ * @throws {ClockError} its clock and that of this machine differ
+ * @throws {StorageError} it refuses to make the tables
+ */
+export async function openPostgresStores({ url, log, kind }: PostgresOptions): Promise<IssuerStores> {
+  const database = openDatabase(url, log, kind === "server" ? nameOfServers + randomUUID() : undefined);
+  try {
+    await compareClocks(database, Date.now);
+    await prepareSchema(database, log);
+  } catch (error) {
+    await database.close();
+    if (!(error instanceof StorageError && error.away)) throw error;
+    throw new UnreachableError(`${database.location}: ${error.message}`, { cause: error.cause });
+  }
+  return {
+    async names() {
+      const { rows } = await database.query("select name from idp_issuers where name <> $1", [firstIssuer]);
+      return rows.map((row) => String(row["name"]));
+    },
+    claim: (name) => createJournal(database, name),
+    confirm: () => Promise.resolve(),
+    open: (name, clock) => openPostgresStore(database, name ?? firstIssuer, { ...clock, log }),
+    remove: (name) =>
+      database.transaction("begin", async (query) => {
+        const [schema] = await query("select max(version) as version from idp_schema");
+        const version = Number(schema?.["version"]);
+        if (version > schemaVersion) throw newerSchema(database.location, version);
+        await query("delete from idp_issuers where name = $1", [name]);
+        await query("delete from idp_journal where issuer = $1", [name]);
+        await query("delete from idp_snapshots where issuer = $1", [name]);
+        await query("delete from idp_ledgers where issuer = $1", [name]);
+        await query("delete from idp_requests where issuer = $1", [name]);
+      }),
+    updateLock: () => undefined,
+    close: () => database.close(),
   };
 }

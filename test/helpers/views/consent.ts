@@ -1,4 +1,4 @@
-import type { ConsentView } from "../../../src/http/pages/views.ts";
+import type { ConsentView } from "../../../src/http/pages/consent.ts";
 import { login } from "./login.ts";
 import { openid, email, address, profile, details, phone, social, orders, givenName, offline } from "./scopes.ts";
 import { common, demoApp, alice } from "./shared.ts";

@@ -1,4 +1,4 @@
-import type { DeviceView } from "../../../src/http/pages/views.ts";
+import type { DeviceView } from "../../../src/http/pages/device.ts";
 import { openid, email, orders } from "./scopes.ts";
 import { common, demoApp } from "./shared.ts";
 

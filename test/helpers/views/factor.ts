@@ -1,7 +1,5 @@
-import { unbranded } from "../../../src/http/pages/views.ts";
-import type { FactorView } from "../../../src/http/pages/factor-view.ts";
-import type { AccountView } from "../../../src/http/pages/views.ts";
-import { personOf } from "../../../src/http/pages/person.ts";
+import { unbranded, personOf, type AccountView } from "../../../src/http/pages/views.ts";
+import type { FactorView } from "../../../src/http/pages/factor.ts";
 
 /** The page that asks for a second step, in each of its states; and what the account page shows of factors. */
 

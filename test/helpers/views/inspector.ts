@@ -1,4 +1,9 @@
-import type { RequestRecord } from "../../../src/core/ledger/record.ts";
+import type { ClosedView, OpenedView } from "../../../src/http/inspector/access.ts";
+import type { FixturesView } from "../../../src/http/inspector/fixtures.ts";
+import type { GrantsView } from "../../../src/http/inspector/grants.ts";
+import type { ClientsView } from "../../../src/http/inspector/clients.ts";
+import type { UsersView } from "../../../src/http/inspector/users.ts";
+import type { RequestRecord } from "../../../src/core/ledger/ledger.ts";
 import { failureOf, flowsOf, rowOf } from "../../../src/http/inspector/sign-ins/flows.ts";
 import { faultFormWith, faultPresets } from "../../../src/http/inspector/fault-form.ts";
 import type { SignInsView, SignInView } from "../../../src/http/inspector/sign-ins/sign-in-views.ts";
@@ -6,17 +11,9 @@ import { stepsOf } from "../../../src/http/inspector/sign-ins/steps.ts";
 import { otherRecords, passedRecords, refusedRecords } from "../sample-flows.ts";
 import type { ConfirmView } from "../../../src/http/inspector/change.ts";
 import { choice, listView, pageOf, proposal, type ListView } from "../../../src/http/inspector/lists.ts";
-import { makeToken, tokenFormIn, type TokensView } from "../../../src/http/inspector/token-form.ts";
-import type {
-  ClientsView,
-  ClosedView,
-  FixturesView,
-  GrantsView,
-  OpenedView,
-  UsersView,
-} from "../../../src/http/inspector/views.ts";
+import { makeToken, tokenFormIn, type TokensView } from "../../../src/http/inspector/tokens.ts";
 
-import type { TestingView } from "../../../src/http/inspector/testing-view.ts";
+import type { TestingView } from "../../../src/http/inspector/testing.ts";
 import type { ChangeName } from "../../../src/http/inspector/changes.ts";
 import { common } from "./shared.ts";
 
@@ -73,6 +70,7 @@ const row = (
     action: "/_idp/change?change=edit-user",
     target: username,
     command: `npx dev-idp users edit ${username} --set 'claims={}'`,
+    beside: null,
   },
   signInHref: `http://localhost:4370/?login_hint=${username}`,
   signInCommand: `npx dev-idp login --user ${username} --approve`,
@@ -83,6 +81,7 @@ const row = (
       action: `/_idp/change?change=${kind}`,
       target: username,
       command: `npx dev-idp users ${kind} ${username}`,
+      beside: null,
     }),
   ),
 });
@@ -96,6 +95,7 @@ const done = (
   text: { key: `inspector.done-${kind}`, values: { target, value } },
   later,
   command: `npx dev-idp ${command}`,
+  beside: null,
 });
 
 const users: UsersView = {
@@ -107,6 +107,7 @@ const users: UsersView = {
     action: "/_idp/change?change=add-user",
     target: "new",
     command: "npx dev-idp users add erin",
+    beside: null,
   },
   ...list("", {}, ["status", "role", "group"]),
   beyond: null,
@@ -186,6 +187,7 @@ const client = (
     action: "/_idp/change?change=add-redirect-uri",
     target: id,
     command: `npx dev-idp clients edit ${id} --add-redirect-uri URI`,
+    beside: null,
   },
 });
 
@@ -212,6 +214,7 @@ export const clientsViews = {
       },
       later: { key: "inspector.not-in-file", values: { files: "idp.fixtures.yaml" } },
       command: "npx dev-idp clients edit demo-app --add-redirect-uri http://localhost:3001/callback",
+      beside: null,
     },
   },
   "inspector-clients-refused": {
@@ -240,6 +243,7 @@ const grant = (id: string, user: string, status: "active" | "revoked"): GrantsVi
           action: "/_idp/change?change=revoke",
           target: id,
           command: `npx dev-idp grants revoke ${id}`,
+          beside: null,
         },
 });
 
@@ -262,6 +266,7 @@ const grants: GrantsView = {
         action: "/_idp/change?change=end-session",
         target: "s_7yQ2mXk0aLw3",
         command: "npx dev-idp sessions end s_7yQ2mXk0aLw3",
+        beside: null,
       },
     },
   ],
@@ -348,6 +353,7 @@ const fixtures: FixturesView = {
   sources: ["idp.fixtures.yaml", null],
   problems: [],
   command: "npx dev-idp seed --check idp.fixtures.yaml",
+  beside: null,
 };
 
 export const fixturesViews = {
@@ -417,6 +423,7 @@ export const signInViews = {
         action: "/_idp/change?change=add-redirect-uri",
         target: "demo-app",
         command: "npx dev-idp clients edit demo-app --add-redirect-uri http://localhost:3001/callback",
+        beside: null,
       },
       uri: "http://localhost:3001/callback",
     },
@@ -436,6 +443,7 @@ export const signInViews = {
         action: "/_idp/change?change=create-client",
         target: "shop",
         command: "npx dev-idp clients add shop --public --redirect-uri http://localhost:3001/callback",
+        beside: null,
       },
       uri: "http://localhost:3001/callback",
     },
@@ -457,6 +465,7 @@ const change = (kind: ChangeName, target: string, command: string) => ({
   action: `/_idp/change?change=${kind}`,
   target,
   command: `npx dev-idp ${command}`,
+  beside: null,
 });
 
 const testing: TestingView = {

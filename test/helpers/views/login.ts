@@ -1,5 +1,5 @@
-import type { EndedView } from "../../../src/http/pages/error-views.ts";
 import type { LoginView, PickerView } from "../../../src/http/pages/views.ts";
+import type { EndedView } from "../../../src/http/pages/error-views.ts";
 import { common, demoApp, person, alice, bob, carol, dave } from "./shared.ts";
 
 /** A view of the login page in every state, and of the pages after a sign-in that ended. */

@@ -1,5 +1,4 @@
-import { personOf, type PersonView } from "../../../src/http/pages/person.ts";
-import { unbranded } from "../../../src/http/pages/views.ts";
+import { personOf, unbranded, type PersonView } from "../../../src/http/pages/views.ts";
 
 /** What the sample views of all pages share: the frame, the people, the app. */
 

@@ -72,7 +72,7 @@ async function readAccepted(what: Subject["name"]): Promise<ReadonlyMap<string, 
   const [{ readYamlSource }, { explain }, { keysOf }, schema] = await Promise.all([
     import("../../../core/fixture-files/source.ts"),
     import("../../../core/fixture-files/explain.ts"),
-    import("../../../core/fixtures/keys-of.ts"),
+    import("../../../core/fixtures/schema.ts"),
     fileSchema(),
   ]);
   const document = await readYamlSource(file, text);

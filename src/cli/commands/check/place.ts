@@ -1,6 +1,5 @@
 import { filesIn, type FixtureSource } from "../../../core/fixture-files/source.ts";
-import { findFixtures } from "../../../serve/fixture-files.ts";
-import { readFixtures } from "../../../serve/fixture-logos.ts";
+import { findFixtures, readFixtures } from "../../../serve/fixture-files.ts";
 import { createIdp } from "../../../index.ts";
 import type { ClientView } from "../../../core/clients/admin.ts";
 import { OperationError } from "../../../core/errors.ts";

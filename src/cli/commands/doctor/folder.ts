@@ -4,7 +4,7 @@ import { hostname } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { OperationError, problemText } from "../../../core/errors.ts";
 import { describeFault } from "../../../files/fault.ts";
-import { readFixtures } from "../../../serve/fixture-logos.ts";
+import { readFixtures } from "../../../serve/fixture-files.ts";
 import { readLock } from "../../../store/json/lock.ts";
 import { peek, type Peek } from "../../../store/json/load.ts";
 import { folderOf, namesIn } from "../../../store/json/issuer-stores.ts";

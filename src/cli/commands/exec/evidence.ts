@@ -1,8 +1,7 @@
 import { once } from "node:events";
 import { createWriteStream, type WriteStream } from "node:fs";
-import { ledgerText } from "../../../core/ledger/expect-text.ts";
-import type { OnRequest } from "../../../core/ledger/ledger.ts";
-import type { RequestRecord } from "../../../core/ledger/record.ts";
+import { ledgerText } from "../../../core/ledger/expect.ts";
+import type { OnRequest, RequestRecord } from "../../../core/ledger/ledger.ts";
 import type { Invocation } from "../../invocation.ts";
 import { escapeText, printableJson } from "../../output/escape.ts";
 import { cannotBeWritten } from "../../output/put-file.ts";

@@ -1,5 +1,5 @@
 import type { Mismatch } from "../../../core/errors.ts";
-import type { RequestEvent } from "../../../core/ledger/record.ts";
+import type { RequestEvent } from "../../../core/ledger/ledger.ts";
 import type { IdpOptions } from "../../../index.ts";
 import { duration } from "../../../core/time.ts";
 import { cut } from "../../../text/redacted.ts";

@@ -4,10 +4,10 @@ import {
   isFixtureName,
   isPath,
   usualNames,
+  readFixtures,
   type FoundFixtures,
   type NamedFixture,
 } from "../../../serve/fixture-files.ts";
-import { readFixtures } from "../../../serve/fixture-logos.ts";
 import type { Server } from "../../../serve/server.ts";
 import { changeFixtures } from "../../../core/seed/apply.ts";
 import { printableJson } from "../../output/escape.ts";

@@ -51,7 +51,7 @@ async function verify(cli: Invocation, token: string, flags: VerifyFlags): Promi
       audience,
       leeway,
     });
-  const { verifyForeignToken } = await import("../../../core/tokens/read/verify-foreign.ts");
+  const { verifyForeignToken } = await import("../../../core/tokens/read/verify.ts");
   return verifyForeignToken(token, keys, {
     issuer: issuer ?? null,
     audience: audience ?? null,

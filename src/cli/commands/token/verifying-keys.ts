@@ -2,7 +2,7 @@ import { NestingError, parseJson, isObject } from "../../../text/json.ts";
 import { Problem } from "../../../client/check.ts";
 import { OperationError } from "../../../core/errors.ts";
 import { shown } from "../../../core/tokens/read/claim-checks.ts";
-import type { Keys } from "../../../core/tokens/read/verify-foreign.ts";
+import type { Keys } from "../../../core/tokens/read/verify.ts";
 import { readNamedFile } from "../../input/read.ts";
 import { readSecret } from "../../flags/entry-flags.ts";
 import type { Invocation } from "../../invocation.ts";

@@ -1,8 +1,7 @@
 /*
  * cli/commands/users: the `users` commands. users.ts lists and shows, status.ts suspends, bans and restores, edit.ts adds, edits and removes.
  */
-import { badgesOf, groupsOf, rolesOf, tellingRoles } from "../../../core/users/roles.ts";
-import type { UserView } from "../../../core/users/users.ts";
+import { badgesOf, groupsOf, rolesOf, tellingRoles, type UserView } from "../../../core/users/users.ts";
 import { escapeLine } from "../../output/escape.ts";
 import { userOr } from "../../input/ask.ts";
 import type { Invocation } from "../../invocation.ts";

@@ -5,8 +5,7 @@ import { isObject, type JsonObject } from "../../../text/json.ts";
 import { nearest } from "../../nearest.ts";
 import { delayOf, errorCodeOf, hasOwnResponse, type Fault, type FaultInput, type Effects } from "./faults.ts";
 import type { Client, User } from "../../../store/store.ts";
-import { nameIdOf } from "../../service-providers/name-id.ts";
-import { samlOf } from "../../service-providers/provider.ts";
+import { nameIdOf, samlOf } from "../../service-providers/provider.ts";
 import { shapes } from "../../service-providers/shapes.ts";
 import { flawList, flawProblem, prefixFlaws } from "./flaw-list.ts";
 
@@ -116,7 +115,7 @@ export async function clearFaults(ctx: Context): Promise<null> {
 }
 
 /** A flaw as it is listed. */
-interface FlawView {
+export interface FlawView {
   readonly name: string;
   readonly endpoint: string;
   readonly place: string;

@@ -5,7 +5,7 @@ import { newPublicKey, publicAlgs } from "../../keys/keys.ts";
 import { readJws, signJws, type Jws } from "../../keys/jws.ts";
 import { elsewhere, distance, signFlawed } from "./token-flaws.ts";
 import type { FlawName, FaultEndpoint } from "./flaw-list.ts";
-import { rememberFlawed } from "../../tokens/flawed.ts";
+import { rememberFlawed } from "../../tokens/state.ts";
 import { idTokenSigner, sign, tokenTypes, type UnsignedToken } from "../../keys/signer.ts";
 
 /** ID tokens that are signed again with one claim changed, or with something wrong about the signature. */

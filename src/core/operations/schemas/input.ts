@@ -23,7 +23,7 @@ async function problemsOf(
 ): Promise<readonly Problem[]> {
   const [{ explain }, { keysOf }] = await Promise.all([
     import("../../fixture-files/explain.ts"),
-    import("../../fixtures/keys-of.ts"),
+    import("../../fixtures/schema.ts"),
   ]);
   return issues.flatMap((issue) => {
     const fields = (issue.code === "custom" ? issue.params?.["fields"] : undefined) as readonly string[] | undefined;

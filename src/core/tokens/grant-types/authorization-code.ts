@@ -3,7 +3,7 @@ import { requestOf, type CodeRequest } from "../codes.ts";
 import type { Context } from "../../context.ts";
 import { checkBinding } from "../dpop-binding.ts";
 import { OAuthError } from "../../errors.ts";
-import { namingIssuer, refuseOfOther } from "../../issuers/elsewhere.ts";
+import { namingIssuer, refuseOfOther } from "../../issuers/issuer.ts";
 import { settleTokens, type TokenPlan, type TokenResponse, type TokenResult } from "../settle.ts";
 import { checkVerifier } from "../pkce.ts";
 import { narrowResources } from "../../scopes/resources.ts";

@@ -1,7 +1,7 @@
 import type { Client, DeviceRequest, Tx } from "../../../store/store.ts";
 import type { Context } from "../../context.ts";
 import { OAuthError } from "../../errors.ts";
-import { namingIssuer, refuseOfOther } from "../../issuers/elsewhere.ts";
+import { namingIssuer, refuseOfOther } from "../../issuers/issuer.ts";
 import { settleTokens, type TokenPlan, type TokenResult } from "../settle.ts";
 import { narrowResources } from "../../scopes/resources.ts";
 import { hashOf } from "../../secrets.ts";

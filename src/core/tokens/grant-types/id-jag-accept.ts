@@ -1,13 +1,12 @@
+import { singleFactor } from "../../step-up/proofs.ts";
 import type { Client, Grant, Tx, User } from "../../../store/store.ts";
 import { assertionAlgorithms } from "../../clients/clients.ts";
 import type { Context } from "../../context.ts";
 import { mayBeForgotten } from "../../era.ts";
 import { OAuthError, type Guidance } from "../../errors.ts";
-import { singleFactor } from "../../step-up/names.ts";
 import { addScopes } from "../../fix-commands.ts";
 import { findGrant, recordGrant } from "../../grants/grants.ts";
-import { expired, JwtProblem, problemOf, timeProblem } from "../../keys/foreign-jwt.ts";
-import type { Jws } from "../../keys/jws.ts";
+import { expired, JwtProblem, problemOf, timeProblem, type Jws } from "../../keys/jws.ts";
 import { tokenTypes } from "../../keys/signer.ts";
 import { checkResources } from "../../scopes/resources.ts";
 import { isDefined, mayAsk, splitScope } from "../../scopes/scopes.ts";

@@ -5,15 +5,14 @@ import type { IdTokenClaims, RefreshClaims } from "../claims.ts";
 import { presentClient } from "../../clients/clients.ts";
 import type { Context } from "../../context.ts";
 import { OAuthError } from "../../errors.ts";
-import { flawOf } from "../flawed.ts";
+import { flawOf, fixOf, isDead, killFamily, placeInFamily, tokenState } from "../state.ts";
 import { findGrant, recordUse } from "../../grants/grants.ts";
 import type { Hint } from "../../hint.ts";
-import { noteLife } from "../../keys/token-lives.ts";
+import { noteLife } from "../../keys/admin.ts";
 import type { TokenResult } from "../settle.ts";
 import { checkResources } from "../../scopes/resources.ts";
 import { splitScope } from "../../scopes/scopes.ts";
 import { idJagLife, signIdJag } from "../sign.ts";
-import { fixOf, isDead, killFamily, placeInFamily, tokenState } from "../state.ts";
 
 /**
  * Cross-app access, as the identity provider: a client exchanges the ID token or the refresh token of its user for an ID-JAG, a short-lived JWT

@@ -8,7 +8,7 @@ import { settleTokens, type TokenPlan, type TokenResult } from "../settle.ts";
 import { narrowResources } from "../../scopes/resources.ts";
 import { narrowScope, splitScope } from "../../scopes/scopes.ts";
 import { branchOf, fixOf, isDead, killFamily, placeInFamily, tokenState } from "../state.ts";
-import { stateEnd } from "../../keys/token-lives.ts";
+import { stateEnd } from "../../keys/admin.ts";
 import { planTokens } from "../plan.ts";
 import { verifyRefreshToken } from "../accept.ts";
 import { TokenProblem } from "../token-problem.ts";

@@ -8,7 +8,7 @@ import type { Hint } from "../../hint.ts";
 import { planSubject } from "../plan.ts";
 import { settleAccessToken, type AccessTokenPlan, type ClientTokenResponse, type TokenResult } from "../settle.ts";
 import { checkResources } from "../../scopes/resources.ts";
-import { mayStillAsk, scopesNow } from "../../grants/granted-scopes.ts";
+import { mayStillAsk, scopesNow } from "../../grants/grants.ts";
 import { foreignScopes, narrowScope } from "../../scopes/scopes.ts";
 import { isDead, tokenState, type LiveToken } from "../state.ts";
 import type { Actor, Origin, TokenClaims } from "../claims.ts";

@@ -2,7 +2,7 @@ import { STATUS_CODES } from "node:http";
 import { isObject, ownValue } from "../../../text/json.ts";
 import { tryItPaths } from "../../../core/try-it/try-it.ts";
 import { isProvisioning } from "../../../core/ledger/filter.ts";
-import type { RequestRecord } from "../../../core/ledger/record.ts";
+import type { RequestRecord } from "../../../core/ledger/ledger.ts";
 import { matches } from "../lists.ts";
 import type { FlowRow, Stop } from "./sign-in-views.ts";
 

@@ -1,8 +1,9 @@
+import { tabs, asAsked, inspectorHref, operatorOf, signInPath } from "../access.ts";
+import { changeView, statusFor, tabView, type ShowTab } from "../tab.ts";
 import type { Request, RequestHandler, Response } from "express";
-import { fixOf } from "../../../core/ledger/fix.ts";
-import type { RequestRecord } from "../../../core/ledger/record.ts";
-import type { Ledger } from "../../../core/ledger/ledger.ts";
-import { HttpError } from "../../answer/http-error.ts";
+import { fixOf } from "../../../core/ledger/advice.ts";
+import type { RequestRecord, Ledger } from "../../../core/ledger/ledger.ts";
+import { HttpError } from "../../answer/error-answers.ts";
 import { sendText } from "../../answer/answer.ts";
 import { streamLedger } from "../../answer/event-stream.ts";
 import { assetHeaders } from "../../answer/security-headers.ts";
@@ -10,13 +11,10 @@ import { bodyParameters } from "../../input/params.ts";
 import { pageCommand, pageLine } from "../../pages/commands.ts";
 import { sendPage } from "../../pages/page-writer.ts";
 import { issuerUrl, type Web } from "../../web.ts";
-import { asAsked, inspectorHref, operatorOf, signInPath } from "../access.ts";
 import { failureOf, flowsOf, isFound, rowOf, signInFilters, valuesIn, type Flow } from "./flows.ts";
 import { renderSignIn, renderSignIns, type SignInView } from "./sign-in-views.ts";
 import { stepsOf } from "./steps.ts";
-import { tabs } from "../tabs.ts";
 import { askedOf, choice, listView, pageOf, proposal } from "../lists.ts";
-import { changeView, statusFor, tabView, type ShowTab } from "../tab.ts";
 
 /** The list of sign-ins, the sequence of one, and the stream that tells a page that there are new requests. */
 

@@ -1,10 +1,123 @@
-import { isObject } from "../../../text/json.ts";
+import { isObject, type JsonObject } from "../../../text/json.ts";
 import { isProvisioning } from "../../../core/ledger/filter.ts";
-import type { RequestRecord } from "../../../core/ledger/record.ts";
+import type { RequestRecord } from "../../../core/ledger/ledger.ts";
 import { quoteWord } from "../../../text/terminal.ts";
-import { checksOf } from "./checks.ts";
 import { isBad, outcomeOf, type Flow } from "./flows.ts";
-import type { StepView, ValueView } from "./sign-in-views.ts";
+import type { StepView, ValueView, CheckView } from "./sign-in-views.ts";
+import type { Text } from "../../pages/templates/texts.ts";
+
+/**
+ * Compares the values in the requests of one sign-in: equal values have equal fingerprints. The server makes its own checks, and its refusal
+ * says which one failed. These checks show a person what the app did.
+ */
+
+const valuesIn = (value: unknown): JsonObject => (isObject(value) ? value : {});
+
+/** A value that can be compared: itself, or its fingerprint. */
+function mark(value: unknown): string | null {
+  if (typeof value === "string") return value;
+  const { fingerprint } = valuesIn(value);
+  return typeof fingerprint === "string" ? fingerprint : null;
+}
+
+/** What a check says, in the language of the page. */
+const said = (what: string): Text => ({ key: `inspector.check-${what}`, values: {} });
+
+const sentBack = ({ response }: RequestRecord): JsonObject => valuesIn(response?.["parameters"]);
+const issued = ({ response }: RequestRecord): JsonObject => valuesIn(response?.["body"]);
+
+/** Compares two values, if both are there. `same` and `differs` are what the check says. */
+const compared = (name: string, one: unknown, other: unknown, same: Text, differs: Text): readonly CheckView[] => {
+  const [left, right] = [mark(one), mark(other)];
+  if (left === null || right === null) return [];
+  return [{ name, ok: left === right, detail: left === right ? same : differs }];
+};
+
+function ofRedirect(asked: JsonObject, record: RequestRecord): readonly CheckView[] {
+  const answer = sentBack(record);
+  const location = record.response?.["location"];
+  if (typeof location !== "string" || location.startsWith("/")) return [];
+  const state = mark(asked["state"]) === null ? [{ name: "state", ok: false, detail: said("state-none") }] : [];
+  return [...state, ...compared("state", asked["state"], answer["state"], said("unchanged"), said("differs"))];
+}
+
+/** RFC 7636. A sign-in without PKCE has nothing to compare. */
+function ofPkce(asked: JsonObject, { parameters, error }: RequestRecord): readonly CheckView[] {
+  const hasChallenge = mark(asked["code_challenge"]) !== null;
+  const hasVerifier = mark(parameters["code_verifier"]) !== null;
+  if (!hasChallenge && !hasVerifier) return [];
+  const check = (ok: boolean, detail: Text): readonly CheckView[] => [{ name: "PKCE", ok, detail }];
+  if (!hasVerifier) return check(false, said("no-verifier"));
+  if (!hasChallenge) return check(false, said("no-challenge"));
+  if (error?.includes("code_verifier") === true) return check(false, said("unfit"));
+  return check(true, said("both"));
+}
+
+/** RFC 6749 2.3. */
+const ofClient = ({ error }: RequestRecord): readonly CheckView[] =>
+  error?.startsWith("invalid_client") === true ? [{ name: "client", ok: false, detail: said("secret") }] : [];
+
+function ofCode(asked: JsonObject, code: unknown, record: RequestRecord): readonly CheckView[] {
+  const { parameters } = record;
+  // Status 0: the app did not get the response.
+  const idToken = record.status === 0 ? {} : valuesIn(valuesIn(issued(record)["id_token"])["claims"]);
+  return [
+    ...ofClient(record),
+    ...compared("code", code, parameters["code"], said("own-code"), said("other-code")),
+    ...compared("redirect_uri", asked["redirect_uri"], parameters["redirect_uri"], said("same"), said("differs")),
+    ...ofPkce(asked, record),
+    ...compared("nonce", asked["nonce"], idToken["nonce"], said("nonce"), said("nonce-differs")),
+  ];
+}
+
+/**
+ * The parameters of an authorization request as the server used them: those of a pushed request are the ones that were pushed (RFC 9126 4).
+ * @param earlier the requests of the sign-in before it
+ */
+function askedBy({ parameters }: RequestRecord, earlier: readonly RequestRecord[]): JsonObject {
+  if (parameters["request_uri"] === undefined) return parameters;
+  return earlier.findLast(({ endpoint, status }) => endpoint === "par" && status < 400)?.parameters ?? parameters;
+}
+
+/** The refusal, in the words of the response, unless a comparison says the same. */
+function ofRefusal({ status, error }: RequestRecord, others: readonly CheckView[]): readonly CheckView[] {
+  const isTold = others.some(({ ok }) => !ok) || error === null || (status > 0 && status < 400);
+  const [, name = "", detail = ""] = /^(\w+): (.*)$/s.exec(error ?? "") ?? [];
+  return isTold || name === "" ? [] : [{ name, ok: false, detail }];
+}
+
+/** @param earlier the requests of the sign-in before this one */
+function checksOf(record: RequestRecord, earlier: readonly RequestRecord[]): readonly CheckView[] {
+  const compared = comparisonsOf(record, earlier);
+  return [...compared, ...ofRefusal(record, compared)];
+}
+
+function comparisonsOf(record: RequestRecord, earlier: readonly RequestRecord[]): readonly CheckView[] {
+  const at = earlier.findLastIndex(({ endpoint }) => endpoint === "authorize");
+  const request = earlier[at];
+  const asked = request === undefined ? {} : askedBy(request, earlier.slice(0, at));
+  if (record.endpoint === "authorize") return ofRedirect(askedBy(record, earlier), record);
+  if (record.endpoint === "consent" || record.endpoint === "login") return ofRedirect(asked, record);
+  const last = (of: (record: RequestRecord) => unknown): unknown =>
+    earlier.map(of).findLast((value) => mark(value) !== null);
+  if (record.endpoint === "userinfo") {
+    const token = last((one) => issued(one)["access_token"]);
+    const given = record.parameters["authorization"] ?? record.parameters["access_token"];
+    return compared("access token", token, given, said("newest"), said("earlier"));
+  }
+  if (record.endpoint !== "token") return [];
+  if (record.grant_type === "authorization_code") {
+    return ofCode(
+      asked,
+      last((one) => sentBack(one)["code"]),
+      record,
+    );
+  }
+  if (record.grant_type !== "refresh_token") return [];
+  const refresh = last((one) => issued(one)["refresh_token"]);
+  const given = record.parameters["refresh_token"];
+  return [...ofClient(record), ...compared("refresh token", refresh, given, said("newest"), said("used"))];
+}
 
 /** The requests of a sign-in as steps of its sequence, between browser, app and idp. */
 

@@ -1,9 +1,9 @@
+import type { BrandView, Theme } from "../views.ts";
 import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { Eta } from "eta";
 import { builtInRoot, folderOf, readPages, type Pages } from "./page-file.ts";
 import { escapeHtml, loadTexts, type Texts, type TextValues } from "./texts.ts";
-import type { BrandView, Theme } from "../views.ts";
 
 /** What the layout shows beside the page itself. Every template has it as `it.page`, and the brand also as `it.brand`. */
 export interface PageFrame {
