@@ -73,7 +73,7 @@ function lockFailure({ code, holder, message, elsewhere }: LockedError): Failure
       });
 }
 
-/** The hint for a file that could not be written; the message says what is wrong (`files/fault.ts`). */
+/** The hint for a file that could not be written; the message says what is wrong (`files/durable-file.ts`). */
 export const fixAndRetry = "Fix that, then try again.";
 
 /** The hint for a shared store that cannot be opened. */

@@ -53,7 +53,7 @@ stdout.on("error", (error: NodeJS.ErrnoException) => {
 stderr.on("error", () => undefined);
 
 async function reportFault(error: Error): Promise<void> {
-  const { describeFault } = await import("../files/fault.ts");
+  const { describeFault } = await import("../files/durable-file.ts");
   const message = `standard output cannot be written: ${describeFault(error)}`;
   const cli = {
     json: ownWords(words).includes("--json"),

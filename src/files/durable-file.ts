@@ -1,5 +1,5 @@
 /*
- * files: files of this machine, for the store, the server and the command line. durable-file.ts writes them whole, fault.ts explains what went
+ * files: files of this machine, for the store, the server and the command line. durable-file.ts writes them whole and explains what went
  * wrong, process.ts says whether the process that is named in one still runs, package.ts finds the files of the package.
  */
 /** Writes files that are whole, private and on disk even if the process or the machine stops. */
@@ -7,7 +7,32 @@ import { randomBytes } from "node:crypto";
 import { chmod, open, readdir, readlink, rename, stat, unlink, type FileHandle } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { codeOf } from "./fault.ts";
+
+/** Explains errors of the operating system, and what to do about them. */
+const causes: Readonly<Record<string, string>> = {
+  ENOSPC: "the disk is full: make room",
+  EDQUOT: "the disk quota is used up: make room",
+  EFBIG: "a file would grow beyond the size limit of this process: see `ulimit -f`",
+  EACCES: "there is no permission: check who owns the folder, or use another one with --data",
+  EPERM: "there is no permission: check who owns the folder, or use another one with --data",
+  EROFS: "the file system is read-only: use another folder with --data",
+  ENOENT: "the folder is gone",
+  EIO: "the disk failed",
+  EMFILE: "too many files are open: see `ulimit -n`",
+  ENFILE: "too many files are open on this machine",
+  ENOTSUP: "the file system cannot do it: use a folder on a local disk with --data",
+};
+
+/** The code of a system error; "" for any other error. Our own errors have a `code` too, but no `errno`. */
+export const codeOf = (error: unknown): string =>
+  error instanceof Error && "errno" in error && "code" in error && typeof error.code === "string" ? error.code : "";
+
+/** @param error what an operation of `node:fs` threw */
+export function describeFault(error: unknown): string {
+  const code = codeOf(error);
+  const words = causes[code] ?? (error instanceof Error ? error.message : String(error));
+  return code === "" ? words : `${words} (${code})`;
+}
 
 /** Names in a folder are on disk only after this. Windows has no such call and does not need it. */
 export async function syncFolder(folder: string): Promise<void> {

@@ -1,7 +1,7 @@
 /** Whether the process that a file names is still running. */
 import { readFileSync, readlinkSync } from "node:fs";
 import { hostname } from "node:os";
-import { codeOf } from "./fault.ts";
+import { codeOf } from "./durable-file.ts";
 
 /** What identifies a process in a file that others read. */
 export interface ProcessIdentity {

@@ -7,11 +7,10 @@ import { isObject, type JsonObject } from "../text/json.ts";
 import { faultRequestOf } from "../core/controls/faults/fault-request.ts";
 import { delayOf, errorOf, hasOwnResponse, type Fault, type FaultRequest } from "../core/controls/faults/faults.ts";
 import { effectOf } from "../core/controls/faults/fault-admin.ts";
-import { type FlawName, faultEndpoints, type FaultEndpoint } from "../core/controls/faults/flaw-list.ts";
+import { faultEndpoints, type FlawName, type FaultEndpoint } from "../core/controls/faults/flaw-list.ts";
 import { spoilAuthorization, spoilJson } from "../core/controls/faults/spoil.ts";
 import { noteRegistered } from "./answer/cleaned.ts";
 import { privateApiHeaders, sandboxed } from "./answer/security-headers.ts";
-import { holdResponse, sendMade, type MadeResponse } from "./hold.ts";
 import { readBrowser } from "./input/cookies.ts";
 import { basicId } from "./input/credentials.ts";
 import { bodyParameters, queryParameters } from "./input/params.ts";
@@ -19,6 +18,56 @@ import { authorizationResponseOf, sendToClient } from "./oauth/authorize.ts";
 import { samlResultOf, sendSaml, senderOf, type SamlResult } from "./saml/post.ts";
 import { methods, routeOf, type Handlers, type Route } from "./route.ts";
 import { note, type Web } from "./web.ts";
+import type { OutgoingHttpHeaders } from "node:http";
+
+interface MadeResponse {
+  readonly status: number;
+  /** In addition to those that are set on the response. */
+  readonly headers: OutgoingHttpHeaders;
+  readonly body: Buffer;
+}
+
+/**
+ * Holds a response back, so that something else can be sent in its place.
+ * @param release receives the response when the handler ends it; from then on, `res` sends as usual
+ */
+function holdResponse(res: Response, release: (made: MadeResponse) => void): void {
+  const [writeHead, end] = [res.writeHead.bind(res), res.end.bind(res)];
+  const before = new Set(res.getHeaderNames());
+  let headers: OutgoingHttpHeaders = {};
+  res.writeHead = ((status: number, given: OutgoingHttpHeaders = {}) => {
+    res.statusCode = status;
+    headers = given;
+    return res;
+  }) as Response["writeHead"];
+  res.end = ((chunk: string | Uint8Array = "") => {
+    Object.assign(res, { writeHead, end });
+    const set = Object.entries(res.getHeaders()).filter(([name]) => !before.has(name));
+    for (const [name] of set) res.removeHeader(name);
+    release({
+      status: res.statusCode,
+      headers: { ...Object.fromEntries(set), ...headers },
+      body: Buffer.from(chunk as string),
+    });
+    return res;
+  }) as Response["end"];
+}
+
+/** Sends a response. @param bytes closes the connection after this many bytes of the body; absent: sends all */
+function sendMade(res: Response, { status, headers, body }: MadeResponse, bytes?: number): void {
+  for (const [name, value] of Object.entries(headers)) if (value !== undefined) res.setHeader(name, value);
+  // RFC 9110 8.6.
+  if (status === 204 || status === 304) res.removeHeader("Content-Length");
+  else if (res.req.method !== "HEAD") res.setHeader("Content-Length", body.length);
+  res.writeHead(status);
+  if (bytes === undefined) {
+    res.end(body);
+    return;
+  }
+  res.flushHeaders();
+  res.write(body.subarray(0, bytes));
+  res.req.socket.destroySoon();
+}
 
 /**
  * This file is the only place that gives a request its faults: at most one before the handler of an endpoint runs, and one for the finished

@@ -1,5 +1,12 @@
-import { groupSchema, quoted, userResource, workEmail } from "./resource.ts";
-import type { Attributes, Difference, Resource } from "./resource.ts";
+import {
+  groupSchema,
+  quoted,
+  userResource,
+  workEmail,
+  type Attributes,
+  type Difference,
+  type Resource,
+} from "./resource.ts";
 
 /**
  * The requests of each vendor, as their documents show them:

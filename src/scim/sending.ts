@@ -1,4 +1,5 @@
 import type { ScimRequest } from "./profiles.ts";
+import type { Resource } from "./resource.ts";
 
 /** What every sender of these requests has to do: say who asks, keep the token out of what it shows, and send again what was refused for now. */
 
@@ -64,4 +65,67 @@ export class Repeats {
     this.#repeated += 1;
     return shortWaitMs * this.#repeated;
   }
+}
+
+/** What a SCIM server answered, and what that says. */
+
+export interface Answer {
+  /** 0: there was none. */
+  readonly status: number;
+  /** The body; null: it was not a JSON object. */
+  readonly json: Resource | null;
+  /** Why there was no answer; null: there was one. */
+  readonly problem: string | null;
+}
+
+export const isGood = ({ status }: Answer): boolean => status >= 200 && status < 300;
+
+const maxLength = 300;
+
+/** Somebody else's text on one line. */
+const tidy = (text: string): string => {
+  // eslint-disable-next-line no-control-regex
+  const line = text.replaceAll(/[\x00-\x1f\x7f-\x9f\u2028\u2029]+/g, " ").trim();
+  return line.length > maxLength ? `${line.slice(0, maxLength)}…` : line;
+};
+
+/** "invalidValue: 'active' must be a boolean", of an error (RFC 7644 3.12); "answered 500" without one. */
+export function reasonOf({ status, json, problem }: Answer): string {
+  if (problem !== null) return problem;
+  if (status >= 300 && status < 400) return `answered ${status}, and redirects are not followed`;
+  const { scimType, detail } = json ?? {};
+  const words = [scimType, detail].filter((one): one is string => typeof one === "string" && one !== "");
+  return words.length === 0 ? `answered ${status}` : tidy(words.join(": "));
+}
+
+/** What the app should accept, where it refused a request. */
+export function adviceFor({ method, path, body }: ScimRequest): string {
+  const operations = (body?.["Operations"] ?? []) as readonly Readonly<Record<string, unknown>>[];
+  if (method === "PATCH") {
+    if (operations.some((one) => one["path"] === undefined)) return "accept a value without a path (RFC 7644 3.5.2.3)";
+    if (operations.some((one) => one["value"] === "False" || one["value"] === "True"))
+      return 'accept "True" and "False" for active, in any case, as Entra ID sends them';
+    if (operations.some((one) => String(one["op"]).toLowerCase() === "remove" && one["value"] !== undefined))
+      return "let remove with the path members take away those of its value, as Entra ID sends them";
+    if (operations.some((one) => String(one["path"]).includes("[")))
+      return "accept a path with a filter (RFC 7644 3.5.2)";
+    return "accept PATCH, with op in any case (RFC 7644 3.5.2)";
+  }
+  if (method === "PUT") return "accept a whole resource by PUT (RFC 7644 3.5.1)";
+  if (method === "POST") return "answer 201 with the new resource (RFC 7644 3.3)";
+  if (method === "DELETE") return "answer 204 (RFC 7644 3.6)";
+  return path.includes("filter=")
+    ? "answer a filter with a ListResponse (RFC 7644 3.4.2)"
+    : "answer 200 with the resource (RFC 7644 3.4.1)";
+}
+
+/** What was sent, in one line: the operations of a PATCH, else the method and the path. */
+export function sentIn({ method, path, body }: ScimRequest): string {
+  const operations = body?.["Operations"];
+  if (Array.isArray(operations))
+    return operations
+      .map((one) => JSON.stringify(one))
+      .join(" ")
+      .slice(0, 500);
+  return `${method} ${path}`;
 }

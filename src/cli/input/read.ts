@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { OperationError, type OperationErrorCode } from "../../core/errors.ts";
-import { codeOf } from "../../files/fault.ts";
+import { codeOf } from "../../files/durable-file.ts";
 
 const reasons: Readonly<Record<string, string>> = {
   ENOENT: "there is no such file",

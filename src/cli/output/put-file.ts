@@ -1,8 +1,7 @@
 import { chmod, stat, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { OperationError } from "../../core/errors.ts";
-import { followLinks, replaceFile, syncFolder } from "../../files/durable-file.ts";
-import { codeOf } from "../../files/fault.ts";
+import { followLinks, replaceFile, syncFolder, codeOf } from "../../files/durable-file.ts";
 
 /**
  * Writes a file whole or not at all, so that a program that waits for it can read it at once. A link stays a link; a pipe or a device is

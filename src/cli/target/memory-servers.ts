@@ -12,7 +12,7 @@ import {
 } from "node:fs";
 import { hostname, tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
-import { codeOf } from "../../files/fault.ts";
+import { codeOf } from "../../files/durable-file.ts";
 import type { Server } from "../../serve/server.ts";
 import type { Invocation } from "../invocation.ts";
 import { say } from "../output/print.ts";

@@ -1,7 +1,6 @@
 import type { LookupFunction } from "node:net";
-import type { Answer } from "../../scim/answer.ts";
+import { authorizationOf, Repeats, secretsOf, type Answer, type ScimToken } from "../../scim/sending.ts";
 import type { ScimRequest } from "../../scim/profiles.ts";
-import { authorizationOf, Repeats, secretsOf, type ScimToken } from "../../scim/sending.ts";
 import { parseJson, isObject, type JsonObject } from "../../text/json.ts";
 import { Problem } from "../check.ts";
 import { send } from "../http.ts";

@@ -7,8 +7,7 @@
  * attempt.ts is what a case works with.
  */
 import type { Profile, ScimRequest } from "../../scim/profiles.ts";
-import { isGood, reasonOf } from "../../scim/answer.ts";
-import type { ScimToken } from "../../scim/sending.ts";
+import { isGood, reasonOf, type ScimToken } from "../../scim/sending.ts";
 import type { Attributes, Resource } from "../../scim/resource.ts";
 import { notReached, unnoticed, type Finding } from "../verdicts/case.ts";
 import type { Verdicts } from "../verdicts/run.ts";

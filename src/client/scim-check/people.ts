@@ -1,4 +1,4 @@
-import { isGood } from "../../scim/answer.ts";
+import { isGood } from "../../scim/sending.ts";
 import {
   createGroup,
   createUser,

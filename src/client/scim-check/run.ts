@@ -1,8 +1,7 @@
 import type { LookupFunction } from "node:net";
 import type { Profile } from "../../scim/profiles.ts";
-import type { ScimToken } from "../../scim/sending.ts";
+import { isGood, type ScimToken } from "../../scim/sending.ts";
 import { idIn } from "../../scim/resource.ts";
-import { isGood } from "../../scim/answer.ts";
 import { Problem } from "../check.ts";
 import type { Case, Finding } from "../verdicts/case.ts";
 import { findingOf, runCases, type CheckRun, type RunResult, type Verdicts } from "../verdicts/run.ts";

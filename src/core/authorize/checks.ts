@@ -4,8 +4,7 @@ import { grantTypesOf, mayUse } from "../clients/clients.ts";
 import { OAuthError } from "../errors.ts";
 import { addGrantType } from "../fix-commands.ts";
 import { commandOn } from "../hint.ts";
-import { single, type RawParameters } from "./parameters.ts";
-import { checkLength } from "../sign-in/request-length.ts";
+import { single, checkLength, type RawParameters } from "./parameters.ts";
 import type { Context } from "../context.ts";
 import { responseModesOf } from "../sign-in/response.ts";
 

@@ -12,7 +12,7 @@ import {
 } from "./checks.ts";
 import { requireRegistered, settleClient, targetOf } from "./target.ts";
 import type { RequestedClaims } from "../scopes/claims.ts";
-import { readClaimsParameter, single, type ClaimsRequest, type RawParameters } from "./parameters.ts";
+import { readClaimsParameter, single, checkCodeLength, type ClaimsRequest, type RawParameters } from "./parameters.ts";
 import { requiresPkce } from "../clients/clients.ts";
 import { clientOf } from "../clients/documents.ts";
 import type { Context } from "../context.ts";
@@ -23,7 +23,6 @@ import { addScopes } from "../fix-commands.ts";
 import { mayStillAsk } from "../grants/grants.ts";
 import { checkChallenge } from "../tokens/pkce.ts";
 import { RedirectedError, type ResponseTarget } from "../sign-in/response.ts";
-import { checkCodeLength } from "../sign-in/request-length.ts";
 import { checkResources } from "../scopes/resources.ts";
 import { impliedScope, resolveScopes } from "../scopes/scopes.ts";
 

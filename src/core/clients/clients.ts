@@ -8,7 +8,7 @@ import type { Context } from "../context.ts";
 import { loginClient } from "../identifiers.ts";
 import { OAuthError } from "../errors.ts";
 import { addUnknownClient, listClients } from "../fix-commands.ts";
-import type { OpenPorts } from "./redirect-uri.ts";
+import { hasOpenPort, type OpenPorts } from "./redirect-uri.ts";
 import { nearest } from "../nearest.ts";
 
 /** What a client is and may do, also where its metadata says nothing. */
@@ -202,3 +202,21 @@ export const everyAssertionAlgorithm = [
   ...assertionAlgorithms.client_secret_jwt,
   ...assertionAlgorithms.private_key_jwt,
 ] as const;
+
+/**
+ * The link to an app on the page after a sign-out: to an address that the client registered for that, else to the start of the app, as far as
+ * its redirect URI says where that is. Never a `javascript:` URL. Null: there is no such address.
+ */
+export function linkToApp(
+  tx: ReadTx,
+  client: Client | null,
+): { readonly name: ClientName; readonly href: string } | null {
+  if (client === null) return null;
+  // Anybody can make such a client, and a link to it.
+  if (describesItself(client) && !wasAllowed(tx, client.client_id)) return null;
+  const usable = (uris: readonly string[] = []): string | undefined =>
+    uris.find((uri) => /^https?:/i.test(uri) && !hasOpenPort(uri) && URL.canParse(uri));
+  const redirectUri = usable(client.redirect_uris);
+  const href = usable(client.post_logout_redirect_uris) ?? (redirectUri && `${new URL(redirectUri).origin}/`);
+  return href === undefined ? null : { name: clientName(client), href };
+}

@@ -1,6 +1,6 @@
 import { singleFactor } from "../step-up/proofs.ts";
 import type { Client } from "../../store/store.ts";
-import { checkLength } from "../sign-in/request-length.ts";
+import { checkLength } from "../authorize/parameters.ts";
 import { checkResources } from "../scopes/resources.ts";
 import { grantTypesOf, mayUse } from "../clients/clients.ts";
 import type { Context } from "../context.ts";

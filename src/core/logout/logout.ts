@@ -1,10 +1,16 @@
 /*
- * core/logout: signing out (OpenID Connect RP-Initiated Logout 1.0). logout.ts is the endpoint and the page that asks,
- * way-back.ts says where a person may go from there, and which apps are not told.
+ * core/logout: signing out (OpenID Connect RP-Initiated Logout 1.0). logout.ts is the endpoint and the page that asks;
+ * refresh-token.ts signs out by a refresh token, as Keycloak does.
  */
+import {
+  otherServiceProviders,
+  notifyClients,
+  withClients,
+  type LogoutNotice,
+  type EndedSessions,
+} from "../sessions/backchannel.ts";
+import { linkToApp, clientName, findClient, openPortsOf, presentClient, type ClientName } from "../clients/clients.ts";
 import type { Client, ReadTx, Tx } from "../../store/store.ts";
-import { notifyClients, withClients, type LogoutNotice, type EndedSessions } from "../sessions/backchannel.ts";
-import { clientName, findClient, openPortsOf, presentClient, type ClientName } from "../clients/clients.ts";
 import { documentClient } from "../clients/documents.ts";
 import { matchRedirectUri } from "../clients/redirect-uri.ts";
 import type { Context } from "../context.ts";
@@ -18,9 +24,8 @@ import {
   type Browser,
   type LogoutRecord,
 } from "../sign-in/interactions.ts";
-import { checkLength } from "../sign-in/request-length.ts";
+import { checkLength } from "../authorize/parameters.ts";
 import { endSessionOfCookie, endSessions, liveSession } from "../sessions/sessions.ts";
-import { othersOf, wayBack } from "./way-back.ts";
 import { verifyIdTokenHint, type IdTokenHint } from "../tokens/accept.ts";
 
 /** What a logout request is made of, beside the name that a vendor has for `post_logout_redirect_uri`. */
@@ -99,10 +104,10 @@ export async function beginLogout(
       kind: "end",
       ended,
       location,
-      back: wayBack(tx, client),
+      back: linkToApp(tx, client),
       stays,
       uiLocales,
-      others: othersOf(tx, ended),
+      others: otherServiceProviders(tx, ended),
     } as const;
   });
   return outcome.kind === "ask" ? outcome : notifyAndReturn(ctx, outcome);
@@ -206,7 +211,7 @@ export const showLogout = (ctx: Context, uid: string, browser: Browser): Promise
       username: live?.user.username ?? null,
       why,
       uiLocales,
-      others: live === null ? [] : othersOf(tx, withClients(tx, [live.session]), clientId),
+      others: live === null ? [] : otherServiceProviders(tx, withClients(tx, [live.session]), clientId),
     };
   });
 
@@ -236,10 +241,10 @@ export async function answerLogout(
     return {
       ended,
       location,
-      back: wayBack(tx, client),
+      back: linkToApp(tx, client),
       stays,
       uiLocales: asked.uiLocales,
-      others: othersOf(tx, ended, asked.clientId),
+      others: otherServiceProviders(tx, ended, asked.clientId),
       saml: asked.saml,
     } as const;
   });

@@ -1,17 +1,15 @@
+import { otherServiceProviders, notifyClients } from "../sessions/backchannel.ts";
 import { nameIdAtClient, type ReadTx, type Session } from "../../store/store.ts";
 import type { Context } from "../context.ts";
 import { samlKeys } from "../keys/saml-keys.ts";
 import type { AskLogout, SignedOut } from "../logout/logout.ts";
-import { othersOf } from "../logout/way-back.ts";
 import { hashOf } from "../secrets.ts";
 import { spaces, type Binding } from "../service-providers/names.ts";
 import { serviceProvider } from "../service-providers/provider.ts";
-import { notifyClients } from "../sessions/backchannel.ts";
 import { endSessions } from "../sessions/sessions.ts";
 import { InteractionError, newInteraction, type Browser, type LogoutRecord } from "../sign-in/interactions.ts";
-import { signElement, signQuery } from "../xml/sign.ts";
+import { signElement, signQuery, attribute, xml } from "../xml/write.ts";
 import { childOf, childrenOf, textIn, type XmlElement } from "../xml/parse.ts";
-import { attribute, xml } from "../xml/write.ts";
 import { entityIdOf, samlAddress } from "./addresses.ts";
 import { statusXml } from "./draft.ts";
 import {
@@ -124,7 +122,7 @@ export async function beginSamlLogout(
     const isForeign =
       sessions.length === 0 && proven.indexes.some((sid) => tx.find("sessions", "sid", sid) !== undefined);
     const ended = endSessions(tx, sessions);
-    return { ended, others: othersOf(tx, ended, clientId), isForeign };
+    return { ended, others: otherServiceProviders(tx, ended, clientId), isForeign };
   });
   const isOwn = ended.some(({ session }) => browser.session !== null && session.id === hashOf(browser.session));
   const notices = await notifyClients(ctx, ended);

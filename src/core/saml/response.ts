@@ -3,8 +3,7 @@ import type { Context } from "../context.ts";
 import { listClients } from "../fix-commands.ts";
 import { samlKeys, type SamlKey } from "../keys/saml-keys.ts";
 import { serviceProvider, type ServiceProvider } from "../service-providers/provider.ts";
-import { encryptElement, signElement } from "../xml/sign.ts";
-import { isXmlText, xml, type Xml } from "../xml/write.ts";
+import { encryptElement, signElement, isXmlText, xml, type Xml } from "../xml/write.ts";
 import { spaces } from "../service-providers/names.ts";
 import { entityIdOf } from "./addresses.ts";
 import {

@@ -1,4 +1,4 @@
-import { isGood, type Answer } from "../../scim/answer.ts";
+import { isGood, type Answer } from "../../scim/sending.ts";
 import {
   createGroup,
   createsWithMembers,

@@ -1,5 +1,4 @@
-import type { ScimResource } from "../../store/store.ts";
-import { scimKey } from "../../store/store.ts";
+import { scimKey, type ScimResource } from "../../store/store.ts";
 import { onRemoval } from "../../scim/profiles.ts";
 import type { Context } from "../context.ts";
 import { pushGroup, type PushedGroup } from "./push-group.ts";

@@ -1,4 +1,4 @@
-import { adviceFor, isGood, reasonOf, sentIn, type Answer } from "../../scim/answer.ts";
+import { adviceFor, isGood, reasonOf, sentIn, type Answer } from "../../scim/sending.ts";
 import {
   createUser,
   deleteUser,

@@ -7,7 +7,7 @@ import { pushOne, pushOneGroup, type Push, type PushedGroupView } from "./push-o
 import type { PushAction, Pushed } from "./push-user.ts";
 import { createSender, type Sender } from "./sender.ts";
 import { everyWanted, provisioned, recordsOf, type Wanted } from "./wanted.ts";
-import type { Answer } from "../../scim/answer.ts";
+import type { Answer } from "../../scim/sending.ts";
 
 /** Writes down requests in place of sending them, and answers as an app does that has nobody of this name. */
 

@@ -1,9 +1,8 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Client, ScimServer } from "../../store/store.ts";
 import { parseJson, isObject, type JsonObject } from "../../text/json.ts";
-import { isGood, reasonOf, adviceFor, type Answer } from "../../scim/answer.ts";
+import { isGood, reasonOf, adviceFor, authorizationOf, Repeats, secretsOf, type Answer } from "../../scim/sending.ts";
 import type { ScimRequest } from "../../scim/profiles.ts";
-import { authorizationOf, Repeats, secretsOf } from "../../scim/sending.ts";
 import { showClock } from "../clock.ts";
 import type { Context } from "../context.ts";
 import type { Reach } from "../../net/address.ts";

@@ -1,5 +1,5 @@
 import type { Client, ReadTx } from "../../store/store.ts";
-import { isGood, reasonOf } from "../../scim/answer.ts";
+import { isGood, reasonOf } from "../../scim/sending.ts";
 import { testConnection, type Profile } from "../../scim/profiles.ts";
 import { differenceOf, isSame } from "../../scim/resource.ts";
 import { requireClient } from "../clients/admin.ts";

@@ -4,8 +4,7 @@
  * wanted.ts says what the app should have; push-user.ts and push-group.ts bring one user or group there, by the requests of src/scim, and push-one.ts
  * writes down what the app has; push.ts does it for all. sender.ts sends. live.ts pushes each change when it is made, status.ts shows the records.
  */
-import type { Client, ReadTx, ScimResource, ScimServer, User } from "../../store/store.ts";
-import { scimKey } from "../../store/store.ts";
+import { scimKey, type Client, type ReadTx, type ScimResource, type ScimServer, type User } from "../../store/store.ts";
 import { workEmail, enterpriseSchema, type Attributes } from "../../scim/resource.ts";
 import type { Profile } from "../../scim/profiles.ts";
 import { OperationError } from "../errors.ts";

@@ -1,5 +1,6 @@
 import type { Client, ReadTx, Session, Tx } from "../../store/store.ts";
 import { showClock } from "../clock.ts";
+import { clientName, type ClientName } from "../clients/clients.ts";
 import type { Context } from "../context.ts";
 import { idTokenSigner, sign, tokenTypes } from "../keys/signer.ts";
 import { reachOf, send } from "../outbound.ts";
@@ -162,4 +163,13 @@ async function deliver(
   } catch (error) {
     return { status: 0, problem: (error as Error).message };
   }
+}
+
+/** The service providers of SAML that took part in sessions, which nobody tells of their end. @param but who asked for it */
+export function otherServiceProviders(tx: ReadTx, ended: EndedSessions, but: string | null = null): readonly ClientName[] {
+  const ids = new Set(ended.flatMap(({ session }) => (session.serviceProviders ?? []).map(({ clientId }) => clientId)));
+  return [...ids].flatMap((id) => {
+    const client = id === but ? undefined : tx.get("clients", id);
+    return client === undefined ? [] : [clientName(client)];
+  });
 }

@@ -1,6 +1,6 @@
 /*
  * core/xml: XML as SAML uses it. parse.ts is the only file that parses; verify.ts checks signatures and gives what they cover; write.ts is the only
- * place that escapes; sign.ts signs and encrypts. All of it is loaded at the first SAML request.
+ * place that escapes, and signs and encrypts. All of it is loaded at the first SAML request.
  */
 import { DOMParser } from "@xmldom/xmldom";
 

@@ -3,7 +3,7 @@ import { personOf, themes, type AccountView } from "./views.ts";
 import type { Request, Response } from "express";
 import { removeApp, savePreferences, showAccount, signOut, type ConnectedApp } from "../../core/account/account.ts";
 import { clientNameOf } from "../../core/clients/clients.ts";
-import { showOwnFactors } from "../../core/factors/passkeys.ts";
+import { showOwnFactors, addPasskey, removePasskey, type PasskeyChange } from "../../core/factors/passkeys.ts";
 import { beginSignIn } from "../../core/authorize/authorize.ts";
 import type { Needs } from "../../core/sign-in/purpose.ts";
 import { OAuthError } from "../../core/errors.ts";
@@ -208,3 +208,35 @@ export const postEndSession = (web: Web) => async (req: Request, res: Response) 
   // A session that had already ended counts as ended too.
   redirect(res, `${web.base}${accountPath}?ended=1`);
 };
+
+/** The forms of the account page that add and remove passkeys. */
+
+export const postAddPasskey = (web: Web) => async (req: Request, res: Response) => {
+  requireOwnOrigin(web, req);
+  const body = bodyParameters(req);
+  const form = { csrf: single(body, "csrf") ?? "", passkey: single(body, "passkey") ?? "" };
+  await answer(web, req, res, await addPasskey(web.ctx, readBrowser(web, req), form), "passkey-added");
+};
+
+export const postRemovePasskey = (web: Web) => async (req: Request, res: Response) => {
+  requireOwnOrigin(web, req);
+  const body = bodyParameters(req);
+  const form = { csrf: single(body, "csrf") ?? "", id: single(body, "id") ?? "" };
+  await answer(web, req, res, await removePasskey(web.ctx, readBrowser(web, req), form), "passkey-removed");
+};
+
+async function answer(
+  web: Web,
+  req: Request,
+  res: Response,
+  change: PasskeyChange,
+  done: "passkey-added" | "passkey-removed",
+): Promise<void> {
+  if (change === null || change === "factor") {
+    await signInFirst(web, req, res, accountPath, "factor");
+    return;
+  }
+  const outcome = change === "done" ? done : "passkey-refused";
+  note(res, { outcome: outcome.replace("-", " ") });
+  redirect(res, `${web.base}${accountPath}?${outcome}=1`);
+}

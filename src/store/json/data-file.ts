@@ -7,8 +7,7 @@ import { lstat, readFile, readlink } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import type { Adapter } from "lowdb";
 import { quoteWord } from "../../text/terminal.ts";
-import { closeToOthers, replaceFile, syncFolder } from "../../files/durable-file.ts";
-import { codeOf, describeFault } from "../../files/fault.ts";
+import { closeToOthers, replaceFile, syncFolder, codeOf, describeFault } from "../../files/durable-file.ts";
 import { DataFileError, type CollectionName } from "../store.ts";
 import { durableCollections, type AnyRecord } from "../table.ts";
 

@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, rmdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { quoteWord } from "../../text/terminal.ts";
-import { codeOf, describeFault } from "../../files/fault.ts";
+import { codeOf, describeFault } from "../../files/durable-file.ts";
 import { DataFileError, StorageError } from "../store.ts";
 
 /** Ignores "already exists": another process may be faster. @returns whether `make` created it */

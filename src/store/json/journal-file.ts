@@ -10,8 +10,7 @@
 import { constants, fstatSync, statSync, writeSync } from "node:fs";
 import { open, readFile, unlink, type FileHandle } from "node:fs/promises";
 import { dirname } from "node:path";
-import { replaceFile, syncFolder } from "../../files/durable-file.ts";
-import { codeOf, describeFault } from "../../files/fault.ts";
+import { replaceFile, syncFolder, codeOf, describeFault } from "../../files/durable-file.ts";
 import { OvertakenError, isOperation, type Journal, type Operation, type JournalPlace } from "../journal.ts";
 import { DataFileError, StorageError } from "../store.ts";
 import { durableCollections } from "../table.ts";

@@ -13,7 +13,7 @@ import { linkSync, readFileSync, renameSync, rmSync, statSync, utimes, writeFile
 import { hostname } from "node:os";
 import { dirname, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { codeOf, describeFault } from "../../files/fault.ts";
+import { codeOf, describeFault } from "../../files/durable-file.ts";
 import { isOfOtherContainer, stateOfProcess, thisProcess, type ProcessIdentity } from "../../files/process.ts";
 import { DataFileError, LockedError, StorageError } from "../store.ts";
 import { unlessThere } from "./folder.ts";

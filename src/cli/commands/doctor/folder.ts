@@ -3,7 +3,7 @@ import { accessSync, constants, existsSync, readFileSync, rmSync, statSync, writ
 import { hostname } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { OperationError, problemText } from "../../../core/errors.ts";
-import { describeFault } from "../../../files/fault.ts";
+import { describeFault } from "../../../files/durable-file.ts";
 import { readFixtures } from "../../../serve/fixture-files.ts";
 import { readLock } from "../../../store/json/lock.ts";
 import { peek, type Peek } from "../../../store/json/load.ts";

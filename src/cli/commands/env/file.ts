@@ -1,6 +1,6 @@
 import { readFile, stat } from "node:fs/promises";
 import { OperationError } from "../../../core/errors.ts";
-import { codeOf } from "../../../files/fault.ts";
+import { codeOf } from "../../../files/durable-file.ts";
 import { cannotBeWritten, putFile } from "../../output/put-file.ts";
 
 /** Our lines in a file of somebody else. They are between two marks, and nothing else in the file changes. */

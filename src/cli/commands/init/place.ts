@@ -5,7 +5,7 @@ import { readSource } from "../../../core/fixture-files/source.ts";
 import { isObject } from "../../../text/json.ts";
 import { usualNames } from "../../../serve/fixture-files.ts";
 import { cannotBeWritten } from "../../output/put-file.ts";
-import { codeOf } from "../../../files/fault.ts";
+import { codeOf } from "../../../files/durable-file.ts";
 
 /** Where `idp init` writes to. */
 

@@ -29,7 +29,7 @@ import { type Declare, examples } from "../../act.ts";
 import { isServiceLink, takeVariables } from "../../flags/variables.ts";
 import { withStartFlags, type StartFlags } from "./flags.ts";
 import { OperationError } from "../../../core/errors.ts";
-import { codeOf } from "../../../files/fault.ts";
+import { codeOf } from "../../../files/durable-file.ts";
 import { wordsWithoutPassword } from "../../../store/postgres/address.ts";
 import { issuerOnPort } from "../../target/remote.ts";
 

@@ -1,4 +1,4 @@
-import { adviceFor } from "../../../scim/answer.ts";
+import { adviceFor } from "../../../scim/sending.ts";
 import {
   patchActive,
   patchUser,

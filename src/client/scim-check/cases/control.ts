@@ -1,4 +1,4 @@
-import { isGood } from "../../../scim/answer.ts";
+import { isGood } from "../../../scim/sending.ts";
 import { idIn, valueAt } from "../../../scim/resource.ts";
 import { notReached, works, type Case } from "../../verdicts/case.ts";
 import { answered, type Attempt } from "../attempt.ts";

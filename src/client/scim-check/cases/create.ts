@@ -1,4 +1,4 @@
-import { isGood } from "../../../scim/answer.ts";
+import { isGood } from "../../../scim/sending.ts";
 import { lookUpUser, type Profile } from "../../../scim/profiles.ts";
 import { attributesIn, idIn, resourcesIn, valueAt } from "../../../scim/resource.ts";
 import { noticed, notReached, notRequired, unnoticed, works, type Finding } from "../../verdicts/case.ts";

@@ -1,4 +1,4 @@
-import { adviceFor } from "../../../scim/answer.ts";
+import { adviceFor, isGood } from "../../../scim/sending.ts";
 import {
   createsWithMembers,
   deleteGroup,
@@ -10,7 +10,6 @@ import {
   type ScimRequest,
 } from "../../../scim/profiles.ts";
 import { idIn, membersIn, valueAt } from "../../../scim/resource.ts";
-import { isGood } from "../../../scim/answer.ts";
 import { Problem } from "../../check.ts";
 import { notRequired, unnoticed, works, type CaseText, type Finding } from "../../verdicts/case.ts";
 import { answered, notDone, type Attempt } from "../attempt.ts";

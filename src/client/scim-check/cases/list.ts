@@ -1,6 +1,6 @@
 import { listUsers, profileNames, type Profile } from "../../../scim/profiles.ts";
 import { idIn, resourcesIn } from "../../../scim/resource.ts";
-import { isGood } from "../../../scim/answer.ts";
+import { isGood } from "../../../scim/sending.ts";
 import { Problem } from "../../check.ts";
 import { unnoticed, works } from "../../verdicts/case.ts";
 import { answered, type Attempt } from "../attempt.ts";

@@ -1,7 +1,6 @@
-import { isGood } from "../../../scim/answer.ts";
+import { isGood, type ScimToken } from "../../../scim/sending.ts";
 import { patchUserBy, readUser, lookUpUser, patchActive, deleteUser } from "../../../scim/profiles.ts";
 import { idIn, resourcesIn, valueAt } from "../../../scim/resource.ts";
-import type { ScimToken } from "../../../scim/sending.ts";
 import { noticed, notReached, notRequired, unnoticed, type Finding } from "../../verdicts/case.ts";
 import type { Reply } from "../app.ts";
 import { answered, failure, type Attempt } from "../attempt.ts";

@@ -1,6 +1,5 @@
 import { newSamlKey, readSamlKey, type SamlKey } from "../../keys/saml-keys.ts";
-import { algorithms, signElement, type OtherSignature } from "../../xml/sign.ts";
-import { Xml } from "../../xml/write.ts";
+import { algorithms, signElement, Xml, type OtherSignature } from "../../xml/write.ts";
 import { assertionXml, responseXml, type AssertionDraft, type ResponseDraft } from "../draft.ts";
 import { encrypted, type drafted, type Material } from "../response.ts";
 

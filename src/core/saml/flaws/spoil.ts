@@ -9,8 +9,7 @@ import { nameIdOf } from "../../service-providers/provider.ts";
 import { drafted, materialOf, postOf, newId, type SamlPost } from "../response.ts";
 import type { SamlPlan } from "../purpose.ts";
 import { signatureFlaws, signedFlaws, type Spoiling } from "./signatures.ts";
-import { signElement } from "../../xml/sign.ts";
-import { escapeXml, xml, Xml } from "../../xml/write.ts";
+import { signElement, escapeXml, xml, Xml } from "../../xml/write.ts";
 import { assertionXml, responseXml, type AssertionDraft } from "../draft.ts";
 
 /**

@@ -4,7 +4,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { askerOf } from "../../../../client/scim-check/app.ts";
 import type { LeaverControl, Signal } from "../../../../client/leaver-check/signals.ts";
 import { send } from "../../../../client/http.ts";
-import { isGood, reasonOf, type Answer } from "../../../../scim/answer.ts";
+import { isGood, reasonOf, type Answer } from "../../../../scim/sending.ts";
 import { deleteUser, patchActive, putsActive, putUser, readUser } from "../../../../scim/profiles.ts";
 import type { ScimStatus } from "../../../../core/scim/status.ts";
 import type { Client } from "../../../../store/store.ts";
