@@ -61,7 +61,7 @@ const failure = (
 const nameOf = (error: unknown): string => (error instanceof Error ? error.name : "");
 
 /** Who holds the data, with the address if it is a running server, and what to do. */
-function lockFailure({ code, holder, message, elsewhere }: LockedError): Failure {
+function lockFailure({ code, holder, message, isRemote: elsewhere }: LockedError): Failure {
   const { url, pid, startedAt } = holder;
   const ago = Date.now() - Date.parse(startedAt);
   const started = ago >= 0 ? `started ${since(startedAt, Date.now())}` : `since ${startedAt}`;

@@ -2,7 +2,7 @@ import type { LookupAddress } from "node:dns";
 import type { LookupFunction } from "node:net";
 import { parseExact, type JsonObject } from "../text/json.ts";
 import { Problem, shown } from "./check.ts";
-import { send as ask, type Answer, type SendError } from "../net/send.ts";
+import { send as ask, type ReceivedResponse, type SendError } from "../net/send.ts";
 import { isAddress, isLoopbackUrl, withoutBrackets } from "../net/address.ts";
 
 /** Requests to an untrusted provider: limited in time and size. Every failure is a sentence. */
@@ -21,7 +21,7 @@ export interface Outgoing {
   readonly bodyLimit?: number;
 }
 
-export interface Reply extends Answer {
+export interface Reply extends ReceivedResponse {
   readonly url: string;
 }
 

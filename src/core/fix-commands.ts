@@ -37,14 +37,14 @@ const correctFirst = (
 ): Hint =>
   meant === undefined ? hint : { ...hint, text: `Send ${what.parameter} ${meant} in your app. ${what.other}` };
 
-interface Place {
+interface UriParts {
   /** All names of this machine count as one. */
   readonly site: string;
   readonly port: string;
   readonly path: string;
 }
 
-function placeOf(uri: string): Place | null {
+function uriPartsOf(uri: string): UriParts | null {
   if (!URL.canParse(uri)) return null;
   const { protocol, hostname, port, pathname, search } = new URL(uri);
   return { site: `${protocol}//${isLoopbackHost(hostname) ? "" : hostname}`, port, path: pathname + search };
@@ -55,11 +55,11 @@ function placeOf(uri: string): Place | null {
  * that runs on another port means that port, which is then to be registered.
  */
 function meantAddress(sent: string, registered: readonly string[]): string | undefined {
-  const own = placeOf(sent);
+  const own = uriPartsOf(sent);
   if (own === null) return typoOf(sent, registered);
-  const onPort = registered.filter((uri) => (placeOf(uri)?.port ?? own.port) === own.port);
-  const atSite = onPort.filter((uri) => placeOf(uri)?.site === own.site);
-  const named = atSite.find((uri) => placeOf(uri)?.path === own.path);
+  const onPort = registered.filter((uri) => (uriPartsOf(uri)?.port ?? own.port) === own.port);
+  const atSite = onPort.filter((uri) => uriPartsOf(uri)?.site === own.site);
+  const named = atSite.find((uri) => uriPartsOf(uri)?.path === own.path);
   return named ?? (atSite.length === 1 ? atSite[0] : typoOf(sent, onPort));
 }
 

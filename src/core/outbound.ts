@@ -1,6 +1,6 @@
 import type { lookup as systemLookup } from "node:dns";
 import { addressIn, checkedLookup, isOwnAddress, kindOfAddress, type Reach } from "../net/address.ts";
-import { send as ask, type Answer, type SendError } from "../net/send.ts";
+import { send as ask, type ReceivedResponse, type SendError } from "../net/send.ts";
 import type { Client } from "../store/store.ts";
 import type { Context, Settings } from "./context.ts";
 import { NestingError, parseJson } from "../text/json.ts";
@@ -98,7 +98,7 @@ export interface OutboundRequest {
  * Sends one request, without following redirects. The text is empty where a form was sent, and unless the status is 200; not so for `whole`.
  * @throws {Error} a message for the operator, beginning with "it", that repeats nothing of the answer
  */
-export async function send(url: string, request: OutboundRequest): Promise<Answer> {
+export async function send(url: string, request: OutboundRequest): Promise<ReceivedResponse> {
   const {
     form,
     whole,

@@ -15,13 +15,13 @@ export interface ProvisioningTurns {
   /** @param clientId of the app */
   inTurn<T>(clientId: string, work: () => Promise<T>): Promise<T>;
   /** Ids of users whom somebody else is sending right now: `live` leaves them out, so that each request is reported once. */
-  readonly held: Set<string>;
+  readonly busyUsers: Set<string>;
 }
 
 export function createProvisioningTurns(): ProvisioningTurns {
   const turns = new Map<string, Turns>();
   return {
-    held: new Set(),
+    busyUsers: new Set(),
     inTurn(clientId, work) {
       const turn = turns.get(clientId) ?? createTurns();
       turns.set(clientId, turn);

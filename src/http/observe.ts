@@ -72,12 +72,12 @@ export const observe =
         onUnexpected(error);
       }
     });
-    const goOn = (): void => {
+    const handle = (): void => {
       setClockHeader(ctx, res);
       next();
     };
     // Once another process has answered with a change, every request sees it.
     const behind = catchUp(ctx);
-    if (behind === null) goOn();
-    else behind.then(goOn, next);
+    if (behind === null) handle();
+    else behind.then(handle, next);
   };

@@ -7,7 +7,7 @@ import { checkReadable } from "../core/status.ts";
 import { asksForHtml, sendJson, sendText } from "./answer/answer.ts";
 import { apiHeaders, assetHeaders, iconHeaders } from "./answer/security-headers.ts";
 import { sendHome } from "./pages/try-it.ts";
-import { hostStanding } from "./input/host-check.ts";
+import { hostTrust } from "./input/host-check.ts";
 import type { Web } from "./web.ts";
 
 /** The same as in `layout.eta`. */
@@ -23,7 +23,7 @@ export const health =
   async (req, res) => {
     const { ctx, version } = web;
     await checkReadable(ctx);
-    const more = hostStanding(web, req.headers.host) === "foreign" ? {} : { issuer: ctx.issuer, version };
+    const more = hostTrust(web, req.headers.host) === "foreign" ? {} : { issuer: ctx.issuer, version };
     sendJson(res, 200, { status: "ok", ...more }, apiHeaders);
   };
 

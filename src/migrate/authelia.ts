@@ -1,8 +1,8 @@
 import { isObject } from "../text/json.ts";
 import { addClient, grantsOf, leaveResponseTypes } from "./draft-clients.ts";
 import { addUser } from "./draft-users.ts";
-import { addSetting, switchOf, textOf, type Carried, type Draft, type SourcePlace } from "./draft.ts";
-import { entryOf, type Entry } from "./entry.ts";
+import { addSetting, switchOf, textOf, type PlacedValue, type Draft, type SourcePlace } from "./draft.ts";
+import { sourceRecordOf, type SourceRecord } from "./entry.ts";
 
 /** Authelia: the configuration, with its OpenID Connect clients, and the file of users that it names. */
 
@@ -19,7 +19,7 @@ const isConfiguration = (root: unknown): boolean =>
 export const isAuthelia = (root: unknown): boolean => isUsers(root) || isConfiguration(root);
 
 export function readAuthelia(draft: Draft, root: unknown, place: SourcePlace): void {
-  const file = entryOf(draft, place, root);
+  const file = sourceRecordOf(draft, place, root);
   const users = file.below("users");
   for (const name of Object.keys(users.value)) readUser(draft, users.below(name), [name, users.carry(name)[1]]);
   const oidc = file.below("identity_providers").below("oidc");
@@ -30,11 +30,11 @@ export function readAuthelia(draft: Draft, root: unknown, place: SourcePlace): v
   addSetting(draft, "code_ttl", seconds(lifespans.carry("authorize_code")));
   // Authelia's own keys.
   oidc.ignore("hmac_secret issuer_private_key issuer_certificate_chain issuer_private_keys jwks");
-  file.leaveOthers();
+  file.noteUnread();
 }
 
 /** The seconds of a duration, as `1h`, `90 minutes` or a number. */
-function seconds([duration, place]: Carried): Carried {
+function seconds([duration, place]: PlacedValue): PlacedValue {
   const units: Readonly<Record<string, number>> = {
     y: 31_536_000,
     M: 2_592_000,
@@ -52,7 +52,7 @@ function seconds([duration, place]: Carried): Carried {
   ];
 }
 
-function readUser(draft: Draft, user: Entry, name: Carried): void {
+function readUser(draft: Draft, user: SourceRecord, name: PlacedValue): void {
   const { carry } = user;
   const [email = carry("email")] = user.each("email");
   const isE164 = /^\+[1-9]\d{1,14}$/.test(user.text("phone_number") ?? "");
@@ -77,10 +77,10 @@ function readUser(draft: Draft, user: Entry, name: Carried): void {
     },
     password: carry("password"),
   });
-  user.leaveOthers();
+  user.noteUnread();
 }
 
-function readClient(draft: Draft, client: Entry): void {
+function readClient(draft: Draft, client: SourceRecord): void {
   const { carry, each, place } = client;
   const isPublic = client.on("public") === true || client.get("token_endpoint_auth_method") === "none";
   const scopes = each("scopes");
@@ -93,7 +93,8 @@ function readClient(draft: Draft, client: Entry): void {
     ),
     redirectUris: each("redirect_uris"),
     grantTypes: grantsOf(draft, each("grant_types"), ["authorization_code"]),
-    scopes: scopes.length === 0 ? ["openid", "groups", "profile", "email"].map((one): Carried => [one, place]) : scopes,
+    scopes:
+      scopes.length === 0 ? ["openid", "groups", "profile", "email"].map((one): PlacedValue => [one, place]) : scopes,
     fields: {
       client_name: carry(client.has("client_name") ? "client_name" : "description"),
       ...client.pick(
@@ -107,6 +108,6 @@ function readClient(draft: Draft, client: Entry): void {
   });
   leaveResponseTypes(draft, each("response_types"));
   if (client.get("pkce_challenge_method") === "S256") client.ignore("pkce_challenge_method");
-  client.lose("authorization_policy", "there are no policies here: whoever signs in may use the client");
-  client.leaveOthers();
+  client.noteField("authorization_policy", "there are no policies here: whoever signs in may use the client");
+  client.noteUnread();
 }

@@ -1,8 +1,8 @@
 import { isObject } from "../text/json.ts";
 import { addClient, grantsOf, leaveResponseTypes } from "./draft-clients.ts";
 import { addUser } from "./draft-users.ts";
-import type { Carried, Draft, SourcePlace } from "./draft.ts";
-import { entryOf, type Entry } from "./entry.ts";
+import type { PlacedValue, Draft, SourcePlace } from "./draft.ts";
+import { sourceRecordOf, type SourceRecord } from "./entry.ts";
 
 /** A seed of emulate: for each service that it stands in for, users and OAuth clients. Here all of them are in one issuer. */
 
@@ -17,7 +17,7 @@ export const isEmulate = (root: unknown): boolean =>
   });
 
 export function readEmulate(draft: Draft, root: unknown, place: SourcePlace): void {
-  const file = entryOf(draft, place, root);
+  const file = sourceRecordOf(draft, place, root);
   for (const name of services) {
     const service = file.below(name);
     const groups = groupsOf(service);
@@ -25,24 +25,24 @@ export function readEmulate(draft: Draft, root: unknown, place: SourcePlace): vo
     for (const client of clientLists.flatMap(service.list)) readClient(client);
     service.ignore("port");
   }
-  file.leaveOthers();
+  file.noteUnread();
 }
 
 /** Okta: the names of the groups of each user, by the user's id. */
-function groupsOf(service: Entry): (id: unknown) => readonly unknown[] {
+function groupsOf(service: SourceRecord): (id: unknown) => readonly unknown[] {
   const all = service.list("groups");
   const names = new Map(all.map((group) => [group.get("okta_id"), group.get("name")]));
   const members = service.list("group_memberships");
   for (const group of all) group.ignore("type");
-  for (const group of all) group.leaveOthers();
+  for (const group of all) group.noteUnread();
   const pairs = members.map((one) => [one.get("user_okta_id"), names.get(one.get("group_okta_id"))] as const);
   return (id) => pairs.flatMap(([user, name]) => (user === id && name !== undefined ? [name] : []));
 }
 
-function readUser(user: Entry, groups: (id: unknown) => readonly unknown[]): void {
+function readUser(user: SourceRecord, groups: (id: unknown) => readonly unknown[]): void {
   const { carry, place } = user;
   const [email = carry("email")] = user.each("email_addresses");
-  const [name = [user.joined("first_name last_name"), place] as Carried] = ["display_name", "real_name", "name"]
+  const [name = [user.joined("first_name last_name"), place] as PlacedValue] = ["display_name", "real_name", "name"]
     .filter(user.has)
     .map(carry);
   const inGroups = groups(user.get("okta_id"));
@@ -71,14 +71,14 @@ function readUser(user: Entry, groups: (id: unknown) => readonly unknown[]): voi
     },
     password: carry("password"),
   });
-  user.leaveOthers();
+  user.noteUnread();
 }
 
-function readClient(client: Entry): void {
+function readClient(client: SourceRecord): void {
   const { carry, each, draft, place } = client;
   const [scope, scopeAt] = carry("scopes");
   const scopes =
-    typeof scope === "string" ? scope.split(/[ ,]+/).map((one): Carried => [one, scopeAt]) : each("scopes");
+    typeof scope === "string" ? scope.split(/[ ,]+/).map((one): PlacedValue => [one, scopeAt]) : each("scopes");
   addClient(draft, {
     place,
     id: carry("client_id"),
@@ -90,5 +90,5 @@ function readClient(client: Entry): void {
     fields: { client_name: carry("name"), ...client.pick("token_endpoint_auth_method") },
   });
   leaveResponseTypes(draft, each("response_types"));
-  client.leaveOthers();
+  client.noteUnread();
 }

@@ -1,61 +1,61 @@
 import { isObject, type JsonObject } from "../text/json.ts";
 import {
   isEmpty,
-  leave,
+  noteLeftOut,
   noCounterpart,
   switchOf,
   textOf,
   unusable,
-  type Carried,
+  type PlacedValue,
   type Draft,
   type SourcePlace,
 } from "./draft.ts";
 
 /** A record of a file, which remembers which of its fields were read: all others are noted as left out. */
-export interface Entry {
+export interface SourceRecord {
   readonly place: SourcePlace;
   readonly value: JsonObject;
   readonly draft: Draft;
   readonly get: (name: string) => unknown;
   readonly text: (name: string) => string | undefined;
-  readonly carry: (name: string) => Carried;
+  readonly carry: (name: string) => PlacedValue;
   /** What is made of the value of a field, with the field's place. */
-  readonly as: (name: string, to: (value: unknown) => unknown) => Carried;
+  readonly as: (name: string, to: (value: unknown) => unknown) => PlacedValue;
   /** `then`, with the place of a field, if the field is `is`. */
-  readonly when: (name: string, is: unknown, then: unknown) => Carried;
-  readonly unless: (name: string, is: unknown, then: unknown) => Carried;
+  readonly when: (name: string, is: unknown, then: unknown) => PlacedValue;
+  readonly unless: (name: string, is: unknown, then: unknown) => PlacedValue;
   /** Several fields, by their names. */
-  readonly pick: (names: string) => Readonly<Record<string, Carried>>;
-  readonly pickAll: () => Readonly<Record<string, Carried>>;
+  readonly pick: (names: string) => Readonly<Record<string, PlacedValue>>;
+  readonly pickAll: () => Readonly<Record<string, PlacedValue>>;
   /** The texts of several fields, with a space between them. */
   readonly joined: (names: string) => string;
   readonly has: (name: string) => boolean;
   /** A switch, also as text or as a number; undefined if it is none. */
   readonly on: (name: string) => boolean | undefined;
   /** The texts of a list, or one text. */
-  readonly each: (name: string) => readonly Carried[];
+  readonly each: (name: string) => readonly PlacedValue[];
   /** The object that a field is; empty for anything else. What nobody reads of it is noted too. */
-  readonly below: (name: string) => Entry;
+  readonly below: (name: string) => SourceRecord;
   /** The objects of a list; other values are noted. Whoever reads one calls its `leaveOthers`. */
-  readonly list: (name: string) => readonly Entry[];
-  readonly leave: (message: string, name?: string) => void;
+  readonly list: (name: string) => readonly SourceRecord[];
+  readonly note: (message: string, name?: string) => void;
   /** Notes a field if it is set. */
-  readonly lose: (name: string, message?: string) => void;
+  readonly noteField: (name: string, message?: string) => void;
   /** Reads fields that mean nothing here. */
   readonly ignore: (names: string) => void;
   readonly ignoreAll: () => void;
-  readonly leaveOthers: () => void;
+  readonly noteUnread: () => void;
 }
 
 /** Whether a field has this value; a switch may be written loosely. */
 const isSame = (value: unknown, is: unknown): boolean => (typeof is === "boolean" ? switchOf(value) : value) === is;
 
 /** @param anyCase whether the tool ignores the case of names */
-export function entryOf(draft: Draft, place: SourcePlace, given: unknown, anyCase = false): Entry {
+export function sourceRecordOf(draft: Draft, place: SourcePlace, given: unknown, anyCase = false): SourceRecord {
   const value = isObject(given) ? given : {};
   const names = new Map(anyCase ? Object.keys(value).map((name) => [name.toLowerCase(), name]) : []);
   const read = new Set<string>();
-  const inner: Entry[] = [];
+  const inner: SourceRecord[] = [];
   const named = (name: string): string => {
     const own = anyCase ? (names.get(name.toLowerCase()) ?? name) : name;
     read.add(own);
@@ -67,9 +67,9 @@ export function entryOf(draft: Draft, place: SourcePlace, given: unknown, anyCas
   };
   const text = (name: string): string | undefined => textOf(get(name));
   const at = (name: string): SourcePlace => [...place, named(name)];
-  const carry = (name: string): Carried => [get(name), at(name)];
+  const carry = (name: string): PlacedValue => [get(name), at(name)];
   const lose = (name: string, message = noCounterpart): void => {
-    if (!isEmpty(get(name)) && get(name) !== "false") leave(draft, at(name), message, "key");
+    if (!isEmpty(get(name)) && get(name) !== "false") noteLeftOut(draft, at(name), message, "key");
   };
   return {
     place,
@@ -93,15 +93,15 @@ export function entryOf(draft: Draft, place: SourcePlace, given: unknown, anyCas
     each: (name) => {
       const found = get(name);
       if (!Array.isArray(found)) return isEmpty(found) ? [] : [[found, at(name)]];
-      return found.flatMap((item: unknown, index): Carried[] => {
+      return found.flatMap((item: unknown, index): PlacedValue[] => {
         const text = textOf(item);
-        if (text === undefined && !isEmpty(item)) leave(draft, [...at(name), index], "is not a text");
+        if (text === undefined && !isEmpty(item)) noteLeftOut(draft, [...at(name), index], "is not a text");
         return text === undefined ? [] : [[text, [...at(name), index]]];
       });
     },
     below: (name) => {
       if (!isObject(get(name))) lose(name, unusable(draft, get(name)) ?? "is not an object");
-      const entry = entryOf(draft, at(name), get(name), anyCase);
+      const entry = sourceRecordOf(draft, at(name), get(name), anyCase);
       inner.push(entry);
       return entry;
     },
@@ -111,19 +111,19 @@ export function entryOf(draft: Draft, place: SourcePlace, given: unknown, anyCas
         lose(name, "is not a list");
         return [];
       }
-      return objectsOf(draft, found, at(name)).map(([item, where]) => entryOf(draft, where, item, anyCase));
+      return objectsOf(draft, found, at(name)).map(([item, where]) => sourceRecordOf(draft, where, item, anyCase));
     },
-    leave: (message, name) => leave(draft, name === undefined ? place : at(name), message),
-    lose,
+    note: (message, name) => noteLeftOut(draft, name === undefined ? place : at(name), message),
+    noteField: lose,
     ignore: (all) => {
       for (const name of all.split(" ")) named(name);
     },
     ignoreAll: () => {
       for (const name of Object.keys(value)) named(name);
     },
-    leaveOthers: () => {
+    noteUnread: () => {
       for (const name of Object.keys(value)) if (!read.has(name)) lose(name);
-      for (const entry of inner) entry.leaveOthers();
+      for (const entry of inner) entry.noteUnread();
     },
   };
 }
@@ -137,7 +137,7 @@ export function objectsOf(
   return list.flatMap((item, index) => {
     const where = [...place, index];
     if (isObject(item)) return [[item, where] as const];
-    leave(draft, where, unusable(draft, item) ?? "is not an object: it is left out");
+    noteLeftOut(draft, where, unusable(draft, item) ?? "is not an object: it is left out");
     return [];
   });
 }

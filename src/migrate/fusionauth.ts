@@ -1,8 +1,17 @@
 import { isObject, type JsonObject } from "../text/json.ts";
 import { addClient, grantsOf, originsOf } from "./draft-clients.ts";
 import { addUser } from "./draft-users.ts";
-import { addSetting, listOf, numberOf, textOf, textsOf, type Carried, type Draft, type SourcePlace } from "./draft.ts";
-import { entryOf, type Entry } from "./entry.ts";
+import {
+  addSetting,
+  listOf,
+  numberOf,
+  textOf,
+  textsOf,
+  type PlacedValue,
+  type Draft,
+  type SourcePlace,
+} from "./draft.ts";
+import { sourceRecordOf, type SourceRecord } from "./entry.ts";
 
 /** A kickstart of FusionAuth: requests to its API, of which those that make applications and users count here. */
 
@@ -13,16 +22,16 @@ export const isFusionAuth = (root: unknown): boolean =>
   );
 
 export function readFusionAuth(draft: Draft, root: unknown, place: SourcePlace): void {
-  const file = entryOf(draft, place, root);
+  const file = sourceRecordOf(draft, place, root);
   // The same places, with the values of variables.
   const filled = fill(root, variablesOf(file.below("variables").value, draft.literals), draft.literals);
-  const users: { user: Entry; ids: readonly string[]; registrations: Entry[] }[] = [];
-  const requests = entryOf(draft, place, filled).list("requests");
+  const users: { user: SourceRecord; ids: readonly string[]; registrations: SourceRecord[] }[] = [];
+  const requests = sourceRecordOf(draft, place, filled).list("requests");
   for (const request of requests) {
     const url = request.text("url") ?? "a request";
     const [, kind, id] = /^\/api\/(application|user\/registration|user)(?:\/([^/]+))?\/?$/.exec(url) ?? [];
     if (kind === undefined) {
-      request.leave(`${url} is not carried over`);
+      request.note(`${url} is not carried over`);
       request.ignoreAll();
       continue;
     }
@@ -40,14 +49,14 @@ export function readFusionAuth(draft: Draft, root: unknown, place: SourcePlace):
       const known = users.find((one) => one.ids.some((name) => ids.includes(name)));
       if (known !== undefined) known.registrations.push(...registrations);
       else if (body.has("user")) users.push({ user, ids, registrations });
-      else body.leave("registers a user whom this file does not make");
+      else body.note("registers a user whom this file does not make");
     }
   }
   for (const { user, ids, registrations } of users) readUser(draft, user, ids[0], registrations);
-  for (const request of requests) request.leaveOthers();
+  for (const request of requests) request.noteUnread();
   file.ignore("requests licenseId license");
-  file.lose("apiKeys", "keys of FusionAuth's API are not carried over: idp has one admin token");
-  file.lose("settings");
+  file.noteField("apiKeys", "keys of FusionAuth's API are not carried over: idp has one admin token");
+  file.noteField("settings");
 }
 
 /** The values of the variables, each with those above it filled in. One that FusionAuth makes when it starts (`#{UUID()}`) is none. */
@@ -82,11 +91,11 @@ function fill(value: unknown, variables: ReadonlyMap<string, string>, literals: 
   return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, fill(one, variables, literals)]));
 }
 
-function readApplication(draft: Draft, body: Entry, idInUrl: string | undefined): void {
+function readApplication(draft: Draft, body: SourceRecord, idInUrl: string | undefined): void {
   const app = body.below("application");
   const oauth = app.below("oauthConfiguration");
   const { carry, each } = oauth;
-  const asked = each("enabledGrants").map(([name, at]): Carried => [
+  const asked = each("enabledGrants").map(([name, at]): PlacedValue => [
     name === "device_code" ? "urn:ietf:params:oauth:grant-type:device_code" : name,
     at,
   ]);
@@ -121,12 +130,17 @@ function readApplication(draft: Draft, body: Entry, idInUrl: string | undefined)
   jwt.ignore("enabled");
 }
 
-function readUser(draft: Draft, user: Entry, first: string | undefined, registrations: readonly Entry[]): void {
+function readUser(
+  draft: Draft,
+  user: SourceRecord,
+  first: string | undefined,
+  registrations: readonly SourceRecord[],
+): void {
   const { carry, place } = user;
   const roles = registrations.flatMap((one) => textsOf(one.get("roles")));
   for (const registration of registrations) {
     registration.ignore("applicationId id verified username");
-    registration.leaveOthers();
+    registration.noteUnread();
   }
   addUser(draft, {
     place,

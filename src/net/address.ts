@@ -37,7 +37,7 @@ const networks: readonly (readonly [AddressKind, ...string[]])[] = [
 ];
 
 /** Where an IPv6 address holds an IPv4 address: its network, and the 16-bit group with which it begins (RFC 4291 2.5.5, 6052, 6145, 3056). */
-const holders: readonly (readonly [network: string, group: number])[] = [
+const embeddingNetworks: readonly (readonly [network: string, group: number])[] = [
   ["64:ff9b::/96", 6],
   ["::ffff:0:0:0/96", 6],
   ["::/96", 6],
@@ -53,9 +53,9 @@ function isIn(address: Address, network: string): boolean {
 }
 
 /** The IPv4 address in an IPv6 address, and the network that says so. */
-function held(address: Address): { readonly network: string; readonly inner: Address } | null {
+function embeddedIpv4(address: Address): { readonly network: string; readonly inner: Address } | null {
   if (!("parts" in address) || address.range() === "loopback" || address.range() === "unspecified") return null;
-  const [network, group] = holders.find(([candidate]) => isIn(address, candidate)) ?? [];
+  const [network, group] = embeddingNetworks.find(([candidate]) => isIn(address, candidate)) ?? [];
   if (network === undefined || group === undefined) return null;
   const bytes = address.toByteArray().slice(group * 2, group * 2 + 4);
   return { network, inner: ipaddr.fromByteArray(bytes) };
@@ -77,7 +77,7 @@ export function kindOfAddress(address: string): AddressKind {
 }
 
 function kindOf(address: Address): AddressKind {
-  const found = held(address);
+  const found = embeddedIpv4(address);
   if (found !== null) {
     const kind = kindOf(found.inner);
     if (kind === "forbidden") return kind;
@@ -94,7 +94,7 @@ function kindOf(address: Address): AddressKind {
 /** Whether it is now one of this machine's addresses, even a public one. */
 export function isOwnAddress(address: string): boolean {
   const given = parsed(address);
-  const spelled = (held(given)?.inner ?? given).toNormalizedString();
+  const spelled = (embeddedIpv4(given)?.inner ?? given).toNormalizedString();
   const own = Object.values(networkInterfaces()).flatMap((all) => all ?? []);
   return own.some((mine) => parsed(mine.address).toNormalizedString() === spelled);
 }

@@ -27,7 +27,7 @@ export interface Sent {
   readonly reads?: (status: number) => boolean;
 }
 
-export interface Answer {
+export interface ReceivedResponse {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   /** Empty if it was not read. */
@@ -59,7 +59,7 @@ function codeOf(error: unknown): string {
 const isOfCertificate = (error: unknown): boolean => /CERT|SELF_SIGNED|UNABLE_TO|ERR_TLS/.test(codeOf(error));
 
 /** @throws {SendError} if no complete answer comes; what `lookup` refused is its cause */
-export async function send(url: string, sent: Sent): Promise<Answer> {
+export async function send(url: string, sent: Sent): Promise<ReceivedResponse> {
   const { method, headers, body, lookup, checksCertificate, authorities, timeLimit, bodyLimit, reads } = sent;
   const { request: start } =
     new URL(url).protocol === "https:" ? await import("node:https") : await import("node:http");

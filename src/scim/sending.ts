@@ -69,7 +69,7 @@ export class Repeats {
 
 /** What a SCIM server answered, and what that says. */
 
-export interface Answer {
+export interface ScimResponse {
   /** 0: there was none. */
   readonly status: number;
   /** The body; null: it was not a JSON object. */
@@ -78,7 +78,7 @@ export interface Answer {
   readonly problem: string | null;
 }
 
-export const isGood = ({ status }: Answer): boolean => status >= 200 && status < 300;
+export const isGood = ({ status }: ScimResponse): boolean => status >= 200 && status < 300;
 
 const maxLength = 300;
 
@@ -90,7 +90,7 @@ const tidy = (text: string): string => {
 };
 
 /** "invalidValue: 'active' must be a boolean", of an error (RFC 7644 3.12); "answered 500" without one. */
-export function reasonOf({ status, json, problem }: Answer): string {
+export function reasonOf({ status, json, problem }: ScimResponse): string {
   if (problem !== null) return problem;
   if (status >= 300 && status < 400) return `answered ${status}, and redirects are not followed`;
   const { scimType, detail } = json ?? {};

@@ -48,7 +48,7 @@ interface ContextOptions extends Pick<
 }
 
 /** What the records say about where an issuer is and how it works. */
-interface Served {
+interface StoredIdentity {
   readonly settings: Settings;
   readonly brand: Brand;
   readonly layouts: readonly [Layout, ...Layout[]];
@@ -72,7 +72,7 @@ export async function composeContext(options: ContextOptions): Promise<Context> 
     };
   }
 
-  function serve(tx: ReadTx, before: Served | undefined): Served {
+  function serve(tx: ReadTx, before: StoredIdentity | undefined): StoredIdentity {
     const owner = addedBy(tx);
     const settings = {
       ...effectiveSettings(storedSettings(tx), options.settings),

@@ -178,11 +178,11 @@ export class LockedError extends Error {
     readonly startedAt: string;
   };
   /** Whether the holder is on another machine or in another container, which cannot be stopped from here: the message says what to do. */
-  readonly elsewhere: boolean;
+  readonly isRemote: boolean;
   constructor(message: string, holder: LockedError["holder"], elsewhere = false) {
     super(message);
     this.holder = holder;
-    this.elsewhere = elsewhere;
+    this.isRemote = elsewhere;
   }
 }
 

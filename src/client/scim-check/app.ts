@@ -1,5 +1,5 @@
 import type { LookupFunction } from "node:net";
-import { authorizationOf, Repeats, secretsOf, type Answer, type ScimToken } from "../../scim/sending.ts";
+import { authorizationOf, Repeats, secretsOf, type ScimResponse, type ScimToken } from "../../scim/sending.ts";
 import type { ScimRequest } from "../../scim/profiles.ts";
 import { parseJson, isObject, type JsonObject } from "../../text/json.ts";
 import { Problem } from "../check.ts";
@@ -14,7 +14,7 @@ export interface ScimApp {
   readonly token?: ScimToken | undefined;
 }
 
-export interface Reply extends Answer {
+export interface Reply extends ScimResponse {
   /** In lower case, without parameters; empty: none was named. */
   readonly mediaType: string;
   readonly location: string | null;

@@ -17,7 +17,7 @@ import { OAuthError } from "../errors.ts";
 import { whenCodeLeft } from "../step-up/otp.ts";
 import type { Needs } from "../sign-in/purpose.ts";
 import { newInteraction, type Browser, type SignInRecord } from "../sign-in/interactions.ts";
-import { advance, goOn, settle, type StepResult } from "../sign-in/next-step.ts";
+import { advance, resumeSignIn, settle, type StepResult } from "../sign-in/next-step.ts";
 import { putBackPushed, takePushed } from "./par.ts";
 import { RedirectedError } from "../sign-in/response.ts";
 import { liveSession } from "../sessions/sessions.ts";
@@ -43,7 +43,7 @@ import { liveSession } from "../sessions/sessions.ts";
  */
 export async function beginAuthorization(ctx: Context, raw: RawParameters, browser: Browser): Promise<StepResult> {
   const taken = await takePushed(ctx, raw, browser);
-  if ("uid" in taken) return goOn(ctx, taken.uid, browser);
+  if ("uid" in taken) return resumeSignIn(ctx, taken.uid, browser);
   const { parameters, pushed } = taken;
   const document = pushed === null ? await documentClient(ctx, parameters["client_id"], browser) : pushed.document;
   const request = await ctx.store.read((tx) =>

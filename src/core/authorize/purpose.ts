@@ -41,7 +41,7 @@ function needsOf(request: AuthorizationRequest, hintedUserId: string | null): Ne
     maxAge,
     loginHint,
     userId: hintedUserId,
-    consent: { clientId, document, redirectUri, scopes, again: prompt.includes("consent") },
+    consent: { clientId, document, redirectUri, scopes, isForced: prompt.includes("consent") },
     acr: request.acr,
     acrIsEssential: request.acrIsEssential,
     silent: prompt.includes("none"),

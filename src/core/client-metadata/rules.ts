@@ -19,7 +19,7 @@ export interface ClientProblem {
   /** Where in it: the index in a list. */
   readonly below?: readonly (string | number)[];
   readonly message: string;
-  readonly unfit: "settings" | "record";
+  readonly conflictsWith: "settings" | "record";
 }
 
 /** Addresses of a client that the settings do not allow. */
@@ -28,16 +28,21 @@ function uriProblems(client: FixtureClient, settings: UriSettings): ClientProble
   for (const field of ["redirect_uris", "post_logout_redirect_uris", "allowed_origins"] as const) {
     for (const [index, uri] of (client[field] ?? []).entries()) {
       const message = checkHttpHost(uri, settings);
-      if (message !== null) problems.push({ field, below: [index], message, unfit: "settings" });
+      if (message !== null) problems.push({ field, below: [index], message, conflictsWith: "settings" });
       else if (hasOpenPort(uri) && !isPublic(client) && !settings.any_loopback_port) {
         const rule = "which is for public clients (RFC 8252 7.3), or for all with the setting any_loopback_port";
-        problems.push({ field, below: [index], message: `"${uri}" leaves the port open, ${rule}`, unfit: "settings" });
+        problems.push({
+          field,
+          below: [index],
+          message: `"${uri}" leaves the port open, ${rule}`,
+          conflictsWith: "settings",
+        });
       }
     }
   }
   for (const field of ["backchannel_logout_uri", "initiate_login_uri"] as const) {
     const message = checkHttpHost(client[field] ?? "", settings);
-    if (message !== null) problems.push({ field, message, unfit: "settings" });
+    if (message !== null) problems.push({ field, message, conflictsWith: "settings" });
   }
   const asked = {
     jwks_uri: client.jwks_uri,
@@ -47,11 +52,11 @@ function uriProblems(client: FixtureClient, settings: UriSettings): ClientProble
   };
   for (const [field, uri = ""] of Object.entries(asked) as [keyof typeof asked, string | undefined][]) {
     const why = settings.reach !== undefined && URL.canParse(uri) ? addressProblem(uri, settings.reach) : null;
-    if (why !== null) problems.push({ field, message: `"${uri}" cannot be used: ${why}`, unfit: "settings" });
+    if (why !== null) problems.push({ field, message: `"${uri}" cannot be used: ${why}`, conflictsWith: "settings" });
   }
   for (const { uri, below } of samlAddresses(client.saml ?? {})) {
     const message = checkHttpHost(uri, settings);
-    if (message !== null) problems.push({ field: "saml", below, message, unfit: "settings" });
+    if (message !== null) problems.push({ field: "saml", below, message, conflictsWith: "settings" });
   }
   return problems;
 }
@@ -119,7 +124,7 @@ const hasKeys = (client: FixtureClient): boolean => client.jwks !== undefined ||
 export function clientProblems(client: FixtureClient, settings: UriSettings): ClientProblem[] {
   const problems = uriProblems(client, settings);
   const add = (field: keyof FixtureClient, message: string, below?: readonly string[]): void =>
-    void problems.push({ field, message, unfit: "record", ...(below !== undefined && { below }) });
+    void problems.push({ field, message, conflictsWith: "record", ...(below !== undefined && { below }) });
   if (client.saml !== undefined) samlProblems(client, client.saml, add);
   const grantTypes = grantTypesOf(client);
   const redirectUris = client.redirect_uris ?? [];

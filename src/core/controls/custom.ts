@@ -14,7 +14,7 @@ import {
   type TokenFlaw,
 } from "./faults/token-flaws.ts";
 import { userClaimsOf } from "../tokens/settle.ts";
-import { withoutPage, approve, asOperation } from "../tokens/issue.ts";
+import { pickedAuthenticationInfo, approve, asOperation } from "../tokens/issue.ts";
 import { seconds, tenYears } from "../time.ts";
 import { rememberFlawed } from "../tokens/state.ts";
 import { planForClient } from "../tokens/grant-types/client-credentials.ts";
@@ -101,13 +101,13 @@ async function ofUser(
 ): Promise<Make> {
   const { subject, userClaims } = await ctx.store.transaction((tx) => {
     const { scopes, ...approved } = approve(tx, ctx, { user, client, scope });
-    const authentication = { ...withoutPage(ctx), sid: null };
+    const authentication = { ...pickedAuthenticationInfo(ctx), sid: null };
     const asked = { scopes, resources: [], refreshResources: [], jkt: dpop_jkt ?? null };
     const { subject } = planTokens(tx, ctx, approved.client, { ...approved, authentication }, asked);
     return { subject, userClaims: userClaimsOf(tx, ctx, subject) };
   });
   return async (at) => {
-    const authentication = { ...withoutPage(at), sid: null };
+    const authentication = { ...pickedAuthenticationInfo(at), sid: null };
     if (kind === "access") return accessToken(at, subject, userClaims.access, authentication);
     if (kind === "refresh") return refreshToken(at, subject, authentication, { generation: 0 });
     const content = { claims: userClaims.id, nonce: null };

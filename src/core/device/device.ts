@@ -7,8 +7,8 @@ import { userCodeLimits } from "../attempts.ts";
 import { clientName, type ClientName } from "../clients/clients.ts";
 import type { Context } from "../context.ts";
 import { OAuthError } from "../errors.ts";
-import { metOf, standingOf } from "../step-up/acr.ts";
-import { enoughFor } from "../sign-in/needs.ts";
+import { metOf, authenticationInfoOf } from "../step-up/acr.ts";
+import { sessionStrength } from "../sign-in/needs.ts";
 import { recordGrant } from "../grants/grants.ts";
 import type { Browser } from "../sign-in/interactions.ts";
 import { requireUserForm, csrfOf } from "../sign-in/user-form.ts";
@@ -86,7 +86,7 @@ function pageFor(tx: ReadTx, ctx: Context, browser: Browser, typed: string | und
   const asked = askedNow(tx, found);
   if (asked === null) return { state: "invalid", csrf, user };
   const { client, scopes } = asked;
-  if (enoughFor(ctx, found.acrValues, live) === "factor") return { state: "factor", acr: found.acrValues, user };
+  if (sessionStrength(ctx, found.acrValues, live) === "factor") return { state: "factor", acr: found.acrValues, user };
   return {
     state: "confirm",
     csrf,
@@ -150,9 +150,9 @@ function decide(tx: Tx, ctx: Context, browser: Browser, form: DeviceDecision): D
     tx.put("deviceRequests", { ...request, status: "denied" });
     return "denied";
   }
-  const enough = enoughFor(ctx, request.acrValues, live);
-  if (enough === "factor") return "factor";
-  if (enough === "unmet") {
+  const strength = sessionStrength(ctx, request.acrValues, live);
+  if (strength === "factor") return "factor";
+  if (strength === "unmet") {
     tx.put("deviceRequests", { ...request, status: "unmet" });
     return "unmet";
   }
@@ -163,7 +163,7 @@ function decide(tx: Tx, ctx: Context, browser: Browser, form: DeviceDecision): D
     scopes,
     status: "allowed",
     grant: { userId: user.id, grantId: grant.id, epoch: grant.epoch },
-    ...standingOf(ctx, metOf(session), request.acrValues),
+    ...authenticationInfoOf(ctx, metOf(session), request.acrValues),
     sid: session.sid,
   });
   return "allowed";

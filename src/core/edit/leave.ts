@@ -41,13 +41,13 @@ export interface LeaveResult {
  */
 export async function leaveUser(ctx: Context, input: { readonly username: string }): Promise<LeaveResult> {
   const { id } = await ctx.store.read((tx) => requireUser(tx, input.username));
-  ctx.provisioning.held.add(id);
+  ctx.provisioning.busyUsers.add(id);
   try {
     const { username } = await suspendUser(ctx, input);
     const user = await ctx.store.read((tx) => requireUser(tx, username));
     return { user: username, signals: [...(await endSessionsAndTell(ctx, user)), ...(await tellApps(ctx, user))] };
   } finally {
-    ctx.provisioning.held.delete(id);
+    ctx.provisioning.busyUsers.delete(id);
   }
 }
 

@@ -3,7 +3,7 @@ import type { Client, User } from "../../store/store.ts";
 import type { Context } from "../context.ts";
 import { OperationError } from "../errors.ts";
 import { requireUser } from "../users/users.ts";
-import { amrOf, canMeet, factorsOf, factorsOfAcr, reachableAcr, type Standing } from "../step-up/acr.ts";
+import { amrOf, canMeet, factorsOf, factorsOfAcr, reachableAcr, type AuthenticationInfo } from "../step-up/acr.ts";
 import { currentCode, keyUri } from "../step-up/otp.ts";
 import { seconds } from "../time.ts";
 
@@ -43,7 +43,7 @@ export const showCode = (ctx: Context, input: { readonly username: string }): Pr
  * What a sign-in would amount to in which the user gave what a value of `acr` needs.
  * @throws {OperationError} usage for an unknown value; refused if the user cannot meet it
  */
-export function standingFor(ctx: Context, user: User, acr: string): Standing {
+export function authenticationInfoFor(ctx: Context, user: User, acr: string): AuthenticationInfo {
   const factors = factorsOfAcr(ctx, acr);
   if (factors === undefined) {
     throw new OperationError("usage", `no acr "${acr}" is defined`, {
@@ -77,10 +77,10 @@ export function standingFor(ctx: Context, user: User, acr: string): Standing {
  * @returns null if it asks for none that is defined
  * @throws {OperationError} refused if the user can meet none
  */
-export function standingByDefault(ctx: Context, user: User, client: Client): Standing | null {
+export function defaultAuthenticationInfo(ctx: Context, user: User, client: Client): AuthenticationInfo | null {
   const reachable = reachableAcr(ctx);
   const known = (client.default_acr_values ?? []).filter((value) => reachable.includes(value));
   const isMet = (value: string): boolean => (factorsOfAcr(ctx, value) ?? []).every((one) => canMeet(ctx, user, one));
   const value = known.find(isMet) ?? known[0];
-  return value === undefined ? null : standingFor(ctx, user, value);
+  return value === undefined ? null : authenticationInfoFor(ctx, user, value);
 }

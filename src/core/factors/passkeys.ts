@@ -5,7 +5,7 @@ import { requireUserForm, csrfOf } from "../sign-in/user-form.ts";
 import { liveSession, type LiveSession } from "../sessions/sessions.ts";
 import type { Browser } from "../sign-in/interactions.ts";
 import { factorsOf } from "../step-up/acr.ts";
-import { enoughFor } from "../sign-in/needs.ts";
+import { sessionStrength } from "../sign-in/needs.ts";
 import type { AuthenticationResponseJSON, RegistrationResponseJSON } from "@simplewebauthn/server";
 import { parseJson } from "../../text/json.ts";
 import { hashOf } from "../secrets.ts";
@@ -130,7 +130,7 @@ const maxPasskeys = 20;
 const challengeFor = (csrf: string, { passkeys = [] }: User): string =>
   challengeOf("new", csrf, ...passkeys.map(({ id }) => id));
 
-const isLocked = (ctx: Context, live: LiveSession): boolean => enoughFor(ctx, "factor", live) !== "enough";
+const isLocked = (ctx: Context, live: LiveSession): boolean => sessionStrength(ctx, "factor", live) !== "enough";
 
 /** @returns null if nobody is signed in */
 export async function showOwnFactors(ctx: Context, browser: Browser): Promise<OwnFactors | null> {

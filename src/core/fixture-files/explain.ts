@@ -1,7 +1,7 @@
 import type * as z from "zod";
 import { nearest } from "../nearest.ts";
 import type { Path } from "./located.ts";
-import type { Found } from "./problems.ts";
+import type { FoundProblem } from "./problems.ts";
 
 /** Turns what the schema reports into sentences that say what was given, what is wrong, and what to write. */
 
@@ -78,7 +78,7 @@ export function explain(
   entry: unknown,
   at: Path,
   knownKeys: (below: Path) => readonly string[],
-): Found[] {
+): FoundProblem[] {
   const below = issue.path.map((step) => (typeof step === "number" ? step : String(step)));
   const path = [...at, ...below];
   const value = below.reduce<unknown>(

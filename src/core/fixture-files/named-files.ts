@@ -1,7 +1,7 @@
 import { isDataUrl } from "../brand/picture.ts";
 import { isObject, type JsonObject } from "../../text/json.ts";
 import type { Path } from "./located.ts";
-import type { Found } from "./problems.ts";
+import type { FoundProblem } from "./problems.ts";
 
 /** Files that a fixture file names by a path: the logos of brands (`settings.brand`), and the metadata of service providers. */
 
@@ -37,7 +37,7 @@ export const logosIn = (value: unknown): readonly PlacedLogo[] =>
   });
 
 /** Puts the pictures in the place of their paths. @param document one that was just read from a text */
-export function withLogos<T extends { readonly value: unknown; readonly found: readonly Found[] }>(
+export function withLogos<T extends { readonly value: unknown; readonly found: readonly FoundProblem[] }>(
   document: T,
   files: Readonly<Record<string, FileOfLogo>>,
 ): T {
@@ -84,7 +84,7 @@ export function metadataIn(value: unknown): readonly PlacedMetadata[] {
 }
 
 /** Puts the texts in the place of their paths. @param document one that was just read from a text */
-export function withMetadata<T extends { readonly value: unknown; readonly found: readonly Found[] }>(
+export function withMetadata<T extends { readonly value: unknown; readonly found: readonly FoundProblem[] }>(
   document: T,
   files: Readonly<Record<string, FileOfMetadata>>,
 ): T {

@@ -2,22 +2,22 @@ import { countOf, OperationError, type Problem } from "../errors.ts";
 import { lineCounter, offsetOf, pathText, type Located, type Path } from "./located.ts";
 
 /** One thing that is wrong, before its line and column are known. */
-export interface Found {
+export interface FoundProblem {
   readonly path: Path;
   readonly message: string;
   /** The position to report: of the key, or an offset of the text. Absent: the position of the value. */
   readonly at?: "key" | number;
   /** What a valid value does not fit: the settings in force, or other fields of its record. */
-  readonly unfit?: "settings" | "record";
+  readonly conflictsWith?: "settings" | "record";
 }
 
 /** The same, with the number of its document. */
-export interface FoundIn extends Found {
+export interface FoundInDocument extends FoundProblem {
   readonly document: number;
 }
 
 /** The source that problems refer to: a file, or a value passed in by a program. */
-export interface Places {
+export interface ProblemSource {
   /** The given file name; null for a value without a file. */
   readonly name: string | null;
   readonly text: string | null;
@@ -25,7 +25,7 @@ export interface Places {
   locate(): Located | undefined;
 }
 
-function placed(found: readonly Found[], places: Places): Problem[] {
+function placed(found: readonly FoundProblem[], places: ProblemSource): Problem[] {
   const { name, text } = places;
   const file = name === null ? {} : { file: name };
   if (text === null) return found.map(({ path, message }) => ({ ...file, path: pathText(path), message }));
@@ -42,14 +42,14 @@ function placed(found: readonly Found[], places: Places): Problem[] {
 }
 
 /** The problems with their positions, in the order of the documents and of their lines. */
-export const problemsIn = (documents: readonly Places[], all: readonly FoundIn[]): readonly Problem[] =>
+export const problemsIn = (documents: readonly ProblemSource[], all: readonly FoundInDocument[]): readonly Problem[] =>
   documents.flatMap((places, number) => {
     const found = all.filter(({ document }) => document === number);
     return found.length === 0 ? [] : placed(found, places);
   });
 
 /** The refusal that lists every problem of every document. */
-export function refuseFixtures(documents: readonly Places[], all: readonly FoundIn[]): OperationError {
+export function refuseFixtures(documents: readonly ProblemSource[], all: readonly FoundInDocument[]): OperationError {
   const problems = problemsIn(documents, all);
   return new OperationError("invalid", `the fixtures have ${countOf(problems)}; nothing was applied`, {
     hint: { text: "Fix the problems above. Field reference", command: ["idp", "seed", "--fields"] },

@@ -8,7 +8,7 @@ import type { KeptFixture } from "../../store/store.ts";
 import { isObject } from "../../text/json.ts";
 import { emptyFile, lineCounter, maxDepth, type RepeatedKey } from "./located.ts";
 import { withLogos, type FileOfLogo, withMetadata, type FileOfMetadata } from "./named-files.ts";
-import { refuseFixtures, type Found, type Places } from "./problems.ts";
+import { refuseFixtures, type FoundProblem, type ProblemSource } from "./problems.ts";
 
 /** Fixtures as they are given: the text of a file, or a value from a program or a request. */
 export type FixtureSource =
@@ -40,12 +40,12 @@ export const filesIn = (sources: readonly FixtureSource[]) =>
 export type AnyFixtures = FixtureSource | KeptFixture;
 
 /** A source that was read. */
-export interface FixtureDocument extends Places {
+export interface FixtureDocument extends ProblemSource {
   /** Set if it was checked before; it has the digests of the passwords of its users. */
   readonly kept?: KeptFixture;
   readonly value: unknown;
   /** Problems of its text, and of values that no fixture can hold. If the text cannot be read, the value is undefined. */
-  readonly found: readonly Found[];
+  readonly found: readonly FoundProblem[];
 }
 
 /**
@@ -120,7 +120,7 @@ export async function readYamlSource(name: string, text: string): Promise<Fixtur
 }
 
 /** The fields that occur twice in one object, each with both lines. */
-function twice(text: string, repeated: readonly RepeatedKey[]): readonly Found[] {
+function twice(text: string, repeated: readonly RepeatedKey[]): readonly FoundProblem[] {
   const position = lineCounter(text);
   return repeated.map(({ path, start, firstStart }) => ({
     path,
@@ -144,7 +144,7 @@ async function readJsonSource(name: string, text: string): Promise<FixtureDocume
   return { ...places, ...vetted, found: [...vetted.found, ...twice(text, repeated)] };
 }
 
-const syntaxFound = ({ offset, message }: { offset: number; message: string }): Found => ({
+const syntaxFound = ({ offset, message }: { offset: number; message: string }): FoundProblem => ({
   path: [],
   message,
   at: offset,
@@ -156,8 +156,11 @@ const syntaxFound = ({ offset, message }: { offset: number; message: string }): 
  * @param textLength of the text the value was read from: without aliases, it has no more values than characters
  * @returns the value, undefined if it cannot be checked further; and the problems
  */
-export function vet(root: unknown, textLength: number): { readonly value: unknown; readonly found: readonly Found[] } {
-  const found: Found[] = [];
+export function vet(
+  root: unknown,
+  textLength: number,
+): { readonly value: unknown; readonly found: readonly FoundProblem[] } {
+  const found: FoundProblem[] = [];
   const path: (string | number)[] = [];
   const maxValues = 100_000 + 10 * textLength;
   let values = 0;
@@ -199,7 +202,7 @@ export function vet(root: unknown, textLength: number): { readonly value: unknow
 }
 
 /** What of a value no fixture can hold. */
-export const notKeepable = (value: unknown): readonly Found[] => vet(value, Infinity).found;
+export const notKeepable = (value: unknown): readonly FoundProblem[] => vet(value, Infinity).found;
 
 /** JavaScript represents integers exactly only up to 2^53; a larger one would have other digits in a token. */
 const rounded = "is a number beyond 2^53, and would lose digits: put it in quotes";

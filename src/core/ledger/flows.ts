@@ -3,7 +3,7 @@ import type { Redactor, Token } from "./redact-record.ts";
 /** Groups requests into sign-ins, by the codes, tokens and page addresses that one request returns and a later one sends. */
 
 /** A request and its response, with secrets as they were sent. */
-export interface HandedOn {
+export interface LinkableRequest {
   readonly endpoint: string;
   /** Path and query. */
   readonly url: string;
@@ -86,22 +86,26 @@ export function createFlows(size: () => number, newName: () => string): Flows {
 }
 
 /** Finds what links a request to others; null: it belongs to no sign-in. */
-export function linksBy(fingerprint: (value: string) => string): (request: HandedOn) => Links | null {
+export function linksBy(fingerprint: (value: string) => string): (request: LinkableRequest) => Links | null {
   /** Every token of one authorization has the same family. */
   const tokenName = (token: Token): string => {
     const family = token.parts?.claims["family"];
     return typeof family === "string" && family.length < 100 ? `family ${family}` : token.fingerprint;
   };
-  const nameOf = (read: HandedOn["read"], key: string, value: string): string => {
+  const nameOf = (read: LinkableRequest["read"], key: string, value: string): string => {
     if (tokens.includes(key)) return tokenName(read(value));
     // People type user codes in upper or lower case, with or without the hyphen.
     return fingerprint(key === "user_code" ? value.toUpperCase().replaceAll(/[^A-Z0-9]/g, "") : value);
   };
-  const sessionName = (read: HandedOn["read"], token: unknown): readonly string[] => {
+  const sessionName = (read: LinkableRequest["read"], token: unknown): readonly string[] => {
     const { sid, aud } = (typeof token === "string" ? read(token).parts?.claims : undefined) ?? {};
     return typeof sid === "string" && typeof aud === "string" ? [fingerprint(`session ${sid} ${aud}`)] : [];
   };
-  const namesIn = (read: HandedOn["read"], values: HandedOn["sent"], keys: readonly string[]): readonly string[] =>
+  const namesIn = (
+    read: LinkableRequest["read"],
+    values: LinkableRequest["sent"],
+    keys: readonly string[],
+  ): readonly string[] =>
     keys
       .filter((key) => values[key] !== undefined)
       .flatMap((key) =>
@@ -113,7 +117,7 @@ export function linksBy(fingerprint: (value: string) => string): (request: Hande
     const uid = /^[^?#]*\/interaction\/([\w-]{1,100})\//.exec(url)?.[1];
     return uid === undefined ? [] : [`page ${uid}`];
   };
-  const again = (url: string): string => `again ${fingerprint(url)}`;
+  const repeatedName = (url: string): string => `again ${fingerprint(url)}`;
 
   return ({ endpoint, url, sent, bearer, read, location, answer }) => {
     if (outside.includes(endpoint)) return null;
@@ -121,7 +125,7 @@ export function linksBy(fingerprint: (value: string) => string): (request: Hande
     const isNew = ["authorize", "par", "saml_sso", "saml_start"].includes(endpoint);
     return {
       isBeginning: begins.includes(endpoint),
-      here: again(url),
+      here: repeatedName(url),
       names: [
         ...pageName(url),
         ...namesIn(read, sent, isNew ? codes : [...codes, ...tokens]),
@@ -132,7 +136,7 @@ export function linksBy(fingerprint: (value: string) => string): (request: Hande
       // A logout token belongs to the sign-in whose ID token has its session and client.
       began: sessionName(read, answer["id_token"]),
       ended: sessionName(read, sent["logout_token"]),
-      next: location?.startsWith("/") === true ? again(location) : null,
+      next: location?.startsWith("/") === true ? repeatedName(location) : null,
     };
   };
 }

@@ -82,10 +82,10 @@ export interface RequestNotes {
   /** The faults that the request took, each with its id and what it did. */
   fault?: string;
   /** Where the response redirects (or posts a form) to, or the text of its JSON. Absent: a page. */
-  answer?: Answer;
+  answer?: RecordedResponse;
 }
 
-type Answer =
+type RecordedResponse =
   | { readonly location: string; readonly parameters?: readonly (readonly [name: string, value: string])[] }
   | { readonly json: string };
 

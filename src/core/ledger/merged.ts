@@ -6,9 +6,9 @@ import { idForm, maxActs, type Act, type Ledger, type RequestRecord } from "./le
 export type Content =
   { readonly record: RequestRecord; readonly links: Links | null } | { readonly act: Omit<Act, "after"> };
 
-type Entry = Pick<LogEntry, "id" | "at"> & { readonly content: Content };
+type ReadEntry = Pick<LogEntry, "id" | "at"> & { readonly content: Content };
 
-const entryOf = ({ id, at, content }: LogEntry): Entry => ({ id, at, content: JSON.parse(content) as Content });
+const entryOf = ({ id, at, content }: LogEntry): ReadEntry => ({ id, at, content: JSON.parse(content) as Content });
 
 /** What the entries say together. */
 interface View {
@@ -31,7 +31,7 @@ const newFlows = (): Flows =>
  * @param entries the oldest first. The clocks of instances are some milliseconds apart, so a request may stand before the one that issued its
  *   token: all that links requests is learned before they are joined.
  */
-function viewOf(entries: readonly Entry[]): View {
+function viewOf(entries: readonly ReadEntry[]): View {
   const flows = newFlows();
   const { records } = joined(entries, newFlows());
   const flowOf = new Map(records.map(({ id, flow }) => [id, flow]));
@@ -43,7 +43,7 @@ function viewOf(entries: readonly Entry[]): View {
   return joined(entries, flows);
 }
 
-function joined(entries: readonly Entry[], flows: Flows): View {
+function joined(entries: readonly ReadEntry[], flows: Flows): View {
   const records: RequestRecord[] = [];
   const places = new Map<string, number>();
   const acts: Act[] = [];
@@ -76,7 +76,7 @@ export interface Merged extends Pick<
 
 /** @param size how many requests it holds */
 export function createMerged(size: () => number): Merged {
-  let entries: readonly Entry[] = [];
+  let entries: readonly ReadEntry[] = [];
   let read: Pick<LogPart, "place" | "cleared" | "lost"> = { place: 0, cleared: 0, lost: 0 };
   /** When the last request to each endpoint was dropped. */
   const droppedAt = new Map<string, number>();
@@ -87,7 +87,7 @@ export function createMerged(size: () => number): Merged {
     droppedAt.set(endpoint, Math.max(at, droppedAt.get(endpoint) ?? 0));
   };
   /** The entries without the oldest requests that there is no room for, and without the acts before them. */
-  function fitting(all: readonly Entry[]): readonly Entry[] {
+  function fitting(all: readonly ReadEntry[]): readonly ReadEntry[] {
     let tooMany = all.filter(({ content }) => "record" in content).length - size();
     let first = 0;
     for (; tooMany > 0; first += 1) {

@@ -3,7 +3,7 @@ import { cut, redacted } from "../../text/redacted.ts";
 import { isList, isProven } from "../redaction/places.ts";
 import { redactorOf, valuesIn } from "../redaction/redactor.ts";
 import { shownValue, type IsRegistered } from "../redaction/values.ts";
-import { byName, parametersOf, type Flows, type HandedOn, type Links } from "./flows.ts";
+import { byName, parametersOf, type Flows, type LinkableRequest, type Links } from "./flows.ts";
 import { copied, type Redactor, type Token } from "./redact-record.ts";
 import type { Exchange, RequestEvent, RequestRecord } from "./ledger.ts";
 import { isProvisioning } from "./filter.ts";
@@ -91,7 +91,7 @@ export function eventOf<Id extends string | null>(
 /** What makes records. */
 interface Recorder {
   readonly redactor: Redactor;
-  readonly linksOf: (request: HandedOn) => Links | null;
+  readonly linksOf: (request: LinkableRequest) => Links | null;
   readonly flows: Flows;
   readonly isScope: IsRegistered;
 }
@@ -231,8 +231,8 @@ export const flowOfRequest = (
 
 function handedOn(
   { endpoint, url, notes: { answer } }: Exchange,
-  { json, ...seen }: Pick<HandedOn, "sent" | "bearer" | "read"> & { readonly json: JsonObject | null },
-): HandedOn {
+  { json, ...seen }: Pick<LinkableRequest, "sent" | "bearer" | "read"> & { readonly json: JsonObject | null },
+): LinkableRequest {
   const redirect = answer !== undefined && "location" in answer ? answer : null;
   const form = redirect?.parameters;
   return {

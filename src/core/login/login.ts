@@ -63,7 +63,7 @@ export function showLogin(ctx: Context, uid: string, browser: Browser): Promise<
     const { needs, shown } = purpose;
     const session = liveSession(tx, browser.session);
     const lacks = session === null ? null : missingOf(ctx, purpose, interaction, session);
-    const again = session !== null && lacks?.login === true && needs.login !== "choice";
+    const mustSignInAgain = session !== null && lacks?.login === true && needs.login !== "choice";
     // The user picked a name, and the app asks for more than that.
     const passwordNeeded = session !== null && lacks?.factors.includes("pwd") === true;
     const { userId, loginHint, maxAge } = needs;
@@ -74,9 +74,10 @@ export function showLogin(ctx: Context, uid: string, browser: Browser): Promise<
       csrf: interaction.csrf,
       client: shown.app === null ? null : { ...namedApp(tx, shown.app), redirectUri: shown.app.redirectUri },
       ownPage: shown.ownPage,
-      reauth: (again || passwordNeeded) && (userId === null || userId === session.user.id) ? session.user : null,
+      reauth:
+        (mustSignInAgain || passwordNeeded) && (userId === null || userId === session.user.id) ? session.user : null,
       mayBeAnother: userId === null,
-      reauthAges: again && maxAge !== null ? agesOf(seconds(ctx) - session.session.authTime, maxAge) : null,
+      reauthAges: mustSignInAgain && maxAge !== null ? agesOf(seconds(ctx) - session.session.authTime, maxAge) : null,
       loginHint: hinted !== undefined && ctx.offersPicker ? loginHint : shownHint(loginHint),
       likely: hinted ?? chooser ?? null,
       barred: automatic ?? barredUser(tx, browser.session),

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { ruleAndValue } from "../fields.ts";
 import { explain } from "../fixture-files/explain.ts";
-import { problemsIn, type Found } from "../fixture-files/problems.ts";
+import { problemsIn, type FoundProblem } from "../fixture-files/problems.ts";
 import { readSource } from "../fixture-files/source.ts";
 import { countOf, OperationError } from "../errors.ts";
 import { roles, type ControlToken } from "./roles.ts";
@@ -21,10 +21,10 @@ const list = z.array(
   }),
 );
 
-function repeated(tokens: readonly ControlToken[], adminToken: string | null): Found[] {
+function repeated(tokens: readonly ControlToken[], adminToken: string | null): FoundProblem[] {
   return tokens.flatMap(({ name, token }, index) => {
     const before = tokens.slice(0, index);
-    const found: Found[] = [];
+    const found: FoundProblem[] = [];
     if (takenNames.includes(name))
       found.push({ path: [index, "name"], message: `"${name}" is reserved; choose another` });
     else if (before.some((one) => one.name === name))
@@ -49,7 +49,7 @@ export async function readControlTokens(
 ): Promise<readonly ControlToken[]> {
   const document = await readSource({ name, text });
   const parsed = document.value === undefined ? null : list.safeParse(document.value);
-  const found: readonly Found[] =
+  const found: readonly FoundProblem[] =
     document.found.length > 0 || parsed === null
       ? document.found
       : parsed.success

@@ -1,10 +1,10 @@
 import { requireClient } from "../clients/admin.ts";
 import type { Context } from "../context.ts";
 import { OAuthError, OperationError } from "../errors.ts";
-import { standingFor } from "../factors/admin.ts";
+import { authenticationInfoFor } from "../factors/admin.ts";
 import { addServiceProvider, restoreUser, showClient } from "../fix-commands.ts";
 import { nameIdOf, serviceProvider } from "../service-providers/provider.ts";
-import { withoutPage } from "../tokens/issue.ts";
+import { pickedAuthenticationInfo } from "../tokens/issue.ts";
 import { userRefusal } from "../tokens/state.ts";
 import { requireUser } from "../users/users.ts";
 import { isUsualClass } from "./authn-context.ts";
@@ -68,7 +68,8 @@ export async function issueSaml(ctx: Context, input: IssueSamlInput): Promise<Is
     );
   }
   const isUsual = input.acr !== undefined && isUsualClass(input.acr);
-  const standing = input.acr === undefined || isUsual ? withoutPage(ctx) : standingFor(ctx, user, input.acr);
+  const standing =
+    input.acr === undefined || isUsual ? pickedAuthenticationInfo(ctx) : authenticationInfoFor(ctx, user, input.acr);
   const request: SamlRequest = {
     ...{
       clientId: client.client_id,

@@ -151,7 +151,7 @@ async function sendTo(ctx: Context, clientId: string, all: readonly Wanted[]): P
   if (client?.scim === undefined) return;
   const sender = createSender(ctx, client, client.scim);
   for (const wanted of all) {
-    if (ctx.provisioning.held.has(wanted.userId)) continue;
+    if (ctx.provisioning.busyUsers.has(wanted.userId)) continue;
     const pushed = await pushSingle(ctx, provisioned(client), wanted, sender);
     if (pushed?.error != null) ctx.log(`SCIM of client "${clientId}", ${wanted.username}: ${pushed.error}`);
     if (sender.stopped !== null) return;

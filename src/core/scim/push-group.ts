@@ -1,4 +1,4 @@
-import { isGood, type Answer } from "../../scim/sending.ts";
+import { isGood, type ScimResponse } from "../../scim/sending.ts";
 import {
   createGroup,
   createsWithMembers,
@@ -49,13 +49,13 @@ export async function pushGroup(
   let status: number | null = null;
   let known = before;
 
-  const ask = async (request: ScimRequest): Promise<Answer> => {
+  const ask = async (request: ScimRequest): Promise<ScimResponse> => {
     const answer = await sender.ask({ request, user: null });
     status = answer.status || null;
     return answer;
   };
   /** @returns null: the app does not have the group. @throws {Refusal} */
-  const askFor = async (request: ScimRequest): Promise<Answer | null> => {
+  const askFor = async (request: ScimRequest): Promise<ScimResponse | null> => {
     const answer = await ask(request);
     if (answer.status === 404) return null;
     if (!isGood(answer)) throw new Refusal(errorOf(answer, request));

@@ -1,4 +1,4 @@
-import { adviceFor, isGood, reasonOf, sentIn, type Answer } from "../../scim/sending.ts";
+import { adviceFor, isGood, reasonOf, sentIn, type ScimResponse } from "../../scim/sending.ts";
 import {
   createUser,
   deleteUser,
@@ -59,9 +59,9 @@ export interface PushUser {
 
 /** A refusal, which ends the work on this user. */
 class Refused extends Error {
-  readonly answer: Answer;
+  readonly answer: ScimResponse;
   readonly request: ScimRequest;
-  constructor(answer: Answer, request: ScimRequest) {
+  constructor(answer: ScimResponse, request: ScimRequest) {
     super(reasonOf(answer));
     this.answer = answer;
     this.request = request;
@@ -69,7 +69,7 @@ class Refused extends Error {
 }
 
 /** The reason, and below it what was sent and what the app should accept. */
-export function errorOf(answer: Answer, request: ScimRequest): string {
+export function errorOf(answer: ScimResponse, request: ScimRequest): string {
   const reason = reasonOf(answer);
   if (answer.status === 0 || answer.status === 401 || answer.status === 429 || answer.status >= 500) return reason;
   return `${reason}\nsent ${sentIn(request)}; ${adviceFor(request)}`;
@@ -114,14 +114,14 @@ class UserPush {
     return this.#findOrCreate(attributes);
   }
 
-  async #ask(request: ScimRequest): Promise<Answer> {
+  async #ask(request: ScimRequest): Promise<ScimResponse> {
     const answer = await this.#push.sender.ask({ request, user: this.#wanted.username });
     this.status = answer.status || null;
     return answer;
   }
 
   /** @returns null: the app does not have the resource. @throws {Refused} */
-  async #askFor(request: ScimRequest): Promise<Answer | null> {
+  async #askFor(request: ScimRequest): Promise<ScimResponse | null> {
     const answer = await this.#ask(request);
     if (answer.status === 404) return null;
     if (!isGood(answer)) throw new Refused(answer, request);
@@ -211,7 +211,7 @@ class UserPush {
     return answer !== null;
   }
 
-  async #put(id: string, attributes: Attributes, removed: readonly string[] = []): Promise<Answer | null> {
+  async #put(id: string, attributes: Attributes, removed: readonly string[] = []): Promise<ScimResponse | null> {
     const read = await this.#askFor(readUser(id));
     return read === null ? null : this.#askFor(putUser(id, attributes, read.json ?? {}, removed));
   }

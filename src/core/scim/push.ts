@@ -7,7 +7,7 @@ import { pushOne, pushOneGroup, type Push, type PushedGroupView } from "./push-o
 import type { PushAction, Pushed } from "./push-user.ts";
 import { createSender, type Sender } from "./sender.ts";
 import { everyWanted, provisioned, recordsOf, type Wanted } from "./wanted.ts";
-import type { Answer } from "../../scim/sending.ts";
+import type { ScimResponse } from "../../scim/sending.ts";
 
 /** Writes down requests in place of sending them, and answers as an app does that has nobody of this name. */
 
@@ -31,7 +31,7 @@ function drySender(url: string): Sender & { readonly requests: readonly PlannedR
   };
 }
 
-function answerTo({ method, path, body }: ScimRequest): Answer {
+function answerTo({ method, path, body }: ScimRequest): ScimResponse {
   if (method === "POST") {
     const name = String(body?.["userName"] ?? body?.["displayName"]);
     return { status: 201, json: { ...body, id: `id-of-${name}` }, problem: null };

@@ -1,7 +1,15 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Client, ScimServer } from "../../store/store.ts";
 import { parseJson, isObject, type JsonObject } from "../../text/json.ts";
-import { isGood, reasonOf, adviceFor, authorizationOf, Repeats, secretsOf, type Answer } from "../../scim/sending.ts";
+import {
+  isGood,
+  reasonOf,
+  adviceFor,
+  authorizationOf,
+  Repeats,
+  secretsOf,
+  type ScimResponse,
+} from "../../scim/sending.ts";
 import type { ScimRequest } from "../../scim/profiles.ts";
 import { showClock } from "../clock.ts";
 import type { Context } from "../context.ts";
@@ -23,7 +31,7 @@ interface Outgoing {
 
 export interface Sender {
   /** @returns the answer, without the token where the app repeats it */
-  ask(outgoing: Outgoing): Promise<Answer>;
+  ask(outgoing: Outgoing): Promise<ScimResponse>;
   /** Why nothing more is sent: the app refused the token, or was never reached; null: it goes on. */
   readonly stopped: string | null;
 }
@@ -58,7 +66,10 @@ export function createSender(ctx: Context, client: Client, scim: ScimServer): Se
   let stopped: string | null = null;
 
   /** @returns the answer, and its `Retry-After` */
-  async function once({ request, user }: Outgoing): Promise<Answer & { readonly retryAfter?: string | undefined }> {
+  async function once({
+    request,
+    user,
+  }: Outgoing): Promise<ScimResponse & { readonly retryAfter?: string | undefined }> {
     const url = `${base}${request.path}`;
     const time = ctx.now();
     const began = performance.now();
@@ -111,7 +122,7 @@ async function askOnce(
     readonly clean: (value: unknown) => unknown;
     readonly reach: Reach;
   },
-): Promise<Answer & { readonly retryAfter?: string | undefined }> {
+): Promise<ScimResponse & { readonly retryAfter?: string | undefined }> {
   const text = body === undefined ? undefined : JSON.stringify(body);
   const headers = {
     accept: "application/scim+json, application/json",
@@ -148,7 +159,7 @@ function record(
     time,
     ms,
     answer,
-  }: { readonly url: string; readonly time: number; readonly ms: number; readonly answer: Answer },
+  }: { readonly url: string; readonly time: number; readonly ms: number; readonly answer: ScimResponse },
 ): void {
   const { method, body } = request;
   ctx.ledger.add({

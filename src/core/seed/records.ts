@@ -5,7 +5,7 @@ import type { Context } from "../context.ts";
 import { sameJson } from "../../text/json.ts";
 import { withSecret } from "../step-up/otp.ts";
 import { normalizeClient, normalizeScope, normalizeUser } from "../fixtures/normalize.ts";
-import type { FoundIn } from "../fixture-files/problems.ts";
+import type { FoundInDocument } from "../fixture-files/problems.ts";
 import { removeClientRecord } from "../clients/admin.ts";
 import { splitScope } from "../scopes/scopes.ts";
 import {
@@ -58,7 +58,7 @@ export interface Work {
   /** ISO 8601. */
   readonly at: string;
   /** Problems that only the transaction can find. */
-  readonly found: FoundIn[];
+  readonly found: FoundInDocument[];
   /** Passwords to hash, by the id of the user. */
   readonly passwords: Map<string, string>;
   /** Sessions of users who are banned or have another id now. */

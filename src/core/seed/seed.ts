@@ -9,7 +9,7 @@ import type { Context } from "../context.ts";
 import { crossCheck, nothingKnown, type Known } from "../fixtures/cross-check.ts";
 import { digestKey, digestOfSources, keyId, type CheckedWith } from "../fixture-files/digest.ts";
 import { sameJson } from "../../text/json.ts";
-import { refuseFixtures, type FoundIn } from "../fixture-files/problems.ts";
+import { refuseFixtures, type FoundInDocument } from "../fixture-files/problems.ts";
 import { readSource, type AnyFixtures, type FixtureDocument } from "../fixture-files/source.ts";
 import type { Entries } from "../fixtures/entries.ts";
 import { checkDocuments, prepareFixtures, type PreparedFixtures } from "../fixtures/prepare.ts";
@@ -95,7 +95,7 @@ export async function seed(
     return sameAsLast(last.files ?? "");
   }
 
-  const cross = (all: readonly FixtureDocument[]): Promise<readonly FoundIn[]> =>
+  const cross = (all: readonly FixtureDocument[]): Promise<readonly FoundInDocument[]> =>
     ctx.store.read((tx) => crossCheck(all, knownIn(tx), ctx.settings.login));
   const prepared = await prepareFixtures(key, sources, cross, progress, ctx.settings);
   const outcome = await ctx.passwords.transaction((tx) => {

@@ -11,13 +11,13 @@ interface MetadataProblem {
   /** Below `saml`. */
   readonly below: readonly string[];
   readonly message: string;
-  readonly unfit: "settings" | "record";
+  readonly conflictsWith: "settings" | "record";
 }
 
-const inMetadata = (message: string, unfit: MetadataProblem["unfit"] = "record"): MetadataProblem => ({
+const inMetadata = (message: string, unfit: MetadataProblem["conflictsWith"] = "record"): MetadataProblem => ({
   below: ["metadata"],
   message,
-  unfit,
+  conflictsWith: unfit,
 });
 
 export function problemsOfMetadata(
@@ -68,7 +68,7 @@ export function problemsOfMetadata(
 const notRsa = {
   below: ["encrypt"],
   message: "needs a certificate with an RSA key: RSA-OAEP encrypts the key of each assertion",
-  unfit: "record",
+  conflictsWith: "record",
 } as const;
 
 const sloOf = ({ slo }: ProviderMetadata): readonly string[] =>
@@ -79,7 +79,7 @@ const needsCertificate = (field: string, ofMetadata: boolean): MetadataProblem =
     ? inMetadata(
         "says AuthnRequestsSigned, and has no certificate for it; add it in certificates, or set require_signed_requests",
       )
-    : { below: [field], message: "needs a certificate, in certificates or in the metadata", unfit: "record" };
+    : { below: [field], message: "needs a certificate, in certificates or in the metadata", conflictsWith: "record" };
 
 function reading(text: string): ProviderMetadata | XmlProblem {
   try {

@@ -14,9 +14,9 @@ import {
   metOf,
   missing,
   reachableAcr,
-  standingOf,
+  authenticationInfoOf,
   unreachable,
-  type Standing,
+  type AuthenticationInfo,
 } from "../step-up/acr.ts";
 
 /** What a sign-in still needs: the user again, or another factor. `nextStep` asks here, and nothing else decides it. */
@@ -119,7 +119,7 @@ const hasGiven = (given: readonly Proof[], factor: Factor): boolean =>
   onPage(factor) && (given.includes(factor) || (factor === "passkey" && given.includes("button")));
 
 /** Whether a session is enough for one of our own pages, or for a device; `unmet`: the user has no way to give what is asked for. */
-export function enoughFor(ctx: Context, acr: Needs["acr"], live: LiveSession): "enough" | "factor" | "unmet" {
+export function sessionStrength(ctx: Context, acr: Needs["acr"], live: LiveSession): "enough" | "factor" | "unmet" {
   try {
     const { login, factors } = missingOf(ctx, ownPagePurpose("", acr), { login: null }, live);
     return login || factors.length > 0 ? "factor" : "enough";
@@ -130,6 +130,11 @@ export function enoughFor(ctx: Context, acr: Needs["acr"], live: LiveSession): "
 }
 
 /** What a sign-in that needs nothing more amounts to. */
-export function standingNow(ctx: Context, needs: Needs, interaction: Facts, live: LiveSession): Standing {
-  return standingOf(ctx, countedOf(ctx, needs, interaction, live), knownValues(ctx, needs));
+export function currentAuthenticationInfo(
+  ctx: Context,
+  needs: Needs,
+  interaction: Facts,
+  live: LiveSession,
+): AuthenticationInfo {
+  return authenticationInfoOf(ctx, countedOf(ctx, needs, interaction, live), knownValues(ctx, needs));
 }

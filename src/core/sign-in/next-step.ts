@@ -24,7 +24,7 @@ import {
 } from "./interactions.ts";
 import { canMeet, factorsOf, givenIn } from "../step-up/acr.ts";
 import { useCurrentCode, whenCodeLeft } from "../step-up/otp.ts";
-import { missingOf, standingNow } from "./needs.ts";
+import { missingOf, currentAuthenticationInfo } from "./needs.ts";
 import { ownPagePurpose, type Ending, type SignInOutcome, type Purpose, type Question } from "./purpose.ts";
 import { addProof, liveSession, sessionOf, startSession, type LiveSession } from "../sessions/sessions.ts";
 
@@ -96,7 +96,7 @@ export function nextStep(tx: ReadTx, ctx: Context, interaction: Interaction, ses
       },
     );
   }
-  const standing = standingNow(ctx, needs, interaction, session);
+  const standing = currentAuthenticationInfo(ctx, needs, interaction, session);
   // A decision counts for the session in which it was made.
   const decision = consent?.sessionId === session.session.id ? consent : null;
   if (decision !== null) {
@@ -117,7 +117,7 @@ export function nextStep(tx: ReadTx, ctx: Context, interaction: Interaction, ses
 
 /** Consent is not asked for by policy (`skip_consent` of the client, `consent: skip`), or if all the scopes are granted. */
 function mustAsk(tx: ReadTx, ctx: Context, question: Question, user: User): boolean {
-  const { scopes, again } = question;
+  const { scopes, isForced: again } = question;
   const client = clientOf(tx, question);
   if (client.skip_consent === true || ctx.settings.consent === "skip") return false;
   return again || grantFor(tx, ctx, client, user.id, scopes) === undefined;
@@ -209,7 +209,7 @@ export async function settle(ctx: Context, { step, sessionCookie, endedSessions 
 }
 
 /** Goes on with a sign-in whose page is not needed any more: granted in another tab, or signed out. @throws {InteractionError} */
-export async function goOn(ctx: Context, uid: string, browser: Browser): Promise<StepResult> {
+export async function resumeSignIn(ctx: Context, uid: string, browser: Browser): Promise<StepResult> {
   const result = await whenCodeLeft(ctx, () =>
     ctx.store.transaction((tx) => {
       const interaction = findInteraction(tx, ctx, uid, browser);

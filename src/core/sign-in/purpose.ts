@@ -4,7 +4,7 @@ import type { Named } from "../clients/document-types.ts";
 import type { AskingApp } from "./interactions.ts";
 import type { AuthorizationResponse } from "./response.ts";
 import type { LiveSession } from "../sessions/sessions.ts";
-import type { Standing } from "../step-up/acr.ts";
+import type { AuthenticationInfo } from "../step-up/acr.ts";
 import { OAuthError, type Guidance } from "../errors.ts";
 
 /**
@@ -50,7 +50,7 @@ export interface Question extends Named {
   readonly redirectUri: string;
   readonly scopes: readonly string[];
   /** Even if all of them are granted. */
-  readonly again: boolean;
+  readonly isForced: boolean;
 }
 
 /** A note on a request for the developer; it is not a reason to refuse the request. */
@@ -81,7 +81,7 @@ export type SignInOutcome =
   | "denied"
   | {
       readonly session: LiveSession;
-      readonly standing: Standing;
+      readonly standing: AuthenticationInfo;
       /** The scopes that the user allowed; null: nobody had to ask. */
       readonly allowed: readonly string[] | null;
     };

@@ -12,7 +12,7 @@ import { splitScope } from "../scopes/scopes.ts";
 /** `acr` reports what happened, never what was requested. A session keeps the factors that it met, each with its time. */
 
 /** What a sign-in amounts to, as tokens say it. */
-export interface Standing {
+export interface AuthenticationInfo {
   readonly acr: string;
   /** Seconds since 1970: of the oldest factor that `acr` rests on. */
   readonly authTime: number;
@@ -106,7 +106,11 @@ function metValues(ctx: Pick<Context, "settings">, met: Met): readonly string[] 
  * @param met what counts: of a session, or what is fresh enough of it
  * @param wanted the values that were asked for, best first: the first one that was met is reported
  */
-export function standingOf(ctx: Pick<Context, "settings">, met: Met, wanted: readonly string[] = []): Standing {
+export function authenticationInfoOf(
+  ctx: Pick<Context, "settings">,
+  met: Met,
+  wanted: readonly string[] = [],
+): AuthenticationInfo {
   const reached = metValues(ctx, met);
   const acr = wanted.find((value) => reached.includes(value) || value === singleFactor) ?? reached[0] ?? singleFactor;
   const times = (factorsOfAcr(ctx, acr) ?? []).flatMap((factor) => timeOf(met, factor) ?? []);

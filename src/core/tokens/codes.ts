@@ -2,7 +2,7 @@ import type { Client, Code, Grant, Session, Tx, User } from "../../store/store.t
 import type { Context } from "../context.ts";
 import { singleClaim, type RequestedClaims } from "../scopes/claims.ts";
 import { grantedNow } from "../grants/grants.ts";
-import type { Standing } from "../step-up/acr.ts";
+import type { AuthenticationInfo } from "../step-up/acr.ts";
 import { hashOf } from "../secrets.ts";
 
 /** Authorization codes: opaque, 256 random bits, single-use. The store has only their hash. */
@@ -32,7 +32,7 @@ export interface CodeOwner {
   /** Null: the code was made without a browser. */
   readonly session: Session | null;
   /** How the user signed in. */
-  readonly standing: Standing;
+  readonly standing: AuthenticationInfo;
 }
 
 /** Draws a code for what the grant allows of the request. */

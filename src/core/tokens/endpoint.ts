@@ -20,7 +20,7 @@ import { OAuthError } from "../errors.ts";
 import { addGrantType } from "../fix-commands.ts";
 import { authorizationCode } from "./grant-types/authorization-code.ts";
 import { deviceCode } from "./grant-types/device-code.ts";
-import { grantTypeMeant, grantTypeNames, grantTypes } from "./grant-types/list.ts";
+import { similarGrantType, grantTypeNames, grantTypes } from "./grant-types/list.ts";
 import type { Values } from "./grant-types/grant-type.ts";
 import type { AnyTokenResponse, TokenResult } from "./settle.ts";
 import { readJws } from "../keys/jws.ts";
@@ -50,7 +50,7 @@ export async function token(ctx: Context, request: TokenRequest): Promise<TokenR
   }
   const grantType = grantTypes.find((one) => one.name === name);
   if (grantType === undefined) {
-    const meant = grantTypeMeant(name);
+    const meant = similarGrantType(name);
     const next = meant === undefined ? "; use" : `. Did you mean ${meant}? Use`;
     throw new OAuthError(
       "unsupported_grant_type",

@@ -11,8 +11,8 @@ import { recordGrant } from "../grants/grants.ts";
 import { addRedirectUri, restoreUser } from "../fix-commands.ts";
 import { requireUser } from "../users/users.ts";
 import { settleTokens, type TokenResponse } from "./settle.ts";
-import { type Standing } from "../step-up/acr.ts";
-import { standingByDefault, standingFor } from "../factors/admin.ts";
+import { type AuthenticationInfo } from "../step-up/acr.ts";
+import { defaultAuthenticationInfo, authenticationInfoFor } from "../factors/admin.ts";
 import { answerClient, responseLocation } from "../sign-in/response.ts";
 import { matchRedirectUri } from "../clients/redirect-uri.ts";
 import { resolveScopes } from "../scopes/scopes.ts";
@@ -77,7 +77,11 @@ export const issueGrant = (ctx: Context, input: IssueInput): Promise<GrantView> 
   ctx.store.transaction((tx) => viewGrant(tx, approve(tx, ctx, input).grant));
 
 /** What a sign-in amounts to that nobody made: the same as with the picker, where a user is chosen. */
-export const withoutPage = (ctx: Context): Standing => ({ acr: singleFactor, authTime: seconds(ctx), amr: ["user"] });
+export const pickedAuthenticationInfo = (ctx: Context): AuthenticationInfo => ({
+  acr: singleFactor,
+  authTime: seconds(ctx),
+  amr: ["user"],
+});
 
 export interface IssueCodeInput extends IssueInput {
   /** Absent: the client's first registered one. */
@@ -122,8 +126,8 @@ export function issueCode(ctx: Context, input: IssueCodeInput): Promise<IssuedCo
     };
     const standing =
       input.acr === undefined
-        ? (standingByDefault(ctx, user, client) ?? withoutPage(ctx))
-        : standingFor(ctx, user, input.acr);
+        ? (defaultAuthenticationInfo(ctx, user, client) ?? pickedAuthenticationInfo(ctx))
+        : authenticationInfoFor(ctx, user, input.acr);
     const code = drawCode(tx, ctx, { client, user, grant, session: null, standing }, request);
     const target = { issuer: ctx.issuer, redirectUri, state: input.state ?? null, mode: "query" } as const;
     return {
@@ -163,8 +167,8 @@ export async function issueTokens(
     const { user, client, grant, scopes } = approve(tx, ctx, input);
     const signedIn =
       input.acr === undefined
-        ? (standingByDefault(ctx, user, client) ?? withoutPage(ctx))
-        : standingFor(ctx, user, input.acr);
+        ? (defaultAuthenticationInfo(ctx, user, client) ?? pickedAuthenticationInfo(ctx))
+        : authenticationInfoFor(ctx, user, input.acr);
     const approved = { user, grant, authentication: { ...signedIn, sid: null } };
     const asked = { scopes, resources: [], refreshResources: [], nonce: input.nonce ?? null, jkt: null };
     return planTokens(tx, ctx, client, approved, asked);

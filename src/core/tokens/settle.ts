@@ -117,9 +117,9 @@ export async function settleTokens(
 }
 
 /** Leaves a transaction without its changes. */
-class Undone extends Error {
+class RolledBack extends Error {
   readonly plan: TokenPlan | AccessTokenPlan | OAuthError;
-  constructor(plan: Undone["plan"]) {
+  constructor(plan: RolledBack["plan"]) {
     super("undone");
     this.plan = plan;
   }
@@ -132,17 +132,17 @@ class Undone extends Error {
  */
 async function addedBefore(
   ctx: Context,
-  settle: (tx: Tx) => Undone["plan"],
+  settle: (tx: Tx) => RolledBack["plan"],
   kinds: readonly OnTokenInput["kind"][] = ["access", "id"],
 ): Promise<Partial<Record<OnTokenInput["kind"], Readonly<Record<string, unknown>>>>> {
   const { onToken } = ctx;
   if (onToken === null) return {};
   const plan = await ctx.store
     .transaction((tx): never => {
-      throw new Undone(settle(tx));
+      throw new RolledBack(settle(tx));
     })
     .catch((error: unknown) => {
-      if (error instanceof Undone) return error.plan;
+      if (error instanceof RolledBack) return error.plan;
       throw error;
     });
   if (plan instanceof OAuthError) return {};

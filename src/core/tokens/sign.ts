@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import type { Client, User } from "../../store/store.ts";
-import type { Standing } from "../step-up/acr.ts";
+import type { AuthenticationInfo } from "../step-up/acr.ts";
 import { emailOf, namedClaims } from "../scopes/claims.ts";
 import { isPublic } from "../clients/clients.ts";
 import type { Context } from "../context.ts";
@@ -80,7 +80,7 @@ export const signAccessToken = async (...of: Parameters<typeof accessToken>): Pr
   sign(await accessToken(...of));
 
 /** How the user signed in. A refresh token keeps it for later ID tokens. */
-export interface Authentication extends Standing {
+export interface Authentication extends AuthenticationInfo {
   readonly sid: string | null;
 }
 

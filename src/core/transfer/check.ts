@@ -2,12 +2,12 @@ import { keyKindOf } from "../keys/certificate.ts";
 import { createPrivateKey } from "node:crypto";
 import { collections, type Key, type User } from "../../store/store.ts";
 import type { JsonObject } from "../../text/json.ts";
-import type { Found } from "../fixture-files/problems.ts";
+import type { FoundProblem } from "../fixture-files/problems.ts";
 import type { DeadEras, Past } from "../era.ts";
 import { stateCollections, type StateRecords } from "../state/state.ts";
 
 /** What the records of an export must be to each other. Each record is valid by itself already (schema.ts). */
-export const problemsBetween = (records: StateRecords): Found[] => [
+export const problemsBetween = (records: StateRecords): FoundProblem[] => [
   ...taken(records),
   ...dangling(records),
   ...secretProblems(records.users),
@@ -17,9 +17,9 @@ export const problemsBetween = (records: StateRecords): Found[] => [
 ];
 
 /** Problems of eras that have not ended: they would end what is issued later. */
-function eraProblems({ meta, expirations }: StateRecords): Found[] {
+function eraProblems({ meta, expirations }: StateRecords): FoundProblem[] {
   const current = Number(meta.find(({ id }) => id === "era")?.value ?? 1);
-  const late = (path: Found["path"], era: number | undefined): Found[] =>
+  const late = (path: FoundProblem["path"], era: number | undefined): FoundProblem[] =>
     era === undefined || era < current
       ? []
       : [{ path, message: `era must be less than the "era" of meta, ${current}` }];
@@ -39,8 +39,8 @@ function eraProblems({ meta, expirations }: StateRecords): Found[] {
 }
 
 /** Problems of two records with the same key or unique value. */
-function taken(records: StateRecords): Found[] {
-  const found: Found[] = [];
+function taken(records: StateRecords): FoundProblem[] {
+  const found: FoundProblem[] = [];
   for (const name of stateCollections) {
     const { key, unique = {} } = collections[name] as {
       key: string;
@@ -61,10 +61,10 @@ function taken(records: StateRecords): Found[] {
 }
 
 /** Problems of grants and sessions without their user or client. */
-function dangling({ users, clients, grants, sessions }: StateRecords): Found[] {
+function dangling({ users, clients, grants, sessions }: StateRecords): FoundProblem[] {
   const userIds = new Set(users.map(({ id }) => id));
   const clientIds = new Set(clients.map(({ client_id }) => client_id));
-  const missing = (path: Found["path"], what: string, id: string): Found => ({
+  const missing = (path: FoundProblem["path"], what: string, id: string): FoundProblem => ({
     path,
     message: `there is no ${what} "${id}"`,
   });
@@ -80,7 +80,7 @@ function dangling({ users, clients, grants, sessions }: StateRecords): Found[] {
 }
 
 /** Problems of users whose codes could not be made: every user with one-time codes has a secret, given or made (`withSecret`). */
-const secretProblems = (users: readonly User[]): Found[] =>
+const secretProblems = (users: readonly User[]): FoundProblem[] =>
   users.flatMap(({ factors, otp_secret: secret }, index) =>
     factors?.includes("otp") === true && secret === undefined
       ? [{ path: ["users", index, "otp_secret"], message: 'is missing: "otp" is among the factors' }]
@@ -88,8 +88,8 @@ const secretProblems = (users: readonly User[]): Found[] =>
   );
 
 /** Problems of signing keys: one that cannot be used would stop the server at its next signature. */
-function keyProblems(keys: readonly Key[]): Found[] {
-  const found: Found[] = keys.flatMap(({ alg, jwk }, index) =>
+function keyProblems(keys: readonly Key[]): FoundProblem[] {
+  const found: FoundProblem[] = keys.flatMap(({ alg, jwk }, index) =>
     isUsable(alg, jwk) ? [] : [{ path: ["keys", index, "jwk"], message: `is not a private key for ${alg}` }],
   );
   for (const [index, { use, certificate = "" }] of keys.entries()) {
@@ -104,7 +104,7 @@ function keyProblems(keys: readonly Key[]): Found[] {
 }
 
 /** The same of the keys of workloads (`core/workloads/workloads.ts`). */
-const workloadKeyProblems = ({ meta }: StateRecords): Found[] =>
+const workloadKeyProblems = ({ meta }: StateRecords): FoundProblem[] =>
   meta.flatMap(({ id, value }, index) =>
     (id === "workloadKeys" ? Object.entries(value as Readonly<Record<string, Key>>) : []).flatMap(
       ([name, { alg, jwk }]) =>

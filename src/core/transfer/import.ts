@@ -3,7 +3,7 @@ import type { Context } from "../context.ts";
 import { countOf, OperationError } from "../errors.ts";
 import { digestKey } from "../fixture-files/digest.ts";
 import { explain, kindOf } from "../fixture-files/explain.ts";
-import { refuseFixtures, type Found } from "../fixture-files/problems.ts";
+import { refuseFixtures, type FoundProblem } from "../fixture-files/problems.ts";
 import { readSource, type FixtureDocument, type FixtureSource } from "../fixture-files/source.ts";
 import { isObject, type JsonObject } from "../../text/json.ts";
 import { problemsBetween } from "./check.ts";
@@ -117,10 +117,10 @@ function foreignHint(value: unknown, name: string): string | Hint | null {
   return makeOne;
 }
 
-async function problemsOf(ctx: Context, places: FixtureDocument, document: JsonObject): Promise<Found[]> {
+async function problemsOf(ctx: Context, places: FixtureDocument, document: JsonObject): Promise<FoundProblem[]> {
   const { recordSchemas } = await import("./schema.ts");
   const known: readonly string[] = ["format", "schemaVersion", ...stateCollections];
-  const found: Found[] = Object.keys(document)
+  const found: FoundProblem[] = Object.keys(document)
     .filter((name) => !known.includes(name))
     .map((name) => ({ path: [name], message: "is not part of an export", at: "key" }));
   for (const name of stateCollections) {
@@ -148,7 +148,7 @@ async function clientProblems(
   { settings: inForce }: Context,
   places: FixtureDocument,
   { clients, meta }: StateRecords,
-): Promise<readonly Found[]> {
+): Promise<readonly FoundProblem[]> {
   const { checkDocuments } = await import("../fixtures/check.ts");
   const settings = meta.find(({ id }) => id === "settings")?.value;
   const value = { clients: clients.map(metadataOf), settings };

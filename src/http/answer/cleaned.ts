@@ -5,7 +5,7 @@ import { redactorOf, valuesIn, registeredIn, type Sent } from "../../core/redact
 import { StorageError } from "../../store/store.ts";
 import { routeOf } from "../route.ts";
 import { note, type Web } from "../web.ts";
-import type { Answer } from "./error-answers.ts";
+import type { ErrorAnswer } from "./error-answers.ts";
 
 /** Whether only the operator gets the answers of a route, who has the admin token or the key of the inspector. */
 const isOperators = (name: string): boolean => name === "api" || name.startsWith("inspector");
@@ -52,7 +52,7 @@ const sentIn = ({ originalUrl: url, body, headers }: Request): Sent => ({
 });
 
 /** A refusal without what must not be repeated. A command that would contain it gives way to one that shows what is registered. */
-export function cleaned(answer: Answer, clean: (text: string) => string): Answer {
+export function cleaned(answer: ErrorAnswer, clean: (text: string) => string): ErrorAnswer {
   const { message, fix, mismatch } = answer;
   const isClean = fix === null || (fix.command ?? []).every((word) => clean(word) === word);
   return {

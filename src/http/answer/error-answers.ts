@@ -63,7 +63,7 @@ export class HttpError extends Error {
 }
 
 /** What a response says about an error, as a page or as JSON. */
-export interface Answer {
+export interface ErrorAnswer {
   readonly status: number;
   readonly code: string;
   readonly message: string;
@@ -107,7 +107,7 @@ const takesMore = (): string =>
     .map(([name]) => name)
     .join(", ");
 
-type Unread = Pick<Answer, "message" | "rule" | "fix">;
+type Unread = Pick<ErrorAnswer, "message" | "rule" | "fix">;
 const unread = (message: string, rule: Paragraph, fix: string): Unread => ({ message, rule, fix: hintOf(fix) });
 
 /** What the parsers of bodies refuse, by the type of their error. */
@@ -140,23 +140,26 @@ const badPath = unread(
 const badRequest = unread("the request cannot be read", "RFC 9110 15.5.1", "send a whole request");
 
 /** The JSON of a refusal (RFC 6749 5.2). A refusal of an operation goes to an operator, in the words of the command line. */
-export const errorBody = (error: unknown, { code, message, extra }: Answer): Readonly<Record<string, unknown>> => ({
+export const errorBody = (
+  error: unknown,
+  { code, message, extra }: ErrorAnswer,
+): Readonly<Record<string, unknown>> => ({
   error: code,
   error_description: error instanceof OperationError ? message : inQuotes(message),
   ...extra,
 });
 
-const withHint = ({ rule, fix }: Guidance): Pick<Answer, "rule" | "fix"> => ({
+const withHint = ({ rule, fix }: Guidance): Pick<ErrorAnswer, "rule" | "fix"> => ({
   rule,
   fix: fix === null ? null : hintOf(fix),
 });
 
-const unwritten: Pick<Answer, "rule" | "fix"> = {
+const unwritten: Pick<ErrorAnswer, "rule" | "fix"> = {
   rule: "RFC 9110 15.6.4",
   fix: { text: "To see what is wrong with the data", command: ["idp", "doctor"] },
 };
 
-const ownFailure: Answer = {
+const ownFailure: ErrorAnswer = {
   status: 500,
   code: "server_error",
   message: "something went wrong here; the log of idp says what",
@@ -167,7 +170,7 @@ const ownFailure: Answer = {
 };
 
 /** What a response may say about an error. It reveals nothing of an unexpected one. @param commandLine writes the commands in hints */
-export function answerTo(error: unknown, commandLine: CommandLine): Answer {
+export function answerTo(error: unknown, commandLine: CommandLine): ErrorAnswer {
   if (error instanceof OAuthError) {
     const { status, code, message, rule, fix, mismatch, retryAfter } = error;
     const forbidden = code === "access_revoked" || code === "account_suspended" || code === "account_banned";

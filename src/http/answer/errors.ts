@@ -16,7 +16,7 @@ import { sendStatus } from "../saml/post.ts";
 import { asksForHtml, prefersHtml, sendJson } from "./answer.ts";
 import { challengeOf } from "./challenges.ts";
 import { cleaned, cleanerFor, noteRegistered } from "./cleaned.ts";
-import { answerTo, errorBody, isOfHttp, HttpError, type Answer } from "./error-answers.ts";
+import { answerTo, errorBody, isOfHttp, HttpError, type ErrorAnswer } from "./error-answers.ts";
 import { inspectCommand, pageFix } from "../pages/commands.ts";
 import { renderEnded, renderError } from "../pages/pages.ts";
 import { sendPage } from "../pages/page-writer.ts";
@@ -38,7 +38,7 @@ function choosesPage(req: Request, { kind }: RouteRecord, error: unknown): boole
  * A 401 asks the sender to authenticate, which a person who follows a link to a page cannot do: 400. The operator, at the control API, may
  * know which function of their program failed.
  */
-function forReader({ kind, name }: RouteRecord, error: unknown, answer: Answer): Answer {
+function forReader({ kind, name }: RouteRecord, error: unknown, answer: ErrorAnswer): ErrorAnswer {
   if (kind === "page" && answer.status === 401) return { ...answer, status: 400 };
   return name === "api" && error instanceof HookError ? { ...answer, message: error.message } : answer;
 }
@@ -91,7 +91,7 @@ async function answerStatus(web: Web, req: Request, res: Response, error: SamlSt
 }
 
 /** Sends a page or JSON. */
-function sendAnswer(web: Web, req: Request, res: Response, error: unknown, answer: Answer): void {
+function sendAnswer(web: Web, req: Request, res: Response, error: unknown, answer: ErrorAnswer): void {
   const route = routeOf(res);
   // The log says what exactly happened, where the response must not.
   const detail =
@@ -118,7 +118,7 @@ function sendAnswer(web: Web, req: Request, res: Response, error: unknown, answe
   else sendPage(res, answer.status, renderError(web.renderer, errorView(web, req, res, error, answer)));
 }
 
-function errorView(web: Web, req: Request, res: Response, error: unknown, answer: Answer): ErrorView {
+function errorView(web: Web, req: Request, res: Response, error: unknown, answer: ErrorAnswer): ErrorView {
   // The address of a form leads to its page. In the inspector, the query names the form.
   const formPage = routeOf(res).name === "inspector" ? req.url : req.path;
   return {

@@ -13,10 +13,10 @@ import { InteractionError } from "../../core/sign-in/interactions.ts";
 const hostName = (host: string): string => host.replace(/:\d*$/, "").toLowerCase();
 
 /** `own`: forms and the control API accept pages of this name as ours. `allowed`: requests are answered, such pages are not accepted. */
-type HostStanding = "own" | "allowed" | "foreign";
+type HostTrust = "own" | "allowed" | "foreign";
 
 /** How the server treats the `Host` of a request. HTTP/1.0 may leave it out. No foreign page can make a browser send an IP address. */
-export function hostStanding(web: Web, host: string | undefined): HostStanding {
+export function hostTrust(web: Web, host: string | undefined): HostTrust {
   if (host === undefined) return "own";
   const name = hostName(host);
   // The issuer last: it is parsed each time.
@@ -63,7 +63,7 @@ export const hostCheck =
   (req, res, next) => {
     requireOneEach(req);
     const { host } = req.headers;
-    if (hostStanding(web, host) !== "foreign" || routeOf(res).name === "health") {
+    if (hostTrust(web, host) !== "foreign" || routeOf(res).name === "health") {
       next();
       return;
     }
@@ -113,7 +113,7 @@ export function isOwnOrigin(web: Web, req: Request, origin: string): boolean {
   const { host = "" } = req.headers;
   const issuer = issuerUrl(web);
   if (origin === issuer.origin) return true;
-  if (hostStanding(web, host) !== "own") return false;
+  if (hostTrust(web, host) !== "own") return false;
   return origin === `${issuer.protocol}//${host}` || origin === `${req.protocol}://${host}`;
 }
 
@@ -125,7 +125,7 @@ export function isOwnOrigin(web: Web, req: Request, origin: string): boolean {
 export function requireOwnOrigin(web: Web, req: Request): void {
   const { origin, host } = req.headers;
   if (origin === undefined) return;
-  if (origin === "null" && req.headers["sec-fetch-site"] === "same-origin" && hostStanding(web, host) === "own") return;
+  if (origin === "null" && req.headers["sec-fetch-site"] === "same-origin" && hostTrust(web, host) === "own") return;
   if (isOwnOrigin(web, req, origin)) return;
   throw new InteractionError("csrf");
 }

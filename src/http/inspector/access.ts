@@ -10,7 +10,7 @@ import { flowForm } from "../../core/ledger/filter.ts";
 import { InteractionError } from "../../core/sign-in/interactions.ts";
 import { redirect } from "../answer/answer.ts";
 import { readInspectorCookie, setInspectorCookie } from "../input/cookies.ts";
-import { isForeignPart, isInAdvance, isOwnOrigin, hostStanding } from "../input/host-check.ts";
+import { isForeignPart, isInAdvance, isOwnOrigin, hostTrust } from "../input/host-check.ts";
 import { bodyParameters, queryParameters, single } from "../input/params.ts";
 import { pageCommand } from "../pages/commands.ts";
 import { sendPage, writerOf, type Page } from "../pages/page-writer.ts";
@@ -27,7 +27,7 @@ import type { Web } from "../web.ts";
  */
 function sessionOf(web: Web, req: Request): { readonly csrf: string; readonly opener: Opener } | null {
   const secret = readInspectorCookie(web, req);
-  if (secret === null || hostStanding(web, req.headers.host) !== "own") return null;
+  if (secret === null || hostTrust(web, req.headers.host) !== "own") return null;
   const opener = web.ctx.inspector.openerOf(secret, roleOf(web));
   // A session ends with the token that opened it.
   if (opener === null || !isCurrent(web.controlTokens(), opener)) return null;
@@ -68,7 +68,7 @@ export const inspectorHref = (web: Web, path = ""): string => web.base + web.ctx
 
 /** Whether a person opens the page. A prefetch, or a frame of a foreign page, must not use up a key. */
 const isVisit = (web: Web, req: Request): boolean =>
-  req.method === "GET" && !isInAdvance(req) && !isForeignPart(req) && hostStanding(web, req.headers.host) === "own";
+  req.method === "GET" && !isInAdvance(req) && !isForeignPart(req) && hostTrust(web, req.headers.host) === "own";
 
 /**
  * The address in the file that `idp open` gives a browser says so: over plain http to a host that is not loopback, browsers do not say where

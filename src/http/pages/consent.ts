@@ -13,7 +13,7 @@ import type { Response } from "express";
 import { clientLinks, clientName, type ClientLinks } from "../../core/clients/clients.ts";
 import { consent, showConsent, type ScopeRow } from "../../core/consent/consent.ts";
 import { OAuthError } from "../../core/errors.ts";
-import { goOn } from "../../core/sign-in/next-step.ts";
+import { resumeSignIn } from "../../core/sign-in/next-step.ts";
 import { takeStep } from "../oauth/authorize.ts";
 import { knownBrowser, readBrowser } from "../input/cookies.ts";
 import { requireOwnOrigin } from "../input/host-check.ts";
@@ -77,7 +77,7 @@ export const getConsent = (web: Web) => async (req: UidRequest, res: Response) =
   const { renderer, ctx } = web;
   const shown = await showConsent(ctx, req.params.uid, readBrowser(web, req));
   if (shown === null) {
-    await takeStep(web, req, res, await goOn(ctx, req.params.uid, readBrowser(web, req)));
+    await takeStep(web, req, res, await resumeSignIn(ctx, req.params.uid, readBrowser(web, req)));
     return;
   }
   const { client, user } = shown;

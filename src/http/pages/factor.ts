@@ -3,7 +3,7 @@ import { personOf, type PersonView, type AppView, type RequestView, type View } 
 import type { Response } from "express";
 import type { Guidance } from "../../core/errors.ts";
 import { giveFactor, showFactor, type FactorPage } from "../../core/factors/factor.ts";
-import { goOn } from "../../core/sign-in/next-step.ts";
+import { resumeSignIn } from "../../core/sign-in/next-step.ts";
 import { takeStep } from "../oauth/authorize.ts";
 import { knownBrowser, readBrowser } from "../input/cookies.ts";
 import { requireOwnOrigin, passkeysElsewhere } from "../input/host-check.ts";
@@ -96,7 +96,7 @@ async function sendFactor(
   const { ctx, base } = web;
   const page = await showFactor(ctx, req.params.uid, readBrowser(web, req), wanted);
   if (page === null) {
-    await takeStep(web, req, res, await goOn(ctx, req.params.uid, readBrowser(web, req)));
+    await takeStep(web, req, res, await resumeSignIn(ctx, req.params.uid, readBrowser(web, req)));
     return;
   }
   if (refused === null) note(res, { user: page.user.username, outcome: "factor page" });

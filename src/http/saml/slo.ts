@@ -17,7 +17,7 @@ export const getSlo = (web: Web) => async (req: Request, res: Response) => {
   const kept = single(query, "kept");
   const isKept = kept !== undefined && single(query, "SAMLRequest") === undefined;
   const taken = isKept ? await (await logout()).keptLogout(web.ctx, kept) : await take(web, req, res);
-  await goOn(web, req, res, taken);
+  await beginLogout(web, req, res, taken);
 };
 
 /** By HTTP-POST, mostly without cookies (SameSite). What is not signed needs them: then it is kept. */
@@ -25,7 +25,7 @@ export const postSlo = (web: Web) => async (req: Request, res: Response) => {
   const taken = await take(web, req, res);
   const browser = readBrowser(web, req);
   if (browser.session !== null) {
-    await goOn(web, req, res, taken);
+    await beginLogout(web, req, res, taken);
     return;
   }
   const kept = await (await logout()).keepLogout(web.ctx, taken, browser);
@@ -42,7 +42,7 @@ async function take(web: Web, req: Request, res: Response): Promise<TakenLogout>
   });
 }
 
-async function goOn(web: Web, req: Request, res: Response, taken: TakenLogout): Promise<void> {
+async function beginLogout(web: Web, req: Request, res: Response, taken: TakenLogout): Promise<void> {
   const { beginSamlLogout } = await logout();
   const browser = knownBrowser(web, req);
   note(res, { client: taken.answer.clientId });

@@ -1,7 +1,7 @@
 import { singleFactor } from "../../core/step-up/proofs.ts";
 import { isObject } from "../../text/json.ts";
-import { leave, numberOf, textOf, unusable, type Carried, type Draft } from "../draft.ts";
-import type { Entry } from "../entry.ts";
+import { noteLeftOut, numberOf, textOf, unusable, type PlacedValue, type Draft } from "../draft.ts";
+import type { SourceRecord } from "../entry.ts";
 import { jsonIn } from "./mappers.ts";
 import { settingsSchema } from "../../core/settings/schema.ts";
 
@@ -13,23 +13,23 @@ const assumed =
   "level 1 is taken as the password, and every higher one as the password and a one-time code: write into settings.acr what your flows ask for; a user needs factors: [otp] to get there";
 
 /** Adds the values of a map to the setting `acr`. There is one issuer, so the maps of clients count for all. */
-export function readLevels(draft: Draft, attributes: Entry): void {
+export function readLevels(draft: Draft, attributes: SourceRecord): void {
   const [text, place] = attributes.carry("acr.loa.map");
   const levels = typeof text === "string" ? jsonIn(text) : text;
   if (levels === undefined || levels === null || levels === "") return;
   if (!isObject(levels)) {
-    leave(draft, place, "is not JSON with the level of each value");
+    noteLeftOut(draft, place, "is not JSON with the level of each value");
     return;
   }
   const known = new Map(Object.entries((draft.settings["acr"] ?? {}) as Record<string, readonly string[]>));
   for (const [name, given] of Object.entries(levels)) {
     const level = numberOf(given);
     const problem = problemOf(draft, name, level, known);
-    if (problem !== null) leave(draft, place, `"${name}" ${problem}`);
+    if (problem !== null) noteLeftOut(draft, place, `"${name}" ${problem}`);
     else if (level !== undefined) known.set(name, factorsOf(level));
   }
   if (known.size === 0) return;
-  if (draft.settings["acr"] === undefined) leave(draft, place, assumed);
+  if (draft.settings["acr"] === undefined) noteLeftOut(draft, place, assumed);
   draft.settings["acr"] = Object.fromEntries(known);
 }
 
@@ -53,8 +53,8 @@ function problemOf(
 }
 
 /** `default.acr.values`, which has `##` between two. */
-export function defaultLevels(attributes: Entry): Carried {
-  attributes.lose("minimum.acr.value", "no client has a minimum here: the app asks for it with acr_values");
+export function defaultLevels(attributes: SourceRecord): PlacedValue {
+  attributes.noteField("minimum.acr.value", "no client has a minimum here: the app asks for it with acr_values");
   return attributes.as("default.acr.values", (text) =>
     textOf(text)
       ?.split("##")

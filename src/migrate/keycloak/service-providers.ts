@@ -3,8 +3,8 @@ import { keyKindOf } from "../../core/keys/certificate.ts";
 import type { SamlFields } from "../../core/service-providers/schema.ts";
 import { defaultSettings } from "../../core/settings/table.ts";
 import { addServiceProvider } from "../draft-clients.ts";
-import { leave, numberOf, unusable, type Carried } from "../draft.ts";
-import type { Entry } from "../entry.ts";
+import { noteLeftOut, numberOf, unusable, type PlacedValue } from "../draft.ts";
+import type { SourceRecord } from "../entry.ts";
 import type { Mappers } from "./mappers.ts";
 
 /** Clients of a Keycloak realm that speak SAML. */
@@ -20,7 +20,7 @@ const ownAttributes = (
 
 const notSupported = "is not supported by SAML here";
 
-export function readServiceProvider(client: Entry, mappers: Mappers): void {
+export function readServiceProvider(client: SourceRecord, mappers: Mappers): void {
   const attributes = client.below("attributes");
   const [name] = client.carry("name");
   const saml: { -readonly [Name in keyof SamlFields]: SamlFields[Name] } = {
@@ -37,7 +37,7 @@ export function readServiceProvider(client: Entry, mappers: Mappers): void {
   if (ttl !== undefined && ttl > 0) saml.assertion_ttl = ttl;
   if (attributes.text("saml.signature.algorithm")?.endsWith("SHA1") === true) {
     saml.allow_sha1 = true;
-    attributes.leave("responses are signed with RSA-SHA256 here", "saml.signature.algorithm");
+    attributes.note("responses are signed with RSA-SHA256 here", "saml.signature.algorithm");
   }
   addServiceProvider(client.draft, {
     place: client.place,
@@ -46,8 +46,8 @@ export function readServiceProvider(client: Entry, mappers: Mappers): void {
     saml,
   });
   for (const name of ["saml.artifact.binding", "saml.allow.ecp.flow", "saml.onetimeuse.condition"])
-    attributes.lose(name, notSupported);
-  attributes.lose("saml_force_name_id_format", "the NameID format of a request wins over that of the client here");
+    attributes.noteField(name, notSupported);
+  attributes.noteField("saml_force_name_id_format", "the NameID format of a request wins over that of the client here");
   attributes.ignore(ownAttributes.join(" "));
   // Fields of every client; those of OpenID Connect mean nothing for SAML.
   client.ignore(
@@ -55,42 +55,42 @@ export function readServiceProvider(client: Entry, mappers: Mappers): void {
       "clientAuthenticatorType secret webOrigins bearerOnly publicClient standardFlowEnabled implicitFlowEnabled directAccessGrantsEnabled " +
       "serviceAccountsEnabled frontchannelLogout fullScopeAllowed nodeReRegistrationTimeout defaultClientScopes optionalClientScopes",
   );
-  client.leaveOthers();
+  client.noteUnread();
 }
 
 /** An address that a fixture can hold; anything else is noted. */
-function usable({ draft }: Entry, [value, at]: Carried): readonly string[] {
+function usable({ draft }: SourceRecord, [value, at]: PlacedValue): readonly string[] {
   const uri = String(value);
   const why = uri.includes("*")
     ? `"${uri}" has a wildcard: add each address that responses are posted to to acs`
     : (unusable(draft, uri) ?? checkEndpointUri(uri) ?? checkHttpHost(uri, defaultSettings));
   if (why === null) return [uri];
-  leave(draft, at, why);
+  noteLeftOut(draft, at, why);
   return [];
 }
 
 const standIn = "http://localhost:3000/saml/acs";
 
 /** The address of the client first, then the others that a request may name. */
-function acsOf(client: Entry, attributes: Entry): [string, ...string[]] {
+function acsOf(client: SourceRecord, attributes: SourceRecord): [string, ...string[]] {
   const root = client.text("rootUrl")?.replace(/\/$/, "") ?? "";
-  const below = ([uri, at]: Carried): Carried => [String(uri).startsWith("/") ? root + String(uri) : uri, at];
+  const below = ([uri, at]: PlacedValue): PlacedValue => [String(uri).startsWith("/") ? root + String(uri) : uri, at];
   const posted = attributes.each("saml_assertion_consumer_url_post");
   // The "Master SAML Processing URL" is for every address that the client does not give.
   const first = posted.length > 0 ? posted : client.each("adminUrl");
   const all = [...first, ...client.each("redirectUris")].map(below);
   const [one, ...more] = new Set(all.flatMap((carried) => usable(client, carried)));
   if (one !== undefined) return [one, ...more];
-  client.leave(`none of its addresses could be carried over; replace "${standIn}" with the one of your app`);
+  client.note(`none of its addresses could be carried over; replace "${standIn}" with the one of your app`);
   return [standIn];
 }
 
-function sloOf(attributes: Entry): Pick<SamlFields, "slo"> {
+function sloOf(attributes: SourceRecord): Pick<SamlFields, "slo"> {
   const byRedirect = attributes.each("saml_single_logout_service_url_redirect");
   const byPost = attributes.each("saml_single_logout_service_url_post");
   const [slo] = [...byRedirect, ...byPost].flatMap((carried) => usable(attributes, carried));
   if (slo !== undefined && byRedirect.length === 0)
-    attributes.leave(
+    attributes.note(
       "answers to LogoutRequests go to it by HTTP-Redirect here, unless metadata gives another binding",
       "saml_single_logout_service_url_post",
     );
@@ -98,19 +98,19 @@ function sloOf(attributes: Entry): Pick<SamlFields, "slo"> {
 }
 
 /** The certificates, and what needs one. Assertions are encrypted for the first. */
-function keysOf(attributes: Entry): Pick<SamlFields, "certificates" | "encrypt" | "require_signed_requests"> {
+function keysOf(attributes: SourceRecord): Pick<SamlFields, "certificates" | "encrypt" | "require_signed_requests"> {
   const certificateIn = (name: string): readonly string[] =>
     attributes.each(name).flatMap(([value, at]) => {
       const text = String(value);
       const why = unusable(attributes.draft, text) ?? (keyKindOf(text) === null ? "is not a certificate" : null);
-      if (why !== null) leave(attributes.draft, at, why);
+      if (why !== null) noteLeftOut(attributes.draft, at, why);
       return why === null ? [text] : [];
     });
   const encryption = certificateIn("saml.encryption.certificate");
   const signing = certificateIn("saml.signing.certificate");
   const wants = (name: string, isPossible: boolean, instead: string): boolean => {
     const isOn = attributes.on(name) === true;
-    if (isOn && !isPossible) attributes.leave(`needs a certificate, which the file does not have: ${instead}`, name);
+    if (isOn && !isPossible) attributes.note(`needs a certificate, which the file does not have: ${instead}`, name);
     return isOn && isPossible;
   };
   const [first] = encryption;
@@ -130,19 +130,19 @@ function keysOf(attributes: Entry): Pick<SamlFields, "certificates" | "encrypt" 
 }
 
 /** Keycloak signs the document unless it is told not to, and the assertion only if it is told to. */
-function signOf(attributes: Entry): NonNullable<SamlFields["sign"]> {
+function signOf(attributes: SourceRecord): NonNullable<SamlFields["sign"]> {
   const ofResponse = attributes.on("saml.server.signature") !== false;
   const ofAssertion = attributes.on("saml.assertion.signature") === true;
   if (!ofResponse && !ofAssertion)
-    attributes.leave("responses are always signed here: the assertion is", "saml.server.signature");
+    attributes.note("responses are always signed here: the assertion is", "saml.server.signature");
   return ofResponse && ofAssertion ? "both" : ofResponse ? "response" : "assertion";
 }
 
-function nameIdOf(attributes: Entry): NonNullable<SamlFields["nameid"]> {
+function nameIdOf(attributes: SourceRecord): NonNullable<SamlFields["nameid"]> {
   const [given, at] = attributes.carry("saml_name_id_format");
   const found = (["username", "email", "transient", "persistent"] as const).find((kind) => kind === given);
   if (found === undefined && typeof given === "string" && given !== "")
-    leave(attributes.draft, at, `the NameID format "${given}" is not supported: it is username`);
+    noteLeftOut(attributes.draft, at, `the NameID format "${given}" is not supported: it is username`);
   return found ?? "username";
 }
 
@@ -154,7 +154,7 @@ const ofProperties: Readonly<Partial<Record<string, string>>> = {
 };
 
 /** What the mappers of the client send, each with the claim that has the value here. */
-function attributesOf(client: Entry, mappers: Mappers): Pick<SamlFields, "attributes"> {
+function attributesOf(client: SourceRecord, mappers: Mappers): Pick<SamlFields, "attributes"> {
   const found: Record<string, string> = {};
   for (const mapper of client.list("protocolMappers")) {
     const config = mapper.below("config");
@@ -164,14 +164,14 @@ function attributesOf(client: Entry, mappers: Mappers): Pick<SamlFields, "attrib
     if (attribute !== undefined && claim !== undefined && !/(?<!\\)\./.test(claim))
       found[attribute] = claim.replaceAll("\\.", ".");
     else
-      mapper.leave(
+      mapper.note(
         `mapper "${mapper.text("name") ?? ""}" (${mapper.text("protocolMapper") ?? ""}) is not carried over: write it into attributes`,
       );
   }
   return Object.keys(found).length === 0 ? {} : { attributes: found };
 }
 
-function claimOf(kind: string, config: Entry, mappers: Mappers): string | undefined {
+function claimOf(kind: string, config: SourceRecord, mappers: Mappers): string | undefined {
   const source = config.text("user.attribute") ?? "";
   switch (kind) {
     case "saml-user-property-mapper":

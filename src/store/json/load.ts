@@ -26,7 +26,7 @@ export async function loadCheckpoint(engine: Engine, checkpoint: Checkpoint, pat
  * How much of the journal the data file holds already. A crash while it was folded leaves both.
  * @throws {DataFileError} the journal is not this data file's
  */
-export function heldLines(
+export function foldedLines(
   checkpoint: Checkpoint,
   journal: JournalContent | null,
   path: string,
@@ -76,7 +76,7 @@ export async function peek(dir: string, now: () => number): Promise<Peek | null>
   const journal = await readJournal(journalPath);
   const engine = createEngine({ now });
   await loadCheckpoint(engine, file.checkpoint, path);
-  const held = heldLines(file.checkpoint, journal, journalPath);
+  const held = foldedLines(file.checkpoint, journal, journalPath);
   if (journal !== null) replayLines(engine, journal.lines.slice(held.lines), journalPath);
   const { schemaVersion } = file.checkpoint;
   return { schemaVersion, bytes: file.size + (journal?.length ?? 0), read: engine.read };

@@ -133,17 +133,17 @@ function takeOver(path: string, dead: Lock, lock: Lock): boolean {
 
 function refusal(dir: string, holder: NonNullable<ReturnType<typeof readLock>>, waitMs: number): LockedError {
   const { pid, url, startedAt, host, kind } = holder;
-  const elsewhere = holder.state === "elsewhere";
-  const who = `(process ${pid}, since ${startedAt}${elsewhere && url !== null ? `, at ${url}` : ""})`;
+  const isRemote = holder.state === "elsewhere";
+  const who = `(process ${pid}, since ${startedAt}${isRemote && url !== null ? `, at ${url}` : ""})`;
   const another = "use another folder with --data";
   let by = `${url === null ? "by an idp that is starting" : `by the idp that runs at ${url}`} ${who}: end it, or ${another}`;
   if (isOfOtherContainer(holder))
     by = `by an idp that runs in another container of this machine, or outside this one ${who}: stop it there, or ${another}`;
-  else if (elsewhere)
+  else if (isRemote)
     by = `by an idp on the machine "${host}" ${who}. This machine cannot tell whether it still runs: if it does not, remove ${lockFile(dir)}; else ${another}`;
   else if (kind === "command")
     by = `by another idp command ${who}, which has not ended within ${waitMs} ms: try again, or stop that process`;
-  return new LockedError(`${dir} is in use ${by}`, { pid, url, startedAt }, elsewhere);
+  return new LockedError(`${dir} is in use ${by}`, { pid, url, startedAt }, isRemote);
 }
 
 /** @returns the lock of a dead process that it replaced, null if the place was free @throws {LockedError} */

@@ -31,7 +31,7 @@ import { createEngine } from "../engine.ts";
 import { prepareFolder } from "./folder.ts";
 import { lostFolder, openJournalFile, placeAt, readJournal, type Position } from "./journal-file.ts";
 import type { JournalEntry, JournalPlace } from "../journal.ts";
-import { heldLines, loadCheckpoint, replayLines } from "./load.ts";
+import { foldedLines, loadCheckpoint, replayLines } from "./load.ts";
 import { DataFileError, StorageError, type Store, type StoreClock } from "../store.ts";
 
 export interface JsonStoreOptions extends StoreClock {
@@ -93,7 +93,7 @@ export async function openJsonStore({ dir: shown, isHeld, now, passed, log }: Js
   }
 
   const { generation } = db.data;
-  const held = heldLines(db.data, content, journalPath);
+  const held = foldedLines(db.data, content, journalPath);
   const journal = openJournalFile(journalPath, { content, held: held.lines, generation }, isHeld);
   /** The part of the journal up to here is already in data.json. */
   let folded: Position = { seq: 0, offset: held.offset };

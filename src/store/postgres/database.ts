@@ -16,7 +16,7 @@ export const timeoutMs = 4000;
 /** Milliseconds for a statement about many records at once. */
 const longAnswerWithin = 15_000;
 
-interface Answer {
+interface QueryResult {
   readonly rows: readonly Readonly<Record<string, unknown>>[];
   /** The first attempt broke off, so it may have been carried out as well. */
   readonly repeated: boolean;
@@ -26,13 +26,13 @@ export interface Database {
   /** The URL without the password. */
   readonly location: string;
   /** Runs a statement that may be repeated. @throws {StorageError} */
-  query(text: string, values: readonly unknown[]): Promise<Answer>;
+  query(text: string, values: readonly unknown[]): Promise<QueryResult>;
   /** Runs statements on one connection, in a transaction. @throws {StorageError} */
   transaction<T>(begin: string, work: (query: Query) => Promise<T>): Promise<T>;
   close(): Promise<void>;
 }
 
-export type Query = (text: string, values?: readonly unknown[]) => Promise<Answer["rows"]>;
+export type Query = (text: string, values?: readonly unknown[]) => Promise<QueryResult["rows"]>;
 
 /** The code of an error that the database itself reports (SQLSTATE), where it means that the statement had no effect. */
 function codeOfRefusal(error: unknown): string | null {
@@ -103,7 +103,7 @@ export function openDatabase(url: string, log: (note: string) => void, name = "i
     answerWithin +
     values.reduce<number>((sum, value) => sum + (typeof value === "string" ? value.length : 0), 0) / 1000;
 
-  async function twice(text: string, values: readonly unknown[]): Promise<Answer> {
+  async function twice(text: string, values: readonly unknown[]): Promise<QueryResult> {
     const statement = { text, values: [...values], query_timeout: timeFor(values) };
     for (let repeated = false; ; repeated = true) {
       try {

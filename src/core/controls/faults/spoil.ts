@@ -3,7 +3,7 @@ import type { Context } from "../../context.ts";
 import { isObject, type JsonObject } from "../../../text/json.ts";
 import { newPublicKey, publicAlgs } from "../../keys/keys.ts";
 import { readJws, signJws, type Jws } from "../../keys/jws.ts";
-import { elsewhere, distance, signFlawed } from "./token-flaws.ts";
+import { wrongNames, distance, signFlawed } from "./token-flaws.ts";
 import type { FlawName, FaultEndpoint } from "./flaw-list.ts";
 import { rememberFlawed } from "../../tokens/state.ts";
 import { idTokenSigner, sign, tokenTypes, type UnsignedToken } from "../../keys/signer.ts";
@@ -19,10 +19,10 @@ const withClaim = (claims: JsonObject, name: string, value: unknown): JsonObject
 
 /** Null: the ID token cannot have the flaw. Times are relative to the token's own, because clients may have another clock. */
 const claimFlaws: Readonly<Partial<Record<FlawName, (claims: JsonObject) => JsonObject | null>>> = {
-  "iss-wrong": (claims) => withClaim(claims, "iss", elsewhere.issuer),
-  "aud-wrong": (claims) => withClaim(claims, "aud", elsewhere.audience),
-  "aud-extra": (claims) => withClaim(claims, "aud", [claims["aud"], elsewhere.audience]),
-  "azp-wrong": (claims) => withClaim(claims, "azp", elsewhere.audience),
+  "iss-wrong": (claims) => withClaim(claims, "iss", wrongNames.issuer),
+  "aud-wrong": (claims) => withClaim(claims, "aud", wrongNames.audience),
+  "aud-extra": (claims) => withClaim(claims, "aud", [claims["aud"], wrongNames.audience]),
+  "azp-wrong": (claims) => withClaim(claims, "azp", wrongNames.audience),
   "exp-past": (claims) => withClaim(claims, "exp", Number(claims["iat"]) - distance),
   "iat-future": (claims) => withClaim(claims, "iat", Number(claims["iat"]) + distance),
   "iat-missing": (claims) => withoutClaim(claims, "iat"),
@@ -93,8 +93,8 @@ const withClaims =
 
 const flaws: Readonly<Partial<Record<FlawName, (token: Token) => Token>>> = {
   "id-jag.typ-wrong": ({ claims }) => ({ typ: tokenTypes.id, claims }),
-  "id-jag.aud-wrong": withClaims(() => ({ aud: elsewhere.audience })),
-  "id-jag.aud-two": withClaims(({ aud }) => ({ aud: [aud, elsewhere.audience] })),
+  "id-jag.aud-wrong": withClaims(() => ({ aud: wrongNames.audience })),
+  "id-jag.aud-two": withClaims(({ aud }) => ({ aud: [aud, wrongNames.audience] })),
   "id-jag.client-wrong": withClaims(({ client_id: id }) => ({ client_id: `${String(id)}-other` })),
   // Relative to its own time, because the other server may have another clock.
   "id-jag.exp-past": withClaims(({ iat }) => ({ exp: Number(iat) - distance })),
@@ -134,7 +134,7 @@ const responseFlaws: Readonly<Partial<Record<FlawName, readonly [string, (pairs:
   "state-missing": ["state", (pairs) => without(pairs, "state")],
   "state-wrong": ["state", (pairs) => changed(pairs, "state", another)],
   "iss-missing": ["iss", (pairs) => without(pairs, "iss")],
-  "iss-wrong": ["iss", (pairs) => changed(pairs, "iss", () => elsewhere.issuer)],
+  "iss-wrong": ["iss", (pairs) => changed(pairs, "iss", () => wrongNames.issuer)],
   "code-missing": ["code", (pairs) => without(pairs, "code")],
   "code-twice": ["code", (pairs) => [...pairs, ...pairs.filter(([name]) => name === "code")]],
   "error-and-code": ["code", (pairs) => [...pairs, ["error", "access_denied"]]],
@@ -222,7 +222,7 @@ export function spoilJson(endpoint: FaultEndpoint, body: unknown, flaw: FlawName
     case "jwks":
       return spoilKeys(body, flaw);
     case "discovery":
-      return put(body, "issuer", elsewhere.issuer);
+      return put(body, "issuer", wrongNames.issuer);
     default:
       return null;
   }

@@ -38,7 +38,7 @@ const withOtherSlash = (issuer: unknown): string =>
   String(issuer).endsWith("/") ? String(issuer).slice(0, -1) : `${String(issuer)}/`;
 
 /** Names that never resolve (RFC 6761 6.4). */
-export const elsewhere = { issuer: "https://wrong-issuer.invalid", audience: "https://wrong-audience.invalid" };
+export const wrongNames = { issuer: "https://wrong-issuer.invalid", audience: "https://wrong-audience.invalid" };
 
 /** As the name of a flag. */
 const shown = (flaw: TokenFlaw): string => flaw.replaceAll("_", "-");
@@ -58,8 +58,8 @@ export function bendClaims(
   return {
     ...claims,
     ...(flaws.includes("not_yet_valid") && { nbf, exp: nbf + life }),
-    ...(flaws.includes("wrong_issuer") && { iss: elsewhere.issuer }),
-    ...(flaws.includes("wrong_audience") && { aud: elsewhere.audience }),
+    ...(flaws.includes("wrong_issuer") && { iss: wrongNames.issuer }),
+    ...(flaws.includes("wrong_audience") && { aud: wrongNames.audience }),
     ...(flaws.includes("issuer_prefix") && { iss: withMore(claims["iss"]) }),
     ...(flaws.includes("issuer_slash") && { iss: withOtherSlash(claims["iss"]) }),
     ...(flaws.includes("audience_contains") && { aud: withMoreEach(claims["aud"]) }),
@@ -113,8 +113,8 @@ async function unknownSigner(ctx: Context, alg: string): Promise<UnsignedToken["
 const warnings: Readonly<Record<TokenFlaw, string>> = {
   expired: "it expired an hour ago",
   not_yet_valid: "its nbf is an hour from now",
-  wrong_issuer: `its iss is ${elsewhere.issuer}`,
-  wrong_audience: `its aud is ${elsewhere.audience}`,
+  wrong_issuer: `its iss is ${wrongNames.issuer}`,
+  wrong_audience: `its aud is ${wrongNames.audience}`,
   missing_issuer: "it has no iss",
   missing_audience: "it has no aud",
   missing_expiry: "it has no exp",

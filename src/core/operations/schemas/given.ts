@@ -71,7 +71,7 @@ export const clientInput = z
   .superRefine(withTranslations(false))
   .superRefine((client, issues) => {
     const whole = wantsSecret(client) ? { ...client, client_secret: "generated" } : client;
-    for (const { field, below = [], message, unfit } of clientProblems(whole, anySettings)) {
+    for (const { field, below = [], message, conflictsWith: unfit } of clientProblems(whole, anySettings)) {
       // The settings in force are known only where the client is added.
       if (unfit === "settings") continue;
       issues.addIssue({ code: "custom", path: [field, ...below], message });

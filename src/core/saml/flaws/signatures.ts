@@ -16,7 +16,7 @@ export interface Spoiling extends Material {
 const hour = 3_600_000;
 
 /** Names that never resolve (RFC 6761 6.4). */
-const elsewhere = {
+const wrongNames = {
   issuer: "https://wrong-issuer.invalid",
   audience: "https://wrong-audience.invalid",
   acs: "https://wrong-recipient.invalid/acs",
@@ -35,12 +35,12 @@ const confirmed = (
 ): Partial<AssertionDraft> => ({ confirmation: confirmation && { ...confirmation, ...change } });
 
 const parts = {
-  "audience-wrong": () => ({ assertion: { audience: elsewhere.audience } }),
+  "audience-wrong": () => ({ assertion: { audience: wrongNames.audience } }),
   "audience-missing": () => ({ assertion: { audience: null } }),
-  "recipient-wrong": ({ assertion }) => ({ assertion: confirmed(assertion, { recipient: elsewhere.acs }) }),
+  "recipient-wrong": ({ assertion }) => ({ assertion: confirmed(assertion, { recipient: wrongNames.acs }) }),
   "recipient-missing": ({ assertion }) => ({ assertion: confirmed(assertion, { recipient: null }) }),
-  "destination-wrong": () => ({ response: { destination: elsewhere.acs } }),
-  "issuer-wrong": () => ({ response: { issuer: elsewhere.issuer }, assertion: { issuer: elsewhere.issuer } }),
+  "destination-wrong": () => ({ response: { destination: wrongNames.acs } }),
+  "issuer-wrong": () => ({ response: { issuer: wrongNames.issuer }, assertion: { issuer: wrongNames.issuer } }),
   // It ended an hour ago.
   "conditions-past": ({ assertion: { issuedAt, notBefore } }) => ({
     assertion: { notBefore: moved(notBefore, -2 * hour), notOnOrAfter: moved(issuedAt, -hour) },

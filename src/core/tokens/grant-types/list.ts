@@ -22,7 +22,7 @@ export const grantTypes: readonly GrantType[] = all;
 export const grantTypeNames = all.map(({ name }) => name);
 
 /** The grant type that somebody who sent this meant; undefined if none is near. "refresh" is refresh_token, "device_code" ends its URN. */
-export const grantTypeMeant = (given: string): string | undefined =>
+export const similarGrantType = (given: string): string | undefined =>
   given === ""
     ? undefined
     : (nearest(given, grantTypeNames) ??

@@ -64,7 +64,7 @@ function problemOfTemplate(text: string): Mistake | null {
 /** Fixtures name scopes and fields; everything else has a text of that name in English. */
 const ownKey = /^(scope|field)\./;
 
-const meant = (given: string, known: readonly string[]): string => {
+const didYouMean = (given: string, known: readonly string[]): string => {
   const found = nearest(given, known);
   return found === undefined ? "" : ` Did you mean ${found}?`;
 };
@@ -84,12 +84,12 @@ function oddTexts(texts: Readonly<Record<string, string>>, known: Readonly<Recor
   return Object.entries(texts).flatMap(([key, text]) => {
     const original = ownValue(known, key);
     if (original === undefined) {
-      return ownKey.test(key) ? [] : [` "${key}" is no text of a page.${meant(key, Object.keys(known))}`];
+      return ownKey.test(key) ? [] : [` "${key}" is no text of a page.${didYouMean(key, Object.keys(known))}`];
     }
     const values = valuesIn(original);
     return valuesIn(text)
       .filter((name) => !values.includes(name))
-      .map((name) => ` "${key}" has {${name}}, which has no value there.${meant(name, values)}`);
+      .map((name) => ` "${key}" has {${name}}, which has no value there.${didYouMean(name, values)}`);
   });
 }
 
@@ -113,7 +113,7 @@ export function checkTemplates(path: string): readonly string[] {
     const file = join(root, name);
     const isLocale = /^locales\/[a-z]{2,3}\.json$/.test(name);
     if (!isLocale && !known.includes(name)) {
-      warnings.push(`${file} replaces nothing.${meant(name, known)}`);
+      warnings.push(`${file} replaces nothing.${didYouMean(name, known)}`);
       continue;
     }
     const isTemplate = name.endsWith(".eta");

@@ -4,7 +4,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { askerOf } from "../../../../client/scim-check/app.ts";
 import type { LeaverControl, Signal } from "../../../../client/leaver-check/signals.ts";
 import { send } from "../../../../client/http.ts";
-import { isGood, reasonOf, type Answer } from "../../../../scim/sending.ts";
+import { isGood, reasonOf, type ScimResponse } from "../../../../scim/sending.ts";
 import { deleteUser, patchActive, putsActive, putUser, readUser } from "../../../../scim/profiles.ts";
 import type { ScimStatus } from "../../../../core/scim/status.ts";
 import type { Client } from "../../../../store/store.ts";
@@ -76,7 +76,7 @@ export async function leaverControl(
   async function setActive(username: string, active: boolean): Promise<string | null> {
     const id = await scimId(username);
     if (ask === null || id === null) return "the app has no such user";
-    const answer: Answer = putsActive(profile)
+    const answer: ScimResponse = putsActive(profile)
       ? await ask(putUser(id, { active }, (await ask(readUser(id))).json ?? {}))
       : await ask(patchActive(profile, id, active));
     return isGood(answer) ? null : reasonOf(answer);
