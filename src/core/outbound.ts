@@ -16,11 +16,14 @@ const timeLimit = 5000;
 /** Bytes of the answer. */
 const sizeLimit = 102_400;
 
-/** For clients that registered themselves (RFC 7591). Otherwise any page could make this server call into the operator's network. */
+/**
+ * The addresses of clients that registered themselves (RFC 7591). Without this limit, any page could make this server call into the
+ * operator's network.
+ */
 export const reachOfRegistered = ({ registration_loopback: allowed }: Settings): Reach =>
   allowed ? "loopback" : "public";
 
-/** For metadata documents, and what is in them. */
+/** The addresses of metadata documents, and those in them. */
 export const reachOfDocuments = ({ client_metadata_loopback: allowed }: Settings): Reach =>
   allowed ? "loopback" : "public";
 
@@ -30,7 +33,7 @@ export function reachOf({ settings, addedBy }: Pick<Context, "settings" | "added
   return client.registrationTokenHash === undefined && addedBy === null ? "local" : reachOfRegistered(settings);
 }
 
-/** What is trusted beside the authorities of Node.js. */
+/** The certificates that are trusted beside the authorities of Node.js. */
 const trusted = new Set<string>();
 
 /**

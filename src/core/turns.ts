@@ -14,7 +14,7 @@ export function createTurns(): Turns {
 export interface ProvisioningTurns {
   /** @param clientId of the app */
   inTurn<T>(clientId: string, work: () => Promise<T>): Promise<T>;
-  /** Ids of users whom somebody else is sending right now: `live` leaves them out, so that each request is reported once. */
+  /** Ids of users who are just leaving. `users leave` tells the apps itself, and `live` leaves them out, so that each request is reported once. */
   readonly busyUsers: Set<string>;
 }
 

@@ -1,7 +1,7 @@
 import { isObject, type JsonObject } from "../text/json.ts";
 import {
   isEmpty,
-  noteLeftOut,
+  noteLoss,
   noCounterpart,
   switchOf,
   textOf,
@@ -19,7 +19,7 @@ export interface SourceRecord {
   readonly get: (name: string) => unknown;
   readonly text: (name: string) => string | undefined;
   readonly carry: (name: string) => PlacedValue;
-  /** What is made of the value of a field, with the field's place. */
+  /** The value that `to` makes of a field, with the field's place. */
   readonly as: (name: string, to: (value: unknown) => unknown) => PlacedValue;
   /** `then`, with the place of a field, if the field is `is`. */
   readonly when: (name: string, is: unknown, then: unknown) => PlacedValue;
@@ -34,9 +34,9 @@ export interface SourceRecord {
   readonly on: (name: string) => boolean | undefined;
   /** The texts of a list, or one text. */
   readonly each: (name: string) => readonly PlacedValue[];
-  /** The object that a field is; empty for anything else. What nobody reads of it is noted too. */
+  /** The object that a field is; empty for anything else. Its fields that nobody reads are noted too. */
   readonly below: (name: string) => SourceRecord;
-  /** The objects of a list; other values are noted. Whoever reads one calls its `leaveOthers`. */
+  /** The objects of a list; other values are noted. Whoever reads one calls its `noteUnread`. */
   readonly list: (name: string) => readonly SourceRecord[];
   readonly note: (message: string, name?: string) => void;
   /** Notes a field if it is set. */
@@ -69,7 +69,7 @@ export function sourceRecordOf(draft: Draft, place: SourcePlace, given: unknown,
   const at = (name: string): SourcePlace => [...place, named(name)];
   const carry = (name: string): PlacedValue => [get(name), at(name)];
   const lose = (name: string, message = noCounterpart): void => {
-    if (!isEmpty(get(name)) && get(name) !== "false") noteLeftOut(draft, at(name), message, "key");
+    if (!isEmpty(get(name)) && get(name) !== "false") noteLoss(draft, at(name), message, "key");
   };
   return {
     place,
@@ -95,7 +95,7 @@ export function sourceRecordOf(draft: Draft, place: SourcePlace, given: unknown,
       if (!Array.isArray(found)) return isEmpty(found) ? [] : [[found, at(name)]];
       return found.flatMap((item: unknown, index): PlacedValue[] => {
         const text = textOf(item);
-        if (text === undefined && !isEmpty(item)) noteLeftOut(draft, [...at(name), index], "is not a text");
+        if (text === undefined && !isEmpty(item)) noteLoss(draft, [...at(name), index], "is not a text");
         return text === undefined ? [] : [[text, [...at(name), index]]];
       });
     },
@@ -113,7 +113,7 @@ export function sourceRecordOf(draft: Draft, place: SourcePlace, given: unknown,
       }
       return objectsOf(draft, found, at(name)).map(([item, where]) => sourceRecordOf(draft, where, item, anyCase));
     },
-    note: (message, name) => noteLeftOut(draft, name === undefined ? place : at(name), message),
+    note: (message, name) => noteLoss(draft, name === undefined ? place : at(name), message),
     noteField: lose,
     ignore: (all) => {
       for (const name of all.split(" ")) named(name);
@@ -137,7 +137,7 @@ export function objectsOf(
   return list.flatMap((item, index) => {
     const where = [...place, index];
     if (isObject(item)) return [[item, where] as const];
-    noteLeftOut(draft, where, unusable(draft, item) ?? "is not an object: it is left out");
+    noteLoss(draft, where, unusable(draft, item) ?? "is not an object: it is left out");
     return [];
   });
 }

@@ -57,7 +57,7 @@ export function brandOf(setting: BrandSetting): Brand {
   };
 }
 
-/** What an operator should know of a color that light pages do not use as it is; null: nothing. Dark pages always have a lighter one. */
+/** A note about a color that light pages do not use as it is; null: they do. Dark pages always have a lighter one. */
 export function colorNote({ color: given = "" }: BrandSetting): string | null {
   const color = parseColor(given);
   const used = colorsOf(given)?.accent.light;

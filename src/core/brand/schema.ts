@@ -4,7 +4,7 @@ import { readPicture } from "./picture.ts";
 
 /** The setting `brand`. */
 
-/** Of one line. */
+/** A name of one line. */
 const nameForm = /^(?=.*\S)[^\p{Cc}\p{Zl}\p{Zp}]{1,60}$/u;
 
 export const brandSchema = z

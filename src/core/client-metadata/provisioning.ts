@@ -6,7 +6,7 @@ import { endpointUrl, nonEmptyText, textOf } from "../fields.ts";
 export const scimProfiles = ["standard", "okta", "okta-put", "entra", "entra-compliant"] as const;
 export type ScimProfile = (typeof scimProfiles)[number];
 
-/** What idp sends itself, what the app decides, and what nobody sends. */
+/** Attributes that fixtures cannot map: idp sets them, the app decides them, or nobody sends them. */
 const ownAttributes = "userName|externalId|active|password|id|meta|schemas|groups|emails";
 
 /** `title`, `name.middleName`, `enterprise:department`, or the same with the whole URN of a schema (RFC 7643 3.3). */

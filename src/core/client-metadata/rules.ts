@@ -12,7 +12,7 @@ import type { SamlFields } from "../service-providers/schema.ts";
 import { grantTypesThatNeed } from "../tokens/grant-types/list.ts";
 import type { FixtureClient } from "./schema.ts";
 
-/** What must fit together in a client, beyond the form of each field. */
+/** The rules over several fields of a client, and over its fields and the settings. */
 
 export interface ClientProblem {
   readonly field: keyof FixtureClient;
@@ -73,7 +73,7 @@ function samlAddresses({
   ];
 }
 
-/** What a service provider of SAML cannot have: nothing of OpenID Connect can be used by it. */
+/** The fields of OpenID Connect, which a service provider of SAML cannot have. */
 const besideSaml = ["redirect_uris", "client_secret", "grant_types", "scope"] as const;
 
 /** The rules of a service provider that need nothing but its own fields; {@link providerProblems} has those that need its metadata. */

@@ -128,7 +128,7 @@ export interface UriSettings {
   readonly reach?: Reach | undefined;
 }
 
-/** For clients that registered themselves: the list is not for them. */
+/** The settings for clients that registered themselves, which the list of hosts does not apply to. */
 export const withoutHosts = (settings: UriSettings): UriSettings => ({ ...settings, http_redirect_hosts: null });
 
 const label = "[A-Za-z0-9_](?:[A-Za-z0-9_-]*[A-Za-z0-9_])?";
@@ -205,7 +205,7 @@ const linux =
   "admin afc appstream apt apturl archive bluetooth burn camera computer dav davs desktop dns-sd fish ghelp gopher info kdeconnect man mtp network " +
   "recent remote sftp snap trash ymp";
 const android = "android-app content geo google.navigation market mmsto package sip smsto voicemail";
-/** Of mail, news and remote machines, on every desktop. */
+/** Schemes of mail, news and remote machines, which every desktop has apps for. */
 const everywhere = "ftps mid news nntp rdp rtsp rsh sips skype snews svn+ssh git+ssh tftp wais wtai";
 
 const names = [windows, apple, linux, android, everywhere].flatMap((list) => list.split(" "));

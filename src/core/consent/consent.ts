@@ -75,9 +75,9 @@ export const ownValues = (ctx: Defaults, user: User): readonly ReleasedValue[] =
 
 /** The user's values that a client would receive. */
 interface Released {
-  /** What UserInfo always sends; `sub` is left out if it equals `id`. */
+  /** The values that UserInfo always sends; `sub` is left out if it equals `id`. */
   readonly always: readonly ReleasedValue[];
-  /** What is sent because of this scope alone: in UserInfo, or else in the ID token. */
+  /** The values that are sent because of this scope alone: in UserInfo, or else in the ID token. */
   readonly by: (scope: string) => readonly ReleasedValue[];
 }
 
@@ -117,7 +117,7 @@ interface ConsentPage {
   readonly uiLocales: string | null;
   readonly fresh: readonly ScopeRow[];
   readonly granted: readonly ScopeRow[];
-  /** What is always sent, unless the row of `openid` shows it. */
+  /** The values that are always sent, unless the row of `openid` shows them. */
   readonly always: readonly ReleasedValue[];
   readonly request: RequestSummary;
 }

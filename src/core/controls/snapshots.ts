@@ -29,12 +29,12 @@ interface Content {
   readonly records: { readonly [C in Kept]: readonly Collections[C][] };
   readonly settings: Collections["meta"] | null;
   readonly eras: ErasThen;
-  /** What the tester had set. Absent in snapshots of earlier versions. */
+  /** The clock as the tester had set it. Absent in snapshots of earlier versions. */
   readonly clock?: Moved;
   readonly faults?: FaultState;
 }
 
-/** What a restore can leave as it is. */
+/** The things that a restore can leave as they are (`keep`). */
 export const keepable = ["clock", "faults"] as const;
 type Keepable = (typeof keepable)[number];
 
@@ -105,7 +105,7 @@ export const removeSnapshot = (ctx: Context, { name }: { readonly name: string }
   });
 
 export interface RestoreResult extends SnapshotView {
-  /** What was revoked since and is valid again. */
+  /** How many grants and tokens were revoked since the snapshot, and are valid again. */
   readonly validAgain: { readonly grants: number; readonly tokens: number };
   /** What `keep` left as it was: the clock, if it is moved, and how many faults are active. Absent without `keep`. */
   readonly stillActive?: { readonly clock?: ClockState | undefined; readonly faults?: number | undefined } | undefined;

@@ -43,7 +43,7 @@ export type DevicePage =
       readonly user: User;
     };
 
-/** What the limit counts, as its refusal says it: wrong user codes (RFC 8628 5.1). */
+/** The attempts that the limit counts, as its refusal words them: wrong user codes (RFC 8628 5.1). */
 const guesses = "wrong codes";
 
 function findWaiting(tx: ReadTx, ctx: Context, typed: string): DeviceRequest | Unusable {

@@ -29,7 +29,7 @@ import { challengeOf, parseAnswer, requestOptions, verifyPasskey } from "./passk
 
 /** The page that asks for a further factor: it records that one was given, and nothing else. */
 
-/** What the page can ask for. */
+/** The factors that the page can ask for. */
 type AskedFactor = Exclude<Factor, "pwd">;
 
 export interface FactorPage {
@@ -38,7 +38,7 @@ export interface FactorPage {
   /** Null: a sign-in for one of our own pages. */
   readonly client: { readonly id: string; readonly name: ClientName } | null;
   readonly asked: AskedFactor;
-  /** What would do as well. */
+  /** Another factor that the user may give in its place; null: none. */
   readonly instead: AskedFactor | null;
   /** The valid code, where the picker would be shown; `wait`: seconds until there is one again. */
   readonly code: OneTimeCode | { readonly code: null; readonly wait: number } | null;
@@ -52,7 +52,7 @@ export interface FactorPage {
   readonly request: RequestSummary;
 }
 
-/** What has to be true for the form: the factor is the next step. Null: it is not, as after Back or in another tab. */
+/** A page that asks for a factor. It is null where the factor is not the next step, as after Back or in another tab. */
 interface Asked {
   readonly interaction: Interaction;
   readonly live: LiveSession;

@@ -7,7 +7,7 @@ export interface FoundProblem {
   readonly message: string;
   /** The position to report: of the key, or an offset of the text. Absent: the position of the value. */
   readonly at?: "key" | number;
-  /** What a valid value does not fit: the settings in force, or other fields of its record. */
+  /** A value that is valid by itself conflicts with the settings in force, or with other fields of its record. */
   readonly conflictsWith?: "settings" | "record";
 }
 

@@ -5,7 +5,7 @@ import { hashOf } from "../secrets.ts";
 import { newPublicKey, newSecret, publicAlgs, type keyAlgs } from "./keys.ts";
 import { isOfSaml, newSamlKey } from "./saml-keys.ts";
 
-/** How long the tokens that are out live at most: so long their keys and their state are kept. */
+/** The longest life of the tokens in use: their keys and their state are kept as long. */
 
 /** The longest life (seconds) that a token may have had so far. */
 function maxLife(tx: ReadTx, { settings }: Context): number {
@@ -34,10 +34,10 @@ export function noteLife(tx: Tx, ctx: Context): void {
   if (end >= latestEnd(tx) + grain) tx.put("meta", { id: "latestEnd", value: end });
 }
 
-/** Until when (milliseconds) the keys that signed the tokens that are out now matter. */
+/** The time (milliseconds) until which the keys of the tokens in use are needed. */
 const tokensEnd = (tx: ReadTx, ctx: Context): number => Math.max(ctx.now() + maxLife(tx, ctx) * 1000, latestEnd(tx));
 
-/** Until when the state of those tokens must be kept, at most: without it they would be valid again. */
+/** The time until which the state of those tokens must be kept: without it they would be valid again. */
 export const stateEnd = (tx: ReadTx, ctx: Context): number => tokensEnd(tx, ctx) + grain;
 
 /** The keys as an operator sees and changes them; a private part is never shown. */
@@ -83,7 +83,7 @@ function requireKey(tx: ReadTx, kid: string): Key {
 export const showKey = (ctx: Context, { id }: { readonly id: string }): Promise<KeyView> =>
   ctx.store.read((tx) => viewKey(requireKey(tx, id)));
 
-/** Of the part that only the owner of a key knows: anybody can name a `kid`. */
+/** The digest of the private part of a key, since anybody can name a `kid`. */
 const digestOf = ({ jwk }: Key): string => hashOf(String(jwk["k"] ?? jwk["d"]));
 
 /** Digests of these keys, and of those that this meta record says there were once. */

@@ -70,7 +70,7 @@ const generalName = (name: string): Buffer =>
 const extension = (id: string, critical: boolean, value: Uint8Array): Buffer =>
   sequence(objectId(id), ...(critical ? [yes] : []), octets(value));
 
-/** Of a server: what it is for, and no authority (RFC 5280 4.2.1). */
+/** The extensions of a server's certificate: its names and use, and that it is no authority (RFC 5280 4.2.1). */
 const extensionsOf = (names: readonly string[]): readonly Buffer[] =>
   names.length === 0
     ? []

@@ -161,7 +161,7 @@ const codes: Readonly<Record<string, Guidance>> = {
   ERR_JOSE_ALG_NOT_ALLOWED: { rule: "RFC 8725 3.1", fix: "sign it with an algorithm that discovery lists" },
 };
 
-/** What jose, or a check of ours, found. */
+/** The problem that an error of jose, or of a check of ours, stands for. */
 export function problemOf(ctx: Timed, error: unknown): JwtProblem {
   if (error instanceof JwtProblem) return error;
   if (error instanceof OAuthError) {

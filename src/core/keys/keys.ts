@@ -170,7 +170,7 @@ export async function openKeyRing(
   };
 }
 
-/** Of all keys, also those that have expired: the clock may be set back. */
+/** All keys, also those that have expired: the clock may be set back. */
 interface Ring {
   readonly signers: ReadonlyMap<string, SigningKey>;
   readonly verifiers: ReadonlyMap<string, VerifyingKey & { readonly expiresAt: number }>;

@@ -132,7 +132,7 @@ function sent({ parameters }: RequestRecord, name: string): string | null {
   return typeof value === "string" && !value.includes("…") ? value : null;
 }
 
-/** What the command of the fix, which the ledger has, would do. */
+/** Whether the fix that the ledger recorded is a command with these words. */
 const proposes = ({ fix }: RequestRecord, words: string): boolean => fix?.includes(words) === true;
 
 /** The fix, by the records as they are now; null: there is none. */

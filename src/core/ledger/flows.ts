@@ -30,14 +30,14 @@ const namesPerRequest = 10;
 /** What links a request to others: fingerprints, so that they may leave the process. */
 export interface Links {
   readonly isBeginning: boolean;
-  /** Of its address, which an earlier request may have led to. */
+  /** The name of its address, which an earlier request may have led to. */
   readonly here: string;
-  /** Of the codes, tokens and pages that it sent and got. */
+  /** The names of the codes, tokens and pages that it sent and got. */
   readonly names: readonly string[];
-  /** Of the session that began with it, and of the one that it ended. */
+  /** The names of the session that began with it, and of the one that it ended. */
   readonly began: readonly string[];
   readonly ended: readonly string[];
-  /** Of the address that it led to; null: none of ours. */
+  /** The name of the address that it led to; null: it led to none of ours. */
   readonly next: string | null;
 }
 

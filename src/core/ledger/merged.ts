@@ -10,7 +10,7 @@ type ReadEntry = Pick<LogEntry, "id" | "at"> & { readonly content: Content };
 
 const entryOf = ({ id, at, content }: LogEntry): ReadEntry => ({ id, at, content: JSON.parse(content) as Content });
 
-/** What the entries say together. */
+/** The records and acts of all entries together. */
 interface View {
   readonly records: readonly RequestRecord[];
   /** From 1 on, by the ids. */

@@ -88,7 +88,7 @@ export function eventOf<Id extends string | null>(
   };
 }
 
-/** What makes records. */
+/** The parts of the ledger that make records. */
 interface Recorder {
   readonly redactor: Redactor;
   readonly linksOf: (request: LinkableRequest) => Links | null;

@@ -15,7 +15,7 @@ export interface Fingerprint {
   readonly claims?: Readonly<Record<string, unknown>>;
 }
 
-/** Of these, not even a fingerprint is recorded: people choose them, and a fingerprint would let others check guesses. */
+/** Names of values that people choose. Not even a fingerprint of them is recorded: it would let others check guesses. */
 const never = /passw|secret|csrf|passphrase|registration_access_token/i;
 
 /** The name of a parameter of which something is recorded. A JSON Schema has no flag to ignore the case. */

@@ -130,7 +130,7 @@ interface Refused {
   readonly barred: User | null;
   /** The user who was named; null: there is none. What was typed may be a password, so it is not repeated. */
   readonly username: string | null;
-  /** What was wrong, for the log: the page must not tell which users exist. */
+  /** The reason, for the log: the page must not tell which users exist. */
   readonly why: string;
   readonly guidance: Guidance;
 }

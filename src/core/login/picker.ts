@@ -23,7 +23,7 @@ export const fold = (text: string): string =>
     .toLowerCase()
     .replaceAll("ı", "i");
 
-/** What a search looks at. */
+/** The text of a user that a search looks at. */
 const searchable = (user: User): string =>
   fold([user.displayName, user.username, user.email, ...badgesOf(user), ...groupsOf(user)].join("\n"));
 
@@ -59,7 +59,7 @@ function matching(tx: ReadTx, leading: readonly User[], matches: (user: User) =>
 
 export const userStatuses: readonly User["status"][] = ["active", "suspended", "banned"];
 
-/** What users must have; "" for anything. */
+/** The values that users must have; "" for any. */
 export interface UserFilter {
   readonly status: string;
   readonly role: string;

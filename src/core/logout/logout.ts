@@ -2,13 +2,8 @@
  * core/logout: signing out (OpenID Connect RP-Initiated Logout 1.0). logout.ts is the endpoint and the page that asks;
  * refresh-token.ts signs out by a refresh token, as Keycloak does.
  */
-import {
-  otherServiceProviders,
-  notifyClients,
-  withClients,
-  type LogoutNotice,
-  type EndedSessions,
-} from "../sessions/backchannel.ts";
+import { notifyClients, otherProviders, withClients } from "../sessions/backchannel.ts";
+import type { EndedSessions, LogoutNotice } from "../sessions/backchannel.ts";
 import { linkToApp, clientName, findClient, openPortsOf, presentClient, type ClientName } from "../clients/clients.ts";
 import type { Client, ReadTx, Tx } from "../../store/store.ts";
 import { documentClient } from "../clients/documents.ts";
@@ -28,7 +23,7 @@ import { checkLength } from "../authorize/parameters.ts";
 import { endSessionOfCookie, endSessions, liveSession } from "../sessions/sessions.ts";
 import { verifyIdTokenHint, type IdTokenHint } from "../tokens/accept.ts";
 
-/** What a logout request is made of, beside the name that a vendor has for `post_logout_redirect_uri`. */
+/** The parameters of a logout request, without the name that a vendor has for `post_logout_redirect_uri`. */
 export const logoutParameters = ["id_token_hint", "client_id", "post_logout_redirect_uri", "state", "ui_locales"];
 
 /** The parameters of a logout request, each a single value. */
@@ -107,7 +102,7 @@ export async function beginLogout(
       back: linkToApp(tx, client),
       stays,
       uiLocales,
-      others: otherServiceProviders(tx, ended),
+      others: otherProviders(tx, ended),
     } as const;
   });
   return outcome.kind === "ask" ? outcome : notifyAndReturn(ctx, outcome);
@@ -211,7 +206,7 @@ export const showLogout = (ctx: Context, uid: string, browser: Browser): Promise
       username: live?.user.username ?? null,
       why,
       uiLocales,
-      others: live === null ? [] : otherServiceProviders(tx, withClients(tx, [live.session]), clientId),
+      others: live === null ? [] : otherProviders(tx, withClients(tx, [live.session]), clientId),
     };
   });
 
@@ -244,7 +239,7 @@ export async function answerLogout(
       back: linkToApp(tx, client),
       stays,
       uiLocales: asked.uiLocales,
-      others: otherServiceProviders(tx, ended, asked.clientId),
+      others: otherProviders(tx, ended, asked.clientId),
       saml: asked.saml,
     } as const;
   });

@@ -1,6 +1,6 @@
 import { grantTypes, tokenParameters } from "../tokens/grant-types/list.ts";
 
-/** Of a client's metadata (RFC 7591, 7592). */
+/** The fields of a client's metadata (RFC 7591, 7592). */
 const ofRegistration = [
   "client_name client_uri logo_uri policy_uri tos_uri jwks_uri redirect_uris post_logout_redirect_uris grant_types",
   "response_types token_endpoint_auth_method token_endpoint_auth_signing_alg application_type contacts software_id",

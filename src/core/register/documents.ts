@@ -39,12 +39,12 @@ class BrokenRule extends Error {
 const section41: Paragraph = "Client ID Metadata Document 4.1";
 const section5: Paragraph = "Client ID Metadata Document 5";
 
-/** What came of reading a document. */
+/** The outcome of reading a document. */
 interface DocumentOutcome {
   /** Milliseconds since 1970. */
   readonly readAt: number;
   readonly freshUntil: number;
-  /** What could be read then. */
+  /** The addresses that could be read then. */
   readonly reach: Reach;
   readonly client: Client | DocumentError;
   /** As the ledger shows it; undefined: nothing that is JSON came. */

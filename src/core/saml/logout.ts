@@ -1,4 +1,4 @@
-import { otherServiceProviders, notifyClients } from "../sessions/backchannel.ts";
+import { otherProviders, notifyClients } from "../sessions/backchannel.ts";
 import { nameIdAtClient, type ReadTx, type Session } from "../../store/store.ts";
 import type { Context } from "../context.ts";
 import { samlKeys } from "../keys/saml-keys.ts";
@@ -122,7 +122,7 @@ export async function beginSamlLogout(
     const isForeign =
       sessions.length === 0 && proven.indexes.some((sid) => tx.find("sessions", "sid", sid) !== undefined);
     const ended = endSessions(tx, sessions);
-    return { ended, others: otherServiceProviders(tx, ended, clientId), isForeign };
+    return { ended, others: otherProviders(tx, ended, clientId), isForeign };
   });
   const isOwn = ended.some(({ session }) => browser.session !== null && session.id === hashOf(browser.session));
   const notices = await notifyClients(ctx, ended);

@@ -9,7 +9,7 @@ import { XMLSerializer } from "@xmldom/xmldom";
 
 /** Messages as a browser brings them, by HTTP-Redirect and HTTP-POST (SAML Bindings 3.4, 3.5). Nothing in them is trusted. */
 
-/** What a request brought. */
+/** A message of SAML as the browser brought it. */
 export interface Brought {
   readonly binding: Binding;
   /** The value of `SAMLRequest`. */

@@ -42,7 +42,7 @@ export interface DecodedSaml {
   readonly inResponseTo: string | null;
   readonly status: readonly string[] | null;
   readonly assertions: readonly DecodedAssertion[];
-  /** What has a signature of its own. */
+  /** The elements that have a signature of their own. */
   readonly signed: readonly string[];
   readonly xml: string;
   /** Seconds until the first assertion ends, negative once it has; null without one. */

@@ -19,7 +19,7 @@ interface LiveChange {
   readonly wanted: Wanted;
 }
 
-/** What tells whether a user changed for an app, by the id of the user; by the client_id. */
+/** What each app last saw of each user, by client_id and then by the id of the user: the version of the record, and whether the app has it. */
 type Seen = ReadonlyMap<string, ReadonlyMap<string, string>>;
 
 export interface Live {

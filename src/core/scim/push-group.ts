@@ -14,7 +14,7 @@ import { errorOf, type PushAction, type PushUser } from "./push-user.ts";
 
 /** Brings one group of an app to the members that it should have, by the requests of its profile. */
 
-/** What the app is known to have. */
+/** The group as the app is known to have it. */
 export interface KnownGroup {
   readonly remoteId: string;
   /** The ids of the members there. */
@@ -70,7 +70,10 @@ export async function pushGroup(
     const read = await askFor(readGroup(id));
     return read === null ? null : (membersIn(read.json ?? {}) ?? []);
   };
-  /** By PATCH. What was lost may have been done, so only what is missing is sent again. @returns whether the app has this id */
+  /**
+   * Sends the changes by PATCH. A request whose response was lost may have been carried out, so only what is missing is sent again.
+   * @returns whether the app has this id
+   */
   const patch = async (id: string, first: Moves): Promise<boolean> => {
     let change: Moves = first;
     for (let left = 2; change.joining.length + change.leaving.length > 0; left--) {

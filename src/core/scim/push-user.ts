@@ -32,11 +32,11 @@ import type { Wanted } from "./wanted.ts";
 export type PushAction =
   "created" | "matched" | "updated" | "deactivated" | "reactivated" | "removed" | "unchanged" | "failed";
 
-/** What the app is known to have. */
+/** The user as the app is known to have it. */
 export interface Known {
   /** Null: the app does not have it. */
   readonly remoteId: string | null;
-  /** What was last sent and accepted; null: nothing. */
+  /** The attributes that were last sent and accepted; null: none were. */
   readonly sent: Attributes | null;
 }
 

@@ -106,7 +106,7 @@ export function wantedOf(
   };
 }
 
-/** What the app was sent about a user or a group; undefined: nothing, or by another address. */
+/** The record of what the app was sent about a user or a group; undefined: nothing was sent to this address. */
 export function recordOf(
   tx: ReadTx,
   { client, scim }: Provisioned,

@@ -61,5 +61,5 @@ export const standardByScope: ReadonlyMap<string, readonly string[]> = new Map(
 
 /** The forms of UserInfo, for a client or as the setting of all. */
 export const userinfoFormats = ["native", "standard", "combined"] as const;
-/** What ID tokens say of the user. */
+/** The claims about the user that ID tokens have: all that the scopes release, or as few as possible. */
 export const idTokenClaimSets = ["all", "minimal"] as const;

@@ -48,7 +48,7 @@ export interface ScopeView {
   readonly builtIn: boolean;
   /** By language. */
   readonly description: Readonly<Record<string, string>>;
-  /** What it releases. */
+  /** The claims that it releases. */
   readonly claims: readonly string[];
 }
 

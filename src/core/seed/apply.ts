@@ -9,7 +9,7 @@ import { isObject } from "../../text/json.ts";
 
 /** What changed in a running server with its fixtures. */
 export interface FixtureChange extends SeedResult {
-  /** What the fixtures no longer name, as `user bob`. It stays as it is. */
+  /** Records that the fixtures no longer name, as `user bob`. They stay as they are. */
   readonly vanished: readonly string[];
 }
 

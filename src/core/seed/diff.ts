@@ -30,7 +30,7 @@ export interface DifferentRecord {
 export interface Differences {
   readonly differs: boolean;
   readonly records: readonly DifferentRecord[];
-  /** What to write into the fixture file, if that was asked for. */
+  /** The fixtures that would match the data, if they were asked for. */
   readonly fixtures?: Readonly<Record<string, unknown>>;
 }
 
@@ -64,7 +64,7 @@ const only = (section: Section, name: string, change: "added" | "missing"): Diff
   ...{ section, name, change, fields: {} },
 });
 
-/** What of a user is compared; a password apart, since only its hash is kept. */
+/** The fields of a user that are compared. A password is compared apart, since only its hash is kept. */
 const userFields = (user: User): Readonly<Record<string, unknown>> => ({
   ...fieldsOf(user),
   ...(user.otp_secret !== undefined && { otp_secret: user.otp_secret }),

@@ -14,10 +14,10 @@ interface MetadataProblem {
   readonly conflictsWith: "settings" | "record";
 }
 
-const inMetadata = (message: string, unfit: MetadataProblem["conflictsWith"] = "record"): MetadataProblem => ({
+const inMetadata = (message: string, conflictsWith: MetadataProblem["conflictsWith"] = "record"): MetadataProblem => ({
   below: ["metadata"],
   message,
-  conflictsWith: unfit,
+  conflictsWith,
 });
 
 export function problemsOfMetadata(

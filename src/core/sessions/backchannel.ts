@@ -166,11 +166,7 @@ async function deliver(
 }
 
 /** The service providers of SAML that took part in sessions, which nobody tells of their end. @param but who asked for it */
-export function otherServiceProviders(
-  tx: ReadTx,
-  ended: EndedSessions,
-  but: string | null = null,
-): readonly ClientName[] {
+export function otherProviders(tx: ReadTx, ended: EndedSessions, but: string | null = null): readonly ClientName[] {
   const ids = new Set(ended.flatMap(({ session }) => (session.serviceProviders ?? []).map(({ clientId }) => clientId)));
   return [...ids].flatMap((id) => {
     const client = id === but ? undefined : tx.get("clients", id);

@@ -19,7 +19,7 @@ const againstMcp = [
   ["access_token_alg", "HS256", "MCP servers verify access tokens with the published keys"],
 ] as const;
 
-/** What contradicts `mcp` in settings; no defaults are needed. */
+/** The settings that contradict `mcp`; no defaults are needed. */
 export const problemsWithMcp = (
   settings: Readonly<Partial<Record<keyof Settings, unknown>>>,
 ): readonly { readonly field: keyof Settings; readonly message: string }[] =>

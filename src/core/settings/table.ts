@@ -17,7 +17,7 @@ interface Row<T> {
   readonly help: string;
   /** A value for docs/fields.md, where the form does not give one. */
   readonly example?: string;
-  /** What stands for the value in the help; empty for a flag without a value; absent: the setting has no flag. */
+  /** The placeholder of the flag's value in the help; empty for a flag without a value; absent: the setting has no flag. */
   readonly flag?: string;
 }
 

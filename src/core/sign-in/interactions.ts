@@ -51,7 +51,7 @@ export interface LogoutRecord {
   readonly uiLocales?: string | undefined;
 }
 
-/** What is left of a sign-in that returned to its client, for a person who uses the back button or clicks twice. */
+/** The record of a sign-in that returned to its client, kept for a person who uses the back button or clicks twice. */
 interface FinishedRecord {
   readonly kind: "finished";
   readonly app: AskingApp;

@@ -19,7 +19,7 @@ import {
   type AuthenticationInfo,
 } from "../step-up/acr.ts";
 
-/** What a sign-in still needs: the user again, or another factor. `nextStep` asks here, and nothing else decides it. */
+/** The proofs that a sign-in still needs: the user again, or another factor. `nextStep` asks here, and nothing else decides it. */
 
 type Facts = Pick<Interaction, "login">;
 
@@ -80,7 +80,7 @@ function waysOf(ctx: Context, purpose: Purpose, user: User): readonly (readonly 
 /** `prompt=login`; `max_age=0` means the same (OpenID Connect Core 3.1.2.1). */
 const isAgain = ({ login, maxAge }: Needs): boolean => login === "again" || maxAge === 0;
 
-/** What counts of what a session has met: what is recent enough, and what was given in this interaction. */
+/** The proofs of a session that count: those that are recent enough, and those given in this interaction. */
 function countedOf(ctx: Context, needs: Needs, interaction: Facts, { session, user }: LiveSession): Met {
   const given = givenIn(interaction, user);
   const counts = (proof: Proof, at: number): boolean =>
@@ -129,7 +129,7 @@ export function sessionStrength(ctx: Context, acr: Needs["acr"], live: LiveSessi
   }
 }
 
-/** What a sign-in that needs nothing more amounts to. */
+/** The claims about a sign-in that has proved all it needs. */
 export function currentAuthenticationInfo(
   ctx: Context,
   needs: Needs,

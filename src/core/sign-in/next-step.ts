@@ -44,7 +44,7 @@ export interface Advance {
   readonly endedSessions: EndedSessions;
 }
 
-/** What is left for the response. */
+/** The part of a step's result that the response needs. */
 export interface StepResult extends Pick<Advance, "sessionCookie"> {
   readonly step: Step;
 }
@@ -201,14 +201,14 @@ export function proveMore(
 const recordProof = (tx: Tx, interaction: Interaction, user: User, proofs: readonly Proof[]): Interaction =>
   recordFact(tx, interaction, { login: { userId: user.id, met: [...givenIn(interaction, user), ...proofs] } });
 
-/** What follows the transaction of a step. @throws what the sign-in was refused with */
+/** Finishes a step after its transaction: notifies clients. @throws the error that the sign-in was refused with */
 export async function settle(ctx: Context, { step, sessionCookie, endedSessions }: Advance): Promise<StepResult> {
   await notifyClients(ctx, endedSessions);
   if (step.kind === "refused") throw step.error;
   return { step, sessionCookie };
 }
 
-/** Goes on with a sign-in whose page is not needed any more: granted in another tab, or signed out. @throws {InteractionError} */
+/** Finds the next step of a sign-in whose page is no longer the right one: granted in another tab, or signed out. @throws {InteractionError} */
 export async function resumeSignIn(ctx: Context, uid: string, browser: Browser): Promise<StepResult> {
   const result = await whenCodeLeft(ctx, () =>
     ctx.store.transaction((tx) => {

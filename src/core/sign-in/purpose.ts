@@ -49,7 +49,7 @@ export interface Question extends Named {
   /** Where the browser goes afterwards, for the page to name it. */
   readonly redirectUri: string;
   readonly scopes: readonly string[];
-  /** Even if all of them are granted. */
+  /** Whether the user is asked even if all of them are granted. */
   readonly isForced: boolean;
 }
 

@@ -11,7 +11,7 @@ import { splitScope } from "../scopes/scopes.ts";
 
 /** `acr` reports what happened, never what was requested. A session keeps the factors that it met, each with its time. */
 
-/** What a sign-in amounts to, as tokens say it. */
+/** The claims `acr`, `auth_time` and `amr` that tokens say about a sign-in. */
 export interface AuthenticationInfo {
   readonly acr: string;
   /** Seconds since 1970: of the oldest factor that `acr` rests on. */
@@ -77,7 +77,7 @@ export function canMeet(ctx: Pick<Context, "address" | "offersPicker">, user: Us
 export const offersButton = ({ offersPicker }: Pick<Context, "offersPicker">, { factors = [] }: User): boolean =>
   offersPicker && factors.includes("passkey");
 
-/** What a session has met. */
+/** The proofs that a session has, and when each was given. */
 export const metOf = ({ factors, amr, authTime }: Session): Met => ({
   ...factors,
   [amr[0] === "pwd" ? "pwd" : "user"]: authTime,

@@ -10,7 +10,7 @@ export type Proof = Factor | "user" | "button";
 /** The proofs of a session and when each was given, in seconds since 1970. */
 export type Met = Readonly<Partial<Record<Proof, number>>>;
 
-/** What every sign-in reaches. */
+/** The `acr` that every sign-in reaches. */
 export const singleFactor = "urn:idp:single-factor";
 
 /** Where passkeys work (WebAuthn 5.1): in a secure context, and at a name. */

@@ -53,7 +53,7 @@ export interface AccessTokenSubject {
   readonly user: User | null;
   readonly grant: Grant | null;
   readonly family: string | null;
-  /** Of the issuer, when the token is issued. */
+  /** The era of the issuer, when the token is issued. */
   readonly era: number;
   readonly scopes: readonly string[];
   /** Claims that the request asked for by name. */

@@ -5,7 +5,7 @@ import { commandOn } from "../hint.ts";
 import type { TokenClaims } from "./claims.ts";
 import { makeNew, refusal, verifyProof, type Proof } from "./dpop.ts";
 
-/** What a DPoP proof (`dpop.ts`) is needed for: the tokens, codes and refresh tokens that are bound to its key. */
+/** Checks of the DPoP proof (`dpop.ts`) for tokens, codes and refresh tokens that are bound to its key. */
 
 /**
  * The key that a token request proves to hold: its tokens are bound to that.

@@ -17,7 +17,7 @@ export interface Proof {
   readonly url: string;
 }
 
-/** What discovery lists: asymmetric ones only (RFC 9449 4.2). */
+/** The algorithms that discovery lists: asymmetric ones only (RFC 9449 4.2). */
 export const proofAlgorithms = ["ES256", "ES384", "ES512", "EdDSA", "Ed25519", "PS256", "RS256"];
 
 /** Seconds that the clocks of client and server may be apart, either way (RFC 9449 11.1). */

@@ -76,7 +76,7 @@ export function approve(
 export const issueGrant = (ctx: Context, input: IssueInput): Promise<GrantView> =>
   ctx.store.transaction((tx) => viewGrant(tx, approve(tx, ctx, input).grant));
 
-/** What a sign-in amounts to that nobody made: the same as with the picker, where a user is chosen. */
+/** The claims about a sign-in for tokens that are issued without one: as if the user had been picked from the list. */
 export const pickedAuthenticationInfo = (ctx: Context): AuthenticationInfo => ({
   acr: singleFactor,
   authTime: seconds(ctx),

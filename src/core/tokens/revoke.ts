@@ -4,7 +4,7 @@ import { endByEra, killFamily } from "./state.ts";
 import { readToken } from "./accept.ts";
 import { TokenProblem } from "./token-problem.ts";
 
-/** What a revocation did. */
+/** The outcome of a revocation. */
 export interface Revocation {
   /** Null: nothing, because the token was unknown, expired or another client's. */
   readonly revoked: "access_token" | "refresh_token" | null;

@@ -176,7 +176,7 @@ export async function idToken(
 /** Seconds: an ID-JAG is used at once. */
 export const idJagLife = 300;
 
-/** What an ID-JAG is for. */
+/** The user, the audience and the scopes that an ID-JAG is for. */
 interface IdJagContent {
   readonly user: User;
   /** The issuer that accepts it, and the name of the client there. */

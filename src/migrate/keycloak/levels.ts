@@ -1,6 +1,6 @@
 import { singleFactor } from "../../core/step-up/proofs.ts";
 import { isObject } from "../../text/json.ts";
-import { noteLeftOut, numberOf, textOf, unusable, type PlacedValue, type Draft } from "../draft.ts";
+import { noteLoss, numberOf, textOf, unusable, type PlacedValue, type Draft } from "../draft.ts";
 import type { SourceRecord } from "../entry.ts";
 import { jsonIn } from "./mappers.ts";
 import { settingsSchema } from "../../core/settings/schema.ts";
@@ -18,18 +18,18 @@ export function readLevels(draft: Draft, attributes: SourceRecord): void {
   const levels = typeof text === "string" ? jsonIn(text) : text;
   if (levels === undefined || levels === null || levels === "") return;
   if (!isObject(levels)) {
-    noteLeftOut(draft, place, "is not JSON with the level of each value");
+    noteLoss(draft, place, "is not JSON with the level of each value");
     return;
   }
   const known = new Map(Object.entries((draft.settings["acr"] ?? {}) as Record<string, readonly string[]>));
   for (const [name, given] of Object.entries(levels)) {
     const level = numberOf(given);
     const problem = problemOf(draft, name, level, known);
-    if (problem !== null) noteLeftOut(draft, place, `"${name}" ${problem}`);
+    if (problem !== null) noteLoss(draft, place, `"${name}" ${problem}`);
     else if (level !== undefined) known.set(name, factorsOf(level));
   }
   if (known.size === 0) return;
-  if (draft.settings["acr"] === undefined) noteLeftOut(draft, place, assumed);
+  if (draft.settings["acr"] === undefined) noteLoss(draft, place, assumed);
   draft.settings["acr"] = Object.fromEntries(known);
 }
 

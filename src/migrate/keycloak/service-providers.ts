@@ -3,7 +3,7 @@ import { keyKindOf } from "../../core/keys/certificate.ts";
 import type { SamlFields } from "../../core/service-providers/schema.ts";
 import { defaultSettings } from "../../core/settings/table.ts";
 import { addServiceProvider } from "../draft-clients.ts";
-import { noteLeftOut, numberOf, unusable, type PlacedValue } from "../draft.ts";
+import { noteLoss, numberOf, unusable, type PlacedValue } from "../draft.ts";
 import type { SourceRecord } from "../entry.ts";
 import type { Mappers } from "./mappers.ts";
 
@@ -65,7 +65,7 @@ function usable({ draft }: SourceRecord, [value, at]: PlacedValue): readonly str
     ? `"${uri}" has a wildcard: add each address that responses are posted to to acs`
     : (unusable(draft, uri) ?? checkEndpointUri(uri) ?? checkHttpHost(uri, defaultSettings));
   if (why === null) return [uri];
-  noteLeftOut(draft, at, why);
+  noteLoss(draft, at, why);
   return [];
 }
 
@@ -103,7 +103,7 @@ function keysOf(attributes: SourceRecord): Pick<SamlFields, "certificates" | "en
     attributes.each(name).flatMap(([value, at]) => {
       const text = String(value);
       const why = unusable(attributes.draft, text) ?? (keyKindOf(text) === null ? "is not a certificate" : null);
-      if (why !== null) noteLeftOut(attributes.draft, at, why);
+      if (why !== null) noteLoss(attributes.draft, at, why);
       return why === null ? [text] : [];
     });
   const encryption = certificateIn("saml.encryption.certificate");
@@ -142,7 +142,7 @@ function nameIdOf(attributes: SourceRecord): NonNullable<SamlFields["nameid"]> {
   const [given, at] = attributes.carry("saml_name_id_format");
   const found = (["username", "email", "transient", "persistent"] as const).find((kind) => kind === given);
   if (found === undefined && typeof given === "string" && given !== "")
-    noteLeftOut(attributes.draft, at, `the NameID format "${given}" is not supported: it is username`);
+    noteLoss(attributes.draft, at, `the NameID format "${given}" is not supported: it is username`);
   return found ?? "username";
 }
 

@@ -63,7 +63,7 @@ export interface Fault extends Filters, Effects {
   readonly after: boolean;
 }
 
-/** What a request says that faults can be chosen by. */
+/** The facts about a request that the filters of faults look at. */
 export interface FaultRequest {
   readonly endpoint: FaultEndpoint;
   readonly method: string;
@@ -155,7 +155,7 @@ function added(state: State, input: FaultInput, ofFixtures: boolean): State {
   return { ...state, added: before + 1, kept: [...kept, { fault, ofFixtures }] };
 }
 
-/** Those of fixtures, beside the others. */
+/** Replaces the faults of the fixtures, and keeps the others. */
 function withFixtures(before: State, inputs: readonly FaultInput[]): State {
   const kept = before.kept.filter(({ ofFixtures }) => !ofFixtures);
   return inputs.reduce<State>((state, input) => added(state, input, true), { ...before, kept, fixtures: inputs });

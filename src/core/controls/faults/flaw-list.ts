@@ -1,7 +1,7 @@
 /** The flaws of a SAML response, each with what a service provider should do about it and the paragraph that says so. */
 
 const refuse = "refuse the response; do not sign the user in";
-/** Where it looks at the element that the signature covers, it signs in that user. */
+/** The advice for a service provider. One that reads only the element that the signature covers signs in the user of that element. */
 const notForged = "refuse the response, or sign in the user whom the signature covers; never the other one";
 const wrapped = "SAML Core 5.4.2, SAML Profiles 4.1.4.3";
 
@@ -72,7 +72,7 @@ const names = (rows: readonly Row[]): readonly string[] => rows.map(([name]) => 
 
 /** The flaws that carry the identity of somebody else. */
 export const forgingFlaws = names(samlForgingFlaws);
-/** Of these, and of those that change the name, the identity is that of `forge`. */
+/** The flaws that put the identity of the user `forge` into the response. */
 export const flawsWithForge: readonly string[] = [
   ...forgingFlaws,
   "content-changed",
@@ -84,7 +84,7 @@ export const prefixFlaws = forgingFlaws.filter((name) => /^(?:comment|pi)-/.test
 
 /** The flaws that a response can have, each with what a client should do about it and the paragraph that says so. */
 
-/** What is wrong. */
+/** The response, or the part of one, that has the flaw. */
 type FlawPlace = "response" | "id-token" | "id-jag" | "token" | "userinfo" | "keys" | "discovery" | "saml";
 
 interface FlawRow {
@@ -106,7 +106,7 @@ const rows = <const N extends string>(
 
 const refuseResponse = "refuse the response; do not exchange the code";
 const refuseToken = "refuse the ID token; do not sign the user in";
-/** Of the authorization server that gets it. */
+/** The advice for the authorization server that gets an ID-JAG. */
 const refuseIdJag = "refuse the ID-JAG; give no token";
 const optional = "refuse the ID token where it checks this";
 

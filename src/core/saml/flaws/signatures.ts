@@ -3,9 +3,9 @@ import { algorithms, signElement, Xml, type OtherSignature } from "../../xml/wri
 import { assertionXml, responseXml, type AssertionDraft, type ResponseDraft } from "../draft.ts";
 import { encrypted, type drafted, type Material } from "../response.ts";
 
-/** What a response says, wrong in one respect, and signed as it is. */
+/** Flaws of what a response says: wrong in one respect, and signed as it is. */
 
-/** What a flaw works on. */
+/** The material that a flaw works on. */
 export interface Spoiling extends Material {
   readonly drafts: ReturnType<typeof drafted>;
   /** The same for the person whose identity is forged; null: nobody was named. */

@@ -86,7 +86,10 @@ const inText = (element: "NameID" | "AttributeValue", rest: (text: string) => st
 /** Canonicalization leaves comments out. */
 const afterComment = (text: string): string => `<!---->${text}`;
 
-/** That of xml-crypto takes the content of a processing instruction for text; a conforming one keeps the whole instruction (Canonical XML 1.1 2.4). */
+/**
+ * A processing instruction. The canonicalization of xml-crypto takes its content for text; a conforming one keeps the whole instruction
+ * (Canonical XML 1.1 2.4).
+ */
 const inInstruction = (text: string): string => `<?x ${text}?>`;
 
 /** The signature of an assertion that was a document of its own: its reference is empty, which in a response means the whole response. */
