@@ -126,3 +126,13 @@ export function asNumber(value: unknown): number | undefined {
   if (typeof value === "number") return value;
   return value instanceof ExactNumber ? Number(value.digits) : undefined;
 }
+
+/** An object in JSON; null for any other text. */
+export function jsonObjectIn(text: string): JsonObject | null {
+  try {
+    const json = parseJson(text);
+    return isObject(json) ? json : null;
+  } catch {
+    return null;
+  }
+}

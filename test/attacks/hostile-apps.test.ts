@@ -8,8 +8,9 @@ import { smallBrowser } from "../../src/client/app-check/small-browser.ts";
 import { nearLookup } from "../../src/cli/commands/check/flags.ts";
 import { signInWithoutBrowser } from "../../src/index.ts";
 import { underAttack } from "../helpers/attack.ts";
-import { CarefulApp, serveApp } from "../helpers/careful-app.ts";
+import { CarefulApp } from "../helpers/careful-app.ts";
 import { idpHere } from "../helpers/command.ts";
+import { serveApp } from "../helpers/serve-app.ts";
 
 /**
  * Apps that attack the program that calls them: `idp check client`, and a test with `signInWithoutBrowser`. 0.0.0.0 stands for a machine of

@@ -14,7 +14,7 @@ import type { Invocation } from "../../src/cli/invocation.ts";
 import { createIdp } from "../../src/index.ts";
 import { checkRun } from "../helpers/check-run.ts";
 import { atEnd } from "../helpers/at-end.ts";
-import { CarefulApp, serveApp } from "../helpers/careful-app.ts";
+import { CarefulApp } from "../helpers/careful-app.ts";
 import { preparedChromium, sharedChromium } from "../helpers/chromium.ts";
 import { idp as idpCommand, newFolder } from "../helpers/cli.ts";
 import { freePort } from "../helpers/port.ts";
@@ -23,6 +23,7 @@ import express from "express";
 import { symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { repository } from "../helpers/readme.ts";
+import { serveApp } from "../helpers/serve-app.ts";
 
 /**
  * `idp check client --browser`: the same cases in Chromium.

@@ -5,9 +5,10 @@ import { expect, onTestFinished, test } from "vitest";
 import { built } from "../helpers/built.ts";
 import { idp, launch, newFolder, startIdp, type Ended } from "../helpers/cli.ts";
 import { idpIn, startHere } from "../helpers/command.ts";
-import { CarefulApi, serveApi } from "../helpers/careful-api.ts";
+import { CarefulApi } from "../helpers/careful-api.ts";
 import { freePort } from "../helpers/port.ts";
 import { isRunning } from "../helpers/processes.ts";
+import { serveApp } from "../helpers/serve-app.ts";
 
 /** `idp check api`: the API as a process, the exit codes, and what is printed. What each case finds: test/client/api-neglect.test.ts. */
 
@@ -132,7 +133,7 @@ test("on a server that signs access tokens with HS256: one line, and the command
   const folder = await apiFolder();
   const { issuer } = await startIdp([], folder);
   const api = await CarefulApi.create({ issuer, audience: issuer, url: folder.url });
-  const { close } = await serveApi(folder.port, () => api);
+  const { close } = await serveApp(folder.port, () => api);
   onTestFinished(close);
   const { code, stdout, stderr } = await idp(["check", "api", "--url", folder.url], folder);
   expect(code).toBe(6);
@@ -149,7 +150,7 @@ test("on a running server, nothing is left of the check", async () => {
   );
   const { issuer } = await startIdp([], folder);
   const api = await CarefulApi.create({ issuer, audience: issuer, url: folder.url });
-  const { close } = await serveApi(folder.port, () => api);
+  const { close } = await serveApp(folder.port, () => api);
   onTestFinished(close);
   const wanted = ["other-issuer", "user-suspended", "issuer-down", "keys-rotated"];
   const words = folder.words([...wanted.flatMap((name) => ["--case", name]), "--json"]);

@@ -6,9 +6,10 @@ import { expect, onTestFinished, test, vi } from "vitest";
 import { built } from "../helpers/built.ts";
 import { idp, launch, newFolder, startIdp, type Ended } from "../helpers/cli.ts";
 import { idpIn } from "../helpers/command.ts";
-import { CarefulApp, serveApp } from "../helpers/careful-app.ts";
+import { CarefulApp } from "../helpers/careful-app.ts";
 import { freePort } from "../helpers/port.ts";
 import { isRunning } from "../helpers/processes.ts";
+import { serveApp } from "../helpers/serve-app.ts";
 
 /** `idp check client`: the app as a process, the exit codes, and what is printed. What each case finds: test/client/neglect.test.ts. */
 

@@ -4,10 +4,10 @@ import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
 import { built } from "../helpers/built.ts";
 import { CarefulSp, type SpNeglect } from "../helpers/careful-sp.ts";
-import { serveApp } from "../helpers/careful-app.ts";
 import { idp, launch, newFolder, startIdp, type Ended, type Place } from "../helpers/cli.ts";
 import { documentOf, idpIn, startHere } from "../helpers/command.ts";
 import { freePort } from "../helpers/port.ts";
+import { serveApp } from "../helpers/serve-app.ts";
 
 /**
  * `idp check sp`: the app as a process, the exit codes, and what is printed. What it shares with `idp check client` is in check-client.test.ts, what

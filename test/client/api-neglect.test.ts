@@ -8,13 +8,14 @@ import { nearLookup, requireNear } from "../../src/cli/commands/check/flags.ts";
 import { Opened } from "../../src/cli/commands/check/opened.ts";
 import { createIdp } from "../../src/index.ts";
 import { checkRun } from "../helpers/check-run.ts";
-import { CarefulApi, serveApi, type ApiConfig, type ApiNeglect } from "../helpers/careful-api.ts";
+import { CarefulApi, type ApiConfig, type ApiNeglect } from "../helpers/careful-api.ts";
 import { atEnd } from "../helpers/at-end.ts";
+import { serveApp } from "../helpers/serve-app.ts";
 
 /** `idp check api` on an API that neglects something: exactly that goes unnoticed. */
 
 let api: CarefulApi | null = null;
-const { origin, close } = await serveApi(0, () => api);
+const { url: origin, close } = await serveApp(0, () => api);
 atEnd(close);
 const introspects = { clientId: "api", clientSecret: "the-secret-of-the-api-under-test" };
 const audience = "https://api.test";

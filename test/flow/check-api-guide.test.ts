@@ -1,15 +1,15 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { load } from "js-yaml";
 import { expect, test } from "vitest";
 import { allCases } from "../../src/client/api-check/cases/list.ts";
+import { checkGuide, inCode, leftOut, pipelineWords, withVerdicts } from "../helpers/check-guide.ts";
 import { idp, newFolder } from "../helpers/cli.ts";
 import { freePort } from "../helpers/port.ts";
 import { repository } from "../helpers/readme.ts";
 
 /** docs/check-api.md: its table of cases is complete, its pipeline runs, and its verdicts are those of the installed libraries. */
 
-const guide = readFileSync(join(repository, "docs/check-api.md"), "utf8");
+const guide = checkGuide("check-api");
 
 const example = (library: string): readonly string[] => [join(repository, "examples/check-api", `${library}.js`)];
 
@@ -18,23 +18,11 @@ async function check(api: readonly string[], flags: readonly string[], command?:
   const url = `http://localhost:${port}/orders`;
   const words = command ?? ["check", "api", "--url", url, "--audience", "https://api.test", ...flags, "--json", "--"];
   const given = words.map((word) => word.replace("http://localhost:8080/orders", url));
-  const { code, stdout, stderr } = await idp([...given, process.execPath, ...api], {
-    cwd: newFolder(),
-    env: { PORT: port },
-  });
-  const document = stdout.startsWith("{") ? stdout : `{"cases":[]}`;
-  const { cases } = JSON.parse(document) as {
-    readonly cases: readonly { readonly name: string; readonly verdict: string }[];
-  };
-  return {
-    ...{ code, stdout, stderr },
-    named: (verdict: string) => cases.filter((one) => one.verdict === verdict).map(({ name }) => name),
-  };
+  return withVerdicts(await idp([...given, process.execPath, ...api], { cwd: newFolder(), env: { PORT: port } }));
 }
 
 test("the table names every case", () => {
-  const table = guide.slice(guide.indexOf("## The cases"), guide.indexOf("## On a running server"));
-  expect(allCases.map(({ name }) => name).filter((name) => !table.includes(`\`${name}\``))).toEqual([]);
+  expect(leftOut(guide, allCases)).toEqual([]);
 });
 
 test.each(["jose", "express-oauth2-jwt-bearer"])(
@@ -45,11 +33,7 @@ test.each(["jose", "express-oauth2-jwt-bearer"])(
     const path = join(repository, "node_modules", library, "package.json");
     expect(JSON.parse(readFileSync(path, "utf8"))).toMatchObject({ version });
     const { named, stdout, stderr } = await check(example(library), []);
-    expect(
-      named("unnoticed")
-        .map((name) => `\`${name}\``)
-        .join(", "),
-    ).toBe(unnoticed);
+    expect(inCode(named("unnoticed"))).toBe(unnoticed);
     expect([named("noticed").length, named("works").length], stdout + stderr).toEqual([Number(noticed), Number(works)]);
   },
 );
@@ -80,16 +64,6 @@ test("@okta/jwt-verifier ends at a token without a signature, and refuses the ot
 });
 
 test("the command of the pipeline runs", async () => {
-  const [, yaml = ""] = /^```yaml\n(name:[\s\S]+?)^```$/m.exec(guide) ?? [];
-  const { jobs } = load(yaml) as {
-    readonly jobs: { readonly check: { readonly steps: readonly { readonly run?: string }[] } };
-  };
-  const run = jobs.check.steps.findLast((step) => step.run !== undefined)?.run ?? "";
-  const words = run.replace("npx dev-idp ", "").replace("node server.js", "").trim().split(/\s+/);
-  const { code, stdout } = await check(
-    example("jose"),
-    [],
-    [...words.slice(0, 2), "--case", "expired", ...words.slice(2)],
-  );
+  const { code, stdout } = await check(example("jose"), [], pipelineWords(guide, "expired"));
   expect(code, stdout).toBe(0);
 });

@@ -1,8 +1,8 @@
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { load } from "js-yaml";
 import { expect, test } from "vitest";
+import { checkGuide, pipelineCommand } from "../helpers/check-guide.ts";
 import { idp, newFolder } from "../helpers/cli.ts";
 import { freePort } from "../helpers/port.ts";
 import { repository } from "../helpers/readme.ts";
@@ -10,12 +10,8 @@ import { allCases } from "../../src/client/app-check/cases/list.ts";
 
 /** docs/check-client.md: its commands run, on the example of openid-client, and its table names cases and versions that exist. */
 
-const guide = readFileSync(join(repository, "docs/check-client.md"), "utf8");
+const guide = checkGuide("check-client");
 const examples = join(repository, "examples/check-client");
-
-interface Workflow {
-  readonly jobs: { readonly check: { readonly steps: readonly { readonly run?: string }[] } };
-}
 
 /** The cases that the list below the table names for a library. */
 const listed = (library: string): string | undefined =>
@@ -40,12 +36,10 @@ const programs: Readonly<Record<string, string>> = {
 const programOf = (library: string): string => programs[library] ?? `${library}.js`;
 
 const [, first = ""] = /^```sh\n(idp check client .+)$/m.exec(guide) ?? [];
-const [, yaml = ""] = /^```yaml\n(name:[\s\S]+?)^```$/m.exec(guide) ?? [];
-const ofPipeline = (load(yaml) as Workflow).jobs.check.steps.findLast(({ run }) => run !== undefined)?.run ?? "";
 
 test.each([
   ["first command", first],
-  ["command of the pipeline", ofPipeline],
+  ["command of the pipeline", pipelineCommand(guide)],
 ])("the %s checks an app", async (_title, command) => {
   const cwd = newFolder();
   const port = await freePort();

@@ -1,15 +1,15 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { load } from "js-yaml";
 import { expect, test } from "vitest";
 import { allCases } from "../../src/client/sp-check/cases/list.ts";
+import { checkGuide, inCode, leftOut, pipelineWords, withVerdicts } from "../helpers/check-guide.ts";
 import { idp, newFolder } from "../helpers/cli.ts";
 import { freePort } from "../helpers/port.ts";
 import { repository } from "../helpers/readme.ts";
 
 /** docs/check-sp.md: its table of cases is complete, its pipeline runs, and its verdicts are those of the installed libraries. */
 
-const guide = readFileSync(join(repository, "docs/check-sp.md"), "utf8");
+const guide = checkGuide("check-sp");
 const example = (name: string): readonly string[] => [process.execPath, join(repository, "examples/check-sp", name)];
 
 async function check(app: readonly string[], flags: readonly string[], command?: readonly string[]) {
@@ -26,20 +26,11 @@ async function check(app: readonly string[], flags: readonly string[], command?:
   const at = ["--start", "http://localhost:3000/login", "--signed-in", "http://localhost:3000/me"];
   const words = command ?? ["check", "sp", ...at, ...flags, "--json", "--"];
   const given = [...words, ...app].map((word) => word.replace("http://localhost:3000", url));
-  const { code, stdout, stderr } = await idp(given, { cwd, env: { PORT: port } });
-  const document = stdout.startsWith("{") ? stdout : `{"cases":[]}`;
-  const { cases } = JSON.parse(document) as {
-    readonly cases: readonly { readonly name: string; readonly verdict: string }[];
-  };
-  return {
-    ...{ code, stdout, stderr },
-    named: (verdict: string) => cases.filter((one) => one.verdict === verdict).map(({ name }) => name),
-  };
+  return withVerdicts(await idp(given, { cwd, env: { PORT: port } }));
 }
 
 test("the table names every case", () => {
-  const table = guide.slice(guide.indexOf("## The cases"), guide.indexOf("## On a running server"));
-  expect(allCases.map(({ name }) => name).filter((name) => !table.includes(`\`${name}\``))).toEqual([]);
+  expect(leftOut(guide, allCases)).toEqual([]);
 });
 
 /** The verdicts of a row of the guide. */
@@ -47,10 +38,7 @@ async function hasVerdictsOf(library: string, app: readonly string[]): Promise<v
   const row = new RegExp(`^\\| ${library} +\\| ([\\d.]+) +\\| (\\d+) +\\| (.*?) +\\| (.*?) +\\|$`, "m").exec(guide);
   const [, , noticed = "", unnoticed = "", optional = ""] = row ?? [];
   const { named, stderr } = await check(app, []);
-  const list = (verdict: string): string =>
-    named(verdict)
-      .map((name) => `\`${name}\``)
-      .join(", ");
+  const list = (verdict: string): string => inCode(named(verdict));
   expect(
     { noticed: named("noticed").length, unnoticed: list("unnoticed"), optional: list("not-required") },
     stderr,
@@ -106,16 +94,6 @@ test.each(["passport-saml", "samlify"])("the lines that the guide shows for %s a
 });
 
 test("the command of the pipeline runs", async () => {
-  const [, yaml = ""] = /^```yaml\n(name:[\s\S]+?)^```$/m.exec(guide) ?? [];
-  const { jobs } = load(yaml) as {
-    readonly jobs: { readonly check: { readonly steps: readonly { readonly run?: string }[] } };
-  };
-  const run = jobs.check.steps.findLast((step) => step.run !== undefined)?.run ?? "";
-  const words = run.replace("npx dev-idp ", "").replace("node server.js", "").trim().split(/\s+/);
-  const { code, stdout } = await check(
-    example("passport-saml.js"),
-    [],
-    [...words.slice(0, 2), "--case", "audience-wrong", ...words.slice(2)],
-  );
+  const { code, stdout } = await check(example("passport-saml.js"), [], pipelineWords(guide, "audience-wrong"));
   expect(code, stdout).toBe(0);
 });

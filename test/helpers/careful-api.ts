@@ -1,7 +1,5 @@
 import { createHash, createHmac, createPublicKey, verify, type JsonWebKey } from "node:crypto";
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import { once } from "node:events";
-import type { AddressInfo } from "node:net";
+import { type IncomingMessage, type ServerResponse } from "node:http";
 
 /** An API by hand that checks all that it must check, except what it is told to neglect, so that `idp check api` has something to find. */
 
@@ -277,28 +275,4 @@ export class CarefulApi {
     const { jkt } = Object(claims["cnf"]) as { readonly jkt?: string };
     this.#require(hashed(JSON.stringify({ crv, kty, x, y })) === jkt || this.#neglects("jkt"));
   }
-}
-
-/** Serves an API. What goes wrong in it answers 500. @param port 0: a free one */
-export async function serveApi(port: number, api: () => CarefulApi | null) {
-  const server = createServer((req, res) => {
-    const found = api();
-    if (found === null) {
-      req.socket.destroy();
-      return;
-    }
-    found.handle(req, res).catch(() => {
-      if (!res.headersSent) res.writeHead(500);
-      res.end();
-    });
-  });
-  server.listen(port, "localhost");
-  await once(server, "listening");
-  return {
-    origin: `http://localhost:${(server.address() as AddressInfo).port}`,
-    close: () => {
-      server.close();
-      server.closeAllConnections();
-    },
-  };
 }

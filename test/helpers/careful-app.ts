@@ -1,7 +1,5 @@
 import { createHash, randomBytes } from "node:crypto";
-import { once } from "node:events";
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import { type IncomingMessage, type ServerResponse } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
 import { compactVerify, decodeJwt, decodeProtectedHeader, importJWK, type JWK, type JWTPayload } from "jose";
 
@@ -387,33 +385,4 @@ export class CarefulApp {
     session.user = null;
     res.writeHead(302, { location: "/" }).end();
   }
-}
-
-/** Serves an app. What goes wrong in it answers 500. @param port 0: a free one */
-export async function serveApp(
-  port: number,
-  app: () => Pick<CarefulApp, "handle"> | null,
-  { onRequest = () => undefined }: { readonly onRequest?: (path: string) => void } = {},
-) {
-  const server = createServer((req, res) => {
-    onRequest(req.url ?? "");
-    const found = app();
-    if (found === null) {
-      req.socket.destroy();
-      return;
-    }
-    found.handle(req, res).catch(() => {
-      if (!res.headersSent) res.writeHead(500);
-      res.end();
-    });
-  });
-  server.listen(port, "localhost");
-  await once(server, "listening");
-  return {
-    url: `http://localhost:${(server.address() as AddressInfo).port}`,
-    close: () => {
-      server.close();
-      server.closeAllConnections();
-    },
-  };
 }

@@ -9,8 +9,9 @@ import { controlOf } from "../../src/cli/commands/check/control.ts";
 import { nearLookup } from "../../src/cli/commands/check/flags.ts";
 import { createIdp } from "../../src/index.ts";
 import { atEnd } from "./at-end.ts";
-import { CarefulApp, serveApp, type AppConfig, type Neglect } from "./careful-app.ts";
+import { CarefulApp, type AppConfig, type Neglect } from "./careful-app.ts";
 import { checkRun } from "./check-run.ts";
+import { serveApp } from "./serve-app.ts";
 
 /** The time between two fetches of the keys, in milliseconds, is ignored: this app never waits. */
 const wait = (milliseconds: number): Promise<unknown> => delay(milliseconds < 10_000 ? milliseconds : 0);

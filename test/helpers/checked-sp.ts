@@ -11,9 +11,9 @@ import { spPeople } from "../../src/cli/commands/check/sp/sp-people.ts";
 import type { SamlFields } from "../../src/core/service-providers/schema.ts";
 import { createIdp } from "../../src/index.ts";
 import { atEnd } from "./at-end.ts";
-import { serveApp } from "./careful-app.ts";
 import { checkRun } from "./check-run.ts";
 import { CarefulSp, type SpConfig } from "./careful-sp.ts";
+import { serveApp } from "./serve-app.ts";
 
 /** What makes the service provider under test. */
 type MakeSp = (config: SpConfig) => Pick<CarefulSp, "handle">;

@@ -1,7 +1,7 @@
 import type { LookupFunction } from "node:net";
 import { authorizationOf, Repeats, secretsOf, type ScimResponse, type ScimToken } from "../../scim/sending.ts";
 import type { ScimRequest } from "../../scim/profiles.ts";
-import { parseJson, isObject, type JsonObject } from "../../text/json.ts";
+import { jsonObjectIn } from "../../text/json.ts";
 import { Problem } from "../check.ts";
 import { send } from "../http.ts";
 
@@ -27,15 +27,6 @@ export interface AppWire {
   /** Resolves the name of the app, and refuses addresses that may not be reached. */
   readonly lookup: LookupFunction;
 }
-
-const jsonOf = (text: string): JsonObject | null => {
-  try {
-    const json = parseJson(text);
-    return isObject(json) ? json : null;
-  } catch {
-    return null;
-  }
-};
 
 /** Takes tokens that an app repeated out of a text, also as they are spelled in an address and in JSON. */
 export function withoutTokens(tokens: readonly (ScimToken | null | undefined)[]): (text: string) => string {
@@ -64,7 +55,7 @@ export function askerOf({ url, token: right }: ScimApp, { wait, now, lookup }: A
       });
       const mediaType = ((headers["content-type"] ?? "").split(";")[0] ?? "").trim().toLowerCase();
       const reply: Reply = {
-        ...{ status, json: jsonOf(text), problem: null, mediaType, location: headers.location ?? null },
+        ...{ status, json: jsonObjectIn(text), problem: null, mediaType, location: headers.location ?? null },
       };
       return { reply, retryAfter: headers["retry-after"] };
     } catch (error) {

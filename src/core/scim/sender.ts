@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Client, ScimServer } from "../../store/store.ts";
-import { parseJson, isObject, type JsonObject } from "../../text/json.ts";
+import { jsonObjectIn, isObject, type JsonObject } from "../../text/json.ts";
 import {
   isGood,
   reasonOf,
@@ -47,15 +47,6 @@ function cleanerOf(scim: ScimServer): (value: unknown) => unknown {
   };
   return clean;
 }
-
-const jsonOf = (text: string): JsonObject | null => {
-  try {
-    const json = parseJson(text);
-    return isObject(json) ? json : null;
-  } catch {
-    return null;
-  }
-};
 
 /** @param signal ends the waits, when the server closes */
 export function createSender(ctx: Context, client: Client, scim: ScimServer): Sender {
@@ -138,7 +129,7 @@ async function askOnce(
       reach,
       sizeLimit: maxBytes,
     });
-    const json = jsonOf(reply.text);
+    const json = jsonObjectIn(reply.text);
     return {
       status: reply.status,
       json: json === null ? null : (clean(json) as JsonObject),

@@ -1,5 +1,6 @@
 import { appendFileSync } from "node:fs";
-import { CarefulApi, serveApi, type ApiNeglect } from "../../helpers/careful-api.ts";
+import { CarefulApi, type ApiNeglect } from "../../helpers/careful-api.ts";
+import { serveApp } from "../../helpers/serve-app.ts";
 
 /**
  * An API for `idp check api`. Arguments: how it behaves, its port, and what it neglects. The file APP_PIDS gets its process id.
@@ -16,7 +17,7 @@ else {
   const config = { issuer: OIDC_ISSUER, audience: OIDC_AUDIENCE, url: `http://localhost:${port}` };
   const api = await CarefulApi.create({ ...config, neglects: neglects as ApiNeglect[] });
   let requests = 0;
-  await serveApi(Number(port), () => {
+  await serveApp(Number(port), () => {
     requests += 1;
     if (mode === "dies" && requests > 3) process.exit(3);
     return api;

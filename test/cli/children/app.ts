@@ -1,7 +1,8 @@
 import { spawn } from "node:child_process";
 import { appendFileSync } from "node:fs";
 import { createServer } from "node:http";
-import { CarefulApp, serveApp, type Neglect } from "../../helpers/careful-app.ts";
+import { CarefulApp, type Neglect } from "../../helpers/careful-app.ts";
+import { serveApp } from "../../helpers/serve-app.ts";
 
 /**
  * An app for `idp check client`. Arguments: how it behaves, its port, and what it neglects. The file APP_PIDS gets its process ids.

@@ -1,6 +1,6 @@
 import { createServer } from "node:http";
-import { serveApp } from "../../helpers/careful-app.ts";
 import { CarefulSp, type SpNeglect } from "../../helpers/careful-sp.ts";
+import { serveApp } from "../../helpers/serve-app.ts";
 
 /** A service provider for `idp check sp`. Arguments: how it behaves, its port, and what it neglects. `hangs` accepts requests and never responds. */
 

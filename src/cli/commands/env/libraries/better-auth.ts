@@ -142,6 +142,16 @@ const astroPieces = (parts: Parts, code: Code): readonly Piece[] => {
   ];
 };
 
+/** better-auth in the code of a server, and the function that signs out. */
+const serverAuth = (parts: Parts, code: Code): readonly string[] => [
+  ...parts.js.load,
+  "",
+  "const auth = betterAuth({",
+  ...fields(parts),
+  "});",
+  ...signOut(parts, code),
+];
+
 /** https://better-auth.com/docs/integrations/hono */
 const honoPieces = (parts: Parts, code: Code): readonly Piece[] => [
   {
@@ -149,12 +159,7 @@ const honoPieces = (parts: Parts, code: Code): readonly Piece[] => [
     lines: [
       'import { betterAuth } from "better-auth";',
       `import { genericOAuth } from ${q(plugin)};`,
-      ...parts.js.load,
-      "",
-      "const auth = betterAuth({",
-      ...fields(parts),
-      "});",
-      ...signOut(parts, code),
+      ...serverAuth(parts, code),
       'app.on(["GET", "POST"], "/api/auth/*", (c) => auth.handler(c.req.raw));',
       'app.get("/logout", (c) => signOut(c.req.raw.headers));',
     ],
@@ -169,12 +174,7 @@ const serverPieces = (parts: Parts, code: Code): readonly Piece[] => [
       importing(code, "{ betterAuth }", "better-auth"),
       importing(code, "{ fromNodeHeaders, toNodeHandler }", "better-auth/node"),
       importing(code, "{ genericOAuth }", plugin),
-      ...parts.js.load,
-      "",
-      "const auth = betterAuth({",
-      ...fields(parts),
-      "});",
-      ...signOut(parts, code),
+      ...serverAuth(parts, code),
       "app.all(/^\\/api\\/auth\\//, toNodeHandler(auth));",
       'app.use("/logout", async (req, res) => {',
       ...nodeResponse.map((line) => `  ${line}`),

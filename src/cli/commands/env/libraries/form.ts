@@ -143,6 +143,23 @@ export const expressServer = ({ has }: Code): string =>
     ? "into src/main.ts, after app = await NestFactory.create(AppModule)"
     : "into your server, after app = express() and before its routes";
 
+/** The sessions of an Express app by express-session, with the secret that {@link serverRoutes} has. */
+export const expressSession = ({ js }: Parts): readonly string[] => [
+  "app.use(session({",
+  `  secret: ${js.cookieSecret("COOKIE_SECRET")},`,
+  "  resave: false,",
+  "  saveUninitialized: false,",
+  '  cookie: { sameSite: "lax" },',
+  "}));",
+];
+
+/** The routes of a server with cookies of its own, and the secret of these. */
+export const serverRoutes: Pick<Form, "signsInAt" | "signsOutAt" | "variables"> = {
+  signsInAt: "/login",
+  signsOutAt: () => "/logout",
+  variables: () => [["COOKIE_SECRET", cookieSecret()]],
+};
+
 /** The front page of the app, as fixtures have it for the way back from a sign-out. */
 export const frontPage = ({ js, redirectUri, postLogoutRedirectUri }: Parts): string =>
   js.inApp(postLogoutRedirectUri ?? `${new URL(redirectUri).origin}/`);

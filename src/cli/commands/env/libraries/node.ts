@@ -1,10 +1,11 @@
 import {
-  cookieSecret,
   endSessionQuery,
   expressServer,
+  expressSession,
   importing,
   methodBesideBasic,
   q,
+  serverRoutes,
   type Code,
   type Form,
   type Parts,
@@ -42,9 +43,7 @@ export const passport: Form = {
     "};",
   ],
   pieces: (parts, code) => [passportPiece(parts, code)],
-  signsInAt: "/login",
-  signsOutAt: () => "/logout",
-  variables: () => [["COOKIE_SECRET", cookieSecret()]],
+  ...serverRoutes,
 };
 
 /** Its sessions are those of express-session. `app.use` also takes paths in NestJS, where `app.get` is something else. */
@@ -69,12 +68,7 @@ function passportPiece(parts: Parts, code: Code): Piece {
       `}, (${verifying.join(", ")}) => done(null, { ...profile, idToken })));`,
       "passport.serializeUser((user, done) => done(null, user));",
       `passport.deserializeUser((${typed("user", "Express.User", code)}, done) => done(null, user));`,
-      "app.use(session({",
-      `  secret: ${parts.js.cookieSecret("COOKIE_SECRET")},`,
-      "  resave: false,",
-      "  saveUninitialized: false,",
-      '  cookie: { sameSite: "lax" },',
-      "}));",
+      ...expressSession(parts),
       "app.use(passport.session());",
       'app.use("/login", passport.authenticate("idp"));',
       `app.use(${q(pathname)}, passport.authenticate("idp", { successRedirect: "/", failureRedirect: "/login" }));`,
@@ -133,9 +127,7 @@ export const expressOpenidConnect: Form = {
       ],
     },
   ],
-  signsInAt: "/login",
-  signsOutAt: () => "/logout",
+  ...serverRoutes,
   // It sends its baseURL.
   afterSignOut: "",
-  variables: () => [["COOKIE_SECRET", cookieSecret()]],
 };

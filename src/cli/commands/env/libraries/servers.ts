@@ -1,4 +1,14 @@
-import { cookieSecret, endSessionQuery, importing, q, type Form, extension, type Code, type Parts } from "./form.ts";
+import {
+  cookieSecret,
+  endSessionQuery,
+  importing,
+  q,
+  serverRoutes,
+  type Form,
+  extension,
+  type Code,
+  type Parts,
+} from "./form.ts";
 import { baseOf, discoveryPath } from "../../../../core/endpoints.ts";
 
 /** Libraries of Hono, Fastify and Nuxt. */
@@ -55,9 +65,8 @@ export const honoOidcAuth: Form = {
       ],
     },
   ],
+  ...serverRoutes,
   signsInAt: "/",
-  signsOutAt: () => "/logout",
-  variables: () => [["COOKIE_SECRET", cookieSecret()]],
 };
 
 /** https://github.com/fastify/fastify-oauth2; it keeps no session, so the code keeps the tokens in cookies. */
