@@ -1,60 +1,14 @@
 import { describe, expect, test } from "vitest";
-import type { FixtureClient } from "../../src/core/client-metadata/schema.ts";
-import type { FixtureUser } from "../../src/core/users/schema.ts";
-import type { PushReport } from "../../src/core/scim/push.ts";
-import type { ScimStatus } from "../../src/core/scim/status.ts";
 import { profileNames, type Profile } from "../../src/scim/profiles.ts";
-import type { Idp } from "../../src/index.ts";
-import { serve } from "../helpers/app.ts";
 import { callback } from "../helpers/client.ts";
 import { openInspector } from "../helpers/inspector.ts";
-import { scimServer, type Json, type ScimServer } from "../helpers/scim-server.ts";
+import { type Json } from "../helpers/scim-server.ts";
+import { actions, bodies, people, pushedApp, statusOf } from "../helpers/pushed-app.ts";
 
-/** `scim push`: what an app gets, by each profile. */
-
-const people: FixtureUser[] = [
-  {
-    username: "alice",
-    displayName: "Alice B. Adams",
-    email: "alice@example.test",
-    claims: { groups: ["engineering", "all"], department: "R&D", title: "Engineer" },
-  },
-  {
-    username: "bob",
-    displayName: "Bob",
-    email: null,
-    claims: { groups: ["all"], given_name: "Robert", family_name: "Jones" },
-  },
-  { username: "carol", status: "suspended" },
-];
-
-type Scim = NonNullable<FixtureClient["scim"]>;
-
-async function world(change: Partial<Scim> = {}, users: FixtureUser[] = people) {
-  const app = await scimServer();
-  const scim: Scim = {
-    url: app.url,
-    token: app.token,
-    attributes: { title: "title", "enterprise:department": "department" },
-    ...change,
-  };
-  const idp = await serve({ fixtures: [{ users, clients: [{ client_id: "app", redirect_uris: [callback], scim }] }] });
-  const push = async (input: object = {}) => (await idp.scim.push({ client: "app", ...input })) as PushReport;
-  return { app, idp, push };
-}
-
-const actions = ({ users, groups }: PushReport): string[] => [
-  ...users.map(({ action, username }) => `${action} ${username}`),
-  ...groups.map(({ action, name }) => `${action} ${name}`),
-];
-
-const statusOf = async (idp: Idp) => (await idp.scim.status({ client: "app" })) as ScimStatus;
-
-const bodies = (app: ScimServer, method: string): Json[] =>
-  app.seen.filter((one) => one.method === method).map(({ body }) => body ?? {});
+/** `scim push`: what an app gets, by each profile. scim-push-failures.test.ts has the answers that are missing or refuse. */
 
 test("users and groups are created, and a second push sends nothing", async () => {
-  const { app, push } = await world();
+  const { app, push } = await pushedApp();
   const report = await push();
   expect(actions(report)).toEqual([
     "created alice",
@@ -100,7 +54,7 @@ describe.each([
   ["okta-put", ["GET /Users/ID", "PUT /Users/ID"], null],
 ] as const)("%s", (profile, steps, operation) => {
   test("suspends and restores", async () => {
-    const { app, idp, push } = await world({ profile });
+    const { app, idp, push } = await pushedApp({ profile });
     await push();
     app.seen.length = 0;
     await idp.call("users.suspend", { username: "alice" });
@@ -127,13 +81,13 @@ const lookups: Record<Profile, string> = {
 
 describe.each(profileNames)("%s", (profile) => {
   test("looks up first, and brings a user who is there up to date", async () => {
-    const { app, push } = await world({ profile });
+    const { app, push } = await pushedApp({ profile });
     const first = await push({ user: "alice" });
     expect(actions(first)).toEqual(["created alice"]);
     const { query } = app.seen[0] ?? {};
     expect(`?${decodeURIComponent(String(query).replaceAll("+", " "))}`).toBe(lookups[profile]);
     // A server that somebody filled before.
-    const other = await world({ profile });
+    const other = await pushedApp({ profile });
     other.app.users.set("7", { id: "7", tenant: "one", userName: "ALICE@example.test", active: true, nickName: "Al" });
     const report = await other.push({ user: "alice" });
     expect(report.users).toEqual([{ username: "alice", action: "matched", status: 200, id: "7", error: null }]);
@@ -146,7 +100,7 @@ describe.each(profileNames)("%s", (profile) => {
   });
 
   test("changes what differs, and keeps the rest", async () => {
-    const { app, idp, push } = await world({ profile });
+    const { app, idp, push } = await pushedApp({ profile });
     await push();
     const alice = app.named("alice@example.test") ?? {};
     alice["nickName"] = "Al";
@@ -191,7 +145,7 @@ describe.each(profileNames)("%s", (profile) => {
   });
 
   test("removes a user", async () => {
-    const { app, idp, push } = await world({ profile });
+    const { app, idp, push } = await pushedApp({ profile });
     await push();
     await idp.call("users.remove", { username: "alice" });
     app.seen.length = 0;
@@ -211,7 +165,7 @@ describe.each(profileNames)("%s", (profile) => {
 
 describe("entra groups", () => {
   test("are looked up without members, created without them, and filled by PATCH", async () => {
-    const { app, push } = await world({ profile: "entra" });
+    const { app, push } = await pushedApp({ profile: "entra" });
     await push();
     const groups = app.seen.filter(({ path }) => path.startsWith("/Groups"));
     expect(groups[0]?.query.get("excludedAttributes")).toBe("members");
@@ -221,7 +175,7 @@ describe("entra groups", () => {
 });
 
 test("granted: only users with an active grant; who loses it counts as removed", async () => {
-  const { app, idp, push } = await world({ users: "granted", profile: "okta" });
+  const { app, idp, push } = await pushedApp({ users: "granted", profile: "okta" });
   expect((await push()).users).toEqual([]);
   await idp.issueGrant({ user: "alice", client: "app", scope: "openid" });
   expect(actions(await push())).toContain("created alice");
@@ -235,16 +189,16 @@ test("granted: only users with an active grant; who loses it counts as removed",
 });
 
 test("user_name, and groups that are named", async () => {
-  const { app, push } = await world({ user_name: "username", groups: ["engineering"] });
+  const { app, push } = await pushedApp({ user_name: "username", groups: ["engineering"] });
   const report = await push();
   expect(app.named("alice")).toBeDefined();
   expect(report.groups.map(({ name }) => name)).toEqual(["engineering"]);
-  const none = await world({ groups: "none" });
+  const none = await pushedApp({ groups: "none" });
   expect((await none.push()).groups).toEqual([]);
 });
 
 test("dry_run shows the requests and sends none", async () => {
-  const { app, idp, push } = await world({ profile: "okta" });
+  const { app, idp, push } = await pushedApp({ profile: "okta" });
   const report = await push({ dry_run: true });
   expect(app.seen).toEqual([]);
   expect(report.requests?.map(({ method }) => method)).toEqual([
@@ -265,7 +219,7 @@ test("dry_run shows the requests and sends none", async () => {
 });
 
 test("full sends everything again", async () => {
-  const { app, push } = await world();
+  const { app, push } = await pushedApp();
   await push();
   app.seen.length = 0;
   const report = await push({ full: true });
@@ -274,114 +228,9 @@ test("full sends everything again", async () => {
   expect(app.users.size).toBe(2);
 });
 
-describe("answers that are lost, late or failures", () => {
-  test.each([
-    ["429", 429, 4],
-    ["503", 503, 4],
-    ["500", 500, 3],
-  ])("%s is repeated, %i times at most", async (_name, status, most) => {
-    const { app, push } = await world({}, people.slice(0, 1));
-    app.hook = ({ method }) => (method === "POST" ? { status, headers: { "retry-after": "0" } } : null);
-    const report = await push({ user: "alice" });
-    expect(app.steps().filter((step) => step === "POST /Users")).toHaveLength(most);
-    expect(report.users[0]).toMatchObject({ action: "failed", status });
-    let failures = most - 1;
-    app.hook = ({ method }) =>
-      method === "POST" && failures-- > 0 ? { status, headers: { "retry-after": "0" } } : null;
-    expect(actions(await push({ user: "alice" }))).toEqual(["created alice"]);
-  });
-
-  test("a creation whose answer is lost is looked up, and not repeated", async () => {
-    const { app, push } = await world({}, people.slice(0, 1));
-    app.hook = ({ method, path }) =>
-      method === "POST" && path === "/Users" ? { status: 0, drop: true, after: true } : null;
-    const report = await push();
-    expect(actions(report)[0]).toBe("created alice");
-    expect(app.users.size).toBe(1);
-    expect(app.steps().slice(0, 3)).toEqual(["GET /Users", "POST /Users", "GET /Users"]);
-  });
-
-  test("members whose answer is lost are read back, and do not join twice", async () => {
-    const { app, push } = await world({ profile: "entra" }, people.slice(0, 2));
-    let lost = 0;
-    app.hook = ({ method, path }) =>
-      method === "PATCH" && path.startsWith("/Groups/") && lost++ === 0 ? { status: 0, drop: true, after: true } : null;
-    expect(actions(await push()).slice(2)).toEqual(["created engineering", "created all"]);
-    expect(app.steps().filter((step) => step.includes("/Groups/"))).toEqual([
-      ...["PATCH /Groups/ID", "GET /Groups/ID"],
-      "PATCH /Groups/ID",
-    ]);
-    expect(app.memberNames("all")).toEqual(["alice@example.test", "bob"]);
-    expect(app.memberNames("engineering")).toEqual(["alice@example.test"]);
-  });
-
-  test.each(profileNames)("a group that is there loses members who do not belong to it: %s", async (profile) => {
-    const { app, push } = await world({ profile }, people.slice(0, 1));
-    app.users.set("9", { id: "9", tenant: "one", userName: "zoe@example.test", active: true });
-    app.groups.set("8", { id: "8", tenant: "one", displayName: "all", members: [{ value: "9" }] });
-    expect(actions(await push())).toContain("matched all");
-    expect(app.memberNames("all")).toEqual(["alice@example.test"]);
-  });
-
-  test("a known id that answers 404 is looked up, and created again", async () => {
-    const { app, idp, push } = await world({}, people.slice(0, 1));
-    await push();
-    app.users.clear();
-    await idp.call("users.edit", { username: "alice", displayName: "Ann" });
-    expect(actions(await push())[0]).toBe("created alice");
-    expect(app.users.size).toBe(1);
-  });
-
-  test("one failure never stops the rest, and is repaired by the next push", async () => {
-    const { app, idp, push } = await world();
-    const detail = "'active' must be a boolean";
-    app.hook = ({ method, body }) =>
-      method === "POST" && body?.["userName"] === "bob"
-        ? { status: 400, body: { scimType: "invalidValue", detail } }
-        : null;
-    const report = await push();
-    expect(report.inSync).toBe(false);
-    expect(report.users[1]).toMatchObject({ username: "bob", action: "failed", status: 400 });
-    expect(report.users[1]?.error).toMatch(/^invalidValue: 'active' must be a boolean\nsent POST \/Users; answer 201/);
-    expect(actions(report)).toContain("created all");
-    const status = await statusOf(idp);
-    expect(status.users[1]).toMatchObject({ username: "bob", id: null, pending: true });
-    expect(status.users[1]?.error).toContain(detail);
-    app.hook = () => null;
-    expect(actions(await push())).toEqual(expect.arrayContaining(["created bob", "updated all"]));
-    expect((await statusOf(idp)).users[1]).toMatchObject({
-      pending: false,
-      error: null,
-    });
-  });
-
-  test("401 stops, and says what to do", async () => {
-    const { app, push } = await world({ token: "wrong" });
-    const report = await push();
-    expect(app.seen).toHaveLength(1);
-    expect(report.users[0]).toMatchObject({ action: "failed", status: 401 });
-    expect(report.users[1]?.error).toContain("the app refused the token: clients edit app --scim-token-stdin");
-  });
-
-  test("redirects are not followed", async () => {
-    const { app, push } = await world({}, people.slice(0, 1));
-    app.hook = () => ({ status: 302, headers: { location: `${app.url}/elsewhere` } });
-    expect((await push()).users[0]?.error).toContain("answered 302, and redirects are not followed");
-    expect(app.seen.map(({ path }) => path)).not.toContain("/elsewhere");
-  });
-
-  test("an app that does not answer is given up", async () => {
-    const { app, push } = await world();
-    await app.close();
-    const report = await push();
-    expect(report.inSync).toBe(false);
-    expect(report.users.every(({ status }) => status === null)).toBe(true);
-  });
-});
-
 describe("remote ids", () => {
   test("are kept in snapshots and exports, and forgotten by reset", async () => {
-    const { app, idp, push } = await world({}, people.slice(0, 1));
+    const { app, idp, push } = await pushedApp({}, people.slice(0, 1));
     await idp.snapshot("before");
     await push();
     await idp.snapshot("after");
@@ -403,7 +252,7 @@ describe("remote ids", () => {
 });
 
 test("the ledger has each request with its body and answer, and expect finds them", async () => {
-  const { app, idp, push } = await world({}, people.slice(0, 1));
+  const { app, idp, push } = await pushedApp({}, people.slice(0, 1));
   await push();
   const [first, create] = await idp.requests.list({ endpoint: "scim", user: "alice" });
   expect(first).toMatchObject({
@@ -427,7 +276,7 @@ test("the ledger has each request with its body and answer, and expect finds the
 });
 
 test("a client without scim, and an unknown user", async () => {
-  const { idp, push } = await world();
+  const { idp, push } = await pushedApp();
   await idp.call("clients.add", { client_id: "plain", redirect_uris: [callback] });
   await expect(idp.scim.push({ client: "plain" })).rejects.toMatchObject({ code: "not_found" });
   await expect(push({ user: "nobody" })).rejects.toMatchObject({ code: "not_found" });
@@ -435,7 +284,7 @@ test("a client without scim, and an unknown user", async () => {
 });
 
 test("test: what the console of the vendor asks", async () => {
-  const { app, idp } = await world();
+  const { app, idp } = await pushedApp();
   expect(await idp.scim.test({ client: "app" })).toEqual({
     client: "app",
     url: app.url,
@@ -454,7 +303,7 @@ test("test: what the console of the vendor asks", async () => {
 });
 
 test("the inspector shows what an app was sent about a user, as one row", async () => {
-  const { app, idp, push } = await world({}, people.slice(0, 1));
+  const { app, idp, push } = await pushedApp({}, people.slice(0, 1));
   await push({ user: "alice" });
   const [first] = await idp.requests.list({ endpoint: "scim" });
   const { first: page } = await openInspector(idp, first?.id);
