@@ -48,19 +48,10 @@ import { deviceViews } from "./views/device.ts";
 import { errorViews } from "./views/error.ts";
 import { factorViews } from "./views/factor.ts";
 import { homeViews, tryItViews, tryItFailedViews } from "./views/home.ts";
-import {
-  clientsViews,
-  closedViews,
-  confirmViews,
-  openedViews,
-  fixturesViews,
-  grantsViews,
-  signInsViews,
-  signInViews,
-  testingViews,
-  tokensViews,
-  usersViews,
-} from "./views/inspector.ts";
+import { closedViews, fixturesViews, openedViews, tokensViews } from "./views/inspector.ts";
+import { clientsViews, grantsViews, usersViews } from "./views/inspector-records.ts";
+import { signInsViews, signInViews } from "./views/inspector-sign-ins.ts";
+import { confirmViews, testingViews } from "./views/inspector-testing.ts";
 import { loginViews, endedViews } from "./views/login.ts";
 import { common } from "./views/shared.ts";
 import { logoutViews, signedOutViews } from "./views/signed-out.ts";
