@@ -4,6 +4,8 @@ import { expect, test } from "vitest";
 import type { Invocation } from "../../src/cli/invocation.ts";
 import { listFlaws } from "../../src/cli/commands/faults.ts";
 import { fitted } from "../../src/cli/commands/status.ts";
+import { caseLine } from "../../src/cli/commands/check/result.ts";
+import type { CaseResult } from "../../src/client/verdicts/case.ts";
 import { showProgress } from "../../src/cli/output/progress.ts";
 import { seedSummary } from "../../src/cli/output/words.ts";
 import { cells, table } from "../../src/cli/output/table.ts";
@@ -28,6 +30,22 @@ test("a table cuts only columns that are not copied, and only to fit a terminal"
   const narrow = table(columns, rows, plain, 24);
   expect(narrow).toBe("ID        NAME\nuser-one  王小明 with a…\nb         🦊");
   expect(Math.max(...narrow.split("\n").map(cells))).toBeLessThanOrEqual(24);
+});
+
+test("a case of a check keeps its columns, and on a terminal what does not fit goes below its name", () => {
+  const did = "still lets the token in after 15s: the API verifies tokens locally, and this one has not expired";
+  const one = { name: "backchannel-logout.api", verdict: "not-required", did } as CaseResult;
+  expect(caseLine(one, plain, { width: Infinity, maxName: 33 })).toBe(
+    `- not-required  backchannel-logout.api             ${did}`,
+  );
+  expect(caseLine(one, plain, { width: 80, maxName: 33 }).split("\n")).toEqual([
+    "- not-required  backchannel-logout.api",
+    "                still lets the token in after 15s: the API verifies tokens",
+    "                locally, and this one has not expired",
+  ]);
+  expect(caseLine({ ...one, did: "locked out after 1.2 s" }, plain, { width: 80, maxName: 33 })).toBe(
+    "- not-required  backchannel-logout.api             locked out after 1.2 s",
+  );
 });
 
 test("what does not fit in the line of idp status goes below, whole", () => {
@@ -96,11 +114,11 @@ test("impossible dates are null, and durations use the unit that fits", () => {
 });
 
 /** What a progress bar writes for 300 entries, one every `step` milliseconds. */
-function barOf(animated: boolean, step: number): string[] {
+function barOf(animated: boolean, step: number, what = "Loading", columns = 80): string[] {
   let time = 0;
   const written: string[] = [];
-  const stderr = { write: (text: string) => written.push(text) };
-  const progress = showProgress({ animated, now: () => time, stderr } as unknown as Invocation, "Loading");
+  const stderr = { write: (text: string) => written.push(text), isTTY: true, columns };
+  const progress = showProgress({ animated, now: () => time, stderr } as unknown as Invocation, what);
   for (let done = 1; done <= 300; done += 1) {
     time += step;
     progress.update(done, 300);
@@ -116,6 +134,19 @@ test("work of more than a second shows a progress bar, which is cleared at the e
   expect(bar[0]).toBe(`\r\u001b[KLoading  ${"█".repeat(10)}${"░".repeat(20)}  33 %`);
   expect(bar.at(-2)).toBe(`\r\u001b[KLoading  ${"█".repeat(30)}  99 %`);
   expect(bar.at(-1)).toBe("\r\u001b[K");
+});
+
+test("a progress bar never reaches the edge of the terminal, where it could not be cleared", () => {
+  const what = "Still let in, for at most 5m: scim, backchannel-logout, revocation, silence, all";
+  for (const columns of [120, 96, 80, 40]) {
+    const lines = barOf(true, 10, what, columns).map((line) => line.replace("\r\u001b[K", ""));
+    expect(lines.filter((line) => cells(line) >= columns)).toEqual([]);
+    expect(lines[0]?.endsWith("  33 %"), lines[0]).toBe(true);
+  }
+  expect(barOf(true, 10, what, 120)[0]).toContain(`${what}  █`);
+  expect(barOf(true, 10, what, 80)[0]).toContain(
+    "Still let in, for at most 5m: scim, backchannel-logout, revocation, sile…  33 %",
+  );
 });
 
 test("the result of a seed is listed by kind, with few names", () => {

@@ -1,8 +1,10 @@
-import type { Invocation } from "../invocation.ts";
+import { widthOf, type Invocation } from "../invocation.ts";
+import { cells, cut } from "./table.ts";
 
 /** A progress bar on stderr for work that takes longer than a second. It is gone when the work is done. */
 
 const barWidth = 30;
+const minBarWidth = 5;
 const shownAfterMs = 1000;
 
 export interface Progress {
@@ -24,9 +26,14 @@ export function showProgress(cli: Invocation, what: string | (() => string)): Pr
       if (!cli.animated || total === 0 || cli.now() - began < shownAfterMs) return;
       // Never 100%, because what comes after the last entry takes a while too.
       const part = Math.min(0.99, done / total);
-      const filled = Math.round(part * barWidth);
-      const bar = "█".repeat(filled) + "░".repeat(barWidth - filled);
-      draw(`${typeof what === "string" ? what : what()}  ${bar}  ${Math.floor(part * 100)} %`);
+      const percent = `  ${Math.floor(part * 100)} %`;
+      // A line that reaches the edge goes on below, where nothing clears it.
+      const room = widthOf(cli.stderr) - 1 - cells(percent);
+      const words = cut(typeof what === "string" ? what : what(), room);
+      const length = Math.min(barWidth, room - cells(words) - 2);
+      const filled = Math.round(part * length);
+      const bar = length < minBarWidth ? "" : `  ${"█".repeat(filled)}${"░".repeat(length - filled)}`;
+      draw(words + bar + percent);
     },
     end() {
       if (shown !== "") draw("");

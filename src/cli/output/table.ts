@@ -15,7 +15,7 @@ export function cells(text: string): number {
 }
 
 /** Cuts a text to a width, with "…" at the cut. */
-function cut(text: string, width: number): string {
+export function cut(text: string, width: number): string {
   if (cells(text) <= width) return text;
   let kept = "";
   for (const character of text) {

@@ -8,7 +8,7 @@ import type { AppProcess } from "./app-process.ts";
 import { escapeDeep } from "../../output/escape.ts";
 import { answer, type Outcome } from "../../output/print.ts";
 import type { Style } from "../../output/style.ts";
-import { wrap } from "../../output/table.ts";
+import { cells, wrap } from "../../output/table.ts";
 import { count } from "../../output/words.ts";
 import type { Subject } from "./subject.ts";
 
@@ -20,7 +20,7 @@ const marks: Readonly<Record<Verdict, string>> = {
   "not-reached": "?",
 };
 
-/** How many cells the longest name and the longest verdict take. */
+/** How many cells a long name and the longest verdict take. */
 const nameWidth = 28;
 const verdictWidth = 12;
 
@@ -30,13 +30,27 @@ const paintOf = (verdict: Verdict, style: Style): ((text: string) => string) => 
   return verdict === "not-reached" ? style.yellow : style.dim;
 };
 
-/** The line of a case, while it runs. */
-export function caseLine(result: CaseResult, style: Style): string {
+/** What a case below its line is indented by: to its name. */
+const underName = " ".repeat("✓ ".length + verdictWidth + 2);
+
+/**
+ * The line of a case, while it runs.
+ * @param width cells of the terminal: what does not fit goes below, in whole words
+ * @param maxName cells that the longest name takes
+ */
+export function caseLine(
+  result: CaseResult,
+  style: Style,
+  { width, maxName = nameWidth }: { readonly width: number; readonly maxName?: number | undefined },
+): string {
   const { name, verdict, did, accepted } = escapeDeep(result);
   const paint = accepted === undefined ? paintOf(verdict, style) : style.dim;
   const mark = accepted === undefined ? marks[verdict] : "-";
-  const why = accepted === undefined ? "" : style.dim(` (accepted: ${accepted})`);
-  return `${paint(`${mark} ${verdict.padEnd(verdictWidth)}`)}  ${name.padEnd(nameWidth)}  ${did}${why}`.trimEnd();
+  const why = accepted === undefined ? "" : ` (accepted: ${accepted})`;
+  const head = `${paint(`${mark} ${verdict.padEnd(verdictWidth)}`)}  `;
+  const fits = underName.length + maxName + 2 + cells(did + why) <= width;
+  if (fits) return `${head}${name.padEnd(maxName)}  ${did}${style.dim(why)}`.trimEnd();
+  return `${head}${name}\n${wrap(did + why, width, underName)}`;
 }
 
 const words: Readonly<Record<Verdict, string>> = {

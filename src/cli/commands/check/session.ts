@@ -40,6 +40,8 @@ interface Typed {
   readonly flags: CommonFlags;
   /** The addresses that are checked, by the flags that name them. */
   readonly addresses: Readonly<Record<string, string | undefined>>;
+  /** How many cells the longest name of a case takes. Absent: as many as usual. */
+  readonly maxName?: number;
 }
 
 /** What a command of `idp check` works with while its check runs. */
@@ -66,7 +68,7 @@ const caseLimit = 60_000;
  */
 export async function runCheck(
   cli: Invocation,
-  { subject, command, flags, addresses }: Typed,
+  { subject, command, flags, addresses, maxName }: Typed,
   check: (session: Session) => Promise<{ readonly result: RunResult } & AddedToOutcome>,
 ): Promise<Outcome | number> {
   checkReport(flags);
@@ -85,7 +87,8 @@ export async function runCheck(
           ...{ accepted, wait, now: cli.now, random: randomText, caseLimit },
           ...{ restart: restartOf(app, opened), startLimit: flags.timeout * 1000 },
           onResult: (one) => {
-            if (!cli.json && !opened.isClosed) cli.stdout.write(`${caseLine(one, cli.out)}\n`);
+            if (cli.json || opened.isClosed) return;
+            cli.stdout.write(`${caseLine(one, cli.out, { width: cli.width, maxName })}\n`);
           },
         };
       },

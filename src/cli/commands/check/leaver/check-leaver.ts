@@ -42,7 +42,8 @@ async function checkLeaver(cli: Invocation, typed: TypedCommand, flags: LeaverFl
   const cases = wantedCases(flags);
   const { start, signedIn, signOut, api } = flags;
   const addresses = { "--start": start, "--signed-in": signedIn, "--sign-out": signOut, "--api": api };
-  return runCheck(cli, { subject: theLeaverApp, command, flags, addresses }, async (session) => {
+  const maxName = Math.max(...cases.map(({ name }) => name.length));
+  return runCheck(cli, { subject: theLeaverApp, command, flags, addresses, maxName }, async (session) => {
     const place = await placeFor(cli, flags, session);
     await requireRealTime(place.server);
     const client = await clientOf(place, flags.allowRemote);
