@@ -114,6 +114,11 @@ async function runAll(
   if (command === null) await requireIssuer(place, flags, await newBrowser(other), theLeaverApp);
   const within = flags.within * 1000;
   const progress = progressOf(cli, within, opened);
+  // Ctrl+C leaves no half of a bar on the terminal.
+  await opened.add(() => {
+    progress.end();
+    return Promise.resolve();
+  });
   const result = await checkCases(
     {
       ...{ ...run, control, newBrowser, api, other },
