@@ -1,7 +1,7 @@
 import { baseOf, discoveryPath } from "../../../../core/endpoints.ts";
 import {
   cookieSecret,
-  expressServer,
+  expressPieces,
   extension,
   importing,
   methodBesideBasic,
@@ -169,12 +169,10 @@ export const authjs: Form = {
       ];
     }
     const use = ['app.use("/auth", ExpressAuth({', ...authjs5(parts), "}));"];
-    return [
-      {
-        where: expressServer(code),
-        lines: [importing(code, "{ ExpressAuth }", "@auth/express"), ...parts.js.load, "", ...use],
-      },
-    ];
+    return expressPieces(code, {
+      imports: [importing(code, "{ ExpressAuth }", "@auth/express")],
+      lines: [...parts.js.load, "", ...use],
+    });
   },
   signsInAt: "/auth/signin",
   signsOutAt: () => "/auth/signout",

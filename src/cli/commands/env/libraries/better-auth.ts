@@ -1,8 +1,9 @@
 import { authFile, callback, fields, nodeResponse, plugin, providerOf, signOut } from "./better-auth-code.ts";
 import {
   cookieSecret,
-  expressServer,
+  expressPieces,
   extension,
+  handlerOf,
   importing,
   q,
   type Code,
@@ -167,21 +168,21 @@ const honoPieces = (parts: Parts, code: Code): readonly Piece[] => [
 ];
 
 /** https://better-auth.com/docs/integrations/express */
-const serverPieces = (parts: Parts, code: Code): readonly Piece[] => [
-  {
-    where: expressServer(code),
-    lines: [
+const serverPieces = (parts: Parts, code: Code): readonly Piece[] =>
+  expressPieces(code, {
+    imports: [
       importing(code, "{ betterAuth }", "better-auth"),
       importing(code, "{ fromNodeHeaders, toNodeHandler }", "better-auth/node"),
       importing(code, "{ genericOAuth }", plugin),
+    ],
+    lines: [
       ...serverAuth(parts, code),
-      "app.all(/^\\/api\\/auth\\//, toNodeHandler(auth));",
-      'app.use("/logout", async (req, res) => {',
+      'app.use("/api/auth", toNodeHandler(auth));',
+      `app.use("/logout", async (${handlerOf(code, false)}) => {`,
       ...nodeResponse.map((line) => `  ${line}`),
       "});",
     ],
-  },
-];
+  });
 
 export const betterAuth: Form = {
   returnsTo: callback,

@@ -137,11 +137,53 @@ export const documented = (
         " */",
       ];
 
-/** Where code for an Express app goes. The app of NestJS takes middleware as Express does. */
-export const expressServer = ({ has }: Code): string =>
-  has("@nestjs/core")
-    ? "into src/main.ts, after app = await NestFactory.create(AppModule)"
-    : "into your server, after app = express() and before its routes";
+const isNest = ({ has }: Code): boolean => has("@nestjs/core");
+
+/**
+ * Code for an Express app, and what to install for it. The app of NestJS takes middleware as Express does, but is made inside of a function, where
+ * nothing can be imported.
+ */
+export function expressPieces(
+  code: Code,
+  {
+    imports,
+    install = [],
+    types = [],
+    lines,
+  }: {
+    readonly imports: readonly string[];
+    readonly install?: readonly string[];
+    /** The npm packages with its types, for TypeScript. */
+    readonly types?: readonly string[];
+    readonly lines: readonly string[];
+  },
+): readonly Piece[] {
+  const missing = code.isTypeScript ? types.filter((name) => !code.has(name)) : [];
+  const commands = [
+    ...(install.length === 0 ? [] : [`npm install ${install.join(" ")}`]),
+    ...(missing.length === 0 ? [] : [`npm install --save-dev ${missing.join(" ")}`]),
+  ];
+  const first = commands.length === 0 ? "" : ` (${commands.join(" && ")})`;
+  if (!isNest(code)) {
+    return [
+      { where: `into your server, after app = express() and before its routes${first}`, lines: [...imports, ...lines] },
+    ];
+  }
+  const typesOfExpress = code.isTypeScript ? ['import type { NextFunction, Request, Response } from "express";'] : [];
+  return [
+    { where: `at the top of src/main.ts${first}`, lines: [...imports, ...typesOfExpress] },
+    { where: "into src/main.ts, after app = await NestFactory.create(AppModule)", lines },
+  ];
+}
+
+/** The parameters of a handler. Express gives them types; the app of NestJS does not. */
+export const handlerOf = (code: Code, hasNext: boolean): string =>
+  [
+    ...([["req", "Request"] as const, ["res", "Response"] as const] as const),
+    ...(hasNext ? [["next", "NextFunction"] as const] : []),
+  ]
+    .map(([name, type]) => (isNest(code) ? typed(name, type, code) : name))
+    .join(", ");
 
 /** The sessions of an Express app by express-session, with the secret that {@link serverRoutes} has. */
 export const expressSession = ({ js }: Parts): readonly string[] => [

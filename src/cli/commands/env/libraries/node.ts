@@ -1,7 +1,8 @@
 import {
   endSessionQuery,
-  expressServer,
+  expressPieces,
   expressSession,
+  handlerOf,
   importing,
   methodBesideBasic,
   q,
@@ -42,12 +43,12 @@ export const passport: Form = {
     "  skipUserProfile: true, // the ID token has the profile",
     "};",
   ],
-  pieces: (parts, code) => [passportPiece(parts, code)],
+  pieces: passportPieces,
   ...serverRoutes,
 };
 
 /** Its sessions are those of express-session. `app.use` also takes paths in NestJS, where `app.get` is something else. */
-function passportPiece(parts: Parts, code: Code): Piece {
+function passportPieces(parts: Parts, code: Code): readonly Piece[] {
   const { pathname } = new URL(parts.redirectUri);
   const config = passport.lines(parts).slice(2, -1);
   const types = { issuer: "string", profile: "object", context: "object", idToken: "string | object" };
@@ -55,12 +56,15 @@ function passportPiece(parts: Parts, code: Code): Piece {
     ...Object.entries(types).map(([name, type]) => typed(name, type, code)),
     typed("done", "(error: null, user: object) => void", code),
   ];
-  return {
-    where: `${expressServer(code)} (npm install passport express-session)`,
-    lines: [
+  return expressPieces(code, {
+    install: ["passport", "express-session"],
+    types: ["@types/passport", "@types/express-session", "@types/passport-openidconnect"],
+    imports: [
       importing(code, "session", "express-session"),
       importing(code, "passport", "passport"),
       importing(code, "OpenIDConnectStrategy", "passport-openidconnect"),
+    ],
+    lines: [
       ...parts.js.load,
       "",
       'passport.use("idp", new OpenIDConnectStrategy({',
@@ -72,7 +76,7 @@ function passportPiece(parts: Parts, code: Code): Piece {
       "app.use(passport.session());",
       'app.use("/login", passport.authenticate("idp"));',
       `app.use(${q(pathname)}, passport.authenticate("idp", { successRedirect: "/", failureRedirect: "/login" }));`,
-      'app.use("/logout", (req, res, next) => {',
+      `app.use("/logout", (${handlerOf(code, true)}) => {`,
       code.isTypeScript
         ? "  const { idToken } = (req.user ?? {}) as { idToken?: string };"
         : "  const idToken = req.user?.idToken;",
@@ -82,7 +86,7 @@ function passportPiece(parts: Parts, code: Code): Piece {
       "});",
       "// The user who is signed in: req.user",
     ],
-  };
+  });
 }
 
 /** https://auth0.github.io/express-openid-connect/interfaces/ConfigParams.html */
@@ -114,19 +118,11 @@ export const expressOpenidConnect: Form = {
     ...expressOpenidConnectFields(parts),
     "};",
   ],
-  pieces: (parts, code) => [
-    {
-      where: expressServer(code),
-      lines: [
-        importing(code, "{ auth }", "express-openid-connect"),
-        ...parts.js.load,
-        "",
-        "app.use(auth({",
-        ...expressOpenidConnectFields(parts),
-        "}));",
-      ],
-    },
-  ],
+  pieces: (parts, code) =>
+    expressPieces(code, {
+      imports: [importing(code, "{ auth }", "express-openid-connect")],
+      lines: [...parts.js.load, "", "app.use(auth({", ...expressOpenidConnectFields(parts), "}));"],
+    }),
   ...serverRoutes,
   // It sends its baseURL.
   afterSignOut: "",

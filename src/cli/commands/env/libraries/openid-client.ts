@@ -1,6 +1,6 @@
 import {
   documented,
-  expressServer,
+  expressPieces,
   expressSession,
   frontPage,
   importing,
@@ -94,12 +94,13 @@ const start = ({ js }: Parts, code: Code): readonly string[] => [
 ];
 
 /** An Express app, whose sessions are those of express-session. */
-function expressPiece(parts: Parts, code: Code): Piece {
+function onExpress(parts: Parts, code: Code): readonly Piece[] {
   const { pathname } = new URL(parts.redirectUri);
-  return {
-    where: `${expressServer(code)} (npm install express-session)`,
+  return expressPieces(code, {
+    install: ["express-session"],
+    types: ["@types/express-session"],
+    imports: [importing(code, "session", "express-session")],
     lines: [
-      importing(code, "session", "express-session"),
       ...start(parts, code),
       ...steps(parts, code),
       "",
@@ -132,7 +133,7 @@ function expressPiece(parts: Parts, code: Code): Piece {
       "});",
       "// The user who is signed in: req.session.user",
     ],
-  };
+  });
 }
 
 export const openidClient: Form = {
@@ -154,7 +155,7 @@ export const openidClient: Form = {
   ],
   pieces: (parts, code) =>
     code.has("express")
-      ? [expressPiece(parts, code)]
+      ? onExpress(parts, code)
       : [
           {
             where:

@@ -55,7 +55,7 @@ export const honoOidcAuth: Form = {
         "  await next();",
         "});",
         'app.get("/logout", async (c) => {',
-        "  const idToken = (await getAuth(c))?.idToken;",
+        `  const idToken = (await getAuth(c))?.idToken${code.isTypeScript ? " as string | undefined" : ""};`,
         "  await revokeSession(c);",
         ...endSessionQuery(parts, "idToken").map((line) => `  ${line}`),
         `  return c.redirect(${parts.js.at(`${parts.endpoints.logout}?`)} + query.toString());`,
@@ -95,16 +95,23 @@ export const fastifyOauth2: Form = {
       {
         where: "into your server, after its fastify() and before its routes",
         lines: [
-          importing(code, "oauthPlugin", "@fastify/oauth2"),
+          importing(
+            code,
+            code.isTypeScript ? "oauthPlugin, { type OAuth2Namespace }" : "oauthPlugin",
+            "@fastify/oauth2",
+          ),
           ...parts.js.load,
           "",
           "fastify.register(oauthPlugin, {",
           ...options,
           "});",
-          'const kept = { path: "/", httpOnly: true, sameSite: "lax" };',
+          ...(code.isTypeScript
+            ? ['declare module "fastify" {', "  interface FastifyInstance { idp: OAuth2Namespace }", "}"]
+            : []),
+          `const kept = { path: "/", httpOnly: true, sameSite: "lax" }${code.isTypeScript ? " as const" : ""};`,
           `fastify.get(${path}, async (request, reply) => {`,
           "  const { token } = await fastify.idp.getAccessTokenFromAuthorizationCodeFlow(request, reply);",
-          '  reply.setCookie("access_token", token.access_token, kept).setCookie("id_token", token.id_token, kept);',
+          `  reply.setCookie("access_token", token.access_token, kept).setCookie("id_token", token.id_token${code.isTypeScript ? "!" : ""}, kept);`,
           '  return reply.redirect("/");',
           "});",
           "// The user who is signed in: await fastify.idp.userinfo(request.cookies.access_token)",
