@@ -28,8 +28,11 @@ app.listen(${port}, "localhost", () => console.log("listening"));
 `,
 };
 
-/** An app in a new folder, with the code of `idp init` for a library, and a server for it. */
-async function startApp(type: keyof typeof apps, library: string) {
+/**
+ * An app in a new folder, with the code of `idp init` for a library, and a server for it.
+ * @param tooEarly a path of the app that is asked for before the server runs
+ */
+async function startApp(type: keyof typeof apps, library: string, tooEarly?: string) {
   const cwd = newFolder();
   const [port, idpPort] = [await freePort(), await freePort()];
   const url = `http://localhost:${port}`;
@@ -42,12 +45,17 @@ async function startApp(type: keyof typeof apps, library: string) {
   const { pieces } = JSON.parse(made.stdout) as { readonly pieces: readonly { readonly text: string }[] };
   writeFileSync(join(cwd, "app.js"), apps[type](port, pieces[0]?.text ?? ""));
 
-  const { issuer } = await startIdp(["--port", idpPort], { cwd });
-  const app = spawn(process.execPath, ["app.js"], { cwd, env: environment({}), stdio: ["ignore", "pipe", "inherit"] });
+  const app = spawn(process.execPath, ["app.js"], {
+    cwd,
+    env: environment({}),
+    stdio: ["ignore", "pipe", tooEarly === undefined ? "inherit" : "ignore"],
+  });
   onTestFinished(() => {
     app.kill("SIGKILL");
   });
   await once(app.stdout, "data");
+  if (tooEarly !== undefined) expect((await fetch(url + tooEarly)).status).toBe(500);
+  const { issuer } = await startIdp(["--port", idpPort], { cwd });
   const browser = new Browser(issuer, url);
   /** Whether the provider asks who it is: the session there has ended too. */
   const isOut = async (): Promise<boolean> => (await browser.open(`${issuer}/account`)).page === "login";
@@ -78,6 +86,12 @@ test.each([
   const left = await browser.open(`${url}/logout`);
   expect([left.url, left.body]).toEqual([`${url}/`, "null"]);
   expect(await isOut()).toBe(true);
+});
+
+test("an Express app with openid-client that met no server at its first sign-in signs in at the next", async () => {
+  const { url, browser } = await startApp("module", "openid-client", "/login");
+  const home = await approve(browser, await browser.open(`${url}/login`));
+  expect(JSON.parse(home.body)).toMatchObject({ email: "alice@example.test" });
 });
 
 test("an Express app with better-auth", async () => {
