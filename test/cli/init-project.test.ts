@@ -235,6 +235,23 @@ test("code for the browser reads the variables that its framework lets through; 
   expect(angular.pieces[0]?.text).toContain('  authority: "http://localhost:4370",\n');
 });
 
+test("Angular: the code has the server's values and takes its own address, so it suits every port", async () => {
+  const cwd = project({ "@angular/core": "22", "angular-auth-oidc-client": "22" });
+  const { pieces } = await made(cwd);
+  expect(pieces.map(({ where }) => where)).toEqual([
+    "into src/app/app.config.ts: provideHttpClient() and auth go among its providers",
+    "at the top of src/app/app.ts",
+    "into its class App",
+    "into its template, src/app/app.html",
+  ]);
+  expect(pieces[0]?.text).toContain(
+    '  redirectUrl: location.origin + "/",\n  postLogoutRedirectUri: location.origin + "/",\n',
+  );
+  const moved = await made(cwd, "--force", "--port", "5401");
+  expect(moved.client["redirect_uris"]).toEqual(["http://localhost:5401/"]);
+  expect(moved.pieces).toEqual(pieces);
+});
+
 test("code for a CommonJS server requires", async () => {
   const libraries = { express: "5", "express-openid-connect": "3" };
   const text = async (type: string): Promise<string> =>

@@ -111,15 +111,24 @@ export const keycloakJs: Form = {
   ],
 };
 
+/** An address of the app, by its path, so that the code suits every port. */
+const here = (address: string, { redirectUri }: Parts): string => {
+  const { origin, pathname, search } = new URL(address);
+  return origin === new URL(redirectUri).origin ? `location.origin + ${q(pathname + search)}` : q(address);
+};
+
 /** https://angular-auth-oidc-client.com/docs/intro. Angular has no variables of the environment, so the code has the values. */
-const angularFields = ({ js, postLogoutRedirectUri, scopes }: Parts): readonly string[] => [
-  `  authority: ${js.issuer},`,
-  `  clientId: ${js.clientId},`,
-  `  redirectUrl: ${js.redirectUri},`,
-  ...(postLogoutRedirectUri === null ? [] : [`  postLogoutRedirectUri: ${js.inApp(postLogoutRedirectUri)},`]),
-  `  scope: ${q(scopes.join(" "))},`,
-  '  responseType: "code",',
-];
+function angularFields(parts: Parts): readonly string[] {
+  const { js, redirectUri, postLogoutRedirectUri, scopes } = parts;
+  return [
+    `  authority: ${js.issuer},`,
+    `  clientId: ${js.clientId},`,
+    `  redirectUrl: ${here(redirectUri, parts)},`,
+    ...(postLogoutRedirectUri === null ? [] : [`  postLogoutRedirectUri: ${here(postLogoutRedirectUri, parts)},`]),
+    `  scope: ${q(scopes.join(" "))},`,
+    '  responseType: "code",',
+  ];
+}
 
 export const angularAuthOidcClient: Form = {
   ...inBrowser,
@@ -144,11 +153,15 @@ export const angularAuthOidcClient: Form = {
       ],
     },
     {
-      where: "into the component of the app",
+      where: "at the top of src/app/app.ts",
       lines: [
         'import { inject } from "@angular/core";',
         'import { OidcSecurityService } from "angular-auth-oidc-client";',
-        "",
+      ],
+    },
+    {
+      where: "into its class App",
+      lines: [
         "private readonly oidc = inject(OidcSecurityService);",
         "readonly user = this.oidc.userData; // a signal",
         "constructor() {",
@@ -157,6 +170,16 @@ export const angularAuthOidcClient: Form = {
         "}",
         "signIn = () => this.oidc.authorize();",
         "signOut = () => this.oidc.logoff().subscribe(); // at the provider too",
+      ],
+    },
+    {
+      where: "into its template, src/app/app.html",
+      lines: [
+        "@if (user().userData; as person) {",
+        '  <p>{{ person.name }} <button (click)="signOut()">Sign out</button></p>',
+        "} @else {",
+        '  <button (click)="signIn()">Sign in</button>',
+        "}",
       ],
     },
   ],
