@@ -11,6 +11,8 @@ import { issuerMethods, type IssuerMethods } from "./issuer-methods.ts";
 export interface FailedTestInfo {
   readonly status?: string | undefined;
   readonly expectedStatus?: string | undefined;
+  /** The file, the groups and the name of the test. */
+  readonly titlePath?: readonly string[];
   /** Puts a text into the report of the test. */
   readonly attach?: (name: string, content: { readonly body: string; readonly contentType: string }) => Promise<void>;
 }
@@ -86,7 +88,10 @@ export const idpFixtures = (server: ServerOfTests): PlaywrightFixtures => {
         await use(undefined);
         if (testInfo.status !== testInfo.expectedStatus) {
           const body = await asked(idp, before);
-          console.error(body);
+          // The lines of all workers are printed among each other.
+          console.error(
+            [...(testInfo.titlePath === undefined ? [] : [testInfo.titlePath.join(" › ")]), body].join("\n"),
+          );
           await testInfo.attach?.("idp requests", { body, contentType: "text/plain" });
         }
         if (perWorker) await idp.reset();

@@ -23,8 +23,13 @@ test.each([
     return Promise.resolve();
   };
   const remote = { ...idp, reset: () => idp.reset() } as never;
-  await work({ idp: remote }, use, { status, expectedStatus: "passed", attach });
+  const titlePath = ["shop.spec.ts", "sign-in", "alice signs in"];
+  await work({ idp: remote }, use, { status, expectedStatus: "passed", titlePath, attach });
   expect(attached).toHaveLength(times);
+  // Playwright prints only the beginning of an attachment, and the output of all workers among each other.
+  expect(printed.mock.calls.flat()).toEqual(
+    times === 0 ? [] : [expect.stringMatching(/^shop\.spec\.ts › sign-in › alice signs in\nWhat was asked of idp:\n/)],
+  );
   if (times === 1) {
     expect(attached[0]).toMatch(/^idp requests: .*token/s);
     expect(attached[0]).toContain("All workers share this issuer");
