@@ -141,6 +141,14 @@ function remoteIssuer({ issuer: first, adminToken = "" }: ServerOfTests, name: s
   return { issuer, adminToken, ...issuerMethods((operation, input) => call(issuer, adminToken, operation, input)) };
 }
 
+/** Why the server cannot be asked. Playwright shows the message and no hint. */
+function unreachable(issuer: string, { cause }: { readonly cause?: unknown }): string {
+  const { code } = Object(cause) as { readonly code?: unknown };
+  return typeof code === "string" && /CERT|SELF_SIGNED|UNABLE_TO/.test(code)
+    ? `the certificate of ${issuer} is not trusted (${code}): start Playwright with NODE_EXTRA_CA_CERTS=.idp/tls-cert.pem, or the file that idp env names as OIDC_CA_FILE`
+    : `nothing answers at ${issuer}`;
+}
+
 async function call<N extends OperationName>(
   issuer: string,
   adminToken: string,
@@ -152,8 +160,8 @@ async function call<N extends OperationName>(
     method,
     headers: { authorization: `Bearer ${adminToken}`, "content-type": "application/json" },
     ...(body !== undefined && { body }),
-  }).catch((cause: unknown) => {
-    throw new OperationError("no_server", `nothing answers at ${issuer}`, { cause });
+  }).catch((error: unknown) => {
+    throw new OperationError("no_server", unreachable(issuer, error as Error), { cause: error });
   });
   if (response.status === 204) return null as OperationOutput<N>;
   if (response.ok) return (await response.json()) as OperationOutput<N>;

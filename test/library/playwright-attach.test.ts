@@ -1,3 +1,5 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test, vi } from "vitest";
 import { createIdp } from "../../src/index.ts";
 import { idpFixtures } from "../../src/playwright-fixtures.ts";
@@ -38,4 +40,16 @@ test.each([
   expect((await idp.requests.list()).map(({ endpoint }) => endpoint)).toEqual(["userinfo", "token"]);
   printed.mockRestore();
   await idp.close();
+});
+
+test("a certificate that is not trusted is named, with the variable that trusts it", async () => {
+  const file = (name: string): string => readFileSync(join(import.meta.dirname, "..", "helpers", "tls", name), "utf8");
+  const idp = await createIdp({ tls: { cert: file("cert.pem"), key: file("key.pem") } });
+  const { issuer, adminToken } = idp;
+  const [work] = idpFixtures({ issuer, adminToken }).idp;
+  await expect(work({}, () => Promise.resolve(), { parallelIndex: 0 })).rejects.toThrow(
+    /^the certificate of https:\/\/localhost:\d+ is not trusted \(DEPTH_ZERO_SELF_SIGNED_CERT\): start Playwright with NODE_EXTRA_CA_CERTS=/,
+  );
+  await idp.close();
+  await expect(work({}, () => Promise.resolve(), { parallelIndex: 0 })).rejects.toThrow(`nothing answers at ${issuer}`);
 });
