@@ -76,7 +76,6 @@ const tokens: TokensView = {
   ...tab,
   action: "/_idp/tokens",
   command: "npx dev-idp token verify -",
-  beside: null,
   tokens: [],
   makeToken,
   form: {

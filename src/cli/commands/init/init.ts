@@ -108,7 +108,8 @@ const isMissing = ({ there, text }: CodePiece): boolean =>
 async function writeCode(cli: Invocation, pieces: readonly CodePiece[]) {
   const files = pieces.flatMap(({ file: name }) => (name === null ? [] : [name]));
   const isWritten =
-    files.length > 0 && (cli.yes || (cli.interactive && (await confirmed(cli, `Write ${files.join(" and ")}?`, { byDefault: true }))));
+    files.length > 0 &&
+    (cli.yes || (cli.interactive && (await confirmed(cli, `Write ${files.join(" and ")}?`, { byDefault: true }))));
   return pieces.map(({ where, file: name, text }) => {
     if (name === null || !isWritten) return { where, text, written: false };
     writeNewFile(name, `${text}\n`);
