@@ -22,7 +22,6 @@ import {
   type TokenKind,
 } from "../claims.ts";
 import { createPublicKey, createSecretKey, type KeyObject } from "node:crypto";
-import { compactVerify } from "jose";
 import { bytesOf } from "../../keys/jws.ts";
 
 /** Verifies a token of this server with its own keys and its records of revocations. */
@@ -208,6 +207,8 @@ function publicKey(jwk: Jwk): KeyObject | null {
 
 /** Whether the signature is this key's, by this algorithm. */
 async function holds(token: string, key: KeyObject, alg: string): Promise<boolean> {
+  // A start loads this file, and its first screen does not wait for jose.
+  const { compactVerify } = await import("jose");
   try {
     await compactVerify(token, key, { algorithms: [alg] });
     return true;
