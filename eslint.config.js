@@ -1,7 +1,7 @@
 import js from "@eslint/js";
 import tseslint from "typescript-eslint";
 
-/** Imports point right, never back: bin → cli → serve → http → core → store/store.ts; cli → migrate → core; cli → client, which stands alone. */
+/** Imports point right, never back: bin → cli → serve → http → core → store/store.ts; cli → migrate → core; cli → client, which stands alone. src/jwt, src/net, src/text, src/files and src/scim serve all of them. */
 const layer = (files, groups) => ({
   files,
   rules: { "no-restricted-imports": ["error", { patterns: groups }] },
@@ -31,6 +31,10 @@ const noMigrate = from(
 const aloneLeaf = named(
   "^\\.\\./",
   "src/net, src/text, src/files and src/scim serve every layer, and import none of them.",
+);
+const aloneJwt = named(
+  "^(\\.\\./)+(cli|serve|http|core|store|migrate|client|net|files|scim)/",
+  "src/jwt checks tokens of anybody: what knows this server belongs in src/core.",
 );
 const noFilesOfOurs = from("files", "core knows nothing of files: take what was read as an argument.");
 const noAdapters = named(
@@ -134,6 +138,7 @@ export default tseslint.config(
   layer(["src/core/**"], [noHttp, noServe, noCli, noClient, noMigrate, noAdapters, noFiles, noFilesOfOurs]),
   layer(["src/migrate/**"], [noHttp, noServe, noCli, noClient, noAdapters, noFiles]),
   layer(["src/client/**"], [aloneClient]),
+  layer(["src/jwt/**"], [aloneJwt]),
   layer(["src/net/**", "src/text/**", "src/files/**", "src/scim/**"], [aloneLeaf]),
   layer(["src/serve/**"], [noCli, noClient, noMigrate]),
   layer(["src/http/**"], [noServe, noCli, noClient, noMigrate, { ...noStore, regex: "store/(?!store\\.ts$)" }]),

@@ -9,7 +9,7 @@ import { invocationOf, type Invocation, type Terminal } from "./invocation.ts";
 import { globalFlags } from "./flags/global.ts";
 import { print, printFailure } from "./output/print.ts";
 import { buildProgram } from "./program.ts";
-import { durationOf } from "../core/time.ts";
+import { durationOf } from "../text/time.ts";
 import { typedCommand, type Typed } from "./usage.ts";
 import { usageFailure } from "./usage.ts";
 import { isObject } from "../text/json.ts";

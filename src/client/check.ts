@@ -1,10 +1,5 @@
+import type { Check } from "../jwt/checks.ts";
 import { exactJson } from "../text/json.ts";
-
-export interface Check {
-  readonly name: string;
-  readonly ok: boolean;
-  readonly detail: string;
-}
 
 /** Collects the checks of a client that signs in. All are reported, also those after one that failed. */
 export interface Report {

@@ -1,7 +1,7 @@
 import type { ReadTx } from "../store/store.ts";
 import type { Derived } from "./derived.ts";
 import type { Hint } from "./hint.ts";
-import { duration } from "./time.ts";
+import { duration } from "../text/time.ts";
 
 /** How far a tester moved the clock. It is a record, so all processes on the same records share it. */
 export interface Moved {

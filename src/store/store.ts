@@ -179,10 +179,10 @@ export class LockedError extends Error {
   };
   /** Whether the holder is on another machine or in another container, which cannot be stopped from here: the message says what to do. */
   readonly isRemote: boolean;
-  constructor(message: string, holder: LockedError["holder"], elsewhere = false) {
+  constructor(message: string, holder: LockedError["holder"], isRemote = false) {
     super(message);
     this.holder = holder;
-    this.isRemote = elsewhere;
+    this.isRemote = isRemote;
   }
 }
 

@@ -80,7 +80,7 @@ describe("on a running server", () => {
       'is not registered for client "demo-app"; registered: http://localhost:3000/callback',
       `idp clients edit demo-app --add-redirect-uri ${uri}`,
     ],
-    ["issue tokens --client demo-app --user alice --scope opnid", "did you mean openid?", "define it under"],
+    ["issue tokens --client demo-app --user alice --scope opnid", "did you mean openid?", "Define it under"],
     ["import exported.json --yes", "is not an export", "idp seed exported.json"],
     ["expire", "expire needs --user, --client or --all", "See: idp expire --help"],
     ["expect token --times 1 --never", "--times: give only one of --times, --at-least and --never", "See"],

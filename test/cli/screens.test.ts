@@ -9,7 +9,7 @@ import type { CaseResult } from "../../src/client/verdicts/case.ts";
 import { showProgress } from "../../src/cli/output/progress.ts";
 import { seedSummary } from "../../src/cli/output/words.ts";
 import { cells, table } from "../../src/cli/output/table.ts";
-import { duration, relative, utcTime } from "../../src/core/time.ts";
+import { duration, relative, utcTime } from "../../src/text/time.ts";
 
 /** Tables, times and progress, to the letter: at most 80 cells wide, and what is to be copied is whole. */
 

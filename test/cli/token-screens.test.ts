@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import type { Invocation } from "../../src/cli/invocation.ts";
 import { describe as describeActive } from "../../src/cli/commands/token/introspect.ts";
 import { tokenDecode } from "../../src/cli/commands/token/decode.ts";
-import { checkClaims } from "../../src/core/tokens/read/claim-checks.ts";
+import { checkClaims } from "../../src/jwt/checks.ts";
 import { cells, checkLines } from "../../src/cli/output/table.ts";
 
 /** What `idp token` shows of a token, to the letter: at most 80 cells wide. */

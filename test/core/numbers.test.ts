@@ -1,6 +1,6 @@
 import { describe, expect, it, test } from "vitest";
 import { decodeToken } from "../../src/core/tokens/read/decode.ts";
-import { checkClaims } from "../../src/core/tokens/read/claim-checks.ts";
+import { checkClaims } from "../../src/jwt/checks.ts";
 import { ExactNumber, exactJson, parseExact } from "../../src/text/json.ts";
 import { problemsOf } from "../helpers/fixtures.ts";
 

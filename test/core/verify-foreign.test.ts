@@ -1,6 +1,7 @@
 import { createHmac, createSign, generateKeyPairSync, sign, type KeyObject } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import { verifyForeignToken, type Keys } from "../../src/core/tokens/read/verify.ts";
+import { verifyForeignToken } from "../../src/core/tokens/read/verify.ts";
+import type { Keys } from "../../src/jwt/signature.ts";
 
 /** Tokens of any issuer: keys by their kind, claims, times, and the detail of each check. */
 
@@ -55,7 +56,14 @@ describe("a signature holds", () => {
   });
 
   test("HS256 with the secret", async () => {
-    expect(await checkOf(hs256("s3cret"), "signature", {}, { kind: "secret", secret: "s3cret" })).toMatchObject({
+    expect(
+      await checkOf(
+        hs256("s3cret"),
+        "signature",
+        {},
+        { kind: "secret", secret: "s3cret", from: "the secret that was given" },
+      ),
+    ).toMatchObject({
       ok: true,
     });
   });
@@ -91,9 +99,14 @@ describe("a signature does not hold", () => {
 
   test.each([
     ["another secret", hs256("other"), "not signed with the secret"],
-    ["RS256 with a secret", rs256(), "a secret verifies HS256 only"],
+    ["RS256 with a secret", rs256(), "a secret verifies HS256, HS384 and HS512 only"],
   ])("%s", async (_name, token, detail) => {
-    const check = await checkOf(token, "signature", {}, { kind: "secret", secret: "s3cret" });
+    const check = await checkOf(
+      token,
+      "signature",
+      {},
+      { kind: "secret", secret: "s3cret", from: "the secret that was given" },
+    );
     expect(check).toMatchObject({ ok: false, detail: expect.stringContaining(detail) });
   });
 });

@@ -1,4 +1,5 @@
-import { attempt, newReport, type Check } from "../../src/client/check.ts";
+import { attempt, newReport } from "../../src/client/check.ts";
+import type { Check } from "../../src/jwt/checks.ts";
 import type { OAuthClient } from "../../src/client/client.ts";
 import { codeFlow } from "../../src/client/code-flow.ts";
 import { discover } from "../../src/client/provider.ts";

@@ -38,6 +38,6 @@ export const failedOf = (stdout: string) =>
     .map(({ name }) => name);
 
 /** The checks of an ID token, in their order. */
-export const idTokenChecks = ["signature", "iss", "aud", "azp", "sub", "exp", "iat", "nonce", "at_hash"].map(
+export const idTokenChecks = ["signature", "iss", "aud", "exp", "iat", "azp", "sub", "nonce", "at_hash"].map(
   (name) => `id_token.${name}`,
 );

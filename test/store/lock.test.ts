@@ -151,7 +151,7 @@ describe("the lock of the data", () => {
       onTestFinished(() => clearInterval(touching));
       expect(readLock(dir)?.state).toBe("elsewhere");
       const refusal = openAt(dir);
-      await expect(refusal).rejects.toMatchObject({ name: "LockedError", elsewhere: true });
+      await expect(refusal).rejects.toMatchObject({ name: "LockedError", isRemote: true });
       await expect(refusal).rejects.toThrow(/runs in another container of this machine.* at http:\/\/localhost:1\)/);
       expect(readFileSync(file(), "utf8")).toBe(before);
     });

@@ -1,6 +1,6 @@
 import type { TokenResponse } from "../../core/tokens/settle.ts";
 import { OperationError } from "../../core/errors.ts";
-import { duration } from "../../core/time.ts";
+import { duration } from "../../text/time.ts";
 import { askScopes, clientOr, userOr } from "../input/ask.ts";
 import { describeGrant } from "./grants/grants.ts";
 import type { Invocation } from "../invocation.ts";

@@ -4,7 +4,7 @@
 import { resolve } from "node:path";
 import { stripVTControlCharacters } from "node:util";
 import { OperationError } from "../../core/errors.ts";
-import { duration } from "../../core/time.ts";
+import { duration } from "../../text/time.ts";
 import type { OperationOutput } from "../../core/operations/table.ts";
 import { clockInWords } from "../../core/clock.ts";
 import { failureOf } from "../failure.ts";

@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from "../commander.ts";
 import { nearest } from "../../core/nearest.ts";
-import { durationOf } from "../../core/time.ts";
+import { durationOf } from "../../text/time.ts";
 
 /** Values of flags, checked before a command is loaded. */
 

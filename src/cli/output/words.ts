@@ -1,4 +1,4 @@
-import { relative } from "../../core/time.ts";
+import { relative } from "../../text/time.ts";
 import type { SeedResult } from "../../core/seed/seed.ts";
 
 /** How long ago an ISO 8601 time was. @param now milliseconds since 1970 */

@@ -4,7 +4,7 @@ import type { Target } from "./target.ts";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { duration } from "../../core/time.ts";
+import { duration } from "../../text/time.ts";
 
 /** The clock that times are shown by. Whoever moved it wants to see the times of tokens as their issuer does. */
 

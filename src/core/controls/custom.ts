@@ -15,7 +15,7 @@ import {
 } from "./faults/token-flaws.ts";
 import { userClaimsOf } from "../tokens/settle.ts";
 import { pickedAuthenticationInfo, approve, asOperation } from "../tokens/issue.ts";
-import { seconds, tenYears } from "../time.ts";
+import { seconds, tenYears } from "../../text/time.ts";
 import { rememberFlawed } from "../tokens/state.ts";
 import { planForClient } from "../tokens/grant-types/client-credentials.ts";
 import { planTokens } from "../tokens/plan.ts";

@@ -2,7 +2,7 @@ import type { Tx } from "../../store/store.ts";
 import type { Context } from "../context.ts";
 import { endPast } from "../era.ts";
 import { OperationError } from "../errors.ts";
-import { durationOf } from "../time.ts";
+import { durationOf } from "../../text/time.ts";
 import { clockInWords, movedIn, showClock, timeOf, type Clock, type ClockState, type Moved } from "../clock.ts";
 
 /** How a tester moves the clock. */

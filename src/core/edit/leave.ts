@@ -7,7 +7,7 @@ import { provisioned, recordOf, wantedOf } from "../scim/wanted.ts";
 import { pushSingle } from "../scim/push-one.ts";
 import { tellClients } from "../sessions/backchannel.ts";
 import { endSessionsOf } from "../sessions/sessions.ts";
-import { seconds } from "../time.ts";
+import { seconds } from "../../text/time.ts";
 import { requireUser } from "../users/users.ts";
 import { suspendUser } from "./users.ts";
 

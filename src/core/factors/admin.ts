@@ -5,7 +5,7 @@ import { OperationError } from "../errors.ts";
 import { requireUser } from "../users/users.ts";
 import { amrOf, canMeet, factorsOf, factorsOfAcr, reachableAcr, type AuthenticationInfo } from "../step-up/acr.ts";
 import { currentCode, keyUri } from "../step-up/otp.ts";
-import { seconds } from "../time.ts";
+import { seconds } from "../../text/time.ts";
 
 /** Factors at the operator's command: the code of a user, and tokens as if a factor had been given. */
 

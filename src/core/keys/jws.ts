@@ -1,9 +1,10 @@
 import { constants, createHmac, sign, timingSafeEqual, verify, type KeyObject, type SigningOptions } from "node:crypto";
 import { promisify } from "node:util";
 import { parseJson, isObject } from "../../text/json.ts";
+import { bytesOf } from "../../jwt/checks.ts";
 import { movedClock, type Clock } from "../clock.ts";
 import { OAuthError, type Guidance } from "../errors.ts";
-import { relative } from "../time.ts";
+import { relative } from "../../text/time.ts";
 
 /**
  * Compact JWS (RFC 7515 7.1) with this server's own keys, by `node:crypto`: its HS256 takes a seventh of the time of WebCrypto's, which jose
@@ -20,16 +21,6 @@ export interface Jws {
 }
 
 const encode = (value: object): string => Buffer.from(JSON.stringify(value)).toString("base64url");
-
-/**
- * The bytes of a part of a token. Bits that the last character does not need must be zero (RFC 4648 3.5), and there is no padding (RFC 7515
- * 2), so that a token can be written in one way only.
- * @returns null if the text is not base64url in that form
- */
-export function bytesOf(part: string): Buffer | null {
-  const bytes = Buffer.from(part, "base64url");
-  return bytes.toString("base64url") === part ? bytes : null;
-}
 
 function decode(part: string): unknown {
   try {

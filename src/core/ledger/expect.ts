@@ -1,5 +1,5 @@
 import { ownValue } from "../../text/json.ts";
-import { durationOf } from "../time.ts";
+import { durationOf } from "../../text/time.ts";
 import { after, current, differences, type Difference, type RequestFilter, type ExpectEndpoint } from "./filter.ts";
 import { shownAs } from "./redact-record.ts";
 import type { RequestRecord, Ledger } from "./ledger.ts";

@@ -16,7 +16,7 @@ import { missingOf } from "../sign-in/needs.ts";
 import type { RequestSummary } from "../sign-in/purpose.ts";
 import { shownValue } from "../redaction/values.ts";
 import { barredUser, liveSession } from "../sessions/sessions.ts";
-import { seconds } from "../time.ts";
+import { seconds } from "../../text/time.ts";
 
 interface NamedApp {
   readonly id: string;

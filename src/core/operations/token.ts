@@ -50,7 +50,7 @@ export const tokenOperations = {
       note: "No token lives longer than the settings let one live: 409.",
       input: async (zod) => {
         const { tokenKinds } = await import("../controls/custom.ts");
-        const { tenYears } = await import("../time.ts");
+        const { tenYears } = await import("../../text/time.ts");
         const { ownTokenClaims, whole } = await import("./schemas/given.ts");
         return withRules(
           zod.strictObject({

@@ -21,7 +21,7 @@ export const workloadOperations = {
       role: "tester",
       summary: "Issue a token of a workload, as the place where it runs would, or bad on purpose",
       input: async (zod) => {
-        const { tenYears } = await import("../time.ts");
+        const { tenYears } = await import("../../text/time.ts");
         const { ownWorkloadClaims, whole } = await import("./schemas/given.ts");
         return withRules(
           zod.strictObject({

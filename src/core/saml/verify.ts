@@ -1,7 +1,8 @@
 import type { Context } from "../context.ts";
 import { samlKeys } from "../keys/saml-keys.ts";
 import { serviceProvider } from "../service-providers/provider.ts";
-import type { Check, Verification } from "../tokens/read/claim-checks.ts";
+import type { Check } from "../../jwt/checks.ts";
+import type { Verification } from "../tokens/read/claim-checks.ts";
 import { XmlProblem, type XmlElement } from "../xml/parse.ts";
 import { SignatureProblem, signedElements } from "../xml/verify.ts";
 import { entityIdOf } from "./addresses.ts";

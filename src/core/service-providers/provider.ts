@@ -1,6 +1,6 @@
 import type { Client, User } from "../../store/store.ts";
 import { pemOf } from "../keys/certificate.ts";
-import { durationOf } from "../time.ts";
+import { durationOf } from "../../text/time.ts";
 import type { AcsEndpoint, ProviderMetadata, SloEndpoint } from "./metadata.ts";
 import { formatOf, nameIdFormats, type NameIdKind } from "./names.ts";
 import type { SamlFields } from "./schema.ts";

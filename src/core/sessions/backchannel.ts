@@ -4,7 +4,7 @@ import { clientName, type ClientName } from "../clients/clients.ts";
 import type { Context } from "../context.ts";
 import { idTokenSigner, sign, tokenTypes } from "../keys/signer.ts";
 import { reachOf, send } from "../outbound.ts";
-import { seconds } from "../time.ts";
+import { seconds } from "../../text/time.ts";
 
 /** OpenID Connect Back-Channel Logout 1.0: notifies the clients of a session when it ends. */
 

@@ -7,7 +7,7 @@ import { withClients, type EndedSessions } from "./backchannel.ts";
 import type { Context } from "../context.ts";
 import { metOf } from "../step-up/acr.ts";
 import { hashOf } from "../secrets.ts";
-import { seconds } from "../time.ts";
+import { seconds } from "../../text/time.ts";
 
 /** Sessions of browsers. Only the browser knows the value of the cookie: the store has its hash. */
 

@@ -1,7 +1,7 @@
 import type { ReadTx, Tx } from "../../store/store.ts";
 import { OperationError } from "../errors.ts";
 import { presets } from "../layout/presets.ts";
-import { durationOf } from "../time.ts";
+import { durationOf } from "../../text/time.ts";
 import type { FixtureSettings } from "./schema.ts";
 import { defaultSettings, settingRows, type Settings } from "./table.ts";
 

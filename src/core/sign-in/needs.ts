@@ -4,7 +4,7 @@ import type { Context } from "../context.ts";
 import type { LiveSession } from "../sessions/sessions.ts";
 import { OAuthError } from "../errors.ts";
 import { ownPagePurpose, type Needs, type Purpose } from "./purpose.ts";
-import { seconds } from "../time.ts";
+import { seconds } from "../../text/time.ts";
 import {
   askReachable,
   canMeet,

@@ -6,7 +6,7 @@ import { OAuthError } from "../errors.ts";
 import { findGrant } from "../grants/grants.ts";
 import { isSignedBy, readJws, type Jws } from "../keys/jws.ts";
 import { publicAlgs } from "../keys/keys.ts";
-import { relative } from "../time.ts";
+import { relative } from "../../text/time.ts";
 import { flawOf } from "./state.ts";
 import { asGiven, foreign, ofIssuer, TokenProblem } from "./token-problem.ts";
 import {

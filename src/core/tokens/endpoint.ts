@@ -25,7 +25,7 @@ import type { Values } from "./grant-types/grant-type.ts";
 import type { AnyTokenResponse, TokenResult } from "./settle.ts";
 import { readJws } from "../keys/jws.ts";
 import { hashOf } from "../secrets.ts";
-import { seconds } from "../time.ts";
+import { seconds } from "../../text/time.ts";
 
 /** The token endpoint (RFC 6749 3.2): who asks, by which grant type, what they get. */
 

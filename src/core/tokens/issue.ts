@@ -18,7 +18,7 @@ import { matchRedirectUri } from "../clients/redirect-uri.ts";
 import { resolveScopes } from "../scopes/scopes.ts";
 import { planTokens } from "./plan.ts";
 import { userRefusal } from "./state.ts";
-import { seconds } from "../time.ts";
+import { seconds } from "../../text/time.ts";
 import { deviceGrantType } from "./grant-types/device-code.ts";
 
 /** Grants, codes and tokens without a browser, under the same rules. */

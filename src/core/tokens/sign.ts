@@ -5,7 +5,7 @@ import { emailOf, namedClaims } from "../scopes/claims.ts";
 import { isPublic } from "../clients/clients.ts";
 import type { Context } from "../context.ts";
 import { idTokenSigner, sign, tokenTypes, type UnsignedToken } from "../keys/signer.ts";
-import { seconds } from "../time.ts";
+import { seconds } from "../../text/time.ts";
 import { jtiOfIdToken, type AccessTokenSubject, type RefreshPlace, type TokenSubject } from "./claims.ts";
 
 /** What tokens say. The types of their claims are in `claims.ts`; `keys/signer.ts` signs them; `accept.ts` verifies them. */

@@ -7,7 +7,7 @@ import { OAuthError, type About, type OAuthErrorCode } from "../errors.ts";
 import type { RefreshClaims, TokenClaims } from "./claims.ts";
 import { splitScope } from "../scopes/scopes.ts";
 import type { Hint } from "../hint.ts";
-import { tenYears } from "../time.ts";
+import { tenYears } from "../../text/time.ts";
 
 /**
  * May this token still be used? The state of a token since it was signed: revoked, replayed, expired by the operator, or its user

@@ -2,7 +2,7 @@ import * as z from "zod";
 import type { Client } from "../../store/store.ts";
 import { keyAlgs } from "../keys/keys.ts";
 import { jsonValue, nonEmptyText, scopeList, timeText } from "../fields.ts";
-import { tenYears } from "../time.ts";
+import { tenYears } from "../../text/time.ts";
 import { userSchema } from "../users/schema.ts";
 import type { StateRecords } from "../state/state.ts";
 import { storedSettingsSchema } from "../settings/schema.ts";

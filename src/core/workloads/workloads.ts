@@ -20,7 +20,7 @@ import {
   warningsOf,
   type TokenFlaw,
 } from "../controls/faults/token-flaws.ts";
-import { seconds, tenYears } from "../time.ts";
+import { seconds, tenYears } from "../../text/time.ts";
 
 interface Workload extends WorkloadSetting {
   readonly name: string;

@@ -2,7 +2,7 @@ import type { Tab } from "./access.ts";
 import type { RawParameters } from "../../core/authorize/parameters.ts";
 import type { Context } from "../../core/context.ts";
 import { commandOn, flagWith } from "../../core/hint.ts";
-import { durationOf } from "../../core/time.ts";
+import { durationOf } from "../../text/time.ts";
 import {
   operations,
   type OperationInput,

@@ -1,8 +1,8 @@
 import type { JsonObject } from "../../../text/json.ts";
-import type { Check } from "../../../client/check.ts";
+import type { Check } from "../../../jwt/checks.ts";
 import type { Result } from "../../../client/result.ts";
 import { OperationError } from "../../../core/errors.ts";
-import { duration } from "../../../core/time.ts";
+import { duration } from "../../../text/time.ts";
 import { escapeDeep, escapeLine, printableJson } from "../../output/escape.ts";
 import { failureOf } from "../../failure.ts";
 import { widthOf, type Invocation } from "../../invocation.ts";

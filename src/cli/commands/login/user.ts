@@ -3,7 +3,7 @@ import { listenForCallback, type CallbackListener, callbackPath } from "../../..
 import type { Visit } from "../../../client/code-flow.ts";
 import type { DevicePrompt } from "../../../client/device-flow.ts";
 import { OperationError } from "../../../core/errors.ts";
-import { duration } from "../../../core/time.ts";
+import { duration } from "../../../text/time.ts";
 import { escapeLine } from "../../output/escape.ts";
 import type { Invocation } from "../../invocation.ts";
 import { openBrowser } from "../../output/open-browser.ts";

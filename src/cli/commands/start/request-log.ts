@@ -1,7 +1,7 @@
 import type { Mismatch } from "../../../core/errors.ts";
 import type { RequestEvent } from "../../../core/ledger/ledger.ts";
 import type { IdpOptions } from "../../../index.ts";
-import { duration } from "../../../core/time.ts";
+import { duration } from "../../../text/time.ts";
 import { cut } from "../../../text/redacted.ts";
 import { widthOf, type Invocation } from "../../invocation.ts";
 import { escapeLine, printableJson } from "../../output/escape.ts";

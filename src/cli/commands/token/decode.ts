@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import type { ClockState } from "../../../core/clock.ts";
 import { decodeToken, findTokens, type DecodedToken, type FoundToken } from "../../../core/tokens/read/decode.ts";
-import { duration, relative, utcTime } from "../../../core/time.ts";
+import { duration, relative, utcTime } from "../../../text/time.ts";
 import { asNumber, exactJson } from "../../../text/json.ts";
 import { packageFile } from "../../../files/package.ts";
 import type { Invocation } from "../../invocation.ts";

@@ -1,6 +1,6 @@
 import type { Introspection } from "../../../core/tokens/introspect.ts";
 import { OperationError } from "../../../core/errors.ts";
-import { relative, utcTime } from "../../../core/time.ts";
+import { relative, utcTime } from "../../../text/time.ts";
 import { failureOf } from "../../failure.ts";
 import type { Invocation } from "../../invocation.ts";
 import { answer, type Outcome } from "../../output/print.ts";

@@ -1,8 +1,8 @@
 import { NestingError, parseJson, isObject } from "../../../text/json.ts";
 import { Problem } from "../../../client/check.ts";
 import { OperationError } from "../../../core/errors.ts";
-import { shown } from "../../../core/tokens/read/claim-checks.ts";
-import type { Keys } from "../../../core/tokens/read/verify.ts";
+import { shown } from "../../../jwt/checks.ts";
+import type { Keys } from "../../../jwt/signature.ts";
 import { readNamedFile } from "../../input/read.ts";
 import { readSecret } from "../../flags/entry-flags.ts";
 import type { Invocation } from "../../invocation.ts";
@@ -17,7 +17,11 @@ export interface KeyFlags {
 export async function keysOf(cli: Invocation, { issuer, jwks, secretStdin }: KeyFlags): Promise<Keys | null> {
   if (secretStdin === true) {
     if (jwks !== undefined) throw new OperationError("usage", "give --jwks or --secret-stdin, not both");
-    return { kind: "secret", secret: (await readSecret(cli, secretStdin, "secret")) ?? "" };
+    return {
+      kind: "secret",
+      secret: (await readSecret(cli, secretStdin, "secret")) ?? "",
+      from: "the secret that was given",
+    };
   }
   if (jwks !== undefined) {
     const isAddress = /^https?:\/\//i.test(jwks);
@@ -28,10 +32,10 @@ export async function keysOf(cli: Invocation, { issuer, jwks, secretStdin }: Key
   return keySet(await getJson(address), address);
 }
 
-/** Reads a JWK Set, or a single JWK (RFC 7517 4, 5). */
-function keySet(value: unknown, from: string): Keys {
-  const listed = isObject(value) && Array.isArray(value["keys"]) ? value["keys"].filter(isObject) : null;
-  const jwks = listed ?? (isObject(value) && typeof value["kty"] === "string" ? [value] : null);
+/** @throws {OperationError} invalid */
+async function keySet(value: unknown, from: string): Promise<Keys> {
+  const { keysIn } = await import("../../../jwt/signature.ts");
+  const jwks = keysIn(value);
   if (jwks === null) {
     throw new OperationError("invalid", `${from} is not a JWK Set`, {
       hint: 'A JWK Set is an object with a list "keys" (RFC 7517 5).',

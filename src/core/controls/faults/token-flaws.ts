@@ -2,7 +2,7 @@ import { createPrivateKey, createSecretKey } from "node:crypto";
 import type { Context } from "../../context.ts";
 import { newPublicKey, newSecret, publicAlgs } from "../../keys/keys.ts";
 import { sign, tokenTypes, type UnsignedToken } from "../../keys/signer.ts";
-import { seconds } from "../../time.ts";
+import { seconds } from "../../../text/time.ts";
 
 /** Tokens that are bad on purpose. An API that accepts one has a security hole (RFC 8725, RFC 9068 4). */
 

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { ruleAndValue, timeText } from "../../fields.ts";
 import { idForm } from "../../ledger/ledger.ts";
-import { durationForm } from "../../time.ts";
+import { durationForm } from "../../../text/time.ts";
 
 /** Times and lengths of time, as operations take them. */
 

@@ -11,7 +11,7 @@ import { tokenTypes } from "../../keys/signer.ts";
 import { checkResources } from "../../scopes/resources.ts";
 import { isDefined, mayAsk, splitScope } from "../../scopes/scopes.ts";
 import { hashOf } from "../../secrets.ts";
-import { seconds } from "../../time.ts";
+import { seconds } from "../../../text/time.ts";
 import { planTokens } from "../plan.ts";
 import { settleAccessToken, type TokenResult } from "../settle.ts";
 import { consentAgain, fixOf, userRefusal } from "../state.ts";

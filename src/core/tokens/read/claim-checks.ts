@@ -1,34 +1,15 @@
-import { asNumber, exactJson, type JsonObject } from "../../../text/json.ts";
+import type { Check } from "../../../jwt/checks.ts";
 import { decodeToken, type DecodedToken } from "./decode.ts";
 import { OperationError } from "../../errors.ts";
-import { relative, utcTime } from "../../time.ts";
 import { hintText } from "../../hint.ts";
 
-/** The checks of a token that need no key. Each one is made and reported, even after one has failed. */
-
-export interface Check {
-  readonly name: string;
-  readonly ok: boolean;
-  /** Why, in words for the operator. */
-  readonly detail: string;
-}
+/** The report on a token that somebody pasted. */
 
 export interface Verification {
   readonly valid: boolean;
   readonly checks: readonly Check[];
   /** What was not checked, and how to check it. */
   readonly notes: readonly string[];
-}
-
-export interface Expected {
-  /** Null: any. */
-  readonly issuer: string | null;
-  /** Null: any. */
-  readonly audience: string | null;
-  /** Seconds that clocks may be apart. */
-  readonly leeway: number;
-  /** Milliseconds since 1970. */
-  readonly now: number;
 }
 
 /** A wrong audience comes first, where the signature holds: the token is good, but for somebody else. */
@@ -41,12 +22,6 @@ export const verification = (checks: readonly Check[], notes: readonly string[])
     notes,
   };
 };
-
-/** What the header asks of its reader, and nobody here can do (RFC 7515 4.1.11); null if nothing. */
-export const criticalProblem = ({ crit }: JsonObject): string | null =>
-  crit === undefined
-    ? null
-    : `its header has crit: ${shown(crit)}, and no such extension is known here (RFC 7515 4.1.11)`;
 
 /**
  * Decodes a token for the checks that follow. If the text is not a JWT, the result is that one failed check.
@@ -63,61 +38,4 @@ export function decodeOrFail(token: string, now: number): DecodedToken | Verific
       [],
     );
   }
-}
-
-/** A value as the token has it. */
-export const shown = (value: unknown): string => (value === undefined ? "none" : exactJson(value, 0));
-
-/** "3 days ago (2023-11-14 22:13:20 UTC)". @param time seconds since 1970 */
-export const moment = (time: number, now: number): string =>
-  `${relative(time - now)} (${utcTime(time) ?? "not a date"})`;
-
-/** The claims `iss`, `aud`, `exp`, `nbf` and `iat` (RFC 7519 4.1). */
-export function checkClaims(claims: JsonObject, { issuer, audience, leeway, now: milliseconds }: Expected): Check[] {
-  const now = milliseconds / 1000;
-  const { iss, aud, exp, nbf, iat } = claims;
-  const checks: Check[] = [];
-  if (issuer !== null) {
-    const ok = iss === issuer;
-    checks.push({ name: "iss", ok, detail: ok ? issuer : `expected ${issuer}, the token has ${shown(iss)}` });
-  }
-  if (audience !== null) {
-    const ok = [aud].flat().includes(audience);
-    checks.push({ name: "aud", ok, detail: ok ? audience : `expected ${audience}, the token has ${shown(aud)}` });
-  } else if (isNowhere(aud)) {
-    checks.push({ name: "aud", ok: false, detail: `${shown(aud)}, a name that no API can have (RFC 6761 6.4)` });
-  }
-  checks.push(checkExpiry(exp, now, leeway));
-  if (nbf !== undefined) checks.push(checkBegun("nbf", "valid since", "valid", nbf, now, leeway));
-  if (iat === undefined) checks.push({ name: "iat", ok: true, detail: "the token does not say when it was issued" });
-  else checks.push(checkBegun("iat", "issued", "issued", iat, now, leeway));
-  return checks;
-}
-
-/** At a name that never resolves, as idp token issue --wrong-audience makes it. */
-const isNowhere = (aud: unknown): boolean =>
-  typeof aud === "string" && URL.canParse(aud) && new URL(aud).hostname.endsWith(".invalid");
-
-const allowed = (leeway: number): string => `, within the leeway of ${leeway} s`;
-
-function checkExpiry(given: unknown, now: number, leeway: number): Check {
-  const exp = asNumber(given);
-  if (given === undefined) return { name: "exp", ok: false, detail: "the token has no exp, so it would never expire" };
-  if (exp === undefined) return { name: "exp", ok: false, detail: `exp is not a number of seconds: ${shown(given)}` };
-  const isOver = exp <= now;
-  const ok = exp > now - leeway;
-  return {
-    name: "exp",
-    ok,
-    detail: `${isOver ? "expired" : "expires"} ${moment(exp, now)}${isOver && ok ? allowed(leeway) : ""}`,
-  };
-}
-
-/** A time that must be in the past. */
-function checkBegun(name: string, past: string, future: string, given: unknown, now: number, leeway: number): Check {
-  const time = asNumber(given);
-  if (time === undefined) return { name, ok: false, detail: `${name} is not a number of seconds: ${shown(given)}` };
-  if (time <= now) return { name, ok: true, detail: `${past} ${moment(time, now)}` };
-  const ok = time <= now + leeway;
-  return { name, ok, detail: `${future} ${moment(time, now)}, in the future${ok ? allowed(leeway) : ""}` };
 }

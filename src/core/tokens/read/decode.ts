@@ -1,7 +1,7 @@
 import { NestingError, parseJson, asNumber, parseExact, isObject } from "../../../text/json.ts";
 import { OperationError } from "../../errors.ts";
 import { withoutEnd } from "../../../text/redacted.ts";
-import { bytesOf } from "../../keys/jws.ts";
+import { bytesOf } from "../../../jwt/checks.ts";
 
 /** What a token says, each number with its digits. Nothing here checks a signature: verify a token before you trust it. */
 export interface DecodedToken {

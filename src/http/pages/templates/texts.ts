@@ -1,7 +1,7 @@
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { OperationError } from "../../../core/errors.ts";
-import { durationParts } from "../../../core/time.ts";
+import { durationParts } from "../../../text/time.ts";
 import type { Pages } from "./page-file.ts";
 
 /** Values for the `{names}` of a text. */
