@@ -65,7 +65,7 @@ export async function verifySignature(
   header: JsonObject,
   algs: readonly string[] = provider.idTokenAlgs,
 ): Promise<string> {
-  const { alg } = header;
+  const { alg, kid } = header;
   if (typeof alg !== "string" || !algs.includes(alg)) {
     throw new Problem(`alg is ${shown(alg)}; the metadata lists ${algs.join(", ")}`);
   }
@@ -78,7 +78,7 @@ export async function verifySignature(
     secret === null ? await keysOf(provider) : { kind: "secret", secret, from: "the client's secret" },
   );
   if (!ok) throw new Problem(detail);
-  return detail;
+  return secret === null ? `${alg}, key ${typeof kid === "string" ? kid : "without a name"}` : detail;
 }
 
 /** @throws {Problem} */
