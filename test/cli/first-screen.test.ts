@@ -72,6 +72,12 @@ test("the first screen asks for no secret where a client has none", () => {
   expect(shown).not.toContain("OIDC_CLIENT_SECRET");
 });
 
+test("the first screen calls a service provider of SAML so", () => {
+  const app = { id: "urn:sp", isPublic: true, isSaml: true, secret: null, redirectUris: [], grantTypes: [] } as const;
+  const shown = firstScreen({ ...screen, clients: { first: [app], all: 1 }, app: null }, plain);
+  expect(shown).toContain("urn:sp  SAML");
+});
+
 test("a redirect URI with any port is shown with one, so that it can be used as it is", () => {
   const app = { id: "cli", isPublic: true, secret: null, redirectUris: ["http://127.0.0.1:*/cb"], grantTypes: [] };
   expect(firstScreen({ ...screen, app }, plain)).toContain("OIDC_REDIRECT_URI=http://127.0.0.1:3000/cb\n");

@@ -41,6 +41,9 @@ test("clients add takes metadata from a file, from standard input and from an ad
   const shown = documentOf((await run(["clients", "show", "urn:by-acs", "--json"])).stdout);
   expect(shown).toMatchObject({ saml: { acs: ["http://localhost:3000/one", "http://localhost:3000/two"] } });
   expect(shown).not.toHaveProperty("client_secret");
+  const rows = (await run(["clients", "list"])).stdout;
+  expect(rows).toMatch(/^urn:by-acs +SAML +http:\/\/localhost:3000\/one http:\/\/localhost:3000\/two$/m);
+  expect(rows).toMatch(/^urn:by-file +SAML +as its metadata says$/m);
 });
 
 test("a document of several entities is a usage error, and one that is no metadata a bad file", async () => {
@@ -48,7 +51,8 @@ test("a document of several entities is a usage error, and one that is no metada
   const several = `<md:EntitiesDescriptor xmlns:md="urn:oasis:names:tc:SAML:2.0:metadata">${md("urn:a")}${md("urn:b")}</md:EntitiesDescriptor>`;
   expect((await run(["clients", "add", "--saml-metadata", "-"], several)).code).toBe(2);
   expect((await run(["clients", "add", "--saml-metadata", "-"], "<html/>")).code).toBe(7);
-  expect((await run(["clients", "add", "--saml-metadata", "missing.xml"])).code).toBe(7);
+  const missing = await run(["clients", "add", "--saml-metadata", "missing.xml"]);
+  expect([missing.code, missing.stderr]).toEqual([7, expect.stringContaining("cannot be read: there is no such file")]);
 });
 
 test("issue saml, token decode and token verify", async () => {

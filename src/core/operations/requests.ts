@@ -9,7 +9,10 @@ const request = async () => (await import("./schemas/shown.ts")).request;
 
 type Zod = Parameters<LazySchema<unknown>>[0];
 
-const notStatus = { error: "must be a status such as 400, or a class such as 4xx" };
+const notStatus = {
+  error: ({ input }: { readonly input?: unknown }) =>
+    `must be a status such as 400, or a class such as 4xx; it is ${JSON.stringify(input)}`,
+};
 
 /** What a request must have to match. */
 const filters = async (zod: Zod) => {

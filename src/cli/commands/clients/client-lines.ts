@@ -1,5 +1,6 @@
 import type { ClientView } from "../../../core/clients/admin.ts";
 import { commandOn, type Hint } from "../../../core/hint.ts";
+import { isObject } from "../../../text/json.ts";
 import { answer, type Outcome } from "../../output/print.ts";
 import type { Style } from "../../output/style.ts";
 import { pairs } from "../../output/table.ts";
@@ -10,7 +11,15 @@ import type { Target } from "../../target/target.ts";
 export const text = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value));
 
 export const kindOf = (client: ClientView): string =>
-  `${client.public ? "public" : "confidential"}${client.metadata_document === true ? ", not registered" : ""}`;
+  `${client.saml !== undefined ? "SAML" : client.public ? "public" : "confidential"}${client.metadata_document === true ? ", not registered" : ""}`;
+
+/** Where users return to: the redirect URIs; of a service provider, the ACS. Its metadata is not read for that. */
+export function addressesOf(client: ClientView): readonly string[] {
+  if (!isObject(client.saml)) return client.redirect_uris;
+  const { acs } = client.saml;
+  if (!Array.isArray(acs)) return ["as its metadata says"];
+  return acs.map((one: unknown) => String(isObject(one) ? one["url"] : one));
+}
 
 /** The lines of one client. */
 export function describeClient(client: ClientView, style: Style): string {
@@ -28,7 +37,7 @@ export function describeClient(client: ClientView, style: Style): string {
   ].join("\n");
 }
 
-/** A new secret is shown once. LazySchema, only `clients show --show-secrets` shows it. */
+/** A new secret is shown once. Later, only `clients show --show-secrets` shows it. */
 export const said = (
   verb: string,
   client: ClientView,

@@ -13,7 +13,7 @@ import { declareClientChanges } from "./edit.ts";
 import { confirmed, notConfirmed } from "../../input/ask.ts";
 import { readSecret } from "../../flags/entry-flags.ts";
 import { fixtureNotes } from "./fixture-notes.ts";
-import { describeClient, kindOf, said, text } from "./client-lines.ts";
+import { addressesOf, describeClient, kindOf, said, text } from "./client-lines.ts";
 import { type Declare, examples } from "../../act.ts";
 
 interface SecretFlags {
@@ -34,7 +34,7 @@ export async function listClients(cli: Invocation, { showSecrets }: SecretFlags)
             ...(showSecrets
               ? [{ title: "SECRET", value: (client: ClientView) => text(client.client_secret ?? "") }]
               : []),
-            { title: "REDIRECT URIS", value: (client) => client.redirect_uris.join("\n") || "none" },
+            { title: "REDIRECT URIS", value: (client) => addressesOf(client).join("\n") || "none" },
           ],
           shown,
           style,

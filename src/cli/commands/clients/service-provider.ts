@@ -1,10 +1,9 @@
 import { send } from "../../../client/http.ts";
-import { readFileSync } from "node:fs";
 import { OperationError } from "../../../core/errors.ts";
 import { readProviderMetadata, SeveralEntities } from "../../../core/service-providers/metadata.ts";
 import { XmlProblem } from "../../../core/xml/parse.ts";
 import { isObject } from "../../../text/json.ts";
-import { readAll } from "../../input/read.ts";
+import { readAll, readNamedFile } from "../../input/read.ts";
 import { needed } from "../../input/ask.ts";
 import type { Invocation } from "../../invocation.ts";
 
@@ -40,13 +39,16 @@ export async function providerEntry(
 
 async function metadataText(cli: Invocation, from: string): Promise<string> {
   if (from === "-") return readAll(cli.stdin);
+  const hint = "Name a file or an address with the metadata of one service provider, or - for standard input";
+  if (!/^https?:/i.test(from))
+    return readNamedFile(from, { code: "invalid", what: `--saml-metadata ${from}`, hint }).toString("utf8");
   try {
-    return /^https?:/i.test(from) ? await fetched(from) : readFileSync(from, "utf8");
+    return await fetched(from);
   } catch (error) {
     if (error instanceof OperationError) throw error;
     const why = error instanceof Error ? error.message : String(error);
     throw new OperationError("invalid", `the metadata cannot be read: ${why}`, {
-      hint: "Name a file or an address with the metadata of one service provider, or - for standard input",
+      hint,
       cause: error,
     });
   }

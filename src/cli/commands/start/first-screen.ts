@@ -20,6 +20,8 @@ interface ScreenUser {
 export interface ScreenClient {
   readonly id: string;
   readonly isPublic: boolean;
+  /** True: a service provider of SAML, and nothing of OpenID Connect. */
+  readonly isSaml?: true;
   /** False: keys or tokens of workloads prove who a confidential client is. */
   readonly hasSecret?: false;
   /** Only for the built-in demo, whose secrets are public. */
@@ -84,9 +86,9 @@ function clientRows({ clients: { first, all } }: Screen, line: CommandLine): rea
   if (all === 0) return ["none yet: name some in a fixture file"];
   return [
     ...columns(
-      first.map(({ id, isPublic, hasSecret, secret, redirectUris, grantTypes }) => [
+      first.map(({ id, isPublic, isSaml, hasSecret, secret, redirectUris, grantTypes }) => [
         id,
-        isPublic ? "public" : hasSecret === false ? "no secret" : (secret ?? "secret"),
+        isSaml === true ? "SAML" : isPublic ? "public" : hasSecret === false ? "no secret" : (secret ?? "secret"),
         redirectUris[0] ?? grantTypes.join(" "),
       ]),
     ),

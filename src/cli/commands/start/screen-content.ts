@@ -1,3 +1,4 @@
+import { addressesOf } from "../clients/client-lines.ts";
 import { listClients, type ClientView } from "../../../core/clients/admin.ts";
 import { portOf } from "../../../core/endpoints.ts";
 import type { FixtureFile } from "../../../core/fixtures/schema.ts";
@@ -132,9 +133,10 @@ function demoOf({ sources }: FoundFixtures): {
 const screenClient = (client: ClientView, known: string | undefined): ScreenClient => ({
   id: client.client_id,
   isPublic: client.public,
+  ...(client.saml !== undefined && { isSaml: true }),
   ...(!client.public && client.client_secret === undefined && { hasSecret: false }),
   secret: known !== undefined && client.client_secret === known ? known : null,
-  redirectUris: client.redirect_uris,
+  redirectUris: addressesOf(client),
   grantTypes: Array.isArray(client.grant_types) ? client.grant_types.map(String) : [],
 });
 
