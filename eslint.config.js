@@ -22,7 +22,7 @@ const noCore = from("core", "store knows records and nothing of OAuth: the rule 
 const noClient = from("client", "src/client acts against servers, ours and others: only the command line uses it.");
 const aloneClient = named(
   "^(\\.\\./)+(cli|serve|http|core|store|migrate)/",
-  "src/client knows providers from outside only: nothing of ours may make a check pass.",
+  "src/client knows providers and apps from outside only: nothing of our server may make a check pass.",
 );
 const noMigrate = from(
   "migrate",

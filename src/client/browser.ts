@@ -3,7 +3,7 @@ import { requireWebAddress, send, type Outgoing, type Reply } from "./http.ts";
 
 /** A browser without scripts: it keeps cookies, sends forms, and goes where redirects lead, one request at a time. */
 
-export class Browser {
+export class ScriptlessBrowser {
   /** RFC 6265: ports do not matter, and the loopback is as good as https. */
   readonly #jar = new CookieJar();
   readonly #defaults: (url: URL) => Partial<Outgoing>;

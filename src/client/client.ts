@@ -1,6 +1,7 @@
 /*
- * client: an OAuth client that signs in to any provider, for `idp login`. It imports nothing of our server. One check per function, one
- * report per run. app-check/ is for `idp check client`, api-check/ for `idp check api`, sp-check/ for `idp check sp`.
+ * client: an OAuth client that signs in to any provider, for `idp login`, and what `idp check` does to apps. It imports nothing of our server.
+ * app-check/, api-check/, sp-check/, scim-check/ and leaver-check/ have the cases of one command each, verdicts/ what they share. browser.ts keeps
+ * cookies; sign-in-without-browser.ts signs in for tests.
  */
 import { Problem } from "./check.ts";
 import type { Outgoing } from "./http.ts";

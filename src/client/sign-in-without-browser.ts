@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { JsonObject } from "../text/json.ts";
-import type { Browser } from "./browser.ts";
+import type { ScriptlessBrowser } from "./browser.ts";
 import { Problem } from "./check.ts";
 import { jsonOf, maxSteps, redirectOf, requireWebAddress, send, type Outgoing, type Reply } from "./http.ts";
 import { answerPage, pageOf, postedParameters } from "./pages.ts";
@@ -38,10 +38,10 @@ export async function signInWithoutBrowser(
   url: string | URL,
   { user, approve = true, otp }: SignInWithoutBrowserOptions,
 ): Promise<SignedInWithoutBrowser> {
-  // With the library for cookies, which nobody waits for who imports this package for something else.
+  // Loaded only here: it brings the cookie library, which nobody else who imports this package should wait for.
   const module = await import("./browser.ts");
   let idp: string | null = null;
-  const browser = new module.Browser(({ origin }) => ({
+  const browser = new module.ScriptlessBrowser(({ origin }) => ({
     headers: { accept: origin === idp ? "application/json" : "text/html,*/*;q=0.8" },
   }));
 
@@ -128,7 +128,7 @@ function redirected(init: RequestInit, status: number, from: URL, to: URL): Requ
   return { ...rest, headers };
 }
 
-function fetchWith(browser: Browser): SignedInWithoutBrowser["fetch"] {
+function fetchWith(browser: ScriptlessBrowser): SignedInWithoutBrowser["fetch"] {
   return async (input, init = {}) => {
     let target = new URL(input);
     let current: RequestInit = init;

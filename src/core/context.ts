@@ -5,7 +5,7 @@
  * the protocol, `OperationError` for an operator (errors.ts), each with the next step (hint.ts, fix-commands.ts). src/http and src/cli turn
  * both into responses. The type `Context` is here; src/serve/context.ts composes one.
  *
- * era.ts ends many tokens by one number, attempts.ts slows guessing, outbound.ts makes this server's own requests to clients, derived.ts keeps values
+ * era.ts ends many tokens by one number, attempts.ts slows guessing, outbound.ts sends this server's own requests, derived.ts keeps values
  * that are made from records.
  *
  * A feature imports only from those before it (`npm run check:cycles`). What two of them need from each other goes below both, or is handed in.

@@ -7,8 +7,9 @@ import { NestingError, parseJson } from "../text/json.ts";
 import { OAuthError } from "./errors.ts";
 
 /**
- * Every request that this server sends: for keys of clients and of trusted issuers (`jwks_uri`), for metadata documents where those are on, and to
- * say that a session ended (`backchannel_logout_uri`). Never through a redirect, and never where it must not reach (OWASP SSRF; RFC 7591 5).
+ * Every request that this server sends: for keys of clients and of trusted issuers (`jwks_uri`), for metadata documents where those are on, and
+ * to apps: back-channel logout, SCIM and Global Token Revocation. Never through a redirect, and never where it must not reach (OWASP SSRF; RFC
+ * 7591 5).
  */
 
 /** Milliseconds for the whole request. */

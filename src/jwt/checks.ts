@@ -66,11 +66,11 @@ export function checkClaims(claims: JsonObject, { issuer, audience, leeway, now:
   return checks;
 }
 
-/** At a name that never resolves, as idp token issue --wrong-audience makes it. */
+/** Whether the audience is at a host name that never resolves (RFC 6761 6.4), as `idp token issue --wrong-audience` writes it. */
 const isNowhere = (aud: unknown): boolean =>
   typeof aud === "string" && URL.canParse(aud) && new URL(aud).hostname.endsWith(".invalid");
 
-const allowed = (leeway: number): string => `, within the leeway of ${leeway} s`;
+const withinLeeway = (leeway: number): string => `, within the leeway of ${leeway} s`;
 
 function checkExpiry(given: unknown, now: number, leeway: number): Check {
   const exp = asNumber(given);
@@ -81,7 +81,7 @@ function checkExpiry(given: unknown, now: number, leeway: number): Check {
   return {
     name: "exp",
     ok,
-    detail: `${isOver ? "expired" : "expires"} ${moment(exp, now)}${isOver && ok ? allowed(leeway) : ""}`,
+    detail: `${isOver ? "expired" : "expires"} ${moment(exp, now)}${isOver && ok ? withinLeeway(leeway) : ""}`,
   };
 }
 
@@ -91,5 +91,5 @@ function checkBegun(name: string, past: string, future: string, given: unknown, 
   if (time === undefined) return { name, ok: false, detail: `${name} is not a number of seconds: ${shown(given)}` };
   if (time <= now) return { name, ok: true, detail: `${past} ${moment(time, now)}` };
   const ok = time <= now + leeway;
-  return { name, ok, detail: `${future} ${moment(time, now)}, in the future${ok ? allowed(leeway) : ""}` };
+  return { name, ok, detail: `${future} ${moment(time, now)}, in the future${ok ? withinLeeway(leeway) : ""}` };
 }

@@ -49,13 +49,14 @@ export async function checkSignature(token: string, header: Jwk, keys: Keys): Pr
   if (alg.startsWith("HS")) {
     return no(`signed with ${alg}, which needs the secret; a public key never verifies it`);
   }
-  const count = keys.jwks.length === 1 ? `the one key of ${keys.from}` : `the ${keys.jwks.length} keys of ${keys.from}`;
+  const allKeys =
+    keys.jwks.length === 1 ? `the one key of ${keys.from}` : `the ${keys.jwks.length} keys of ${keys.from}`;
   const named = kid === undefined ? keys.jwks : keys.jwks.filter((jwk) => jwk["kid"] === kid);
-  if (named.length === 0) return no(`kid ${shown(kid)} is not among ${count}`);
+  if (named.length === 0) return no(`kid ${shown(kid)} is not among ${allKeys}`);
   const fitting = named.filter((jwk) => algorithmsOf(jwk).includes(alg));
   if (fitting.length === 0) {
     const good = [...new Set(named.flatMap(algorithmsOf))].join(", ") || "no signature";
-    return no(`the token says ${alg}; ${kid === undefined ? count : "the key that it names"}: usable for ${good}`);
+    return no(`the token says ${alg}; ${kid === undefined ? allKeys : "the key that it names"}: usable for ${good}`);
   }
   for (const jwk of fitting) {
     const key = publicKey(jwk);
@@ -64,7 +65,7 @@ export async function checkSignature(token: string, header: Jwk, keys: Keys): Pr
     if (await holds(token, key, alg)) return yes(`${alg}, kid ${shown(jwk["kid"])} from ${keys.from}${unnamed}`);
   }
   return no(
-    `${alg}: not signed with ${kid === undefined ? `any of ${count}; it names none` : "the key that it names"}`,
+    `${alg}: not signed with ${kid === undefined ? `any of ${allKeys}; it names none` : "the key that it names"}`,
   );
 }
 

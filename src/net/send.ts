@@ -2,9 +2,9 @@ import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import type { LookupFunction } from "node:net";
 
 /**
- * Sends requests to somebody else: the only place where this program does, but for the control API of a server of its own. A request is
- * limited in time and size and never follows a redirect. Where it may go is for the caller, who hands in `lookup` (address.ts); what a failure
- * says is, too, since some readers may not learn anything about the network.
+ * Sends requests to somebody else. Only two others send any: what calls the control API of a server of our own, and the `fetch` that
+ * client/sign-in-without-browser.ts hands to tests. A request is limited in time and size and never follows a redirect. Where it may go is for
+ * the caller, who hands in `lookup` (address.ts); what a failure says is, too, since some readers may not learn anything about the network.
  */
 
 export interface Sent {

@@ -1,7 +1,7 @@
 /*
- * scim: what a provisioning client sends, as values: resources (resource.ts) and the requests of each vendor (profiles.ts). answer.ts reads what a
- * SCIM server answers, sending.ts says who asks and what is sent again. It sends nothing itself. A leaf, because src/core pushes users with it and src/client checks apps with it, and
- * they know nothing of each other.
+ * scim: what a provisioning client sends, as values: resources (resource.ts) and the requests of each vendor (profiles.ts). sending.ts says who
+ * asks, what is sent again, and how an answer is read. It sends nothing itself. A leaf, because src/core pushes users with it and src/client
+ * checks apps with it, and they know nothing of each other.
  */
 
 /** A user as attributes by their paths (RFC 7644 3.10): `name.givenName`, `emails[type eq "work"].value`, `urn:…:User:department`. */

@@ -3,7 +3,7 @@ import { createServer, type AddressInfo } from "node:net";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import type { CaseResult } from "../../src/client/verdicts/case.ts";
-import { Browser } from "../../src/client/browser.ts";
+import { ScriptlessBrowser } from "../../src/client/browser.ts";
 import { onlyForm, refreshOf } from "../../src/client/app-check/html.ts";
 import { smallBrowser } from "../../src/client/app-check/small-browser.ts";
 import { endBefore, newProgress } from "../../src/client/app-check/progress.ts";
@@ -29,13 +29,13 @@ test.each([
   ["a=1; Path=/; Expires=Thu, 01 Jan 1970 00:00:00 GMT", "http://app.test/", ""],
   ["a=1; Path=/x", "http://app.test/xy", ""],
 ])("%s is sent to %s as %j", (line, address, expected) => {
-  const browser = new Browser();
+  const browser = new ScriptlessBrowser();
   browser.keep(app, [line]);
   expect(browser.cookieHeader(new URL(address))).toBe(expected);
 });
 
 test("the loopback is secure, and __Host- has rules of its own", () => {
-  const browser = new Browser();
+  const browser = new ScriptlessBrowser();
   const local = new URL("http://localhost:3000/");
   browser.keep(local, ["__Host-a=1; Path=/; Secure", "__Host-b=1; Path=/b; Secure", "__Secure-c=1; Path=/"]);
   expect(browser.cookieHeader(local)).toBe("__Host-a=1");

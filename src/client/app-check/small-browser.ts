@@ -1,4 +1,4 @@
-import { Browser as ScriptlessBrowser } from "../browser.ts";
+import { ScriptlessBrowser } from "../browser.ts";
 import { Problem } from "../check.ts";
 import { maxSteps, redirectOf, type Outgoing, type Reply } from "../http.ts";
 import { answerPage, pageOf, postedParameters } from "../pages.ts";

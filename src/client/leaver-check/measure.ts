@@ -21,7 +21,7 @@ export interface Measured {
   readonly last: string;
 }
 
-/** `broken`: neither. */
+/** What a place answered once. `standing` is "broken" where the answer neither lets in nor refuses. */
 interface Asked {
   readonly standing: AppStanding;
   readonly last: string;

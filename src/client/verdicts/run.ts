@@ -23,7 +23,7 @@ export type Verdicts = ReadonlyMap<string, Verdict>;
 export interface CheckRun {
   /** Why a case may go unnoticed, by its name. */
   readonly accepted: ReadonlyMap<string, string>;
-  /** Gets each case that ran. After a failed control no other does. */
+  /** Gets each case that ran. After a failed control, the cases that are left do not run and are not handed over. */
   readonly onResult: (result: CaseResult) => void;
   /** Starts the app or the API again: why it does not answer, or null. Null: it was not started by this command. */
   readonly restart: (() => Promise<string | null>) | null;
@@ -37,7 +37,7 @@ export interface CheckRun {
   readonly random: (bytes: number) => string;
 }
 
-/** What one check adds to it. */
+/** What each kind of check adds to {@link CheckRun}. */
 interface Cases<A> {
   /** The case that must work first and between. */
   readonly control: Case<A>;
@@ -113,7 +113,7 @@ export async function runCases<A>(check: CheckRun, run: Cases<A>): Promise<RunRe
   };
 }
 
-/** What a case found whose work failed. */
+/** Makes a finding of a {@link Problem} that a case threw: it says nothing. */
 export function findingOf(error: unknown): Finding {
   if (error instanceof Problem) return notReached(error.message);
   throw error;

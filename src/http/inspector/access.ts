@@ -1,4 +1,3 @@
-import { viewFor } from "../pages/reader.ts";
 import type { Request, RequestHandler, Response } from "express";
 import type { RawParameters } from "../../core/authorize/parameters.ts";
 import { inspectorCsrf, isCurrent, type Opener } from "../../core/inspector/access.ts";
@@ -8,6 +7,7 @@ import { may, type Role } from "../../core/operators/roles.ts";
 import { sameSecret } from "../../core/secrets.ts";
 import { flowForm } from "../../core/ledger/filter.ts";
 import { InteractionError } from "../../core/sign-in/interactions.ts";
+import { viewFor } from "../pages/reader.ts";
 import { redirect } from "../answer/answer.ts";
 import { readInspectorCookie, setInspectorCookie } from "../input/cookies.ts";
 import { isForeignPart, isInAdvance, isOwnOrigin, hostTrust } from "../input/host-check.ts";

@@ -1,5 +1,3 @@
-import { tabs, asAsked, changeOf, csrfOf, inspectorHref, mayHere, signInPath, type Tab } from "./access.ts";
-import { changePath, proofOf, tabView, tabData, type ShowTab, type TabView } from "./tab.ts";
 import type { Request, Response } from "express";
 import type { RawParameters } from "../../core/authorize/parameters.ts";
 import type { Context } from "../../core/context.ts";
@@ -16,6 +14,8 @@ import { sendPage, writerOf, type Page } from "../pages/page-writer.ts";
 import type { Renderer } from "../pages/templates/render.ts";
 import { formatNumber, type Text } from "../pages/templates/texts.ts";
 import type { Web } from "../web.ts";
+import { tabs, asAsked, changeOf, csrfOf, inspectorHref, mayHere, signInPath, type Tab } from "./access.ts";
+import { changePath, proofOf, tabView, tabData, type ShowTab, type TabView } from "./tab.ts";
 import { changeNamed, commandFor, runner, type Change, type ChangeName } from "./changes.ts";
 import { objectIn } from "./forms.ts";
 

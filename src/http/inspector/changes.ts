@@ -1,4 +1,3 @@
-import type { Tab } from "./access.ts";
 import type { RawParameters } from "../../core/authorize/parameters.ts";
 import type { Context } from "../../core/context.ts";
 import { commandOn, flagWith } from "../../core/hint.ts";
@@ -10,6 +9,7 @@ import {
   type OperationOutput,
 } from "../../core/operations/table.ts";
 import { formatDuration, formatTime, timeZoneHere } from "../pages/templates/texts.ts";
+import type { Tab } from "./access.ts";
 import { faultCommand, faultIn, faultOf } from "./fault-form.ts";
 import {
   addUserCommand,

@@ -1,4 +1,3 @@
-import { statusFor, tabView, tabPage, type ShowTab } from "./tab.ts";
 import type { Context } from "../../core/context.ts";
 import { OperationError, problemText } from "../../core/errors.ts";
 import { checkFixturesInUse } from "../../core/seed/apply.ts";
@@ -6,6 +5,7 @@ import { pageCommand } from "../pages/commands.ts";
 import { sendPage, type Page } from "../pages/page-writer.ts";
 import type { Renderer } from "../pages/templates/render.ts";
 import { plainPageHeaders } from "../answer/security-headers.ts";
+import { statusFor, tabView, tabPage, type ShowTab } from "./tab.ts";
 
 /** The fixtures in use, and the problems of their files as they are now. */
 

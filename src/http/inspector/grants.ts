@@ -1,10 +1,10 @@
-import { changeView, statusFor, tabView, tabPage, type ShowTab } from "./tab.ts";
 import { operations } from "../../core/operations/table.ts";
 import { bodyParameters } from "../input/params.ts";
 import { pageCommand } from "../pages/commands.ts";
 import { sendPage, type Page } from "../pages/page-writer.ts";
 import type { Renderer } from "../pages/templates/render.ts";
 import { formatNumber, formatTime, timeZoneHere } from "../pages/templates/texts.ts";
+import { changeView, statusFor, tabView, tabPage, type ShowTab } from "./tab.ts";
 
 import { runner } from "./changes.ts";
 import { listData, askedOf, listView, matches, pageOf, shownRows } from "./lists.ts";

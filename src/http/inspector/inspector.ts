@@ -6,19 +6,19 @@
  * access.ts lets in whoever has the cookie. tab.ts has what all tabs share. change.ts takes the form that changes something, and changes.ts
  * lists the changes. A file for each tab makes its view. issuers.ts leads to the other issuers of the process.
  */
+import type { Request, Response } from "express";
+import { roles, type Role } from "../../core/operators/roles.ts";
+import { leadTo } from "../answer/answer.ts";
+import { formBody } from "../input/bodies.ts";
+import { scriptPath } from "../pages/templates/render.ts";
+import type { Route } from "../route.ts";
+import type { Web } from "../web.ts";
 import { tabs, asAsked, insidersOnly, inspectorHref, signInPath, takeKey, type Tab } from "./access.ts";
 import { changePath, type ShowTab } from "./tab.ts";
 import { showFixtures } from "./fixtures.ts";
 import { showGrants } from "./grants.ts";
 import { showClients } from "./clients.ts";
 import { showUsers } from "./users.ts";
-import type { Request, Response } from "express";
-import { leadTo } from "../answer/answer.ts";
-import { formBody } from "../input/bodies.ts";
-import { scriptPath } from "../pages/templates/render.ts";
-import type { Route } from "../route.ts";
-import { roles, type Role } from "../../core/operators/roles.ts";
-import type { Web } from "../web.ts";
 import { getChange, postChange } from "./change.ts";
 import { issuerPath, postIssuer } from "./issuers.ts";
 import { getScript, getSignIn, getStream, showSignIns, streamPath } from "./sign-ins/sign-ins.ts";

@@ -1,4 +1,3 @@
-import { changeOf, inspectorHref, operatorOf } from "./access.ts";
 import type { Request, Response } from "express";
 import type { OpenIssuer } from "../../core/issuers/issuer-view.ts";
 import { OperationError } from "../../core/errors.ts";
@@ -7,6 +6,7 @@ import { redirect } from "../answer/answer.ts";
 import { single } from "../input/params.ts";
 import { pageCommand } from "../pages/commands.ts";
 import type { Web } from "../web.ts";
+import { changeOf, inspectorHref, operatorOf } from "./access.ts";
 
 /**
  * The other issuers of the process, each with a button that opens its inspector. The cookie is for one issuer's path, so the button makes a

@@ -1,14 +1,14 @@
-import { changeView, clockWords, namesIn, statusFor, tabView, tabPage, type ShowTab } from "./tab.ts";
 import { operations } from "../../core/operations/table.ts";
 import { delayOf, errorCodeOf, hasOwnResponse, type Fault } from "../../core/controls/faults/faults.ts";
 import { expirable } from "../../core/controls/expire.ts";
 import { bodyParameters, single } from "../input/params.ts";
 import { pageCommand } from "../pages/commands.ts";
 import { sendPage, type Page } from "../pages/page-writer.ts";
-import { runner } from "./changes.ts";
-import { faultCommand, faultFormWith, faultIn, faultPresets } from "./fault-form.ts";
 import type { Renderer } from "../pages/templates/render.ts";
 import { formatNumber, formatTime, timeZoneHere } from "../pages/templates/texts.ts";
+import { changeView, clockWords, namesIn, statusFor, tabView, tabPage, type ShowTab } from "./tab.ts";
+import { runner } from "./changes.ts";
+import { faultCommand, faultFormWith, faultIn, faultPresets } from "./fault-form.ts";
 
 /** The tab of the clock and the faults, and of all else that a tester does to the server. */
 

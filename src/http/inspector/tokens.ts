@@ -1,5 +1,3 @@
-import { tabs, asAsked, changeOf, inspectorHref, mayHere } from "./access.ts";
-import { namesIn, statusFor, tabPage, tabView, type NamesView, type ShowTab, type TabView } from "./tab.ts";
 import type { Request, Response } from "express";
 import type { RawParameters } from "../../core/authorize/parameters.ts";
 import { OperationError } from "../../core/errors.ts";
@@ -8,16 +6,21 @@ import { InteractionError } from "../../core/sign-in/interactions.ts";
 import { decodeToken, findTokens, type FoundToken } from "../../core/tokens/read/decode.ts";
 import { verifyToken } from "../../core/tokens/read/verify.ts";
 import { exactJson, isObject } from "../../text/json.ts";
+import { tokenFlaws } from "../../core/controls/faults/token-flaws.ts";
+import { flagWith } from "../../core/hint.ts";
 import { performed } from "../api/api.ts";
 import { single, every } from "../input/params.ts";
 import { pageCommand } from "../pages/commands.ts";
 import { sendPage, type Page } from "../pages/page-writer.ts";
 import type { Web } from "../web.ts";
-import { tokenFlaws } from "../../core/controls/faults/token-flaws.ts";
-import { flagWith } from "../../core/hint.ts";
 import type { Renderer } from "../pages/templates/render.ts";
+import { tabs, asAsked, changeOf, inspectorHref, mayHere } from "./access.ts";
+import { namesIn, statusFor, tabPage, tabView, type NamesView, type ShowTab, type TabView } from "./tab.ts";
 
-/** The tab that makes tokens and examines them, and the form of a new one: its fields are those of the operation, and the flags of the command. */
+/**
+ * The tab that makes tokens, and decodes and checks those that are pasted. The fields of its form are those of the operation, and the flags of
+ * the command. Tokens are sent by POST, so that no address, log or history keeps them. The page does not repeat one that was pasted.
+ */
 
 /** One token of a kind, or the whole response of the token endpoint. */
 const kinds = ["access", "id", "refresh", "all"] as const;
@@ -101,11 +104,6 @@ export interface TokensView extends TabView {
 
 export const renderTokens = (renderer: Renderer, view: TokensView): Page =>
   tabPage(renderer, view, "tokens", () => ({ kinds, allFlaws: tokenFlaws }), { copies: true });
-
-/**
- * Makes tokens; decodes a token and shows every check. Tokens are sent by POST, so that no address, log or history keeps them. The page does
- * not repeat one that was pasted.
- */
 
 /** A token response has up to three tokens. */
 const maxTokens = 5;

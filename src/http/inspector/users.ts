@@ -1,4 +1,3 @@
-import { changeView, statusFor, tabView, tabPage, type ShowTab } from "./tab.ts";
 import { baseOf } from "../../core/endpoints.ts";
 import { lookedThrough, pageOfUsers, rolesAndGroups, userStatuses } from "../../core/login/picker.ts";
 import { editedRoles, tellingRoles } from "../../core/users/users.ts";
@@ -9,6 +8,7 @@ import { addUser, statusNamed } from "../pages/login.ts";
 import { sendPage, type Page } from "../pages/page-writer.ts";
 import type { Renderer } from "../pages/templates/render.ts";
 import { formatNumber } from "../pages/templates/texts.ts";
+import { changeView, statusFor, tabView, tabPage, type ShowTab } from "./tab.ts";
 import { factorsOfUsers } from "./forms.ts";
 
 import type { Web } from "../web.ts";

@@ -3,8 +3,7 @@ import { claimsOf, headerOf } from "../../../client/api-check/forge.ts";
 import { jsonOf, send } from "../../../client/http.ts";
 import { randomText } from "../../../serve/random.ts";
 import { callServer, type Server } from "../../target/remote.ts";
-import { faultsOn } from "./opened.ts";
-import type { Opened } from "./opened.ts";
+import { faultsOn, type Opened } from "./opened.ts";
 
 /** Connects the cases of `idp check api` to a server. */
 

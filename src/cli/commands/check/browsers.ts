@@ -97,7 +97,7 @@ export async function launchChromium({ env }: Invocation, places: Places): Promi
 /** Milliseconds that a browser may take to close. */
 export const closeLimit = 5000;
 
-/** Makes a browser for each case. @param places the first of those that it is called with */
+/** @returns what makes a browser for each case @param places where browsers may go; Chromium binds their names to addresses once, when it starts */
 export async function browserOf(
   cli: Invocation,
   flags: Pick<CheckFlags, "browser">,

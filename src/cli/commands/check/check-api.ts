@@ -1,6 +1,6 @@
 /*
  * `idp check api`: whether an API refuses what it must refuse. It shares flags, session, processes, results and reports with `idp check client`
- * (see check-client.ts). api-place.ts has the issuer, api-control.ts connects the cases of src/client/api-check to it.
+ * (see check.ts). api-place.ts has the issuer, api-control.ts connects the cases of src/client/api-check to it.
  */
 import type { Attempt } from "../../../client/api-check/attempt.ts";
 import { control, controlAgain } from "../../../client/api-check/cases/control.ts";
@@ -14,7 +14,7 @@ import type { Hint } from "../../../core/hint.ts";
 import type { TypedCommand } from "../../input/foreign-command.ts";
 import { projectOf } from "../init/project.ts";
 import type { Invocation } from "../../invocation.ts";
-import { type Outcome } from "../../output/print.ts";
+import type { Outcome } from "../../output/print.ts";
 import { apiControlOf, type ApiTokens } from "./api-control.ts";
 import { ownApiServer, runningApiServer, type ApiPlace } from "./api-place.ts";
 import { isWebUrl } from "../../flags/flag-values.ts";

@@ -1,8 +1,6 @@
 /*
- * cli/commands/check: `idp check client`. session.ts is the frame of all checks: flags.ts checks what was typed, accepted.ts reads what may go
- * unnoticed, app-process.ts has the app, result.ts prints the result, report.ts writes files, and opened.ts closes what was opened.
- *
- * place.ts has the issuer, browsers.ts the browsers, and control.ts connects the cases to the issuer. src/client/app-check runs them.
+ * `idp check client`. place.ts has the issuer, browsers.ts the browsers, and control.ts connects the cases to the issuer.
+ * src/client/app-check runs them.
  */
 import { control } from "../../../client/app-check/cases/control.ts";
 import { allCases, casesFor } from "../../../client/app-check/cases/list.ts";
@@ -49,8 +47,8 @@ async function runAll(
   const { issuer, client, user, isOwn, server } = place;
   const { redirect_uris: redirectUris, backchannel_logout_uri: uri } = client;
   const logoutUri = typeof uri === "string" ? uri : null;
-  const control = controlOf(server, { issuer, client: client.client_id, redirectUris, logoutUri, user, isOwn });
-  await opened.add(() => control.close());
+  const appControl = controlOf(server, { issuer, client: client.client_id, redirectUris, logoutUri, user, isOwn });
+  await opened.add(() => appControl.close());
   const { start, signedIn, signedInText = null, signOut = null } = flags;
   const browserFor = await browsersOf(cli, flags, place, opened);
   const newBrowser = (): Promise<Browser> => browserFor(user);
@@ -58,7 +56,7 @@ async function runAll(
   const concerned = casesFor(logoutUri);
   return checkApp(
     {
-      ...{ ...run, control, newBrowser, closeLimit },
+      ...{ ...run, control: appControl, newBrowser, closeLimit },
       app: { start, signedIn, signedInText, signOut, within: flags.within * 1000, lookup },
     },
     cases.filter(({ name }) => concerned.some((one) => one.name === name)),

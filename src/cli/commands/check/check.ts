@@ -1,4 +1,10 @@
-/** The commands that check whether apps and APIs refuse what is wrong, and do what they must. */
+/*
+ * cli/commands/check: the commands of `idp check`. check.ts declares `client`, `sp` and `api`, and calls leaver/ and scim/, which declare their own.
+ * Types of flags are in flags.ts, flags that several commands share in common.ts.
+ *
+ * session.ts is the frame of every check. In it, flags.ts checks what was typed, accepted.ts reads which cases may go unnoticed, app-process.ts
+ * runs the app, result.ts prints the result, report.ts writes files, and opened.ts closes what was opened. subject.ts has the words of the output.
+ */
 import { webUrl, seconds } from "../../flags/flag-values.ts";
 import type { ApiFlags, CheckFlags, SpFlags } from "./flags.ts";
 import { checkClient } from "./check-client.ts";

@@ -59,7 +59,7 @@ const usage = (message: string, hint: ConstructorParameters<typeof OperationErro
   new OperationError("usage", message, hint);
 
 /**
- * The cases that were named, in their order; all of them by default.
+ * The cases that were named, in the order of the list; all of them by default.
  * @param controls names of cases that run in any case
  * @throws {OperationError} usage
  */

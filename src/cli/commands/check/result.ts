@@ -30,11 +30,11 @@ const paintOf = (verdict: Verdict, style: Style): ((text: string) => string) => 
   return verdict === "not-reached" ? style.yellow : style.dim;
 };
 
-/** What a case below its line is indented by: to its name. */
+/** Indents what stands below the line of a case, so that it begins under the name. */
 const underName = " ".repeat("✓ ".length + verdictWidth + 2);
 
 /**
- * The line of a case, while it runs.
+ * The line of a case, which is printed as soon as it has ended.
  * @param width cells of the terminal: what does not fit goes below, in whole words
  * @param maxName cells that the longest name takes
  */

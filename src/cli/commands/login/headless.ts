@@ -1,5 +1,5 @@
 import type { JsonObject } from "../../../text/json.ts";
-import { Browser } from "../../../client/browser.ts";
+import { ScriptlessBrowser } from "../../../client/browser.ts";
 import { Problem } from "../../../client/check.ts";
 import { maxSteps, requireWebAddress, type Reply } from "../../../client/http.ts";
 import { answerPage, pageOf, parametersAt, postedParameters, type Decider } from "../../../client/pages.ts";
@@ -16,7 +16,7 @@ interface Pages {
 /** @param issuer the issuer of the server; no other address is called */
 export function pagesOf(issuer: string, decider: Decider): Pages {
   const { origin } = new URL(issuer);
-  const browser = new Browser();
+  const browser = new ScriptlessBrowser();
 
   async function request(address: string, form?: URLSearchParams): Promise<Reply> {
     const url = requireWebAddress("the pages lead to", address, origin);

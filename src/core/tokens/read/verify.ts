@@ -117,7 +117,7 @@ export async function verifyForeignToken(token: string, keys: Keys, expected: Ex
   const said = decodeOrFail(token, expected.now);
   if ("checks" in said) return said;
   const { header, payload } = said;
-  // With jose, which no start waits for.
+  // Loaded only here: it brings jose, which would slow every start.
   const { checkSignature } = await import("../../../jwt/signature.ts");
   const checks = [await checkSignature(token, header, keys), ...checkClaims(payload, expected)];
   const anyIssuer = "The issuer was not checked: name it with --issuer.";

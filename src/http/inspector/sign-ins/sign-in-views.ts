@@ -1,9 +1,9 @@
-import { clockWords, tabData, type ChangeView, type TabView } from "../tab.ts";
 import { liveFormPageHeaders, livePageHeaders } from "../../answer/security-headers.ts";
 import { pageLine } from "../../pages/commands.ts";
 import { writerOf, type Page } from "../../pages/page-writer.ts";
 import { scriptPath, type Renderer } from "../../pages/templates/render.ts";
 import { formatMoment, formatNumber, timeZoneHere, type Text } from "../../pages/templates/texts.ts";
+import { clockWords, tabData, type ChangeView, type TabView } from "../tab.ts";
 import { listData, type ListView } from "../lists.ts";
 
 /** The sign-ins, and the sequence of one. Both are live. */

@@ -1,5 +1,3 @@
-import { tabs, asAsked, inspectorHref, operatorOf, signInPath } from "../access.ts";
-import { changeView, statusFor, tabView, type ShowTab } from "../tab.ts";
 import type { Request, RequestHandler, Response } from "express";
 import { fixOf } from "../../../core/ledger/advice.ts";
 import type { RequestRecord, Ledger } from "../../../core/ledger/ledger.ts";
@@ -11,10 +9,12 @@ import { bodyParameters } from "../../input/params.ts";
 import { pageCommand, pageLine } from "../../pages/commands.ts";
 import { sendPage } from "../../pages/page-writer.ts";
 import { issuerUrl, type Web } from "../../web.ts";
+import { tabs, asAsked, inspectorHref, operatorOf, signInPath } from "../access.ts";
+import { changeView, statusFor, tabView, type ShowTab } from "../tab.ts";
+import { askedOf, choice, listView, pageOf, proposal } from "../lists.ts";
 import { failureOf, flowsOf, isFound, rowOf, signInFilters, valuesIn, type Flow } from "./flows.ts";
 import { renderSignIn, renderSignIns, type SignInView } from "./sign-in-views.ts";
 import { stepsOf } from "./steps.ts";
-import { askedOf, choice, listView, pageOf, proposal } from "../lists.ts";
 
 /** The list of sign-ins, the sequence of one, and the stream that tells a page that there are new requests. */
 

@@ -2,13 +2,14 @@ import { isObject, type JsonObject } from "../../../text/json.ts";
 import { isProvisioning } from "../../../core/ledger/filter.ts";
 import type { RequestRecord } from "../../../core/ledger/ledger.ts";
 import { quoteWord } from "../../../text/terminal.ts";
+import type { Text } from "../../pages/templates/texts.ts";
 import { isBad, outcomeOf, type Flow } from "./flows.ts";
 import type { StepView, ValueView, CheckView } from "./sign-in-views.ts";
-import type { Text } from "../../pages/templates/texts.ts";
 
 /**
- * Compares the values in the requests of one sign-in: equal values have equal fingerprints. The server makes its own checks, and its refusal
- * says which one failed. These checks show a person what the app did.
+ * The requests of a sign-in as steps of its sequence, between browser, app and idp. The checks of a step compare its values with those of earlier
+ * requests: equal values have equal fingerprints. They show a person what the app did; the server makes its own checks, and its refusal says
+ * which one failed.
  */
 
 const valuesIn = (value: unknown): JsonObject => (isObject(value) ? value : {});
@@ -119,9 +120,7 @@ function comparisonsOf(record: RequestRecord, earlier: readonly RequestRecord[])
   return [...ofClient(record), ...compared("refresh token", refresh, given, said("newest"), said("used"))];
 }
 
-/** The requests of a sign-in as steps of its sequence, between browser, app and idp. */
-
-/** The endpoints that apps call. All others are opened in a browser. */
+/** The endpoints that apps call. Back-channel logout and SCIM are sent by idp; all others are opened in a browser. */
 const calledByApps: readonly string[] = [
   "token",
   "userinfo",

@@ -1,6 +1,6 @@
 /*
  * `idp check leaver`: how long until an app locks a person out who left. It shares flags, session, processes, browsers, results and reports with
- * `idp check client` (see ../check-client.ts). control.ts sends the signals and undoes them; src/client/leaver-check measures.
+ * `idp check client` (see ../check.ts). control.ts sends the signals and undoes them; src/client/leaver-check measures.
  */
 import { allCases, controlCase, type LeaverCase } from "../../../../client/leaver-check/cases.ts";
 import { checkLeaver as checkCases } from "../../../../client/leaver-check/run.ts";
@@ -13,6 +13,10 @@ import type { Invocation } from "../../../invocation.ts";
 import type { Outcome } from "../../../output/print.ts";
 import { showProgress } from "../../../output/progress.ts";
 import { callServer, type Server } from "../../../target/remote.ts";
+import { type Declare, examples } from "../../../act.ts";
+import { InvalidArgumentError, Option } from "../../../commander.ts";
+import { seconds, webUrl } from "../../../flags/flag-values.ts";
+import { withVariables } from "../../env/app-variables.ts";
 import { jwksUriOf } from "../api-control.ts";
 import { withPublishedKeys } from "../api-place.ts";
 import { browsersOf } from "../browsers.ts";
@@ -21,12 +25,8 @@ import type { Opened } from "../opened.ts";
 import { ownServer, requireIssuer, runningServer, type CheckPlace } from "../place.ts";
 import { commandOf, runCheck, type Session } from "../session.ts";
 import { theLeaverApp } from "../subject.ts";
-import { leaverControl } from "./control.ts";
-import { type Declare, examples } from "../../../act.ts";
-import { InvalidArgumentError, Option } from "../../../commander.ts";
-import { seconds, webUrl } from "../../../flags/flag-values.ts";
 import { browserOption, withAddresses, withCommon } from "../common.ts";
-import { withVariables } from "../../env/app-variables.ts";
+import { leaverControl } from "./control.ts";
 
 /** As commander reads them. */
 interface LeaverFlags extends CheckFlags {
@@ -186,7 +186,7 @@ it, the check runs on the running server: on an issuer of its own, which the app
 must use, or on the issuer of --client. Everything is undone at the end.
 `;
 
-function signal(value: string, before: readonly Signal[] = []): readonly Signal[] {
+function addSignal(value: string, before: readonly Signal[] = []): readonly Signal[] {
   const found = signalNames.find((name) => name === value);
   if (found === undefined) throw new InvalidArgumentError(`It must be ${signalNames.join(", ")}.`);
   return [...before, found];
@@ -208,7 +208,9 @@ export const declareCheckLeaver: Declare = (check, { act, words }) => {
         .argParser(seconds(1, 86_400))
         .default(300, "5m"),
     )
-    .addOption(new Option("--signal <signal>", "only this signal; repeatable").choices(signalNames).argParser(signal))
+    .addOption(
+      new Option("--signal <signal>", "only this signal; repeatable").choices(signalNames).argParser(addSignal),
+    )
     .option(...browserOption);
   withVariables(
     withCommon(leaver, "app", "--start", "who leaves, for apps that admit only users they know (default: new users)"),

@@ -1,25 +1,25 @@
 /*
  * `idp check scim`: whether an app does what it answers to a provisioning client. It shares flags, session, processes, results and reports with
- * `idp check client` (see ../check-client.ts). place.ts has the app and its token; src/client/scim-check has the cases.
+ * `idp check client` (see ../check.ts). place.ts has the app and its token; src/client/scim-check has the cases.
  */
 import { control } from "../../../../client/scim-check/cases/control.ts";
 import { allCases, page, plainName, usualProfiles } from "../../../../client/scim-check/cases/list.ts";
 import { otherTenant } from "../../../../client/scim-check/cases/protocol.ts";
 import { scimCheck, type ScimCase } from "../../../../client/scim-check/run.ts";
 import { OperationError } from "../../../../core/errors.ts";
+import { profileNames } from "../../../../scim/profiles.ts";
 import type { TypedCommand } from "../../../input/foreign-command.ts";
 import type { Invocation } from "../../../invocation.ts";
 import type { Outcome } from "../../../output/print.ts";
 import { isWebUrl, notListed } from "../../../flags/flag-values.ts";
-import { casesOf, checkAddresses } from "../flags.ts";
-import { commandOf, runCheck } from "../session.ts";
-import { theScimApp } from "../subject.ts";
-import { scimPlace, tokenIn, type ScimFlags } from "./place.ts";
-import { profileNames } from "../../../../scim/profiles.ts";
 import { type Declare, examples } from "../../../act.ts";
 import { Option } from "../../../commander.ts";
 import { fixturesOption } from "../../../flags/settings.ts";
+import { casesOf, checkAddresses } from "../flags.ts";
+import { commandOf, runCheck } from "../session.ts";
+import { theScimApp } from "../subject.ts";
 import { handUrl, withRun } from "../common.ts";
+import { scimPlace, tokenIn, type ScimFlags } from "./place.ts";
 
 async function checkScim(cli: Invocation, typed: TypedCommand, flags: ScimFlags): Promise<Outcome | number> {
   const command = commandOf(typed, theScimApp);
@@ -102,7 +102,7 @@ of the running server or, with -- CMD, of a server in memory, and the app is
 started with the environment of idp exec.
 `;
 
-function profile(value: string, before: readonly string[] = []): readonly string[] {
+function addProfile(value: string, before: readonly string[] = []): readonly string[] {
   const known: readonly string[] = profileNames;
   if (!known.includes(value)) throw notListed(value, known, `It must be ${known.join(", ")}.`);
   return [...before, value];
@@ -124,7 +124,7 @@ export const declareCheckScim: Declare = (check, { act, program, words, env }) =
     .addOption(
       new Option("--profile <profile>", "whose requests are sent; repeatable (default: all but entra-compliant)")
         .choices(profileNames)
-        .argParser(profile),
+        .argParser(addProfile),
     )
     .option("--pages", "also list 201 users page by page")
     .option("--other-token-env <name>", "the variable that holds the token of another tenant, who must see nothing")

@@ -1,6 +1,6 @@
 /*
  * cli/commands/check/sp: `idp check sp`, whether a service provider refuses. It shares flags, places, session, processes, results and reports with
- * `idp check client` (see check-client.ts). sp-people.ts has the user and the attacker, sp-control.ts connects the cases of src/client/sp-check to the
+ * `idp check client` (see ../check.ts). sp-people.ts has the user and the attacker, sp-control.ts connects the cases of src/client/sp-check to the
  * issuer, logout-request.ts makes LogoutRequests.
  */
 import type { Places } from "../../../../client/app-check/browser.ts";
@@ -15,7 +15,7 @@ import { OperationError } from "../../../../core/errors.ts";
 import type { TypedCommand } from "../../../input/foreign-command.ts";
 import { projectOf } from "../../init/project.ts";
 import type { Invocation } from "../../../invocation.ts";
-import { type Outcome } from "../../../output/print.ts";
+import type { Outcome } from "../../../output/print.ts";
 import { browserOf, closeLimit } from "../browsers.ts";
 import { casesOf, type SpFlags } from "../flags.ts";
 import { appPlace, requireIssuer, type CheckPlace } from "../place.ts";
