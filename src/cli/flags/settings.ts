@@ -1,6 +1,6 @@
 import { InvalidArgumentError, Option, type Command, type Flags } from "../commander.ts";
 import { settingRows, type Form, type Settings } from "../../core/settings/table.ts";
-import { collect, collectList, notListed, seconds } from "./flag-values.ts";
+import { collect, collectList, notListed, seconds, wholeNumber } from "./flag-values.ts";
 
 /** Flags of the commands that run a server: the fixtures, and the settings as core/settings/table.ts has them. */
 
@@ -50,8 +50,9 @@ function withForm(option: Option, form: Form): Option {
       return option.argParser(collectList);
     case "own":
       return option.argParser(wordOrJson);
-    case "switch":
     case "count":
+      return option.argParser(wholeNumber);
+    case "switch":
       return option;
   }
 }
