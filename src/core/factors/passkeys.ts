@@ -110,13 +110,13 @@ export function parseAnswer(text: string): unknown {
   }
 }
 
-/** The passkeys of a user on their own page. Who has a factor has to prove one before changing them. */
+/** The passkeys of a user on the account page. A user who has a factor must prove one before changing them. */
 
 /** What the account page shows of factors. */
 interface OwnFactors {
   readonly factors: readonly ("otp" | "passkey")[];
   readonly passkeys: readonly Pick<Passkey, "id" | "createdAt">[];
-  /** The user has to prove a factor in this session first. */
+  /** True: these can be changed only after the user proves a factor in this session. */
   readonly locked: boolean;
   /** What the browser's script asks for; null: locked, or passkeys do not work at this address. */
   readonly options: object | null;

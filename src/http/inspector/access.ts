@@ -22,8 +22,9 @@ import type { Web } from "../web.ts";
 /** Who may use the inspector: a browser that has its cookie and asks under one of our host names. */
 
 /**
- * Who opened this session, and the csrf value of its forms. Null if there is no cookie, if another process made it, or if the host name is not
- * ours. Where every host name is allowed (`*`), a foreign site may point its name at this machine.
+ * Reads the session's cookie.
+ * @returns the csrf value of the session's forms, and who opened the session; null if the cookie is missing or comes from another process, or if
+ *   the host name is not ours: where every host name is allowed (`*`), a foreign site may point its name at this machine
  */
 function sessionOf(web: Web, req: Request): { readonly csrf: string; readonly opener: Opener } | null {
   const secret = readInspectorCookie(web, req);
