@@ -19,7 +19,7 @@ const tls = (name: string): string => join(repository, "test/helpers/tls", name)
 /** The headers that the recipe sets, as nginx makes them. */
 function headersFor(host: string, address: string, sent: string | undefined): Record<string, string> {
   const values: Readonly<Record<string, string>> = {
-    $host: host.replace(/:\d+$/, ""),
+    $http_host: host,
     $proxy_add_x_forwarded_for: sent === undefined ? address : `${sent}, ${address}`,
   };
   return Object.fromEntries(
