@@ -20,13 +20,16 @@ const adviceIn = (html: string): string => /id="error-advice"[^>]*>(.*?)<\/p>/.e
 const marks = (html: string): (string | undefined)[] => [...html.matchAll(/<mark>([^<]*)</g)].map((match) => match[1]);
 
 test.each(Object.keys(errorViews))(
-  "in Turkish, %s says the gist to the developer too; the message stays as programs get it",
+  "in Turkish, %s says the gist of message and fix to the developer too; both stay as programs get them",
   (name) => {
     const view = errorViews[name as keyof typeof errorViews];
-    const gistIn = (lang: string) =>
-      /id="error-gist"[^>]*>([^<]+)</.exec(renderError(renderer, { ...view, lang }).html)?.[1];
-    expect(gistIn("tr")).toMatch(/[çğıöşü]/i);
-    expect(gistIn("en")).toBeUndefined();
+    const gistsIn = (lang: string) =>
+      Array.from(
+        renderError(renderer, { ...view, lang }).html.matchAll(/id="error-(?:fix-)?gist"[^>]*>([^<]+)</g),
+        ([, gist]) => gist,
+      );
+    expect(gistsIn("tr")).toEqual([expect.stringMatching(/[çğıöşü]/i), expect.stringMatching(/\p{L}/u)]);
+    expect(gistsIn("en")).toEqual([]);
   },
 );
 

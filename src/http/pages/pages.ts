@@ -226,8 +226,9 @@ export function renderError(renderer: Renderer, view: ErrorView): Page {
   const key = isSignOut ? "error.sign-out" : `error.${view.kind}`;
   const sentence = plain({ key: `${key}.sentence`, values: { wait: formatDuration(view.retryAfter ?? 0, lang) } });
   const comparison = view.mismatch && compare(view.mismatch, plain);
-  // The message is English, as programs get it. Developers who read another language get the gist in theirs.
-  const gist = lang === renderer.texts.fallback ? null : plain({ key: `${key}.developer`, values: {} });
+  // Message and fix are English, as programs get them. Developers who read another language get the gist of both in theirs.
+  const gistOf = (part: string): string | null =>
+    lang === renderer.texts.fallback ? null : plain({ key: `${key}.${part}`, values: {} });
   // An option is not broken at its hyphens.
   const fixWords = view.fix?.split(" ").map((text) => ({ text, isOption: text.startsWith("--") })) ?? [];
   return page(
@@ -238,7 +239,7 @@ export function renderError(renderer: Renderer, view: ErrorView): Page {
       failed: true,
       copies: view.fix !== null,
     },
-    { ...view, sentence, comparison, gist, fixWords },
+    { ...view, sentence, comparison, gist: gistOf("developer"), fixGist: gistOf("fix"), fixWords },
     plainPageHeaders,
   );
 }

@@ -23,7 +23,7 @@ const error: ErrorView = {
   formHref: null,
 };
 
-const bareError = { mismatch: null, advice: null, fix: null, rule: null };
+const bareError = { mismatch: null, advice: null, rule: null };
 
 export const errorViews = {
   "error-redirect-uri": error,
@@ -69,6 +69,7 @@ export const errorViews = {
     ...error,
     ...bareError,
     kind: "document",
+    fix: "add client_name to the document",
     code: "invalid_client",
     message:
       'the metadata document of client "https://shelf.example/client.json" is not accepted: it has no client_name',
@@ -81,11 +82,18 @@ export const errorViews = {
     message: 'client_id "shop" is not registered here (RFC 6749 2.2)',
     fix: "idp clients add shop --public --redirect-uri http://localhost:8080/callback",
   },
-  "error-request": { ...error, ...bareError, kind: "request", message: "client_id was sent twice" },
+  "error-request": {
+    ...error,
+    ...bareError,
+    kind: "request",
+    fix: "send client_id once",
+    message: "client_id was sent twice",
+  },
   "error-form": {
     ...error,
     ...bareError,
     kind: "form",
+    fix: "reload the page, and send its form again",
     message: "the form did not come from this server's own page",
     rule: "RFC 6749 10.12",
     formHref: "/account/preferences",
@@ -95,6 +103,7 @@ export const errorViews = {
     ...error,
     ...bareError,
     kind: "other-user",
+    fix: "reload the page",
     message: "bob signed in in another tab. Reload this page",
     status: 403,
     otherUser: { username: "bob" },
@@ -104,6 +113,7 @@ export const errorViews = {
     ...error,
     ...bareError,
     kind: "not-found",
+    fix: "curl http://localhost:4370/.well-known/openid-configuration",
     code: "not_found",
     message:
       "there is nothing at /acount. Did you mean /account? All endpoints are listed at /.well-known/openid-configuration",
@@ -114,6 +124,7 @@ export const errorViews = {
     ...error,
     ...bareError,
     kind: "method",
+    fix: "use GET or POST",
     code: "method_not_allowed",
     message: "/account takes GET and POST, not PUT",
     rule: "RFC 9110 15.5.6",
@@ -123,6 +134,7 @@ export const errorViews = {
     ...error,
     ...bareError,
     kind: "too-large",
+    fix: "send a shorter body",
     code: "too_large",
     message: "a body may have 102400 bytes",
     rule: "RFC 9110 15.5.14",
@@ -132,6 +144,7 @@ export const errorViews = {
     ...error,
     ...bareError,
     kind: "too-many",
+    fix: "idp users show alice",
     code: "too_many_requests",
     message: 'too many wrong passwords for "alice" from here: try again in 9 s',
     rule: "RFC 6585 4",
@@ -152,6 +165,7 @@ export const errorViews = {
     ...error,
     ...bareError,
     kind: "server",
+    fix: "look at the log of idp: it has the error",
     code: "server_error",
     message: "see the log",
     status: 500,
@@ -160,6 +174,7 @@ export const errorViews = {
     ...error,
     ...bareError,
     kind: "unavailable",
+    fix: "idp doctor",
     code: "temporarily_unavailable",
     message: "the data could not be written: the disk is full",
     status: 503,
