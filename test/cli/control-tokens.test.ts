@@ -29,6 +29,20 @@ test("a command with a control token does what its role may, and exits 6 for the
   ]);
 });
 
+test("a tester signs in and gets the settings of a client that has no secret; another one's secret is refused", async () => {
+  const cwd = newFolder();
+  writeFileSync(join(cwd, "tokens.yaml"), list);
+  const { issuer } = await startHere(["--memory", "--control-tokens", "tokens.yaml"], { cwd });
+  const qa = (words: string) =>
+    idpIn(cwd, [...words.split(" "), "--url", issuer], "", { IDP_ADMIN_TOKEN: "tester-token-of-qa-1" });
+  expect(await qa("login --user alice --approve")).toMatchObject({ code: 0 });
+  expect(await qa("env --client demo-spa")).toMatchObject({ code: 0, stdout: expect.stringContaining("demo-spa") });
+  for (const words of ["login --client demo-app --user alice --approve", "env --client demo-app"]) {
+    const { code, stderr } = await qa(words);
+    expect({ code, stderr }).toMatchObject({ code: 6, stderr: expect.stringContaining("'qa' is a tester: clients") });
+  }
+});
+
 test("who did what has the time of the operators, however they moved the clock, and a restore forgets none of it", async () => {
   const cwd = newFolder();
   await startHere(["--memory"], { cwd });

@@ -40,7 +40,7 @@ async function namedHere(cli: Invocation): Promise<(client: ClientView) => boole
 
 /** The client of the app: named, or asked for if there are several and a person can be asked. With `--for`, one that the library can use. */
 async function clientOf(cli: Invocation, target: Target, { client: named, for: library }: EnvFlags) {
-  const all = await target.call("clients.list", { secrets: true });
+  const all = await target.call("clients.list", {});
   const usable = library === undefined ? all : all.filter((await import("./libraries.ts")).canUse(library));
   const clients = usable.length > 0 ? usable : all;
   const likely = likelyClient(clients, await namedHere(cli));
@@ -52,9 +52,11 @@ async function clientOf(cli: Invocation, target: Target, { client: named, for: l
       },
     });
   }
-  if (named === undefined && (!cli.interactive || !cli.stdout.isTTY || appsAmong(clients).length === 1)) return likely;
-  const client_id = await clientOr(cli, target, named);
-  return target.call("clients.show", { client_id, secrets: true });
+  const isClear = named === undefined && (!cli.interactive || !cli.stdout.isTTY || appsAmong(clients).length === 1);
+  const client_id = isClear ? likely.client_id : await clientOr(cli, target, named);
+  const client = await target.call("clients.show", { client_id });
+  // Only an admin may read a secret.
+  return client.public ? client : target.call("clients.show", { client_id, secrets: true });
 }
 
 /** Refuses flags that contradict each other. @throws {OperationError} usage */

@@ -32,7 +32,7 @@ export async function findPlace(cli: Invocation, flags: LoginFlags): Promise<Log
   const given = { id: flags.client, secret, method: null };
   const tokenMissing = server === null && flags.issuer === undefined;
   if (server === null) return { issuer, server, tokenMissing, client: given, registered: null };
-  const view = await clientOn(server, flags.client);
+  const view = await clientOn(server, flags.client, secret === null);
   const { token_endpoint_auth_method: method, client_secret: known } = view;
   return {
     issuer,
@@ -73,9 +73,11 @@ async function runningServer(
   return { url: checkUrl({ url: cli.url, env: cli.env }), server: known ? serverOfUrl(cli, cli.url) : null };
 }
 
-async function clientOn(server: Server, client_id: string) {
+/** @param wantsSecret with its secret, if it has one: only an admin may read that */
+async function clientOn(server: Server, client_id: string, wantsSecret: boolean) {
   try {
-    return await callServer(server, "clients.show", { client_id, secrets: true });
+    const view = await callServer(server, "clients.show", { client_id });
+    return view.public || !wantsSecret ? view : await callServer(server, "clients.show", { client_id, secrets: true });
   } catch (error) {
     if (!(error instanceof RemoteError) || error.code !== "not_found" || client_id !== loginClient) throw error;
     throw new OperationError("not_found", `there is no client "${loginClient}" for idp login`, {
