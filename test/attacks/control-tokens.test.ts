@@ -304,6 +304,14 @@ describe("the inspector of a tester", async () => {
     return { browser, url, at: (path = "") => place + path };
   }
 
+  test("shows a reader no section and nothing to unfold that is empty", async () => {
+    const { browser, at } = await enter(tokenOf("eyes"));
+    expect((await browser.open(at("testing"))).body).not.toContain('data-testid="inspector-expire"');
+    for (const tab of ["clients", "users", "grants", "tokens", "testing"]) {
+      expect((await browser.open(at(tab))).body).not.toMatch(/<\/summary>\s*<\/details>/);
+    }
+  });
+
   test("is at a path of its own, does not show what the role may not do, and refuses it", async () => {
     const { browser, at } = await enter(tokenOf("qa"));
     const admins = await enter(server.adminToken);
@@ -312,6 +320,7 @@ describe("the inspector of a tester", async () => {
     expect(testing.body).toContain('data-testid="inspector-add-fault"');
     expect(testing.body).not.toContain('data-testid="inspector-reset"');
     expect((await browser.open(at("users"))).body).not.toContain('data-testid="add-user-new"');
+    expect((await browser.open(at("clients"))).body).not.toContain("Add a redirect URI");
     expect((await admins.browser.open(admins.at("testing"))).body).toContain('data-testid="inspector-reset"');
     const csrf = csrfOf(testing);
     const { origin } = new URL(issuer);
