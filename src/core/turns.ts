@@ -14,14 +14,11 @@ export function createTurns(): Turns {
 export interface ProvisioningTurns {
   /** @param clientId of the app */
   inTurn<T>(clientId: string, work: () => Promise<T>): Promise<T>;
-  /** Ids of users who are just leaving. `users leave` tells the apps itself, and `live` leaves them out, so that each request is reported once. */
-  readonly busyUsers: Set<string>;
 }
 
 export function createProvisioningTurns(): ProvisioningTurns {
   const turns = new Map<string, Turns>();
   return {
-    busyUsers: new Set(),
     inTurn(clientId, work) {
       const turn = turns.get(clientId) ?? createTurns();
       turns.set(clientId, turn);

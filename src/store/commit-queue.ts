@@ -110,10 +110,15 @@ export function createCommitQueue(
   function applyMissed({ records, entries, place: next }: Missed): void {
     // If this fails, memory is unusable. No journal continues from there, so all records are read again the next time.
     place = nowhere;
-    if (records !== undefined) memory.reset(records);
-    const operations = entries.flat();
-    for (const operation of operations) memory.replay(operation);
-    memory.prepare(records === undefined ? collectionsIn(operations) : new Set(allCollections))();
+    if (records !== undefined) {
+      memory.reset(records);
+      memory.prepare(new Set(allCollections))();
+    }
+    // One at a time: a listener may need the changes in their order.
+    for (const entry of entries) {
+      for (const operation of entry) memory.replay(operation);
+      memory.prepare(collectionsIn(entry))();
+    }
     place = next;
   }
 

@@ -91,7 +91,7 @@ export interface DeviceRequest extends OfIssuer, OfDocument {
 
 /** What a tester did to the clock and to responses, who may use the inspector, and which instance sends to SCIM servers. */
 export interface Testing {
-  readonly id: "clock" | "faults" | "inspector" | "acts" | "scim" | "ledger";
+  readonly id: "clock" | "faults" | "inspector" | "acts" | "scim" | "ledger" | `leaving ${string}`;
   /** A type of `core/clock.ts`, `core/controls/faults/faults.ts`, `core/inspector/access.ts`, `core/operators/acts.ts`, `core/scim/live.ts` or `core/ledger/shared.ts`. */
   readonly value: unknown;
 }

@@ -3,7 +3,8 @@ import { showClock } from "../clock.ts";
 import type { Context } from "../context.ts";
 import { sign, tokenTypes } from "../keys/signer.ts";
 import { reachOf, send } from "../outbound.ts";
-import { provisioned, recordOf, wantedOf } from "../scim/wanted.ts";
+import { whileLeaving } from "../scim/live.ts";
+import { isLive, provisioned, recordOf, wantedOf } from "../scim/wanted.ts";
 import { pushSingle } from "../scim/push-one.ts";
 import { tellClients } from "../sessions/backchannel.ts";
 import { endSessionsOf } from "../sessions/sessions.ts";
@@ -41,14 +42,11 @@ export interface LeaveResult {
  */
 export async function leaveUser(ctx: Context, input: { readonly username: string }): Promise<LeaveResult> {
   const { id } = await ctx.store.read((tx) => requireUser(tx, input.username));
-  ctx.provisioning.busyUsers.add(id);
-  try {
+  return whileLeaving(ctx, id, async () => {
     const { username } = await suspendUser(ctx, input);
     const user = await ctx.store.read((tx) => requireUser(tx, username));
     return { user: username, signals: [...(await endSessionsAndTell(ctx, user)), ...(await tellApps(ctx, user))] };
-  } finally {
-    ctx.provisioning.busyUsers.delete(id);
-  }
+  });
 }
 
 /** Ends the sessions of a user, and sends logout tokens to their clients. */
@@ -101,10 +99,15 @@ async function pushTo(ctx: Context, client: Client, userId: string, isKnown: boo
   });
 }
 
-/** A restored user is active again in every app that has the user, whatever `live` says. Failures are in `scim status`. */
+/**
+ * A restored user is active again in every app that has the user, whatever `live` says. Failures are in `scim status`. With a shared store, the
+ * instance that sends what is live sends this too, in its order.
+ */
 export async function restoreInApps(ctx: Context, userId: string): Promise<void> {
+  const isShared = ctx.store.catchUp !== undefined;
   const clients = await ctx.store.read((tx) => [...tx.all("clients")].filter(({ scim }) => scim !== undefined));
   for (const client of clients) {
+    if (isShared && isLive(client)) continue;
     const sent = await pushTo(ctx, client, userId, true);
     if (sent?.error != null) ctx.log(`SCIM of client "${client.client_id}": ${sent.error}`);
   }

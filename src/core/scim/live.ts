@@ -1,4 +1,4 @@
-import type { Client, ReadTx } from "../../store/store.ts";
+import { StorageError, type Client, type ReadTx } from "../../store/store.ts";
 import type { Context } from "../context.ts";
 import { activeGrant } from "../grants/grants.ts";
 import { pushSingle } from "./push-one.ts";
@@ -27,41 +27,48 @@ export interface Live {
   close(): Promise<void>;
 }
 
-/** The instances of a shared store take turns: one sends as long as it renews this. */
-const leaseMs = 30_000;
+/** Milliseconds. One instance of a shared store sends, as long as it renews its lease. */
+const leaseMs = 10_000;
+/** Milliseconds between two looks at what other instances changed. Only those that know of an app look. */
+const interval = 500;
+
+interface Lease {
+  readonly holder: string;
+  /** Milliseconds of real time. */
+  readonly until: number;
+  /** Whether the holder had sent all that stands before this in the journal. */
+  readonly isDone: boolean;
+}
+
+const leaseIn = (tx: ReadTx): Lease =>
+  (tx.get("testing", "scim")?.value ?? { holder: "", until: 0, isDone: false }) as Lease;
 
 export async function startLive(ctx: Context): Promise<Live> {
   const { store } = ctx;
-  let seen = await store.read(look);
+  const isShared = store.catchUp !== undefined;
+  let { seen, lease } = await store.read((tx) => ({ seen: look(tx), lease: leaseIn(tx) }));
   let isClosed = false;
+  /** What was not sent yet, in the order of the changes: by this instance, or by the one that sends. */
+  let left: LiveChange[] = [];
+  /** How many are on their way. */
+  let underWay = 0;
   let last: Promise<unknown> = Promise.resolve();
-  const me = ctx.random(16);
-
-  const isLeader = (): Promise<boolean> =>
-    store.catchUp === undefined
-      ? Promise.resolve(true)
-      : store.transaction((tx) => {
-          const now = ctx.clock.unmoved();
-          const { holder = me, until = 0 } = (tx.get("testing", "scim")?.value ?? {}) as Partial<Lease>;
-          if (holder !== me && until > now) return false;
-          tx.put("testing", { id: "scim", value: { holder: me, until: now + leaseMs } satisfies Lease });
-          return true;
-        });
 
   const waiting = new Map<string, number>();
   const inTurn = (clientId: string, work: () => Promise<void>): Promise<void> => {
     waiting.set(clientId, (waiting.get(clientId) ?? 0) + 1);
     return ctx.provisioning.inTurn(clientId, async () => {
       waiting.set(clientId, (waiting.get(clientId) ?? 1) - 1);
-      if (isClosed || ctx.ledger.closing.aborted || !(await isLeader())) return;
-      await work();
+      if (!isClosed && !ctx.ledger.closing.aborted) await work();
     });
   };
   /** Takes its place among the pushes at once, so that nothing later overtakes it. */
   const sendAll = (changes: readonly LiveChange[]): Promise<unknown> => {
     const clientIds = new Set(changes.map(({ clientId }) => clientId));
     return Promise.all([
-      ...changes.map(({ clientId, wanted }) => inTurn(clientId, () => sendTo(ctx, clientId, [wanted]))),
+      ...changes.map(({ clientId, wanted }) =>
+        inTurn(clientId, () => sendTo(ctx, clientId, [wanted]).finally(() => (underWay -= 1))),
+      ),
       // Only after the last change: an app that is down would be asked again for each.
       ...[...clientIds].map((clientId) =>
         inTurn(clientId, async () => {
@@ -70,35 +77,101 @@ export async function startLive(ctx: Context): Promise<Live> {
       ),
     ]);
   };
+  function flush(): void {
+    const changes = left;
+    left = [];
+    if (changes.length === 0) return;
+    underWay += changes.length;
+    const sent = sendAll(changes).catch((error: unknown) => {
+      ctx.log(`SCIM: ${error instanceof Error ? error.message : String(error)}`);
+    });
+    last = Promise.all([last, sent]);
+  }
+
+  const me = ctx.random(16);
+  /** @param ms for how long; 0: gives the lease up. @returns whether this instance is the one that sends */
+  const hold = (ms: number): Promise<boolean> =>
+    store.transaction((tx) => {
+      const now = ctx.clock.unmoved();
+      const { holder, until, isDone: wasDone } = leaseIn(tx);
+      const isMine = holder === me;
+      if (!isMine && (until > now || ms === 0)) return false;
+      const isDone = left.length === 0 && underWay === 0;
+      const isFresh = isMine && wasDone === isDone && until - now > leaseMs / 2;
+      if (!isFresh || ms === 0) {
+        tx.put("testing", { id: "scim", value: { holder: me, until: now + ms, isDone } satisfies Lease });
+      }
+      return true;
+    });
+
+  let timer: NodeJS.Timeout | undefined;
+  let looking: Promise<void> | undefined;
+  async function takeTurn(): Promise<void> {
+    timer = undefined;
+    try {
+      if (await hold(leaseMs)) flush();
+    } catch (error) {
+      // The database is away, as requests are told: what is left waits.
+      if (!(error instanceof StorageError)) ctx.log(`SCIM: ${String(error)}`);
+    }
+    looking = undefined;
+    lookIn(interval);
+  }
+  function lookIn(ms: number): void {
+    if (!isShared || isClosed || looking !== undefined || (seen.size === 0 && left.length === 0)) return;
+    if (ms === 0) clearTimeout(timer);
+    else if (timer !== undefined) return;
+    timer = setTimeout(() => {
+      looking = takeTurn();
+    }, ms).unref();
+  }
 
   store.follow((changed, read) => {
-    if (isClosed || !["users", "grants", "clients"].some((name) => changed.has(name as "users"))) return undefined;
+    const isOfUsers = ["users", "grants", "clients"].some((name) => changed.has(name as "users"));
+    if (isClosed || !(isOfUsers || (isShared && changed.has("testing")))) return undefined;
     const found = read((tx) => {
-      const now = look(tx);
-      return { now, changes: changesBetween(tx, seen, now) };
+      const now = isOfUsers ? look(tx) : seen;
+      return { now, changes: isOfUsers ? changesBetween(tx, seen, now) : [], lease: leaseIn(tx) };
     });
     return () => {
       seen = found.now;
-      if (found.changes.length === 0) return;
-      const sent = sendAll(found.changes).catch((error: unknown) => {
-        ctx.log(`SCIM: ${error instanceof Error ? error.message : String(error)}`);
-      });
-      last = Promise.all([last, sent]);
+      left.push(...found.changes);
+      const isRenewed = found.lease.until !== lease.until || found.lease.holder !== lease.holder;
+      ({ lease } = found);
+      if (!isShared) flush();
+      else if (isRenewed && lease.holder !== me && lease.isDone) left = [];
+      lookIn(found.changes.length > 0 ? 0 : interval);
     };
   });
+  lookIn(0);
   return {
     async close() {
       isClosed = true;
+      clearTimeout(timer);
+      await looking;
       await last;
+      // Another instance sends from now on, at once.
+      if (isShared && seen.size > 0) await hold(0).catch(() => undefined);
     },
   };
 }
 
-interface Lease {
-  readonly holder: string;
-  /** Milliseconds of real time. */
-  readonly until: number;
+/** Milliseconds of real time. A process that ends meanwhile holds nobody back for longer. */
+const leavesWithin = 60_000;
+
+/** `users leave` tells the apps itself: meanwhile this user is sent to none, by no instance, so that each request is reported once. */
+export async function whileLeaving<T>({ store, clock }: Context, userId: string, work: () => Promise<T>): Promise<T> {
+  const id = `leaving ${userId}` as const;
+  await store.transaction((tx) => tx.put("testing", { id, value: clock.unmoved() + leavesWithin }));
+  try {
+    return await work();
+  } finally {
+    await store.transaction((tx) => void tx.remove("testing", id));
+  }
 }
+
+const isLeaving = (tx: ReadTx, { clock }: Context, userId: string): boolean =>
+  Number(tx.get("testing", `leaving ${userId}`)?.value ?? 0) > clock.unmoved();
 
 const liveClients = (tx: ReadTx): readonly Client[] => [...tx.all("clients")].filter(isLive);
 
@@ -151,7 +224,7 @@ async function sendTo(ctx: Context, clientId: string, all: readonly Wanted[]): P
   if (client?.scim === undefined) return;
   const sender = createSender(ctx, client, client.scim);
   for (const wanted of all) {
-    if (ctx.provisioning.busyUsers.has(wanted.userId)) continue;
+    if (await ctx.store.read((tx) => isLeaving(tx, ctx, wanted.userId))) continue;
     const pushed = await pushSingle(ctx, provisioned(client), wanted, sender);
     if (pushed?.error != null) ctx.log(`SCIM of client "${clientId}", ${wanted.username}: ${pushed.error}`);
     if (sender.stopped !== null) return;
