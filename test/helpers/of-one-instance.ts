@@ -35,7 +35,7 @@ export const ofOneInstance: readonly Left[] = [
   ...["disk", "one-folder", "clock-back"].map((file) => ({
     ...{ file: `test/flow/${file}.test.ts`, why: "it is about the data folder" },
   })),
-  ...["readme", "mcp-guide", "saml-guide", "step-up-guide", "upgrade-guide"].map((name) => ({
+  ...["leaver-guide", "readme", "mcp-guide", "saml-guide", "step-up-guide", "upgrade-guide"].map((name) => ({
     ...{ file: `test/flow/${name}.test.ts`, why: byFolder },
   })),
   {
@@ -48,6 +48,10 @@ export const ofOneInstance: readonly Left[] = [
   },
   { file: "test/flow/issuers-guide.test.ts", name: "the fixture file of the guide", why: byFolder },
   { file: "test/flow/resource-server.test.ts", why: "it ends one server, and starts it again" },
+  {
+    ...{ file: "test/flow/scim-interop.test.ts", why: "it ends one server, and starts it again" },
+    name: "an idp that is killed in mid-push goes on where it was",
+  },
   {
     ...{ file: "test/flow/issuers.test.ts", why: "it is about the data folder" },
     name: "kill -9 while issuers are added: confirmed ones are there, and each of them is complete",
@@ -89,6 +93,19 @@ export const ofOneInstance: readonly Left[] = [
     ...{ file: "test/http/session.test.ts", why: "with a store, cookies are named after the port of the issuer" },
     name: "Secure for an https issuer, and below its path",
   },
+  {
+    ...{ file: "test/http/other-names.test.ts", why: "each instance says so once" },
+    name: "discovery read at a name that the issuer does not have is told once per client",
+  },
+  {
+    file: "test/http/other-names.test.ts",
+    name: "https sent to the http port is told once per sender",
+    why: connection,
+  },
+  // The balancer refuses the long request, so the table has a row less.
+  ...["authorize: too long", "the table is as it is kept"].map((name) => ({
+    ...{ file: "test/http/refusals/table.test.ts", name, why: connection },
+  })),
   { file: "test/http/every-answer.test.ts", name: "both loopback addresses answer", why: connection },
   { file: "test/http/faults.test.ts", name: "--drop-after: a part of the body", why: connection },
   { file: "test/http/host-check.test.ts", name: "HTTP/1.0 may leave Host out, HTTP/1.1 may not", why: connection },

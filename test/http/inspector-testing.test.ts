@@ -18,7 +18,11 @@ describe("clock and faults", () => {
     expect(textOf(ahead)).toContain("The clock was moved by 31 minutes.");
     expect(textOf(ahead)).toContain("idp clock advance 31m");
     const frozen = await browser.press(ahead, "freeze-clock");
-    expect(await idp.call("clock.show", {})).toMatchObject({ offset: 1860, frozen: true });
+    const stopped = await idp.call("clock.show", {});
+    expect(stopped.frozen).toBe(true);
+    // A frozen clock falls behind the real one.
+    expect(stopped.offset).toBeLessThanOrEqual(1860);
+    expect(stopped.offset).toBeGreaterThan(1860 - 60);
     await browser.press(frozen, "reset-clock-clock");
     expect(await idp.call("clock.show", {})).toMatchObject({ offset: 0, frozen: false });
     const set = await browser.press(page, "set-clock-clock", { value: "2035-01-01T00:00:00Z" });

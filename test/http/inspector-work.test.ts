@@ -140,20 +140,13 @@ describe("users", () => {
   });
 });
 
-describe("sign-ins", () => {
-  const served = serve();
-  const start = async () => {
-    const own = await served;
-    return { own, inside: await openInspector(own), app: await register(own, { client_id: "shop" }) };
-  };
-  const started = start();
-  const open = async (query: string) => {
-    const { inside } = await started;
-    return inside.browser.open(inside.at(query));
-  };
+describe("sign-ins", async () => {
+  const own = await serve();
+  const inside = await openInspector(own);
+  const app = await register(own, { client_id: "shop" });
+  const open = (query: string) => inside.browser.open(inside.at(query));
 
   test("are filtered by outcome, status, client, user and error, which may be those of any of their requests", async () => {
-    const { own, app } = await started;
     const other = await register(own, { client_id: "books" });
     await other.tokens({ user: "bob" });
     const { code } = await app.signIn();
@@ -170,7 +163,6 @@ describe("sign-ins", () => {
     // Both refused requests are found, though a later one passed.
     const list = await open("?client=shop");
     expect(textOf(list)).toContain("Refused requests: 2");
-    const { inside } = await started;
     const page = await inside.browser.open(inside.at(`sign-ins/${row}`));
     const [, refusals = ""] = /id="inspector-refusals"(.*?)<\/ul>/s.exec(page.body) ?? [];
     expect(refusals.match(/token 401/g)).toHaveLength(2);
@@ -181,16 +173,14 @@ describe("sign-ins", () => {
   });
 
   test("come in pages of a hundred, which keep the filters", async () => {
-    const { own } = await started;
     await own.call("requests.clear", {});
-    const url = (await started).app.url({ prompt: "none" });
+    const url = app.url({ prompt: "none" });
     for (let many = 0; many < 130; many += 10)
       await Promise.all(Array.from({ length: 10 }, () => fetch(url, { redirect: "manual" })));
     const first = await open("?state=refused&client=shop");
     expect(rowsOf(first)).toHaveLength(100);
     expect(textOf(first)).toContain("1 to 100 of 130");
     const href = unescapeHtml(/id="inspector-next"[^>]* href="([^"]+)"/.exec(first.body)?.[1] ?? "");
-    const { inside } = await started;
     const second = await inside.browser.open(new URL(href, first.url).href);
     expect(rowsOf(second)).toHaveLength(30);
     expect(new URL(second.url).searchParams.get("client")).toBe("shop");
@@ -198,7 +188,6 @@ describe("sign-ins", () => {
   });
 
   test("of an account page or SAML that somebody left are not finished", async () => {
-    const { own } = await started;
     await new Browser(own.issuer).open("/account");
     const newest = /<tr id="row-flow-.*?<\/tr>/s.exec((await open("")).body)?.[0] ?? "";
     expect(textOf({ body: newest })).toContain("Not finished The user did not finish the login page");
@@ -212,21 +201,19 @@ describe("sign-ins", () => {
   });
 
   test("name a client ID that nobody registered, as it was sent", async () => {
-    const { own } = await started;
-    await new Browser(own.issuer).open((await started).app.url({ client_id: "shoop" }));
+    await new Browser(own.issuer).open(app.url({ client_id: "shoop" }));
     expect(textOf(await open("?client=shoop"))).toMatch(/shoop Refused/);
     const [flow = ""] = rowsOf(await open("?client=shoop"));
     expect(textOf(await open(`sign-ins/${flow}`))).toMatch(/client_id shoop/);
     // A long one may be a secret that was sent in the wrong place.
     const secret = "s3cr3t-that-was-sent-as-client-id";
-    await new Browser(own.issuer).open((await started).app.url({ client_id: secret }));
+    await new Browser(own.issuer).open(app.url({ client_id: secret }));
     expect((await open("")).body).not.toContain(secret);
   });
 
   test("that somebody fixed say so, and their fix stands there once before", async () => {
-    const { own, inside } = await started;
     const uri = "http://localhost:3777/callback";
-    await new Browser(own.issuer).open((await started).app.url({ redirect_uri: uri }));
+    await new Browser(own.issuer).open(app.url({ redirect_uri: uri }));
     const [flow = ""] = rowsOf(await open(""));
     const page = await open(`sign-ins/${flow}`);
     expect(textOf(page).match(/How to fix it/g)).toHaveLength(1);
@@ -235,12 +222,12 @@ describe("sign-ins", () => {
     expect(textOf(fixed)).toContain("This has been fixed since. Start the sign-in again.");
     expect(textOf(fixed)).not.toContain("How to fix it");
     const visitor = new Browser(own.issuer);
-    await visitor.press(await visitor.open((await started).app.url()), "login-as-carol");
+    await visitor.press(await visitor.open(app.url()), "login-as-carol");
     const [suspended = ""] = rowsOf(await open(""));
     const barred = await open(`sign-ins/${suspended}`);
     expect(textOf(barred)).not.toContain("fixed since");
     expect(textOf(await inside.browser.press(barred, "restore-carol"))).toContain("This has been fixed since.");
-    await new Browser(own.issuer).open((await started).app.url({ client_id: "fresh" }));
+    await new Browser(own.issuer).open(app.url({ client_id: "fresh" }));
     const [unknown = ""] = rowsOf(await open("?client=fresh"));
     const made = await inside.browser.press(await open(`sign-ins/${unknown}`), "create-client-fresh");
     expect(textOf(made)).toContain("This has been fixed since.");
