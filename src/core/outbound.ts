@@ -77,7 +77,7 @@ export function addressProblem(url: string, reach: Reach): string | null {
   }
 }
 
-export interface OutboundRequest {
+interface OutboundRequest {
   /** Sent as a form by POST; absent: GET. */
   readonly form?: URLSearchParams;
   /** Sent as it is; whatever the status, the answer is read. */

@@ -12,7 +12,7 @@ import ipaddr from "ipaddr.js";
  * - `forbidden`: link-local and others where clouds give machines their credentials; multicast; reserved. Nothing is ever sent there.
  * - `special`: it leads nowhere, or to an address that it hides (documentation, benchmarks, IPv4 inside IPv6; RFC 6890).
  */
-export type AddressKind = "loopback" | "private" | "special" | "forbidden" | "public";
+type AddressKind = "loopback" | "private" | "special" | "forbidden" | "public";
 
 /** Which part of the operator's network somebody else may name: all of it, this machine, or nothing. */
 export type Reach = "local" | "loopback" | "public";

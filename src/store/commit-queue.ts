@@ -32,7 +32,7 @@ function createBatch(): Batch {
   return { operations: [], changed: new Set(), undos: [], done, settle };
 }
 
-export interface CommitQueue extends Durability {
+interface CommitQueue extends Durability {
   /** The place in the journal that memory has reached, without the changes that wait. */
   place(): JournalPlace;
   /** Applies to memory what others have written until now. */

@@ -20,7 +20,7 @@ export interface ConnectedApp {
   readonly lastUsed: string | null;
 }
 
-export interface AccountPage {
+interface AccountPage {
   readonly user: User;
   readonly csrf: string;
   /** Everything that apps may receive. */
@@ -91,7 +91,7 @@ export const removeApp = (
   });
 
 /** Which sessions of a user: this browser's, all of them, or one by its `sid`. */
-export type SessionChoice = "this" | "all" | { readonly sid: string };
+type SessionChoice = "this" | "all" | { readonly sid: string };
 
 /**
  * Ends sessions of the user who is signed in; their clients are notified.

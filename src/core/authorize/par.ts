@@ -19,7 +19,7 @@ const prefix = "urn:ietf:params:oauth:request_uri:";
 /** Seconds: the browser follows at once (RFC 9126 2.2 suggests 5 to 600). */
 const pushedRequestTtl = 60;
 
-export interface PushedAnswer {
+interface PushedAnswer {
   readonly request_uri: string;
   /** Seconds. */
   readonly expires_in: number;

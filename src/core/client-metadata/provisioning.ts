@@ -4,7 +4,6 @@ import { endpointUrl, nonEmptyText, textOf } from "../fields.ts";
 /** Where the app of a client learns about users: its SCIM server, and its endpoint of Global Token Revocation. */
 
 export const scimProfiles = ["standard", "okta", "okta-put", "entra", "entra-compliant"] as const;
-export type ScimProfile = (typeof scimProfiles)[number];
 
 /** Attributes that fixtures cannot map: idp sets them, the app decides them, or nobody sends them. */
 const ownAttributes = "userName|externalId|active|password|id|meta|schemas|groups|emails";
@@ -62,5 +61,3 @@ export const globalTokenRevocationSchema = z
     subject: z.enum(["email", "iss_sub"]).optional().describe("How the user is named; absent: email"),
   })
   .describe("The app's endpoint of Global Token Revocation (draft-parecki-oauth-global-token-revocation)");
-
-export type ScimSetting = z.output<typeof scimSchema>;

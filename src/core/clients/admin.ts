@@ -83,7 +83,7 @@ export function removeClientRecord(tx: Tx, { client_id }: Client): void {
 }
 
 /** Whether secrets are shown too; they are left out unless this is set. */
-export interface SecretsChoice {
+interface SecretsChoice {
   readonly secrets?: boolean | undefined;
 }
 

@@ -15,7 +15,7 @@ import { hashOf } from "../secrets.ts";
 
 export const assertionType = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer";
 
-export type AssertionMethod = keyof typeof assertionAlgorithms;
+type AssertionMethod = keyof typeof assertionAlgorithms;
 
 /** Seconds: an assertion is made for one request, and its `jti` has to be remembered for as long as it lives. */
 const maxLife = 3600;

@@ -26,7 +26,7 @@ import { accessToken, idToken, refreshToken, signAccessToken } from "../tokens/s
 export const tokenKinds = ["access", "id", "refresh"] as const;
 type Kind = (typeof tokenKinds)[number];
 
-export type IssueTokenInput = Readonly<Partial<Record<TokenFlaw, boolean | undefined>>> & {
+type IssueTokenInput = Readonly<Partial<Record<TokenFlaw, boolean | undefined>>> & {
   /** User name; absent: the client speaks for itself, as with `client_credentials`. */
   readonly user?: string | undefined;
   readonly client: string;

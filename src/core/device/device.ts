@@ -25,7 +25,7 @@ export const typedCode = (text: string): string =>
 type Unusable = "invalid" | "expired" | "used";
 
 /** What the page for users shows. */
-export type DevicePage =
+type DevicePage =
   | { readonly state: "enter" | Unusable; readonly csrf: string; readonly user: User }
   /** The user has to prove more first, as the device asked. */
   | { readonly state: "factor"; readonly acr: readonly string[]; readonly user: User }
@@ -103,7 +103,7 @@ function pageFor(tx: ReadTx, ctx: Context, browser: Browser, typed: string | und
 /** `factor`: the user has to prove more first. */
 type Decided = "allowed" | "denied" | "factor" | Unusable;
 
-export interface DeviceDecision {
+interface DeviceDecision {
   readonly csrf: string;
   readonly userCode: string;
   readonly decision: "allow" | "deny";

@@ -18,7 +18,7 @@ import { commandOn } from "../hint.ts";
 /** Metadata of a client, and what is shown and not set. */
 type ClientInput = FixtureClient & { readonly public?: boolean | undefined };
 /** Changes to it: null takes a field away. */
-export type ClientPatch = Readonly<Record<string, unknown>> & {
+type ClientPatch = Readonly<Record<string, unknown>> & {
   readonly client_id?: string | undefined;
   readonly public?: boolean | undefined;
 };

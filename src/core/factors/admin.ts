@@ -9,7 +9,7 @@ import { seconds } from "../../text/time.ts";
 
 /** Factors at the operator's command: the code of a user, and tokens as if a factor had been given. */
 
-export interface ShownCode {
+interface ShownCode {
   /** Null: none is left that lasts for at least 15 s. */
   readonly code: string | null;
   /** Seconds until it is no longer accepted. */

@@ -114,7 +114,7 @@ const appOf = (tx: ReadTx, { clientId: id, document }: Named): FactorPage["clien
   name: clientName(document ?? tx.get("clients", id) ?? { client_id: id }),
 });
 
-export interface FactorForm {
+interface FactorForm {
   readonly csrf: string;
   readonly otp: string | undefined;
   /** What the browser's authenticator answered, as JSON; `button`: the button that stands in for it. */
@@ -123,7 +123,7 @@ export interface FactorForm {
 }
 
 /** The next step, or the factor that was not accepted. */
-export type FactorResult =
+type FactorResult =
   | (StepResult & { readonly kind: "step"; readonly username: string | null; readonly proof: string | null })
   | { readonly kind: "refused"; readonly factor: AskedFactor; readonly username: string };
 

@@ -29,7 +29,7 @@ export interface RepeatedKey {
 }
 
 /** A position as editors show it: line and column count from 1. */
-export interface Position {
+interface Position {
   readonly line: number;
   readonly column: number;
 }

@@ -3,7 +3,7 @@ import { isIP } from "node:net";
 
 /** Writes a self-signed certificate (RFC 5280) in DER, because Node.js makes keys and no certificates. */
 
-export interface CertificateInput {
+interface CertificateInput {
   /** The private key, of RSA or P-256: the certificate is for it, and signed by it. */
   readonly key: KeyObject;
   /** The common name (CN), 1 to 64 characters. */

@@ -87,7 +87,7 @@ export async function showRequest(ledger: Ledger, id: string): Promise<RequestRe
 export const flowForm = new RegExp(`^f[a-z]{0,8}\\d{1,15}$|${idForm.source}`);
 
 /** Whether the requests of one sign-in have this id; a refused request that belongs to none has its own. */
-export const isOfFlow = (record: Pick<RequestRecord, "flow" | "id">, flow: string): boolean =>
+const isOfFlow = (record: Pick<RequestRecord, "flow" | "id">, flow: string): boolean =>
   (record.flow ?? record.id) === flow;
 
 /** In place of an id: the sign-in that was refused last. */
@@ -147,4 +147,4 @@ export const requestEndpoints = [
   "api",
 ] as const;
 
-export type RequestEndpoint = (typeof requestEndpoints)[number];
+type RequestEndpoint = (typeof requestEndpoints)[number];

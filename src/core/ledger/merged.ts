@@ -64,7 +64,7 @@ function joined(entries: readonly ReadEntry[], flows: Flows): View {
 }
 
 /** What this process has read of the log, in the order of the log's clock. All processes make the same of the same entries. */
-export interface Merged extends Pick<
+interface Merged extends Pick<
   Ledger,
   "size" | "list" | "find" | "placeOf" | "flowNamed" | "acts" | "hasDropped" | "lost"
 > {

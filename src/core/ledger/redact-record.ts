@@ -7,7 +7,7 @@ import { shownValue } from "../redaction/values.ts";
 /** Takes the secrets out of a record: what the ledger records of the values of a request, never a usable secret. */
 
 /** Replaces a value that may be a secret. */
-export interface Fingerprint {
+interface Fingerprint {
   /** Equal values have equal fingerprints. Null: nothing of it is recorded. */
   readonly fingerprint: string | null;
   /** Of a JWT, without its signature. */

@@ -114,7 +114,7 @@ function findByName(tx: ReadTx, name: string): User | undefined {
 }
 
 /** What the login form sent. */
-export interface LoginForm {
+interface LoginForm {
   readonly csrf: string;
   readonly username: string;
   readonly password: string;

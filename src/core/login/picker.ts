@@ -4,7 +4,7 @@ import type { Context } from "../context.ts";
 
 /** One page of the users to pick from. It reads the store each time, so it follows every change. */
 
-export interface UserPage {
+interface UserPage {
   readonly users: readonly User[];
   /** How many match. */
   readonly total: number;
@@ -60,7 +60,7 @@ function matching(tx: ReadTx, leading: readonly User[], matches: (user: User) =>
 export const userStatuses: readonly User["status"][] = ["active", "suspended", "banned"];
 
 /** The values that users must have; "" for any. */
-export interface UserFilter {
+interface UserFilter {
   readonly status: string;
   readonly role: string;
   readonly group: string;

@@ -182,7 +182,7 @@ async function notifyAndReturn(
   return { ...ending, kind: "signed-out", notices, ended: ended.length > 0 };
 }
 
-export interface LogoutPage {
+interface LogoutPage {
   readonly csrf: string;
   /** Who asked for it; null: unknown. */
   readonly client: { readonly id: string; readonly name: ClientName } | null;

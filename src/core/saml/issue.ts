@@ -13,7 +13,7 @@ import { respond } from "./response.ts";
 
 /** A response for a service provider without a browser, under the same rules. */
 
-export interface IssueSamlInput {
+interface IssueSamlInput {
   /** Username. */
   readonly user: string;
   /** The entityID. */

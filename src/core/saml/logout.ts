@@ -27,7 +27,7 @@ import { newId } from "./response.ts";
 /** Single logout that a service provider begins (SAML Profiles 4.4). Other service providers are not told, and the status says so. */
 
 /** What is needed to answer a LogoutRequest. */
-export interface LogoutToAnswer {
+interface LogoutToAnswer {
   readonly clientId: string;
   readonly requestId: string;
   readonly relayState: string | null;
@@ -143,7 +143,7 @@ export async function beginSamlLogout(
 }
 
 /** The answer to a LogoutRequest. */
-export interface LogoutAnswer {
+interface LogoutAnswer {
   readonly binding: Binding;
   /** The registered address; with HTTP-Redirect with the whole query. */
   readonly action: string;

@@ -69,7 +69,7 @@ export async function materialOf(ctx: Context, plan: SamlPlan): Promise<Material
 }
 
 /** The usual response, before it is signed. @throws {ClaimProblem} */
-export function draftsOf({ ctx, plan, provider, user }: Material): {
+function draftsOf({ ctx, plan, provider, user }: Material): {
   readonly response: ResponseDraft;
   readonly assertion: AssertionDraft;
   readonly remarks: readonly string[];

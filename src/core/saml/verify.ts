@@ -10,7 +10,7 @@ import { decodeSaml, type DecodedAssertion, type DecodedSaml } from "./read.ts";
 
 /** Whether a message of SAML that somebody pastes is good. */
 
-export interface VerifySamlInput {
+interface VerifySamlInput {
   readonly audience?: string | undefined;
   /** Seconds. */
   readonly leeway?: number | undefined;

@@ -22,7 +22,7 @@ interface LiveChange {
 /** What each app last saw of each user, by client_id and then by the id of the user: the version of the record, and whether the app has it. */
 type Seen = ReadonlyMap<string, ReadonlyMap<string, string>>;
 
-export interface Live {
+interface Live {
   /** Sends no more, and resolves when what is under way is done. */
   close(): Promise<void>;
 }

@@ -15,7 +15,7 @@ import { errorOf, type PushAction, type PushUser } from "./push-user.ts";
 /** Brings one group of an app to the members that it should have, by the requests of its profile. */
 
 /** The group as the app is known to have it. */
-export interface KnownGroup {
+interface KnownGroup {
   readonly remoteId: string;
   /** The ids of the members there. */
   readonly members: readonly string[];

@@ -33,7 +33,7 @@ export type PushAction =
   "created" | "matched" | "updated" | "deactivated" | "reactivated" | "removed" | "unchanged" | "failed";
 
 /** The user as the app is known to have it. */
-export interface Known {
+interface Known {
   /** Null: the app does not have it. */
   readonly remoteId: string | null;
   /** The attributes that were last sent and accepted; null: none were. */

@@ -9,7 +9,7 @@ import { everyWanted, provisioned, recordOf, recordsOf, type Provisioned } from 
 
 /** What each app has, and whether it can be reached. */
 
-export interface StatusOfOne {
+interface StatusOfOne {
   /** The id in the app; null: it has none. */
   readonly id: string | null;
   /** ISO 8601; null: never. */

@@ -98,7 +98,7 @@ export async function issuersIn(
 }
 
 /** Applies that section: the issuers that exist get their fixtures, and the others are made. */
-export async function applyIssuers(
+async function applyIssuers(
   issuers: Issuers,
   sources: readonly AnyFixtures[],
   how: Parameters<Issuers["apply"]>[2],

@@ -29,7 +29,7 @@ export interface SeedOutcome {
 }
 
 /** A counter of {@link SeedOutcome}. */
-export interface Tally {
+interface Tally {
   readonly added: string[];
   readonly changed: { readonly name: string; readonly fields: readonly string[] }[];
   same: number;

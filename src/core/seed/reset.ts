@@ -42,7 +42,7 @@ export interface ResetResult {
   readonly keysRenewed: boolean;
 }
 
-export interface ResetOptions {
+interface ResetOptions {
   /** Absent for those in use. */
   readonly sources?: readonly FixtureSource[] | undefined;
   /** Makes new signing keys, and removes the old ones. */

@@ -60,7 +60,7 @@ export interface SeedOptions {
   readonly onEnded?: (ended: EndedSessions) => unknown;
 }
 
-export type SeedContext = Pick<Context, "store" | "now" | "random" | "passwords" | "flags"> & {
+type SeedContext = Pick<Context, "store" | "now" | "random" | "passwords" | "flags"> & {
   /** The settings that count beside those of the fixtures. */
   readonly settings: CheckedWith;
 };

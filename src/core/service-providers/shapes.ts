@@ -3,7 +3,7 @@ import type { NameIdKind } from "./names.ts";
 /** Assertions in the form in which known vendors send them. */
 
 export const shapeNames = ["standard", "okta", "entra", "google", "shibboleth"] as const;
-export type ShapeName = (typeof shapeNames)[number];
+type ShapeName = (typeof shapeNames)[number];
 
 /** What a response has signed. */
 export const signChoices = ["assertion", "response", "both"] as const;
@@ -21,7 +21,7 @@ export interface AttributeRow {
   readonly source: AttributeSource;
 }
 
-export interface Shape {
+interface Shape {
   readonly sign: SignChoice;
   readonly nameid: NameIdKind;
   /** SAML Core 8.2; null: attributes do not say. */

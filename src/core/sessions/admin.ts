@@ -23,7 +23,7 @@ const viewSession = (tx: ReadTx, session: Session): SessionView => ({
   expiresAt: new Date(session.expiresAt).toISOString(),
 });
 
-export interface SessionSelection {
+interface SessionSelection {
   /** All sessions of this user. */
   readonly user?: string | undefined;
   /** The `sid` of one session. */

@@ -24,7 +24,7 @@ import {
 type Facts = Pick<Interaction, "login">;
 
 /** What is missing, in the order in which it is asked for. */
-export interface Missing {
+interface Missing {
   /** The user has to sign in. */
   readonly login: boolean;
   /** The factors of the first `acr` that the user can meet. */

@@ -25,7 +25,7 @@ const usedCodeMemory = 600_000;
 export const requestOf = (code: Code): CodeRequest => code.request as CodeRequest;
 
 /** Who gets a code, and under which grant. */
-export interface CodeOwner {
+interface CodeOwner {
   readonly client: Client;
   readonly user: User;
   readonly grant: Grant;

@@ -29,7 +29,7 @@ import { seconds } from "../../text/time.ts";
 
 /** The token endpoint (RFC 6749 3.2): who asks, by which grant type, what they get. */
 
-export interface TokenRequest extends ClientCredentials {
+interface TokenRequest extends ClientCredentials {
   readonly grant_type: string | undefined;
   /** The values of `tokenParameters` (`grant-types/list.ts`). */
   readonly values: Values;

@@ -9,7 +9,7 @@ import { TokenProblem } from "./token-problem.ts";
 
 /** UserInfo (OpenID Connect Core 5.3): what both the token's scopes and the grant's current scopes allow. */
 
-export interface UserInfoResult {
+interface UserInfoResult {
   readonly body: Record<string, unknown>;
   readonly clientId: string;
   readonly username: string;

@@ -94,11 +94,9 @@ export async function beginTryIt(
 }
 
 /** The authorization response (RFC 6749 4.1.2, RFC 9207). */
-export type TryItResponse = Readonly<
-  Record<"state" | "iss" | "code" | "error" | "error_description", string | undefined>
->;
+type TryItResponse = Readonly<Record<"state" | "iss" | "code" | "error" | "error_description", string | undefined>>;
 
-export interface TryItResult {
+interface TryItResult {
   readonly accessToken: string;
   readonly idToken: DecodedToken;
   readonly username: string | null;

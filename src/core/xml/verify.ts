@@ -39,7 +39,7 @@ export class SignatureProblem extends Error {
 }
 
 /** What a signature is checked with. */
-export interface Verifying {
+interface Verifying {
   /** PEM; none: nothing can be checked. */
   readonly certificates: readonly string[];
   readonly allowSha1: boolean;

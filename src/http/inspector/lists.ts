@@ -13,7 +13,7 @@ export const shownRows = 100;
 export const proposedValues = 1000;
 
 /** What is asked of a list. */
-export interface Asked<F extends string = string> {
+interface Asked<F extends string = string> {
   /** By their names; "" for one that is not set. */
   readonly filters: Readonly<Record<F, string>>;
   /** From 1. */

@@ -10,7 +10,7 @@ import { isBehindScenes, note, type Web } from "../web.ts";
  * Commands on pages. Their reader's shell is not known, and values may come from anybody, so a command has only words that every shell reads as
  * they are. Others are placeholders, and stand beside it.
  */
-export interface PageCommand {
+interface PageCommand {
   readonly command: string;
   /** The values of the placeholders, in words; null: it has none. */
   readonly beside: string | null;

@@ -117,7 +117,7 @@ function* serialize(checkpoint: Checkpoint): Generator<string, void> {
 /** The longest string of V8: half a gigabyte. */
 const maxBytes = constants.MAX_STRING_LENGTH;
 
-export interface DataFile extends Adapter<Checkpoint> {
+interface DataFile extends Adapter<Checkpoint> {
   /** Bytes of the file as it was last read or written. */
   size(): number;
 }

@@ -98,7 +98,7 @@ export interface Position {
   readonly offset: number;
 }
 
-export interface JournalFile extends Journal {
+interface JournalFile extends Journal {
   /** Where the next line begins. */
   position(): Position;
   generation(): string;

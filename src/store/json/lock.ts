@@ -34,7 +34,7 @@ export interface Lock extends ProcessIdentity {
   readonly caFile?: string | undefined;
 }
 
-export interface HeldLock {
+interface HeldLock {
   /** Adds the server's address and admin token to the lock file. */
   readonly update: (server: Pick<Lock, "caFile"> & { readonly url: string; readonly adminToken: string }) => void;
   readonly release: () => void;

@@ -34,7 +34,7 @@ import type { JournalEntry, JournalPlace } from "../journal.ts";
 import { foldedLines, loadCheckpoint, replayLines } from "./load.ts";
 import { DataFileError, StorageError, type Store, type StoreClock } from "../store.ts";
 
-export interface JsonStoreOptions extends StoreClock {
+interface JsonStoreOptions extends StoreClock {
   /** The folder; made if there is none. */
   readonly dir: string;
   /** Whether this process still holds the lock. */

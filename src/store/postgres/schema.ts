@@ -129,7 +129,7 @@ export async function compareClocks(
 
 /** Looks at a database without its records, and changes nothing: for `idp status` and `idp doctor`. */
 
-export interface Inspection {
+interface Inspection {
   /** Of PostgreSQL. */
   readonly version: string;
   /** Of the tables; null: there are none. */

@@ -12,7 +12,7 @@ import type { FaultRequest } from "./faults.ts";
 /** Finds the client and user of an unchecked request without side effects, so that faults can be chosen by them. */
 
 /** What was sent, as the http layer read it. */
-export interface SentRequest {
+interface SentRequest {
   readonly endpoint: FaultEndpoint;
   readonly method: string;
   /** Of the query and the body. */

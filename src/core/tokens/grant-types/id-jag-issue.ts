@@ -23,7 +23,7 @@ export const idJagType = "urn:ietf:params:oauth:token-type:id-jag";
 const idTokenType = "urn:ietf:params:oauth:token-type:id_token";
 const refreshTokenType = "urn:ietf:params:oauth:token-type:refresh_token";
 
-export interface IdJagExchange {
+interface IdJagExchange {
   readonly subject_token: string | undefined;
   readonly subject_token_type: string | undefined;
   readonly actor_token: string | undefined;

@@ -118,7 +118,7 @@ const errorCode = (error: string | null): string | null => /^[\w.-]+(?=:|$)/.exe
 export const signInFilters = ["q", "state", "status", "client", "user", "error"] as const;
 
 /** What a sign-in must have; "" for anything. */
-export type SignInFilter = Readonly<Record<(typeof signInFilters)[number], string>>;
+type SignInFilter = Readonly<Record<(typeof signInFilters)[number], string>>;
 
 /** @param status `400`, or `4xx` */
 const hasStatus = (status: string, record: RequestRecord): boolean =>
