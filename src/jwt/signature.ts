@@ -1,5 +1,5 @@
 import { createPublicKey, createSecretKey, type KeyObject } from "node:crypto";
-import { compactVerify } from "jose";
+import { compactVerify, errors } from "jose";
 import { isObject } from "../text/json.ts";
 import { bytesOf, criticalProblem, shown, type Check } from "./checks.ts";
 
@@ -43,8 +43,9 @@ export async function checkSignature(token: string, header: Jwk, keys: Keys): Pr
   if (bytesOf(token.split(".")[2] ?? "") === null) return no("it is not canonical base64url (RFC 4648 3.5)");
   if (keys.kind === "secret") {
     if (!/^HS(256|384|512)$/.test(alg)) return no(`signed with ${alg}; a secret verifies HS256, HS384 and HS512 only`);
-    const fits = await holds(token, createSecretKey(Buffer.from(keys.secret, "utf8")), alg);
-    return fits ? yes(`${alg}, with ${keys.from}`) : no(`${alg}: not signed with ${keys.from}`);
+    const { secret, from } = keys;
+    const fits = await isSigned(token, () => createSecretKey(Buffer.from(secret, "utf8")), alg);
+    return fits === true ? yes(`${alg}, with ${from}`) : no(`${alg}: not signed with ${from}`);
   }
   if (alg.startsWith("HS")) {
     return no(`signed with ${alg}, which needs the secret; a public key never verifies it`);
@@ -58,32 +59,26 @@ export async function checkSignature(token: string, header: Jwk, keys: Keys): Pr
     const good = [...new Set(named.flatMap(algorithmsOf))].join(", ") || "no signature";
     return no(`the token says ${alg}; ${kid === undefined ? allKeys : "the key that it names"}: usable for ${good}`);
   }
+  const unnamed = kid === undefined ? "; the token names no key" : "";
+  const unusable: string[] = [];
   for (const jwk of fitting) {
-    const key = publicKey(jwk);
-    if (key === null) return no(`the key ${shown(jwk["kid"])} of ${keys.from} cannot be read`);
-    const unnamed = kid === undefined ? "; the token names no key" : "";
-    if (await holds(token, key, alg)) return yes(`${alg}, kid ${shown(jwk["kid"])} from ${keys.from}${unnamed}`);
+    const signed = await isSigned(token, () => createPublicKey({ key: { ...jwk }, format: "jwk" }), alg);
+    if (signed === true) return yes(`${alg}, kid ${shown(jwk["kid"])} from ${keys.from}${unnamed}`);
+    const key = jwk["kid"] === undefined ? "a key" : `the key ${shown(jwk["kid"])}`;
+    if (signed !== false) unusable.push(`${key} of ${keys.from} cannot be used: ${signed.message}`);
   }
-  return no(
-    `${alg}: not signed with ${kid === undefined ? `any of ${allKeys}; it names none` : "the key that it names"}`,
-  );
+  const any = keys.jwks.length === 1 ? "" : "any of ";
+  const others = `${alg}: not signed with ${kid === undefined ? `${any}${allKeys}${unnamed}` : "the key that it names"}`;
+  return no([...(unusable.length < fitting.length ? [others] : []), ...unusable].join("; "));
 }
 
-function publicKey(jwk: Jwk): KeyObject | null {
+/** Whether the signature is this key's, by this algorithm; an error: why the key cannot be used for it. */
+async function isSigned(token: string, key: () => KeyObject, alg: string): Promise<boolean | Error> {
   try {
-    return createPublicKey({ key: { ...jwk }, format: "jwk" });
-  } catch {
-    return null;
-  }
-}
-
-/** Whether the signature is this key's, by this algorithm. */
-async function holds(token: string, key: KeyObject, alg: string): Promise<boolean> {
-  try {
-    await compactVerify(token, key, { algorithms: [alg] });
+    await compactVerify(token, key(), { algorithms: [alg] });
     return true;
-  } catch {
-    return false;
+  } catch (error) {
+    return error instanceof errors.JOSEError ? false : (error as Error);
   }
 }
 
