@@ -1,5 +1,5 @@
 import { changes, creates, edits, none, reads, removes } from "./operation.ts";
-import type { LazySchema } from "./schemas/zod.ts";
+import type { Zod } from "./schemas/zod.ts";
 
 /** Clients, and what their SCIM servers are sent. */
 
@@ -81,7 +81,6 @@ export const clientOperations = {
 
 const push = () => import("../scim/push.ts");
 const status = () => import("../scim/status.ts");
-type Zod = Parameters<LazySchema<unknown>>[0];
 
 const profile = async (zod: Zod) => zod.enum((await import("../client-metadata/provisioning.ts")).scimProfiles);
 const client = (zod: Zod) => zod.string().optional().describe("A client_id; absent: every client with scim");

@@ -1,13 +1,11 @@
 import { changes, none, nothing, reads, removes } from "./operation.ts";
-import type { LazySchema } from "./schemas/zod.ts";
+import type { Zod } from "./schemas/zod.ts";
 import { atMostOne, withRules } from "./schemas/rules.ts";
 
 /** The requests that this server received, and all others on the same store: the ledger. */
 
 const filter = () => import("../ledger/filter.ts");
 const request = async () => (await import("./schemas/shown.ts")).request;
-
-type Zod = Parameters<LazySchema<unknown>>[0];
 
 const notStatus = {
   error: ({ input }: { readonly input?: unknown }) =>
@@ -17,9 +15,8 @@ const notStatus = {
 /** What a request must have to match. */
 const filters = async (zod: Zod) => {
   const text = zod.string().optional();
-  const { statusForm } = await filter();
+  const { statusForm, requestEndpoints } = await filter();
   const { grantTypeText } = await import("../controls/faults/schema.ts");
-  const { requestEndpoints } = await import("../ledger/filter.ts");
   const { requestOrTime } = await import("./schemas/times.ts");
   return {
     endpoint: zod.enum(requestEndpoints).optional(),
@@ -87,11 +84,11 @@ export const requestOperations = {
       summary: "Say whether an app asked what it is expected to, and show the nearest misses",
       note: "Without times, at_least and never it means at least once.",
       input: async (zod) => {
-        const { expectEndpoints } = await import("../ledger/filter.ts");
-        const { recordedName: keptName } = await import("../ledger/redact-record.ts");
+        const { expectEndpoints } = await filter();
+        const { recordedName } = await import("../ledger/redact-record.ts");
         const { wait } = await import("./schemas/times.ts");
         const { whole } = await import("./schemas/given.ts");
-        const name = zod.string().regex(keptName, { error: "is never kept, so no request can be found by it" });
+        const name = zod.string().regex(recordedName, { error: "is never kept, so no request can be found by it" });
         return withRules(
           zod.strictObject({
             ...(await filters(zod)),

@@ -1,18 +1,16 @@
 import { changes, creates, edits, none, reads, removes } from "./operation.ts";
-import type { LazySchema } from "./schemas/zod.ts";
+import type { Zod } from "./schemas/zod.ts";
 
 /** Users, and their status. */
 
 const users = () => import("../users/users.ts");
 const factors = () => import("../factors/admin.ts");
 const leave = () => import("../edit/leave.ts");
-const status = () => import("../edit/users.ts");
 const usersEdit = () => import("../edit/users.ts");
 const given = () => import("./schemas/given.ts");
 const shown = () => import("./schemas/shown.ts");
 
 const one = (zod: Zod) => zod.strictObject({ username: zod.string() });
-type Zod = Parameters<LazySchema<unknown>>[0];
 
 export const userOperations = {
   "users.list": reads("/users", {
@@ -93,7 +91,7 @@ export const userOperations = {
     input: one,
     answer: async () => (await shown()).statusChange,
     refuses: [404, 409],
-    run: async (ctx, input) => (await status()).suspendUser(ctx, input),
+    run: async (ctx, input) => (await usersEdit()).suspendUser(ctx, input),
   }),
   "users.ban": changes("/users/:username/ban", {
     role: "tester",
@@ -101,7 +99,7 @@ export const userOperations = {
     input: one,
     answer: async () => (await shown()).statusChange,
     refuses: [404],
-    run: async (ctx, input) => (await status()).banUser(ctx, input),
+    run: async (ctx, input) => (await usersEdit()).banUser(ctx, input),
   }),
   "users.restore": changes("/users/:username/restore", {
     role: "tester",
@@ -110,7 +108,7 @@ export const userOperations = {
     answer: async () => (await shown()).statusChange,
     refuses: [404],
     run: async (ctx, input) => {
-      const restored = await (await status()).restoreUser(ctx, input);
+      const restored = await (await usersEdit()).restoreUser(ctx, input);
       await (await leave()).restoreInApps(ctx, restored.id);
       return restored;
     },

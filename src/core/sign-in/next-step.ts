@@ -117,10 +117,10 @@ export function nextStep(tx: ReadTx, ctx: Context, interaction: Interaction, ses
 
 /** Consent is not asked for by policy (`skip_consent` of the client, `consent: skip`), or if all the scopes are granted. */
 function mustAsk(tx: ReadTx, ctx: Context, question: Question, user: User): boolean {
-  const { scopes, isForced: again } = question;
+  const { scopes, isForced } = question;
   const client = clientOf(tx, question);
   if (client.skip_consent === true || ctx.settings.consent === "skip") return false;
-  return again || grantFor(tx, ctx, client, user.id, scopes) === undefined;
+  return isForced || grantFor(tx, ctx, client, user.id, scopes) === undefined;
 }
 
 /** Takes the next step. The step that leaves the pages ends the interaction: of several tabs, one wins. */

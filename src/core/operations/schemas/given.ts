@@ -70,10 +70,10 @@ export const clientInput = z
   .looseObject(inputFields)
   .superRefine(withTranslations(false))
   .superRefine((client, issues) => {
-    const whole = wantsSecret(client) ? { ...client, client_secret: "generated" } : client;
-    for (const { field, below = [], message, conflictsWith: unfit } of clientProblems(whole, anySettings)) {
+    const withSecret = wantsSecret(client) ? { ...client, client_secret: "generated" } : client;
+    for (const { field, below = [], message, conflictsWith } of clientProblems(withSecret, anySettings)) {
       // The settings in force are known only where the client is added.
-      if (unfit === "settings") continue;
+      if (conflictsWith === "settings") continue;
       issues.addIssue({ code: "custom", path: [field, ...below], message });
     }
   });

@@ -20,8 +20,10 @@ export const z = {
   unknown: zod.unknown,
 };
 
+export type Zod = typeof z;
+
 /** A schema that is made when it is first needed, because a short command runs as long as zod takes to load. */
-export type LazySchema<S> = (zod: typeof z) => S | Promise<S>;
+export type LazySchema<S> = (zod: Zod) => S | Promise<S>;
 
 /** What an operation with this schema takes. */
 export type Input<S extends ZodType> = DeepReadonly<output<S>>;
