@@ -51,11 +51,11 @@ function needsOf(request: AuthorizationRequest, hintedUserId: string | null): Ne
 function finish(tx: Tx, ctx: Context, request: AuthorizationRequest, outcome: SignInOutcome): Ending {
   if (outcome === "canceled") return refused(request, "The user canceled the sign-in");
   if (outcome === "denied") return refused(request, "The user denied the request");
-  const { standing } = outcome;
+  const { authentication } = outcome;
   const { user, session } = outcome.session;
   const client = clientOf(tx, request);
   const grant = settleGrant(tx, ctx, request, { user, client, allowed: outcome.allowed });
-  const code = drawCode(tx, ctx, { client, user, grant, session, standing }, request);
+  const code = drawCode(tx, ctx, { client, user, grant, session, authentication }, request);
   const answer = answerClient(request, { code });
   return { kind: "return", answer, clientId: client.client_id, username: user.username };
 }

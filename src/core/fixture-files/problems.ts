@@ -25,11 +25,11 @@ export interface ProblemSource {
   locate(): Located | undefined;
 }
 
-function placed(found: readonly FoundProblem[], places: ProblemSource): Problem[] {
-  const { name, text } = places;
+function placed(found: readonly FoundProblem[], source: ProblemSource): Problem[] {
+  const { name, text } = source;
   const file = name === null ? {} : { file: name };
   if (text === null) return found.map(({ path, message }) => ({ ...file, path: pathText(path), message }));
-  const root = found.some(({ at }) => typeof at !== "number") ? places.locate() : undefined;
+  const root = found.some(({ at }) => typeof at !== "number") ? source.locate() : undefined;
   const position = lineCounter(text);
   return found
     .map((one) => {
@@ -43,9 +43,9 @@ function placed(found: readonly FoundProblem[], places: ProblemSource): Problem[
 
 /** The problems with their positions, in the order of the documents and of their lines. */
 export const problemsIn = (documents: readonly ProblemSource[], all: readonly FoundInDocument[]): readonly Problem[] =>
-  documents.flatMap((places, number) => {
+  documents.flatMap((source, number) => {
     const found = all.filter(({ document }) => document === number);
-    return found.length === 0 ? [] : placed(found, places);
+    return found.length === 0 ? [] : placed(found, source);
   });
 
 /** The refusal that lists every problem of every document. */

@@ -74,11 +74,11 @@ export async function readSource(source: AnyFixtures): Promise<FixtureDocument> 
     return { name: source.name, text: null, locate: () => undefined, value: source.value, found: [], kept: source };
   }
   if ("value" in source) {
-    const places = { name: null, text: null, locate: () => undefined };
-    if (source.builtIn === true) return { ...places, value: source.value, found: [] };
+    const origin = { name: null, text: null, locate: () => undefined };
+    if (source.builtIn === true) return { ...origin, value: source.value, found: [] };
     const vetted = vet(source.value, Infinity);
     // A copy, because records are frozen, and the value belongs to the caller.
-    return { ...places, ...vetted, value: vetted.found.length === 0 ? structuredClone(vetted.value) : vetted.value };
+    return { ...origin, ...vetted, value: vetted.found.length === 0 ? structuredClone(vetted.value) : vetted.value };
   }
   const text = source.text.startsWith("\ufeff") ? source.text.slice(1) : source.text;
   const { name } = source;
@@ -110,13 +110,13 @@ function isYaml(name: string, text: string): boolean {
 export async function readYamlSource(name: string, text: string): Promise<FixtureDocument> {
   const { readYaml, locateYaml, lostZeros, roundedNames } = await import("./yaml.ts");
   const read = readYaml(text);
-  const places = { name, text, locate: () => locateYaml(text).root };
-  if ("syntax" in read) return { ...places, value: undefined, found: [syntaxFound(read.syntax)] };
+  const origin = { name, text, locate: () => locateYaml(text).root };
+  if ("syntax" in read) return { ...origin, value: undefined, found: [syntaxFound(read.syntax)] };
   const vetted = vet(read.value, text.length);
   const names = roundedNames(text).map((path) => ({ path, message: rounded, at: "key" as const }));
   const zeros = vetted.value === undefined ? [] : lostZeros(text, read.value).map((path) => ({ path, message: lost }));
   const repeated = read.repeats ? twice(text, locateYaml(text).repeated) : [];
-  return { ...places, ...vetted, found: [...vetted.found, ...names, ...zeros, ...repeated] };
+  return { ...origin, ...vetted, found: [...vetted.found, ...names, ...zeros, ...repeated] };
 }
 
 /** The fields that occur twice in one object, each with both lines. */
@@ -133,15 +133,15 @@ const lost = "is a number that would lose a zero: put it in quotes";
 
 async function readJsonSource(name: string, text: string): Promise<FixtureDocument> {
   const { readJson, locateJson } = await import("./json.ts");
-  const places = { name, text, locate: () => locateJson(text).root };
+  const origin = { name, text, locate: () => locateJson(text).root };
   const read = readJson(text);
   if (read === undefined) {
     const syntax = locateJson(text).syntax ?? { offset: 0, message: "this is not JSON" };
-    return { ...places, value: undefined, found: [syntaxFound(syntax)] };
+    return { ...origin, value: undefined, found: [syntaxFound(syntax)] };
   }
   const vetted = vet(read.value, Infinity);
   const repeated = vetted.value === undefined ? [] : locateJson(text).repeated;
-  return { ...places, ...vetted, found: [...vetted.found, ...twice(text, repeated)] };
+  return { ...origin, ...vetted, found: [...vetted.found, ...twice(text, repeated)] };
 }
 
 const syntaxFound = ({ offset, message }: { offset: number; message: string }): FoundProblem => ({

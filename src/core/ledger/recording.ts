@@ -121,7 +121,7 @@ export function recordOf(
   const response =
     error === null || isOurs ? answered : (copied(answered, redactorOf(exchange, isRegistered)) as typeof answered);
   const granted = isObject(response?.["body"]) ? response["body"]["scope"] : undefined;
-  const links = linksOf(handedOn(exchange, { sent: values, bearer, read: redactor.read, json }));
+  const links = linksOf(linkableRequest(exchange, { sent: values, bearer, read: redactor.read, json }));
   const record = {
     id,
     time,
@@ -229,7 +229,7 @@ export const flowOfRequest = (
 ): string | null =>
   flows.join(linksOf({ ...request, read, sent: valuesIn(request), bearer: null, location: null, answer: {} }), null);
 
-function handedOn(
+function linkableRequest(
   { endpoint, url, notes: { answer } }: Exchange,
   { json, ...seen }: Pick<LinkableRequest, "sent" | "bearer" | "read"> & { readonly json: JsonObject | null },
 ): LinkableRequest {

@@ -68,7 +68,7 @@ export async function issueSaml(ctx: Context, input: IssueSamlInput): Promise<Is
     );
   }
   const isUsual = input.acr !== undefined && isUsualClass(input.acr);
-  const standing =
+  const authentication =
     input.acr === undefined || isUsual ? pickedAuthenticationInfo(ctx) : authenticationInfoFor(ctx, user, input.acr);
   const request: SamlRequest = {
     ...{
@@ -95,9 +95,9 @@ export async function issueSaml(ctx: Context, input: IssueSamlInput): Promise<Is
       userId: user.id,
       nameId,
       sessionIndex: `s_${ctx.random(16)}`,
-      authTime: standing.authTime,
-      sessionEnds: standing.authTime + ctx.settings.session_ttl,
-      contextClass: isUsual ? (input.acr ?? "") : standing.acr,
+      authTime: authentication.authTime,
+      sessionEnds: authentication.authTime + ctx.settings.session_ttl,
+      contextClass: isUsual ? (input.acr ?? "") : authentication.acr,
       byPicker: false,
     });
     const [[, SAMLResponse] = ["", ""]] = post.parameters;

@@ -167,17 +167,17 @@ function finish(tx: Tx, ctx: Context, request: SamlRequest, outcome: SignInOutco
       clientId: request.clientId,
       username: user.username,
     };
-  const contextClass = reportedClass(request.context ?? [], outcome.standing.acr);
+  const contextClass = reportedClass(request.context ?? [], outcome.authentication.acr);
   rememberProvider(tx, session, { clientId: request.clientId, nameId: nameId.value, format: nameId.format });
   const plan: SamlPlan = {
     request,
     userId: user.id,
     nameId,
     sessionIndex: session.sid,
-    authTime: outcome.standing.authTime,
+    authTime: outcome.authentication.authTime,
     sessionEnds: session.authTime + ctx.settings.session_ttl,
     contextClass,
-    byPicker: isUsualClass(contextClass) && !outcome.standing.amr.includes("pwd"),
+    byPicker: isUsualClass(contextClass) && !outcome.authentication.amr.includes("pwd"),
   };
   return { kind: "saml", plan, clientId: request.clientId, username: user.username };
 }

@@ -96,13 +96,13 @@ export function nextStep(tx: ReadTx, ctx: Context, interaction: Interaction, ses
       },
     );
   }
-  const standing = currentAuthenticationInfo(ctx, needs, interaction, session);
+  const authentication = currentAuthenticationInfo(ctx, needs, interaction, session);
   // A decision counts for the session in which it was made.
   const decision = consent?.sessionId === session.session.id ? consent : null;
   if (decision !== null) {
     return {
       kind: "return",
-      outcome: decision.allowed === null ? "denied" : { session, standing, allowed: decision.allowed },
+      outcome: decision.allowed === null ? "denied" : { session, authentication, allowed: decision.allowed },
     };
   }
   if (needs.consent !== null && mustAsk(tx, ctx, needs.consent, session.user)) {
@@ -112,7 +112,7 @@ export function nextStep(tx: ReadTx, ctx: Context, interaction: Interaction, ses
       fix: allowBeforehand(session.user, needs.consent),
     });
   }
-  return { kind: "return", outcome: { session, standing, allowed: null } };
+  return { kind: "return", outcome: { session, authentication, allowed: null } };
 }
 
 /** Consent is not asked for by policy (`skip_consent` of the client, `consent: skip`), or if all the scopes are granted. */

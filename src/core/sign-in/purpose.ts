@@ -81,7 +81,7 @@ export type SignInOutcome =
   | "denied"
   | {
       readonly session: LiveSession;
-      readonly standing: AuthenticationInfo;
+      readonly authentication: AuthenticationInfo;
       /** The scopes that the user allowed; null: nobody had to ask. */
       readonly allowed: readonly string[] | null;
     };

@@ -32,7 +32,7 @@ interface CodeOwner {
   /** Null: the code was made without a browser. */
   readonly session: Session | null;
   /** How the user signed in. */
-  readonly standing: AuthenticationInfo;
+  readonly authentication: AuthenticationInfo;
 }
 
 /** Draws a code for what the grant allows of the request. */
@@ -57,7 +57,7 @@ export function drawCode(tx: Tx, ctx: Context, to: CodeOwner, request: CodeReque
       dpopJkt: request.dpopJkt,
     } satisfies CodeRequest,
     family: `f_${ctx.random(12)}`,
-    ...to.standing,
+    ...to.authentication,
     sid: to.session?.sid ?? null,
     usableUntil,
     usedAt: null,

@@ -83,6 +83,12 @@ export const pickedAuthenticationInfo = (ctx: Context): AuthenticationInfo => ({
   amr: ["user"],
 });
 
+/** The same, with the factors that an `acr` needs: the named one, else one that the client asks for by default. @throws {OperationError} */
+const issuedAuthenticationInfo = (ctx: Context, user: User, client: Client, acr?: string): AuthenticationInfo =>
+  acr === undefined
+    ? (defaultAuthenticationInfo(ctx, user, client) ?? pickedAuthenticationInfo(ctx))
+    : authenticationInfoFor(ctx, user, acr);
+
 export interface IssueCodeInput extends IssueInput {
   /** Absent: the client's first registered one. */
   readonly redirect_uri?: string | undefined;
@@ -124,11 +130,8 @@ export function issueCode(ctx: Context, input: IssueCodeInput): Promise<IssuedCo
       resources: [],
       dpopJkt: null,
     };
-    const standing =
-      input.acr === undefined
-        ? (defaultAuthenticationInfo(ctx, user, client) ?? pickedAuthenticationInfo(ctx))
-        : authenticationInfoFor(ctx, user, input.acr);
-    const code = drawCode(tx, ctx, { client, user, grant, session: null, standing }, request);
+    const authentication = issuedAuthenticationInfo(ctx, user, client, input.acr);
+    const code = drawCode(tx, ctx, { client, user, grant, session: null, authentication }, request);
     const target = { issuer: ctx.issuer, redirectUri, state: input.state ?? null, mode: "query" } as const;
     return {
       code,
@@ -165,11 +168,8 @@ export async function issueTokens(
   const named = await ctx.store.read((tx) => requireClient(tx, input.client));
   const { response } = await settleTokens(ctx, named, (tx) => {
     const { user, client, grant, scopes } = approve(tx, ctx, input);
-    const signedIn =
-      input.acr === undefined
-        ? (defaultAuthenticationInfo(ctx, user, client) ?? pickedAuthenticationInfo(ctx))
-        : authenticationInfoFor(ctx, user, input.acr);
-    const approved = { user, grant, authentication: { ...signedIn, sid: null } };
+    const authentication = { ...issuedAuthenticationInfo(ctx, user, client, input.acr), sid: null };
+    const approved = { user, grant, authentication };
     const asked = { scopes, resources: [], refreshResources: [], nonce: input.nonce ?? null, jkt: null };
     return planTokens(tx, ctx, client, approved, asked);
   });

@@ -117,7 +117,7 @@ function foreignHint(value: unknown, name: string): string | Hint | null {
   return makeOne;
 }
 
-async function problemsOf(ctx: Context, places: FixtureDocument, document: JsonObject): Promise<FoundProblem[]> {
+async function problemsOf(ctx: Context, source: FixtureDocument, document: JsonObject): Promise<FoundProblem[]> {
   const { recordSchemas } = await import("./schema.ts");
   const known: readonly string[] = ["format", "schemaVersion", ...stateCollections];
   const found: FoundProblem[] = Object.keys(document)
@@ -140,18 +140,18 @@ async function problemsOf(ctx: Context, places: FixtureDocument, document: JsonO
   // References can be checked only if each record is valid.
   if (found.length > 0) return found;
   const whole = document as unknown as StateRecords;
-  return [...(await clientProblems(ctx, places, whole)), ...problemsBetween(whole)];
+  return [...(await clientProblems(ctx, source, whole)), ...problemsBetween(whole)];
 }
 
 /** Checks the metadata of clients by the rules of fixtures. */
 async function clientProblems(
   { settings: inForce }: Context,
-  places: FixtureDocument,
+  source: FixtureDocument,
   { clients, meta }: StateRecords,
 ): Promise<readonly FoundProblem[]> {
   const { checkDocuments } = await import("../fixtures/check.ts");
   const settings = meta.find(({ id }) => id === "settings")?.value;
   const value = { clients: clients.map(metadataOf), settings };
-  const [found = []] = await checkDocuments([{ ...places, found: [], value }], () => undefined, inForce);
+  const [found = []] = await checkDocuments([{ ...source, found: [], value }], () => undefined, inForce);
   return found;
 }
