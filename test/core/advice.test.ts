@@ -13,16 +13,17 @@ test.each([
     "idp clients edit demo-app --add-redirect-uri http://localhost:3001/cb",
     "in the fixtures, add http://localhost:3001/cb to redirect_uris of the client demo-app",
   ],
-  ["idp clients edit --scope=openid -- -x", "in the fixtures, set scope to openid of the client -x"],
+  ["idp clients edit --scope=openid -- -x", "in the fixtures, set scope of the client -x to openid"],
   [
     "idp clients add shop --public --redirect-uri http://localhost:3000/cb",
     "in the fixtures, add the client shop, set redirect_uris to [http://localhost:3000/cb]",
   ],
-  ["idp users edit sue --password-stdin", "in the fixtures, set a password of the user sue"],
+  ["idp users edit sue --password-stdin", "in the fixtures, set password of the user sue"],
   [
     "idp users add erin --email erin@example.test",
     "in the fixtures, add the user erin, set email to erin@example.test",
   ],
+  ["idp users edit sue --email sue@example.test", "in the fixtures, set email of the user sue to sue@example.test"],
   ["idp clients show demo-app --show-secrets", "see the client demo-app in the fixtures"],
   ["idp start --refresh-grace 10", "in the fixtures, set refresh_grace to 10 under settings"],
   ["idp start --client-metadata-documents", "in the fixtures, set client_metadata_documents to true under settings"],
@@ -35,7 +36,7 @@ test.each([
 
 test("a fix that names a command of a server: the same, without the flags that name that server", () => {
   const line = plainCommandLine(["idp", "clients", "edit", "it's", "--set", 'grant_types=["refresh_token"]']);
-  const advice = `in the fixtures, set grant_types to ["refresh_token"] of the client it's`;
+  const advice = `in the fixtures, set grant_types of the client it's to ["refresh_token"]`;
   expect(fixOfTest(line)).toBe(advice);
   expect(fixOfTest(`Do this: npx dev-${line} --url http://localhost:4370`)).toBe(`Do this: ${advice}`);
   expect(fixOfTest("send the token exactly as the token response gave it")).toMatch(/^send the token/);

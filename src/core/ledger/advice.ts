@@ -18,8 +18,8 @@ function valueOf(words: readonly string[], flag: string): string | undefined {
   return at === -1 ? undefined : word === flag ? next : word.slice(flag.length + 1);
 }
 
-/** The fields that `--set`, `--scope` and the like change, as a fixture file has them. */
-function changesIn(words: readonly string[]): readonly string[] {
+/** The fields that `--set`, `--scope` and the like change, as a fixture file has them. @param of names their record, where nothing before does */
+function changesIn(words: readonly string[], of = ""): readonly string[] {
   const [field = "", ...value] = (valueOf(words, "--set") ?? "").split("=");
   const scope = valueOf(words, "--scope");
   const uri = valueOf(words, "--add-redirect-uri");
@@ -27,13 +27,13 @@ function changesIn(words: readonly string[]): readonly string[] {
   const email = valueOf(words, "--email");
   const redirectUri = valueOf(words, "--redirect-uri");
   return [
-    ...(field === "" ? [] : [`set ${field} to ${value.join("=")}`]),
-    ...(scope === undefined ? [] : [`set scope to ${scope}`]),
-    ...(uri === undefined ? [] : [`add ${uri} to redirect_uris`]),
-    ...(redirectUri === undefined ? [] : [`set redirect_uris to [${redirectUri}]`]),
-    ...(acs === undefined ? [] : [`add ${acs} to saml.acs`]),
-    ...(email === undefined ? [] : [`set email to ${email}`]),
-    ...(words.includes("--password-stdin") ? ["set a password"] : []),
+    ...(field === "" ? [] : [`set ${field}${of} to ${value.join("=")}`]),
+    ...(scope === undefined ? [] : [`set scope${of} to ${scope}`]),
+    ...(uri === undefined ? [] : [`add ${uri} to redirect_uris${of}`]),
+    ...(redirectUri === undefined ? [] : [`set redirect_uris${of} to [${redirectUri}]`]),
+    ...(acs === undefined ? [] : [`add ${acs} to saml.acs${of}`]),
+    ...(email === undefined ? [] : [`set email${of} to ${email}`]),
+    ...(words.includes("--password-stdin") ? [`set password${of}`] : []),
   ];
 }
 
@@ -74,13 +74,11 @@ function adviceFor(words: readonly string[]): string | null {
     case "users add":
     case "clients edit":
     case "users edit": {
-      const changes = changesIn(words);
       if (words.includes("--saml-metadata")) return "in the fixtures, add a client with its metadata in saml";
       const record = `the ${one} ${name}`;
-      if (verb === "add") return `in the fixtures, add ${[record, ...changes].join(", ")}`;
-      return changes.length === 0
-        ? `see ${record} in the fixtures`
-        : `in the fixtures, ${changes.join(" and ")} of ${record}`;
+      if (verb === "add") return `in the fixtures, add ${[record, ...changesIn(words)].join(", ")}`;
+      const changes = changesIn(words, ` of ${record}`).join(" and ");
+      return changes === "" ? `see ${record} in the fixtures` : `in the fixtures, ${changes}`;
     }
     case "issue grant":
       return `in the fixtures, add under grants: { user: ${valueOf(words, "--user") ?? ""}, client: ${valueOf(words, "--client") ?? ""}, scope: ${valueOf(words, "--scope") ?? ""} }`;
