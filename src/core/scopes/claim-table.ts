@@ -1,5 +1,9 @@
 /** The claims of the standards and of our own tokens: who sets each, and what may set another value. Layouts of vendors add theirs in `tokens/sign.ts`. */
 
+/** The scopes that release standard claims (OpenID Connect Core 5.4). */
+const standardScopes = ["profile", "email", "phone", "address"] as const;
+type StandardScope = (typeof standardScopes)[number];
+
 interface ClaimRow {
   readonly name: string;
   /**
@@ -13,12 +17,15 @@ interface ClaimRow {
   readonly flag?: string;
   /** The issuer of a workload sets it, too, in the tokens of `idp token issue --workload`. */
   readonly inWorkloads?: true;
-  /** The scope that releases it (OpenID Connect Core 5.4). */
-  readonly scope?: string;
+  /** The scope that releases it. */
+  readonly scope?: StandardScope;
 }
 
-const rows = (setBy: ClaimRow["setBy"], names: string, scope?: string): readonly ClaimRow[] =>
-  names.split(" ").map((name) => ({ name, setBy, ...(scope !== undefined && { scope }) }));
+const rows = (
+  ...[setBy, names, scope]:
+    | [setBy: Exclude<ClaimRow["setBy"], "user">, names: string, scope?: undefined]
+    | [setBy: "user", names: string, scope: StandardScope]
+): readonly ClaimRow[] => names.split(" ").map((name) => ({ name, setBy, ...(scope !== undefined && { scope }) }));
 
 const claimTable: readonly ClaimRow[] = [
   { name: "iss", setBy: "server", flag: "wrong-issuer", inWorkloads: true },
@@ -54,9 +61,9 @@ export const reservedInTokens: ReadonlyMap<string, string | undefined> = new Map
 /** The names that the claims of a workload cannot have. */
 export const reservedInWorkloads = namesOf(({ inWorkloads = false }) => inWorkloads);
 
-/** OpenID Connect Core 5.4. */
+/** The standard claims that each of those scopes releases. */
 export const standardByScope: ReadonlyMap<string, readonly string[]> = new Map(
-  ["profile", "email", "phone", "address"].map((name) => [name, namesOf(({ scope }) => scope === name)]),
+  standardScopes.map((name) => [name, namesOf(({ scope }) => scope === name)]),
 );
 
 /** The forms of UserInfo, for a client or as the setting of all. */
