@@ -6,7 +6,7 @@ import { packageFile } from "../files/package.ts";
 import { pictureType, pictureUrl, sizeProblem } from "../core/brand/picture.ts";
 import { logosIn, metadataIn, type FileOfLogo, type FileOfMetadata } from "../core/fixture-files/named-files.ts";
 
-/** Finds and reads fixture files, and the pictures that they name. Only this file reads them from disk. */
+/** Finds and reads fixture files, and the files that they name. Only this file reads them from disk. */
 
 export interface FoundFixtures {
   readonly sources: readonly FixtureSource[];
@@ -178,7 +178,7 @@ const byPath = <T>(files: readonly string[], read: (file: string) => T): Readonl
   Object.fromEntries(files.map((file) => [file, read(file)]));
 
 /** The sources with the files that they name. Those that have them already stay as they are. */
-export const withLogosRead = <T extends AnyFixtures>(sources: readonly T[]): Promise<readonly T[]> =>
+export const withNamedFiles = <T extends AnyFixtures>(sources: readonly T[]): Promise<readonly T[]> =>
   Promise.all(
     sources.map(async (source) => {
       if (!("text" in source) || source.folder === undefined) return source;
@@ -200,5 +200,5 @@ export const withLogosRead = <T extends AnyFixtures>(sources: readonly T[]): Pro
 /** As {@link findFixtures}, with the files that they name. */
 export async function readFixtures(...where: Parameters<typeof findFixtures>): Promise<FoundFixtures> {
   const found = findFixtures(...where);
-  return { ...found, sources: await withLogosRead(found.sources) };
+  return { ...found, sources: await withNamedFiles(found.sources) };
 }

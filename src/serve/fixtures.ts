@@ -5,7 +5,7 @@ import { digestKey, digestOf } from "../core/fixture-files/digest.ts";
 import type { FixtureFile } from "../core/fixtures/schema.ts";
 import { readSource, type AnyFixtures, type FixtureDocument } from "../core/fixture-files/source.ts";
 import { isObject, sameJson } from "../text/json.ts";
-import { builtInDemo, findFixtures, withLogosRead } from "./fixture-files.ts";
+import { builtInDemo, findFixtures, withNamedFiles } from "./fixture-files.ts";
 import type { KeptFixture, ReadTx } from "../store/store.ts";
 import type { IdpOptions, OneFixture } from "./options.ts";
 
@@ -88,7 +88,7 @@ export async function fixturesInUse(
   return {
     sources: () => instead() ?? ofStart(),
     latest: async () =>
-      (latest = instead() ?? (await withLogosRead(typeof given === "function" ? sourcesOf(given) : ofStart()))),
+      (latest = instead() ?? (await withNamedFiles(typeof given === "function" ? sourcesOf(given) : ofStart()))),
     use(tx, sources, prepared, areOfStart = false) {
       if (!areOfStart && (sources !== latest || instead() !== undefined)) {
         put(tx, sources, prepared);

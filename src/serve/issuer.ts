@@ -15,7 +15,7 @@ import type { Reach } from "../net/address.ts";
 import type { ReadTx, Store } from "../store/store.ts";
 import type { IssuerStores } from "../store/issuer-stores.ts";
 import { composeContext } from "./context.ts";
-import { withLogosRead } from "./fixture-files.ts";
+import { withNamedFiles } from "./fixture-files.ts";
 import { fixturesInUse, hasFixtures, sourcesOf, type GivenFixtures } from "./fixtures.ts";
 import type { IdpOptions } from "./options.ts";
 import { startLive } from "../core/scim/live.ts";
@@ -102,7 +102,7 @@ async function openOn(store: Store, clock: Clock, options: IssuerOptions): Promi
     log(`passwords could not be written: ${String(error)}`);
   });
   if (tester !== undefined) await store.transaction((tx) => tx.put("meta", { id: "addedBy", value: tester.name }));
-  const sources = origin === "command" ? undefined : await withLogosRead(sourcesOf(options.fixtures));
+  const sources = origin === "command" ? undefined : await withNamedFiles(sourcesOf(options.fixtures));
   const plan = sources === undefined ? "leave" : await planFor(store, options, sources);
   let ended: EndedSessions = [];
   const applying = (from: readonly AnyFixtures[]): Promise<SeedResult> =>

@@ -7,7 +7,7 @@ import { isUtf8 } from "node:buffer";
 import type { KeptFixture } from "../../store/store.ts";
 import { isObject } from "../../text/json.ts";
 import { emptyFile, lineCounter, maxDepth, type RepeatedKey } from "./located.ts";
-import { withLogos, type FileOfLogo, withMetadata, type FileOfMetadata } from "./named-files.ts";
+import { withFiles, type FileOfLogo, type FileOfMetadata } from "./named-files.ts";
 import { refuseFixtures, type FoundProblem, type ProblemSource } from "./problems.ts";
 
 /** Fixtures as they are given: the text of a file, or a value from a program or a request. */
@@ -28,7 +28,7 @@ export type FixtureSource =
       readonly builtIn?: true;
     };
 
-/** The sources that are files: a command sends their text, so that problems have positions, and their logos. */
+/** The sources that are files: a command sends their text, so that problems have positions, and the files that they name. */
 export const filesIn = (sources: readonly FixtureSource[]) =>
   sources.flatMap((source) => {
     if (!("text" in source)) return [];
@@ -87,7 +87,7 @@ export async function readSource(source: AnyFixtures): Promise<FixtureDocument> 
     return { name, text, locate: () => undefined, value: undefined, found };
   }
   const document = await (isYaml(name, text) ? readYamlSource(name, text) : readJsonSource(name, text));
-  return withMetadata(withLogos(document, source.logos ?? {}), source.metadata ?? {});
+  return withFiles(document, source.logos ?? {}, source.metadata ?? {});
 }
 
 /** The names of the users whose e-mail address is null. @param sources checked ones */
