@@ -1,43 +1,33 @@
-/** The flaws of a SAML response, each with what a service provider should do about it and the paragraph that says so. */
+/** The flaws that a response can have, each with what a client should do about it and the paragraph that says so. */
 
-const refuse = "refuse the response; do not sign the user in";
+/** The response, or the part of one, that has the flaw. */
+type FlawPlace = "response" | "id-token" | "id-jag" | "token" | "userinfo" | "keys" | "discovery" | "saml";
+
+interface FlawRow {
+  readonly name: string;
+  readonly endpoint: FaultEndpoint;
+  readonly place: FlawPlace;
+  /** What is wrong with the response. */
+  readonly wrong: string;
+  /** What a client should do about it. */
+  readonly should: string;
+  readonly rule: string;
+}
+
+type Row<N extends string = string> = readonly [name: N, wrong: string, should: string, rule: string];
+
+const rows = <const N extends string>(endpoint: FaultEndpoint, place: FlawPlace, ...words: readonly Row<N>[]) =>
+  words.map(([name, wrong, should, rule]) => ({ name, endpoint, place, wrong, should, rule }));
+
+const refuseResponse = "refuse the response; do not exchange the code";
+const refuseToken = "refuse the ID token; do not sign the user in";
+/** The advice for the authorization server that gets an ID-JAG. */
+const refuseIdJag = "refuse the ID-JAG; give no token";
+const optional = "refuse the ID token where it checks this";
+const noSignIn = "refuse the response; do not sign the user in";
 /** The advice for a service provider. One that reads only the element that the signature covers signs in the user of that element. */
 const notForged = "refuse the response, or sign in the user whom the signature covers; never the other one";
 const wrapped = "SAML Core 5.4.2, SAML Profiles 4.1.4.3";
-
-type Row = readonly [name: string, wrong: string, should: string, rule: string];
-
-const samlSignedFlaws = [
-  ["audience-wrong", "the Audience is another service provider", refuse, "SAML Core 2.5.1.4"],
-  ["audience-missing", "there is no AudienceRestriction", `${refuse}; not every library can`, "SAML Profiles 4.1.4.2"],
-  ["recipient-wrong", "Recipient is another address", refuse, "SAML Profiles 4.1.4.3"],
-  ["recipient-missing", "SubjectConfirmationData has no Recipient", refuse, "SAML Profiles 4.1.4.2"],
-  [
-    "destination-wrong",
-    "Destination is another address",
-    `${refuse}; where the response is signed`,
-    "SAML Bindings 3.5.5.2",
-  ],
-  ["issuer-wrong", "the Issuer is another identity provider", refuse, "SAML Profiles 4.1.4.3"],
-  ["conditions-past", "Conditions ended an hour ago", refuse, "SAML Core 2.5.1.2"],
-  ["conditions-future", "Conditions begin in an hour", refuse, "SAML Core 2.5.1.2"],
-  ["subject-past", "the subject was confirmed until an hour ago", refuse, "SAML Profiles 4.1.4.3"],
-  ["in-response-to-wrong", "InResponseTo names another request", refuse, "SAML Profiles 4.1.4.3"],
-  ["status-failed", "the status is a failure, beside a valid assertion", refuse, "SAML Core 3.2.2.2"],
-  ["confirmation-missing", "there is no SubjectConfirmation", refuse, "SAML Profiles 4.1.4.2"],
-  ["confirmation-method-wrong", "the confirmation is not of the kind bearer", refuse, "SAML Profiles 4.1.4.3"],
-] as const satisfies readonly Row[];
-
-const samlSignatureFlaws = [
-  ["unsigned", "nothing is signed", refuse, "SAML Profiles 4.1.3.5"],
-  ["content-changed", "the NameID was changed after it was signed", refuse, "SAML Core 5.4"],
-  ["key-other", "it is signed by a key that is not published", refuse, "SAML Core 5.4"],
-  ["key-embedded", "it is signed by another key, whose certificate it brings along", refuse, "SAML Core 5.4.5"],
-  ["algorithm-hmac", "the signature is an HMAC with the published certificate as its secret", refuse, "SAML Core 5.4"],
-  ["algorithm-sha1", "it is signed with RSA-SHA1", `${refuse}; not required`, "RFC 6194 4"],
-  ["digest-comment", "the digest of a changed NameID is in a comment before the real one", refuse, "SAML Core 5.4"],
-  ["signed-info-two", "a second SignedInfo has the digest of a changed NameID", refuse, "SAML Core 5.4"],
-] as const satisfies readonly Row[];
 
 const samlForgingFlaws = [
   ["xsw-1", "the signed response is in the signature of a forged one", notForged, wrapped],
@@ -68,48 +58,6 @@ const samlForgingFlaws = [
   ],
 ] as const satisfies readonly Row[];
 
-const names = (rows: readonly Row[]): readonly string[] => rows.map(([name]) => name);
-
-/** The flaws that carry the identity of somebody else. */
-export const forgingFlaws = names(samlForgingFlaws);
-/** The flaws that put the identity of the user `forge` into the response. */
-export const flawsWithForge: readonly string[] = [
-  ...forgingFlaws,
-  "content-changed",
-  "digest-comment",
-  "signed-info-two",
-];
-/** The NameID of the user has to begin with the forged one. */
-export const prefixFlaws = forgingFlaws.filter((name) => /^(?:comment|pi)-/.test(name));
-
-/** The flaws that a response can have, each with what a client should do about it and the paragraph that says so. */
-
-/** The response, or the part of one, that has the flaw. */
-type FlawPlace = "response" | "id-token" | "id-jag" | "token" | "userinfo" | "keys" | "discovery" | "saml";
-
-interface FlawRow {
-  readonly name: string;
-  readonly endpoint: FaultEndpoint;
-  readonly place: FlawPlace;
-  /** What is wrong with the response. */
-  readonly wrong: string;
-  /** What a client should do about it. */
-  readonly should: string;
-  readonly rule: string;
-}
-
-const rows = <const N extends string>(
-  endpoint: FaultEndpoint,
-  place: FlawPlace,
-  ...words: readonly (readonly [name: N, wrong: string, should: string, rule: string])[]
-) => words.map(([name, wrong, should, rule]) => ({ name, endpoint, place, wrong, should, rule }));
-
-const refuseResponse = "refuse the response; do not exchange the code";
-const refuseToken = "refuse the ID token; do not sign the user in";
-/** The advice for the authorization server that gets an ID-JAG. */
-const refuseIdJag = "refuse the ID-JAG; give no token";
-const optional = "refuse the ID token where it checks this";
-
 export const flawList = [
   ...rows(
     "authorize",
@@ -125,12 +73,7 @@ export const flawList = [
   ...rows(
     "token",
     "id-token",
-    [
-      "id-token-missing",
-      "id_token is left out",
-      "refuse the response; do not sign the user in",
-      "OpenID Connect Core 3.1.3.3",
-    ],
+    ["id-token-missing", "id_token is left out", noSignIn, "OpenID Connect Core 3.1.3.3"],
     [
       "signature-wrong",
       "one bit of the signature is wrong",
@@ -208,12 +151,64 @@ export const flawList = [
     "refuse the document",
     "OpenID Connect Discovery 4.3, RFC 8414 3.3",
   ]),
-  ...rows("saml_sso", "saml", ...samlSignedFlaws, ...samlSignatureFlaws, ...samlForgingFlaws),
+  ...rows(
+    "saml_sso",
+    "saml",
+    ["audience-wrong", "the Audience is another service provider", noSignIn, "SAML Core 2.5.1.4"],
+    [
+      "audience-missing",
+      "there is no AudienceRestriction",
+      `${noSignIn}; not every library can`,
+      "SAML Profiles 4.1.4.2",
+    ],
+    ["recipient-wrong", "Recipient is another address", noSignIn, "SAML Profiles 4.1.4.3"],
+    ["recipient-missing", "SubjectConfirmationData has no Recipient", noSignIn, "SAML Profiles 4.1.4.2"],
+    [
+      "destination-wrong",
+      "Destination is another address",
+      `${noSignIn}; where the response is signed`,
+      "SAML Bindings 3.5.5.2",
+    ],
+    ["issuer-wrong", "the Issuer is another identity provider", noSignIn, "SAML Profiles 4.1.4.3"],
+    ["conditions-past", "Conditions ended an hour ago", noSignIn, "SAML Core 2.5.1.2"],
+    ["conditions-future", "Conditions begin in an hour", noSignIn, "SAML Core 2.5.1.2"],
+    ["subject-past", "the subject was confirmed until an hour ago", noSignIn, "SAML Profiles 4.1.4.3"],
+    ["in-response-to-wrong", "InResponseTo names another request", noSignIn, "SAML Profiles 4.1.4.3"],
+    ["status-failed", "the status is a failure, beside a valid assertion", noSignIn, "SAML Core 3.2.2.2"],
+    ["confirmation-missing", "there is no SubjectConfirmation", noSignIn, "SAML Profiles 4.1.4.2"],
+    ["confirmation-method-wrong", "the confirmation is not of the kind bearer", noSignIn, "SAML Profiles 4.1.4.3"],
+    ["unsigned", "nothing is signed", noSignIn, "SAML Profiles 4.1.3.5"],
+    ["content-changed", "the NameID was changed after it was signed", noSignIn, "SAML Core 5.4"],
+    ["key-other", "it is signed by a key that is not published", noSignIn, "SAML Core 5.4"],
+    ["key-embedded", "it is signed by another key, whose certificate it brings along", noSignIn, "SAML Core 5.4.5"],
+    [
+      "algorithm-hmac",
+      "the signature is an HMAC with the published certificate as its secret",
+      noSignIn,
+      "SAML Core 5.4",
+    ],
+    ["algorithm-sha1", "it is signed with RSA-SHA1", `${noSignIn}; not required`, "RFC 6194 4"],
+    ["digest-comment", "the digest of a changed NameID is in a comment before the real one", noSignIn, "SAML Core 5.4"],
+    ["signed-info-two", "a second SignedInfo has the digest of a changed NameID", noSignIn, "SAML Core 5.4"],
+    ...samlForgingFlaws,
+  ),
 ] as const satisfies readonly FlawRow[];
 
 export type FlawName = (typeof flawList)[number]["name"];
 
 export const flawNames: readonly FlawName[] = [...new Set(flawList.map(({ name }) => name))];
+
+/** The flaws that carry the identity of somebody else. */
+export const forgingFlaws = samlForgingFlaws.map(([name]): string => name);
+/** The flaws that put the identity of the user `forge` into the response. */
+export const flawsWithForge: readonly string[] = [
+  ...forgingFlaws,
+  "content-changed",
+  "digest-comment",
+  "signed-info-two",
+];
+/** Those for which the NameID of the user has to begin with the forged one. */
+export const prefixFlaws = forgingFlaws.filter((name) => /^(?:comment|pi)-/.test(name));
 
 /** The flaws that an endpoint can have. */
 export const flawsAt = (endpoint: string): readonly FlawName[] =>
