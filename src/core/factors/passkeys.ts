@@ -29,7 +29,7 @@ export async function requestOptions(ctx: Pick<Context, "address">, user: User, 
   return generateAuthenticationOptions({
     rpID: relyingParty(ctx.address).id,
     challenge: bytes(challenge),
-    allowCredentials: (user.passkeys ?? []).map(({ id, transports }) => ({ id, transports: known(transports) })),
+    allowCredentials: credentialsOf(user),
   });
 }
 
@@ -43,12 +43,20 @@ async function creationOptions(ctx: Pick<Context, "address">, user: User, challe
     userName: user.username,
     userDisplayName: user.displayName,
     challenge: bytes(challenge),
-    excludeCredentials: (user.passkeys ?? []).map(({ id, transports }) => ({ id, transports: known(transports) })),
+    excludeCredentials: credentialsOf(user),
   });
 }
 
 type Transports = NonNullable<RegistrationResponseJSON["response"]["transports"]>;
-const known = (transports: readonly string[]): Transports => [...transports] as Transports;
+/** The passkeys that a user has, as both options name them. */
+const credentialsOf = ({ passkeys = [] }: User) =>
+  passkeys.map(({ id, transports }) => ({ id, transports: [...transports] as Transports }));
+
+/** What an answer must be bound to: this page, this origin and this relying party (WebAuthn 7.1, 7.2). */
+function expectedOf({ address }: Pick<Context, "address">, challenge: string) {
+  const { id, origin } = relyingParty(address);
+  return { expectedChallenge: challenge, expectedOrigin: origin, expectedRPID: id, requireUserVerification: false };
+}
 
 /** A new passkey, from what the browser answered. @returns null if that is not genuine, or not for this page */
 async function readNewPasskey(
@@ -57,13 +65,9 @@ async function readNewPasskey(
   challenge: string,
 ): Promise<Passkey | null> {
   const { verifyRegistrationResponse } = await webauthn();
-  const { id, origin } = relyingParty(ctx.address);
   const verified = await verifyRegistrationResponse({
+    ...expectedOf(ctx, challenge),
     response: answer as RegistrationResponseJSON,
-    expectedChallenge: challenge,
-    expectedOrigin: origin,
-    expectedRPID: id,
-    requireUserVerification: false,
   }).catch(() => null);
   if (verified?.verified !== true) return null;
   const { credential } = verified.registrationInfo;
@@ -89,14 +93,10 @@ export async function verifyPasskey(
   const passkey = user.passkeys?.find(({ id }) => id === (Object(answer) as { readonly id?: unknown }).id);
   if (passkey === undefined) return null;
   const { verifyAuthenticationResponse } = await webauthn();
-  const { id, origin } = relyingParty(ctx.address);
   const verified = await verifyAuthenticationResponse({
+    ...expectedOf(ctx, challenge),
     response: answer as AuthenticationResponseJSON,
-    expectedChallenge: challenge,
-    expectedOrigin: origin,
-    expectedRPID: id,
     credential: { id: passkey.id, publicKey: bytes(passkey.publicKey), counter: passkey.counter },
-    requireUserVerification: false,
   }).catch(() => null);
   return verified?.verified === true ? { ...passkey, counter: verified.authenticationInfo.newCounter } : null;
 }
