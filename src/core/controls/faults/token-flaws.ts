@@ -38,7 +38,11 @@ const withOtherSlash = (issuer: unknown): string =>
   String(issuer).endsWith("/") ? String(issuer).slice(0, -1) : `${String(issuer)}/`;
 
 /** Names that never resolve (RFC 6761 6.4). */
-export const wrongNames = { issuer: "https://wrong-issuer.invalid", audience: "https://wrong-audience.invalid" };
+export const wrongNames = {
+  issuer: "https://wrong-issuer.invalid",
+  audience: "https://wrong-audience.invalid",
+  acs: "https://wrong-recipient.invalid/acs",
+};
 
 /** As the name of a flag. */
 const shown = (flaw: TokenFlaw): string => flaw.replaceAll("_", "-");

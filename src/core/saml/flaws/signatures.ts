@@ -1,3 +1,4 @@
+import { wrongNames } from "../../controls/faults/token-flaws.ts";
 import { newSamlKey, readSamlKey, type SamlKey } from "../../keys/saml-keys.ts";
 import { algorithms, signElement, Xml, type OtherSignature } from "../../xml/write.ts";
 import { assertionXml, responseXml, type AssertionDraft, type ResponseDraft } from "../draft.ts";
@@ -14,13 +15,6 @@ export interface Spoiling extends Material {
 
 /** Milliseconds: more than clocks differ, and more than verifiers tolerate. */
 const hour = 3_600_000;
-
-/** Names that never resolve (RFC 6761 6.4). */
-const wrongNames = {
-  issuer: "https://wrong-issuer.invalid",
-  audience: "https://wrong-audience.invalid",
-  acs: "https://wrong-recipient.invalid/acs",
-};
 
 type Part = (drafts: Spoiling["drafts"]) => {
   readonly response?: Partial<ResponseDraft>;
