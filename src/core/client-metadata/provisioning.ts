@@ -1,9 +1,8 @@
 import * as z from "zod";
+import { profileNames } from "../../scim/profiles.ts";
 import { endpointUrl, nonEmptyText, textOf } from "../fields.ts";
 
 /** Where the app of a client learns about users: its SCIM server, and its endpoint of Global Token Revocation. */
-
-export const scimProfiles = ["standard", "okta", "okta-put", "entra", "entra-compliant"] as const;
 
 /** Attributes that fixtures cannot map: idp sets them, the app decides them, or nobody sends them. */
 const ownAttributes = "userName|externalId|active|password|id|meta|schemas|groups|emails";
@@ -43,7 +42,7 @@ export const scimSchema = z
       )
       .optional()
       .describe("The bearer token, or { basic: user:password }; absent: none is sent"),
-    profile: z.enum(scimProfiles).optional().describe("Whose requests are sent; absent: standard"),
+    profile: z.enum(profileNames).optional().describe("Whose requests are sent; absent: standard"),
     users: z.enum(["all", "granted"]).optional().describe("granted: users with an active grant; absent: all"),
     groups: z
       .union([z.enum(["all", "none"]), z.array(nonEmptyText)], { error: "must be all, none, or a list of names" })

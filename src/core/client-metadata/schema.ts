@@ -9,7 +9,6 @@ import {
   jsonValue,
   nonEmptyText,
   scopeList,
-  secretText,
   textOf,
   uriOf,
   webUrl,
@@ -191,7 +190,7 @@ const ownMetadata = {
 export const clientSchema = z
   .strictObject({
     client_id: clientId.describe("Unique"),
-    client_secret: secretText.optional().describe("Absent, and no method that needs keys: a public client"),
+    client_secret: nonEmptyText.optional().describe("Absent, and no method that needs keys: a public client"),
     ...forPeople,
     ...oauthMetadata,
     ...openIdMetadata,

@@ -2,7 +2,7 @@
  * core/factors: the second step of a sign-in. factor.ts is the page that asks for a factor, passkeys.ts registers and verifies
  * passkeys, also on the user's own page; admin.ts is for the operator. Which factors a sign-in needs is decided in core/step-up.
  */
-import { worksAt, type Factor } from "../step-up/proofs.ts";
+import { worksAt } from "../step-up/proofs.ts";
 import type { Interaction, ReadTx, Tx, User } from "../../store/store.ts";
 import { passwordLimits } from "../attempts.ts";
 import type { RequestSummary } from "../sign-in/purpose.ts";
@@ -23,14 +23,11 @@ import {
   type StepResult,
 } from "../sign-in/next-step.ts";
 import { offersButton } from "../step-up/acr.ts";
-import { missingOf } from "../sign-in/needs.ts";
+import { missingOf, onPage, type AskedFactor } from "../sign-in/needs.ts";
 import { currentCode, takeCode, type OneTimeCode } from "../step-up/otp.ts";
 import { challengeOf, parseAnswer, requestOptions, verifyPasskey } from "./passkeys.ts";
 
 /** The page that asks for a further factor: it records that one was given, and nothing else. */
-
-/** The factors that the page can ask for. */
-type AskedFactor = Exclude<Factor, "pwd">;
 
 export interface FactorPage {
   readonly csrf: string;
@@ -58,8 +55,6 @@ interface Asked {
   readonly live: LiveSession;
   readonly factors: readonly AskedFactor[];
 }
-
-const onPage = (factor: Factor): factor is AskedFactor => factor !== "pwd";
 
 function askedIn(tx: ReadTx, ctx: Context, interaction: Interaction, browser: Browser): Asked | null {
   const live = sessionFor(tx, interaction, browser);

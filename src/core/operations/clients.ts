@@ -82,7 +82,7 @@ export const clientOperations = {
 const push = () => import("../scim/push.ts");
 const status = () => import("../scim/status.ts");
 
-const profile = async (zod: Zod) => zod.enum((await import("../client-metadata/provisioning.ts")).scimProfiles);
+const profile = async (zod: Zod) => zod.enum((await import("../../scim/profiles.ts")).profileNames);
 const client = (zod: Zod) => zod.string().optional().describe("A client_id; absent: every client with scim");
 
 /** The answer about one client, or a list of them. */

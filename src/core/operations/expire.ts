@@ -3,7 +3,7 @@ import { needsOneOf, notBeside, withRules } from "./schemas/rules.ts";
 
 /** Tokens, sessions and codes that expire before their time. */
 
-const kinds = ["access", "refresh", "sessions", "codes"] as const;
+const expiry = () => import("../controls/expire.ts");
 
 export const expireOperations = {
   expire: changes("/expire", {
@@ -25,15 +25,15 @@ export const expireOperations = {
         notBeside("all", ["user", "client"]),
       );
     },
-    answer: (zod) =>
+    answer: async (zod) =>
       zod.object({
         user: zod.string().nullable().describe("null: of all users"),
         client: zod.string().nullable().describe("null: of all clients"),
-        expired: zod.array(zod.enum(kinds)),
+        expired: zod.array(zod.enum((await expiry()).expirable)),
         sessions: zod.int().describe("How many ended"),
         codes: zod.int().describe("How many waited to be used"),
       }),
     refuses: [404],
-    run: async (ctx, input) => (await import("../controls/expire.ts")).expire(ctx, input),
+    run: async (ctx, input) => (await expiry()).expire(ctx, input),
   }),
 };

@@ -5,7 +5,7 @@ import { addServiceProvider, listClients, showClient } from "../fix-commands.ts"
 import { nearest } from "../nearest.ts";
 import { askedNameId, serviceProvider, type ServiceProvider } from "../service-providers/provider.ts";
 import { bindings, spaces } from "../service-providers/names.ts";
-import { childOf, childrenOf, textIn, type XmlElement } from "../xml/parse.ts";
+import { childOf, childrenOf, isTrue, textIn, type XmlElement } from "../xml/parse.ts";
 import { samlAddress } from "./addresses.ts";
 import { choicesOf, comparisons, type AskedContext } from "./authn-context.ts";
 import {
@@ -118,8 +118,6 @@ function acsOf(client: Client, { acs }: ServiceProvider, { attributes }: XmlElem
 
 const refuseTo = (target: SamlTarget, status: SamlStatus, message: string, guidance: Guidance): SamlStatusError =>
   new SamlStatusError(target, status, message, guidance);
-
-const isTrue = (value: string | undefined): boolean => value === "true" || value === "1";
 
 /** Everything that may be answered to the service provider. @throws {SamlStatusError} */
 function requestOf(ctx: Context, message: XmlElement, provider: ServiceProvider, target: SamlTarget): SamlRequest {

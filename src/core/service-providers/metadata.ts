@@ -1,4 +1,4 @@
-import { childOf, childrenOf, parseXml, textIn, XmlProblem, type XmlElement } from "../xml/parse.ts";
+import { childOf, childrenOf, isTrue, parseXml, textIn, XmlProblem, type XmlElement } from "../xml/parse.ts";
 import { signatureSpace } from "../xml/verify.ts";
 import { bindings, nameIdFormats, spaces, type Binding, type NameIdKind } from "./names.ts";
 
@@ -32,8 +32,6 @@ export interface ProviderMetadata {
 
 /** More than one entity in a document: nobody can tell which is meant. */
 export class SeveralEntities extends XmlProblem {}
-
-const isTrue = (value: string | undefined): boolean => value === "true" || value === "1";
 
 /** @throws {XmlProblem} with what is wrong with the document */
 export function readProviderMetadata(text: string): ProviderMetadata {

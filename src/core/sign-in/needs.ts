@@ -112,8 +112,9 @@ export function missingOf(ctx: Context, purpose: Purpose, interaction: Facts, li
 
 const signInFirst: Missing = { login: true, factors: [], instead: [] };
 
-/** The page `factor` asks for it; the login page asks for passwords. */
-const onPage = (factor: Factor): boolean => factor !== "pwd";
+/** The factors that the page `factor` asks for; the login page asks for passwords. */
+export type AskedFactor = Exclude<Factor, "pwd">;
+export const onPage = (factor: Factor): factor is AskedFactor => factor !== "pwd";
 
 const hasGiven = (given: readonly Proof[], factor: Factor): boolean =>
   onPage(factor) && (given.includes(factor) || (factor === "passkey" && given.includes("button")));

@@ -26,6 +26,9 @@ export interface XmlElement {
   readonly text: string | null;
 }
 
+/** Whether an attribute of the type xs:boolean is true (XML Schema 2 3.2.2). */
+export const isTrue = (value: string | undefined): boolean => value === "true" || value === "1";
+
 function refuse(message: string): never {
   throw new XmlProblem(message);
 }

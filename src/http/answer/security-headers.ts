@@ -60,6 +60,9 @@ export const apiHeaders: Headers = {
 /** For a JSON answer that no cache may keep: everything that carries tokens or data of a user (RFC 6749 5.1). */
 export const privateApiHeaders: Headers = { ...apiHeaders, "Cache-Control": "no-store" };
 
+/** For a JSON answer that a cache asks for each time: a new key signs at once, and who has the old set would refuse its signatures. */
+export const checkedApiHeaders: Headers = { ...apiHeaders, "Cache-Control": "no-cache" };
+
 /** For a body that somebody else chose: opened by itself it is of no origin, and runs nothing. */
 export const sandboxed: Headers = {
   "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'; sandbox",

@@ -4,17 +4,11 @@ import { metadata, usesIdJag } from "../../core/discovery.ts";
 import { supportedScopes } from "../../core/scopes/scopes.ts";
 import { cut } from "../../text/redacted.ts";
 import { sendJson } from "../answer/answer.ts";
-import { apiHeaders } from "../answer/security-headers.ts";
+import { apiHeaders, checkedApiHeaders, privateApiHeaders } from "../answer/security-headers.ts";
 import { backchannelOf } from "../input/host-check.ts";
 import { offersRegistration, type Web } from "../web.ts";
 
 const headers = { ...apiHeaders, "Cache-Control": "public, max-age=60" };
-
-/** Not cached: the response depends on the `Host` of the request. */
-const backchannelHeaders = { ...apiHeaders, "Cache-Control": "no-store" };
-
-/** Not cached: a new key signs at once (`idp keys rotate`), and a browser with the old set would refuse its signatures. */
-const jwksHeaders = { ...apiHeaders, "Cache-Control": "no-cache" };
 
 /** Both well-known documents (OpenID Connect Discovery 4, RFC 8414 3). */
 export const discovery =
@@ -29,7 +23,8 @@ export const discovery =
       backchannel,
       dynamicRegistration: offersRegistration(web),
     });
-    sendJson(res, 200, document, backchannel === null ? headers : backchannelHeaders);
+    // The document of the back channel is kept by no cache: it depends on the `Host` of the request.
+    sendJson(res, 200, document, backchannel === null ? headers : privateApiHeaders);
   };
 
 /** Clients that were remarked on, by what tells them apart: no more than these many. */
@@ -58,5 +53,5 @@ function remarkOnName({ ctx, base }: Web, { headers, protocol }: Request): void 
 export const jwks =
   ({ ctx }: Web): RequestHandler =>
   async (_req, res) => {
-    sendJson(res, 200, await ctx.keys.jwks(), jwksHeaders);
+    sendJson(res, 200, await ctx.keys.jwks(), checkedApiHeaders);
   };

@@ -2,13 +2,11 @@ import type { RequestHandler } from "express";
 import { findWorkload, workloadJwksPath, workloadMetadata, workloadJwks } from "../../core/workloads/workloads.ts";
 import { discoveryPath } from "../../core/endpoints.ts";
 import { sendJson } from "../answer/answer.ts";
-import { apiHeaders } from "../answer/security-headers.ts";
+import { checkedApiHeaders } from "../answer/security-headers.ts";
 import { notFound } from "../not-found.ts";
 import type { Web } from "../web.ts";
 
 /** What the issuer of a workload serves: its metadata and its keys. Anything else below it is 404. */
-
-const headers = { ...apiHeaders, "Cache-Control": "no-cache" };
 
 type Named = RequestHandler<{ readonly name: string }>;
 
@@ -19,7 +17,7 @@ export const workloadDiscovery =
   (req, res, next) => {
     const workload = findWorkload(web.ctx, req.params.name);
     if (workload === null) notFound(web)(req, res, next);
-    else sendJson(res, 200, workloadMetadata(workload), headers);
+    else sendJson(res, 200, workloadMetadata(workload), checkedApiHeaders);
   };
 
 export const workloadKeys =
@@ -27,5 +25,5 @@ export const workloadKeys =
   async (req, res, next) => {
     const workload = findWorkload(web.ctx, req.params.name);
     if (workload === null) notFound(web)(req, res, next);
-    else sendJson(res, 200, await workloadJwks(web.ctx, workload.name), headers);
+    else sendJson(res, 200, await workloadJwks(web.ctx, workload.name), checkedApiHeaders);
   };

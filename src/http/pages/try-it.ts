@@ -16,6 +16,7 @@ import {
   tryItPaths,
   type TryItSecrets,
 } from "../../core/try-it/try-it.ts";
+import type { RawParameters } from "../../core/authorize/parameters.ts";
 import type { DecodedToken } from "../../core/tokens/read/decode.ts";
 import { exactJson } from "../../text/json.ts";
 import { redirect } from "../answer/answer.ts";
@@ -66,11 +67,17 @@ export async function sendHome(web: Web, req: Request, res: Response): Promise<v
   sendPage(res, 200, page);
 }
 
-export const postTryIt = (web: Web) => async (req: Request, res: Response) => {
+/** The form of a page of ours. @throws {HttpError | InteractionError} if another site or another browser sent it */
+function ownForm(web: Web, req: Request): RawParameters {
   requireTryIt(web);
   requireOwnOrigin(web, req);
   const body = bodyParameters(req);
   checkTryItCsrf(readBrowser(web, req).id, single(body, "csrf") ?? "");
+  return body;
+}
+
+export const postTryIt = (web: Web) => async (req: Request, res: Response) => {
+  const body = ownForm(web, req);
   const { path, secrets } = await beginTryIt(web.ctx, single(body, "login_hint"));
   const { state, nonce, verifier } = secrets;
   setTryItCookie(web, res, `${state}.${nonce}.${verifier}`);
@@ -139,10 +146,7 @@ function sendFailed(
 }
 
 export const postTryItUserInfo = (web: Web) => async (req: Request, res: Response) => {
-  requireTryIt(web);
-  requireOwnOrigin(web, req);
-  const body = bodyParameters(req);
-  checkTryItCsrf(readBrowser(web, req).id, single(body, "csrf") ?? "");
+  const body = ownForm(web, req);
   const accessToken = single(body, "access_token") ?? "";
   const removes = single(body, "remove") !== undefined;
   if (removes) await removeTryItAccess(web.ctx, accessToken);

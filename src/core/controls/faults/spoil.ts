@@ -3,7 +3,7 @@ import type { Context } from "../../context.ts";
 import { isObject, type JsonObject } from "../../../text/json.ts";
 import { newPublicKey, publicAlgs } from "../../keys/keys.ts";
 import { readJws, signJws, type Jws } from "../../keys/jws.ts";
-import { wrongNames, distance, signFlawed } from "./token-flaws.ts";
+import { wrongNames, distance, signFlawed, unknownExtension } from "./token-flaws.ts";
 import type { FlawName, FaultEndpoint } from "./flaw-list.ts";
 import { rememberFlawed } from "../../tokens/state.ts";
 import { idTokenSigner, sign, tokenTypes, type UnsignedToken } from "../../keys/signer.ts";
@@ -38,9 +38,6 @@ type Sign = (ctx: Context, token: UnsignedToken) => Promise<string>;
 
 const withoutKid: Sign = (_ctx, { signer: { alg, privateKey }, ...token }) =>
   sign({ ...token, signer: { alg, privateKey } });
-
-/** An extension without a meaning (RFC 7515 4.1.11). */
-const unknownExtension = { crit: ["unknown-extension"], "unknown-extension": true };
 
 const withCrit: Sign = (_ctx, { typ, claims, signer: { alg, kid, privateKey } }) =>
   signJws({ alg, typ, ...(kid !== undefined && { kid }), ...unknownExtension }, claims, privateKey);

@@ -81,7 +81,7 @@ export const bendType = (typ: UnsignedToken["typ"], flaws: readonly TokenFlaw[])
 };
 
 /** A header that its reader has to know, and nobody does (RFC 7515 4.1.11). */
-const unknownExtension = { crit: ["unknown-extension"], "unknown-extension": true };
+export const unknownExtension = { crit: ["unknown-extension"], "unknown-extension": true };
 
 const encoded = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString("base64url");
 

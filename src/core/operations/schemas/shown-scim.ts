@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { scimProfiles } from "../../client-metadata/provisioning.ts";
+import { profileNames } from "../../../scim/profiles.ts";
 
 /** Schemas of what pushes to SCIM servers return. */
 
@@ -16,7 +16,7 @@ export const pushReport = z
   .object({
     client: z.string(),
     url: z.string(),
-    profile: z.enum(scimProfiles),
+    profile: z.enum(profileNames),
     users: z.array(z.object({ username: z.string(), ...pushed })),
     groups: z.array(z.object({ name: z.string(), ...pushed, members: z.int() })),
     inSync: z.boolean().describe("Whether the app has everything now"),

@@ -27,7 +27,7 @@ const maxLife = 3600;
 /** Seconds that the clock of the issuer may be ahead. */
 const clockSkew = 10;
 
-const refuse = (reason: string, guidance: Guidance, cause?: unknown): OAuthError =>
+export const refuseAssertion = (reason: string, guidance: Guidance, cause?: unknown): OAuthError =>
   new OAuthError("invalid_grant", `assertion is not accepted: ${reason}`, { ...guidance, cause });
 
 const getNew = "ask its issuer for a new ID-JAG for each request";
@@ -71,14 +71,14 @@ export async function acceptIdJag(
   const trusted = await ctx.trusted.find(iss, "id-jag");
   if (trusted === null) {
     const isOwn = iss === ctx.issuer ? ": an issuer of the same records is never trusted" : "";
-    throw refuse(
+    throw refuseAssertion(
       `its issuer is ${JSON.stringify(iss)}, which setting trusted_issuers does not accept for id-jag${isOwn}`,
       { rule: "RFC 7523 3", fix: "add the issuer to trusted_issuers in the settings of a fixture file" },
     );
   }
   const idJag = await verifyIdJag(ctx, authenticated, trusted, request).catch((error: unknown) => {
     const { message, guidance } = problemOf(ctx, error);
-    throw refuse(message, guidance, error);
+    throw refuseAssertion(message, guidance, error);
   });
   const resources = narrow(ctx, idJag.resources, request.resource);
   return settleAccessToken(ctx, authenticated, (tx, client) => {
@@ -164,9 +164,9 @@ function useOnce(tx: Tx, ctx: Context, { iss, jti, exp }: IdJag): void {
   const id = hashOf(JSON.stringify(["id-jag", iss, jti]));
   const expiresAt = exp * 1000;
   if (mayBeForgotten(tx, expiresAt))
-    throw refuse("it was made before the clock was set back", { rule: "RFC 7523 3", fix: getNew });
+    throw refuseAssertion("it was made before the clock was set back", { rule: "RFC 7523 3", fix: getNew });
   if (tx.get("usedAssertions", id) !== undefined)
-    throw refuse('its "jti" was used before; get a new one, or set id_jag_reuse to on', {
+    throw refuseAssertion('its "jti" was used before; get a new one, or set id_jag_reuse to on', {
       rule: "RFC 7523 3",
       fix: `${getNew}, or set id_jag_reuse: on in a fixture file`,
     });
@@ -180,7 +180,7 @@ function findUser(tx: Tx, { entry }: Trusted, { iss, sub, email }: IdJag): User 
   const [user, other] = linked.length > 0 || entry?.match !== "email" ? linked : byEmail(tx, names, email);
   if (user === undefined || other !== undefined) {
     const how = entry?.match === "email" ? ", and no single active user has its verified e-mail address" : "";
-    throw refuse(`no single user has federated: [{ issuer: ${entry?.issuer ?? iss}, sub: ${sub} }]${how}`, {
+    throw refuseAssertion(`no single user has federated: [{ issuer: ${entry?.issuer ?? iss}, sub: ${sub} }]${how}`, {
       rule: "ID-JAG 4.4",
       fix: "give one user of a fixture file that entry of federated",
     });

@@ -1,12 +1,12 @@
 import type { Client } from "../../../store/store.ts";
 import { verifyWorkloadToken } from "../../clients/federated.ts";
 import type { Context } from "../../context.ts";
-import { OAuthError, type Guidance } from "../../errors.ts";
+import { OAuthError } from "../../errors.ts";
 import { problemOf, readJws, type Jws } from "../../keys/jws.ts";
 import { tokenTypes } from "../../keys/signer.ts";
 import type { AnyTokenResponse, TokenResult } from "../settle.ts";
 import { clientCredentials } from "./client-credentials.ts";
-import { acceptIdJag, isIdJag } from "./id-jag-accept.ts";
+import { acceptIdJag, isIdJag, refuseAssertion } from "./id-jag-accept.ts";
 import { grantType, type Values } from "./grant-type.ts";
 
 /** The grant `jwt-bearer` (RFC 7523 2.1): a token of an issuer that the settings trust, in exchange for one of this issuer. */
@@ -19,9 +19,6 @@ export const jwtBearer = grantType({
   needs: { what: "authentication", rule: "RFC 7523 2.1" },
   grant: acceptAssertion,
 });
-
-const refuse = (reason: string, guidance: Guidance, cause?: unknown): OAuthError =>
-  new OAuthError("invalid_grant", `assertion is not accepted: ${reason}`, { ...guidance, cause });
 
 /** @throws {OAuthError} invalid_request, invalid_grant, invalid_scope, invalid_target */
 async function acceptAssertion(
@@ -38,7 +35,7 @@ async function acceptAssertion(
     });
   const jws = readJws(assertion);
   if (jws === null)
-    throw refuse("it is not a signed JWT, or one with an extension that is not known here", {
+    throw refuseAssertion("it is not a signed JWT, or one with an extension that is not known here", {
       rule: "RFC 7515 4.1.11",
       fix: "send a signed JWT unchanged, as its issuer gave it",
     });
@@ -54,7 +51,7 @@ async function acceptWorkload(ctx: Context, assertion: string, { header, payload
   // A workload of this process may authenticate a client without an entry, but only an entry makes its token a grant.
   if (trusted?.entry == null) {
     const isOther = (await ctx.trusted.find(iss, "id-jag")) !== null;
-    throw refuse(
+    throw refuseAssertion(
       isOther
         ? `its typ is ${JSON.stringify(header["typ"])}; an ID-JAG has "${tokenTypes.idJag}"`
         : `its issuer is ${JSON.stringify(iss)}, which is not in the setting trusted_issuers with accepts: workload`,
@@ -67,6 +64,6 @@ async function acceptWorkload(ctx: Context, assertion: string, { header, payload
     await verifyWorkloadToken(ctx, assertion, trusted.keys, { issuer: String(iss), audience: ctx.issuer });
   } catch (error) {
     const { message, guidance } = problemOf(ctx, error);
-    throw refuse(message, guidance, error);
+    throw refuseAssertion(message, guidance, error);
   }
 }
