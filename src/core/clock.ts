@@ -76,7 +76,7 @@ export const showClock = ({ clock }: { readonly clock: Clock }): ClockState => (
   frozen: clock.isFrozen(),
 });
 
-/** For a refusal by time: how far the clock is off, and what to do about that; null: nobody moved it. */
+/** How far the clock is off, and what to do about that, for a refusal by time; null: nobody moved it. */
 export function movedClock(ctx: { readonly clock: Clock }): { readonly note: string; readonly fix: Hint } | null {
   if (!ctx.clock.isMoved()) return null;
   const { offset, frozen } = showClock(ctx);

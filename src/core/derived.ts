@@ -2,7 +2,7 @@ import type { CollectionName, ReadTx, Store } from "../store/store.ts";
 
 /** A value made from the records and kept, because it is needed without a wait or is too expensive to make for each request. */
 export interface Derived<T> {
-  /** As the records are now: it follows every change of them. */
+  /** The value that fits the records as they are now. */
   readonly value: T;
 }
 

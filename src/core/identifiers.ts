@@ -1,6 +1,6 @@
 /**
- * The forms of URIs, client ids and usernames, each one regular expression: the checks run it, and the JSON Schema of fixtures and the OpenAPI document show it. So they use
- * no flags, and no `\d`, `\s` or `\w`, which mean other characters elsewhere.
+ * The forms of URIs, client ids and usernames, each one regular expression: the checks run it, and the JSON Schema of fixtures and the
+ * OpenAPI document show it. So they use no flags, and no `\d`, `\s` or `\w`, which mean other characters elsewhere.
  */
 
 /** RFC 3986 2: what a URI may be made of. Everything else (spaces, quotes, backslashes, letters beyond ASCII) is to be percent-encoded. */
@@ -45,7 +45,7 @@ export const takenSchemes =
   );
 const privateScheme = `(?!(?:${["http", "https", ...takenSchemes].map(inAnyCase).join("|")}):)[A-Za-z][A-Za-z0-9+.-]*:`;
 
-/** On the web with a fixed port. */
+/** A URL on the web with a fixed port. */
 const fixed = `${anyHttp}://${host}(?::${port})?(?:[/?]${rest})?`;
 const openPort = `${inAnyCase("http")}://${loopback}:\\*(?:[/?]${rest})?`;
 const privateUri = `${privateScheme}(?![0-9]+(?:[/?]|$))(?:[A-Za-z0-9\\-._~:/?[\\]@!$&'()+,;=]|%[0-9A-Fa-f]{2})+`;

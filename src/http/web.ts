@@ -30,7 +30,7 @@ export interface Web {
   readonly trustsProxy: TrustsProxy;
   /** The control tokens that count now, beside the admin token. */
   readonly controlTokens: () => readonly ControlToken[];
-  /** Of whose role the inspector is; absent outside of it. */
+  /** The role that the inspector is for; absent outside of it. */
   readonly inspectorOf?: Role;
   /** Who opened the inspector that asks; absent outside of it. */
   readonly operator?: Opener;

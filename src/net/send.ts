@@ -45,7 +45,7 @@ export class SendError extends Error {
     this.reason = reason;
   }
 
-  /** That of Node.js or the resolver; empty: there is none. */
+  /** The code that Node.js or the resolver gave; empty: there is none. */
   get code(): string {
     return codeOf(this.cause);
   }

@@ -31,7 +31,7 @@ interface ContextOptions extends Pick<
   Context,
   "store" | "clock" | "random" | "passwords" | "fixtures" | "issuers" | "log"
 > {
-  /** Of the issuer; null: the first one. */
+  /** The name of the issuer; null: the first one. */
   readonly name: string | null;
   readonly onToken?: OnToken | undefined;
   /** Settings that override those of the fixtures. */

@@ -75,7 +75,7 @@ const originOf = (uri: string): string =>
 export const describesItself = ({ fromDocument, registrationTokenHash }: Client): boolean =>
   fromDocument === true || registrationTokenHash !== undefined;
 
-/** Those of the redirect URIs, each once. */
+/** The origins of the redirect URIs, each once. */
 const redirectOrigins = ({ redirect_uris: uris }: Client): readonly string[] => [
   ...new Set(uris.map(originOf).filter((origin) => origin !== "")),
 ];
@@ -83,7 +83,7 @@ const redirectOrigins = ({ redirect_uris: uris }: Client): readonly string[] => 
 /** Requests that wait for a person, of each kind. */
 const maxWaiting = 10_000;
 
-/** With `login: auto:` every request without a cookie begins one. */
+/** The most sessions: with `login: auto:` every request without a cookie begins one. */
 const maxSessions = 100_000;
 
 /** Any app can get one for a signed-in browser. At up to 1,600 a second, no code is removed before it expires. */

@@ -39,7 +39,7 @@ export interface Key {
   readonly expiresAt?: number;
   /** It signs messages of SAML, and no token. Absent: it signs tokens. */
   readonly use?: "saml";
-  /** Of a key of SAML, in PEM. */
+  /** The certificate of a key of SAML, in PEM. */
   readonly certificate?: string;
 }
 

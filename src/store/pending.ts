@@ -64,7 +64,7 @@ export interface PushedRequest extends OfIssuer, OfDocument {
 export interface DeviceRequest extends OfIssuer, OfDocument {
   /** SHA-256 of the device code, base64url. */
   readonly id: string;
-  /** As it is compared: capital letters without the dash. */
+  /** The user code as it is compared: capital letters without the dash. */
   readonly userCode: string;
   readonly clientId: string;
   readonly scopes: readonly string[];

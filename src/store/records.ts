@@ -119,7 +119,7 @@ export interface Grant {
   /** Drawn at each activation. Tokens carry it, so what was issued before a revocation stays dead after a new consent. */
   readonly epoch: string;
   readonly by: "user" | "policy" | "cli" | "fixture" | "issuer";
-  /** By which issuer, if by one: its ID-JAG named the scopes. */
+  /** The issuer that allowed them, if one did: its ID-JAG named the scopes. */
   readonly issuer?: string;
   readonly createdAt: string;
   readonly updatedAt: string;
@@ -210,9 +210,9 @@ export interface KeptFixture {
   readonly name: string | null;
   /** The sections, users without their passwords. */
   readonly value: Readonly<Record<string, unknown>>;
-  /** Of the passwords, by username. */
+  /** The digests of the passwords, by username. */
   readonly digests: Readonly<Record<string, string>>;
-  /** Of the digests. */
+  /** The key of the digests. */
   readonly key: string;
 }
 

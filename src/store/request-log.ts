@@ -2,9 +2,9 @@
 export interface LogEntry {
   /** Unique in the log: an entry that is appended again is there once. */
   readonly id: string;
-  /** By the clock of the log, in milliseconds since 1970. */
+  /** The time by the clock of the log, in milliseconds since 1970. */
   readonly at: number;
-  /** Of the request; null: it is what an operator did. */
+  /** The endpoint of the request; null: it is what an operator did. */
   readonly endpoint: string | null;
   /** JSON. */
   readonly content: string;

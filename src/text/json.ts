@@ -65,7 +65,7 @@ export function checkDepth(bytes: Uint8Array): void {
   }
 }
 
-/** As `JSON.parse`. @throws {SyntaxError | NestingError} */
+/** Reads JSON as `JSON.parse` does. @throws {SyntaxError | NestingError} */
 export function parseJson(text: string | Buffer): unknown {
   // A shorter text cannot be that deep, and most tokens are asked for often.
   if (text.length > deepest) checkDepth(typeof text === "string" ? Buffer.from(text) : text);
@@ -74,7 +74,7 @@ export function parseJson(text: string | Buffer): unknown {
 
 /** A number beyond 2^53, say, which JavaScript would round: here it keeps all its digits, as text. */
 export class ExactNumber {
-  /** As in the JSON text. */
+  /** The digits as in the JSON text. */
   readonly digits: string;
   constructor(digits: string) {
     this.digits = digits;
@@ -96,7 +96,7 @@ function magnitude(number: string): string {
 
 const isRounded = (number: string): boolean => magnitude(number) !== magnitude(String(Number(number)));
 
-/** As `JSON.parse`, but a number that would be rounded is an {@link ExactNumber}. @throws {SyntaxError | NestingError} */
+/** Reads JSON as `JSON.parse` does, but a number that would be rounded is an {@link ExactNumber}. @throws {SyntaxError | NestingError} */
 export function parseExact(text: string): unknown {
   const value = parseJson(text);
   // Random, so that no text begins with it.
@@ -110,7 +110,7 @@ export function parseExact(text: string): unknown {
   );
 }
 
-/** As `JSON.stringify`, with the digits of each {@link ExactNumber}. */
+/** Writes JSON as `JSON.stringify` does, with the digits of each {@link ExactNumber}. */
 export function exactJson(value: unknown, indent: number): string {
   const mark = randomUUID();
   const marked = JSON.stringify(

@@ -19,7 +19,7 @@ export function durationOf(text: string): number {
   return isBack ? -seconds : seconds;
 }
 
-/** In seconds: the longest lifetime that can be set. More is probably milliseconds by mistake. */
+/** The longest lifetime that can be set, in seconds. More is probably milliseconds by mistake. */
 export const tenYears = 315_360_000;
 
 /** Times in words. All numbers are seconds. */

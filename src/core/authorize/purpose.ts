@@ -94,7 +94,7 @@ export const refuse = (
 /** The parameters whose values the request could only have because they are registered or known here. */
 const proven = ["client_id", "redirect_uri", "response_mode", "scope", "claims", "prompt", "max_age"];
 
-/** As everywhere (core/redaction): a value that may be a secret is not shown. */
+/** A parameter as the page shows it. A value that may be a secret is not shown, as everywhere (core/redaction). */
 function shown(name: string, value: string): string {
   if (proven.includes(name)) return value;
   return (isOpen(name) ? shownValue(value, () => false, isList(name)) : null) ?? "…";

@@ -28,7 +28,7 @@ import { impliedScope, resolveScopes } from "../scopes/scopes.ts";
 
 /** An authorization request, parsed once into single values and checked. */
 export interface AuthorizationRequest extends ResponseTarget {
-  /** That of the issuer that received it, below the address. */
+  /** The path of the issuer that received it, below the address. */
   readonly issuerPath: string;
   readonly clientId: string;
   /** The client as its metadata document described it. Absent: the client is registered. */

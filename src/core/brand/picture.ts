@@ -15,13 +15,13 @@ export interface Picture {
   readonly bytes: Buffer;
 }
 
-/** In bytes: 100 kB. */
+/** The size limit in bytes: 100 kB. */
 const maxPicture = 100_000;
 
 const begins = (bytes: Buffer, hex: string, at = 0): boolean =>
   bytes.subarray(at, at + hex.length / 2).toString("hex") === hex;
 
-/** After a byte order mark, the XML declaration, comments and a document type without its own declarations. */
+/** The root element of an SVG, after a byte order mark, the XML declaration, comments and a document type without its own declarations. */
 const svgForm =
   /^\ufeff?\s*(?:<\?xml[^>]*>\s*)?(?:(?:<!--(?:(?!-->)[\s\S])*-->|<!DOCTYPE\s+svg\b[^>[]*>)\s*)*<svg[\s>/]/;
 

@@ -37,7 +37,7 @@ const isPublic = {
     ),
   },
 };
-/** Only the tokens of workloads prove who it is. */
+/** A client that proves itself only by the tokens of workloads. */
 const isFederated = metadata({ [named]: false, ...noSecret }, "federated_credentials");
 
 const ofAnyClient: readonly JsonObject[] = [
@@ -60,7 +60,7 @@ const withKeys: readonly JsonObject[] = ["jwks", "jwks_uri"].flatMap((keys) => [
   method(["private_key_jwt"], { ...keyed, ...noSecret }, named, keys),
 ]);
 
-/** For a client in a fixture: without a secret and a method it is public. */
+/** The rules for a client in a fixture, which is public without a secret and a method. */
 export const fixtureClientRules: readonly JsonObject[] = [
   {
     anyOf: [
@@ -74,7 +74,7 @@ export const fixtureClientRules: readonly JsonObject[] = [
   ...ofAnyClient,
 ];
 
-/** For a client that an operator adds: without a secret it gets one, unless its method needs none. */
+/** The rules for a client that an operator adds: without a secret it gets one, unless its method needs none. */
 export const addedClientRules: readonly JsonObject[] = [
   {
     anyOf: [

@@ -1,7 +1,7 @@
 /*
- * core/clients: the apps. clients.ts answers what a client may do, authentication.ts (with assertion.ts) who is asking, redirect-uri.ts
- * where the browser may go. documents.ts is for clients that nobody registered, admin.ts for
- * the operator. What a client may register is in core/client-metadata.
+ * core/clients: the apps. clients.ts answers what a client may do, authentication.ts (with assertion.ts and federated.ts) who is asking,
+ * redirect-uri.ts where the browser may go. documents.ts is for clients that nobody registered, admin.ts for the operator. What a client
+ * may register is in core/client-metadata.
  */
 import { describesItself, type Client, type ReadTx } from "../../store/store.ts";
 import type { Context } from "../context.ts";
@@ -191,7 +191,7 @@ export function findClient(tx: ReadTx, clientId: string, redirectUri?: string): 
   return client;
 }
 
-/** By which algorithms a client assertion may be signed (RFC 7518 3.1), by the client's authentication method. */
+/** The algorithms that a client assertion may be signed by (RFC 7518 3.1), by the client's authentication method. */
 export const assertionAlgorithms = {
   client_secret_jwt: ["HS256", "HS384", "HS512"],
   private_key_jwt: ["RS256", "PS256", "ES256", "EdDSA"],

@@ -2,7 +2,7 @@ import type { Client } from "../../store/store.ts";
 
 /** Who makes this server read a document. */
 export interface Peer {
-  /** Of the connection. */
+  /** The address of the connection. */
   readonly address: string;
   /** False: a page sends the request by itself. It reads no document, since any page could make this server read what it likes. */
   readonly mayRead: boolean;

@@ -190,6 +190,6 @@ export async function consent(ctx: Context, uid: string, browser: Browser, form:
   return settle(ctx, result);
 }
 
-/** Only scopes that were asked for, whatever the form says; openid cannot be deselected. Null: denied. */
+/** The scopes that the user allowed: only those that were asked for, whatever the form says, and always openid. Null: denied. */
 const allowedBy = (form: ConsentForm, asked: readonly string[]): readonly string[] | null =>
   form.decision === "deny" ? null : asked.filter((name) => name === "openid" || form.scopes.includes(name));

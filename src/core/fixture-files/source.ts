@@ -101,7 +101,7 @@ export async function usersWithoutEmail(sources: readonly FixtureSource[]): Prom
   );
 }
 
-/** By the name of the file; without one, as from standard input, by the beginning of the text. */
+/** Decides by the name of the file; without one, as from standard input, by the beginning of the text. */
 function isYaml(name: string, text: string): boolean {
   if (/\.\w+$/.test(name)) return /\.ya?ml$/i.test(name);
   return !/^\s*[[{/]/.test(text);

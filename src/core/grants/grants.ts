@@ -35,7 +35,7 @@ export function recordGrant(
     readonly asked: readonly string[];
     readonly allowed: readonly string[];
     readonly by: Grant["by"];
-    /** By which issuer, if by one. */
+    /** The issuer that allowed them, if one did. */
     readonly issuer?: string;
   },
 ): Grant {

@@ -13,7 +13,7 @@ const pathBytes = 16;
 /** Bytes of randomness in a key and in a session. */
 const secretBytes = 32;
 
-/** For how long a key can be used, in seconds. */
+/** How long a key can be used, in seconds. */
 const keyLife = 600;
 
 /** Who opened an inspector, and with which token. */

@@ -63,7 +63,7 @@ export interface OpenIssuer<C extends IssuerContext = IssuerContext> {
 export interface Issuers<C extends IssuerContext = IssuerContext> {
   /** Whether other servers may serve the same issuers. */
   readonly isShared: boolean;
-  /** In the order of their names. */
+  /** All issuers, in the order of their names. */
   list(): Promise<readonly IssuerView[]>;
   /** @throws {OperationError} not_found */
   show(name: string): Promise<IssuerView>;
@@ -81,7 +81,7 @@ export interface Issuers<C extends IssuerContext = IssuerContext> {
   apply(name: string, sources: readonly FixtureSource[], how: "seed" | "change"): Promise<void>;
   /** Removes an issuer and all of its data. @throws {OperationError} not_found */
   remove(name: string): Promise<void>;
-  /** Those that are open, with the first one. */
+  /** The issuers that are open, with the first one. */
   open(): Iterable<OpenIssuer<C>>;
   /** The open issuer with this name, after checking which issuers other processes made and removed. @throws {StorageError} */
   look(name: string): Promise<OpenIssuer<C> | undefined>;

@@ -16,7 +16,7 @@ export interface Jws {
   readonly payload: Readonly<Record<string, unknown>>;
   /** What is signed: the first two parts as they came. */
   readonly input: string;
-  /** As it came, base64url. */
+  /** The signature as it came, in base64url. */
   readonly signature: string;
 }
 
@@ -64,7 +64,7 @@ function publicKeyAlgorithm(alg: string): PublicKeyAlgorithm {
   return known;
 }
 
-/** In base64url, as in a signature. Text, because making a Buffer of a digest takes Node.js longer than the digest itself. */
+/** The HMAC in base64url, as in a signature. It is text, because making a Buffer of a digest takes Node.js longer than the digest itself. */
 const hmac = (input: string, key: KeyObject): string => createHmac("sha256", key).update(input).digest("base64url");
 
 /** Whether the signature is this key's. @param alg the key's own algorithm, whatever the header says */
@@ -84,7 +84,7 @@ interface Header {
   readonly kid?: string;
 }
 
-/** On a thread of Node.js's pool, so that other requests go on meanwhile. */
+/** Signs on a thread of Node.js's pool, so that other requests go on meanwhile. */
 const signInPool = promisify(sign);
 
 /** A token with these claims, signed by the algorithm that the header names. */

@@ -12,11 +12,11 @@ export type EndpointsSetting = PresetName | Readonly<Partial<Record<EndpointName
 export interface Layout extends Omit<Preset, "also" | "firstName" | "sharesFirstName" | "paths" | "saml" | "settings"> {
   /** The realm, tenant or server in its paths; "" where there is none. */
   readonly name: string;
-  /** That of the issuer itself, below the address that everything is served under: "", "/" or "/realms/idp". */
+  /** The path of the issuer itself, below the address that everything is served under: "", "/" or "/realms/idp". */
   readonly issuer: string;
   /** Below that address. */
   readonly paths: Readonly<Record<EndpointName, string>>;
-  /** Those of SAML, below the issuer itself. */
+  /** The paths of SAML, below the issuer itself. */
   readonly saml: Readonly<Record<SamlEndpoint, string>>;
 }
 

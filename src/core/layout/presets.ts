@@ -60,7 +60,7 @@ export interface Preset {
 }
 
 const usual = { access_token_alg: "RS256", userinfo_format: "standard" } as const;
-/** Of vendors whose access tokens have no `typ` of their own. */
+/** The settings of vendors whose access tokens have no `typ` of their own. */
 const asJwt = { ...usual, access_token_typ: "JWT" } as const;
 
 const realm = "/realms/NAME";

@@ -90,7 +90,7 @@ export const flowForm = new RegExp(`^f[a-z]{0,8}\\d{1,15}$|${idForm.source}`);
 const isOfFlow = (record: Pick<RequestRecord, "flow" | "id">, flow: string): boolean =>
   (record.flow ?? record.id) === flow;
 
-/** In place of an id: the sign-in that was refused last. */
+/** The word that stands for the sign-in that was refused last, in place of its id. */
 export const lastFlow = "last";
 
 /** Requests to addresses that are no endpoint, such as a picture that a browser looks for, say nothing about a sign-in. */

@@ -13,7 +13,7 @@ export interface RequestRecord {
   /** The name of the route: "token", "login"; "none" for an unknown path. */
   readonly endpoint: string;
   readonly method: string;
-  /** Without the query: that may hold codes and tokens. */
+  /** The path without the query, which may hold codes and tokens. */
   readonly path: string;
   /** 0: the connection was closed before the response. */
   readonly status: number;
@@ -25,7 +25,7 @@ export interface RequestRecord {
   readonly grant_type: string | null;
   /** What was granted, else what was asked for. */
   readonly scope: string | null;
-  /** Of query and body, and the headers `authorization` and `dpop`; see `redact-record.ts`. */
+  /** The parameters of query and body, and the headers `authorization` and `dpop`; see `redact-record.ts`. */
   readonly parameters: Readonly<Record<string, unknown>>;
   /** Where a redirect led, or the JSON of the response; null for a page. */
   readonly response: Readonly<Record<string, unknown>> | null;

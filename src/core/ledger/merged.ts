@@ -13,7 +13,7 @@ const entryOf = ({ id, at, content }: LogEntry): ReadEntry => ({ id, at, content
 /** The records and acts of all entries together. */
 interface View {
   readonly records: readonly RequestRecord[];
-  /** From 1 on, by the ids. */
+  /** The places of the records, from 1 on, by their ids. */
   readonly places: ReadonlyMap<string, number>;
   readonly acts: readonly Act[];
   /** The name that a flow has now, by others that it had at an instance that did not know all of its requests. */

@@ -10,7 +10,7 @@ import { shownValue } from "../redaction/values.ts";
 interface Fingerprint {
   /** Equal values have equal fingerprints. Null: nothing of it is recorded. */
   readonly fingerprint: string | null;
-  /** Of a JWT, without its signature. */
+  /** The header of a JWT. Its signature is not recorded. */
   readonly header?: Readonly<Record<string, unknown>>;
   readonly claims?: Readonly<Record<string, unknown>>;
 }
@@ -134,7 +134,7 @@ export const fingerprintsBy =
     // Cut, the hash says nothing about that of a longer value.
     hash("sha256", key + value, "base64url").slice(0, 10);
 
-/** For one request: it reads each token of it once. @param fingerprint of {@link fingerprintsBy} */
+/** Makes the redactor of one request, which reads each of its tokens once. @param fingerprint of {@link fingerprintsBy} */
 export function createRedactor(fingerprint: (value: string) => string): Redactor {
   const tokens = new Map<string, Token>();
   const read = (value: string): Token => {

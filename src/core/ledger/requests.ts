@@ -23,7 +23,7 @@ const maxUnread = 2_000_000;
 /** A request that nobody has read, as it came, secrets included. It never leaves this file. */
 interface Unread {
   readonly place: number;
-  /** By the clock that nobody can set, in milliseconds since 1970. */
+  /** The time by the clock that nobody can set, in milliseconds since 1970. */
   readonly at: number;
   readonly exchange: Exchange;
   readonly characters: number;
@@ -46,13 +46,13 @@ export interface OwnLedger extends Ledger {
 interface OwnOptions {
   /** How many requests it holds. */
   readonly size: () => number;
-  /** For fingerprints. */
+  /** The key of fingerprints. */
   readonly key: string;
   /** Whether a scope of this name is defined. */
   readonly isScope: IsRegistered;
   /** The time in milliseconds, by a clock that nobody can set. */
   readonly real: () => number;
-  /** Of the instance, if it shares the store with others. */
+  /** The name of the instance, if it shares the store with others. */
   readonly name?: string;
   /** Called for each request that is dropped for lack of room. */
   readonly onDropped?: (endpoint: string, at: number) => void;

@@ -23,7 +23,7 @@ const maxWritten = 1_000_000;
 
 /** The record: what all processes use to make their parts of the ledger fit. */
 interface Shared {
-  /** For fingerprints. */
+  /** The key of fingerprints. */
   readonly key: string;
   /** How many instances have started. */
   readonly instances: number;
@@ -51,7 +51,7 @@ interface SharedOptions {
   readonly size: () => number;
   /** The time in milliseconds, by a clock that nobody can set. */
   readonly real: () => number;
-  /** Of the instance. */
+  /** The name of the instance. */
   readonly name: string;
   readonly log: (note: string) => void;
 }

@@ -122,7 +122,7 @@ function clientOf(tx: ReadTx, request: LogoutRequest, hint: IdTokenHint | null, 
   return document === undefined ? findClient(tx, clientId) : presentClient(tx, document);
 }
 
-/** With the endpoints of Entra, the one client that registered exactly this address. The person is asked first. */
+/** The only client that registered exactly this address, where the endpoints are those of Entra. The person is asked first. */
 function onlyClientOf(tx: ReadTx, { layout }: Context, { postLogoutRedirectUri: uri }: LogoutRequest): Client | null {
   if (layout.logoutByUri !== true || uri === undefined) return null;
   const clients = tx.findAll("clients", "postLogoutUri", uri);
@@ -163,7 +163,7 @@ function returnAddress(
   return `${uri}${uri.includes("?") ? "&" : "?"}${new URLSearchParams({ state }).toString()}`;
 }
 
-/** Without a cookie, as from a server, the hint names the session. It must be the user's own. */
+/** Ends the session that the hint names, where there is no cookie, as from a server. It must be one of the user of the hint. */
 function endSessionOfHint(tx: Tx, hint: IdTokenHint | null): EndedSessions {
   const sessions = hint?.sid == null ? [] : tx.everything("sessions", "sid", hint.sid);
   return endSessions(

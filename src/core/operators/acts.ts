@@ -11,7 +11,7 @@ export interface RecordedAct {
   readonly role: Role;
   /** The command that does the same, without secrets. */
   readonly command: string;
-  /** Of the answer: 403 for what the role may not do. */
+  /** The status of the answer: 403 for what the role may not do. */
   readonly status: number;
 }
 

@@ -10,7 +10,7 @@ export type Role = (typeof roles)[number];
 
 /** Whoever sends a request to the control API, or a form of the inspector. */
 export interface Operator {
-  /** Of the control token; `admin` for the admin token. */
+  /** The name of the control token; `admin` for the admin token. */
   readonly name: string;
   readonly role: Role;
 }

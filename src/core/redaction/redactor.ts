@@ -72,7 +72,7 @@ function hiddenOf({ url, body, authorization }: Sent, isRegistered: IsRegistered
   ].filter(({ length }) => length >= minPartLength);
 }
 
-/** With more hidden texts the whole text is hidden, because the sender chooses how many there are. */
+/** The most texts that are hidden one by one. With more, the whole text is hidden, because the sender chooses how many there are. */
 const maxHidden = 1000;
 
 /** Makes what cleans the texts about a request: of its answer, its log line and its record. */

@@ -47,7 +47,7 @@ interface DocumentOutcome {
   /** The addresses that could be read then. */
   readonly reach: Reach;
   readonly client: Client | DocumentError;
-  /** As the ledger shows it; undefined: nothing that is JSON came. */
+  /** The document as the ledger shows it; undefined: nothing that is JSON came. */
   readonly shown: unknown;
 }
 
@@ -158,7 +158,7 @@ async function fetchDocument(ctx: Context, url: string): Promise<{ readonly text
   return { text, fresh: freshness(headers) };
 }
 
-/** For how many milliseconds a response may be used again (RFC 9111 4.2, 5.2.2). */
+/** How many milliseconds a response may be used again (RFC 9111 4.2, 5.2.2). */
 function freshness(headers: Readonly<Record<string, string | readonly string[] | undefined>>): number {
   const { "cache-control": control = "", age = "0", expires, date } = headers;
   const directives = String(control).toLowerCase();

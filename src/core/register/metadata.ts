@@ -54,7 +54,7 @@ function addressProblems(client: Metadata, settings: Settings): Problem[] {
 /** A member without a value counts as left out: clients send `scope: ""` and `logo_uri: ""`. */
 export const isLeftOut = (value: unknown): boolean => value === undefined || value === null || value === "";
 
-/** Without a scope of which nothing is defined: such a client could not ask for any. */
+/** Takes away a scope of which nothing is defined, because such a client could not ask for any. */
 async function withUsableScope({ store, log }: Context, client: Client): Promise<Client> {
   const { scope, ...rest } = client;
   const names = splitScope(scope ?? "");

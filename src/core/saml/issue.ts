@@ -29,7 +29,7 @@ interface IssueSamlInput {
 
 export interface IssuedSaml {
   readonly acs: string;
-  /** As it is posted: base64. */
+  /** The response as it is posted, in base64. */
   readonly SAMLResponse: string;
   readonly RelayState?: string;
   /** Seconds. */

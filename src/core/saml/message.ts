@@ -15,7 +15,7 @@ export interface Brought {
   /** The value of `SAMLRequest`. */
   readonly message: string | undefined;
   readonly relayState: string | undefined;
-  /** Of HTTP-Redirect: the query as it was sent, without decoding. */
+  /** The query as it was sent, without decoding; only HTTP-Redirect reads it. */
   readonly query: string;
 }
 

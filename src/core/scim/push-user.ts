@@ -43,7 +43,7 @@ interface Known {
 /** What happened to a user or a group. */
 export interface Pushed {
   readonly action: PushAction;
-  /** Of the last answer; null: nothing was sent, or nobody answered. */
+  /** The status of the last answer; null: nothing was sent, or nobody answered. */
   readonly status: number | null;
   /** What the app has now; null: it does not have it any more. */
   readonly known: Known | null;

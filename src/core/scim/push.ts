@@ -47,7 +47,7 @@ function answerTo({ method, path, body }: ScimRequest): ScimResponse {
 interface PushedUser {
   readonly username: string;
   readonly action: PushAction;
-  /** Of the last answer; null: nothing was sent, or nobody answered. */
+  /** The status of the last answer; null: nothing was sent, or nobody answered. */
   readonly status: number | null;
   /** The id in the app; null: it has none. */
   readonly id: string | null;
@@ -63,7 +63,7 @@ export interface PushReport {
   readonly groups: readonly PushedGroupView[];
   /** Whether the app has everything now. */
   readonly inSync: boolean;
-  /** With `dry_run`: what would be sent. */
+  /** The requests that would be sent; only with `dry_run`. */
   readonly requests?: readonly PlannedRequest[];
 }
 
@@ -98,7 +98,7 @@ export async function pushScim(ctx: Context, input: PushInput): Promise<PushRepo
   return input.client !== undefined && first !== undefined ? first : reports;
 }
 
-/** Also one that was removed here, and is still in an app. @throws {OperationError} not_found */
+/** Finds a user, also one that was removed here and is still in an app. @throws {OperationError} not_found */
 function requireKnown(tx: ReadTx, name: string): void {
   for (const { kind, name: known } of tx.all("scim")) if (kind === "user" && known === name) return;
   requireUser(tx, name);

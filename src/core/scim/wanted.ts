@@ -117,7 +117,7 @@ export function recordOf(
   return record?.url === scim.url ? record : undefined;
 }
 
-/** Those of all users, or all groups. */
+/** The records of all users, or of all groups. */
 export const recordsOf = (
   tx: ReadTx,
   { client, scim }: Provisioned,

@@ -23,7 +23,7 @@ export interface DifferentRecord {
   readonly name: string;
   /** `added`: only in the data; `missing`: only in the fixtures. */
   readonly change: "changed" | "added" | "missing";
-  /** Of a changed one. A secret is never shown. */
+  /** The fields of a changed record that differ. A secret is never shown. */
   readonly fields: Readonly<Record<string, { readonly fixture: unknown; readonly data: unknown }>>;
 }
 

@@ -23,9 +23,9 @@ export interface ResetOutcome {
   /** How many there are now. */
   readonly total: number;
   readonly removed: readonly string[];
-  /** Those that had been removed, and are back. */
+  /** The records that had been removed, and are back. */
   readonly added: readonly string[];
-  /** Those that had changed and match the fixtures again, with the names of the fields. */
+  /** The records that had changed and match the fixtures again, with the names of the fields. */
   readonly changed: readonly { readonly name: string; readonly fields: readonly string[] }[];
 }
 

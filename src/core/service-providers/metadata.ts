@@ -18,7 +18,7 @@ export interface SloEndpoint {
 
 export interface ProviderMetadata {
   readonly entityId: string;
-  /** Those of HTTP-POST, the default first. */
+  /** The services of HTTP-POST, the default first. */
   readonly acs: readonly AcsEndpoint[];
   readonly slo: readonly SloEndpoint[];
   /** Base64. */

@@ -12,7 +12,7 @@ import { seconds } from "../../text/time.ts";
 export interface LogoutNotice {
   readonly client: string;
   readonly ok: boolean;
-  /** For the operator: the status, or what went wrong. */
+  /** The status, or what went wrong, for the operator. */
   readonly detail: string;
 }
 
@@ -45,7 +45,7 @@ interface EndedSession {
   readonly session: Session;
   /** Username. */
   readonly user: string;
-  /** To notify afterwards. */
+  /** The clients to notify afterwards. */
   readonly clients: readonly Client[];
   /** They have an address now, and had none when the user signed in. */
   readonly quiet: readonly Client[];

@@ -181,7 +181,7 @@ type Values = { readonly [K in SettingName]: (typeof settings)[K] extends Settin
 
 /** What is in force; times are seconds. Flags win over fixtures. */
 export interface Settings extends Values {
-  /** By their names. Fixtures have them in a section of their own, and the data keeps them here. */
+  /** The workloads by their names. Fixtures have them in a section of their own, and the data keeps them here. */
   readonly workloads: Readonly<Record<string, WorkloadSetting>>;
 }
 

@@ -1,7 +1,6 @@
 /*
- * core/step-up: how strongly a sign-in proves who somebody is. proofs.ts lists the factors and says where passkeys
- * work, acr.ts says which `acr` and `amr` a sign-in
- * reached, and otp.ts computes and takes one-time codes.
+ * core/step-up: how strongly a sign-in proves who somebody is. proofs.ts lists the factors and says where passkeys work, acr.ts says
+ * which `acr` and `amr` a sign-in reached, and otp.ts computes and takes one-time codes.
  */
 import { singleFactor, worksAt, type Factor, type Met, type Proof } from "./proofs.ts";
 import type { Client, Interaction, Session, User } from "../../store/store.ts";

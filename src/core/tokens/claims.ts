@@ -86,7 +86,7 @@ interface Exchanged {
 export interface Origin {
   readonly jti: string;
   readonly client_id: string;
-  /** Of the client; absent if the grant says enough. */
+  /** The epoch of the client; absent if the grant says enough. */
   readonly epoch?: string;
   readonly era: number;
 }
@@ -110,9 +110,9 @@ export interface TokenClaims {
   readonly jti: string;
   /** Absent, as is the family, for a token without a user (client credentials). */
   readonly grant?: string;
-  /** Of the grant; without one, of the client. */
+  /** The epoch of the grant; without one, of the client. */
   readonly epoch?: string;
-  /** Of the client, where the grant is another's: only in a token from an exchange. */
+  /** The epoch of the client, where the grant is another's: only in a token from an exchange. */
   readonly client_epoch?: string;
   readonly family?: string;
   /** When it was issued, see `era.ts`. */

@@ -156,7 +156,7 @@ function checkTokenHash({ ath }: JWTPayload, accessToken: string, refuse: Refuse
 const httpUri =
   /^(https?):\/\/([\w.-]+|\[[0-9a-f:.]+\])(?::(\d*))?((?:\/(?:[\w.~!$&'()*+,;=:@-]|%[0-9a-f]{2})*)*)(?:[?#].*)?$/i;
 
-/** Only RFC 3986 6.2.2 and 6.2.3, without the other repairs that a browser would make. Null: not an http URI. */
+/** Normalizes by RFC 3986 6.2.2 and 6.2.3 alone, without the other repairs that a browser would make. Null: not an http URI. */
 function normalize(uri: string): string | null {
   const [, scheme, host, port, path] = httpUri.exec(uri) ?? [];
   if (scheme === undefined || host === undefined || path === undefined) return null;

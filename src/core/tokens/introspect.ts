@@ -29,7 +29,7 @@ const inactive = (reason: string, since: number | null): Introspection => ({
   ...(since !== null && { since: new Date(since).toISOString() }),
 });
 
-/** For a text that is not a valid access or refresh token of this server. */
+/** The answer for a text that is not a valid access or refresh token of this server. */
 function refused(ctx: Context, token: string, { message, expiredAt }: TokenProblem): Introspection {
   if (expiredAt !== null) return inactive("it expired", expiredAt * 1000);
   return inactive(otherKind(ctx, token) ?? message, null);
@@ -76,7 +76,7 @@ function stateOf(tx: ReadTx, ctx: Context, genuine: GenuineToken): Introspection
   };
 }
 
-/** For the operator: with the reason why a token is inactive. */
+/** The answer for the operator, with the reason why a token is inactive. */
 export async function introspectToken(ctx: Context, input: { readonly token: string }): Promise<Introspection> {
   const genuine = readToken(ctx, input.token);
   if (genuine instanceof TokenProblem) return refused(ctx, input.token, genuine);

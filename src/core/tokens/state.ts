@@ -65,7 +65,7 @@ export function userRefusal(user: User): DeadTokenReason | null {
   return { code, message, detail: `user "${user.username}" is ${user.status}`, since: null, fix: restoreUser(user) };
 }
 
-/** For a token that expired before its time or before the clock was set back, or that was issued after a snapshot that was restored. */
+/** Why a token is dead by its era: it expired before its time or before the clock was set back, or was issued after a snapshot that was restored. */
 export function endByEra(tx: ReadTx, claims: TokenClaims, isIdToken = false): DeadTokenReason | null {
   const current = currentEra(tx);
   const { exchanged_from: origins = [] } = claims;

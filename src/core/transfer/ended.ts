@@ -99,7 +99,10 @@ function expirationOf(a: Expiration, b: Expiration): Expiration {
   return { id: a.id, ...(access && { access }), ...(refresh && { refresh }) };
 }
 
-/** Of a client that was removed, also when its id was registered again, no token is good: those of clients carry its epoch. */
+/**
+ * A client of the export. If it was removed here, also where its id was registered again, it gets a new epoch: that ends its old tokens, which
+ * carry the epoch.
+ */
 function clientOf(ctx: Pick<Context, "random">, here: Client | undefined, then: Client): Client {
   if (here?.epoch === then.epoch) return then;
   const managed = then.registrationTokenHash === undefined ? {} : { registrationTokenHash: hashOf(ctx.random(32)) };
@@ -113,7 +116,7 @@ function grantOf(ctx: Pick<Context, "random">, here: Grant | undefined, then: Gr
   return here?.epoch === then.epoch ? then : { ...then, epoch: ctx.random(9) };
 }
 
-/** Only rises: a snapshot of the data may hold the keys that the import replaces. */
+/** The counters, which only rise: a snapshot of the data may hold the keys that the import replaces. */
 function metaThatRises(tx: ReadTx, then: readonly Meta[]): readonly Meta[] {
   const here = (["longestLife", "latestEnd", "era"] as const).flatMap((id) => tx.get("meta", id) ?? []);
   return both(

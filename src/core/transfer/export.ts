@@ -37,7 +37,7 @@ export async function exportState(
   });
 }
 
-/** Also records that are hidden only because the clock is ahead. @param passed milliseconds; what ended by then is over for good */
+/** The records of a collection, also those that are hidden only because the clock is ahead. @param passed milliseconds; what ended by then is over for good */
 const recordsOf = (tx: ReadTx, name: CollectionName, passed: number) =>
   (tx.everything(name) as readonly { readonly expiresAt?: number }[]).filter(
     ({ expiresAt = Infinity }) => expiresAt > passed,

@@ -143,7 +143,7 @@ const meta = z.discriminatedUnion("id", [
 
 const endOfTokens = z.exactOptional(z.strictObject({ era, at: milliseconds("at") }));
 
-/** By collection. The compiler compares each with the record in the store. */
+/** The schema of the records of each collection. The compiler compares it with the record in the store. */
 export const recordSchemas: { readonly [C in keyof StateRecords]: z.ZodType<StateRecords[C][number]> } = {
   users: user,
   clients: clientExtras as unknown as z.ZodType<Client>,

@@ -7,7 +7,7 @@ export type WorkloadKind = (typeof workloadKinds)[number];
 /** A workload of the fixtures. */
 export interface WorkloadSetting {
   readonly as: WorkloadKind;
-  /** In place of the usual ones; `sub` may be among them. */
+  /** Claims in place of the usual ones; `sub` may be among them. */
   readonly claims?: JsonObject | undefined;
 }
 

@@ -125,7 +125,7 @@ type WorkloadTokenInput = Readonly<Partial<Record<TokenFlaw, boolean | undefined
   readonly audience?: string | undefined;
   /** Seconds. */
   readonly expires_in?: number | undefined;
-  /** In place of those of the workload; `sub` may be among them. */
+  /** Claims in place of those of the workload; `sub` may be among them. */
   readonly claims?: Readonly<Record<string, unknown>> | undefined;
 };
 

@@ -15,11 +15,11 @@ export class XmlProblem extends Error {
 
 /** An element, as it was read: names are resolved, and nothing is left of comments and processing instructions but that they were there. */
 export interface XmlElement {
-  /** Without the prefix. */
+  /** The local name, without the prefix. */
   readonly name: string;
   /** The namespace; "" for none. */
   readonly space: string;
-  /** Those without a prefix. */
+  /** The attributes without a prefix. */
   readonly attributes: Readonly<Record<string, string>>;
   readonly children: readonly XmlElement[];
   /** The text directly in it; null: it has elements, comments or processing instructions too, so its text can be read in two ways. */

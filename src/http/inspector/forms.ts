@@ -13,7 +13,7 @@ export const factorsOfUsers = ["otp", "passkey"] as const;
 
 const typed = (body: RawParameters, name: string): string => (single(body, name) ?? "").trim();
 
-/** Only the fields that were filled in. */
+/** The fields that were filled in. */
 const filled = (body: RawParameters, names: readonly string[]): Readonly<Record<string, string>> =>
   Object.fromEntries<string>(
     names.map((name) => [name, typed(body, name)] as const).filter(([, value]) => value !== ""),
@@ -44,7 +44,7 @@ const flagsOf = ({ email, displayName, claims, factors, password }: JsonObject):
   ...setting("claims", claims),
 ];
 
-/** As it was typed: a password may begin with a space. */
+/** The password as it was typed: it may begin with a space. */
 const passwordIn = (body: RawParameters): { readonly password?: string } => {
   const password = single(body, "password");
   return password === undefined ? {} : { password };

@@ -22,7 +22,7 @@ const valueOf = ({ name }: Pick<OpenIssuer, "name">): string => name ?? "/";
 const others = (web: Web): readonly OpenIssuer[] => [...web.ctx.issuers.open()].filter(({ name }) => name !== web.name);
 
 export const issuersView = (web: Web) => ({
-  /** Of this one; null: the first one. */
+  /** The name of this one; null: the first one. */
   name: web.name,
   /** Where the form that opens another one is posted to. */
   action: inspectorHref(web, issuerPath),

@@ -14,13 +14,13 @@ export const proposedValues = 1000;
 
 /** What is asked of a list. */
 interface Asked<F extends string = string> {
-  /** By their names; "" for one that is not set. */
+  /** The filters by their names; "" for one that is not set. */
   readonly filters: Readonly<Record<F, string>>;
   /** From 1. */
   readonly page: number;
 }
 
-/** Of the address, or of the page whose form was refused. @param body of that form */
+/** What the address asks for, or the page whose form was refused. @param body of that form */
 export function askedOf<F extends string>(req: Request, body: RawParameters, names: readonly F[]): Asked<F> {
   const query = queryParameters(req);
   const sent = new URLSearchParams(single(body, "list") ?? "");

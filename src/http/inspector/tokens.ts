@@ -112,7 +112,7 @@ const maxTokens = 5;
 interface Shown {
   readonly tokens?: readonly TokenView[];
   readonly made?: TokensView["made"];
-  /** Of the form that was sent. */
+  /** The values of the form that was sent. */
   readonly typed?: TokenForm;
   readonly refusal?: OperationError | null;
 }

@@ -20,7 +20,7 @@ export const getSlo = (web: Web) => async (req: Request, res: Response) => {
   await beginLogout(web, req, res, taken);
 };
 
-/** By HTTP-POST, mostly without cookies (SameSite). What is not signed needs them: then it is kept. */
+/** A message by HTTP-POST comes mostly without cookies (SameSite). One that is not signed needs them, and is kept until they come. */
 export const postSlo = (web: Web) => async (req: Request, res: Response) => {
   const taken = await take(web, req, res);
   const browser = readBrowser(web, req);

@@ -94,7 +94,7 @@ export const placeAt = (seq: number): JournalPlace => ({ seq, id: "" });
 export interface Position {
   /** The number of the entry before it. */
   readonly seq: number;
-  /** In bytes. */
+  /** The offset in bytes. */
   readonly offset: number;
 }
 

@@ -60,7 +60,7 @@ export function replayLines(engine: Engine, lines: JournalContent["lines"], path
 
 export interface Peek extends Pick<Store, "read"> {
   readonly schemaVersion: number;
-  /** Of `data.json` and its journal together. */
+  /** The size of `data.json` and its journal together. */
   readonly bytes: number;
 }
 

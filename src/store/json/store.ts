@@ -120,7 +120,7 @@ export async function openJsonStore({ dir: shown, isHeld, now, passed, log }: Js
   // All of the journal is in data.json already: a crash prevented its removal.
   if (content !== null && folded.offset === content.length) await continueFrom(generation, folded);
   let folding: Promise<void> | null = null;
-  /** After a failure the journal must grow beyond this before folding is tried again. */
+  /** The size beyond which the journal must grow, after a failure, before folding is tried again. */
   let retryBeyond = 0;
 
   const unfolded = (): number => journal.position().offset - folded.offset;

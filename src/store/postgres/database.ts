@@ -3,7 +3,7 @@ import { Pool } from "pg";
 import { StorageError } from "../store.ts";
 import { withoutPassword } from "./address.ts";
 
-/** Of one process. */
+/** The most connections of one process. */
 const maxConnections = 10;
 
 /** Milliseconds to get a connection, and for the answer to a statement. Twice both is more than {@link timeoutMs}, which ends either. */

@@ -130,9 +130,9 @@ export async function compareClocks(
 /** Looks at a database without its records, and changes nothing: for `idp status` and `idp doctor`. */
 
 interface Inspection {
-  /** Of PostgreSQL. */
+  /** The version of PostgreSQL. */
   readonly version: string;
-  /** Of the tables; null: there are none. */
+  /** The version of the tables; null: there are none. */
   readonly schema: number | null;
   /** Seconds that its clock is ahead of the clock of this machine. */
   readonly ahead: number;

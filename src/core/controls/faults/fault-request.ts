@@ -15,7 +15,7 @@ import type { FaultRequest } from "./faults.ts";
 interface SentRequest {
   readonly endpoint: FaultEndpoint;
   readonly method: string;
-  /** Of the query and the body. */
+  /** The parameters of the query and the body. */
   readonly parameters: RawParameters;
   /** The `client_id` of the Basic header or of the path. */
   readonly client: string | null;

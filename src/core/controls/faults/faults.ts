@@ -126,7 +126,7 @@ interface State {
   /** How many were ever added: no two have the same id. */
   readonly added: number;
   readonly kept: readonly Kept[];
-  /** Those of the fixtures that came last, as they were then. */
+  /** The faults of the fixtures that came last, as they were then. */
   readonly fixtures?: readonly FaultInput[];
 }
 
@@ -134,13 +134,13 @@ export type { State as FaultState };
 
 export const faultsIn = (tx: ReadTx): State => (tx.get("testing", "faults")?.value ?? { added: 0, kept: [] }) as State;
 
-/** Makes those of another time active again; later ones get no id of theirs. */
+/** Makes the faults of another time active again. Faults that are added later get other ids. */
 export function putFaults(tx: Tx, then: State): void {
   const { added: before } = faultsIn(tx);
   tx.put("testing", { id: "faults", value: { ...then, added: Math.max(before, then.added) } });
 }
 
-/** Those that are active, in the order in which they were added. */
+/** The active faults, in the order in which they were added. */
 export const activeFaults = (tx: ReadTx): readonly Fault[] => faultsIn(tx).kept.map(({ fault }) => fault);
 
 function added(state: State, input: FaultInput, ofFixtures: boolean): State {

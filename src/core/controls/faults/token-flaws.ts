@@ -44,7 +44,7 @@ export const wrongNames = {
   acs: "https://wrong-recipient.invalid/acs",
 };
 
-/** As the name of a flag. */
+/** A flaw as the name of its flag. */
 const shown = (flaw: TokenFlaw): string => flaw.replaceAll("_", "-");
 
 /** The context, at the time of issue of a token with these flaws: an expired one was issued so long ago that its lifetime is over. */

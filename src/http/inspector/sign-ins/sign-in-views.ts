@@ -23,7 +23,7 @@ export interface FlowRow {
   readonly requests: number;
   /** How many of them were refused, or spoiled by a fault. */
   readonly refused: number;
-  /** Of a request to an unknown path, which has no client; else null. */
+  /** The path of the request, if it is unknown, so that there is no client; else null. */
   readonly path: string | null;
   readonly state: "passed" | "unfinished" | "refused" | "fault";
   /** Where it stopped; null: it came to its end, or was refused. */
