@@ -15,7 +15,7 @@ import { formPageHeaders, plainPageHeaders } from "../answer/security-headers.ts
 import { bodyParameters, queryParameters, single } from "../input/params.ts";
 import { note, noteRefusal, type Web } from "../web.ts";
 
-/** The page for the user of a device (RFC 8628 3.3). The endpoint for the device is in `oauth/token.ts`. */
+/** The page for the user of a device (RFC 8628 3.3). The endpoint for the device is `oauth/device-authorization.ts`. */
 
 /** The page for the user of a device. */
 export interface DeviceView extends View {
