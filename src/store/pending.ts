@@ -9,7 +9,7 @@ export interface Interaction {
   readonly csrf: string;
   /** What it is for: a type of `core/sign-in/interactions.ts`. */
   readonly purpose: unknown;
-  /** Who proved who they are during this interaction, and how: a type of `core/step-up/acr.ts`; null: nobody yet. */
+  /** Who proved who they are during this interaction, and how: a type of `core/step-up/proofs.ts`; null: nobody yet. */
   readonly login: { readonly userId: string; readonly met: readonly string[] } | "canceled" | null;
   /** The scopes that were allowed, and the session in which; `allowed` null: the user denied. Null: nothing is decided yet. */
   readonly consent: { readonly sessionId: string; readonly allowed: readonly string[] | null } | null;

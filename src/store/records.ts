@@ -166,7 +166,7 @@ export interface Session {
   /** When the user last proved who they are, in seconds since 1970: `auth_time`. */
   readonly authTime: number;
   readonly amr: readonly string[];
-  /** What was proved beside that sign-in, and when: a type of `core/step-up/acr.ts`. Absent: nothing. */
+  /** What was proved beside that sign-in, and when: a type of `core/step-up/proofs.ts`. Absent: nothing. */
   readonly factors?: Readonly<Record<string, number>>;
   /** Clients that received an ID token of this session. */
   readonly clientIds: readonly string[];
