@@ -72,8 +72,14 @@ const isNowhere = (aud: unknown): boolean =>
 
 const withinLeeway = (leeway: number): string => `, within the leeway of ${leeway} s`;
 
+/** Seconds since 1970; undefined if it is not a number, or one that is too large for arithmetic. */
+function timeOf(given: unknown): number | undefined {
+  const time = asNumber(given);
+  return Number.isFinite(time) ? time : undefined;
+}
+
 function checkExpiry(given: unknown, now: number, leeway: number): Check {
-  const exp = asNumber(given);
+  const exp = timeOf(given);
   if (given === undefined) return { name: "exp", ok: false, detail: "the token has no exp, so it would never expire" };
   if (exp === undefined) return { name: "exp", ok: false, detail: `exp is not a number of seconds: ${shown(given)}` };
   const isOver = exp <= now;
@@ -87,7 +93,7 @@ function checkExpiry(given: unknown, now: number, leeway: number): Check {
 
 /** A time that must be in the past. */
 function checkBegun(name: string, past: string, future: string, given: unknown, now: number, leeway: number): Check {
-  const time = asNumber(given);
+  const time = timeOf(given);
   if (time === undefined) return { name, ok: false, detail: `${name} is not a number of seconds: ${shown(given)}` };
   if (time <= now) return { name, ok: true, detail: `${past} ${moment(time, now)}` };
   const ok = time <= now + leeway;

@@ -169,6 +169,15 @@ describe("the checks of claims", () => {
     expect(await checkOf(rs256(claims), name, expected)).toMatchObject({ ok, detail: expect.stringContaining(detail) });
   });
 
+  test("a time beyond all numbers is refused", async () => {
+    const text = `${encode({ alg: "RS256", kid: "r" })}.${Buffer.from('{"exp":1e999,"iat":1e999}').toString("base64url")}`;
+    const token = signed(text, createSign("sha256").update(text).sign(rsa.privateKey));
+    for (const name of ["exp", "iat"]) {
+      const detail = `${name} is not a number of seconds: 1e999`;
+      expect(await checkOf(token, name)).toEqual({ name, ok: false, detail });
+    }
+  });
+
   test("every check is made, also after one that failed", async () => {
     const token = rs256({ exp: at(-5), aud: "x" }, {}, other.privateKey);
     const { valid, checks, notes } = await verifyForeignToken(token, keys, {
