@@ -82,17 +82,19 @@ function recordTooLarge(ctx: Context, onRequest: OnRequest | undefined): void {
   const refusal = { error: `invalid_request: ${message}`, rule: "RFC 6585 5", fix };
   ctx.ledger.add(
     {
-      ...{ time: ctx.now(), clock: ctx.clock.isMoved() ? showClock(ctx).offset : null },
-      ...{
-        endpoint: "none",
-        method: "",
-        path: "",
-        url: "",
-        body: undefined,
-        authorization: undefined,
-        dpop: undefined,
-      },
-      ...{ status: 431, isSent: true, ms: 0, notes: { refusal } },
+      time: ctx.now(),
+      clock: ctx.clock.isMoved() ? showClock(ctx).offset : null,
+      endpoint: "none",
+      method: "",
+      path: "",
+      url: "",
+      body: undefined,
+      authorization: undefined,
+      dpop: undefined,
+      status: 431,
+      isSent: true,
+      ms: 0,
+      notes: { refusal },
     },
     onRequest,
   );

@@ -71,21 +71,17 @@ export async function issueSaml(ctx: Context, input: IssueSamlInput): Promise<Is
   const authentication =
     input.acr === undefined || isUsual ? pickedAuthenticationInfo(ctx) : authenticationInfoFor(ctx, user, input.acr);
   const request: SamlRequest = {
-    ...{
-      clientId: client.client_id,
-      redirectUri: acs,
-      id: input.in_response_to ?? null,
-      relayState: input.relay_state ?? null,
-    },
-    ...{
-      uiLocales: null,
-      forceAuthn: false,
-      isPassive: false,
-      nameId: provider.nameid,
-      context: null,
-      loginHint: null,
-      details: [],
-    },
+    clientId: client.client_id,
+    redirectUri: acs,
+    id: input.in_response_to ?? null,
+    relayState: input.relay_state ?? null,
+    uiLocales: null,
+    forceAuthn: false,
+    isPassive: false,
+    nameId: provider.nameid,
+    context: null,
+    loginHint: null,
+    details: [],
   };
   return asOperation(async () => {
     const nameId = nameIdOf(ctx, provider.nameid, user);

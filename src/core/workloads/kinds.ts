@@ -80,12 +80,10 @@ const gitlab: Kind = {
     return {
       sub: `project_path:${text(project_path)}:ref_type:${text(ref_type)}:ref:${text(ref)}`,
       ...{ namespace_id: "72", namespace_path: namespace, project_id: "20", project_path },
-      ...{
-        project_visibility: "private",
-        user_id: "1",
-        user_login: "sample-user",
-        user_email: "sample-user@example.com",
-      },
+      project_visibility: "private",
+      user_id: "1",
+      user_login: "sample-user",
+      user_email: "sample-user@example.com",
       ...{ user_access_level: "developer", pipeline_id: "574", pipeline_source: "push", job_id: "302" },
       ...{ ref, ref_type, ref_path: refPath, ref_protected: "false", sha },
       ...{ runner_id: 1, runner_environment: "gitlab-hosted" },
