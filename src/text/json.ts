@@ -128,7 +128,7 @@ export function asNumber(value: unknown): number | undefined {
 }
 
 /** An object in JSON; null for any other text. */
-export function jsonObjectIn(text: string): JsonObject | null {
+export function jsonObjectIn(text: string | Buffer): JsonObject | null {
   try {
     const json = parseJson(text);
     return isObject(json) ? json : null;

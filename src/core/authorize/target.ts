@@ -7,7 +7,7 @@ import { addRedirectUri, listClients, showClient } from "../fix-commands.ts";
 import { single, type RawParameters } from "./parameters.ts";
 import { matchRedirectUri } from "../clients/redirect-uri.ts";
 import { RedirectedError, responseModesOf, type ResponseMode, type ResponseTarget } from "../sign-in/response.ts";
-import { parseJson, isObject } from "../../text/json.ts";
+import { jsonObjectIn } from "../../text/json.ts";
 
 /** Who sent an authorization request, and where its answer goes: settled before any other parameter is read. */
 
@@ -145,13 +145,7 @@ const maxLength = 8192;
  */
 function responseParametersOf(request: string | undefined): { readonly mode?: string; readonly state?: string } {
   if (request === undefined || request.length > maxLength) return {};
-  let payload: unknown;
-  try {
-    payload = parseJson(Buffer.from(request.split(".")[1] ?? "", "base64url"));
-  } catch {
-    return {};
-  }
-  if (!isObject(payload)) return {};
-  const { response_mode: mode, state } = payload;
+  const payload = jsonObjectIn(Buffer.from(request.split(".")[1] ?? "", "base64url"));
+  const { response_mode: mode, state } = payload ?? {};
   return { ...(typeof mode === "string" && { mode }), ...(typeof state === "string" && state !== "" && { state }) };
 }

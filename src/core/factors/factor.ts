@@ -2,6 +2,7 @@
  * core/factors: the second step of a sign-in. factor.ts is the page that asks for a factor, passkeys.ts registers and verifies
  * passkeys, also on the user's own page; admin.ts is for the operator. Which factors a sign-in needs is decided in core/step-up.
  */
+import { jsonObjectIn } from "../../text/json.ts";
 import { worksAt } from "../step-up/proofs.ts";
 import type { Interaction, ReadTx, Tx, User } from "../../store/store.ts";
 import { passwordLimits } from "../attempts.ts";
@@ -25,7 +26,7 @@ import {
 import { offersButton } from "../step-up/acr.ts";
 import { missingOf, onPage, type AskedFactor } from "../sign-in/needs.ts";
 import { currentCode, takeCode, type OneTimeCode } from "../step-up/otp.ts";
-import { challengeOf, parseAnswer, requestOptions, verifyPasskey } from "./passkeys.ts";
+import { challengeOf, requestOptions, verifyPasskey } from "./passkeys.ts";
 
 /** The page that asks for a further factor: it records that one was given, and nothing else. */
 
@@ -194,7 +195,7 @@ async function tryPasskey(ctx: Context, uid: string, browser: Browser, form: Fac
   const passkey =
     asked === null || before === undefined || !asked.factors.includes("passkey")
       ? null
-      : await verifyPasskey(ctx, before, parseAnswer(form.passkey ?? ""), challengeFor(asked));
+      : await verifyPasskey(ctx, before, jsonObjectIn(form.passkey ?? ""), challengeFor(asked));
   return ctx.store.transaction((tx): Attempt => {
     const interaction = findForForm(tx, ctx, uid, browser, form.csrf);
     const now = askedIn(tx, ctx, interaction, browser);

@@ -7,7 +7,7 @@ import type { Browser } from "../sign-in/interactions.ts";
 import { factorsOf } from "../step-up/acr.ts";
 import { sessionStrength } from "../sign-in/needs.ts";
 import type { AuthenticationResponseJSON, RegistrationResponseJSON } from "@simplewebauthn/server";
-import { parseJson } from "../../text/json.ts";
+import { jsonObjectIn } from "../../text/json.ts";
 import { hashOf } from "../secrets.ts";
 
 /** Passkeys (WebAuthn): what a browser is asked for, and whether its answer is genuine. The package is loaded when one is used. */
@@ -101,15 +101,6 @@ export async function verifyPasskey(
   return verified?.verified === true ? { ...passkey, counter: verified.authenticationInfo.newCounter } : null;
 }
 
-/** The answer of a browser, as the form has it. @returns null if it is not JSON */
-export function parseAnswer(text: string): unknown {
-  try {
-    return parseJson(text);
-  } catch {
-    return null;
-  }
-}
-
 /** The passkeys of a user on the account page. A user who has a factor must prove one before changing them. */
 
 /** What the account page shows of factors. */
@@ -173,7 +164,7 @@ export async function addPasskey(
   const before = await ctx.store.read((tx) => deciding(tx, browser, form.csrf));
   if (before === null) return null;
   const challenge = challengeFor(form.csrf, before.user);
-  const passkey = await readNewPasskey(ctx, parseAnswer(form.passkey), challenge);
+  const passkey = await readNewPasskey(ctx, jsonObjectIn(form.passkey), challenge);
   return ctx.store.transaction((tx): PasskeyChange => {
     const live = deciding(tx, browser, form.csrf);
     if (live === null) return null;

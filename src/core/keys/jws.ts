@@ -1,6 +1,6 @@
 import { constants, createHmac, sign, timingSafeEqual, verify, type KeyObject, type SigningOptions } from "node:crypto";
 import { promisify } from "node:util";
-import { parseJson, isObject } from "../../text/json.ts";
+import { jsonObjectIn, type JsonObject } from "../../text/json.ts";
 import { bytesOf } from "../../jwt/checks.ts";
 import { movedClock, type Clock } from "../clock.ts";
 import { OAuthError, type Guidance } from "../errors.ts";
@@ -22,13 +22,7 @@ export interface Jws {
 
 const encode = (value: object): string => Buffer.from(JSON.stringify(value)).toString("base64url");
 
-function decode(part: string): unknown {
-  try {
-    return parseJson(bytesOf(part) ?? "");
-  } catch {
-    return undefined;
-  }
-}
+const decode = (part: string): JsonObject | null => jsonObjectIn(bytesOf(part) ?? "");
 
 /**
  * @returns null if the text is not a compact JWS with a set of claims in canonical base64url, or needs an extension (RFC 7515 4.1.11): none
@@ -40,7 +34,7 @@ export function readJws(text: string): Jws | null {
   const signature = text.slice(end + 1);
   if (bytesOf(signature) === null) return null;
   const [header, payload] = [decode(text.slice(0, head)), decode(text.slice(head + 1, end))];
-  if (!isObject(header) || !isObject(payload) || header["crit"] !== undefined) return null;
+  if (header === null || payload === null || header["crit"] !== undefined) return null;
   return { header, payload, input: text.slice(0, end), signature };
 }
 

@@ -1,4 +1,4 @@
-import { parseJson, isObject, type JsonObject } from "../../text/json.ts";
+import { isObject, jsonObjectIn, type JsonObject } from "../../text/json.ts";
 import { cut, redacted } from "../../text/redacted.ts";
 import { isList, isProven } from "../redaction/places.ts";
 import { redactorOf, valuesIn } from "../redaction/redactor.ts";
@@ -167,15 +167,8 @@ const holdsClaims = ["userinfo", "introspect"];
 const documents = ["discovery", "jwks"];
 
 /** The response as a JSON object; null for anything else, because a fault can send any text. */
-function jsonOf({ notes: { answer } }: Exchange): JsonObject | null {
-  if (answer === undefined || !("json" in answer)) return null;
-  try {
-    const json = parseJson(answer.json);
-    return isObject(json) ? json : null;
-  } catch {
-    return null;
-  }
-}
+const jsonOf = ({ notes: { answer } }: Exchange): JsonObject | null =>
+  answer !== undefined && "json" in answer ? jsonObjectIn(answer.json) : null;
 
 function responseOf(
   redactor: Redactor,

@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import { parseJson, isObject } from "../../text/json.ts";
+import { isObject, jsonObjectIn } from "../../text/json.ts";
 import { ownText, cut, redacted } from "../../text/redacted.ts";
 import { isList, isOpen, isParameterName, openNames } from "../redaction/places.ts";
 import { shownValue } from "../redaction/values.ts";
@@ -52,15 +52,7 @@ export function copied(value: unknown, text = shortened, depth = 0): unknown {
   return copy;
 }
 
-function jsonOf(part: string | undefined): Readonly<Record<string, unknown>> | null {
-  if (part === undefined || part === "") return null;
-  try {
-    const value = parseJson(Buffer.from(part, "base64url"));
-    return isObject(value) ? value : null;
-  } catch {
-    return null;
-  }
-}
+const jsonOf = (part = "") => (part === "" ? null : jsonObjectIn(Buffer.from(part, "base64url")));
 
 /** Header and claims of a JWT, unverified. */
 type Parts = Required<Pick<Fingerprint, "header" | "claims">>;
