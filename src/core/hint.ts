@@ -76,6 +76,9 @@ export function hintText(hint: Hint, line: CommandLine = plainCommandLine, platf
 /** A hint in place of the sentence that it may be given as. */
 export const hintOf = (hint: string | Hint): Hint => (typeof hint === "string" ? { text: hint } : hint);
 
+/** The flag of a field: `--error-description`. */
+export const flagOf = (field: string): string => `--${field.replaceAll("_", "-")}`;
+
 /** A flag with a value of somebody else: one that looks like a flag itself is joined to it. */
 export const flagWith = (flag: string, value: string): readonly string[] =>
   value.startsWith("-") ? [`${flag}=${value}`] : [flag, value];

@@ -1,4 +1,5 @@
 import { InvalidArgumentError, Option, type Command, type Flags } from "../commander.ts";
+import { flagOf } from "../../core/hint.ts";
 import { settingRows, type Form, type Settings } from "../../core/settings/table.ts";
 import { collect, collectList, notListed, seconds, wholeNumber } from "./flag-values.ts";
 
@@ -9,8 +10,6 @@ export const fixturesOption = [
   "a fixture file or folder, - for stdin, or the text itself ({…}); repeatable (env: IDP_FIXTURES)",
   collect,
 ] as const;
-
-const flagOf = (name: string): string => `--${name.replaceAll("_", "-")}`;
 
 /** One of several words, separated by commas. */
 const words =

@@ -1,7 +1,7 @@
 import type { RawParameters } from "../../core/authorize/parameters.ts";
 import type { Problem } from "../../core/errors.ts";
 import { parseJson, isObject } from "../../text/json.ts";
-import { flagWith } from "../../core/hint.ts";
+import { flagOf, flagWith } from "../../core/hint.ts";
 import type { FaultInput } from "../../core/controls/faults/faults.ts";
 import { flawNames, faultEndpoints, faultMethods } from "../../core/controls/faults/flaw-list.ts";
 import { single } from "../input/params.ts";
@@ -123,7 +123,7 @@ export const faultOf = (fault: string): FaultInput => parseJson(fault) as FaultI
 export function faultCommand(fault: string): readonly string[] {
   const { endpoint, ...rest } = faultOf(fault);
   const flags = Object.entries(rest as Readonly<Record<string, unknown>>).flatMap(([name, value]) => {
-    const flag = `--${name.replaceAll("_", "-")}`;
+    const flag = flagOf(name);
     if (value === true) return [flag];
     if (!isObject(value)) return flagWith(flag, String(value));
     return Object.entries(value).flatMap(([header, content]) => flagWith(flag, `${header}: ${String(content)}`));

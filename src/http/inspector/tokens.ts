@@ -7,7 +7,7 @@ import { decodeToken, findTokens, type FoundToken } from "../../core/tokens/read
 import { verifyToken } from "../../core/tokens/read/verify.ts";
 import { exactJson, isObject } from "../../text/json.ts";
 import { tokenFlaws } from "../../core/controls/faults/token-flaws.ts";
-import { flagWith } from "../../core/hint.ts";
+import { flagOf, flagWith } from "../../core/hint.ts";
 import { performed } from "../api/api.ts";
 import { single, every } from "../input/params.ts";
 import { pageCommand } from "../pages/commands.ts";
@@ -62,8 +62,6 @@ function operationFor({ values, flaws }: TokenForm): {
   };
   return { name: isWhole ? "issue.tokens" : "token.issue", input: input as OperationInput<Makes> };
 }
-
-const flagOf = (name: string): string => `--${name.replaceAll("_", "-")}`;
 
 /** The command that makes the same. */
 function tokenCommand(form: TokenForm): readonly string[] {
