@@ -128,7 +128,7 @@ test("no server, no app, and wrong arguments", async () => {
   await refused([...url, "--client", "shop"], 2, "exclude each other");
   await refused(["--token-env", "SCIM_TOKEN"], 2, "--token-env is for --url");
   await refused(["--url", "scim"], 2, "is not an http or https URL");
-  await refused(["--profile", "entr"], 2, "Did you mean entra?");
+  await refused(["--profile", "entr"], 2, "okta-put, entra, entra-compliant.\n  Did you mean entra?");
   await refused([...url, "--case", "deactivat"], 2, "there is no case");
   await refused([...url, "--case", "page"], 2, "needs --pages");
   await refused([...url, "--case", "other-tenant"], 2, "needs --other-token-env");

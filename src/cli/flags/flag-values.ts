@@ -59,6 +59,15 @@ export const once =
 /** Collects a flag that may be repeated. */
 export const collect = (value: string, before: readonly string[] = []): readonly string[] => [...before, value];
 
+/** Collects a flag that may be repeated, of these words: those of its `choices`, which are what a near word is compared with. */
+export const collectOf =
+  <V extends string>(known: readonly V[]) =>
+  (value: string, before: readonly V[] = []): readonly V[] => {
+    const found = known.find((word) => word === value);
+    if (found === undefined) throw new InvalidArgumentError(`It must be ${known.join(", ")}.`);
+    return [...before, found];
+  };
+
 /** Collects a flag that may be repeated, or may have several values with commas between them. */
 export const collectList = (value: string, before: readonly string[] = []): readonly string[] => [
   ...before,

@@ -11,19 +11,33 @@ import { checkApi as checkCases } from "../../../client/api-check/run.ts";
 import type { Case } from "../../../client/verdicts/case.ts";
 import { OperationError } from "../../../core/errors.ts";
 import type { Hint } from "../../../core/hint.ts";
+import { type Declare, examples } from "../../act.ts";
 import type { TypedCommand } from "../../input/foreign-command.ts";
+import { withVariables } from "../env/app-variables.ts";
 import { projectOf } from "../init/project.ts";
 import type { Invocation } from "../../invocation.ts";
 import type { Outcome } from "../../output/print.ts";
 import { apiControlOf, type ApiTokens } from "./api-control.ts";
 import { ownApiServer, runningApiServer, type ApiPlace } from "./api-place.ts";
 import { isWebUrl } from "../../flags/flag-values.ts";
-import { casesOf, requireNear, type ApiFlags } from "./flags.ts";
+import { checkCommand, handUrl, withCommon } from "./common.ts";
+import { casesOf, requireNear, type CommonFlags } from "./flags.ts";
 import { commandOf, runCheck } from "./session.ts";
 import { theApi } from "./subject.ts";
 
-/** `idp check api`. */
-export async function checkApi(cli: Invocation, typed: TypedCommand, flags: ApiFlags): Promise<Outcome | number> {
+/** As commander reads them. */
+interface ApiFlags extends CommonFlags {
+  readonly url?: string;
+  readonly method?: string;
+  readonly audience?: string;
+  /** Space-separated. */
+  readonly scope?: string;
+  readonly needsScope?: string;
+  readonly mcp?: true;
+  readonly dpop?: true;
+}
+
+async function checkApi(cli: Invocation, typed: TypedCommand, flags: ApiFlags): Promise<Outcome | number> {
   const command = commandOf(typed, theApi);
   const url = requireUrl(flags.url);
   const { has } = projectOf(process.cwd());
@@ -106,3 +120,44 @@ function requireScope(granted: string, needed: string | undefined): void {
     hint: `Define it in the fixtures (scopes: { ${JSON.stringify(needed)}: {} }), and let the client have it. Granted: ${granted}`,
   });
 }
+
+const help = `
+Each case sends a request with one thing wrong: a token that expired, is for
+another API or is not signed, a token in the address, and so on. A good token
+must be let in first, between the cases and last. Verdicts: noticed (refused as
+required), unnoticed (let in, or refused in another way), not-required (the
+paragraph says so), not-reached, works. The exit code is 6 if something went
+unnoticed that is not accepted or a good token is refused, and 5 if the API
+never answers.
+
+With -- CMD, a server in memory is started, and the API with the environment of
+idp exec, OIDC_AUDIENCE and OIDC_JWKS_URI; both end with the command. Without
+it, the tokens are those of the running server, for a user and a client that are
+removed at the end.
+`;
+
+/** Declares `idp check api`. */
+export const declareCheckApi: Declare = (check, { act, program, words, env }) => {
+  const api = checkCommand(check, "api", "report which wrong requests an API does not refuse")
+    .option("--url <url>", "an address of the API that needs a token (IDP_URL names a server)")
+    .hook("preAction", (_hooked, command) => {
+      handUrl(program, command, env);
+    })
+    .option("--method <method>", "of the requests (default: GET; with --mcp: POST)")
+    .option("--audience <uri>", "aud of good tokens (default: that of the client, else the issuer; with --mcp: --url)")
+    .option("--scope <scopes>", 'of good tokens (default: "openid")')
+    .option("--needs-scope <scope>", "a scope without which the API must answer 403")
+    .option("--mcp", "it is an MCP server: also check its metadata")
+    .option("--dpop", "send tokens that are bound to a key, and check the proofs");
+  withVariables(withCommon(api, "API", "--url"))
+    .addHelpText(
+      "after",
+      help +
+        examples(
+          "idp check api --url http://localhost:8080/orders --audience https://api.example.test -- npm start",
+          "idp check api --url http://localhost:8080/orders --needs-scope orders:read --report report.xml -- npm start",
+          "idp check api --url http://localhost:8080/mcp --mcp",
+        ),
+    )
+    .action(act((cli, before: readonly string[], flags: ApiFlags) => checkApi(cli, { before, words }, flags)));
+};

@@ -10,19 +10,23 @@ import { checkApp } from "../../../client/app-check/run.ts";
 import type { Browser } from "../../../client/app-check/browser.ts";
 import type { Case } from "../../../client/verdicts/case.ts";
 import type { CheckRun, RunResult } from "../../../client/verdicts/run.ts";
+import { type Declare, examples } from "../../act.ts";
+import { Option } from "../../commander.ts";
+import { seconds } from "../../flags/flag-values.ts";
 import type { TypedCommand } from "../../input/foreign-command.ts";
+import { withVariables } from "../env/app-variables.ts";
 import { projectOf } from "../init/project.ts";
 import type { Invocation } from "../../invocation.ts";
 import type { Outcome } from "../../output/print.ts";
 import { browsersOf, closeLimit } from "./browsers.ts";
+import { address, browserOption, checkCommand, withAddresses, withCommon } from "./common.ts";
 import { controlOf } from "./control.ts";
 import { casesOf, type CheckFlags } from "./flags.ts";
 import { appPlace, requireIssuer, type CheckPlace } from "./place.ts";
 import { commandOf, runCheck, type Session } from "./session.ts";
 import { theApp } from "./subject.ts";
 
-/** `idp check client`: whether the app notices wrong responses. */
-export async function checkClient(cli: Invocation, typed: TypedCommand, flags: CheckFlags): Promise<Outcome | number> {
+async function checkClient(cli: Invocation, typed: TypedCommand, flags: CheckFlags): Promise<Outcome | number> {
   const command = commandOf(typed, theApp);
   const { libraries, has } = projectOf(process.cwd());
   const library = libraries[0]?.library ?? handPackages.find(has) ?? null;
@@ -62,3 +66,42 @@ async function runAll(
     cases.filter(({ name }) => concerned.some((one) => one.name === name)),
   );
 }
+
+const help = `
+Each case lets the app sign a user in, with one thing wrong in a response, and
+then asks --signed-in whether somebody is signed in: 2xx, and no redirect to
+sign in. An ordinary sign-in must succeed first, between the cases and last.
+Verdicts: noticed, unnoticed, not-required (the paragraph says so), not-reached,
+works (a control, or a case that must still work). The exit code is 6 if
+something went unnoticed that is not accepted or the app does not sign in, and 5
+if it never answers at --start.
+
+With -- CMD, a server in memory is started, and the app with the environment of
+idp exec; both end with the command. Without it, the cases run on the running
+server: on their own issuer, which the app must use, or on the issuer of
+--client, where their faults apply only to that client.
+`;
+
+/** Declares `idp check client`. */
+export const declareCheckClient: Declare = (check, { act, words }) => {
+  const client = withAddresses(checkCommand(check, "client", "report which wrong responses an app does not notice"))
+    .option("--signed-in-text <text>", "what --signed-in shows only to users, if it answers 200 to everybody")
+    .addOption(new Option("--sign-out <url>", "an address that signs the user out").argParser(address))
+    .addOption(
+      new Option("--within <seconds>", "how soon a logout at the provider must end the session of the app")
+        .argParser(seconds(0, 600))
+        .default(2),
+    )
+    .option(...browserOption);
+  withVariables(withCommon(client, "app", "--start"))
+    .addHelpText(
+      "after",
+      help +
+        examples(
+          "idp check client --start http://localhost:3000/login --signed-in http://localhost:3000/me -- npm start",
+          "idp check client --start http://localhost:3000/login --signed-in http://localhost:3000/me --client demo-app",
+          "idp check client --start http://localhost:3000/login --signed-in http://localhost:3000/me --case pkce --report report.xml -- npm start",
+        ),
+    )
+    .action(act((cli, before: readonly string[], flags: CheckFlags) => checkClient(cli, { before, words }, flags)));
+};

@@ -2,7 +2,11 @@ import { type AnyCommand, type Command, type Flags, Option } from "../../command
 import { collect, seconds, webUrl } from "../../flags/flag-values.ts";
 import { fixturesOption } from "../../flags/settings.ts";
 
-/** The flags that the commands of `idp check` share. */
+/** What the commands of `idp check` declare alike. */
+
+/** A command, which the command that starts the app may follow after `--`. */
+export const checkCommand = (check: Command, name: string, description: string) =>
+  check.command(name).usage("[options] [-- <command...>]").description(description).argument("[command...]");
 
 /** What every check takes. @param what "app" or "API" @param place the flag with its address */
 export const withRun = <A extends unknown[], F extends Flags, G extends Flags>(
@@ -29,7 +33,8 @@ export const withCommon = <A extends unknown[], F extends Flags, G extends Flags
   user = `whose ${what === "API" ? "tokens are sent" : "sign-in it is"} (default: the first active user)`,
 ) => withRun(command.option("--user <username>", user), what, place).option(...fixturesOption);
 
-const address = webUrl("http://localhost:3000/login");
+/** An address of the app. */
+export const address = webUrl("http://localhost:3000/login");
 
 /** The addresses of an app. */
 export const withAddresses = <A extends unknown[], F extends Flags, G extends Flags>(command: Command<A, F, G>) =>

@@ -22,18 +22,6 @@ export interface CommonFlags extends NameFlags {
   readonly allowRemote?: true;
 }
 
-/** The flags of `idp check api`, as commander reads them. */
-export interface ApiFlags extends CommonFlags {
-  readonly url?: string;
-  readonly method?: string;
-  readonly audience?: string;
-  /** Space-separated. */
-  readonly scope?: string;
-  readonly needsScope?: string;
-  readonly mcp?: true;
-  readonly dpop?: true;
-}
-
 /** The flags of `idp check client`, as commander reads them. */
 export interface CheckFlags extends CommonFlags {
   readonly start: string;
@@ -43,16 +31,6 @@ export interface CheckFlags extends CommonFlags {
   readonly browser?: true;
   /** Seconds. */
   readonly within: number;
-}
-
-/** The flags of `idp check sp`, as commander reads them. */
-export interface SpFlags extends CommonFlags, Pick<CheckFlags, "start" | "signedIn" | "browser"> {
-  /** A page that shows who is signed in; absent: that of `signedIn`. */
-  readonly who?: string;
-  /** Username; absent: one is added. */
-  readonly attacker?: string;
-  /** False: the app must refuse a response that answers no request. */
-  readonly unsolicited: boolean;
 }
 
 const usage = (message: string, hint: ConstructorParameters<typeof OperationError>[2]): OperationError =>

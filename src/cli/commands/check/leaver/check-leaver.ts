@@ -14,8 +14,8 @@ import type { Outcome } from "../../../output/print.ts";
 import { showProgress } from "../../../output/progress.ts";
 import { callServer, type Server } from "../../../target/remote.ts";
 import { type Declare, examples } from "../../../act.ts";
-import { InvalidArgumentError, Option } from "../../../commander.ts";
-import { seconds, webUrl } from "../../../flags/flag-values.ts";
+import { Option } from "../../../commander.ts";
+import { collectOf, seconds } from "../../../flags/flag-values.ts";
 import { withVariables } from "../../env/app-variables.ts";
 import { jwksUriOf } from "../api-control.ts";
 import { withPublishedKeys } from "../api-place.ts";
@@ -25,7 +25,7 @@ import type { Opened } from "../opened.ts";
 import { ownServer, requireIssuer, runningServer, type CheckPlace } from "../place.ts";
 import { commandOf, runCheck, type Session } from "../session.ts";
 import { theLeaverApp } from "../subject.ts";
-import { browserOption, withAddresses, withCommon } from "../common.ts";
+import { address, browserOption, checkCommand, withAddresses, withCommon } from "../common.ts";
 import { leaverControl } from "./control.ts";
 
 /** As commander reads them. */
@@ -166,8 +166,6 @@ function progressOf(cli: Invocation, within: number, opened: Opened) {
   };
 }
 
-const address = webUrl("http://localhost:3000/login");
-
 const help = `
 For each signal a user signs in in two browsers and leaves by that signal alone.
 Then --signed-in and --api are asked every 250 ms until they refuse, or --within
@@ -186,21 +184,9 @@ it, the check runs on the running server: on an issuer of its own, which the app
 must use, or on the issuer of --client. Everything is undone at the end.
 `;
 
-function addSignal(value: string, before: readonly Signal[] = []): readonly Signal[] {
-  const found = signalNames.find((name) => name === value);
-  if (found === undefined) throw new InvalidArgumentError(`It must be ${signalNames.join(", ")}.`);
-  return [...before, found];
-}
-
 /** Declares `idp check leaver`. */
 export const declareCheckLeaver: Declare = (check, { act, words }) => {
-  const leaver = withAddresses(
-    check
-      .command("leaver")
-      .usage("[options] [-- <command...>]")
-      .description("report how long an app lets a person in who left")
-      .argument("[command...]"),
-  )
+  const leaver = withAddresses(checkCommand(check, "leaver", "report how long an app lets a person in who left"))
     .option("--signed-in-text <text>", "what --signed-in shows only to users, if it answers 200 to everybody")
     .addOption(new Option("--api <url>", "an address of the API that needs a token").argParser(address))
     .addOption(
@@ -209,7 +195,9 @@ export const declareCheckLeaver: Declare = (check, { act, words }) => {
         .default(300, "5m"),
     )
     .addOption(
-      new Option("--signal <signal>", "only this signal; repeatable").choices(signalNames).argParser(addSignal),
+      new Option("--signal <signal>", "only this signal; repeatable")
+        .choices(signalNames)
+        .argParser(collectOf(signalNames)),
     )
     .option(...browserOption);
   withVariables(

@@ -11,14 +11,14 @@ import { profileNames } from "../../../../scim/profiles.ts";
 import type { TypedCommand } from "../../../input/foreign-command.ts";
 import type { Invocation } from "../../../invocation.ts";
 import type { Outcome } from "../../../output/print.ts";
-import { isWebUrl, notListed } from "../../../flags/flag-values.ts";
+import { collectOf, isWebUrl } from "../../../flags/flag-values.ts";
 import { type Declare, examples } from "../../../act.ts";
 import { Option } from "../../../commander.ts";
 import { fixturesOption } from "../../../flags/settings.ts";
 import { casesOf, checkAddresses } from "../flags.ts";
 import { commandOf, runCheck } from "../session.ts";
 import { theScimApp } from "../subject.ts";
-import { handUrl, withRun } from "../common.ts";
+import { checkCommand, handUrl, withRun } from "../common.ts";
 import { scimPlace, tokenIn, type ScimFlags } from "./place.ts";
 
 async function checkScim(cli: Invocation, typed: TypedCommand, flags: ScimFlags): Promise<Outcome | number> {
@@ -102,19 +102,9 @@ of the running server or, with -- CMD, of a server in memory, and the app is
 started with the environment of idp exec.
 `;
 
-function addProfile(value: string, before: readonly string[] = []): readonly string[] {
-  const known: readonly string[] = profileNames;
-  if (!known.includes(value)) throw notListed(value, known, `It must be ${known.join(", ")}.`);
-  return [...before, value];
-}
-
 /** Declares `idp check scim`. */
 export const declareCheckScim: Declare = (check, { act, program, words, env }) => {
-  const scim = check
-    .command("scim")
-    .usage("[options] [-- <command...>]")
-    .description("report what an app answers to a provisioning client, and does not do")
-    .argument("[command...]")
+  const scim = checkCommand(check, "scim", "report what an app answers to a provisioning client, and does not do")
     .option("--client <client_id>", "the client whose scim is checked (default: the one that has it)")
     .option("--url <url>", "the address of a SCIM server, in place of a client's")
     .hook("preAction", (_hooked, command) => {
@@ -124,7 +114,7 @@ export const declareCheckScim: Declare = (check, { act, program, words, env }) =
     .addOption(
       new Option("--profile <profile>", "whose requests are sent; repeatable (default: all but entra-compliant)")
         .choices(profileNames)
-        .argParser(addProfile),
+        .argParser(collectOf(profileNames)),
     )
     .option("--pages", "also list 201 users page by page")
     .option("--other-token-env <name>", "the variable that holds the token of another tenant, who must see nothing")

@@ -12,20 +12,31 @@ import { checkSp as checkCases } from "../../../../client/sp-check/run.ts";
 import type { Case } from "../../../../client/verdicts/case.ts";
 import type { CheckRun, RunResult } from "../../../../client/verdicts/run.ts";
 import { OperationError } from "../../../../core/errors.ts";
+import { type Declare, examples } from "../../../act.ts";
+import { Option } from "../../../commander.ts";
 import type { TypedCommand } from "../../../input/foreign-command.ts";
 import { projectOf } from "../../init/project.ts";
 import type { Invocation } from "../../../invocation.ts";
 import type { Outcome } from "../../../output/print.ts";
 import { browserOf, closeLimit } from "../browsers.ts";
-import { casesOf, type SpFlags } from "../flags.ts";
+import { address, browserOption, checkCommand, withAddresses, withCommon } from "../common.ts";
+import { casesOf, type CheckFlags, type CommonFlags } from "../flags.ts";
 import { appPlace, requireIssuer, type CheckPlace } from "../place.ts";
 import { commandOf, runCheck, type Session } from "../session.ts";
 import { theSp } from "../subject.ts";
-import { providerAt, spControlOf } from "./sp-control.ts";
 import { spPeople } from "./sp-people.ts";
 
-/** `idp check sp`. */
-export async function checkSp(cli: Invocation, typed: TypedCommand, flags: SpFlags): Promise<Outcome | number> {
+/** As commander reads them. */
+interface SpFlags extends CommonFlags, Pick<CheckFlags, "start" | "signedIn" | "browser"> {
+  /** A page that shows who is signed in; absent: that of `signedIn`. */
+  readonly who?: string;
+  /** Username; absent: one is added. */
+  readonly attacker?: string;
+  /** False: the app must refuse a response that answers no request. */
+  readonly unsolicited: boolean;
+}
+
+async function checkSp(cli: Invocation, typed: TypedCommand, flags: SpFlags): Promise<Outcome | number> {
   const command = commandOf(typed, theSp);
   const project = projectOf(process.cwd());
   const cases = casesOf(flags.case, allCases, [control.name, controlAttacker.name]).map((one) => withFix(one, project));
@@ -51,6 +62,8 @@ async function runAll(
   run: CheckRun,
 ): Promise<RunResult> {
   const { issuer, client, isOwn, server } = place;
+  // It has XML, which the other checks do without.
+  const { providerAt, spControlOf } = await import("./sp-control.ts");
   const provider = await providerAt(client);
   if (provider === null) throw notProvider(client.client_id);
   const given = { user: place.user, nameid: provider.nameid, named: flags.attacker };
@@ -81,3 +94,47 @@ const notProvider = (id: string): OperationError =>
   new OperationError("usage", `client ${id} is not a service provider of SAML: it has no saml`, {
     hint: { text: "To see the clients", command: ["idp", "clients", "list"] },
   });
+
+const help = `
+Each case brings the app a SAML response with one thing wrong: another audience,
+no signature, a forged assertion beside the signed one, an answer to the request
+of another browser, and so on. --who decides who is signed in. Two users must
+sign in first: --user, and an attacker whose own signed response carries the
+forged ones. Verdicts: noticed, unnoticed, not-required (the paragraph says so),
+not-reached, works. The exit code is 6 if something went unnoticed that is not
+accepted or a user does not sign in, and 5 if the app never answers at --start.
+
+With -- CMD, a server in memory is started, and the app with the environment of
+idp exec; both end with the command. Without it, the cases run on the running
+server: on their own issuer, which the app must use, or on the issuer of
+--client, where their faults apply only to that client.
+`;
+
+/** Declares `idp check sp`. */
+export const declareCheckSp: Declare = (check, { act, words }) => {
+  const sp = withAddresses(checkCommand(check, "sp", "report which wrong SAML messages a service provider takes"))
+    .addOption(
+      new Option(
+        "--who <url>",
+        "a page that shows NameID, e-mail or name of the user (default: --signed-in)",
+      ).argParser(address),
+    )
+    .option(
+      "--attacker <username>",
+      "another user whom the app admits (default: one that is added, and removed at the end)",
+    )
+    .option("--no-unsolicited", "the app must refuse a response that answers no request")
+    .option(...browserOption);
+  withCommon(sp, "app", "--start")
+    .option("--client <client_id>", "the app's entityID (default: the first client with saml)")
+    .addHelpText(
+      "after",
+      help +
+        examples(
+          "idp check sp --start http://localhost:3000/login --signed-in http://localhost:3000/me -- npm start",
+          "idp check sp --start http://localhost:3000/login --signed-in http://localhost:3000/ --who http://localhost:3000/me --attacker bob -- npm start",
+          "idp check sp --start http://localhost:3000/login --signed-in http://localhost:3000/me --case xsw-3 --report report.xml -- npm start",
+        ),
+    )
+    .action(act((cli, before: readonly string[], flags: SpFlags) => checkSp(cli, { before, words }, flags)));
+};

@@ -19,7 +19,7 @@ import { logoutRequestOf } from "./logout-request.ts";
 /** The name of the snapshot from before the key was rotated. */
 const beforeRotation = "check-sp-keys";
 
-/** What applies to a client that is a service provider; null: it is none. */
+/** What applies to a client that is a service provider; null: it is not one. */
 export const providerAt = (client: ClientView): Promise<ServiceProvider | null> =>
   serviceProvider(client as unknown as Client);
 
