@@ -20,7 +20,7 @@ interface Declaring {
   readonly env: NodeJS.ProcessEnv;
 }
 
-/** Adds the arguments, flags and commands of a noun to its command, whose name and summary are in `program.ts`. */
+/** Adds the arguments, flags and commands of a noun to its command, whose name and summary are in `nouns.ts`. */
 export type Declare = (command: Command, context: Declaring) => void;
 
 /** Lines that can be pasted, below the help of a command. */

@@ -1,12 +1,13 @@
 /*
  * cli: reads arguments, chooses the target, calls one operation, prints the result.
  *
- * main.ts is the process, nouns.ts lists the commands, program.ts has the global flags, run.ts settles them and catches every error, target/ finds
+ * main.ts is the process, nouns.ts lists the commands, loaders.ts loads them, program.ts has the global flags, run.ts settles them and catches every error, target/ finds
  * the server or the data, output/ prints. A command is in the file or folder of its noun in commands/: what it declares, what it does, and what
  * it prints. Only the noun that was typed is loaded, so that each starts fast.
  */
 import type { Act } from "./act.ts";
-import { nouns } from "./nouns.ts";
+import { loaders } from "./loaders.ts";
+import { nouns, type Noun } from "./nouns.ts";
 import { Command, Option, type AnyCommand } from "./commander.ts";
 import { version } from "../files/package.ts";
 import { folder } from "./flags/flag-values.ts";
@@ -91,12 +92,12 @@ export function buildProgram({ terminal, clock, words, errorHelp, finish }: Prog
     )
     .addHelpText("before", getStarted);
   const pending = new Map<string, () => Promise<void>>();
-  for (const [group, list] of Object.entries(nouns)) {
+  for (const [group, summaries] of Object.entries(nouns)) {
     program.commandsGroup(group);
-    for (const { name, summary, load } of list) {
+    for (const [name, summary] of Object.entries(summaries) as [Noun, string][]) {
       const command = program.command(name).description(summary);
       pending.set(name, async () => {
-        (await load())(command, { act, program, words, env: terminal.env });
+        (await loaders[name]())(command, { act, program, words, env: terminal.env });
       });
     }
   }

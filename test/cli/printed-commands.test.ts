@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { commandNames } from "../../src/cli/output/command-line.ts";
+import { commandNames } from "../../src/cli/nouns.ts";
 import { Browser } from "../helpers/browser.ts";
 import { newFolder } from "../helpers/cli.ts";
 import { authorizeUrl } from "../helpers/client.ts";
@@ -157,11 +157,6 @@ test("the examples in help are commands that there are, and run on the demo", as
   }
   expect(problems).toEqual([]);
   expect(ran).toBeGreaterThan(100);
-});
-
-test("the list of commands by which a sentence names one is that of the program", async () => {
-  const names = [...((await commandTree()).get("")?.commands ?? [])].map((command) => command.name());
-  expect([...commandNames].sort()).toEqual([...names, "help"].sort());
 });
 
 test("help, remarks and errors call idp as the reader's shell finds it", async () => {

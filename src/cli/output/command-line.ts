@@ -7,6 +7,7 @@ import { issuerName } from "../../core/issuers/issuer-view.ts";
 import { redacted } from "../../text/redacted.ts";
 import { wordsWithoutPassword } from "../../store/postgres/address.ts";
 import { type Invocation } from "../invocation.ts";
+import { commandNames } from "../nouns.ts";
 import { globalFlags, type GlobalFlags } from "../flags/global.ts";
 
 /** Commands in hints, written as the reader has to type them. */
@@ -68,14 +69,7 @@ function programOf({ env, platform = process.platform }: Shell): readonly string
   return isSea() ? [process.execPath] : ["npx", "dev-idp"];
 }
 
-/** The first words of the commands, by which a sentence shows that it names one: "`idp` listens" is none. */
-export const commandNames = [
-  ...["start", "status", "stop", "wait", "issuer", "seed", "diff", "export", "import", "reset"],
-  ...["init", "env", "exec", "open", "doctor", "users", "clients", "scopes", "grants", "revoke", "scim", "issuers"],
-  ...["keys", "sessions", "issue", "token", "clock", "expire", "snapshots", "faults", "requests", "acts", "expect"],
-  ...["check", "login", "completion", "version", "help"],
-];
-
+/** A sentence names a command where a name of one follows: "`idp` listens" does not. */
 const commandInText = new RegExp(
   String.raw`(?<![\w./@-])idp(?=\s+(?:(?:${commandNames.join("|")})(?![\w=])|--|\[))`,
   "g",
