@@ -1,4 +1,4 @@
-import { CookieJar } from "tough-cookie";
+import { Cookie, CookieJar } from "tough-cookie";
 import { requireWebAddress, send, type Outgoing, type Reply } from "./http.ts";
 
 /** A browser without scripts: it keeps cookies, sends forms, and goes where redirects lead, one request at a time. */
@@ -13,9 +13,9 @@ export class ScriptlessBrowser {
     this.#defaults = defaults;
   }
 
-  /** Sends a request with its cookies, and keeps those of the answer. @param from the page that leads there; null: none @throws {Problem} */
+  /** Sends a request with its cookies, and keeps those of the answer. @param from the page that leads there; null if none does @throws {Problem} */
   async request(outgoing: Outgoing, from: string | null): Promise<Reply> {
-    const url = new URL(outgoing.url);
+    const url = requireWebAddress(from === null ? "a request goes to" : `${from} leads to`, outgoing.url);
     const { headers, ...defaults } = this.#defaults(url);
     const cookie = this.cookieHeader(url);
     const reply = await send({
@@ -52,6 +52,12 @@ export class ScriptlessBrowser {
 
   /** Keeps the cookies that an answer set, as far as they may be set there. @param lines of `Set-Cookie` */
   keep(url: URL, lines: readonly string[]): void {
-    for (const line of lines) this.#jar.setCookieSync(line, url.href, { ignoreError: true });
+    for (const line of lines) {
+      const cookie = Cookie.parse(line);
+      if (cookie === undefined) continue;
+      // RFC 6265 5.3, item 5: a public suffix may set a cookie for itself alone, such as `web`, the name of a container.
+      if (cookie.domain === url.hostname && !url.hostname.includes(".")) cookie.domain = null;
+      this.#jar.setCookieSync(cookie, url.href, { ignoreError: true });
+    }
   }
 }

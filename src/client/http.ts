@@ -110,11 +110,12 @@ function failureOf(host: string, { code = "", message }: NodeJS.ErrnoException):
 /**
  * The request that a redirect leads to, by GET as browsers do; null: it is no redirect. A form with 307 or 308 is rare, and leads to a GET
  * here too.
- * @throws {Problem} if it does not lead to a web address
+ * @throws {Problem} if it does not lead to an address
  */
 export function redirectOf({ url, status, headers: { location } }: Reply): Outgoing | null {
   if (status < 300 || status >= 400 || location === undefined) return null;
-  return { method: "GET", url: requireWebAddress(`${url} redirects to`, location, url).href };
+  if (URL.canParse(location, url)) return { method: "GET", url: new URL(location, url).href };
+  throw new Problem(`${url} redirects to ${shown(location)}, which is not an address`);
 }
 
 const mediaType = ({ headers }: Reply): string => (headers["content-type"] ?? "").split(";")[0]?.trim() ?? "";

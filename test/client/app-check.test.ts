@@ -11,6 +11,7 @@ import { nearLookup } from "../../src/cli/commands/check/flags.ts";
 import { writeReport } from "../../src/cli/commands/check/report.ts";
 import { theApp } from "../../src/cli/commands/check/subject.ts";
 import { newFolder } from "../helpers/cli.ts";
+import { serveApp } from "../helpers/serve-app.ts";
 
 /** The parts of `idp check client`: its cookies, as much HTML as it reads, and its reports. */
 
@@ -39,6 +40,28 @@ test("the loopback is secure, and __Host- has rules of its own", () => {
   const local = new URL("http://localhost:3000/");
   browser.keep(local, ["__Host-a=1; Path=/; Secure", "__Host-b=1; Path=/b; Secure", "__Secure-c=1; Path=/"]);
   expect(browser.cookieHeader(local)).toBe("__Host-a=1");
+});
+
+test("a host without a dot may name itself as the domain of its cookies (RFC 6265 5.3)", () => {
+  for (const host of ["web", "[::1]", "localhost"]) {
+    const browser = new ScriptlessBrowser();
+    const url = new URL(`http://${host}:3000/`);
+    browser.keep(url, [`a=1; Domain=${host}`, "b=2; Domain=test", "c=3; Domain=; Path=/"]);
+    expect(browser.cookieHeader(url)).toBe("a=1; c=3");
+  }
+});
+
+test("an app that sends the browser to another program ends the visit there", async () => {
+  const { url, close } = await serveApp(0, () => ({
+    handle(_request, response) {
+      response.writeHead(302, { location: "myapp:/callback?code=secret" }).end();
+      return Promise.resolve();
+    },
+  }));
+  onTestFinished(close);
+  const places = { issuer: "http://localhost:1", redirectUris: [], origins: [url], user: "alice" };
+  const { end } = await smallBrowser({ ...places, lookup: nearLookup(undefined) }).signIn(`${url}/login`);
+  expect(end).toEqual({ kind: "foreign", url: "myapp:/callback?code=secret" });
 });
 
 test("a page with one button is pressed, one to fill in is not", () => {
