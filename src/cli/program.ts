@@ -20,7 +20,7 @@ import { handIssuer } from "./target/issuer-flag.ts";
 import { checkStore } from "./target/store-flag.ts";
 
 /** What `program` needs of the process. */
-export interface ProgramOptions {
+interface ProgramOptions {
   readonly terminal: Terminal;
   readonly clock: Pick<Invocation, "now" | "takeSignals">;
   /** The words after `idp`. */
@@ -32,7 +32,7 @@ export interface ProgramOptions {
 }
 
 /** The command line, with the flags and commands of those nouns that were loaded. */
-export interface Program {
+interface Program {
   readonly command: AnyCommand;
   /** Loads a command the first time. An unknown name loads nothing. */
   readonly load: (name: string | undefined) => Promise<void>;

@@ -10,8 +10,7 @@ import { globalFlags } from "./flags/global.ts";
 import { print, printFailure } from "./output/print.ts";
 import { buildProgram } from "./program.ts";
 import { durationOf } from "../text/time.ts";
-import { typedCommand, type Typed } from "./usage.ts";
-import { usageFailure } from "./usage.ts";
+import { typedCommand, type Typed, usageFailure } from "./usage.ts";
 import { isObject } from "../text/json.ts";
 
 /** `-5m` is a length of time, and not a flag: in seconds, as commander reads numbers below zero. */

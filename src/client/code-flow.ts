@@ -9,7 +9,7 @@ import { requestTokens, type SignIn } from "./tokens.ts";
 
 /** The authorization code flow (OpenID Connect Core 3.1) with PKCE (RFC 7636), and a pushed request (RFC 9126) where it is offered. */
 
-export interface CodeRequest {
+interface CodeRequest {
   readonly scope: string;
   readonly redirectUri: string;
   /** Seconds; null if it is not requested. */

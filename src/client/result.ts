@@ -17,7 +17,7 @@ export interface Result {
 export const nothing: Result = { tokens: null, claims: null, userinfo: null, refusal: null };
 
 /** What the tokens of a user must match. */
-export interface TokensOfUser {
+interface TokensOfUser {
   readonly nonce: string | null;
   readonly maxAge: number | null;
   readonly acr: readonly string[];

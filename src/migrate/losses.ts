@@ -2,7 +2,7 @@ import { problemText, type Problem } from "../core/errors.ts";
 import { noCounterpart } from "./draft.ts";
 
 /** What could not be carried over, in lines. Equal problems are one line with their number, and those that a reader has to act on are first. */
-export interface LossLines {
+interface LossLines {
   /** For a terminal. */
   readonly short: readonly string[];
   /** For the file: the place of each. */

@@ -29,7 +29,7 @@ export interface ScimRequest {
   readonly body?: Resource;
 }
 
-export interface Operation {
+interface Operation {
   readonly op: string;
   readonly path?: string;
   readonly value?: unknown;

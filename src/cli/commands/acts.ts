@@ -6,7 +6,7 @@ import { findTarget } from "../target/target.ts";
 import { type Declare, examples } from "../act.ts";
 
 /** `idp acts`: who changed what, by the names of the tokens of the control API. */
-export async function listActs(cli: Invocation): Promise<Outcome> {
+async function listActs(cli: Invocation): Promise<Outcome> {
   const acts = await (await findTarget(cli)).call("acts", {});
   return answer(acts, (shown, style) =>
     shown.length === 0

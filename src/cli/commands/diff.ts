@@ -16,7 +16,7 @@ const withDiffFlags = (command: Command) =>
   command.addOption(
     new Option("--as <form>", "fixtures: print what to write into the fixture file").choices(["fixtures"]),
   );
-export type DiffFlags = FlagsOf<typeof withDiffFlags>;
+type DiffFlags = FlagsOf<typeof withDiffFlags>;
 
 /** The fixtures of the input; the demo is sent as a document. */
 function inputOf(sources: readonly FixtureSource[]): { fixtures?: object; sources?: { name: string; text: string }[] } {
@@ -37,7 +37,7 @@ async function compare(
 }
 
 /** `idp diff`: exit 0 if the data is as the fixtures say, else 6. */
-export async function diff(cli: Invocation, paths: readonly string[], { as }: DiffFlags): Promise<Outcome> {
+async function diff(cli: Invocation, paths: readonly string[], { as }: DiffFlags): Promise<Outcome> {
   const target = await findTarget(cli);
   const { fixtures, ...result } = await compare(cli, target, paths, as);
   const failure = result.differs ? failureOf(new OperationError("refused", summary(result))) : null;

@@ -6,11 +6,10 @@ import { answer, type Outcome } from "../output/print.ts";
 import { wrap } from "../output/table.ts";
 import { findTarget } from "../target/target.ts";
 import { unknownNames } from "./requests/requests.ts";
-import { filterOf } from "../flags/request-filter.ts";
+import { filterOf, withRequestFilter } from "../flags/request-filter.ts";
 import { wholeNumber } from "../flags/flag-values.ts";
 import { expectEndpoints, type ExpectEndpoint } from "../../core/ledger/filter.ts";
 import { type Declare, examples } from "../act.ts";
-import { withRequestFilter } from "../flags/request-filter.ts";
 import { Argument, type Command, type FlagsOf, InvalidArgumentError } from "../commander.ts";
 
 /** `code=abc` */
@@ -32,7 +31,7 @@ const withExpectFlags = (command: Command) =>
 type ExpectFlags = FlagsOf<typeof withExpectFlags>;
 
 /** `idp expect`: exit 0 if the expectation is met, otherwise 6. */
-export async function expectRequests(cli: Invocation, endpoint: ExpectEndpoint, flags: ExpectFlags): Promise<Outcome> {
+async function expectRequests(cli: Invocation, endpoint: ExpectEndpoint, flags: ExpectFlags): Promise<Outcome> {
   const { param, times, atLeast, never, within, ...filters } = flags;
   const target = await findTarget(cli);
   const result = await target.call("expect", {

@@ -5,10 +5,10 @@ import { count } from "../output/words.ts";
 import { findTarget } from "../target/target.ts";
 import { type Declare, examples } from "../act.ts";
 
-export type ExpireFlags = ExpireInput;
+type ExpireFlags = ExpireInput;
 
 /** `idp expire` */
-export async function expire(cli: Invocation, flags: ExpireFlags): Promise<Outcome> {
+async function expire(cli: Invocation, flags: ExpireFlags): Promise<Outcome> {
   const target = await findTarget(cli);
   const result = await target.call("expire", { ...flags });
   const tokens = result.expired.some((kind) => kind === "access" || kind === "refresh");

@@ -20,10 +20,10 @@ const withExportFlags = (command: Command) =>
       ).choices(["state", "fixtures"]),
     )
     .option("--show-secrets", "with --as fixtures: the secrets of one-time codes and the tokens of SCIM servers too");
-export type ExportFlags = FlagsOf<typeof withExportFlags>;
+type ExportFlags = FlagsOf<typeof withExportFlags>;
 
 /** `idp export`: the answer is the document. With `--output` the document goes to a file, and the answer says what is in it. */
-export async function exportState(cli: Invocation, { output, as, showSecrets }: ExportFlags): Promise<Outcome> {
+async function exportState(cli: Invocation, { output, as, showSecrets }: ExportFlags): Promise<Outcome> {
   const isYaml = /\.ya?ml$/i.test(output ?? "");
   if (isYaml && as !== "fixtures") {
     throw new OperationError("usage", "only fixtures are written as YAML", {

@@ -39,7 +39,7 @@ const withFaultFlags = (command: Command) =>
       ),
     )
     .option("--forge <username>", "whose identity a flaw at saml_sso forges");
-export type FaultFlags = FlagsOf<typeof withFaultFlags>;
+type FaultFlags = FlagsOf<typeof withFaultFlags>;
 
 /** Which requests take the fault, in words. */
 function whichRequests({ client, user, grant_type: grantType, method, skip }: Fault): string {
@@ -62,7 +62,7 @@ const faultTable = (cli: Invocation, faults: readonly Fault[], style: Style): st
   );
 
 /** `idp faults add` */
-export async function addFault(cli: Invocation, endpoint: FaultInput["endpoint"], flags: FaultFlags): Promise<Outcome> {
+async function addFault(cli: Invocation, endpoint: FaultInput["endpoint"], flags: FaultFlags): Promise<Outcome> {
   const { grantType, header, contentType, dropAfter, ...rest } = flags;
   const target = await findTarget(cli);
   const fault = await target.call("faults.add", {
@@ -75,7 +75,7 @@ export async function addFault(cli: Invocation, endpoint: FaultInput["endpoint"]
 }
 
 /** `idp faults list` */
-export async function listFaults(cli: Invocation): Promise<Outcome> {
+async function listFaults(cli: Invocation): Promise<Outcome> {
   const faults = await (await findTarget(cli)).call("faults.list", {});
   return answer(faults, (shown, style) =>
     shown.length === 0 ? "No faults: every response is as it should be." : faultTable(cli, shown, style),
@@ -83,14 +83,14 @@ export async function listFaults(cli: Invocation): Promise<Outcome> {
 }
 
 /** `idp faults remove` */
-export async function removeFault(cli: Invocation, id: string): Promise<Outcome> {
+async function removeFault(cli: Invocation, id: string): Promise<Outcome> {
   const target = await findTarget(cli);
   await target.call("faults.remove", { id });
   return answer({ removed: id }, (shown) => `Removed ${shown.removed}`, { notes: [target.where] });
 }
 
 /** `idp faults clear` */
-export async function clearFaults(cli: Invocation): Promise<Outcome> {
+async function clearFaults(cli: Invocation): Promise<Outcome> {
   const target = await findTarget(cli);
   const before = await target.call("faults.list", {});
   await target.call("faults.clear", {});

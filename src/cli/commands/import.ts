@@ -8,7 +8,7 @@ import { count } from "../output/words.ts";
 import { type Declare, examples } from "../act.ts";
 
 /** `idp import`: an export replaces all data. @param file `-` for standard input */
-export async function importState(cli: Invocation, file: string): Promise<Outcome> {
+async function importState(cli: Invocation, file: string): Promise<Outcome> {
   const name = file === "-" ? "stdin" : file;
   const hint = "Name a file that idp export --output wrote, or - for stdin";
   const bytes = file === "-" ? await readBytes(cli.stdin) : readNamedFile(file, { code: "invalid", hint });

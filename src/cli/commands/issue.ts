@@ -19,13 +19,13 @@ export interface IssueFlags {
   readonly scope?: string;
 }
 
-export interface IssueTokensFlags extends IssueFlags {
+interface IssueTokensFlags extends IssueFlags {
   readonly nonce?: string;
   readonly acr?: string;
   readonly asIssuer?: string;
 }
 
-export interface IssueCodeFlags extends IssueFlags {
+interface IssueCodeFlags extends IssueFlags {
   readonly redirectUri?: string;
   readonly state?: string;
   readonly nonce?: string;
@@ -57,7 +57,7 @@ export async function targetUnder(cli: Invocation, issuer: string | undefined): 
 }
 
 /** For whom something is issued. Asks for what is missing. */
-export async function forWhom(
+async function forWhom(
   cli: Invocation,
   target: Target,
   flags: IssueFlags,
@@ -71,7 +71,7 @@ export async function forWhom(
 }
 
 /** `idp issue grant` */
-export async function issueGrant(cli: Invocation, flags: IssueFlags): Promise<Outcome> {
+async function issueGrant(cli: Invocation, flags: IssueFlags): Promise<Outcome> {
   const target = await findTarget(cli);
   const asked = await forWhom(cli, target, flags);
   const grant = await target.call("issue.grant", asked);
@@ -82,7 +82,7 @@ export async function issueGrant(cli: Invocation, flags: IssueFlags): Promise<Ou
 }
 
 /** `idp issue code` prints the address that the browser would be sent to. Codes are kept in a running server, or in a shared store. */
-export async function issueCode(cli: Invocation, flags: IssueCodeFlags): Promise<Outcome> {
+async function issueCode(cli: Invocation, flags: IssueCodeFlags): Promise<Outcome> {
   const target = await findTarget(cli);
   const { state, nonce, acr } = flags;
   const asked = await forWhom(cli, target, flags);
@@ -100,14 +100,14 @@ export async function issueCode(cli: Invocation, flags: IssueCodeFlags): Promise
 }
 
 /** `idp issue tokens` */
-export async function issueTokens(cli: Invocation, flags: IssueTokensFlags): Promise<Outcome> {
+async function issueTokens(cli: Invocation, flags: IssueTokensFlags): Promise<Outcome> {
   const target = await targetUnder(cli, flags.asIssuer);
   const asked = await forWhom(cli, target, flags);
   const tokens = await target.call("issue.tokens", { ...asked, nonce: flags.nonce, acr: flags.acr });
   return answer(tokens, describeTokens, { notes: [...(await scopeNotes(target, asked.scope)), target.where] });
 }
 
-export interface IssueSamlFlags {
+interface IssueSamlFlags {
   readonly user?: string;
   readonly client?: string;
   readonly acs?: string;
@@ -118,7 +118,7 @@ export interface IssueSamlFlags {
 }
 
 /** `idp issue saml` prints what the browser would post. */
-export async function issueSaml(cli: Invocation, flags: IssueSamlFlags): Promise<Outcome> {
+async function issueSaml(cli: Invocation, flags: IssueSamlFlags): Promise<Outcome> {
   const target = await findTarget(cli);
   const user = await userOr(cli, target, flags.user);
   const client = await clientOr(cli, target, flags.client);

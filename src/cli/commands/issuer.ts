@@ -4,7 +4,7 @@ import { findTarget } from "../target/target.ts";
 import { type Declare, examples } from "../act.ts";
 
 /** `idp issuer set`: for a container whose port is known only after its server has started. */
-export async function setIssuer(cli: Invocation, issuer: string): Promise<Outcome> {
+async function setIssuer(cli: Invocation, issuer: string): Promise<Outcome> {
   const target = await findTarget(cli);
   const result = await target.call("issuer.set", { issuer });
   return answer(result, (shown) => `The issuer is ${shown.issuer} until the server stops.`, {

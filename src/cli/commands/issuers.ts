@@ -23,10 +23,10 @@ const withAddFlags = (command: Command) =>
     "a fixture file or folder; repeatable (default: those of the first issuer)",
     collect,
   );
-export type AddFlags = FlagsOf<typeof withAddFlags>;
+type AddFlags = FlagsOf<typeof withAddFlags>;
 
 /** `idp issuers list` */
-export async function listIssuers(cli: Invocation): Promise<Outcome> {
+async function listIssuers(cli: Invocation): Promise<Outcome> {
   const issuers = await (await findTarget(cli)).call("issuers.list", {});
   const add = commandLine(cli)(["idp", "issuers", "add", "tenant-a"]);
   return answer(issuers, (shown, style) =>
@@ -48,7 +48,7 @@ export async function listIssuers(cli: Invocation): Promise<Outcome> {
 }
 
 /** `idp issuers show` */
-export async function showIssuer(cli: Invocation, name: string): Promise<Outcome> {
+async function showIssuer(cli: Invocation, name: string): Promise<Outcome> {
   const issuer = await (await findTarget(cli)).call("issuers.show", { name });
   return answer(issuer, describe);
 }
@@ -73,7 +73,7 @@ function describe({ name, issuer, data, users, clients, grants, problem }: Issue
 }
 
 /** `idp issuers add` */
-export async function addIssuer(cli: Invocation, name: string, { fixtures }: AddFlags): Promise<Outcome> {
+async function addIssuer(cli: Invocation, name: string, { fixtures }: AddFlags): Promise<Outcome> {
   const read = fixtures && (await readFixtures(await withStdin(cli, fixtures), process.cwd()));
   const sources = read && filesIn(read.sources);
   const target = await findTarget(cli);
@@ -82,7 +82,7 @@ export async function addIssuer(cli: Invocation, name: string, { fixtures }: Add
 }
 
 /** `idp issuers remove` */
-export async function removeIssuer(cli: Invocation, name: string): Promise<Outcome> {
+async function removeIssuer(cli: Invocation, name: string): Promise<Outcome> {
   const target = await findTarget(cli);
   const { users, clients } = await target.call("issuers.show", { name });
   const question = `Remove the issuer ${name} with its ${users} users, ${clients} clients and everything else?`;

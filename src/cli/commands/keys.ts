@@ -28,13 +28,13 @@ const keyTable = (cli: Invocation, keys: readonly KeyView[], style: Style): stri
   );
 
 /** `idp keys list` */
-export async function listKeys(cli: Invocation): Promise<Outcome> {
+async function listKeys(cli: Invocation): Promise<Outcome> {
   const keys = await (await findTarget(cli)).call("keys.list", {});
   return answer(keys, (shown, style) => keyTable(cli, shown, style));
 }
 
 /** `idp keys rotate` */
-export async function rotateKeys(cli: Invocation, flags: OperationInput<"keys.rotate">): Promise<Outcome> {
+async function rotateKeys(cli: Invocation, flags: OperationInput<"keys.rotate">): Promise<Outcome> {
   const target = await findTarget(cli);
   const keys = await target.call("keys.rotate", { alg: flags.alg, saml: flags.saml });
   return answer(keys, (shown, style) => keyTable(cli, shown, style), {
@@ -48,7 +48,7 @@ export async function rotateKeys(cli: Invocation, flags: OperationInput<"keys.ro
 }
 
 /** `idp keys remove` */
-export async function removeKey(cli: Invocation, kid: string): Promise<Outcome> {
+async function removeKey(cli: Invocation, kid: string): Promise<Outcome> {
   const target = await findTarget(cli);
   const isThere = (await target.call("keys.list", {})).some((key) => key.kid === kid);
   if (isThere && !(await confirmed(cli, `Remove key ${kid}? Tokens that it signed become invalid.`))) {

@@ -25,7 +25,7 @@ const pathOf = (page: string): string | null => (Object.hasOwn(paths, page) ? pa
  * `idp open`: prints the address of a page of the running server, and on a terminal opens it in a browser.
  * @param page the name of a page, or a sign-in of the inspector
  */
-export async function open(cli: Invocation, page: string): Promise<Outcome> {
+async function open(cli: Invocation, page: string): Promise<Outcome> {
   const address = serverAddress(cli);
   const issuer = address === null ? null : await issuerAt(address, timeoutMs);
   if (issuer === null) {

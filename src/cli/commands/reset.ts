@@ -18,10 +18,10 @@ const withResetFlags = (command: Command) =>
   command
     .option("--fixtures <path>", "go back to these fixtures instead of those in use; repeatable", collect)
     .option("--keys", "also replace the signing keys");
-export type ResetFlags = FlagsOf<typeof withResetFlags>;
+type ResetFlags = FlagsOf<typeof withResetFlags>;
 
 /** `idp reset`: back to the fixtures, of the running server or of the folder. */
-export async function reset(cli: Invocation, flags: ResetFlags): Promise<Outcome> {
+async function reset(cli: Invocation, flags: ResetFlags): Promise<Outcome> {
   const { fixtures } = flags;
   const given = fixtures === undefined ? undefined : await readFixtures(await withStdin(cli, fixtures), process.cwd());
   const target = await findTarget(cli);

@@ -15,12 +15,12 @@ import { profileNames, type Profile } from "../../scim/profiles.ts";
 import { type Declare, examples } from "../act.ts";
 import { type Command, type Flags, Option } from "../commander.ts";
 
-export interface ScimFlags {
+interface ScimFlags {
   readonly client?: string;
   readonly profile?: Profile;
 }
 
-export interface PushFlags extends ScimFlags {
+interface PushFlags extends ScimFlags {
   readonly user?: readonly string[];
   readonly dryRun?: true;
   readonly full?: true;
@@ -47,7 +47,7 @@ const isUnreached = ({ users, groups }: PushReport): boolean =>
   [...users, ...groups].every(({ status }) => status === null);
 
 /** `idp scim push`: exit 0; 5 if the server does not answer; 6 if something failed. */
-export async function pushScim(cli: Invocation, flags: PushFlags): Promise<Outcome> {
+async function pushScim(cli: Invocation, flags: PushFlags): Promise<Outcome> {
   const { client, user, profile, dryRun, full, parallel } = flags;
   const target = await findTarget(cli);
   const result = await target.call("scim.push", {
@@ -111,7 +111,7 @@ const plannedText = ({ client, url, profile, requests = [] }: PushReport): strin
   ].join("\n");
 
 /** `idp scim status` */
-export async function scimStatus(cli: Invocation, { client }: ScimFlags): Promise<Outcome> {
+async function scimStatus(cli: Invocation, { client }: ScimFlags): Promise<Outcome> {
   const target = await findTarget(cli);
   const result = await target.call("scim.status", { client });
   return answer(
@@ -136,7 +136,7 @@ function statusText({ client, users, groups }: ScimStatus, style: Style): string
 }
 
 /** `idp scim test`: exit 0; 5 if the server does not answer; 6 if it answers otherwise. */
-export async function testScim(cli: Invocation, { client, profile }: ScimFlags): Promise<Outcome> {
+async function testScim(cli: Invocation, { client, profile }: ScimFlags): Promise<Outcome> {
   const target = await findTarget(cli);
   const result = await target.call("scim.test", { client, profile });
   const bad = listed(result).find(({ ok }) => !ok);

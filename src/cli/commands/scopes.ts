@@ -8,7 +8,7 @@ import { type Declare, examples } from "../act.ts";
 const descriptionOf = ({ description }: ScopeView): string => description["en"] ?? Object.values(description)[0] ?? "";
 
 /** `idp scopes` */
-export async function listScopes(cli: Invocation): Promise<Outcome> {
+async function listScopes(cli: Invocation): Promise<Outcome> {
   const scopes = await (await findTarget(cli)).call("scopes.list", {});
   return answer(scopes, (shown, style) =>
     table(

@@ -30,13 +30,13 @@ const withSeedFlags = (command: Command) =>
       "print every field of fixture files with type, default and example, or of a section: users, settings, …",
     )
     .option("--print-schema", "print the JSON Schema of fixture files");
-export type SeedFlags = FlagsOf<typeof withSeedFlags>;
+type SeedFlags = FlagsOf<typeof withSeedFlags>;
 
 /** The names of the files, or the built-in demo. */
 const namesOf = (names: readonly string[]): string => (names.length === 0 ? "built-in demo" : names.join(", "));
 
 /** `idp seed`: applies fixture files to a running server or to the folder, which is made if it does not exist. */
-export async function seed(cli: Invocation, paths: readonly string[], flags: SeedFlags): Promise<Outcome> {
+async function seed(cli: Invocation, paths: readonly string[], flags: SeedFlags): Promise<Outcome> {
   if (flags.printSchema === true) {
     const { fixtureSchema } = await import("../../core/fixtures/schema.ts");
     return answer(fixtureSchema(), (schema) => JSON.stringify(schema, null, 2));

@@ -8,7 +8,7 @@ import { count, since } from "../output/words.ts";
 import { type Declare, examples } from "../act.ts";
 
 /** `idp sessions list` */
-export async function listSessions(cli: Invocation, flags: { readonly user?: string }): Promise<Outcome> {
+async function listSessions(cli: Invocation, flags: { readonly user?: string }): Promise<Outcome> {
   const target = await findTarget(cli);
   const sessions = await target.call("sessions.list", { user: flags.user });
   const now = await timeThere(cli, target);
@@ -39,7 +39,7 @@ function usersOf(ended: readonly { readonly user: string }[]): string {
 }
 
 /** `idp sessions end` */
-export async function endSessions(
+async function endSessions(
   cli: Invocation,
   given: string | undefined,
   flags: { readonly user?: string },

@@ -12,14 +12,14 @@ const counts = ({ users, clients, grants, sessions }: SnapshotView): string =>
   [count(users, "user"), count(clients, "client"), count(grants, "grant"), count(sessions, "session")].join(", ");
 
 /** `idp snapshots save` */
-export async function saveSnapshot(cli: Invocation, name: string): Promise<Outcome> {
+async function saveSnapshot(cli: Invocation, name: string): Promise<Outcome> {
   const target = await findTarget(cli);
   const saved = await target.call("snapshots.save", { name });
   return answer(saved, (shown) => `Saved ${shown.name}: ${counts(shown)}.`, { notes: [target.where] });
 }
 
 /** `idp snapshots restore` */
-export async function restoreSnapshot(
+async function restoreSnapshot(
   cli: Invocation,
   name: string,
   { keep }: { readonly keep?: readonly Kept[] },
@@ -46,7 +46,7 @@ function stillActive({ stillActive: { clock, faults = 0 } = {} }: RestoreResult)
 }
 
 /** `idp snapshots list` */
-export async function listSnapshots(cli: Invocation): Promise<Outcome> {
+async function listSnapshots(cli: Invocation): Promise<Outcome> {
   const snapshots = await (await findTarget(cli)).call("snapshots.list", {});
   return answer(snapshots, (shown, style) =>
     shown.length === 0
@@ -65,7 +65,7 @@ export async function listSnapshots(cli: Invocation): Promise<Outcome> {
 }
 
 /** `idp snapshots remove` */
-export async function removeSnapshot(cli: Invocation, name: string): Promise<Outcome> {
+async function removeSnapshot(cli: Invocation, name: string): Promise<Outcome> {
   const target = await findTarget(cli);
   await target.call("snapshots.remove", { name });
   return answer({ removed: name }, ({ removed }) => `Removed ${removed}.`, { notes: [target.where] });

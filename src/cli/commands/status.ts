@@ -16,7 +16,7 @@ import { count } from "../output/words.ts";
 import { type Declare, examples } from "../act.ts";
 
 /** `idp status`: whether a server runs, and what data there is. Without a server the answer is "stopped" with exit code 5. */
-export async function status(cli: Invocation): Promise<Outcome> {
+async function status(cli: Invocation): Promise<Outcome> {
   const target = await findTarget(cli);
   if (target.server === null && cli.store !== null) return ofStore(cli, cli.store, target);
   if (target.server === null) return stopped(cli, await target.call("status", {}).catch(noData));

@@ -10,7 +10,7 @@ import { type Declare, examples } from "../act.ts";
 const timeoutMs = 20_000;
 
 /** `idp stop`: ends the server as Ctrl+C would, and returns when it is gone. */
-export async function stop(cli: Invocation): Promise<Outcome> {
+async function stop(cli: Invocation): Promise<Outcome> {
   if (cli.issuer !== null) {
     throw new OperationError("usage", "idp stop ends the server with all of its issuers", {
       hint: { text: "Leave --issuer out. To remove one", command: ["idp", "issuers", "remove", cli.issuer] },

@@ -3,7 +3,7 @@ import { answer, type Outcome } from "../output/print.ts";
 import { type Declare, examples } from "../act.ts";
 
 /** `idp version` */
-export const printVersion = (): Promise<Outcome> => Promise.resolve(answer({ version }, (shown) => shown.version));
+const printVersion = (): Promise<Outcome> => Promise.resolve(answer({ version }, (shown) => shown.version));
 
 /** Declares `idp version`. */
 export const declareVersion: Declare = (command, { act }) => {

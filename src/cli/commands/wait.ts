@@ -8,7 +8,7 @@ import { type Declare, examples } from "../act.ts";
 import { seconds } from "../flags/flag-values.ts";
 import { Option } from "../commander.ts";
 
-export interface WaitFlags {
+interface WaitFlags {
   /** Seconds; 0 looks only once. */
   readonly timeout: number;
 }
@@ -17,7 +17,7 @@ export interface WaitFlags {
 const pause = 25;
 
 /** `idp wait`: returns once the server answers. It needs no admin token. */
-export async function wait(cli: Invocation, { timeout }: WaitFlags): Promise<Outcome> {
+async function wait(cli: Invocation, { timeout }: WaitFlags): Promise<Outcome> {
   if (cli.url === null && cli.store !== null) throw await noServer(cli);
   const until = cli.now() + timeout * 1000;
   const where = cli.url === null ? `on ${cli.data}` : `at ${cli.url}`;

@@ -7,7 +7,7 @@ import { valuesOf } from "./variables.ts";
 /** The fixtures of the commands that run a server. */
 
 /** As commander reads them. The settings are read by `settingsOf`. */
-export interface FixturesFlag {
+interface FixturesFlag {
   readonly fixtures?: readonly string[];
 }
 

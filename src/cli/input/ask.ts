@@ -58,7 +58,7 @@ export const needed = (what: string, hint: string | Hint): OperationError =>
   new OperationError("usage", `${what} is missing, and there is no terminal to ask for it`, { hint });
 
 /** The refusal if nobody can be asked, with a command that names a record of the data. @param example with USERNAME, CLIENT_ID, … for the name */
-export const neededName = async (cli: Invocation, what: string, example: readonly string[]): Promise<OperationError> =>
+const neededName = async (cli: Invocation, what: string, example: readonly string[]): Promise<OperationError> =>
   needed(what, { text: "Give it", command: await withNames(cli, example) });
 
 /** How many cells the names of a list take. A long name does not make the column wider. */

@@ -3,7 +3,7 @@ import type { Reply } from "../http.ts";
 
 /** What the answer of an API says. */
 
-export interface Challenge {
+interface Challenge {
   /** In lower case. */
   readonly scheme: string;
   readonly parameters: ReadonlyMap<string, string>;
@@ -42,7 +42,7 @@ export function answered(reply: Reply): string {
 }
 
 /** What a refusal may look like. @returns null, or what it must be: "401" */
-export type Allowed = (reply: Reply) => string | null;
+type Allowed = (reply: Reply) => string | null;
 
 const only =
   (...statuses: readonly number[]): Allowed =>

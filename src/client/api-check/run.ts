@@ -11,7 +11,7 @@ import { challengesOf } from "./judge.ts";
 
 /** Runs the cases of `idp check api`. */
 
-export interface ApiRun extends CheckRun {
+interface ApiRun extends CheckRun {
   readonly api: Api;
   readonly control: ApiControl;
   /** Resolves the names of the API, and refuses addresses that may not be reached. */

@@ -47,7 +47,7 @@ function tagsOf(html: string): readonly Tag[] {
   return tags;
 }
 
-export interface Form {
+interface Form {
   readonly action: string;
   readonly fields: URLSearchParams;
 }

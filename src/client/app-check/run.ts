@@ -9,7 +9,7 @@ import { runCases, type CheckRun, type RunResult, type Verdicts } from "../verdi
 
 /** Runs the cases of `idp check client`: each with its own browsers, and with the faults that it adds. */
 
-export interface AppRun extends CheckRun {
+interface AppRun extends CheckRun {
   readonly app: App;
   readonly control: Control;
   readonly newBrowser: () => Promise<Browser>;

@@ -27,7 +27,7 @@ interface Asked {
   readonly last: string;
 }
 
-export type Place = () => Promise<Asked>;
+type Place = () => Promise<Asked>;
 
 /** A browser at `--signed-in`. @param stranger what somebody sees there who never signed in */
 export const sessionOf =

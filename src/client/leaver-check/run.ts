@@ -11,7 +11,7 @@ import type { LeaverControl, Signal } from "./signals.ts";
 
 /** Runs the cases of `idp check leaver`. The signals are measured all at once; the cases then wait for theirs. */
 
-export interface LeaverRun extends CheckRun, SignInRun {
+interface LeaverRun extends CheckRun, SignInRun {
   /** An address of the API; null: none is checked. */
   readonly api: string | null;
   readonly signals: readonly Signal[];

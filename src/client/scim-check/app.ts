@@ -20,7 +20,7 @@ export interface Reply extends ScimResponse {
   readonly location: string | null;
 }
 
-export interface AppWire {
+interface AppWire {
   /** How it waits before it sends a request again. @param milliseconds */
   readonly wait: (milliseconds: number) => Promise<unknown>;
   readonly now: () => number;

@@ -17,7 +17,7 @@ export interface ScimCase extends Case<Attempt> {
   readonly profile?: Profile;
 }
 
-export interface ScimRun extends CheckRun {
+interface ScimRun extends CheckRun {
   readonly app: ScimApp;
   /** Of another tenant of the app; null: none was given. */
   readonly otherToken: ScimToken | null;
@@ -28,7 +28,7 @@ export interface ScimRun extends CheckRun {
 }
 
 /** A check that was begun: its result, and what removes the users and groups that are left of it. */
-export interface ScimCheck {
+interface ScimCheck {
   readonly run: (cases: readonly ScimCase[]) => Promise<RunResult>;
   readonly people: People;
 }

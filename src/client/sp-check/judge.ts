@@ -37,7 +37,7 @@ export async function nameOf(attempt: Attempt, browser: Browser): Promise<string
   return shown.user ? control.user.username : control.attacker.username;
 }
 
-export interface Spoiled {
+interface Spoiled {
   readonly flaw: string;
   /** Whose sign-in it is. */
   readonly signer: Person;

@@ -10,7 +10,7 @@ import { shownBy } from "./who.ts";
 
 /** Runs the cases of `idp check sp`: each with its own browsers, and with the faults that it adds. */
 
-export interface SpRun extends CheckRun {
+interface SpRun extends CheckRun {
   readonly app: App;
   readonly control: SpControl;
   readonly newBrowser: (somebody: Somebody) => Promise<Browser>;

@@ -31,7 +31,7 @@ export class Opened {
 }
 
 /** The faults of a check. They are removed however it ends. */
-export interface CheckFaults {
+interface CheckFaults {
   /** @returns its id */
   add(fault: Readonly<Record<string, unknown>> & { readonly endpoint: string }): Promise<string>;
   /** Removes those that are left. */

@@ -2,7 +2,7 @@
  * cli/commands/clients: the `clients` commands. clients.ts shows, edit.ts adds, edits and removes.
  */
 import type { ClientView } from "../../../core/clients/admin.ts";
-import { clientOr } from "../../input/ask.ts";
+import { clientOr, confirmed, notConfirmed } from "../../input/ask.ts";
 import type { Invocation } from "../../invocation.ts";
 import { answer, type Outcome } from "../../output/print.ts";
 import { table } from "../../output/table.ts";
@@ -10,7 +10,6 @@ import { findTarget } from "../../target/target.ts";
 import { hintText } from "../../../core/hint.ts";
 import { commandLine } from "../../output/command-line.ts";
 import { declareClientChanges } from "./edit.ts";
-import { confirmed, notConfirmed } from "../../input/ask.ts";
 import { readSecret } from "../../flags/entry-flags.ts";
 import { fixtureNotes } from "./fixture-notes.ts";
 import { addressesOf, describeClient, kindOf, said, text } from "./client-lines.ts";
@@ -21,7 +20,7 @@ interface SecretFlags {
 }
 
 /** `idp clients list` */
-export async function listClients(cli: Invocation, { showSecrets }: SecretFlags): Promise<Outcome> {
+async function listClients(cli: Invocation, { showSecrets }: SecretFlags): Promise<Outcome> {
   const clients = await (await findTarget(cli)).call("clients.list", { secrets: showSecrets });
   return answer(clients, (shown, style) =>
     shown.length === 0
@@ -44,11 +43,7 @@ export async function listClients(cli: Invocation, { showSecrets }: SecretFlags)
 }
 
 /** `idp clients show` */
-export async function showClient(
-  cli: Invocation,
-  given: string | undefined,
-  { showSecrets }: SecretFlags,
-): Promise<Outcome> {
+async function showClient(cli: Invocation, given: string | undefined, { showSecrets }: SecretFlags): Promise<Outcome> {
   const target = await findTarget(cli);
   const client_id = await clientOr(cli, target, given, ["idp", "clients", "show", "CLIENT_ID"]);
   const client = await target.call("clients.show", { client_id, secrets: showSecrets });
@@ -56,7 +51,7 @@ export async function showClient(
 }
 
 /** `idp clients remove` */
-export async function removeClient(cli: Invocation, name: string | undefined): Promise<Outcome> {
+async function removeClient(cli: Invocation, name: string | undefined): Promise<Outcome> {
   const target = await findTarget(cli);
   const client_id = await clientOr(cli, target, name, ["idp", "clients", "remove", "CLIENT_ID"]);
   const before = await target.call("clients.show", { client_id });
@@ -69,7 +64,7 @@ export async function removeClient(cli: Invocation, name: string | undefined): P
 }
 
 /** `idp clients rotate-secret` */
-export async function rotateSecret(
+async function rotateSecret(
   cli: Invocation,
   name: string | undefined,
   flags: { readonly secretStdin?: true },

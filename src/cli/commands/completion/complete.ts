@@ -14,7 +14,7 @@ export interface Candidate {
 /** Names that are in the data. */
 export type NameKind = (typeof names)[number];
 
-export type Completion =
+type Completion =
   | { readonly kind: "candidates"; readonly candidates: readonly Candidate[] }
   /** `prefix`: the flag, if it is one word with its value, as in `--user=al`. */
   | { readonly kind: "names"; readonly of: NameKind; readonly prefix: string }

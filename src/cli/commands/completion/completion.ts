@@ -89,13 +89,13 @@ Register-ArgumentCompleter -Native -CommandName idp -ScriptBlock {
 
 const scripts = { bash, zsh, fish, powershell } as const;
 
-export type Shell = keyof typeof scripts;
+type Shell = keyof typeof scripts;
 
 /**
  * `idp completion`: prints the script that a shell loads. The script contains no command and no flag: at each press of Tab it calls the
  * `idp` on the line, so it fits every version and knows the names in the data.
  */
-export async function completion(cli: Invocation, shell: Shell): Promise<Outcome> {
+async function completion(cli: Invocation, shell: Shell): Promise<Outcome> {
   const script = scripts[shell];
   // Printed as it is, so that the output is the script and nothing else.
   return { document: { shell, script }, text: () => script.trimEnd(), notes: [], failure: null };

@@ -22,7 +22,7 @@ import { type Declare, examples } from "../../act.ts";
 const maxSeconds = 5;
 
 /** `idp doctor`: what on this machine prevents `idp` from working. It changes nothing. */
-export async function doctor(cli: Invocation): Promise<Outcome> {
+async function doctor(cli: Invocation): Promise<Outcome> {
   const found = await servedBy(cli);
   const checks: readonly Finding[] = [
     nodeFinding(),

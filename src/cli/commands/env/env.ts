@@ -26,7 +26,7 @@ const withEnvFlags = (command: Command) =>
     .addOption(new Option("--format <format>", "the output format (default: dotenv)").choices(formats))
     .option("--write <file>", 'write to a file; only the lines between "# idp begin" and "# idp end" change')
     .addOption(new Option("--for <library>", "print the configuration of a library instead").choices(libraries));
-export type EnvFlags = FlagsOf<typeof withEnvFlags>;
+type EnvFlags = FlagsOf<typeof withEnvFlags>;
 
 /** Ignores fixtures with a mistake, which `idp start` and `idp seed` report. */
 async function namedHere(cli: Invocation): Promise<(client: ClientView) => boolean> {
@@ -85,7 +85,7 @@ async function targetOf(cli: Invocation): Promise<{ readonly target: Target; rea
 }
 
 /** `idp env`: what an app needs to know, as variables or as a library's configuration. */
-export async function env(cli: Invocation, flags: EnvFlags): Promise<Outcome> {
+async function env(cli: Invocation, flags: EnvFlags): Promise<Outcome> {
   checkFlags(flags);
   const { target, notes: ofTarget } = await targetOf(cli);
   const served = await target.call("status", {});

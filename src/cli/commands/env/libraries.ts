@@ -6,15 +6,13 @@ import type { Library } from "./choices.ts";
 import { installedMajor } from "./manifest.ts";
 import { authjs, nextAuth } from "./libraries/authjs.ts";
 import { betterAuth } from "./libraries/better-auth.ts";
-import { nuxtAuthUtils } from "./libraries/servers.ts";
+import { nuxtAuthUtils, fastifyOauth2, honoOidcAuth } from "./libraries/servers.ts";
 import { asTexts, asVariables, type Variables } from "./libraries/expressions.ts";
 import { angularAuthOidcClient, keycloakJs, msal, oidcClientTs } from "./libraries/browser.ts";
 import type { Code, Form, Parts, Piece, ServedStatus } from "./libraries/form.ts";
 import { expressOpenidConnect, passport } from "./libraries/node.ts";
 import { openidClient } from "./libraries/openid-client.ts";
-import { fastifyOauth2, honoOidcAuth } from "./libraries/servers.ts";
-import { go, grafana, mcpInspector, oauth2Proxy, spring } from "./libraries/others.ts";
-import { authlib, django } from "./libraries/others.ts";
+import { go, grafana, mcpInspector, oauth2Proxy, spring, authlib, django } from "./libraries/others.ts";
 
 /** The configuration of each library that signs users in. */
 

@@ -40,7 +40,7 @@ const withExecFlags = (command: Command) =>
       ),
     ),
   );
-export type ExecFlags = FlagsOf<typeof withExecFlags>;
+type ExecFlags = FlagsOf<typeof withExecFlags>;
 
 /** The exit code if `exec` itself fails, as with `env` and `timeout`. */
 const ownFailure = 125;
@@ -197,7 +197,7 @@ async function startServer(
 }
 
 /** `idp exec`: runs a command with its own server in memory. */
-export async function exec(cli: Invocation, typed: TypedCommand, flags: ExecFlags): Promise<number> {
+async function exec(cli: Invocation, typed: TypedCommand, flags: ExecFlags): Promise<number> {
   const { program, args } = commandOf(typed);
   let interrupted = 0;
   cli.takeSignals((signal) => {

@@ -34,7 +34,7 @@ export const withWorkloadFlags = <A extends unknown[], F extends Flags, G extend
       .option("--lifetime <seconds>", "kubernetes: renewed at 80% of it (default: 1h)", seconds(10)),
     "Bad tokens of the workload:",
   );
-export type WorkloadFlags = FlagsOf<typeof withWorkloadFlags<[], None, None>>;
+type WorkloadFlags = FlagsOf<typeof withWorkloadFlags<[], None, None>>;
 
 export interface Identity {
   /** For the environment of the command. */

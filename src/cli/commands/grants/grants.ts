@@ -16,7 +16,7 @@ import { type Declare, examples } from "../../act.ts";
 import { revoke } from "./revoke.ts";
 
 /** `idp grants list` */
-export async function listGrants(
+async function listGrants(
   cli: Invocation,
   flags: { readonly user?: string; readonly client?: string },
 ): Promise<Outcome> {
@@ -70,7 +70,7 @@ export const describeGrant = (grant: GrantView, style: Style, now: number): stri
   ].join("\n");
 
 /** `idp grants show` */
-export async function showGrant(cli: Invocation, given: string | undefined): Promise<Outcome> {
+async function showGrant(cli: Invocation, given: string | undefined): Promise<Outcome> {
   const target = await findTarget(cli);
   const id = await grantOr(cli, target, given, ["idp", "grants", "show", "GRANT_ID"], "all");
   const grant = await target.call("grants.show", { id });

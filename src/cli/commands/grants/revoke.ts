@@ -13,7 +13,7 @@ const withRevokeFlags = (command: Command) =>
     .option("--user <username>", "the grants of this user")
     .option("--client <client_id>", "the grants for this client")
     .option("--all", "all grants of all users");
-export type RevokeFlags = FlagsOf<typeof withRevokeFlags>;
+type RevokeFlags = FlagsOf<typeof withRevokeFlags>;
 
 /** `idp revoke`: grants by user and client, either alone, one by its id, or all; without any of them the grant is asked for. */
 export async function revoke(

@@ -15,8 +15,7 @@ import { asTyped } from "../../output/command-line.ts";
 import { pairs } from "../../output/table.ts";
 import { findServer, startCommand } from "../../target/target.ts";
 import { appOf } from "./app.ts";
-import { connectionOf, type CodePiece, type Connection } from "./connect.ts";
-import { addToEnvFile } from "./connect.ts";
+import { connectionOf, type CodePiece, type Connection, addToEnvFile } from "./connect.ts";
 import { fixtureText, type NewApp } from "./fixtures.ts";
 import { checkPlace, file, ignoreSecrets, secretsHere, writeFixtures, writeNewFile } from "./place.ts";
 import { projectOf } from "./project.ts";
@@ -55,7 +54,7 @@ async function checkText(text: string): Promise<void> {
 }
 
 /** `idp init`: an app's fixture file, variables and code. @param files of another tool, with `--from` */
-export async function init(cli: Invocation, files: readonly string[], flags: InitFlags): Promise<Outcome> {
+async function init(cli: Invocation, files: readonly string[], flags: InitFlags): Promise<Outcome> {
   if (flags.from !== undefined) return (await import("./from.ts")).initFrom(cli, flags.from, files, flags);
   if (files.length > 0) {
     throw new OperationError("usage", `${files.join(" ")}: a file is read with --from only`, {

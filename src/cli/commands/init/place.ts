@@ -14,7 +14,7 @@ export const file = "idp.fixtures.yaml";
 /** A folder may have only one fixture file with a usual name. */
 const otherNames = usualNames.filter((name) => name !== file);
 
-export interface InitPlace {
+interface InitPlace {
   readonly flags: { readonly force?: true; readonly stdout?: true };
   /** The same command with one more flag. */
   readonly withFlag: (flag: string) => readonly string[];

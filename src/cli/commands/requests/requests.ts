@@ -14,18 +14,17 @@ import { cells, pairs, table, wrap } from "../../output/table.ts";
 import { timeOfDay } from "../start/request-log.ts";
 import { belowUrl } from "../../target/issuer-flag.ts";
 import { findTarget, type Target } from "../../target/target.ts";
-import { filterOf, type FilterFlags } from "../../flags/request-filter.ts";
+import { filterOf, type FilterFlags, withRequestFilter } from "../../flags/request-filter.ts";
 import { followRequests } from "./follow.ts";
 import { type Declare, examples } from "../../act.ts";
 import { requestEndpoints } from "../../../core/ledger/filter.ts";
 import { type Command, Option } from "../../commander.ts";
-import { withRequestFilter } from "../../flags/request-filter.ts";
 
 const paint = ({ status, error }: Pick<RequestRecord, "status" | "error">, style: Style): ((text: string) => string) =>
   status >= 500 ? style.red : status >= 400 || status === 0 || error !== null ? style.yellow : style.green;
 
 /** `idp requests list` */
-export async function listRequests(cli: Invocation, flags: FilterFlags): Promise<Outcome> {
+async function listRequests(cli: Invocation, flags: FilterFlags): Promise<Outcome> {
   const target = await findTarget(cli);
   const records = await target.call("requests.list", filterOf(flags));
   const notes =
@@ -89,13 +88,13 @@ async function otherIssuersNote(cli: Invocation, flags: FilterFlags): Promise<re
 }
 
 /** `idp requests show` */
-export async function showRequest(cli: Invocation, id: string): Promise<Outcome> {
+async function showRequest(cli: Invocation, id: string): Promise<Outcome> {
   const record = await (await findTarget(cli)).call("requests.show", { id });
   return answer(record, (shown, style) => describe(shown, style, cli.width));
 }
 
 /** `idp requests clear` */
-export async function clearRequests(cli: Invocation): Promise<Outcome> {
+async function clearRequests(cli: Invocation): Promise<Outcome> {
   const target = await findTarget(cli);
   await target.call("requests.clear", {});
   return answer({ cleared: true }, () => "The ledger is empty.", { notes: [target.where] });

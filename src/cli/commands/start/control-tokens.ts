@@ -8,7 +8,7 @@ import { readNamedFile } from "../../input/read.ts";
 const pause = 250;
 
 /** The control tokens of a running server. */
-export interface ControlTokens {
+interface ControlTokens {
   /** Those that count now. */
   readonly list: () => readonly ControlToken[];
   readonly close: () => void;

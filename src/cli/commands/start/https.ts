@@ -12,7 +12,7 @@ import { putFile } from "../../output/put-file.ts";
 
 /** How a server gets https: from files that exist (`--cert`, `--key`), or with a certificate of its own (`--https`). */
 
-export interface HttpsFlags {
+interface HttpsFlags {
   readonly cert?: string;
   readonly key?: string;
   readonly https?: true;

@@ -84,7 +84,7 @@ function optionsOf(
  * `idp start`: runs until SIGINT, SIGTERM or `idp stop`. Then open requests are answered and everything is on disk.
  * @param words the words after `idp`
  */
-export async function start(cli: Invocation, flags: StartFlags, words: readonly string[]): Promise<null> {
+async function start(cli: Invocation, flags: StartFlags, words: readonly string[]): Promise<null> {
   let stop = (): void => undefined;
   const stopped = new Promise<void>((resolve) => {
     stop = resolve;

@@ -61,7 +61,7 @@ function foldersOf(
 }
 
 /** What is watched. */
-export interface Watched {
+interface Watched {
   readonly named: readonly NamedFixture[];
   /** The fixtures in use. */
   readonly found: FoundFixtures;
@@ -85,7 +85,7 @@ const foldersBelow = (folder: string): readonly string[] =>
  * @param named paths and texts; without any, the usual file of the working folder
  * @param read finds and reads the fixtures again
  */
-export function watchFixtures(
+function watchFixtures(
   cli: Invocation,
   server: Server,
   { named, found, read, templates }: Watched & { readonly read: () => Promise<FoundFixtures> },

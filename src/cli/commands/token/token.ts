@@ -42,7 +42,7 @@ async function tokenRevoke(cli: Invocation, argument: string | undefined): Promi
 }
 
 /** Declares `idp token revoke`. */
-export const declareTokenRevoke: Declare = (token, { act }) => {
+const declareTokenRevoke: Declare = (token, { act }) => {
   token
     .command("revoke")
     .description("revoke one token; a refresh token takes its access tokens with it")

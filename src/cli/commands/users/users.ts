@@ -23,7 +23,7 @@ const withListFlags = (command: Command) =>
     .option("--role <role>", "only those with this role in claims.roles, or where Keycloak's tokens have roles")
     .option("--group <group>", "only those with this group in claims.groups")
     .addOption(statusOption("only those with this status"));
-export type ListFlags = FlagsOf<typeof withListFlags>;
+type ListFlags = FlagsOf<typeof withListFlags>;
 
 /** The sentence for an empty list. */
 function noUsers(cli: Invocation, { role, group }: ListFlags, all: readonly UserView[]): string {
@@ -45,7 +45,7 @@ function noUsers(cli: Invocation, { role, group }: ListFlags, all: readonly User
 }
 
 /** `idp users list` */
-export async function listUsers(cli: Invocation, flags: ListFlags): Promise<Outcome> {
+async function listUsers(cli: Invocation, flags: ListFlags): Promise<Outcome> {
   const { role, group, status } = flags;
   const all = await (await findTarget(cli)).call("users.list", {});
   const users = all.filter(
@@ -81,7 +81,7 @@ export async function listUsers(cli: Invocation, flags: ListFlags): Promise<Outc
 }
 
 /** `idp users show` */
-export async function showUser(cli: Invocation, username: string | undefined): Promise<Outcome> {
+async function showUser(cli: Invocation, username: string | undefined): Promise<Outcome> {
   const target = await findTarget(cli);
   const user = await target.call("users.show", {
     username: await userOr(cli, target, username, ["idp", "users", "show", "USERNAME"]),
@@ -90,7 +90,7 @@ export async function showUser(cli: Invocation, username: string | undefined): P
 }
 
 /** `idp users otp` prints the one-time code that can be typed now; exit 6 if none is left. */
-export async function showCode(cli: Invocation, username: string | undefined): Promise<Outcome> {
+async function showCode(cli: Invocation, username: string | undefined): Promise<Outcome> {
   const target = await findTarget(cli);
   const user = await userOr(cli, target, username, ["idp", "users", "otp", "USERNAME"]);
   const shown = await target.call("users.otp", { username: user });

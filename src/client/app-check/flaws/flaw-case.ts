@@ -24,7 +24,7 @@ export interface FlawRow {
 }
 
 /** The response that has the flaws, and how a case spoils it. */
-export interface FlawPlace {
+interface FlawPlace {
   readonly prefix: string;
   readonly endpoint: string;
   /** The request names the client, so the fault can be limited to it. */

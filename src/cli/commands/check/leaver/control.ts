@@ -16,7 +16,7 @@ import type { Opened } from "../opened.ts";
 
 /** Connects `idp check leaver` to a server: users of its own, one signal at a time, and what undoes all of it. */
 
-export interface LeaverPlace {
+interface LeaverPlace {
   readonly server: Server;
   readonly issuer: string;
   readonly client: Client;

@@ -25,7 +25,7 @@ export interface ScimFlags extends CommonFlags {
   readonly keep?: true;
 }
 
-export interface ScimPlace {
+interface ScimPlace {
   readonly app: ScimApp;
   /** The client; null: the address was given. */
   readonly client: string | null;
