@@ -64,6 +64,13 @@ test.each<[dependencies: Readonly<Record<string, string>>, library: string | nul
   expect(result.pieces.length > 0).toBe(library !== null);
 });
 
+test("openid-client in NestJS, whose app takes no routes of Express: the code asks for the place of each step", async () => {
+  const { pieces } = await made(project({ "@nestjs/core": "11", express: "5", "openid-client": "6" }));
+  expect(pieces.map(({ where }) => where)).toEqual([
+    expect.stringContaining("call beginSignIn, endSignIn and signOutUrl"),
+  ]);
+});
+
 test("framework and library are named with their versions", async () => {
   const { found } = await made(project({ next: "^16.1.0", "next-auth": "^4.24.0" }));
   expect(found).toEqual(["next 16", "next-auth 4"]);

@@ -137,7 +137,7 @@ export const documented = (
         " */",
       ];
 
-const isNest = ({ has }: Code): boolean => has("@nestjs/core");
+export const isNest = ({ has }: Code): boolean => has("@nestjs/core");
 
 /**
  * Code for an Express app, and what to install for it. The app of NestJS takes middleware as Express does, but is made inside of a function, where
@@ -178,11 +178,8 @@ export function expressPieces(
 
 /** The parameters of a handler. Express gives them types; the app of NestJS does not. */
 export const handlerOf = (code: Code, hasNext: boolean): string =>
-  [
-    ...([["req", "Request"] as const, ["res", "Response"] as const] as const),
-    ...(hasNext ? [["next", "NextFunction"] as const] : []),
-  ]
-    .map(([name, type]) => (isNest(code) ? typed(name, type, code) : name))
+  (hasNext ? ["req: Request", "res: Response", "next: NextFunction"] : ["req: Request", "res: Response"])
+    .map((parameter) => (isNest(code) && code.isTypeScript ? parameter : parameter.replace(/:.*/, "")))
     .join(", ");
 
 /** The sessions of an Express app by express-session, with the secret that {@link serverRoutes} has. */

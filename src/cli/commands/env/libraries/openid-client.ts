@@ -4,6 +4,7 @@ import {
   expressSession,
   frontPage,
   importing,
+  isNest,
   q,
   serverRoutes,
   type Code,
@@ -157,7 +158,7 @@ export const openidClient: Form = {
     "};",
   ],
   pieces: (parts, code) =>
-    code.has("express")
+    code.has("express") && !isNest(code)
       ? onExpress(parts, code)
       : [
           {
