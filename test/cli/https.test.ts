@@ -51,7 +51,9 @@ test("it is kept between runs, and made anew when a name is missing", async () =
   const pemOf = async (...flags: readonly string[]): Promise<string> => {
     const running = await startHere(["--https", ...flags], { cwd });
     await running.stop();
-    return readFileSync(join(cwd, ".idp", "tls-cert.pem"), "utf8");
+    const caFile = join(cwd, ".idp", "tls-cert.pem");
+    expect(running.output.stdout).toContain(`HTTPS       Node.js trusts it with NODE_EXTRA_CA_CERTS=${caFile}\n`);
+    return readFileSync(caFile, "utf8");
   };
   const first = await pemOf();
   expect(await pemOf()).toBe(first);

@@ -50,6 +50,8 @@ export interface Screen {
   readonly issuers: { readonly first: readonly (readonly [name: string, issuer: string])[]; readonly all: number };
   /** Where it listens, in words; null if the issuer says so. */
   readonly listens: string | null;
+  /** The path of the certificate that `--https` made; absent without one. */
+  readonly caFile?: string | undefined;
   /** Where the data is, in words. */
   readonly data: readonly string[];
   /** Which fixtures were applied, and what they added and changed. */
@@ -128,6 +130,9 @@ export function firstScreen(screen: Screen, style: Style, line: CommandLine = pl
     "",
     block("Issuer", [style.cyan(issuer)]),
     ...(screen.listens === null ? [] : [block("Listens on", [screen.listens])]),
+    ...(screen.caFile === undefined
+      ? []
+      : [block("HTTPS", [`Node.js trusts it with NODE_EXTRA_CA_CERTS=${quoteWord(screen.caFile)}`])]),
     block("Discovery", [`${baseOf(issuer)}/.well-known/openid-configuration`]),
     block("Inspector", [`${screen.hasKeys ? "press o, or run: " : ""}${line(["idp", "open"])}`]),
     ...(screen.issuers.all === 0 ? [] : [block("Issuers", issuerRows(screen, line))]),

@@ -75,7 +75,7 @@ export async function announce(
     if (!cli.quiet) {
       const forPerson = cli.interactive && cli.stdout.isTTY;
       const screen = await screenOf(server, fixtures, place, { forPerson, line });
-      cli.stdout.write(`${firstScreen(escapeDeep(screen), cli.out, line)}\n`);
+      cli.stdout.write(`${firstScreen(escapeDeep({ ...screen, caFile }), cli.out, line)}\n`);
     }
     await sayStale(cli, server);
     // A script waits for this line.
