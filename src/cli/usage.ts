@@ -66,7 +66,7 @@ function commandsMeant(program: Command, { command: group, path }: Typed, word: 
   return groups.map((one) => `${program.name()} ${one.name()} ${name}`);
 }
 
-/** The word that is no command: commander says so, or takes it for an argument of the default command of the group. */
+/** The word that is not a command: commander says so, or takes it for an argument of the default command of the group. */
 function unknownCommand({ code, message }: CommanderError, program: Command, { words, command, path }: Typed) {
   if (code === "commander.unknownCommand") return /'(.+)'/.exec(message)?.[1] ?? null;
   if (code !== "commander.excessArguments" || command.commands.length === 0) return null;

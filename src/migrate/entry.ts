@@ -30,7 +30,7 @@ export interface SourceRecord {
   /** The texts of several fields, with a space between them. */
   readonly joined: (names: string) => string;
   readonly has: (name: string) => boolean;
-  /** A switch, also as text or as a number; undefined if it is none. */
+  /** A switch, also as text or as a number; undefined if it is not one. */
   readonly on: (name: string) => boolean | undefined;
   /** The texts of a list, or one text. */
   readonly each: (name: string) => readonly PlacedValue[];

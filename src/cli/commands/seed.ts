@@ -1,6 +1,3 @@
-/*
- * cli/state: commands on all records at once: seed, reset, export, import.
- */
 import { colorNote } from "../../core/brand/brand.ts";
 import { brandsIn } from "../../core/fixture-files/named-files.ts";
 import { filesIn, readSource, usersWithoutEmail, type FixtureSource } from "../../core/fixture-files/source.ts";

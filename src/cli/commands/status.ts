@@ -1,6 +1,3 @@
-/*
- * cli/server: commands on a running server: status, stop, wait, open, issuer set; and exec, which runs one.
- */
 import { resolve } from "node:path";
 import { stripVTControlCharacters } from "node:util";
 import { OperationError } from "../../core/errors.ts";
@@ -33,7 +30,7 @@ async function status(cli: Invocation): Promise<Outcome> {
   );
 }
 
-/** The words "running" and "stopped" are as long, and what does not fit beside them goes below. */
+/** Parts of a line, with what does not fit below the first one: "running" or "stopped", which are equally long. */
 export function fitted(width: number, parts: readonly string[]): string {
   const [gap, below] = ["   ", " ".repeat("running".length)];
   const lines: string[] = [];

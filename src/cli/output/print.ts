@@ -105,8 +105,6 @@ export function printFailure(cli: Stderr & Pick<Invocation, "json">, failure: Fa
   if (cause !== null) cli.stderr.write(`${wrap(escapeLine(`Cause: ${cause}`), width, "  ")}\n`);
 }
 
-/** What an edit changed in a record, in words: each changed field, before and after. */
-
 function shown(value: unknown): string {
   if (value === undefined || value === null || value === "") return "nothing";
   if (typeof value === "string") return escapeLine(value);
@@ -116,6 +114,7 @@ function shown(value: unknown): string {
 }
 
 /**
+ * What an edit changed in a record, in words: each changed field, before and after.
  * @param name the name of the record
  * @param secrets fields that were given and are never shown
  */

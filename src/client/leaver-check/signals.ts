@@ -2,7 +2,7 @@
  * client/leaver-check: `idp check leaver`. It measures how long an app lets somebody in who left.
  *
  * For each signal a user signs in in two browsers and leaves by that signal alone: measure.ts asks the app until it refuses. run.ts starts all
- * signals with the first case; cases.ts says what each result means. What idp has to do is in control.ts of the command line.
+ * signals with the first case; cases.ts says what each result means. cli/commands/check/leaver/control.ts sends them.
  */
 
 /** How an app learns that somebody left. `silence`: it does not. */

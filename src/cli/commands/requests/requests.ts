@@ -1,6 +1,6 @@
 /*
- * cli/requests: commands on the ledger of a running server. requests.ts lists, shows and clears it, follow.ts prints new
- * requests, expect.ts checks expectations.
+ * cli/commands/requests: the `requests` commands, on the ledger of a running server. requests.ts lists, shows and clears it, follow.ts prints
+ * new requests.
  */
 import { shownAs } from "../../../core/ledger/redact-record.ts";
 import type { RequestRecord } from "../../../core/ledger/ledger.ts";

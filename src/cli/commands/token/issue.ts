@@ -1,6 +1,3 @@
-/*
- * cli/commands/token: the `token` commands, one file each.
- */
 import type { Invocation } from "../../invocation.ts";
 import type { IssueFlags } from "../issue.ts";
 import { OperationError } from "../../../core/errors.ts";

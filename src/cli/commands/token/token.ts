@@ -1,5 +1,5 @@
 /*
- * cli/commands/token: what can be done with one token. Each command is a file. `decode` needs no server and starts
+ * cli/commands/token: what can be done with one token. Each command is a file; token.ts has `revoke`. `decode` needs no server and starts
  * fast: what the others need for one is loaded when they run.
  */
 import { declareIntrospect } from "./introspect.ts";
