@@ -1,17 +1,13 @@
-import { findFixtures } from "../../../serve/fixture-files.ts";
-import { createIdp } from "../../../index.ts";
 import { OperationError } from "../../../core/errors.ts";
 import { readSource, type FixtureSource } from "../../../core/fixture-files/source.ts";
 import { isObject } from "../../../text/json.ts";
 import { randomText } from "../../../serve/random.ts";
-import { environmentOf } from "../exec/exec.ts";
 import type { Invocation } from "../../invocation.ts";
-import { fixturePaths, withStdin } from "../../flags/fixtures.ts";
 import { callServer, type Server } from "../../target/remote.ts";
 import { jwksUriOf, type ApiPeople } from "./api-control.ts";
 import type { CommonFlags } from "./flags.ts";
 import type { Opened } from "./opened.ts";
-import { peopleOf, requireServer } from "./place.ts";
+import { ownServer, requireServer } from "./place.ts";
 import { theApi } from "./subject.ts";
 
 /** The issuer whose tokens the API takes. */
@@ -33,13 +29,9 @@ export async function withPublishedKeys(sources: readonly FixtureSource[]): Prom
 
 /** A server in memory. */
 export async function ownApiServer(cli: Invocation, flags: CommonFlags, opened: Opened): Promise<ApiPlace> {
-  const { sources } = findFixtures(await withStdin(cli, fixturePaths(cli, flags)), process.cwd());
-  const idp = await createIdp({ port: 0, fixtures: await withPublishedKeys(sources) });
-  await opened.add(() => idp.close());
-  const server: Server = { url: idp.issuer, adminToken: idp.adminToken };
-  const { client, user } = await peopleOf(server, idp.issuer, flags, theApi);
-  const env = { ...(await environmentOf(cli, idp, flags)), OIDC_JWKS_URI: await jwksUriOf(idp.issuer) };
-  return { server, issuer: idp.issuer, user, client: client.client_id, isOwn: true, env };
+  const place = await ownServer(cli, flags, opened, theApi, withPublishedKeys);
+  const env = { ...place.env, OIDC_JWKS_URI: await jwksUriOf(place.issuer) };
+  return { ...place, client: place.client.client_id, env };
 }
 
 /**

@@ -167,7 +167,7 @@ export async function requireIssuer(
   });
 }
 
-export async function peopleOf(
+async function peopleOf(
   server: Server,
   issuer: string,
   flags: CommonFlags,
@@ -187,12 +187,15 @@ export async function peopleOf(
       },
     });
   }
-  if (client === undefined) {
-    const known = clients.map(({ client_id: id }) => id);
-    const error = new OperationError("not_found", `there is no client ${flags.client ?? "that signs users in"}`);
-    throw unknownHere(error, flags.client ?? "", { title: "Clients", known });
-  }
+  if (client === undefined) throw noClient(flags.client, clients);
   return { issuer, client, user: await userOf(server, flags.user) };
+}
+
+/** The refusal of a client that is not among these. @param wanted undefined: none of them signs users in */
+export function noClient(wanted: string | undefined, clients: readonly ClientView[]): unknown {
+  const known = clients.map(({ client_id: id }) => id);
+  const error = new OperationError("not_found", `there is no client ${wanted ?? "that signs users in"}`);
+  return unknownHere(error, wanted ?? "", { title: "Clients", known });
 }
 
 async function userOf(server: Server, wanted: string | undefined): Promise<string> {

@@ -4,14 +4,13 @@ import type { ScimApp } from "../../../../client/scim-check/app.ts";
 import type { ClientView } from "../../../../core/clients/admin.ts";
 import type { Client } from "../../../../store/store.ts";
 import { OperationError } from "../../../../core/errors.ts";
-import { unknownHere } from "../../../../core/nearest.ts";
 import type { Invocation } from "../../../invocation.ts";
 import { fixturePaths, withStdin } from "../../../flags/fixtures.ts";
 import { environmentOf } from "../../exec/exec.ts";
 import { callServer } from "../../../target/remote.ts";
 import type { CommonFlags } from "../flags.ts";
 import type { Opened } from "../opened.ts";
-import { requireServer } from "../place.ts";
+import { noClient, requireServer } from "../place.ts";
 
 /** The SCIM server that is checked: the one of `--url`, or of a client of a server. */
 
@@ -72,10 +71,7 @@ export async function scimPlace(
 /** @throws {OperationError} not_found for an unknown client, and one without `scim`; usage where several have it */
 function placeOf(clients: readonly ClientView[], wanted: string | undefined) {
   const known = clients.map(({ client_id: id }) => id);
-  if (wanted !== undefined && !known.includes(wanted)) {
-    const error = new OperationError("not_found", `there is no client ${wanted}`);
-    throw unknownHere(error, wanted, { title: "Clients", known });
-  }
+  if (wanted !== undefined && !known.includes(wanted)) throw noClient(wanted, clients);
   const all = clients.flatMap((one) => {
     const { client_id: id, scim } = one as unknown as Client;
     return scim !== undefined && (wanted === undefined || id === wanted) ? [{ id, scim }] : [];
