@@ -1,6 +1,6 @@
 /*
- * The commands and their summaries, below the headings of the help. Sentences that name a command are found by these names (output/command-line.ts),
- * so this file imports nothing. loaders.ts has where each is declared.
+ * The commands and their summaries, below the headings of the help. Sentences that name a command are found by these names
+ * (output/command-line.ts), so this file imports nothing. loaders.ts has where each is declared.
  */
 export const nouns = {
   "Server and data:": {
