@@ -1,10 +1,12 @@
-import { decodeFixture } from "../../core/fixture-files/source.ts";
+import { OperationError } from "../../core/errors.ts";
+import { decodeFixture, type FixtureSource } from "../../core/fixture-files/source.ts";
 import { findFixtures, type FoundFixtures, type NamedFixture } from "../../serve/fixture-files.ts";
+import { RemoteError } from "../failure.ts";
 import { readBytes } from "../input/read.ts";
 import type { Invocation } from "../invocation.ts";
 import { valuesOf } from "./variables.ts";
 
-/** The fixtures of the commands that run a server. */
+/** The fixtures that a command is given. */
 
 /** As commander reads them. The settings are read by `settingsOf`. */
 interface FixturesFlag {
@@ -25,4 +27,19 @@ export async function withStdin(cli: Invocation, paths: readonly string[]): Prom
 /** The named fixtures, else those of the working folder, else the demo. */
 export function fixturesOf(cli: Invocation, flags: FixturesFlag): FoundFixtures {
   return findFixtures(fixturePaths(cli, flags), process.cwd());
+}
+
+/**
+ * Works with fixtures. If they are refused, and one of them is a file of another tool, the refusal says so.
+ * @throws {OperationError} invalid, with the command that converts the file
+ */
+export async function withFixtures<T>(sources: readonly FixtureSource[], work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    const isRefused = error instanceof OperationError || error instanceof RemoteError;
+    if (!isRefused || error.problems.length === 0) throw error;
+    const { foreignFixtures } = await import("../../migrate/tools.ts");
+    throw foreignFixtures(sources) ?? error;
+  }
 }
