@@ -74,7 +74,7 @@ export interface ScimResponse {
   readonly status: number;
   /** The body; null: it was not a JSON object. */
   readonly json: Resource | null;
-  /** Why there was no answer; null: there was one. */
+  /** Why there was no answer, or what to do about it; null: the answer says enough. */
   readonly problem: string | null;
 }
 

@@ -87,7 +87,11 @@ test("401 stops, and says what to do", async () => {
   const { app, push } = await pushedApp({ token: "wrong" });
   const report = await push();
   expect(app.seen).toHaveLength(1);
-  expect(report.users[0]).toMatchObject({ action: "failed", status: 401 });
+  expect(report.users[0]).toMatchObject({
+    action: "failed",
+    status: 401,
+    error: "the app refused the token: clients edit app --scim-token-stdin",
+  });
   expect(report.users[1]?.error).toContain("the app refused the token: clients edit app --scim-token-stdin");
 });
 

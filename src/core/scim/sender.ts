@@ -30,7 +30,7 @@ interface Outgoing {
 }
 
 export interface Sender {
-  /** @returns the answer, without the token where the app repeats it */
+  /** @returns the answer, without the token where the app repeats it; of a 401, what to do in place of the app's own words */
   ask(outgoing: Outgoing): Promise<ScimResponse>;
   /** Why nothing more is sent: the app refused the token, or was never reached; null: it goes on. */
   readonly stopped: string | null;
@@ -87,7 +87,7 @@ export function createSender(ctx: Context, client: Client, scim: ScimServer): Se
           continue;
         }
         if (status === 0 && !isReached) stopped = "the app does not answer";
-        return answer;
+        return status === 401 ? { ...answer, problem: stopped } : answer;
       }
     },
   };
