@@ -70,6 +70,24 @@ test("granted: a grant and its end are changes; off: nothing is sent", async () 
   expect(off.app.steps().filter((step) => step === "PATCH /Users/ID")).toEqual([]);
 });
 
+test("a change of what no app is sent, a password or a note, sends nothing", async () => {
+  const app = await scimServer();
+  const scim = { url: app.url, token: app.token, live: "on" as const };
+  const idp = await serve({
+    fixtures: [
+      {
+        users: [{ username: "alice", password: "a long password" }, { username: "bob" }],
+        clients: [{ client_id: "app", redirect_uris: [callback], scim }],
+      },
+    ],
+  });
+  await idp.call("users.edit", { username: "alice", password: "another password" });
+  await idp.call("users.edit", { username: "alice", note: "seen twice" });
+  await idp.call("users.add", { username: "carol" });
+  await expect.poll(() => app.named("carol@example.test")).toMatchObject({ active: true });
+  expect(app.seen.filter(({ query }) => query.get("filter")?.includes("alice") === true)).toEqual([]);
+});
+
 test("users leave says what it sent, and live does not send it too", async () => {
   const { app, idp } = await world();
   await idp.scim.push();

@@ -1,9 +1,9 @@
-import { StorageError, type Client, type ReadTx } from "../../store/store.ts";
+import { StorageError, type Client, type ReadTx, type User } from "../../store/store.ts";
 import type { Context } from "../context.ts";
 import { activeGrant } from "../grants/grants.ts";
 import { pushSingle } from "./push-one.ts";
 import { createSender } from "./sender.ts";
-import { isLive, provisioned, recordsOf, wantedOf, type Wanted } from "./wanted.ts";
+import { isLive, provisioned, recordOf, recordsOf, wantedOf, type Provisioned, type Wanted } from "./wanted.ts";
 
 /**
  * `live: on`: each change of a user is sent in the background, in the order of the changes, after it is on disk. What fails is written down, and
@@ -19,8 +19,15 @@ interface LiveChange {
   readonly wanted: Wanted;
 }
 
-/** What each app last saw of each user, by client_id and then by the id of the user: the version of the record, and whether the app has it. */
-type Seen = ReadonlyMap<string, ReadonlyMap<string, string>>;
+/** What each app last saw of each user, by client_id and then by the id of the user. */
+type Seen = ReadonlyMap<string, ReadonlyMap<string, SeenUser>>;
+
+interface SeenUser {
+  /** The version of the record, and whether the app wants the user. While it stays, so does `sent`. */
+  readonly key: string;
+  /** What the app is sent, as JSON, and whether it was: a password, for one, is in no request. */
+  readonly sent: string;
+}
 
 interface Live {
   /** Sends no more, and resolves when what is under way is done. */
@@ -46,7 +53,7 @@ const leaseIn = (tx: ReadTx): Lease =>
 export async function startLive(ctx: Context): Promise<Live> {
   const { store } = ctx;
   const isShared = store.catchUp !== undefined;
-  let { seen, lease } = await store.read((tx) => ({ seen: look(tx), lease: leaseIn(tx) }));
+  let { seen, lease } = await store.read((tx) => ({ seen: look(tx, new Map()), lease: leaseIn(tx) }));
   let isClosed = false;
   /** What was not sent yet, in the order of the changes: by this instance, or by the one that sends. */
   let left: LiveChange[] = [];
@@ -130,7 +137,7 @@ export async function startLive(ctx: Context): Promise<Live> {
     const isOfUsers = ["users", "grants", "clients"].some((name) => changed.has(name as "users"));
     if (isClosed || !(isOfUsers || (isShared && changed.has("testing")))) return undefined;
     const found = read((tx) => {
-      const now = isOfUsers ? look(tx) : seen;
+      const now = isOfUsers ? look(tx, seen) : seen;
       return { now, changes: isOfUsers ? changesBetween(tx, seen, now) : [], lease: leaseIn(tx) };
     });
     return () => {
@@ -175,21 +182,25 @@ const isLeaving = (tx: ReadTx, { clock }: Context, userId: string): boolean =>
 
 const liveClients = (tx: ReadTx): readonly Client[] => [...tx.all("clients")].filter(isLive);
 
-function look(tx: ReadTx): Seen {
+function look(tx: ReadTx, before: Seen): Seen {
   const clients = liveClients(tx);
   if (clients.length === 0) return new Map();
   const users = [...tx.all("users")];
   return new Map(
-    clients.map(({ client_id: id, scim }) => [
-      id,
-      new Map(
-        users.map((user) => {
-          const isIn = scim?.users !== "granted" || activeGrant(tx, user.id, id) !== undefined;
-          return [user.id, `${tx.version("users", user.id) ?? 0} ${isIn}`];
-        }),
-      ),
-    ]),
+    clients.map((client) => {
+      const to = provisioned(client);
+      const was = before.get(client.client_id);
+      return [client.client_id, new Map(users.map((user) => [user.id, seenOf(tx, to, user, was?.get(user.id))]))];
+    }),
   );
+}
+
+function seenOf(tx: ReadTx, to: Provisioned, user: User, was: SeenUser | undefined): SeenUser {
+  const isIn = to.scim.users !== "granted" || activeGrant(tx, user.id, to.client.client_id) !== undefined;
+  const key = `${tx.version("users", user.id) ?? 0} ${isIn}`;
+  if (was?.key === key) return was;
+  const wanted = wantedOf(tx, to, { local: user.id, name: user.username }, user);
+  return { key, sent: JSON.stringify([wanted, recordOf(tx, to, "user", user.id) !== undefined]) };
 }
 
 /** An app that was not live before is sent nothing of what was there. */
@@ -198,7 +209,7 @@ function changesBetween(tx: ReadTx, before: Seen, now: Seen): readonly LiveChang
     const [was, is] = [before.get(client.client_id), now.get(client.client_id)];
     if (was === undefined || is === undefined) return [];
     const to = provisioned(client);
-    const ids = [...new Set([...is.keys(), ...was.keys()])].filter((id) => is.get(id) !== was.get(id));
+    const ids = [...new Set([...is.keys(), ...was.keys()])].filter((id) => is.get(id)?.sent !== was.get(id)?.sent);
     const names = new Map(recordsOf(tx, to, "user").map(({ local, name }) => [local, name]));
     return ids.map((id) => {
       const user = tx.get("users", id);
