@@ -55,6 +55,32 @@ test("a document of several entities is a usage error, and one that is no metada
   expect([missing.code, missing.stderr]).toEqual([7, expect.stringContaining("cannot be read: there is no such file")]);
 });
 
+test("--set saml gives the other fields, or all of them", async () => {
+  const { run } = await prepared();
+  const acs = "http://localhost:3000/acs";
+  const add = async (...words: readonly string[]) =>
+    documentOf((await run(["clients", "add", ...words, "--json"])).stdout);
+  expect(await add("urn:a", "--saml-acs", acs, "--set", 'saml={"shape":"okta"}')).toMatchObject({
+    saml: { acs: [acs], shape: "okta" },
+  });
+  expect(await add("urn:b", "--set", `saml={"acs":["${acs}"]}`)).toMatchObject({ saml: { acs: [acs] } });
+});
+
+test("a wrong value is named by the flag that it was given with", async () => {
+  const { run } = await prepared();
+  const signs = md("urn:signs").replace("<md:SPSSODescriptor ", '<md:SPSSODescriptor AuthnRequestsSigned="true" ');
+  const flagIn = async (words: readonly string[], input?: string) =>
+    /^Error: (\S+(?: \S+)?):/.exec((await run(words, input)).stderr)?.[1];
+  expect(await flagIn(["clients", "add", "urn:a", "--saml-acs", "nowhere"])).toBe("--saml-acs");
+  expect(await flagIn(["clients", "add", "--saml-metadata", "-"], signs)).toBe("--saml-metadata");
+  expect(await flagIn(["clients", "edit", sp, "--add-saml-acs", "nowhere"])).toBe("--add-saml-acs");
+  expect(await flagIn(["clients", "add", "urn:a", "--set", 'saml={"acs":["nowhere"]}'])).toBe("--set saml.acs[0]");
+  expect((await run(["clients", "add", "web", "--redirect-uri", "http://localhost:3000/cb"])).code).toBe(0);
+  expect(await flagIn(["clients", "edit", "web", "--add-redirect-uri", "nowhere"])).toBe("--add-redirect-uri");
+  expect((await run(["clients", "edit", "web", "--set", 'scim={"url":"http://localhost:3000/scim"}'])).code).toBe(0);
+  expect(await flagIn(["clients", "edit", "web", "--scim-token-stdin"], "é")).toBe("--scim-token-stdin");
+});
+
 test("issue saml, token decode and token verify", async () => {
   const { run } = await prepared();
   const issued = await run(["issue", "saml", "--user", "alice", "--client", sp, "--json"]);

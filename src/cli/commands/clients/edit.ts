@@ -59,7 +59,8 @@ async function addClient(cli: Invocation, name: string | undefined, flags: Clien
   if (flags.samlMetadata !== undefined || flags.samlAcs !== undefined) {
     const target = await findTarget(cli);
     const { providerEntry } = await import("./service-provider.ts");
-    const entry = { ...(await entryOf(cli, flags)), ...(await providerEntry(cli, name, flags)) };
+    const fields = await entryOf(cli, flags);
+    const entry = { ...fields, ...(await providerEntry(cli, name, { ...flags, saml: fields["saml"] })) };
     const client = await target.call("clients.add", entry);
     return said("Added", client, { target, about: await fixtureNotes(target, { after: client }) });
   }
@@ -81,13 +82,13 @@ async function addClient(cli: Invocation, name: string | undefined, flags: Clien
   });
 }
 
-/** Asks for a redirect URI, which every client needs unless `--set grant_types` says that it signs nobody in. */
+/** Asks for a redirect URI, which every client needs unless `--set` says that it signs nobody in, or signs users in by SAML. */
 async function askedRedirectUri(
   cli: Invocation,
   { set, public: isPublic }: ClientFlags,
   client_id: string,
 ): Promise<readonly string[] | undefined> {
-  if (set?.grant_types !== undefined || set?.redirect_uris !== undefined) return undefined;
+  if ([set?.grant_types, set?.redirect_uris, set?.saml].some((one) => one !== undefined)) return undefined;
   if (!cli.interactive) {
     const flags = [...(isPublic === true ? ["--public"] : []), "--redirect-uri", "http://localhost:3000/callback"];
     const instead = `For a client without sign-ins, add --set 'grant_types=["client_credentials"]' instead. `;

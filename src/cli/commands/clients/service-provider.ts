@@ -12,21 +12,24 @@ import type { Invocation } from "../../invocation.ts";
 interface ProviderFlags {
   readonly samlMetadata?: string;
   readonly samlAcs?: readonly string[];
+  /** Its other fields, of `--set saml`. */
+  readonly saml?: unknown;
 }
 
 /** @throws {OperationError} usage, invalid */
 export async function providerEntry(
   cli: Invocation,
   name: string | undefined,
-  { samlMetadata, samlAcs }: ProviderFlags,
+  { samlMetadata, samlAcs, saml }: ProviderFlags,
 ) {
+  const others = isObject(saml) ? saml : {};
   if (samlMetadata === undefined) {
     if (name === undefined)
       throw needed("the entityID", {
         text: "Give it",
         command: ["idp", "clients", "add", "http://localhost:3000/saml/metadata", "--saml-acs", ...(samlAcs ?? [])],
       });
-    return { client_id: name, saml: { acs: samlAcs ?? [] } };
+    return { client_id: name, saml: { ...others, acs: samlAcs ?? [] } };
   }
   const text = await metadataText(cli, samlMetadata);
   const entityId = entityIdOf(samlMetadata, text);
@@ -34,7 +37,7 @@ export async function providerEntry(
     throw new OperationError("usage", `the metadata is that of "${entityId}", not of "${name}"`, {
       hint: "Leave the name out",
     });
-  return { client_id: entityId, saml: { metadata: text, ...(samlAcs !== undefined && { acs: samlAcs }) } };
+  return { client_id: entityId, saml: { ...others, metadata: text, ...(samlAcs !== undefined && { acs: samlAcs }) } };
 }
 
 async function metadataText(cli: Invocation, from: string): Promise<string> {
