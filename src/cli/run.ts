@@ -174,6 +174,15 @@ const camel = (name: string): string => name.replace(/[_-](\w)/g, (_match, lette
 function wordFor(command: Command, path: string): string | null {
   const field = /^[^.[]*/.exec(path)?.[0].replace(/^new_/, "") ?? "";
   if (field === "") return null;
+  const optionsOf = (names: readonly string[]) =>
+    command.options.filter((one) => names.some((name) => one.attributeName() === camel(name)));
+  // `saml.acs[0]` is --saml-acs or --add-saml-acs, `scim.token` is --scim-token-stdin.
+  const whole = path.replace(/\[.*/, "").replace(".", "_");
+  const single = field.replace(/s$/, "");
+  const typed = optionsOf([whole, `add_${whole}`, `${whole}_stdin`, `add_${single}`]).find(
+    (one) => command.getOptionValue(one.attributeName()) !== undefined,
+  );
+  if (typed !== undefined) return typed.long ?? null;
   const { set: given } = command.opts();
   if (isObject(given) && Object.hasOwn(given, field)) return `--set ${path}`;
   // `client_name` is --name, `redirect_uris` is --redirect-uri, `password` is --password-stdin.
@@ -182,7 +191,7 @@ function wordFor(command: Command, path: string): string | null {
     name.replace(/s$/, ""),
     `${name}_stdin`,
   ]);
-  const option = command.options.find((one) => names.some((name) => one.attributeName() === camel(name)));
+  const [option] = optionsOf(names);
   if (option !== undefined) return option.long ?? null;
   const { registeredArguments: all } = command;
   const argument = all.find((one) => camel(one.name()) === camel(field)) ?? (all.length === 1 ? all[0] : undefined);
