@@ -138,6 +138,14 @@ test("a signal that fails stops nothing, and the user is suspended", async () =>
   expect(pending.users[0]).toMatchObject({ username: "alice", pending: true });
 });
 
+test("a claim is the e-mail of the user where it is that of the ID token", async () => {
+  const { idp } = await world();
+  await idp.call("users.edit", { username: "alice", claims: { email: "alice@other.test" } });
+  await idp.leave("alice");
+  const revocation = calls.find(({ url }) => url === "/revoke");
+  expect(JSON.parse(revocation?.text ?? "")).toEqual({ sub_id: { format: "email", email: "alice@other.test" } });
+});
+
 test("a user without an e-mail cannot be named by it; a user whom the app does not have is not created", async () => {
   const { app, idp } = await world();
   const { signals } = await idp.leave("nomail");

@@ -5,6 +5,7 @@ import { sign, tokenTypes } from "../keys/signer.ts";
 import { reachOf, send } from "../outbound.ts";
 import { whileLeaving } from "../scim/live.ts";
 import { isLive, provisioned, recordOf, wantedOf } from "../scim/wanted.ts";
+import { emailOf } from "../scopes/claims.ts";
 import { pushSingle } from "../scim/push-one.ts";
 import { tellClients } from "../sessions/backchannel.ts";
 import { endSessionsOf } from "../sessions/sessions.ts";
@@ -120,11 +121,13 @@ const tokenTtl = 300;
 async function revokeGlobally(ctx: Context, client: Client, user: User): Promise<SentSignal> {
   const { uri, subject = "email" } = client.global_token_revocation ?? { uri: "" };
   const base = { client: client.client_id, signal: "global-token-revocation" as const };
-  if (subject === "email" && user.email === null) {
+  // As in the ID token, by which the app knows the user.
+  const email = emailOf(user);
+  if (subject === "email" && typeof email !== "string") {
     return { ...base, status: null, ms: 0, error: `${user.username} has no e-mail address; set subject: iss_sub` };
   }
   const sub_id =
-    subject === "email" ? { format: "email", email: user.email } : { format: "iss_sub", iss: ctx.issuer, sub: user.id };
+    subject === "email" ? { format: "email", email } : { format: "iss_sub", iss: ctx.issuer, sub: user.id };
   const now = seconds(ctx);
   const claims = { iss: ctx.issuer, aud: uri, iat: now, exp: now + tokenTtl, jti: ctx.random(16) };
   const token = await sign({ typ: tokenTypes.globalRevocation, signer: await ctx.keys.signing("RS256"), claims });
