@@ -150,6 +150,8 @@ describe("each operation with each role", async () => {
   test("the refusal names the token, its role, and the role that is needed", async () => {
     const { json } = await call(server, tokenOf("qa"), "POST", "/reset", {});
     expect(json).toMatchObject({ error: "forbidden", error_description: "'qa' is a tester: reset needs an admin" });
+    const compared = await call(server, tokenOf("qa"), "POST", "/diff", {});
+    expect(compared.json).toMatchObject({ error_description: "'qa' is a tester: diff needs an admin" });
   });
 
   test("an admin's control token does what the admin token does", async () => {
@@ -167,6 +169,12 @@ describe("each operation with each role", async () => {
     const listed = roles.filter(([id]) => known.has(id ?? ""));
     expect(listed.length).toBe(names.length);
     for (const [id, role] of listed) expect([id, role]).toEqual([id, known.get(id ?? "")]);
+    // Beside the operations: the stream of requests, and the document itself.
+    const others = roles.filter(([id]) => !known.has(id ?? ""));
+    expect(others.sort()).toEqual([
+      ["openapi", "reader"],
+      ["requests.stream", "reader"],
+    ]);
   });
 });
 

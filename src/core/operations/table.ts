@@ -62,8 +62,8 @@ export type OperationName = keyof typeof operations;
 export type OperationInput<N extends OperationName> = Parameters<(typeof operations)[N]["run"]>[1];
 export type OperationOutput<N extends OperationName> = Awaited<ReturnType<(typeof operations)[N]["run"]>>;
 
-/** The names of the words that a person types: "users.remove" is `users remove`. */
-const wordsOf = (name: OperationName): string => name.replaceAll(".", " ");
+/** The words that a person types: "users.remove" is `users remove`, and "diff.given" is `diff` with files. */
+const wordsOf = (name: OperationName): string => name.replace(".given", "").replaceAll(".", " ");
 
 /** @throws {OperationError} forbidden, if the operator's role may not do it in this issuer */
 function requireRole(ctx: Context, name: OperationName, input: object, by: Operator): void {

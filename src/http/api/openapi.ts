@@ -115,6 +115,7 @@ export async function openApiDocument({
     "/openapi.json": {
       get: {
         operationId: "openapi",
+        "x-role": "reader",
         summary: "This document",
         tags: ["openapi.json"],
         responses: {
@@ -126,6 +127,7 @@ export async function openApiDocument({
     "/requests/stream": {
       get: {
         operationId: "requests.stream",
+        "x-role": operations["requests.list"].role,
         summary: "The requests as they arrive, as server-sent events: the data of each is a Request",
         tags: ["requests"],
         parameters: parametersOf(operations["requests.list"], schemasOf("requests.list").input),
