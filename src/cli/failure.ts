@@ -17,11 +17,13 @@ export interface Failure {
 }
 
 /** The exit code of each error. */
-const exits: Readonly<Record<OperationErrorCode | "interrupted", number>> = {
+const exits: Readonly<Record<OperationErrorCode | StorageError["code"] | "interrupted", number>> = {
   usage: 2,
   not_found: 3,
   conflict: 4,
   no_server: 5,
+  // The data cannot be read or written now: a database is away, a disk is full.
+  temporarily_unavailable: 5,
   refused: 6,
   forbidden: 6,
   invalid: 7,

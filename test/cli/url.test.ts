@@ -65,6 +65,20 @@ test("--url: a refusal in a form other than idp's own is reported as far as it c
   expect(answer).toEqual({ code: 6, stdout: "", stderr: "a: b\nError: not today\n" });
 });
 
+test("a server that cannot reach its database is not ready: exit 5, as where the command opens the database itself", async () => {
+  const away = { error: "temporarily_unavailable", error_description: "the database does not answer" };
+  const server = createServer((_req, res) => res.writeHead(503).end(JSON.stringify(away))).listen(0);
+  onTestFinished(() => void server.close());
+  await once(server, "listening");
+  const url = `http://localhost:${(server.address() as AddressInfo).port}`;
+  expect(
+    await idpHere(["users", "list", "--url", url], "", { IDP_ADMIN_TOKEN: "an-admin-token-of-mine" }),
+  ).toMatchObject({
+    code: 5,
+    stderr: expect.stringContaining("the database does not answer"),
+  });
+});
+
 test("if a server runs on the default port but not on this data, the hint says how to reach it", async () => {
   const admin = { IDP_ADMIN_TOKEN: "an-admin-token-of-mine" };
   const { issuer } = await startHere(["--memory"], { cwd: newFolder(), env: admin });
