@@ -81,6 +81,15 @@ test("a wrong value is named by the flag that it was given with", async () => {
   expect(await flagIn(["clients", "edit", "web", "--scim-token-stdin"], "é")).toBe("--scim-token-stdin");
 });
 
+test("XML that is not well-formed is refused in one sentence", async () => {
+  const { run } = await prepared();
+  const cut = await run(["token", "decode", "<samlp:Response"]);
+  expect([cut.code, cut.stderr.split("\n")[0]]).toEqual([
+    6,
+    "Error: this is not a SAML message: it is not well-formed XML: unexpected end of input",
+  ]);
+});
+
 test("issue saml, token decode and token verify", async () => {
   const { run } = await prepared();
   const issued = await run(["issue", "saml", "--user", "alice", "--client", sp, "--json"]);

@@ -44,7 +44,11 @@ export function domOf(text: string): Document {
   if (Buffer.byteLength(text) > maxXmlBytes) refuse(`it has more than ${maxXmlBytes} bytes`);
   // Entities are declared there (SAML 2.0 says nothing of a DOCTYPE, and no message needs one).
   if (/<!\s*DOCTYPE/i.test(text)) refuse("it has a DOCTYPE, which is never read");
-  const fail = (message: unknown): never => refuse(`it is not well-formed XML: ${firstLine(message)}`);
+  let first: XmlProblem | undefined;
+  // The parser reports what its handler throws a second time, with its class in front.
+  const fail = (message: unknown): never => {
+    throw (first ??= new XmlProblem(`it is not well-formed XML: ${firstLine(message)}`));
+  };
   const parser = new DOMParser({ errorHandler: { warning: fail, error: fail, fatalError: fail } });
   try {
     const document = parser.parseFromString(text.replace(/^\ufeff/, ""), "text/xml") as Document | undefined;
