@@ -64,6 +64,7 @@ test.each([
     plant(placeOf(env));
     const { issuer, output } = await startHere(["--memory"], { cwd, env });
     expect(output.stderr).toContain("Commands find this server by --url and IDP_ADMIN_TOKEN only");
+    expect(output.stdout).toContain("commands find it by --url, and IDP_ADMIN_TOKEN");
     expect((await idpIn(cwd, ["status"], "", env)).code).toBe(5);
     // What somebody else put there.
     const planted = { pid: process.pid, host: "x", folder: cwd, url: issuer, adminToken: "planted-token-planted" };

@@ -87,16 +87,16 @@ export const memoryServersHere = (env: NodeJS.ProcessEnv): readonly MemoryServer
     .map(([, server]) => server)
     .filter((server) => server.folder === here() && isAlive(server));
 
-/** Lets commands in this folder find a server in memory, or says why they cannot. @returns a function that ends that */
+/** Lets commands in this folder find a server in memory, or says why they cannot. @returns a function that ends that; null: they cannot */
 export function lockInMemory(
   cli: Invocation,
   { localUrl: url, adminToken }: Pick<Server, "localUrl" | "adminToken">,
   caFile?: string,
-): () => void {
+): (() => void) | null {
   const { env } = cli;
-  const unlocked = (problem: string): (() => void) => {
+  const unlocked = (problem: string): null => {
     say(cli, `Commands find this server by --url and IDP_ADMIN_TOKEN only: ${problem}`);
-    return () => undefined;
+    return null;
   };
   const place = placeOf(env);
   try {

@@ -57,11 +57,14 @@ export async function announce(
     fixtures,
     line,
     caFile,
+    isFound,
   }: {
     readonly server: Server;
     readonly fixtures: FoundFixtures;
     readonly line: CommandLine;
     readonly caFile: string | undefined;
+    /** Whether commands in this folder find the server in memory. */
+    readonly isFound: boolean;
   },
 ): Promise<void> {
   const { port } = server;
@@ -74,8 +77,9 @@ export async function announce(
   else {
     if (!cli.quiet) {
       const forPerson = cli.interactive && cli.stdout.isTTY;
-      const screen = await screenOf(server, fixtures, place, { forPerson, line });
-      cli.stdout.write(`${firstScreen(escapeDeep({ ...screen, caFile }), cli.out, line)}\n`);
+      const screen = await screenOf(server, fixtures, place, { forPerson, isFound, line });
+      cli.stdout.write(`${firstScreen(escapeDeep({ ...screen, caFile }), cli.out, line)}
+`);
     }
     await sayStale(cli, server);
     // A script waits for this line.

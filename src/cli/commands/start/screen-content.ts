@@ -30,7 +30,7 @@ export async function screenOf(
   { issuer: { ctx, seeded }, issuers: registry, port }: Server,
   fixtures: FoundFixtures,
   place: string | null,
-  { forPerson, line }: { readonly forPerson: boolean; readonly line: CommandLine },
+  { forPerson, isFound, line }: { readonly forPerson: boolean; readonly isFound: boolean; readonly line: CommandLine },
 ): Promise<Screen> {
   const users = await listUsers(ctx, { limit: maxRows });
   const { users: allUsers, faults } = await status(ctx);
@@ -65,7 +65,12 @@ export async function screenOf(
     hasLogin: clients.some(({ client_id }) => client_id === loginClient),
     data:
       place === null
-        ? ["in memory: nothing is kept", "commands in this folder find it; elsewhere: --url, and IDP_ADMIN_TOKEN"]
+        ? [
+            "in memory: nothing is kept",
+            isFound
+              ? "commands in this folder find it; elsewhere: --url, and IDP_ADMIN_TOKEN"
+              : "commands find it by --url, and IDP_ADMIN_TOKEN",
+          ]
         : [`${place}, kept between runs`],
     fixtures: [
       ...applied(seeded, fixtures, { users: allUsers, clients: clients.length }, line),

@@ -138,7 +138,7 @@ async function start(cli: Invocation, flags: StartFlags, words: readonly string[
   const unlock = flags.memory === true && flags.untilStdinCloses !== true ? lockInMemory(cli, server, caFile) : null;
   let stopKeys: ReturnType<typeof listenForKeys> = null;
   try {
-    await announce(cli, flags, { server, fixtures, line, caFile });
+    await announce(cli, flags, { server, fixtures, line, caFile, isFound: unlock !== null });
     serving = true;
     makeKeys(server, flags.issuers ?? 0).catch(() => undefined);
     // A person at a terminal changes fixtures; a pipeline does not.
