@@ -166,6 +166,16 @@ test("without --client it has an issuer of its own there, which is as it was aft
   expect(await shown("snapshots", "list")).toEqual([]);
 });
 
+test("a service provider that is only on the running server is named with --client", async () => {
+  const cwd = newFolder();
+  await startHere([], { cwd });
+  const none = () =>
+    idpIn(cwd, ["check", "sp", "--start", "http://localhost:1/login", "--signed-in", "http://localhost:1/me"]);
+  const add = ["clients", "add", "urn:sp", "--saml-acs", "http://localhost:1/acs"];
+  expect((await idpIn(cwd, add)).code).toBe(0);
+  expect(await none()).toMatchObject({ code: 3, stderr: expect.stringContaining("--client CLIENT_ID") });
+});
+
 test("Ctrl+C leaves neither a fault nor the attacker on a running server", async () => {
   const { words, use, entityId, cwd } = await running([], (issuer) => issuer, startIdp);
   await use();

@@ -182,7 +182,7 @@ async function peopleOf(
     const words = ["http://localhost:3000/saml/metadata", "--saml-acs", "http://localhost:3000/saml/acs"];
     throw new OperationError("not_found", "there is no service provider: no client has saml", {
       hint: {
-        text: "List it in the fixtures, or add it to a running server",
+        text: "List it in the fixtures, or name one of the running server: --client CLIENT_ID. To add one there",
         command: ["idp", "clients", "add", ...words],
       },
     });
