@@ -80,12 +80,32 @@ test("exit codes: 3 without scim, 5 without an answer, 6 for a refused token, wh
   expect(refused.stdout).toContain("the app refused the token: clients edit shop --scim-token-stdin");
   const edited = await command("clients edit shop --scim-token-stdin", app.token);
   expect(edited.code).toBe(0);
+  expect(edited.stdout).toMatch(/^Changed shop\n {2}scim\.token +updated$/m);
   expect(edited.stdout + edited.stderr).not.toContain(app.token);
   expect((await command("scim test --client shop")).code).toBe(0);
   expect((await command("scim push")).code).toBe(0);
   await app.close();
   expect((await command("scim push --full")).code).toBe(5);
   expect((await command("scim test")).code).toBe(5);
+});
+
+test("a new token is sent as the old one was: as a user and a password, or as a bearer token", async () => {
+  const { command } = await world();
+  const shownAfter = async (token: string) => {
+    expect((await command("clients edit shop --scim-token-stdin", token)).code).toBe(0);
+    return (await command("clients show shop --show-secrets --json")).stdout;
+  };
+  expect(await shownAfter("another:token")).toContain('"token":"another:token"');
+  expect(
+    (await command('clients edit shop --set scim={"url":"http://localhost:1","token":{"basic":"a:b"}}')).code,
+  ).toBe(0);
+  expect(await shownAfter("user:password")).toContain('"token":{"basic":"user:password"}');
+  expect((await command("clients edit shop --scim-token-stdin", "nothing-but-a-name")).stderr).toContain(
+    "must be user:password",
+  );
+  const env = await command('clients edit shop --set env={"A":"1"}');
+  expect(env.stdout).toContain("env");
+  expect((await command('clients edit shop --set env={"A":"2"}')).stdout).toMatch(/^ {2}env +updated$/m);
 });
 
 test("the token is shown only with --show-secrets; env gives it to the app", async () => {

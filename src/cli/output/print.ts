@@ -131,7 +131,8 @@ export function changesText(
     const [from, to] = [was.get(field), is.get(field)];
     return JSON.stringify(from) === JSON.stringify(to) ? [] : [[field, `${shown(from)} -> ${shown(to)}`]];
   });
-  const all = [...lines, ...secrets.map((field) => [field, "updated"] as const)];
+  const unseen = secrets.filter((field) => !lines.some(([line]) => line === field));
+  const all = [...lines, ...unseen.map((field) => [field, "updated"] as const)];
   if (all.length === 0) return `No change: ${escapeLine(name)} already has these values`;
   return `Changed ${style.bold(escapeLine(name))}\n${pairs(all, style, "  ")}`;
 }

@@ -11,6 +11,7 @@ import { answer, type Outcome, changesText } from "../../output/print.ts";
 import { scopeNotes } from "../../output/scope-notes.ts";
 import { findTarget, type Target } from "../../target/target.ts";
 import { collect } from "../../flags/flag-values.ts";
+import { isObject } from "../../../text/json.ts";
 import { setOption, type SetFields } from "../../flags/set-field.ts";
 import { type Declare, examples } from "../../act.ts";
 import type { Command, Flags } from "../../commander.ts";
@@ -118,10 +119,10 @@ function redirectUrisOf(flags: ClientEditFlags, before: ClientView): readonly st
   return [...new Set([...registered, ...added])].filter((uri) => !removed.includes(uri));
 }
 
-/** The SCIM server of a client with another token. @throws {OperationError} usage for a client that has none */
+/** The SCIM server of a client with another token, of the same kind. @throws {OperationError} usage for a client that has none */
 async function scimWith(target: Target, client_id: string, token: string): Promise<object> {
   const { scim } = await target.call("clients.show", { client_id, secrets: true });
-  if (typeof scim === "object" && scim !== null) return { ...scim, token };
+  if (isObject(scim)) return { ...scim, token: isObject(scim["token"]) ? { basic: token } : token };
   throw new OperationError("usage", `client "${client_id}" has no scim, so it needs no token`, {
     hint: {
       text: "Give it the address first",
@@ -170,7 +171,12 @@ async function editClient(cli: Invocation, name: string | undefined, flags: Clie
   };
   const client = await target.call("clients.edit", { ...renaming(changed, "client_id"), client_id });
   const secrets = "client_secret" in entry ? ["client_secret"] : [];
-  return answer(client, (_shown, style) => changesText(client_id, before, client, secrets, style), {
+  const unseen = [
+    ...secrets,
+    ...(isObject(changed.scim) && "token" in changed.scim ? ["scim.token"] : []),
+    ...("env" in changed ? ["env"] : []),
+  ];
+  return answer(client, (_shown, style) => changesText(client_id, before, client, unseen, style), {
     notes: [
       ...(flags.public === true && !before.public ? ["Its client_secret is gone: a public client has none."] : []),
       ...(await scopeNotes(target, entry["scope"])),
