@@ -96,6 +96,13 @@ export async function post(
   return { status: response.status, json: (await response.json()) as Answer["json"] };
 }
 
+/** The status and the error of an answer, and the names of what else is in it. A refusal has nothing else, such as a token. */
+export const refused = ({ status, json }: Answer) => {
+  const { error, ...rest } = json;
+  return [status, error, Object.keys(rest).filter((name) => name !== "error_description")];
+};
+export const noGrant = [400, "invalid_grant", []];
+
 /** An ID-JAG of the company for the tool. */
 export async function idJagOf(
   company: Idp,
