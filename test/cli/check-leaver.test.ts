@@ -25,7 +25,7 @@ async function world(options: LeaverAppOptions) {
 
 test("the time of each place, one document, a report, and nothing is left", async () => {
   const { app, idp, cwd, check } = await world({ takes: ["scim"] });
-  const signals = ["--signal", "scim", "--signal", "revocation", "--client", "app", "--within", "1"];
+  const signals = ["--signal", "scim", "--signal", "revocation", "--client", "app", "--within", "3"];
   const { code, stdout, stderr } = await check(...signals, "--json", "--report", "leaver.xml");
   expect(code).toBe(6);
   expect(JSON.parse(stderr)).toMatchObject({
@@ -44,7 +44,7 @@ test("the time of each place, one document, a report, and nothing is left", asyn
     ["control", "works"],
   ]);
   expect(cases[1]).toMatchObject({ lockedOutAfterMs: expect.any(Number) });
-  expect(cases[4]).toMatchObject({ lockedOutAfterMs: null, did: "still signed in after 1s" });
+  expect(cases[4]).toMatchObject({ lockedOutAfterMs: null, did: "still signed in after 3s" });
   expect(cases[0]).not.toHaveProperty("lockedOutAfterMs");
   const report = readFileSync(join(cwd, "leaver.xml"), "utf8");
   expect(report).toMatch(/<testcase classname="check-leaver\.scim" name="scim\.session" time="[\d.]+"\/>/);
@@ -60,9 +60,9 @@ test("an issuer of its own, which the app must use", async () => {
   const fixtures = { users: [{ username: "alice" }], clients: [app.client()] };
   const { issuer } = await idp.call("issuers.add", { name: "check-leaver", fixtures });
   app.oidc = { ...app.oidc, issuer };
-  const { code, stdout } = await check("--signal", "revocation", "--within", "1");
+  const { code, stdout } = await check("--signal", "revocation", "--within", "60");
   expect(code).toBe(0);
-  expect(stdout).toMatch(/^✓ noticed {7}revocation\.session +locked out after \d\.\d s$/m);
+  expect(stdout).toMatch(/^✓ noticed {7}revocation\.session +locked out after [\d.]+ s$/m);
 });
 
 test("wrong arguments, and a clock that was moved", async () => {
