@@ -72,7 +72,7 @@ test("the first screen asks for no secret where a client has none", () => {
   expect(shown).not.toContain("OIDC_CLIENT_SECRET");
 });
 
-test("the first screen calls a service provider of SAML so", () => {
+test("the first screen says SAML beside a service provider", () => {
   const app = { id: "urn:sp", isPublic: true, isSaml: true, secret: null, redirectUris: [], grantTypes: [] } as const;
   const shown = firstScreen({ ...screen, clients: { first: [app], all: 1 }, app: null }, plain);
   expect(shown).toContain("urn:sp  SAML");

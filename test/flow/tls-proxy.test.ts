@@ -73,6 +73,6 @@ test("a sign-in over https, by an issuer that only the flag names", { timeout: t
   });
   expect(code, stdout + stderr).toBe(0);
   const login = JSON.parse(readFileSync(join(cwd, "login.json"), "utf8")) as { checks: { ok: boolean }[] };
-  expect(login.checks.every(({ ok }) => ok)).toBe(true);
+  expect(new Set(login.checks.map(({ ok }) => ok))).toEqual(new Set([true]));
   expect(stdout).toMatch(/^set-cookie: .*; Secure/im);
 });

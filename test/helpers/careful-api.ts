@@ -1,5 +1,5 @@
 import { createHash, createHmac, createPublicKey, verify, type JsonWebKey } from "node:crypto";
-import { type IncomingMessage, type ServerResponse } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 
 /** An API by hand that checks all that it must check, except what it is told to neglect, so that `idp check api` has something to find. */
 

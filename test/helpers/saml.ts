@@ -199,7 +199,7 @@ export function readResponse(xml: string): ResponseRead {
   };
 }
 
-/** Which elements a signature of this key covers, by their local names; empty where one is wrong. */
+/** Which elements a signature of this key covers, by their local names. @throws if one is wrong */
 export function signedBy(xml: string, certificate: string): readonly string[] {
   const document = new DOMParser().parseFromString(xml, "text/xml");
   return elements(document, "Signature").map((signature) => {

@@ -250,7 +250,7 @@ test.each(Object.entries(forged).filter(([, places]) => places !== null))("%s", 
     // The signature is that of the person who signed in, where the parser of xml-crypto takes it at all.
     const isTaken = flaw !== "id-twice" && flaw !== "reference-empty";
     expect(coveredUser(posted.xml)).toBe(isTaken ? "bob" : null);
-    expect(posted.response.statuses.every((status) => status === "Success")).toBe(true);
+    expect(new Set(posted.response.statuses)).toEqual(new Set(["Success"]));
     expect(posted.response.destination).toBe(sp.acs);
     const ids = all(posted.response.document, "Assertion").map((one) => one.getAttribute("ID"));
     expect(new Set(ids).size).toBe(flaw === "id-twice" ? 1 : 2);

@@ -254,6 +254,7 @@ test("a suspended user gets no assertion, and signs in again after restore", asy
   await idp.call("users.suspend", { username: user });
   expect((await open(sp, {}, browser)).page).toBe("login");
   await idp.call("users.restore", { username: user });
+  expect((await signInBySaml(idp, sp, { user })).response.statuses).toEqual(["Success"]);
 });
 
 test("nothing of OpenID Connect can be used by a service provider", async () => {

@@ -57,9 +57,12 @@ test.each<readonly [string, Asked, boolean, string]>([
   ["minimum of two steps", { classes: [mfa], comparison: "minimum" }, true, mfa],
   ["better than the usual class", { classes: [passwordClass], comparison: "better" }, true, mfa],
   ["maximum of the usual class", { classes: [passwordClass], comparison: "maximum" }, false, passwordClass],
-])("%s: asks for a code: %#", async (_, asked, wasAsked, contextClass) => {
-  expect(await answered(asked)).toMatchObject({ statuses: ["Success"], wasAsked, contextClass });
-});
+])(
+  "%s: a code is asked for where the class needs it, and the assertion names the class",
+  async (_, asked, wasAsked, contextClass) => {
+    expect(await answered(asked)).toMatchObject({ statuses: ["Success"], wasAsked, contextClass });
+  },
+);
 
 test.each<readonly [string, Asked]>([
   ["a class that nobody defined", { classes: ["urn:unknown"] }],
