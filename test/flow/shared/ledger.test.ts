@@ -153,7 +153,7 @@ describe("sign-ins from four apps by way of a load balancer", () => {
 
 test("expect waits for a request to another instance, and never waits until the end", async () => {
   const waits = a.call("expect", { endpoint: "token", times: 1, within: 20 });
-  const never = b.call("expect", { endpoint: "token", never: true, within: 1 });
+  const never = b.call("expect", { endpoint: "token", never: true, within: 20 });
   await post(direct(c), paths.token, { grant_type: "authorization_code", code: "unknown" });
   expect(await waits).toMatchObject({ met: true, count: 1 });
   expect(await never).toMatchObject({ met: false, count: 1 });
@@ -257,7 +257,8 @@ test("a database that is too slow for the ledger delays no request, and nothing 
   await expect.poll(waiting, { interval: 20 }).toBe(3);
   const began = performance.now();
   await signInTo("app-b");
-  expect(performance.now() - began).toBeLessThan(1000);
+  // For a busy machine. A request that waited for the ledger would wait until the commit.
+  expect(performance.now() - began).toBeLessThan(10_000);
   await client.query("commit");
   await client.end();
   await expect.poll(async () => (await listed({ endpoint: "userinfo" }).catch(() => [])).length).toBe(4);
@@ -309,7 +310,7 @@ test("an instance that is killed loses at most its last second", async () => {
   const { at } = await startInstances(3, fixtures);
   for (let index = 0; index < 9; index += 1) await userinfo(at(index), null);
   const list = async (index: number) => (await call(at(index), "GET", "/requests")).json as RequestRecord[];
-  await expect.poll(async () => (await list(1)).length, { interval: 50, timeout: 1000 }).toBe(9);
+  await expect.poll(async () => (await list(1)).length, { interval: 50 }).toBe(9);
   at(0).child.kill("SIGKILL");
   const before = (await list(1)).map(({ id }) => id);
   expect(before).toHaveLength(9);
