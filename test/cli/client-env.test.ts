@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { load } from "js-yaml";
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
 import { idp, newFolder } from "../helpers/cli.ts";
 import { idpIn, startHere } from "../helpers/command.ts";
 import { problemsOf } from "../helpers/fixtures.ts";
@@ -161,10 +161,8 @@ describe("env --write", () => {
     writeFileSync(join(cwd, ".env.local"), `# idp begin\n${block}\n# idp end\n`);
     const server = await startHere([], { cwd });
     // stdout and stderr arrive in any order.
-    await vi.waitFor(() => {
-      expect(server.output.stderr).toMatch(says);
-      expect(server.output.stderr).toContain("idp env --write .env.local");
-    });
+    await expect.poll(() => server.output.stderr).toContain("idp env --write .env.local");
+    await expect.poll(() => server.output.stderr).toMatch(says);
     expect((await idpIn(cwd, ["doctor"])).stdout.replaceAll(/\s+/g, " ")).toMatch(says);
     expect(await idpIn(cwd, ["env", "--write", ".env.local"])).toMatchObject({ code: 0 });
     expect((await idpIn(cwd, ["doctor"])).stdout).not.toMatch(says);

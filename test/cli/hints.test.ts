@@ -1,6 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { failureOf } from "../../src/cli/failure.ts";
 import { idp, newFolder, startIdp } from "../helpers/cli.ts";
 import { idpIn, startHere } from "../helpers/command.ts";
@@ -44,7 +44,7 @@ test("a command on a page of the server works where the server was started", asy
   };
   const other = await startHere(["--data", "other"], { cwd, env: { npm_command: "exec" } });
   expect(await fixOn(other)).toBe("npx dev-idp clients list --data other");
-  await vi.waitFor(() => expect(other.output.stdout).toContain("fix: npx dev-idp clients list --data other\n"));
+  await expect.poll(() => other.output.stdout).toContain("fix: npx dev-idp clients list --data other\n");
   const inMemory = await startHere(["--memory"], { cwd });
   expect(await fixOn(inMemory)).toBe(`idp clients list --url ${inMemory.issuer}`);
 });

@@ -1,5 +1,5 @@
 import { connect } from "node:net";
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { serve } from "../helpers/app.ts";
 import { Browser } from "../helpers/browser.ts";
 import { pick } from "../helpers/client.ts";
@@ -38,7 +38,7 @@ test("https sent to the http port is told once per sender", async () => {
   const notes: string[] = [];
   const idp = await serve({ log: (note) => notes.push(note) });
   for (let n = 0; n < 3; n += 1) await fetch(`https://127.0.0.1:${idp.port}/`).catch(() => undefined);
-  await vi.waitFor(() => expect(notes.length).toBeGreaterThan(0));
+  await expect.poll(() => notes.length).toBeGreaterThan(0);
   expect(notes).toEqual([
     `127.0.0.1 sent https to a port that serves http: give the app ${idp.issuer}, or start with --https`,
   ]);

@@ -100,7 +100,7 @@ test("a journal that was deleted before the first change after a crash is not re
   vi.spyOn(handles, "writeFile").mockRejectedValue(fault());
   const notes: string[] = [];
   const store = await openAt(dir, { log: (note) => notes.push(note) });
-  await vi.waitFor(() => expect(notes).toEqual([expect.stringMatching(/could not be rewritten/)]));
+  await expect.poll(() => notes).toEqual([expect.stringMatching(/could not be rewritten/)]);
   rmSync(join(dir, "data.journal"));
   await expect(add(store, "two")).rejects.toThrow("was deleted or taken over while this idp ran");
   expect(existsSync(join(dir, "data.journal"))).toBe(false);
