@@ -52,11 +52,11 @@ test("the server of dev-idp/vitest starts in a hook, and not within the time of 
     `import { idpTest } from ${JSON.stringify(join(repository, "src/vitest.ts"))};
 // Fixtures that take longer to make than the test may.
 const fixtures = () => {
-  for (const end = performance.now() + 500; performance.now() < end; );
+  for (const end = performance.now() + 1000; performance.now() < end; );
   return {};
 };
 const test = idpTest({ fixtures });
-test("is quick", { timeout: 250 }, ({ idpOfWorker }) => void idpOfWorker.issuer);
+test("is quick", { timeout: 700 }, ({ idpOfWorker }) => void idpOfWorker.issuer);
 `,
   );
   const args = [vitest, "run", "--root", cwd, "--globals=false"];
