@@ -4,9 +4,9 @@ import type { ControlToken } from "../../src/core/operators/roles.ts";
 import { pathNames, type Operation } from "../../src/core/operations/operation.ts";
 import { call, startWithTokens, tokenOf, tokens } from "../helpers/control-tokens.ts";
 
-/** Control tokens: each role does what the contract gives it (section 9), and nothing else. */
+/** Control tokens: each role does what it may, and nothing else. */
 
-/** Who may do each operation, as section 9 of the contract says. A new operation needs a row. */
+/** Who may do each operation. A new operation needs a row. */
 const needed: Readonly<Record<OperationName, "reader" | "tester" | "admin">> = {
   "users.list": "reader",
   "users.show": "reader",
