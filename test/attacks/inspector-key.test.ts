@@ -7,7 +7,7 @@ import { attackedInspector, inside } from "../helpers/attacked-inspector.ts";
 
 const { idp, events, origin, newKey, place, at, get } = await attackedInspector();
 
-test("has 256 bits, sets a cookie for these pages alone, and leaves the address", async () => {
+test("a key has 256 bits, sets a cookie for these pages alone, and leaves the address", async () => {
   const url = await newKey();
   const key = new URL(url).searchParams.get("key") ?? "";
   expect(Buffer.from(key, "base64url")).toHaveLength(32);
@@ -26,7 +26,7 @@ test.each([
   ["a page of another site", "", { "sec-fetch-site": "cross-site", "sec-fetch-dest": "document" }],
   ["the file that idp open gives a browser", "&from=file", {}],
 ])(
-  "behind %s: a page without the key goes on, because a redirect would not send the cookie",
+  "a key behind %s: a page without the key goes on, because a redirect would not send the cookie",
   async (_, more, headers) => {
     const url = `${await newKey()}&flow=f1`;
     const { response, cookies, body } = await get(url + more, headers);
@@ -42,7 +42,7 @@ test.each([
   },
 );
 
-test("of the file: HEAD says whether it can still be used, sets no cookie, and does not use it up", async () => {
+test("a key of the file: HEAD says whether it can still be used, sets no cookie, and does not use it up", async () => {
   const url = `${await newKey()}&from=file`;
   for (const _ of [1, 2]) {
     const { response, cookies } = await get(url, {}, "HEAD");
@@ -53,7 +53,7 @@ test("of the file: HEAD says whether it can still be used, sets no cookie, and d
   expect((await get(url, {}, "HEAD")).response.status).toBe(403);
 });
 
-test("opens one session", async () => {
+test("a key opens one session", async () => {
   const url = await newKey();
   expect((await get(url)).response.status).toBe(303);
   const again = await get(url);
@@ -62,13 +62,13 @@ test("opens one session", async () => {
   expect(again.body).not.toMatch(inside);
 });
 
-test("opens one session, whoever of fifty is first", async () => {
+test("a key opens one session, whoever of fifty is first", async () => {
   const url = await newKey();
   const all = await Promise.all(Array.from({ length: 50 }, () => get(url)));
   expect(all.filter(({ cookies }) => cookies.length > 0)).toHaveLength(1);
 });
 
-test("expires after ten minutes", async () => {
+test("a key expires after ten minutes", async () => {
   const clock = testClock();
   const aging = await serve({ now: clock.now });
   const [late, early] = [await aging.call("inspector.open", {}), await aging.call("inspector.open", {})];
@@ -85,7 +85,7 @@ test.each<[name: string, headers: Record<string, string>, method?: string]>([
   ["a prefetch of an older browser", { purpose: "prefetch" }],
   ["an image of a page of another port", { "sec-fetch-site": "same-site", "sec-fetch-dest": "image" }],
   ["a frame of a foreign page", { "sec-fetch-site": "cross-site", "sec-fetch-dest": "iframe" }],
-])("is not used up by %s", async (_name, headers, method) => {
+])("a key is not used up by %s", async (_name, headers, method) => {
   const url = await newKey();
   const { response, cookies } = await get(url, headers, method);
   expect([response.status, cookies]).toEqual([403, []]);
@@ -93,7 +93,7 @@ test.each<[name: string, headers: Record<string, string>, method?: string]>([
 });
 
 test.each(["f1", "r1", "x", "../users", "//evil.test", "f1?x=1", "f1/../../.."])(
-  "leads to a sign-in or to the list, whatever flow %j says",
+  "a key leads to a sign-in or to the list, whatever flow %j says",
   async (flow) => {
     const { response } = await get(`${await newKey()}&flow=${encodeURIComponent(flow)}`);
     const page = /^[fr]\d+$/.test(flow) ? `sign-ins/${flow}` : "";
@@ -101,12 +101,12 @@ test.each(["f1", "r1", "x", "../users", "//evil.test", "f1?x=1", "f1/../../.."])
   },
 );
 
-test.each(["", "x", "A".repeat(43), "key=1&key=2", "%00", "%ff"])("%j is refused", async (key) => {
+test.each(["", "x", "A".repeat(43), "key=1&key=2", "%00", "%ff"])("a key %j is refused", async (key) => {
   const { response, cookies } = await get(at(`?key=${key}`));
   expect([response.status < 500, response.status >= 400, cookies]).toEqual([true, true, []]);
 });
 
-test("appears in no line of the request log, and on no page", async () => {
+test("a key appears in no line of the request log, and on no page", async () => {
   const url = await newKey();
   const key = new URL(url).searchParams.get("key") ?? "";
   const closed = await get(url, { "sec-purpose": "prefetch" });
@@ -117,14 +117,14 @@ test("appears in no line of the request log, and on no page", async () => {
   expect(JSON.stringify(events)).not.toContain(key);
 });
 
-test("does not adopt a planted cookie: each key makes a new one", async () => {
+test("a planted cookie is not adopted: each key makes a new one", async () => {
   const planted = "B".repeat(43);
   const { cookies } = await get(await newKey(), { cookie: `idp_${idp.port}_inspector=${planted}` });
   expect(cookies.join()).not.toContain(planted);
   expect((await get(at("users"), { cookie: `idp_${idp.port}_inspector=${planted}` })).response.status).toBe(403);
 });
 
-test("needs the control API, and that needs the admin token", async () => {
+test("a key needs the control API, and that needs the admin token", async () => {
   const { status } = await fetch(`${origin}/_idp/api/inspector/open`, { method: "POST" });
   expect(status).toBe(401);
 });
