@@ -69,7 +69,7 @@ describe("XML that is not read", () => {
     expect(visit.body).toContain("more than 64 kB when it is inflated");
   });
 
-  test("base64 that is none, bytes that are not UTF-8, and a message twice", async () => {
+  test("what is not base64, bytes that are not UTF-8, and a message twice", async () => {
     const sp = await registerSp(idp);
     const browser = new Browser(idp.issuer);
     isRefused(await browser.open(`${sso}?SAMLRequest=%%%`).catch(() => browser.open(`${sso}?SAMLRequest=***`)));

@@ -29,7 +29,7 @@ describe("what passes", () => {
     ["a leap day", user({ birthDate: "2024-02-29" })],
     ["a time with an offset", user({ createdAt: "2024-01-15T09:30:00+03:00" })],
     ["a day as a time", user({ createdAt: "2024-01-15" })],
-    ["a short colour", user({ avatar: { color: "#abc" } })],
+    ["a short color", user({ avatar: { color: "#abc" } })],
     ["any claims", user({ claims: { roles: ["admin"], address: { country: "TR" }, n: 1.5, yes: true, no: null } })],
     ["a public client", client({})],
     ["a client with a secret", client({ client_secret: "s" })],

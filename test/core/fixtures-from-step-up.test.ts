@@ -24,7 +24,7 @@ describe("Keycloak: levels of authentication", () => {
   test.each<[string, object, object, RegExp]>([
     ["a level of two kinds", map({ a: 1 }), map({ a: 2 }), /"a" is another level elsewhere/],
     ["level 0", map({ a: 1, none: 0 }), {}, /"none" is level 0.*urn:idp:single-factor/],
-    ["a level that is none", map({ a: 1, b: "high" }), {}, /"b" has no level that is a number/],
+    ["a level that is not a number", map({ a: 1, b: "high" }), {}, /"b" has no level that is a number/],
     ["a name with a space", map({ a: 1, "b c": 2 }), {}, /"b c" is not a value of acr/],
     ["a map that is not JSON", map({ a: 1 }), { "acr.loa.map": "{oops" }, /is not JSON/],
     [
@@ -81,7 +81,7 @@ describe("Keycloak: one-time codes", () => {
     ["SHA-256", text, { ...usual, algorithm: "HmacSHA256" }, /HmacSHA256/],
     ["a counter", text, { ...usual, subType: "hotp" }, /hotp/],
     ["a short secret", "short", usual, /fewer than 16 bytes/],
-    ["base32 that is none", "!".repeat(32), { ...usual, secretEncoding: "BASE32" }, /not base32/],
+    ["a secret that is not base32", "!".repeat(32), { ...usual, secretEncoding: "BASE32" }, /not base32/],
   ])("%s is a line for the user", async (_, value, data, says) => {
     const { user, leftOut } = await codeOf(value, data);
     expect(user).toEqual({ username: "u" });
