@@ -55,8 +55,9 @@ async function clientOf(cli: Invocation, target: Target, { client: named, for: l
   const isClear = named === undefined && (!cli.interactive || !cli.stdout.isTTY || appsAmong(clients).length === 1);
   const client_id = isClear ? likely.client_id : await clientOr(cli, target, named);
   const client = await target.call("clients.show", { client_id });
-  // Only an admin may read a secret.
-  return client.public ? client : target.call("clients.show", { client_id, secrets: true });
+  // Only an admin may read a secret, or the token of the app's SCIM server.
+  const hasSecret = !client.public || client["scim"] !== undefined;
+  return hasSecret ? target.call("clients.show", { client_id, secrets: true }) : client;
 }
 
 /** Refuses flags that contradict each other. @throws {OperationError} usage */
