@@ -154,7 +154,7 @@ test("the answer goes by the binding that the metadata gives for the address", a
   expect(signedBy(posted.xml, certificate)).toEqual(["LogoutResponse"]);
 });
 
-test("a wrong signature is the page, another Destination and an expired request a status", async () => {
+test("a wrong signature is the page, another Destination or version and an expired request a status", async () => {
   const sp = await withLogout();
   const { browser, nameId, sessionIndex } = await signedIn(sp);
   const wrong = await browser.open(redirectUrl(slo, logoutRequest(sp, { nameId, sessionIndex }), undefined, newKey()));
@@ -165,6 +165,9 @@ test("a wrong signature is the page, another Destination and an expired request 
     );
     expect(answerIn(left).statuses).toEqual(["Requester"]);
   }
+  const later = logoutRequest(sp, { nameId, sessionIndex }).replace('Version="2.0"', 'Version="2.1"');
+  const { left } = await browser.open(redirectUrl(slo, later, undefined, own));
+  expect(answerIn(left).statuses).toEqual(["VersionMismatch"]);
   expect(await isSignedIn(browser)).toBe(true);
 });
 

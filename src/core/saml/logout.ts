@@ -32,7 +32,11 @@ interface LogoutToAnswer {
   readonly requestId: string;
   readonly relayState: string | null;
   /** Why nothing was ended; null: it is answered with what happened. */
-  readonly refusal: { readonly second: string | null; readonly message: string } | null;
+  readonly refusal: {
+    readonly top?: "VersionMismatch";
+    readonly second: string | null;
+    readonly message: string;
+  } | null;
 }
 
 /** A checked LogoutRequest. */
@@ -65,8 +69,11 @@ export async function takeLogout(
 }
 
 function refusalOf(ctx: Context, { attributes }: XmlElement): LogoutToAnswer["refusal"] {
-  const { Destination: destination, NotOnOrAfter: until } = attributes;
+  const { Version: version, Destination: destination, NotOnOrAfter: until } = attributes;
   const here = samlAddress(ctx, "slo");
+  if (version !== "2.0") {
+    return { top: "VersionMismatch", second: null, message: `Version "${version ?? ""}" is not 2.0 (SAML Core 3.2.1)` };
+  }
   if (destination !== undefined && destination !== here)
     return { second: null, message: `Destination "${destination}" is not ${here} (SAML Core 3.2.1)` };
   if (until !== undefined && !(Date.parse(until) > ctx.now()))
@@ -167,7 +174,7 @@ export async function answerLogout(
   const message =
     refusal?.message ??
     (second === null ? null : "other service providers of the session are not told (SAML Core 3.7.3.2)");
-  const status = { top: refusal === null ? "Success" : "Requester", second } as const;
+  const status = { top: refusal === null ? "Success" : (refusal.top ?? "Requester"), second } as const;
   const id = newId(ctx);
   const at = new Date(ctx.now()).toISOString().replace(/\.\d+Z$/, "Z");
   const response = xml`<samlp:LogoutResponse xmlns:samlp="${spaces.protocol}" xmlns:saml="${spaces.assertion}" ID="${id}" Version="2.0" IssueInstant="${at}" Destination="${responseUrl}"${attribute("InResponseTo", requestId)}>
