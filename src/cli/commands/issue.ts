@@ -2,7 +2,7 @@ import type { TokenResponse } from "../../core/tokens/settle.ts";
 import { OperationError } from "../../core/errors.ts";
 import { duration } from "../../text/time.ts";
 import { askScopes, clientOr, userOr } from "../input/ask.ts";
-import { describeGrant } from "./grants/grants.ts";
+import { describeGrant } from "./grants.ts";
 import type { Invocation } from "../invocation.ts";
 import { answer, type Outcome } from "../output/print.ts";
 import { scopeNotes } from "../output/scope-notes.ts";

@@ -6,11 +6,11 @@
  * runs the app, result.ts prints the result, report.ts writes files, and opened.ts closes what was opened. subject.ts has the words of the output.
  */
 import type { Declare } from "../../act.ts";
-import { declareCheckApi } from "./check-api.ts";
-import { declareCheckClient } from "./check-client.ts";
-import { declareCheckLeaver } from "./leaver/check-leaver.ts";
-import { declareCheckScim } from "./scim/check-scim.ts";
-import { declareCheckSp } from "./sp/check-sp.ts";
+import { declareCheckApi } from "./api.ts";
+import { declareCheckClient } from "./client.ts";
+import { declareCheckLeaver } from "./leaver/leaver.ts";
+import { declareCheckScim } from "./scim/scim.ts";
+import { declareCheckSp } from "./sp/sp.ts";
 
 /** Declares the commands of `idp check`, in the order of the help. */
 export const declareCheck: Declare = (check, declaring) => {

@@ -1,18 +1,18 @@
 /*
  * cli/commands/grants: `grants` and `revoke`.
  */
-import type { GrantView } from "../../../core/grants/admin.ts";
-import { grantOr } from "../../input/ask.ts";
-import type { Invocation } from "../../invocation.ts";
-import { answer, type Outcome } from "../../output/print.ts";
-import type { Style } from "../../output/style.ts";
-import { pairs, table } from "../../output/table.ts";
-import { timeThere } from "../../target/clock.ts";
-import { findTarget } from "../../target/target.ts";
-import { since } from "../../output/words.ts";
-import { hintText } from "../../../core/hint.ts";
-import { commandLine } from "../../output/command-line.ts";
-import { type Declare, examples } from "../../act.ts";
+import type { GrantView } from "../../core/grants/admin.ts";
+import { grantOr } from "../input/ask.ts";
+import type { Invocation } from "../invocation.ts";
+import { answer, type Outcome } from "../output/print.ts";
+import type { Style } from "../output/style.ts";
+import { pairs, table } from "../output/table.ts";
+import { timeThere } from "../target/clock.ts";
+import { findTarget } from "../target/target.ts";
+import { since } from "../output/words.ts";
+import { hintText } from "../../core/hint.ts";
+import { commandLine } from "../output/command-line.ts";
+import { type Declare, examples } from "../act.ts";
 import { revoke } from "./revoke.ts";
 
 /** `idp grants list` */

@@ -1,12 +1,12 @@
-import { OperationError } from "../../../core/errors.ts";
-import { confirmed, grantOr, notConfirmed } from "../../input/ask.ts";
-import { commandOn } from "../../../core/hint.ts";
-import type { Invocation } from "../../invocation.ts";
-import { answer, type Outcome } from "../../output/print.ts";
-import { findTarget, type Target } from "../../target/target.ts";
-import { count } from "../../output/words.ts";
-import { type Declare, examples } from "../../act.ts";
-import type { Command, FlagsOf } from "../../commander.ts";
+import { OperationError } from "../../core/errors.ts";
+import { confirmed, grantOr, notConfirmed } from "../input/ask.ts";
+import { commandOn } from "../../core/hint.ts";
+import type { Invocation } from "../invocation.ts";
+import { answer, type Outcome } from "../output/print.ts";
+import { findTarget, type Target } from "../target/target.ts";
+import { count } from "../output/words.ts";
+import { type Declare, examples } from "../act.ts";
+import type { Command, FlagsOf } from "../commander.ts";
 
 const withRevokeFlags = (command: Command) =>
   command
