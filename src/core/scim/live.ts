@@ -7,7 +7,7 @@ import { isLive, provisioned, recordOf, recordsOf, wantedOf, type Provisioned, t
 
 /**
  * `live: on`: each change of a user is sent in the background, in the order of the changes, after it is on disk. What fails is written down, and
- * sent again after the next change.
+ * sent again after the next change. Of the instances of a shared store, the one that holds the lease sends.
  *
  * Only changes of users count, and for apps that want users with a grant those of grants too, so a sign-in costs nothing for other apps.
  */

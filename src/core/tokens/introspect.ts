@@ -7,7 +7,7 @@ import { TokenProblem } from "./token-problem.ts";
 import { decodeToken } from "./read/decode.ts";
 import { OAuthError, OperationError } from "../errors.ts";
 import { scopesNow } from "../grants/grants.ts";
-import { isDead, rotation, tokenState } from "./state.ts";
+import { isDead, rotatedReason, tokenState } from "./state.ts";
 import { kindOfToken } from "./claims.ts";
 
 /** Says whether a token is active, and what it allows (RFC 7662). */
@@ -52,7 +52,7 @@ function stateOf(tx: ReadTx, ctx: Context, genuine: GenuineToken): Introspection
   const { claims, kind } = genuine;
   const state = tokenState(tx, claims);
   if (isDead(state)) return inactive(state.reason ?? state.detail, state.since);
-  const rotated = kind === "refresh" ? rotation(tx, ctx, claims) : null;
+  const rotated = kind === "refresh" ? rotatedReason(tx, ctx, claims) : null;
   if (rotated !== null) return inactive(rotated.detail, rotated.since);
   const { iss, sub, aud, client_id, scope, iat, exp, jti, cnf, act, acr, auth_time } = claims;
   return {

@@ -185,7 +185,7 @@ export function placeInFamily(tx: ReadTx, ctx: Context, claims: RefreshClaims): 
 }
 
 /** Why a refresh token is dead if it was rotated; null if it is not. Looking at it does not count as reuse. */
-export function rotation(tx: ReadTx, ctx: Context, claims: RefreshClaims): DeadTokenReason | null {
+export function rotatedReason(tx: ReadTx, ctx: Context, claims: RefreshClaims): DeadTokenReason | null {
   if (placeInFamily(tx, ctx, claims) !== "rotated") return null;
   const branch = tx.get("families", branchOf(claims));
   const isLast = branch !== undefined && claims.generation === branch.generation - 1;

@@ -1,6 +1,8 @@
 import type { AppView, View } from "./views.ts";
 import type { Mismatch } from "../../core/errors.ts";
 
+/** What the pages of errors show. http/answer/errors.ts fills it in, and pages.ts renders it: `renderError`, `renderEnded`. */
+
 /** A sign-in or a consent that cannot go on: the page says how to start again. */
 export interface EndedView extends View {
   readonly step: "login" | "factor" | "consent";

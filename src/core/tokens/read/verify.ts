@@ -4,7 +4,7 @@ import type { Context } from "../../context.ts";
 import { checkClaims, criticalProblem, moment, shown, type Check, type Expected } from "../../../jwt/checks.ts";
 import type { Keys } from "../../../jwt/signature.ts";
 import { decodeOrFail, verification, type Verification } from "./claim-checks.ts";
-import { isDead, rotation, tokenState, flawOf } from "../state.ts";
+import { isDead, rotatedReason, tokenState, flawOf } from "../state.ts";
 import {
   kindInWords,
   kindOfToken,
@@ -103,7 +103,7 @@ async function checkState(ctx: Context, payload: JsonObject): Promise<Check> {
   const state = await ctx.store.read((tx) => {
     const found = tokenState(tx, payload as unknown as TokenClaims);
     if (isDead(found) || payload["generation"] === undefined) return found;
-    return rotation(tx, ctx, payload as unknown as RefreshClaims) ?? found;
+    return rotatedReason(tx, ctx, payload as unknown as RefreshClaims) ?? found;
   });
   if (!isDead(state)) return { name: "state", ok: true, detail: "not revoked, and the user's account is in order" };
   const when = state.since === null ? "" : `, ${moment(state.since / 1000, ctx.now() / 1000)}`;
