@@ -8,7 +8,10 @@ import type { FlawName, FaultEndpoint } from "./flaw-list.ts";
 import { rememberFlawed } from "../../tokens/state.ts";
 import { idTokenSigner, sign, tokenTypes, type UnsignedToken } from "../../keys/signer.ts";
 
-/** ID tokens that are signed again with one claim changed, or with something wrong about the signature. */
+/**
+ * Makes one thing in a finished response wrong; the rest stays valid. First ID tokens, which are signed again with one claim changed or with
+ * something wrong about the signature, then ID-JAGs, then whole responses.
+ */
 
 const withoutClaim = (claims: JsonObject, name: string): JsonObject | null => {
   const { [name]: left, ...rest } = claims;
@@ -88,7 +91,7 @@ const withClaims =
   (change: (claims: JsonObject) => JsonObject) =>
   ({ typ, claims }: Token): Token => ({ typ, claims: { ...claims, ...change(claims) } });
 
-const flaws: Readonly<Partial<Record<FlawName, (token: Token) => Token>>> = {
+const idJagFlaws: Readonly<Partial<Record<FlawName, (token: Token) => Token>>> = {
   "id-jag.typ-wrong": ({ claims }) => ({ typ: tokenTypes.id, claims }),
   "id-jag.aud-wrong": withClaims(() => ({ aud: wrongNames.audience })),
   "id-jag.aud-two": withClaims(({ aud }) => ({ aud: [aud, wrongNames.audience] })),
@@ -102,7 +105,7 @@ const flaws: Readonly<Partial<Record<FlawName, (token: Token) => Token>>> = {
 /** @returns null where the response has no ID-JAG, or this is a flaw of something else */
 function spoilIdJag(body: JsonObject, flaw: FlawName): ((ctx: Context) => Promise<string>) | null {
   const jws = body["token_type"] === "N_A" ? readJws(String(body["access_token"])) : null;
-  const bend = flaws[flaw];
+  const bend = idJagFlaws[flaw];
   if (jws === null || bend === undefined) return null;
   return async (ctx) => {
     const token = bend({ typ: tokenTypes.idJag, claims: jws.payload });
@@ -114,8 +117,6 @@ function spoilIdJag(body: JsonObject, flaw: FlawName): ((ctx: Context) => Promis
     return flaw === "id-jag.signature-wrong" ? signFlawed(ctx, signed, ["bad_signature"]) : sign(signed);
   };
 }
-
-/** Makes one thing in a finished response wrong. The rest stays valid. */
 
 /** Another random value of the same form. */
 const another = (value: string): string => `${value.slice(1)}x`;
