@@ -15,7 +15,10 @@ const withRevokeFlags = (command: Command) =>
     .option("--all", "all grants of all users");
 type RevokeFlags = FlagsOf<typeof withRevokeFlags>;
 
-/** `idp revoke`: grants by user and client, either alone, one by its id, or all; without any of them the grant is asked for. */
+/**
+ * `idp revoke`: grants by user and client, either alone, one by its id, or all; without any of them the grant is asked for. The operation `revoke`
+ * does it: `revokeGrants` in core/grants/admin.ts.
+ */
 export async function revoke(
   cli: Invocation,
   given: string | undefined,
