@@ -17,7 +17,7 @@ type RevokeFlags = FlagsOf<typeof withRevokeFlags>;
 
 /**
  * `idp revoke`: grants by user and client, either alone, one by its id, or all; without any of them the grant is asked for. The operation `revoke`
- * does it: `revokeGrants` in core/grants/admin.ts.
+ * does it: `revokeGrants` in core/grants/revoke.ts.
  */
 export async function revoke(
   cli: Invocation,

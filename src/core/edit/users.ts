@@ -8,7 +8,7 @@ import { normalizeUser } from "../fixtures/normalize.ts";
 import type { FixtureUser } from "../users/schema.ts";
 import { hashPassword } from "../users/passwords.ts";
 import { fieldsOf, requireUser, viewUser, type UserView } from "../users/users.ts";
-import { revokeGrant } from "../grants/grants.ts";
+import { revokeGrant } from "../grants/revoke.ts";
 import { endSessionsOf } from "../sessions/sessions.ts";
 
 /** Suspends, bans and restores users, and what the end of a user brings with it. */

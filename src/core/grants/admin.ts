@@ -2,7 +2,7 @@ import type { Client, Grant, ReadTx } from "../../store/store.ts";
 import { requireClient } from "../clients/admin.ts";
 import type { Context } from "../context.ts";
 import { OperationError } from "../errors.ts";
-import { findGrant, revokeGrant } from "./grants.ts";
+import { findGrant } from "./grants.ts";
 import { isDefined, mayAsk, splitScope } from "../scopes/scopes.ts";
 import { commandOn } from "../hint.ts";
 import { requireUser } from "../users/users.ts";
@@ -44,7 +44,7 @@ export interface GrantSelection {
   readonly grant?: string | undefined;
 }
 
-function requireGrant(tx: ReadTx, id: string): Grant {
+export function requireGrant(tx: ReadTx, id: string): Grant {
   const grant = tx.get("grants", id);
   if (grant === undefined) {
     throw new OperationError("not_found", `no grant "${id}"`, {
@@ -54,7 +54,7 @@ function requireGrant(tx: ReadTx, id: string): Grant {
   return grant;
 }
 
-function selectGrants(tx: ReadTx, selection: GrantSelection): readonly Grant[] {
+export function selectGrants(tx: ReadTx, selection: GrantSelection): readonly Grant[] {
   if (selection.grant !== undefined) return [requireGrant(tx, selection.grant)];
   const user = selection.user === undefined ? undefined : requireUser(tx, selection.user);
   const client = selection.client === undefined ? undefined : requireClient(tx, selection.client);
@@ -105,28 +105,4 @@ function scopesFor(tx: ReadTx, client: Client, scope: string): readonly string[]
   throw new OperationError("refused", why, {
     hint: { text: "To see its scope", command: commandOn(["idp", "clients", "show"], client.client_id) },
   });
-}
-
-/** Revokes one grant; one that is revoked already stays so. @throws {OperationError} not_found */
-export const revokeOneGrant = (ctx: Context, input: { readonly id: string }): Promise<null> =>
-  ctx.store.transaction((tx) => {
-    const grant = requireGrant(tx, input.id);
-    if (grant.status === "active") revokeGrant(tx, ctx, grant, "operator");
-    return null;
-  });
-
-/**
- * Revokes the selected grants that are active. If there are none, nothing is revoked, which is not an error.
- * @param selection all grants if it names none
- * @throws {OperationError} not_found for an unknown name
- */
-export function revokeGrants(
-  ctx: Context,
-  selection: GrantSelection,
-): Promise<{ readonly revoked: readonly GrantView[] }> {
-  return ctx.store.transaction((tx) => ({
-    revoked: selectGrants(tx, selection)
-      .filter((grant) => grant.status === "active")
-      .map((grant) => viewGrant(tx, revokeGrant(tx, ctx, grant, "operator"))),
-  }));
 }

@@ -1,6 +1,6 @@
 /*
- * core/grants: consent grants, one per user and client. grants.ts records and revokes them, notes when a client last used one, and
- * says what a grant allows now; admin.ts is for the operator.
+ * core/grants: consent grants, one per user and client. grants.ts records them, notes when a client last used one, and says what a
+ * grant allows now; revoke.ts revokes them, for the user and for the operator; admin.ts shows and edits them, for the operator.
  */
 import { userAndClient, type Client, type Grant, type ReadTx, type Tx, type User } from "../../store/store.ts";
 import type { Context } from "../context.ts";
@@ -72,19 +72,6 @@ export function recordGrant(
   };
   tx.put("grants", grant);
   return grant;
-}
-
-/** Revokes a grant: every token and unused code of that user and client becomes invalid, permanently. */
-export function revokeGrant(
-  tx: Tx,
-  ctx: Pick<Context, "now">,
-  grant: Grant,
-  by: NonNullable<Grant["revokedBy"]>,
-): Grant {
-  const at = new Date(ctx.now()).toISOString();
-  const revoked: Grant = { ...grant, status: "revoked", updatedAt: at, revokedAt: at, revokedBy: by };
-  tx.put("grants", revoked);
-  return revoked;
 }
 
 /** Milliseconds: `lastUsedAt`, which the account page shows, is exact to an hour, so that few token requests write the grant. */

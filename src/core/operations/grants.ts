@@ -4,6 +4,7 @@ import { needsOneOf, notBeside, withRules } from "./schemas/rules.ts";
 /** Consent grants. */
 
 const grants = () => import("../grants/admin.ts");
+const revocation = () => import("../grants/revoke.ts");
 const grant = async () => (await import("./schemas/shown.ts")).grant;
 
 export const grantOperations = {
@@ -58,7 +59,7 @@ export const grantOperations = {
       input: (zod) => zod.strictObject({ id: zod.string() }),
       answer: none,
       refuses: [404],
-      run: async (ctx, input) => (await grants()).revokeOneGrant(ctx, input),
+      run: async (ctx, input) => (await revocation()).revokeOneGrant(ctx, input),
     },
     removes,
   ),
@@ -78,6 +79,6 @@ export const grantOperations = {
       ),
     answer: async (zod) => zod.object({ revoked: zod.array(await grant()) }),
     refuses: [404],
-    run: async (ctx, input) => (await grants()).revokeGrants(ctx, input),
+    run: async (ctx, input) => (await revocation()).revokeGrants(ctx, input),
   }),
 };

@@ -10,7 +10,7 @@ import { findClient } from "../clients/clients.ts";
 import type { Context } from "../context.ts";
 import { baseOf } from "../endpoints.ts";
 import { OAuthError } from "../errors.ts";
-import { revokeGrant } from "../grants/grants.ts";
+import { revokeGrant } from "../grants/revoke.ts";
 import { hashOf, sameSecret } from "../secrets.ts";
 import { InteractionError } from "../sign-in/interactions.ts";
 import { verifyAccessToken } from "../tokens/accept.ts";
