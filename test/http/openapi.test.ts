@@ -1,3 +1,4 @@
+import { readdirSync } from "node:fs";
 import { request } from "node:http";
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
@@ -239,6 +240,23 @@ test("every operation answers as it is described", async () => {
       expect(fits?.errors ?? null, `${name}: ${JSON.stringify(answer.body)}`).toBeNull();
     }
   }
+});
+
+test("an act names a command that exists, or the request where only the control API does it", async () => {
+  const commands = readdirSync("test/cli/help").map((file) => `idp ${file.replace(".txt", "").replace("-", " ")}`);
+  const twoWords = commands.filter((name) => name.split(" ").length > 2);
+  const isCommand = (act: string): boolean => {
+    const [idp = "", noun = "", verb = ""] = act.split(" ");
+    const hasVerbs = twoWords.some((name) => name.startsWith(`${idp} ${noun} `));
+    return hasVerbs ? twoWords.includes(`${idp} ${noun} ${verb}`) : commands.includes(`${idp} ${noun}`);
+  };
+  const acts = (await idp.call("acts", {})).map(({ command }) => command);
+  expect(acts.length).toBeGreaterThan(30);
+  expect(acts.filter((act) => act.startsWith("idp ") && !isCommand(act))).toEqual([]);
+  expect(acts.filter((act) => !act.startsWith("idp "))).toEqual([
+    expect.stringMatching(/^PATCH \/_idp\/api\/grants\/g_\S+$/),
+    "POST /_idp/api/workloads/gitlab/token",
+  ]);
 });
 
 describe("refusals", () => {

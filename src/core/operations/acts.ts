@@ -1,4 +1,4 @@
-import { nothing, reads } from "./operation.ts";
+import { nothing, type Operation, pathNames, reads, requestOf } from "./operation.ts";
 import type { Context } from "../context.ts";
 import type { Operator } from "../operators/roles.ts";
 import { commandOn, flagWith, plainCommandLine } from "../hint.ts";
@@ -19,15 +19,31 @@ const shownFields = new Set(
   ),
 );
 
-/** The command that does the same; its values are names, times and durations. @param inPath the fields that the command takes as words */
-export function commandOf(
-  name: string,
-  input: Readonly<Record<string, unknown>>,
-  inPath: readonly string[] = [],
-): string {
-  const { endpoint } = input;
-  const fields = Object.entries(name === "faults.add" ? { endpoint } : input).filter(
-    ([field, value]) => shownFields.has(field) && ["string", "number", "boolean"].includes(typeof value),
+/** The commands that are named otherwise than the operation. */
+const otherWords: Readonly<Record<string, string>> = {
+  "diff.given": "diff",
+  "fixtures.apply": "seed",
+  "grants.add": "issue grant",
+  "sessions.remove": "sessions end",
+};
+
+/** What only the control API does. */
+const withoutCommand: readonly string[] = ["grants.edit", "workloads.issue"];
+
+/** What somebody asked for. */
+interface Asked {
+  readonly name: string;
+  readonly operation: Pick<Operation, "method" | "path">;
+  readonly input: object;
+}
+
+/** The command that does the same, or the request where there is none; its values are names, times and durations. */
+export function commandOf({ name, operation, input }: Asked): string {
+  if (withoutCommand.includes(name)) return `${operation.method} /_idp/api${requestOf(operation, input).path}`;
+  const inPath = pathNames(operation.path);
+  const shown = new Set(name === "faults.add" ? ["endpoint"] : shownFields);
+  const fields = Object.entries(input as Readonly<Record<string, unknown>>).filter(
+    ([field, value]) => shown.has(field) && ["string", "number", "boolean"].includes(typeof value),
   );
   const [[first, only] = ["", true]] = fields;
   const isWord = fields.length === 1 && only !== true && first !== "user" && first !== "client";
@@ -38,15 +54,18 @@ export function commandOf(
   const flags = (flagged ?? []).flatMap(([flag, value]) =>
     value === true ? [`--${flag}`] : flagWith(`--${flag}`, String(value)),
   );
-  const command = ["idp", ...name.split(".")];
+  const command = ["idp", ...(otherWords[name] ?? name).split(/[. ]/)];
   const [word] = positional ?? [];
   return plainCommandLine(word === undefined ? [...command, ...flags] : commandOn(command, String(word[1]), flags));
 }
 
 /** Call it after an operation has been done. */
-export function tellLedger({ ledger, now }: Context, name: string, input: object, by?: Operator): void {
+export function tellLedger(
+  { ledger, now }: Context,
+  { name, operation, input, by }: Asked & { readonly by?: Operator },
+): void {
   if (!shownInLedger.includes(name)) return;
-  const command = commandOf(name, input as Readonly<Record<string, unknown>>);
+  const command = commandOf({ name, operation, input });
   ledger.act({ time: now(), command, by: by?.name ?? null });
 }
 

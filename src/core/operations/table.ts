@@ -30,7 +30,7 @@ import { stateOperations } from "./state.ts";
 import { tokenOperations } from "./token.ts";
 import { userOperations } from "./users.ts";
 import { workloadOperations } from "./workloads.ts";
-import { isChange, pathNames, type Operation, type Runner } from "./operation.ts";
+import { isChange, type Operation, type Runner } from "./operation.ts";
 
 /**
  * Each operation has its route, what it takes, and the function of the core that does it. A running server mounts the table below
@@ -88,7 +88,7 @@ export async function perform<N extends OperationName>(
   requireRole(ctx, name, input, runner.by);
   const operation = operations[name] as unknown as Operation<ZodType, OperationOutput<N>>;
   const output = await operation.run(asked(ctx, name, input, runner.by), input, runner);
-  tellLedger(ctx, name, input, runner.by);
+  tellLedger(ctx, { name, operation, input, by: runner.by });
   return output;
 }
 
@@ -101,8 +101,7 @@ export const keepAct = async (
 ): Promise<void> => {
   const operation = operations[name] as unknown as Operation;
   if (!isChange(operation)) return;
-  const command = commandOf(name, input as Readonly<Record<string, unknown>>, pathNames(operation.path));
-  await recordAct(ctx, by, { command, status });
+  await recordAct(ctx, by, { command: commandOf({ name, operation, input }), status });
 };
 
 /** Addresses that a tester writes are those of a stranger; those of the operator's fixtures are not written by the tester. */
@@ -132,6 +131,6 @@ export async function runOperation<N extends OperationName>(
   // Some operations read no records, only values derived from them.
   await catchUp(ctx);
   const output = await operation.run(ctx, input, runner);
-  tellLedger(ctx, name, input);
+  tellLedger(ctx, { name, operation, input });
   return output;
 }
