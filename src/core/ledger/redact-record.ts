@@ -4,7 +4,11 @@ import { ownText, cut, redacted } from "../../text/redacted.ts";
 import { isList, isOpen, isParameterName, openNames } from "../redaction/places.ts";
 import { shownValue } from "../redaction/values.ts";
 
-/** Takes the secrets out of a record: what the ledger records of the values of a request, never a usable secret. */
+/**
+ * Takes the secrets out of a record: of the parameters, tokens and bodies of a request only what is no usable secret gets into it. `recordOf`
+ * (recording.ts) does so when somebody first reads the record; the path, the outcome and the fix go through core/redaction there. What this
+ * server itself sends to provision users is recorded whole, and its token as a fingerprint.
+ */
 
 /** Replaces a value that may be a secret. */
 interface Fingerprint {

@@ -10,9 +10,10 @@ import type { Hint } from "../hint.ts";
 import { tenYears } from "../../text/time.ts";
 
 /**
- * May this token still be used? The state of a token since it was signed: revoked, replayed, expired by the operator, or its user
- * suspended. It is looked up by `jti`, family and grant, never by the token's text (the same JWT can be
- * written in several ways that all verify). A token that nothing happened to has no record.
+ * May this token still be used? `tokenState` says it of a token whose signature and times are good (accept.ts): revoked, replayed, expired
+ * by the operator, or its user suspended. A refresh token may also be rotated: `placeInFamily`. The state is looked up by `jti`, family
+ * and grant, never by the token's text (the same JWT can be written in several ways that all verify). A token that nothing happened to
+ * has no record.
  */
 
 /** A token that is good for use, and whom it speaks for. */
