@@ -87,6 +87,24 @@ test("an index that nobody registered, a client of OpenID Connect, and no reques
   isPage(await open(sp, { issuer: null }));
 });
 
+test("two addresses of a service provider with one index", async () => {
+  const acs = ["/one", "/two"].map((path) => ({ url: `http://localhost:3000${path}`, index: 4 }));
+  const client = { client_id: "urn:twice", saml: { acs } };
+  await expect(idp.call("clients.add", client)).rejects.toThrow("gives two addresses the index 4");
+  await expect(idp.call("seed", { clients: [client] })).rejects.toThrow("clients[0].saml.acs");
+});
+
+test("an encoding other than DEFLATE", async () => {
+  const sp = await registerSp(idp);
+  const urn = "urn:oasis:names:tc:SAML:2.0:bindings:URL-Encoding:";
+  const at = (encoding: string) =>
+    new Browser(idp.issuer).open(`${redirectUrl(sso, authnRequest(idp, sp))}&SAMLEncoding=${urn}${encoding}`);
+  expect((await at("DEFLATE")).page).toBe("login");
+  const visit = await at("ZSTD");
+  isPage(visit);
+  expect(visit.body).toContain("SAML Bindings 3.4.4");
+});
+
 test("what signs wrongly, not at all where it has to, or with SHA-1", async () => {
   const [own, other] = [newKey(), newKey()];
   const sp = await registerSp(idp, { certificates: [own.certificate], require_signed_requests: true });
@@ -131,6 +149,11 @@ const refusals: readonly (readonly [string, RequestChange, readonly string[]])[]
     "a NameID format that nobody has",
     { inside: '<samlp:NameIDPolicy Format="urn:oasis:names:tc:SAML:2.0:nameid-format:kerberos"/>' },
     ["Requester", "InvalidNameIDPolicy"],
+  ],
+  [
+    "a Comparison that is none of the four",
+    context(["urn:oasis:names:tc:SAML:2.0:ac:classes:Password"], "Exact"),
+    ["Requester"],
   ],
   ["a class that no sign-in reaches", context(["https://refeds.org/profile/mfa"]), ["Responder", "NoAuthnContext"]],
   [

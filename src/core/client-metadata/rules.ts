@@ -90,6 +90,9 @@ function samlProblems(
       "is given beside saml: a service provider of SAML uses nothing of OpenID Connect; leave one of them out",
     );
   }
+  const indexes = (saml.acs ?? []).flatMap((one) => (typeof one === "string" ? [] : [one.index]));
+  const twice = indexes.find((index, at) => indexes.indexOf(index) !== at);
+  if (twice !== undefined) add("saml", `gives two addresses the index ${twice}`, ["acs"]);
   if (saml.metadata !== undefined) return;
   if (saml.acs === undefined)
     add("saml", "needs acs, or metadata that has it: the addresses that responses are posted to");

@@ -14,6 +14,8 @@ export interface Brought {
   readonly binding: Binding;
   /** The value of `SAMLRequest`. */
   readonly message: string | undefined;
+  /** The value of `SAMLEncoding`; absent: DEFLATE. */
+  readonly encoding?: string | undefined;
   readonly relayState: string | undefined;
   /** The query as it was sent, without decoding; only HTTP-Redirect reads it. */
   readonly query: string;
@@ -30,11 +32,17 @@ export const refuseMessage = (message: string, rule: Paragraph | null, fix: stri
     fix: fix ?? "correct the message that the service provider sends",
   });
 
+/** The only encoding of HTTP-Redirect that there is (SAML Bindings 3.4.4.1). */
+const deflate = "urn:oasis:names:tc:SAML:2.0:bindings:URL-Encoding:DEFLATE";
+
+type Encoded = Pick<Brought, "binding" | "message" | "encoding">;
+
 /** The XML of a message. @throws {OAuthError} */
-export function decodeMessage(
-  { binding, message }: Pick<Brought, "binding" | "message">,
-  name = "SAMLRequest",
-): string {
+export function decodeMessage({ binding, message, encoding }: Encoded, name = "SAMLRequest"): string {
+  if (binding === "redirect" && encoding !== undefined && encoding !== deflate) {
+    const fix = `leave SAMLEncoding out, or send ${deflate}`;
+    throw refuseMessage(`SAMLEncoding "${encoding}" is not supported`, "SAML Bindings 3.4.4", fix);
+  }
   const rule = binding === "post" ? "SAML Bindings 3.5.4" : "SAML Bindings 3.4.4.1";
   if (message === undefined)
     throw refuseMessage(`${name} is missing`, rule, `send ${name}, or begin the sign-in in the app`);
@@ -103,7 +111,7 @@ function issuerIn(message: XmlElement): string {
  * @param names of the root @throws {OAuthError}
  */
 export function openMessage(
-  brought: Pick<Brought, "binding" | "message">,
+  brought: Encoded,
   names: readonly string[],
 ): { readonly text: string; readonly read: XmlElement; readonly entityId: string } {
   const text = decodeMessage(brought);
@@ -210,9 +218,7 @@ const hidden = new Set(["NameID", "BaseID", "NewID", "SignatureValue", "CipherVa
 const mark = "\uE000";
 
 /** @returns null for a message that cannot be read */
-export function messageParts(
-  given: Pick<Brought, "binding" | "message"> | { readonly xml: string },
-): MessageParts | null {
+export function messageParts(given: Encoded | { readonly xml: string }): MessageParts | null {
   try {
     return partsOf("xml" in given ? given.xml : decodeMessage(given));
   } catch {

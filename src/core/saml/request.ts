@@ -164,7 +164,7 @@ function requestOf(ctx: Context, message: XmlElement, provider: ServiceProvider,
       },
     );
   }
-  const context = reading(() => askedContext(message));
+  const context = reading(() => askedContext(message, target));
   const choices = context === null ? null : choicesOf(ctx, context);
   if (choices?.length === 0) {
     throw refuseTo(
@@ -197,11 +197,22 @@ function nameIdKind(message: XmlElement, provider: ServiceProvider): SamlRequest
   return askedNameId(format, provider.nameid);
 }
 
-function askedContext(message: XmlElement): AskedContext | null {
+function askedContext(message: XmlElement, target: SamlTarget): AskedContext | null {
   const asked = childOf(message, spaces.protocol, "RequestedAuthnContext");
   if (asked === undefined) return null;
   const named = asked.attributes["Comparison"] ?? "exact";
-  const comparison = comparisons.find((one) => one === named) ?? "exact";
+  const comparison = comparisons.find((one) => one === named);
+  if (comparison === undefined) {
+    throw refuseTo(
+      target,
+      { top: "Requester", second: null },
+      `the Comparison "${named}" of RequestedAuthnContext is not one`,
+      {
+        rule: "SAML Core 3.3.2.2.1",
+        fix: `send ${comparisons.join(", ")}, or leave Comparison out`,
+      },
+    );
+  }
   return { comparison, classes: childrenOf(asked, spaces.assertion, "AuthnContextClassRef").map(textIn) };
 }
 
