@@ -1,7 +1,7 @@
 /** What a start finds after a crash, at every point where one can happen; and journals that are not to be replayed. */
 import { appendFileSync, copyFileSync, readdirSync, readFileSync, unlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import type { Store } from "../../src/store/store.ts";
 import { openJournalFile, placeAt, readJournal } from "../../src/store/json/journal-file.ts";
 import { longRuns } from "../helpers/runs.ts";
@@ -12,7 +12,9 @@ journalContract("file", async () => {
   const path = join(newFolder(), "..", "data.journal");
   const open = async () => {
     const content = await readJournal(path);
-    return openJournalFile(path, { content, held: 0, generation: "g" }, () => true);
+    const journal = openJournalFile(path, { content, held: 0, generation: "g" }, () => true);
+    onTestFinished(() => journal.close());
+    return journal;
   };
   return { journal: await open(), start: placeAt(0), again: open };
 });
