@@ -94,7 +94,8 @@ function magnitude(number: string): string {
     : `${significant}e${Number(power) - fraction.length + digits.length - significant.length}`;
 }
 
-const isRounded = (number: string): boolean => magnitude(number) !== magnitude(String(Number(number)));
+/** Whether JavaScript holds another number than the one that is written. @param number as JSON writes it */
+export const isRounded = (number: string): boolean => magnitude(number) !== magnitude(String(Number(number)));
 
 /** Reads JSON as `JSON.parse` does, but a number that would be rounded is an {@link ExactNumber}. @throws {SyntaxError | NestingError} */
 export function parseExact(text: string): unknown {

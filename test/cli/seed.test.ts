@@ -145,13 +145,15 @@ test("a file that is not there: exit 7", async () => {
   expect(stderr).toContain("file not found: nowhere.yaml");
 });
 
+const sections = ["users", "clients", "scopes", "grants", "settings", "workloads", "faults", "issuers"];
+
 test("--fields prints every field with type, default and example; --json as data", async () => {
   const { code, stdout } = await idpIn(newFolder(), ["seed", "--fields"]);
   expect(code).toBe(0);
   expect(stdout).toContain("  code_ttl  whole number or duration\n");
   expect(stdout).toContain("      default: 60\n      example: code_ttl: 5m\n");
   const data = JSON.parse((await idpIn(newFolder(), ["seed", "--fields", "--json"])).stdout) as object;
-  expect(Object.keys(data)).toEqual(["users", "clients", "scopes", "grants", "settings"]);
+  expect(Object.keys(data)).toEqual(sections);
 });
 
 test("--fields SECTION prints only that section", async () => {
@@ -160,7 +162,7 @@ test("--fields SECTION prints only that section", async () => {
   expect(stdout).not.toContain("  username");
   const { code, stderr } = await idpIn(newFolder(), ["seed", "--fields", "setings"]);
   expect(code).toBe(2);
-  expect(stderr).toContain('there is no section "setings"; there are users, clients, scopes, grants, settings');
+  expect(stderr).toContain(`there is no section "setings"; there are ${sections.join(", ")}`);
   expect(stderr).toContain("Did you mean settings?");
 });
 

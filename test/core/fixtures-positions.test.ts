@@ -77,6 +77,15 @@ describe("JSON", () => {
     expect(await json(text)).toEqual([expect.stringContaining(`team.json:${line}`)]);
   });
 
+  it.each([
+    ['{"users": [{"username": "a", "id": 007}]}', "1:36 $ a number does not begin with 0"],
+    ['{"users": [{"username": "a", "claims": {"n": -01}}]}', "1:46 $ a number does not begin with 0"],
+    ['{"users": [{"username": "a", "claims": {"n": 00}}]}', "1:46 $ a number does not begin with 0"],
+    ['{"users": [{"username": "a", "claims": {"n": [1, 01.5 ]}}]}', "1:50 $ a number does not begin with 0"],
+  ])("%s: the zero would be lost", async (text, line) => {
+    expect(await json(text)).toEqual([`team.json:${line}: put it in quotes`]);
+  });
+
   it("finds fields that stand twice, beside everything else", async () => {
     const text = '{\n "users": [\n  {"username": "a", "email": "x",\n   "username": "b"}],\n "users": []\n}';
     expect(await json(text)).toEqual([

@@ -7,10 +7,22 @@ import { problemsOf } from "../helpers/fixtures.ts";
 describe("what is refused", () => {
   it.each<[unknown, string]>([
     // The file.
-    [undefined, "$ a fixture file is an object with users, clients, scopes, grants, settings, faults, not null"],
-    [null, "$ a fixture file is an object with users, clients, scopes, grants, settings, faults, not null"],
-    [[], "$ a fixture file is an object with users, clients, scopes, grants, settings, faults, not a list"],
-    ["x", "$ a fixture file is an object with users, clients, scopes, grants, settings, faults, not text"],
+    [
+      undefined,
+      "$ a fixture file is an object with users, clients, scopes, grants, settings, workloads, faults, issuers, not null",
+    ],
+    [
+      null,
+      "$ a fixture file is an object with users, clients, scopes, grants, settings, workloads, faults, issuers, not null",
+    ],
+    [
+      [],
+      "$ a fixture file is an object with users, clients, scopes, grants, settings, workloads, faults, issuers, not a list",
+    ],
+    [
+      "x",
+      "$ a fixture file is an object with users, clients, scopes, grants, settings, workloads, faults, issuers, not text",
+    ],
     [{ userz: [] }, "userz unknown key. Did you mean users?"],
     [
       { sessions: [] },

@@ -21,6 +21,12 @@ it("the field reference agrees with the schema, and every field has a descriptio
   expect(Object.entries(settings).filter(([, standard]) => standard === "")).toEqual([]);
 });
 
+it("the field reference has every section of a fixture file", () => {
+  const sections = Object.keys(fixtureSchema()["properties"] as object).filter((name) => name !== "$schema");
+  expect(Object.keys(fieldsOfFixtures())).toEqual(sections);
+  expect(Object.values(fieldsOfFixtures()).filter((fields) => fields.length === 0)).toEqual([]);
+});
+
 it("the JSON Schema knows every field of a fixture", () => {
   const schema = JSON.parse(readFileSync(shipped, "utf8")) as {
     properties: Record<string, { items?: { properties: object; patternProperties?: object }; properties?: object }>;

@@ -22,6 +22,15 @@ describe("a number that would be rounded is refused with its position", () => {
     expect(await inYaml("{ n: [1, 0xffffffffffffffff] }")).toEqual([`team.yaml:3:22 users[0].claims.n[1] ${sentence}`]);
   });
 
+  it.each(["0.1234567890123456789", "-123456789.12345678901", "1e-400"])(
+    "%s, of which a part would be lost",
+    async (digits) => {
+      const short = "is a number that would lose digits: put it in quotes";
+      expect(await inYaml(`{ n: ${digits} }`)).toEqual([`team.yaml:3:18 users[0].claims.n ${short}`]);
+      expect(await inJson(`{"n":${digits}}`)).toEqual([`team.json:1:41 users[0].claims.n ${short}`]);
+    },
+  );
+
   it("as the name of a field in YAML", async () => {
     expect(await inYaml("{ 7123456789012345678: x }")).toEqual([
       `team.yaml:3:15 users[0].claims["7123456789012345678"] ${sentence}`,
@@ -34,13 +43,19 @@ describe("a number that would be rounded is refused with its position", () => {
     expect(await problemsOf({ value })).toEqual([`users[0].claims.n ${sentence}`]);
   });
 
-  it.each(['"7123456789012345678"', "9007199254740991", "-9007199254740991", "0.1", "1.5e3"])(
-    "%s keeps its digits, and passes",
-    async (digits) => {
-      expect(await inYaml(`{ n: ${digits} }`)).toEqual([]);
-      expect(await inJson(`{"n":${digits}}`)).toEqual([]);
-    },
-  );
+  it.each([
+    '"7123456789012345678"',
+    "9007199254740991",
+    "-9007199254740991",
+    "0.1",
+    "1.5e3",
+    "0.1234567890123456",
+    '"0.1234567890123456789"',
+    "1e-300",
+  ])("%s keeps its digits, and passes", async (digits) => {
+    expect(await inYaml(`{ n: ${digits} }`)).toEqual([]);
+    expect(await inJson(`{"n":${digits}}`)).toEqual([]);
+  });
 });
 
 describe("foreign JSON is read and written with its digits", () => {

@@ -1,4 +1,4 @@
-import { deepest } from "../../text/json.ts";
+import { deepest, isRounded } from "../../text/json.ts";
 
 /** The positions of values in a file. Computed only when something is wrong, because it takes several times as long as reading the file. */
 
@@ -106,6 +106,38 @@ export function offsetOf(root: Located, path: Path, on: "key" | "value"): number
     node = next;
   }
   return offset;
+}
+
+/** The paths of the numbers without quotes whose text passes a test. @param whole the value of the text */
+export function numbersIn(
+  text: string,
+  root: Located | undefined,
+  whole: unknown,
+  test: (number: string) => boolean,
+): readonly Path[] {
+  const found: Path[] = [];
+  const visit = (value: unknown, { start, fields, items }: Located, path: Path): void => {
+    // 400 characters write any number that is not infinite.
+    if (typeof value === "number" && test(text.slice(start, start + 400))) found.push(path);
+    if (typeof value !== "object" || value === null) return;
+    for (const [index, item] of (items ?? []).entries()) visit(Reflect.get(value, index), item, [...path, index]);
+    for (const [name, one] of fields ?? []) visit(Reflect.get(value, name), one.value, [...path, name]);
+  };
+  if (root !== undefined) visit(whole, root, []);
+  return found;
+}
+
+/** Whether a text may have a fraction that JavaScript rounds: with 16 digits or more, or near zero. */
+const mayLoseDigits = /(?:^|[\s[,:])[-+]?(?=[\d.]{17})\d+\.\d|\de-\d{3}/im;
+const decimal = /^[-+]?(\d+(?:\.\d+)?(?:e[-+]?\d+)?)(?![\w.])/i;
+
+/** The fractions that JavaScript would round; integers are checked by their value. @param file the positions, which take long to find */
+export function roundedFractions(text: string, file: () => LocatedFile, whole: unknown): readonly Path[] {
+  if (!mayLoseDigits.test(text)) return [];
+  return numbersIn(text, file().root, whole, (number) => {
+    const digits = decimal.exec(number)?.[1] ?? "0";
+    return Math.abs(Number(digits)) <= Number.MAX_SAFE_INTEGER && isRounded(digits);
+  });
 }
 
 /** Converts offsets of a text to lines and columns; CR LF is one line break. */

@@ -6,7 +6,7 @@
 import { isUtf8 } from "node:buffer";
 import type { KeptFixture } from "../../store/store.ts";
 import { isObject } from "../../text/json.ts";
-import { emptyFile, lineCounter, maxDepth, type RepeatedKey } from "./located.ts";
+import { emptyFile, lineCounter, maxDepth, roundedFractions, type LocatedFile, type RepeatedKey } from "./located.ts";
 import { withFiles, type FileOfLogo, type FileOfMetadata } from "./named-files.ts";
 import { refuseFixtures, type FoundProblem, type ProblemSource } from "./problems.ts";
 
@@ -115,8 +115,9 @@ export async function readYamlSource(name: string, text: string): Promise<Fixtur
   const vetted = vet(read.value, text.length);
   const names = roundedNames(text).map((path) => ({ path, message: rounded, at: "key" as const }));
   const zeros = vetted.value === undefined ? [] : lostZeros(text, read.value).map((path) => ({ path, message: lost }));
+  const digits = lostDigits(text, () => locateYaml(text), vetted.value);
   const repeated = read.repeats ? twice(text, locateYaml(text).repeated) : [];
-  return { ...origin, ...vetted, found: [...vetted.found, ...names, ...zeros, ...repeated] };
+  return { ...origin, ...vetted, found: [...vetted.found, ...names, ...zeros, ...digits, ...repeated] };
 }
 
 /** The fields that occur twice in one object, each with both lines. */
@@ -131,6 +132,12 @@ function twice(text: string, repeated: readonly RepeatedKey[]): readonly FoundPr
 
 const lost = "is a number that would lose a zero: put it in quotes";
 
+const lostDigits = (text: string, file: () => LocatedFile, value: unknown): readonly FoundProblem[] =>
+  roundedFractions(text, file, value).map((path) => ({
+    path,
+    message: "is a number that would lose digits: put it in quotes",
+  }));
+
 async function readJsonSource(name: string, text: string): Promise<FixtureDocument> {
   const { readJson, locateJson } = await import("./json.ts");
   const origin = { name, text, locate: () => locateJson(text).root };
@@ -140,8 +147,10 @@ async function readJsonSource(name: string, text: string): Promise<FixtureDocume
     return { ...origin, value: undefined, found: [syntaxFound(syntax)] };
   }
   const vetted = vet(read.value, Infinity);
-  const repeated = vetted.value === undefined ? [] : locateJson(text).repeated;
-  return { ...origin, ...vetted, found: [...vetted.found, ...twice(text, repeated)] };
+  if (vetted.value === undefined) return { ...origin, ...vetted };
+  const located = locateJson(text);
+  const digits = lostDigits(text, () => located, vetted.value);
+  return { ...origin, ...vetted, found: [...vetted.found, ...digits, ...twice(text, located.repeated)] };
 }
 
 const syntaxFound = ({ offset, message }: { offset: number; message: string }): FoundProblem => ({

@@ -11,7 +11,7 @@ const claimOfWorkload = z
   .regex(new RegExp(`^(?!(?:${reservedInWorkloads.join("|")})$).`), { error: "is set by the issuer of the workload" });
 
 const workloadSchema = z.strictObject({
-  as: z.enum(workloadKinds),
+  as: z.enum(workloadKinds).describe("Whose tokens they are like"),
   claims: z.record(claimOfWorkload, jsonValue).optional().describe("In place of the usual ones; sub may be among them"),
 });
 
