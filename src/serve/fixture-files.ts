@@ -63,6 +63,11 @@ export function builtInDemo(): FixtureSource {
 }
 
 function filesOf(path: string, folder: string): readonly string[] {
+  if (path === "") {
+    throw new OperationError("invalid", "the name of a fixture file is empty", {
+      hint: "Name a fixture file (.json, .yaml, .yml) or a folder of them",
+    });
+  }
   if (path === "-") {
     throw new OperationError("invalid", "- is standard input, which cannot be read here", {
       hint: "Name a fixture file (.json, .yaml, .yml) or a folder of them",

@@ -1,3 +1,5 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { newFolder, startIdp } from "../helpers/cli.ts";
 import { idpIn } from "../helpers/command.ts";
@@ -25,6 +27,14 @@ test.each([
     await call("POST", "reset");
     expect(await call("GET", "users")).toEqual([expect.objectContaining({ username: "eve" })]);
   }
+});
+
+test("two usual files are refused with a command that names one of them", async () => {
+  const cwd = newFolder();
+  for (const name of ["idp.fixtures.json", "idp.fixtures.yml"]) writeFileSync(join(cwd, name), "{}");
+  const { code, stderr } = await idpIn(cwd, ["start", "--memory", "--port", "auto"]);
+  expect(code).toBe(7);
+  expect(stderr).toContain("name the file to use: idp start --memory --port auto --fixtures idp.fixtures.json\n");
 });
 
 test("a problem in a text without a file is reported with its position", async () => {

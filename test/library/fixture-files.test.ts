@@ -75,6 +75,7 @@ describe("fixtures that are refused", () => {
     ["a file that is not there", ["no.yaml"], "file not found: no.yaml"],
     ["a folder that is not there", ["no"], "file not found: no"],
     ["an empty folder", ["empty"], "the folder empty holds no fixture files"],
+    ["an empty name", [""], "the name of a fixture file is empty"],
     ["a file of another kind", ["notes.txt"], "notes.txt does not have the name of a fixture file"],
   ])("%s", (_, paths, message) => {
     mkdirSync(join(folder, "empty"));

@@ -100,7 +100,7 @@ async function start(cli: Invocation, flags: StartFlags, words: readonly string[
   const { readyFile } = flags;
   if (readyFile !== undefined) await removeReadyFile(readyFile);
   const named = await withStdin(cli, fixturePaths(cli, flags));
-  const fixtures = await readFixtures(named, process.cwd());
+  const fixtures = await readFixtures(named, process.cwd(), ["idp", ...wordsWithoutPassword(words), "--fixtures"]);
   const progress = showProgress(cli, "Loading fixtures");
   let serving = false;
   const log = (note: string): void => {
