@@ -80,6 +80,12 @@ test("an issuer that is not there is named with those that are, with a server an
   expect(await idpIn(cwd, unknown)).toMatchObject(named);
   const { stdout } = await idpIn(cwd, ["token", "issue", ...whom, "--as-issuer", "http://x.test"]);
   expect(jwtPart(stdout.trim(), 1)).toMatchObject({ iss: "http://x.test" });
+  expect(await idpIn(cwd, ["token", "issue", ...whom, "--as-issuer", "tenant-a"])).toEqual({
+    code: 2,
+    stdout: "",
+    stderr:
+      'Error: --as-issuer "tenant-a" is not a URL, such as http://localhost:4370\n  For the issuer of that name: --issuer tenant-a\n',
+  });
 });
 
 test("--url with the very address of the server of this folder needs no token; another address does", async () => {

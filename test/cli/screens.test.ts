@@ -162,7 +162,7 @@ test("the result of a seed is listed by kind, with few names", () => {
   expect(seedSummary(result)).toBe(
     "users 1 added, 4 changed (a: email about, b: email about, c: email about, …), 2 same; clients 1 same",
   );
-  expect(seedSummary({ ...result, users: none, clients: none })).toBe("nothing in them");
+  expect(seedSummary({ ...result, users: none, clients: none })).toBe("no users, clients, scopes, grants or settings");
 });
 
 test("a list with very long names: values to copy are not cut, and the other rows keep their columns", () => {

@@ -65,7 +65,10 @@ describe("a data file that is not read", () => {
   test("a folder in its place is refused", async () => {
     const dir = newFolder();
     mkdirSync(join(dir, "data.json"), { recursive: true });
-    await expect(openAt(dir)).rejects.toThrow("data.json cannot be read: it is a folder");
+    await expect(openAt(dir)).rejects.toMatchObject({
+      message: `${join(dir, "data.json")} cannot be read: it is a folder`,
+      hint: "Move it away, or use another folder with --data",
+    });
   });
 
   test("one that is too long for a string is refused", async () => {

@@ -84,6 +84,16 @@ describe("json: the folder", () => {
     },
   );
 
+  test("a data.json that links to a file beside it is refused with how to put that file in its place", async () => {
+    const dir = newFolder();
+    await makeEmpty(dir);
+    renameSync(join(dir, "data.json"), join(dir, "kept.json"));
+    symlinkSync("kept.json", join(dir, "data.json"));
+    expect(await openAt(dir).catch((error: unknown) => error as DataFileError)).toMatchObject({
+      hint: `Put the file itself there: mv ${join(dir, "kept.json")} ${join(dir, "data.json")}`,
+    });
+  });
+
   test("a linked folder is that folder: one owner at a time", async () => {
     const dir = newFolder();
     const link = newFolder();

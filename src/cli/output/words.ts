@@ -17,7 +17,7 @@ export function few(names: readonly string[]): string {
   return names.length > maxNames ? `${shown}, …` : shown;
 }
 
-export const nothingSeeded = "nothing in them";
+export const nothingSeeded = "no users, clients, scopes, grants or settings";
 
 /** What applying fixtures did: "users 1 added, 1 changed (bob: email), 1 same; clients 2 same". Kinds without entries are left out. */
 export function seedSummary(result: SeedResult): string {

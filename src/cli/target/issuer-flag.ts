@@ -20,6 +20,13 @@ export const belowUrl = (url: string, name: string | null): string => (URL.canPa
 /** Passes a URL on to the command; a name is not passed on. @throws {OperationError} usage */
 export function handIssuer(program: Command, command: Command, env: NodeJS.ProcessEnv): void {
   const { issuer } = globalFlags(program);
+  const asIssuer: unknown = command.getOptionValue("asIssuer");
+  // It is the iss of a token (RFC 9068 2.2); only IDP_ISSUER, which stands for both flags, may be a name.
+  if (typeof asIssuer === "string" && command.getOptionValueSource("asIssuer") === "cli" && issuerName.test(asIssuer)) {
+    throw new OperationError("usage", `--as-issuer "${asIssuer}" is not a URL, such as http://localhost:4370`, {
+      hint: `For the issuer of that name: --issuer ${asIssuer}`,
+    });
+  }
   const option = command.options.find(({ long }) => long === "--issuer");
   const name = namedIssuer(issuer, env);
   if (name !== null) {

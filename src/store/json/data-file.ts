@@ -125,8 +125,12 @@ interface DataFile extends Adapter<Checkpoint> {
 /** @throws {DataFileError} */
 async function refuseLink(file: string): Promise<never> {
   // Replacing a file replaces a link too, and the lock lies beside the link, not beside what it points to.
-  const folder = quoteWord(dirname(resolve(dirname(file), await readlink(file))));
-  const hint = `Link the folder instead: remove ${quoteWord(dirname(file))}, then ln -s ${folder} ${quoteWord(dirname(file))}`;
+  const target = resolve(dirname(file), await readlink(file));
+  const folder = quoteWord(dirname(file));
+  const hint =
+    dirname(target) === resolve(dirname(file))
+      ? `Put the file itself there: mv ${quoteWord(target)} ${quoteWord(file)}`
+      : `Link the folder instead: remove ${folder}, then ln -s ${quoteWord(dirname(target))} ${folder}`;
   throw new DataFileError(`${file} is a symbolic link`, file, hint);
 }
 
@@ -148,11 +152,11 @@ export async function readDataFile(
     bytes = await readFile(file);
   } catch (error) {
     if (codeOf(error) === "ENOENT") return null;
-    const what = codeOf(error) === "EISDIR" ? "it is a folder" : describeFault(error);
+    const isFolder = codeOf(error) === "EISDIR";
     throw new DataFileError(
-      `${file} cannot be read: ${what}`,
+      `${file} cannot be read: ${isFolder ? "it is a folder" : describeFault(error)}`,
       file,
-      "Make it readable for this user, or use another folder with --data",
+      `${isFolder ? "Move it away" : "Make it readable for this user"}, or use another folder with --data`,
     );
   }
   if (bytes.length === 0) throw await refuseDataFile(file, "is empty", []);
