@@ -54,6 +54,13 @@ describe("from a server, without the cookie of a browser", () => {
     expect(await isSignedIn(other.browser)).toBe(true);
   });
 
+  test("a POST with a hint ends it at once: no browser follows a redirect", async () => {
+    const { browser, hint } = await signedIn();
+    const body = new URLSearchParams({ id_token_hint: hint });
+    expect((await fetch(idp.issuer + path, { method: "POST", body, redirect: "manual" })).status).toBe(200);
+    expect(await isSignedIn(browser)).toBe(false);
+  });
+
   test("an expired hint ends it too", async () => {
     const { browser, hint } = await signedIn();
     clock.pass(5000);
@@ -163,7 +170,8 @@ describe("with a genuine hint for this session: at once", () => {
   test("by POST: with the cookie at once, without it (cross-site) by way of a GET", async () => {
     const { browser, hint } = await signedIn();
     const body = new URLSearchParams({ id_token_hint: hint, post_logout_redirect_uri: bye });
-    const crossSite = await fetch(idp.issuer + path, { method: "POST", body, redirect: "manual" });
+    const headers = { origin: "http://localhost:3000" };
+    const crossSite = await fetch(idp.issuer + path, { method: "POST", body, headers, redirect: "manual" });
     expect([crossSite.status, crossSite.headers.get("location")]).toEqual([303, `${path}?${body.toString()}`]);
     expect((await browser.open(path, { method: "POST", body })).left?.href).toBe(bye);
     expect(await isSignedIn(browser)).toBe(false);

@@ -22,7 +22,10 @@ import { note, noteRefusal, type Web } from "../web.ts";
 
 export const getLogout = (web: Web) => (req: Request, res: Response) => logout(web, req, res, clientQuery(req));
 
-/** A POST from the client's page comes without the session cookie (SameSite), as at the authorization endpoint. */
+/**
+ * A POST from the client's page comes without the session cookie (SameSite), as at the authorization endpoint. One from the client's server
+ * has no cookie either, but no `Origin`, which browsers send with every POST.
+ */
 export const postLogout = (web: Web) => async (req: Request, res: Response) => {
   const parameters = bodyParameters(req);
   const isOfServer = web.ctx.layout.realm === true && every(parameters, "refresh_token").join("") !== "";
@@ -37,7 +40,8 @@ export const postLogout = (web: Web) => async (req: Request, res: Response) => {
     res.status(204).set(privateApiHeaders).end();
     return;
   }
-  if (readBrowser(web, req).session !== null) {
+  const isServers = req.headers.origin === undefined && every(parameters, "id_token_hint").join("") !== "";
+  if (isServers || readBrowser(web, req).session !== null) {
     await logout(web, req, res, parameters);
     return;
   }
