@@ -91,6 +91,48 @@ describe("two tabs", () => {
     }
   });
 
+  test("another user signed in meanwhile: the old form of the sign-out page ends no session of theirs", async () => {
+    const app = await register(idp);
+    const browser = new Browser(idp.issuer);
+    await pick(browser, await browser.open(app.url()), "alice");
+    const asks = await browser.open("/api/v2/oauth/logout");
+    await pick(browser, await browser.open(app.url({ prompt: "select_account" })), "bob");
+    for (const button of ["logout-confirm", "logout-stay"]) {
+      const refused = await browser.press(asks, button);
+      expect([button, refused.status, refused.state]).toEqual([button, 403, "other-user"]);
+      expect(refused.body).toContain("bob signed in in another tab. Reload this page");
+    }
+    expect((await browser.press(asks, "logout-confirm", { csrf: "x" })).state).toBe("form");
+    const reloaded = await browser.open(asks.url);
+    expect((await browser.press(reloaded, "logout-confirm")).page).toBe("signed-out");
+  });
+
+  test("signed out meanwhile: the form of the sign-out page says so", async () => {
+    const browser = new Browser(idp.issuer);
+    const app = await register(idp);
+    await pick(browser, await browser.open(app.url()), "alice");
+    const asks = await browser.open("/api/v2/oauth/logout");
+    await browser.press(await browser.open("/account"), "account-signout");
+    expect(await browser.press(asks, "logout-confirm")).toMatchObject({ page: "signed-out", state: "already" });
+  });
+
+  test("another user signed in meanwhile: the old form of the factor page proves nothing for them", async () => {
+    const users = ["erin", "otto"].map((username) => ({ username, factors: ["otp"] }));
+    await idp.call("seed", { users, settings: { acr: { "urn:otp": ["otp"] } } });
+    const app = await register(idp);
+    const browser = new Browser(idp.issuer);
+    const url = app.url({ acr_values: "urn:otp" });
+    const factor = await pick(browser, await browser.open(url), "erin");
+    expect(factor.page).toBe("factor");
+    await pick(browser, await browser.open(app.url({ prompt: "select_account" })), "otto");
+    for (const button of ["factor-submit", "factor-cancel"]) {
+      const refused = await browser.press(factor, button);
+      expect([button, refused.status, refused.state]).toEqual([button, 403, "other-user"]);
+      expect(refused.body).toContain("otto signed in in another tab. Reload this page");
+    }
+    expect(await browser.open(factor.url)).toMatchObject({ page: "factor", body: expect.stringContaining("otto") });
+  });
+
   test("signed out meanwhile: consent has to wait for a sign-in", async () => {
     const app = await register(idp);
     const browser = new Browser(idp.issuer);

@@ -23,6 +23,7 @@ import {
   type Advance,
   type StepResult,
 } from "../sign-in/next-step.ts";
+import { pageFormValue, requirePageForm } from "../sign-in/user-form.ts";
 import { offersButton } from "../step-up/acr.ts";
 import { missingOf, onPage, type AskedFactor } from "../sign-in/needs.ts";
 import { currentCode, takeCode, type OneTimeCode } from "../step-up/otp.ts";
@@ -64,6 +65,13 @@ function askedIn(tx: ReadTx, ctx: Context, interaction: Interaction, browser: Br
   return { interaction, live, factors: [...factors.filter(onPage).slice(0, 1), ...instead.filter(onPage)] };
 }
 
+/** The sign-in of a form that was shown to the user who is signed in now. @throws {InteractionError | OtherUserError} */
+function findForUser(tx: ReadTx, ctx: Context, uid: string, browser: Browser, csrf: string): Interaction {
+  const interaction = findForForm(tx, ctx, uid, browser, csrf);
+  requirePageForm(interaction, "factor", csrf, sessionFor(tx, interaction, browser)?.user);
+  return interaction;
+}
+
 const challengeFor = ({ interaction, live }: Asked): string => challengeOf(interaction.csrf, live.session.id);
 
 /**
@@ -87,7 +95,7 @@ export async function showFactor(
     const { shown } = purposeOf(ctx, interaction);
     const hasPasskey = (user.passkeys ?? []).length > 0;
     return {
-      csrf: interaction.csrf,
+      csrf: pageFormValue(interaction, "factor", user),
       user,
       client: shown.app === null ? null : appOf(tx, shown.app),
       asked: factor,
@@ -128,10 +136,11 @@ type Refused = Extract<FactorResult, { kind: "refused" }>;
 
 /**
  * Handles the form: records the factor, and takes the next step in the same transaction.
- * @throws {InteractionError}; {RedirectedError} if the user cancels; {OAuthError} too_many_requests, after wrong codes
+ * @throws {InteractionError | OtherUserError}; {RedirectedError} if the user cancels; {OAuthError} too_many_requests, after wrong codes
  */
 export async function giveFactor(ctx: Context, uid: string, browser: Browser, form: FactorForm): Promise<FactorResult> {
   if (form.cancel) {
+    await ctx.store.read((tx) => findForUser(tx, ctx, uid, browser, form.csrf));
     return {
       kind: "step",
       username: null,
@@ -156,7 +165,7 @@ const buttonValue = "button";
 /** A code, or the button. */
 async function tryAtOnce(ctx: Context, uid: string, browser: Browser, form: FactorForm): Promise<Attempt> {
   const guesser = await ctx.store.read((tx) => {
-    const interaction = findForForm(tx, ctx, uid, browser, form.csrf);
+    const interaction = findForUser(tx, ctx, uid, browser, form.csrf);
     return sessionFor(tx, interaction, browser)?.user.id ?? null;
   });
   // Outside the transaction, which may run twice.
@@ -165,7 +174,7 @@ async function tryAtOnce(ctx: Context, uid: string, browser: Browser, form: Fact
       ? () => undefined
       : ctx.attempts.begin("wrong codes", passwordLimits(guesser, browser.address));
   const result = await ctx.store.transaction((tx): Attempt => {
-    const interaction = findForForm(tx, ctx, uid, browser, form.csrf);
+    const interaction = findForUser(tx, ctx, uid, browser, form.csrf);
     const asked = askedIn(tx, ctx, interaction, browser);
     if (asked === null) return notAsked(tx, ctx, interaction, browser);
     const { user } = asked.live;
@@ -190,14 +199,14 @@ const notAsked = (tx: Tx, ctx: Context, interaction: Interaction, browser: Brows
 });
 
 async function tryPasskey(ctx: Context, uid: string, browser: Browser, form: FactorForm): Promise<Attempt> {
-  const asked = await ctx.store.read((tx) => askedIn(tx, ctx, findForForm(tx, ctx, uid, browser, form.csrf), browser));
+  const asked = await ctx.store.read((tx) => askedIn(tx, ctx, findForUser(tx, ctx, uid, browser, form.csrf), browser));
   const before = asked?.live.user;
   const passkey =
     asked === null || before === undefined || !asked.factors.includes("passkey")
       ? null
       : await verifyPasskey(ctx, before, jsonObjectIn(form.passkey ?? ""), challengeFor(asked));
   return ctx.store.transaction((tx): Attempt => {
-    const interaction = findForForm(tx, ctx, uid, browser, form.csrf);
+    const interaction = findForUser(tx, ctx, uid, browser, form.csrf);
     const now = askedIn(tx, ctx, interaction, browser);
     if (now === null) return notAsked(tx, ctx, interaction, browser);
     const { live } = now;

@@ -20,6 +20,7 @@ import {
   type LogoutRecord,
 } from "../sign-in/interactions.ts";
 import { checkLength } from "../authorize/parameters.ts";
+import { pageFormValue, requirePageForm } from "../sign-in/user-form.ts";
 import { endSessionOfCookie, endSessions, liveSession } from "../sessions/sessions.ts";
 import { verifyIdTokenHint, type IdTokenHint } from "../tokens/accept.ts";
 
@@ -201,7 +202,7 @@ export const showLogout = (ctx: Context, uid: string, browser: Browser): Promise
     const client = clientId === null ? undefined : tx.get("clients", clientId);
     const live = liveSession(tx, browser.session);
     return {
-      csrf: interaction.csrf,
+      csrf: live === null ? interaction.csrf : pageFormValue(interaction, "logout", live.user),
       client: client === undefined ? null : { id: client.client_id, name: clientName(client) },
       username: live?.user.username ?? null,
       why,
@@ -213,7 +214,7 @@ export const showLogout = (ctx: Context, uid: string, browser: Browser): Promise
 /**
  * Handles the answer to the confirmation page, once.
  * @returns null if the person stays signed in
- * @throws {InteractionError}
+ * @throws {InteractionError | OtherUserError}
  */
 export async function answerLogout(
   ctx: Context,
@@ -222,7 +223,9 @@ export async function answerLogout(
   form: { readonly csrf: string; readonly confirmed: boolean },
 ): Promise<SignedOut | null> {
   const ending = await ctx.store.transaction((tx) => {
-    const asked = logoutRecordOf(findForForm(tx, ctx, uid, browser, form.csrf));
+    const interaction = findForForm(tx, ctx, uid, browser, form.csrf);
+    requirePageForm(interaction, "logout", form.csrf, liveSession(tx, browser.session)?.user);
+    const asked = logoutRecordOf(interaction);
     tx.remove("interactions", uid);
     if (!form.confirmed) return null;
     const present = asked.clientId === null ? null : (tx.get("clients", asked.clientId) ?? null);

@@ -238,9 +238,13 @@ export function isWaiting(tx: ReadTx, ctx: Context, uid: string, browser: Browse
   }
 }
 
-/** The interaction that a form belongs to, with the form's `csrf` value checked. @throws {InteractionError} */
+/**
+ * The interaction that a form belongs to, with the form's `csrf` value checked: the whole of it, or its part for the page if the form was
+ * shown to one user (`user-form.ts`).
+ * @throws {InteractionError}
+ */
 export function findForForm(tx: ReadTx, ctx: Context, uid: string, browser: Browser, csrf: string): Interaction {
   const interaction = findInteraction(tx, ctx, uid, browser);
-  if (!sameSecret(csrf, interaction.csrf)) throw new InteractionError("csrf");
+  if (!sameSecret(csrf.split(".", 1)[0] ?? "", interaction.csrf)) throw new InteractionError("csrf");
   return interaction;
 }

@@ -1,3 +1,4 @@
+import type { Interaction, User } from "../../store/store.ts";
 import type { Guidance } from "../errors.ts";
 import { hashOf, sameSecret } from "../secrets.ts";
 import type { LiveSession } from "../sessions/sessions.ts";
@@ -9,6 +10,10 @@ import { InteractionError, type Browser } from "./interactions.ts";
  */
 
 export const userFormValue = (page: string, reader: string): string => `${page}.${hashOf(`${page} ${reader}`)}`;
+
+/** A form of a page within a sign-in or a sign-out. The name of the page keeps its value from another page's form. */
+export const pageFormValue = ({ csrf }: Interaction, page: "factor" | "logout", { id }: User): string =>
+  userFormValue(csrf, `${page} ${id}`);
 
 /** A form of the account pages is bound to the browser and the session, so it needs no record. */
 export const csrfOf = (browser: Browser, { session }: Pick<LiveSession, "session">): string =>
@@ -35,4 +40,14 @@ export function requireUserForm(given: string, expected: string, username: strin
   const [page = ""] = expected.split(".");
   const [givenPage = ""] = given.split(".");
   throw sameSecret(givenPage, page) ? new OtherUserError(username) : new InteractionError("csrf");
+}
+
+/** @param user who is signed in now; undefined: nobody, so that the form decides for nobody else. @throws {InteractionError | OtherUserError} */
+export function requirePageForm(
+  interaction: Interaction,
+  page: "factor" | "logout",
+  given: string,
+  user: User | undefined,
+): void {
+  if (user !== undefined) requireUserForm(given, pageFormValue(interaction, page, user), user.username);
 }
