@@ -144,7 +144,7 @@ describe("a document that is refused", () => {
   test.each<readonly [string, Readonly<Record<string, unknown>>, string]>([
     ["names another client_id", { client_id: `${base}/other.json` }, "its client_id is"],
     ["names its URL in another spelling", { client_id: `${base}/./names.json` }, "its client_id is"],
-    ["names none", { client_id: undefined }, "its client_id is"],
+    ["names none", { client_id: undefined }, "it has no client_id"],
     ["has no client_name", { client_name: undefined }, "no client_name"],
     ["has a blank client_name", { client_name: " " }, "no client_name"],
     ["has no redirect_uris", { redirect_uris: undefined }, "no redirect_uris"],

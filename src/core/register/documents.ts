@@ -186,8 +186,10 @@ async function clientIn(ctx: Context, url: string, document: unknown): Promise<C
   // An empty one counts as left out, as every member does (`checkMetadata`).
   const { token_endpoint_auth_method: sent, jwks_uri: keys = "" } = document;
   const method = sent === "" ? undefined : sent;
-  if (id !== url)
-    throw new BrokenRule(`its client_id is ${JSON.stringify(id)}, not its URL (Client ID Metadata Document 4)`);
+  if (id !== url) {
+    const what = id === undefined ? "it has no client_id" : `its client_id is ${JSON.stringify(id)}, not its URL`;
+    throw new BrokenRule(`${what} (Client ID Metadata Document 4)`);
+  }
   if (typeof name !== "string" || name.trim() === "") throw new BrokenRule("it has no client_name");
   if (!Array.isArray(uris) || uris.length === 0) throw new BrokenRule("it has no redirect_uris");
   const secret = secretIn(document);
