@@ -175,7 +175,16 @@ test("a command that cannot be run: exit 5", async () => {
   const at = ["--start", url, "--signed-in", url];
   expect(await idp(["check", "client", ...at, "--", "no-such-program"], { cwd })).toMatchObject({
     code: 5,
-    stderr: expect.stringContaining("no-such-program cannot be run"),
+    stderr: "Error: no-such-program cannot be run: it was not found\n  Is it installed, and in PATH?\n",
+  });
+});
+
+test("a user who is not there: exit 3, with those that the check's own server knows", async () => {
+  const { cwd, url } = await appFolder();
+  const at = ["--start", url, "--signed-in", url, "--user", "alise"];
+  expect(await idp(["check", "client", ...at, "--", "no-such-program"], { cwd })).toMatchObject({
+    code: 3,
+    stderr: expect.stringMatching(/^Error: no user "alise"\. Users: alice.*\n {2}Did you mean alice\?\n$/),
   });
 });
 

@@ -135,8 +135,11 @@ export function appProcess(
       started.stdout.on("data", collect);
       started.stderr.on("data", collect);
       const failed = new Promise<never>((_resolve, reject) => {
-        started.on("error", ({ message }) => {
-          reject(new OperationError("no_server", `${program} cannot be run: ${message}`));
+        started.on("error", ({ code }: NodeJS.ErrnoException) => {
+          const isMissing = code === "ENOENT" || code === "ENOTDIR";
+          const why = isMissing ? "it was not found" : "it is not a program that this user may execute";
+          const hint = isMissing ? "Is it installed, and in PATH?" : "Is it a program, and executable?";
+          reject(new OperationError("no_server", `${program} cannot be run: ${why}`, { hint }));
         });
       });
       started.on("exit", (code, signal) => {

@@ -6,6 +6,7 @@ import { OperationError } from "../../../core/errors.ts";
 import { unknownHere } from "../../../core/nearest.ts";
 import type { Browser } from "../../../client/app-check/browser.ts";
 import { likelyClient, samlClientAmong } from "../env/app-client.ts";
+import { RemoteError } from "../../failure.ts";
 import type { Invocation } from "../../invocation.ts";
 import { fixturePaths, withStdin } from "../../flags/fixtures.ts";
 import { environmentOf } from "../exec/exec.ts";
@@ -199,8 +200,16 @@ export function noClient(wanted: string | undefined, clients: readonly ClientVie
 }
 
 async function userOf(server: Server, wanted: string | undefined): Promise<string> {
-  if (wanted !== undefined) return (await callServer(server, "users.show", { username: wanted })).username;
   const users = await callServer(server, "users.list", {});
+  if (wanted !== undefined) {
+    try {
+      return (await callServer(server, "users.show", { username: wanted })).username;
+    } catch (error) {
+      if (!(error instanceof RemoteError && error.code === "not_found")) throw error;
+      const known = users.map(({ username }) => username);
+      throw unknownHere(new OperationError("not_found", error.message), wanted, { title: "Users", known });
+    }
+  }
   const active = users.find(({ status }) => status === "active");
   if (active !== undefined) return active.username;
   throw new OperationError("not_found", "there is no active user who could sign in", {
