@@ -152,13 +152,31 @@ describe("refused", () => {
     ["two files of a tool with one", ["--from", "dex", dex, dex], 2, /dex takes 1 file, and there are 2/],
     ["a file without --from", [dex], 2, /a file is read with --from only/],
     ["a flag that would have no effect", ["--from", "dex", dex, "--client", "x"], 2, /--client has no effect/],
-    ["a file that is not there", ["--from", "dex", "nothing.yaml"], 7, /nothing\.yaml cannot be read/],
+    ["a file that is not there", ["--from", "dex", "nothing.yaml"], 7, /nothing\.yaml cannot be read.*\n {2}Name /],
     ["a file of another tool", ["--from", "auth0", dex], 7, /is a configuration of dex.*\n.*idp init --from dex/],
-    ["a file of no tool", ["--from", "dex", join(repository, "package.json")], 7, /is not a configuration of dex/],
+    [
+      "a file of no tool",
+      ["--from", "dex", join(repository, "package.json")],
+      7,
+      /is not a configuration of dex.*\n.*idp seed --check \S+package\.json$/m,
+    ],
   ])("%s", async (_, words, code, says) => {
     const ended = await idpHere(["init", ...words, "--stdout"]);
     expect(ended).toMatchObject({ code, stdout: "" });
     expect(ended.stderr).toMatch(says);
+  });
+});
+
+test.each([
+  ["", "a.json:1:1 the file is empty"],
+  ["{", "a.json:1:2 a } is missing"],
+])("a file that cannot be read (%j) is refused with its position and what to do", async (text, problem) => {
+  const cwd = newFolder();
+  writeFileSync(join(cwd, "a.json"), text);
+  expect(await idpIn(cwd, ["init", "--from", "auth0", "a.json"])).toEqual({
+    code: 7,
+    stdout: "",
+    stderr: `${problem}\nError: a.json cannot be read; nothing was written\n  Export it again, or correct it at that place\n`,
   });
 });
 

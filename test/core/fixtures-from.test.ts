@@ -214,7 +214,8 @@ describe("a file of another tool than the named one", () => {
     "%s is recognized as none of them",
     async (text) => {
       for (const tool of toolNames) {
-        await expect(readFrom(tool, [{ name: "f", text }])).rejects.toMatchObject({ code: "invalid", hint: null });
+        const hint = { command: ["idp", "seed", "--check", "f"] };
+        await expect(readFrom(tool, [{ name: "f", text }])).rejects.toMatchObject({ code: "invalid", hint });
       }
     },
   );

@@ -90,5 +90,5 @@ function checkWords(
 /** @throws {OperationError} invalid */
 const read = (name: string): FileText => ({
   name,
-  text: decodeFixture(name, readNamedFile(name, { code: "invalid" })),
+  text: decodeFixture(name, readNamedFile(name, { code: "invalid", hint: "Name a file that the tool wrote or reads" })),
 });
