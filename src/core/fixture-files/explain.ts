@@ -50,6 +50,15 @@ function typeSentence(expected: string, value: unknown, path: Path): string {
   return expected === "string" && ["number", "boolean"].includes(typeof value) ? `${wrong}: put it in quotes` : wrong;
 }
 
+const counted: Readonly<Record<string, string>> = { string: " characters", array: " entries", set: " entries" };
+
+/** A limit whose schema has no sentence of its own. */
+function limitSentence(issue: z.core.$ZodIssueTooSmall | z.core.$ZodIssueTooBig): string {
+  const unit = counted[issue.origin] ?? "";
+  const limit = issue.code === "too_small" ? `at least ${issue.minimum}` : `at most ${issue.maximum}`;
+  return `must ${unit === "" ? "be" : "have"} ${limit}${unit}`;
+}
+
 /** What a client has in place of a field of this name. */
 const ofClients: Readonly<Record<string, string>> = {
   public: "unknown key. A client without client_secret is public; leave both out",
@@ -110,6 +119,9 @@ export function explain(
     }
     case "invalid_key":
       return [{ path, message: issue.issues[0]?.message ?? issue.message, at: "key" }];
+    case "too_small":
+    case "too_big":
+      return [{ path, message: issue.message.startsWith("Too ") ? limitSentence(issue) : issue.message }];
     default:
       return [{ path, message: issue.message }];
   }

@@ -16,5 +16,5 @@ const workloadSchema = z.strictObject({
 });
 
 export const workloadsSchema = z
-  .record(z.string().regex(issuerName), workloadSchema)
+  .record(z.string().regex(issuerName, { error: "must be 1 to 64 letters, digits, _ and -" }), workloadSchema)
   .describe("Workloads, whose tokens idp exec --workload and idp token issue --workload give");
