@@ -34,8 +34,17 @@ async function bind(server: Server, tls: boolean, port: number, address: string)
 
 const portOf = ({ server }: Bound): number => (server.address() as AddressInfo).port;
 
-/** `localhost` means both loopback addresses, because clients resolve it to either. */
-const addressesOf = (host: string): readonly string[] => (host === "localhost" ? ["127.0.0.1", "::1"] : [host]);
+/** `localhost` means both loopback addresses, because clients resolve it to either. Node.js takes an empty host for every address. */
+function addressesOf(host: string): readonly string[] {
+  if (host === "") throw notHere(host);
+  return host.toLowerCase() === "localhost" ? ["127.0.0.1", "::1"] : [host];
+}
+
+const notHere = (host: string, cause?: unknown): OperationError =>
+  new OperationError("usage", `host "${host}" is not an address of this machine`, {
+    hint: "Leave --host out for loopback only, or use 0.0.0.0 for every address",
+    cause,
+  });
 
 /** How often to look for a port that is free on both addresses. */
 const attempts = 20;
@@ -104,13 +113,7 @@ function explain(error: unknown, host: string, port: number): unknown {
       cause: error,
     });
   }
-  if (isCode(error, "EADDRNOTAVAIL", "ENOTFOUND", "EAI_AGAIN", "EINVAL")) {
-    return new OperationError("usage", `host "${host}" is not an address of this machine`, {
-      hint: "Leave --host out for loopback only, or use 0.0.0.0 for every address",
-      cause: error,
-    });
-  }
-  return error;
+  return isCode(error, "EADDRNOTAVAIL", "ENOTFOUND", "EAI_AGAIN", "EINVAL") ? notHere(host, error) : error;
 }
 
 /** How many milliseconds open requests may take when the server closes: the body of one might never end. */

@@ -216,7 +216,7 @@ const told = ({ onRequest }: Pick<IdpOptions, "onRequest">, line: CommandLine): 
 
 /** Where commands on this machine reach the server. The issuer may be a name that only other machines resolve. */
 function localUrl(scheme: string, host: string, port: number): string {
-  if (["localhost", "0.0.0.0", "::"].includes(host)) return `${scheme}://localhost:${port}`;
+  if (["localhost", "0.0.0.0", "::"].includes(host.toLowerCase())) return `${scheme}://localhost:${port}`;
   return `${scheme}://${host.includes(":") ? `[${host}]` : host}:${port}`;
 }
 

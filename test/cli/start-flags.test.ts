@@ -89,6 +89,16 @@ test("--host and IDP_HOST: that address and no other", async () => {
   }
 });
 
+test("--host localhost in any spelling is both loopback addresses, and an empty --host is refused", async () => {
+  const { issuer } = await startHere(["--host", "LocalHost"], { cwd: newFolder() });
+  const port = Number(new URL(issuer).port);
+  expect(await isOpen("127.0.0.1", port)).toBe(true);
+  expect(await isOpen("::1", port)).toBe(true);
+  const refused = await idpIn(newFolder(), ["start", "--port", "auto", "--host", ""]);
+  expect(refused.code).toBe(2);
+  expect(refused.stderr).toContain('host "" is not an address of this machine\n');
+});
+
 test("--templates: files of the folder replace built-in ones; a missing folder is refused", async () => {
   const cwd = newFolder();
   writeFileSync(join(cwd, "error.eta"), "<p>our own page</p>");
