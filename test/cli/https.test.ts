@@ -104,6 +104,21 @@ test("exec: its child trusts the server, and keeps the certificates that the cal
   expect(code, stderr).toBe(0);
 });
 
+test("exec: its child trusts the server where the caller trusts another one", async () => {
+  const cwd = newFolder();
+  const other = await startHere(["--https", "--json"], { cwd });
+  const { ca_file: caFile } = readyOf(other.output.stdout);
+  const child = `
+    const health = (issuer) => fetch(issuer + "/_idp/health").then(({ status }) => status);
+    Promise.all([health(process.env.OIDC_ISSUER), health(${JSON.stringify(other.issuer)})]).then((statuses) => {
+      process.exitCode = statuses.every((status) => status === 200) ? 0 : 1;
+    });
+  `;
+  const env = { NODE_EXTRA_CA_CERTS: caFile };
+  const { code, stderr } = await idpIn(newFolder(), ["exec", "--https", "--", process.execPath, "-e", child], "", env);
+  expect(code, stderr).toBe(0);
+});
+
 test.each([
   [["--https", "--cert", "x.pem", "--key", "y.pem"], "--https makes a certificate of its own"],
   [["--https", "--store", "postgres://idp@localhost:1/idp"], "--https keeps its certificate in a data folder"],

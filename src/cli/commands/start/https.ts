@@ -1,4 +1,4 @@
-import { createPrivateKey, generateKeyPairSync, X509Certificate } from "node:crypto";
+import { createPrivateKey, generateKeyPairSync, hash, X509Certificate } from "node:crypto";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { isIP } from "node:net";
 import { tmpdir } from "node:os";
@@ -72,10 +72,12 @@ async function certificateIn(folder: string, names: readonly string[], now: numb
   const [certFile, keyFile] = [join(folder, "tls-cert.pem"), join(folder, "tls-key.pem")];
   const [cert, key] = [textOf(certFile), textOf(keyFile)];
   if (cert !== null && key !== null && isUsable(cert, key, names, now)) return { cert, key };
-  const { privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
+  const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
+  // OpenSSL finds a trusted certificate by its subject, and looks at one of each subject only. A caller may trust several of ours.
+  const id = hash("sha256", publicKey.export({ type: "spki", format: "der" })).slice(0, 12);
   const made = {
     cert: selfSignedCertificate({
-      ...{ key: privateKey, subject: "idp, for development only", names },
+      ...{ key: privateKey, subject: `idp ${id}, for development only`, names },
       // Clocks of containers are a little behind.
       ...{ notBefore: now - day, notAfter: now + 364 * day },
     }),
