@@ -102,6 +102,11 @@ test("an API that never listens: exit 5; one that dies or refuses good tokens: e
   expect(strict.code).toBe(0);
 });
 
+test("--method in lower case is the same method, in the proofs too", async () => {
+  const { code, stderr } = await check(["--method", "get", "--dpop", "--case", "dpop-method"], "dpop");
+  expect(code, stderr).toBe(0);
+});
+
 test("SIGINT ends the API too, with exit code 130", async () => {
   const folder = await apiFolder();
   const running = launch(folder.words([]), folder);
@@ -122,6 +127,9 @@ test("wrong arguments: exit 2", async () => {
   await refused(["check", "api", "--url", "orders"], "is not an http or https URL");
   await refused(["check", "api", "--url", "http://192.0.2.1/"], "--allow-remote");
   await refused(words(["--case", "expird"]), "Did you mean expired?");
+  for (const method of ["", "P OST", "GÉT", "CONNECT"]) {
+    await refused(words(["--method", method]), "It must be a method of HTTP, such as GET or POST.");
+  }
   await refused(words(["--case", "dpop-url"]), "needs --dpop");
   await refused(words(["--needs-scope", "orders:read"]), "tokens do not get this scope");
   await refused(words(["--accept", "control-again"]), "a control must work");

@@ -48,6 +48,18 @@ export const webUrl =
     return value;
   };
 
+/**
+ * A method of HTTP, in upper case as Node.js sends it, so that DPoP proofs name the same one. Of CONNECT there is no answer to judge
+ * (RFC 9110 9.3.6).
+ */
+export function httpMethod(value: string): string {
+  const method = value.toUpperCase();
+  // RFC 9110 9.1: a token (5.6.2).
+  if (method === "CONNECT" || !/^[!#$%&'*+.^`|~\dA-Z_-]+$/.test(method))
+    throw new InvalidArgumentError("It must be a method of HTTP, such as GET or POST.");
+  return method;
+}
+
 /** The parser of a flag that may be given only once. @param rule a sentence on why */
 export const once =
   (rule: string) =>

@@ -5,7 +5,7 @@ import { serveApp } from "../../helpers/serve-app.ts";
 /**
  * An API for `idp check api`. Arguments: how it behaves, its port, and what it neglects. The file APP_PIDS gets its process id.
  *
- * `careful` answers requests. `dies` ends at the fourth request. `silent` never listens.
+ * `careful` answers requests. `dpop` does, with tokens that are bound to a key. `dies` ends at the fourth request. `silent` never listens.
  */
 
 const [, , mode = "careful", port = "0", ...neglects] = process.argv;
@@ -14,7 +14,12 @@ appendFileSync(APP_PIDS, `${process.pid}\n`);
 
 if (mode === "silent") setInterval(() => undefined, 1000);
 else {
-  const config = { issuer: OIDC_ISSUER, audience: OIDC_AUDIENCE, url: `http://localhost:${port}` };
+  const config = {
+    issuer: OIDC_ISSUER,
+    audience: OIDC_AUDIENCE,
+    url: `http://localhost:${port}`,
+    dpop: mode === "dpop",
+  };
   const api = await CarefulApi.create({ ...config, neglects: neglects as ApiNeglect[] });
   let requests = 0;
   await serveApp(Number(port), () => {

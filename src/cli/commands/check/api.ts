@@ -19,7 +19,7 @@ import type { Invocation } from "../../invocation.ts";
 import type { Outcome } from "../../output/print.ts";
 import { apiControlOf, type ApiTokens } from "./api-control.ts";
 import { ownApiServer, runningApiServer, type ApiPlace } from "./api-place.ts";
-import { isWebUrl } from "../../flags/flag-values.ts";
+import { httpMethod, isWebUrl } from "../../flags/flag-values.ts";
 import { checkCommand, handUrl, withCommon } from "./common.ts";
 import { casesOf, requireNear, type CommonFlags } from "./flags.ts";
 import { commandOf, runCheck } from "./session.ts";
@@ -143,7 +143,7 @@ export const declareCheckApi: Declare = (check, { act, program, words, env }) =>
     .hook("preAction", (_hooked, command) => {
       handUrl(program, command, env);
     })
-    .option("--method <method>", "of the requests (default: GET; with --mcp: POST)")
+    .option("--method <method>", "of the requests (default: GET; with --mcp: POST)", httpMethod)
     .option("--audience <uri>", "aud of good tokens (default: that of the client, else the issuer; with --mcp: --url)")
     .option("--scope <scopes>", 'of good tokens (default: "openid")')
     .option("--needs-scope <scope>", "a scope without which the API must answer 403")
