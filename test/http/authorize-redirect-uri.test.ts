@@ -50,6 +50,20 @@ describe("an address that a URL parser would make the registered one is refused"
   });
 });
 
+test.each([" $", "$ ", "$\n", "\u00a0$"])(
+  "a space around it (%j) is shown, and so is what is registered",
+  async (form) => {
+    const other = "http://localhost:3000/other";
+    const app = await register(idp, { redirect_uris: [registered, other] });
+    const redirectUri = form.replace("$", registered);
+    const { body } = await new Browser(idp.issuer).open(app.url({ redirect_uri: redirectUri }));
+    const message = /id="error-message"[^>]*>([^<]*)</.exec(body)?.[1];
+    expect(message).toBe(
+      `redirect_uri &#34;${redirectUri}&#34; is not registered for client &#34;${app.credentials.client_id}&#34;; registered: ${registered}  ${other}`,
+    );
+  },
+);
+
 describe("what is registered", () => {
   test.each([registered, "com.example.app:/callback", "myapp://cb"])(
     "%s passes, and comes back unchanged",

@@ -74,11 +74,13 @@ function jsonIn(text: string): unknown {
 const maxParts = 100;
 
 /**
- * The parts of a value that may not be shown. Where the whole may not be shown, it is the first one.
- * @param value of a parameter that is not meant to hold a secret
+ * The parts of a value that may not be shown. Where the whole may not be shown, it is the first one, without the space around it, which hides
+ * nothing: who sent it by mistake has to see it.
+ * @param given of a parameter that is not meant to hold a secret
  * @param isList whether the parameter takes a list with spaces
  */
-export function hiddenIn(value: string, isRegistered: IsRegistered, isList = false): readonly string[] {
+export function hiddenIn(given: string, isRegistered: IsRegistered, isList = false): readonly string[] {
+  const value = given.trim();
   if (isShown(value, isRegistered)) return [];
   const hidden = hiddenParts(value, isRegistered, isList);
   return hidden.length > maxParts ? [value] : hidden;
@@ -128,5 +130,5 @@ function withoutOne(text: string, one: string): string {
 /** A value as it may be shown; null: nothing of it may. */
 export function shownValue(value: string, isRegistered: IsRegistered, isList = false): string | null {
   const hidden = hiddenIn(value, isRegistered, isList);
-  return hidden[0] === value ? null : without(hidden)(value);
+  return hidden[0] === value.trim() ? null : without(hidden)(value);
 }
