@@ -132,6 +132,12 @@ describe("by redirect, with error, error_description, state and iss", () => {
       /'plain' is refused: with plain, whoever sees/,
     ],
     [
+      "PKCE with a method that nobody defined",
+      { code_challenge: "x".repeat(43), code_challenge_method: "s256" },
+      "invalid_request",
+      /^code_challenge_method 's256' is not supported; use S256 \(RFC 7636 4\.4\.1\)$/,
+    ],
+    [
       "PKCE without a method",
       { code_challenge: "x".repeat(43) },
       "invalid_request",

@@ -9,6 +9,8 @@ export const challengeSyntax = /^[A-Za-z0-9\-_]{43}$/;
 /** The S256 challenge of a verifier (RFC 7636 4.2). */
 export const challengeOf = (verifier: string): string => createHash("sha256").update(verifier).digest("base64url");
 
+const sendS256 = "send code_challenge_method=S256, and the SHA-256 hash of the verifier as code_challenge";
+
 /**
  * The code challenge of an authorization request (RFC 7636 4.3).
  * @param required whether the client must use PKCE
@@ -38,15 +40,19 @@ export function checkChallenge(
   }
   // RFC 7636 4.3: a request without a method means "plain".
   if (method !== "S256") {
+    if (method !== undefined && method !== "plain") {
+      throw new OAuthError(
+        "invalid_request",
+        `code_challenge_method "${method}" is not supported; use S256 (RFC 7636 4.4.1)`,
+        { rule: "RFC 7636 4.4.1", fix: sendS256 },
+      );
+    }
     const given =
-      method === undefined ? "no code_challenge_method means plain, which" : `code_challenge_method "${method}"`;
+      method === undefined ? "no code_challenge_method means plain, which" : 'code_challenge_method "plain"';
     throw new OAuthError(
       "invalid_request",
       `${given} is refused: with plain, whoever sees the authorization request can redeem the code; use S256 (RFC 9700 2.1.1)`,
-      {
-        rule: "RFC 9700 2.1.1",
-        fix: "send code_challenge_method=S256, and the SHA-256 hash of the verifier as code_challenge",
-      },
+      { rule: "RFC 9700 2.1.1", fix: sendS256 },
     );
   }
   if (!challengeSyntax.test(challenge)) {

@@ -62,6 +62,7 @@ export const authorizeCases = ({ authorize, browser, get, idp, post, tokens, app
   "authorize: resource": () => authorize({ resource: "api" }),
   "authorize: PKCE missing": () => authorize({ client_id: "spa" }),
   "authorize: PKCE plain": () => authorize({ code_challenge: challenge, code_challenge_method: "plain" }),
+  "authorize: PKCE method unknown": () => authorize({ code_challenge: challenge, code_challenge_method: "s256" }),
   "authorize: PKCE method alone": () => authorize({ code_challenge_method: "S256" }),
   "authorize: PKCE challenge": () => authorize({ code_challenge: "short", code_challenge_method: "S256" }),
   "authorize: dpop_jkt": () => authorize({ dpop_jkt: "short" }),
