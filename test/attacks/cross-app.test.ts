@@ -68,7 +68,9 @@ const claims: readonly [what: string, change: () => JWTPayload | Record<string, 
 
 describe("an ID-JAG with", () => {
   test.each(claims)("%s", async (_what, change) => {
-    expect(refused(await redeem(company, await partnerIdJag(company, change())))).toEqual(noGrant);
+    const answer = await redeem(company, await partnerIdJag(company, change()));
+    expect(refused(answer)).toEqual(noGrant);
+    expect(answer.json["error_description"]).not.toContain("undefined");
   });
 
   test.each<[string, object]>([

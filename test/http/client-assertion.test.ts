@@ -155,7 +155,9 @@ describe.each(methods)("%s", (_name, app, key, alg) => {
     ["for another client", { sub: "demo-app" }],
     ["that lives for a day", { exp: Math.floor(clock.now() / 1000) + 86_400 }],
   ])("is refused: %s", async (_case, change) => {
-    expect(await request(await assertion(app, key, alg, change))).toMatchObject(refused);
+    const answer = await request(await assertion(app, key, alg, change));
+    expect(answer).toMatchObject(refused);
+    expect(answer.json.error_description).not.toContain("undefined");
   });
 
   test("is refused: signed with another key, or not at all", async () => {

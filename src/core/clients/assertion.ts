@@ -130,9 +130,9 @@ async function verify(
     ).payload;
   } catch (error) {
     const { claim, payload } = Object(error) as { readonly claim?: unknown; readonly payload?: JWTPayload };
-    if (claim === "aud") {
+    if (claim === "aud" && payload?.aud !== undefined) {
       throw refuse(
-        `it is for ${JSON.stringify(payload?.aud)}; this is ${ctx.issuer}`,
+        `it is for ${JSON.stringify(payload.aud)}; this is ${ctx.issuer}`,
         { fix: `set aud to ${ctx.issuer}` },
         error,
       );

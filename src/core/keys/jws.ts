@@ -102,6 +102,9 @@ export class JwtProblem extends Error {
   }
 }
 
+/** A value of a JWT in a message. */
+export const quoted = (value: unknown): string => (value === undefined ? "missing" : JSON.stringify(value));
+
 interface Timed {
   readonly clock: Clock;
   now(): number;

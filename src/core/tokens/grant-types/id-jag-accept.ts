@@ -6,7 +6,7 @@ import { mayBeForgotten } from "../../era.ts";
 import { OAuthError, type Guidance } from "../../errors.ts";
 import { addScopes } from "../../fix-commands.ts";
 import { findGrant, recordGrant } from "../../grants/grants.ts";
-import { expired, JwtProblem, problemOf, timeProblem, type Jws } from "../../keys/jws.ts";
+import { expired, JwtProblem, problemOf, quoted, timeProblem, type Jws } from "../../keys/jws.ts";
 import { tokenTypes } from "../../keys/signer.ts";
 import { checkResources } from "../../scopes/resources.ts";
 import { isDefined, mayAsk, splitScope } from "../../scopes/scopes.ts";
@@ -72,7 +72,7 @@ export async function acceptIdJag(
   if (trusted === null) {
     const isOwn = iss === ctx.issuer ? ": an issuer of the same records is never trusted" : "";
     throw refuseAssertion(
-      `its issuer is ${JSON.stringify(iss)}, which setting trusted_issuers does not accept for id-jag${isOwn}`,
+      `its issuer is ${quoted(iss)}, which setting trusted_issuers does not accept for id-jag${isOwn}`,
       { rule: "RFC 7523 3", fix: "add the issuer to trusted_issuers in the settings of a fixture file" },
     );
   }

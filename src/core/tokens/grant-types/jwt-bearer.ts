@@ -2,7 +2,7 @@ import type { Client } from "../../../store/store.ts";
 import { verifyWorkloadToken } from "../../clients/federated.ts";
 import type { Context } from "../../context.ts";
 import { OAuthError } from "../../errors.ts";
-import { problemOf, readJws, type Jws } from "../../keys/jws.ts";
+import { problemOf, quoted, readJws, type Jws } from "../../keys/jws.ts";
 import { tokenTypes } from "../../keys/signer.ts";
 import type { AnyTokenResponse, TokenResult } from "../settle.ts";
 import { clientCredentials } from "./client-credentials.ts";
@@ -53,8 +53,8 @@ async function acceptWorkload(ctx: Context, assertion: string, { header, payload
     const isOther = (await ctx.trusted.find(iss, "id-jag")) !== null;
     throw refuseAssertion(
       isOther
-        ? `its typ is ${JSON.stringify(header["typ"])}; an ID-JAG has "${tokenTypes.idJag}"`
-        : `its issuer is ${JSON.stringify(iss)}, which is not in the setting trusted_issuers with accepts: workload`,
+        ? `its typ is ${quoted(header["typ"])}; an ID-JAG has "${tokenTypes.idJag}"`
+        : `its issuer is ${quoted(iss)}, which is not in the setting trusted_issuers with accepts: workload`,
       isOther
         ? { rule: "RFC 8725 3.11", fix: "send the ID-JAG, not another token of that issuer" }
         : { rule: "RFC 7523 3", fix: "add the issuer to trusted_issuers in the settings of a fixture file" },
