@@ -143,7 +143,10 @@ export function checkOptions(options: IdpOptions): void {
   for (const given of allowHosts) checkAllowedHost(given);
   for (const given of trustedProxies) {
     const problem = proxyProblem(given);
-    if (problem !== null) throw new OperationError("usage", `trusted proxy ${problem}`);
+    if (problem !== null)
+      throw new OperationError("usage", `trusted proxy ${problem}`, {
+        hint: { text: "For example", command: ["idp", "start", "--trusted-proxy", "10.0.0.0/8"] },
+      });
   }
 }
 

@@ -59,6 +59,11 @@ test.each([
     /"http:\/\/a.test" can never match/,
     /^Use a name without scheme, port and path/,
   ],
+  [
+    "start --trusted-proxy 0.0.0.0/0",
+    /"0.0.0.0\/0" would believe every sender/,
+    /start --trusted-proxy 10\.0\.0\.0\/8$/,
+  ],
   ["start --allow-host a.test,b.test", /"a.test,b.test" can never match/, /Repeat the flag for more names$/],
   ["users show", "the user is missing, and there is no terminal to ask for it", "Give it: idp users show USERNAME"],
   ["users suspend", /the user is missing/, "Give it: idp users suspend USERNAME"],
