@@ -175,7 +175,9 @@ test("a command that cannot be run: exit 5", async () => {
   const at = ["--start", url, "--signed-in", url];
   expect(await idp(["check", "client", ...at, "--", "no-such-program"], { cwd })).toMatchObject({
     code: 5,
-    stderr: "Error: no-such-program cannot be run: it was not found\n  Is it installed, and in PATH?\n",
+    stderr:
+      "Error: no-such-program cannot be run: it was not found\n" +
+      "  Is it installed, and in PATH? A whole line is for a shell: -- sh -c 'LINE'\n",
   });
 });
 

@@ -138,7 +138,9 @@ export function appProcess(
         started.on("error", ({ code }: NodeJS.ErrnoException) => {
           const isMissing = code === "ENOENT" || code === "ENOTDIR";
           const why = isMissing ? "it was not found" : "it is not a program that this user may execute";
-          const hint = isMissing ? "Is it installed, and in PATH?" : "Is it a program, and executable?";
+          const hint = isMissing
+            ? "Is it installed, and in PATH? A whole line is for a shell: -- sh -c 'LINE'"
+            : "Is it a program, and executable?";
           reject(new OperationError("no_server", `${program} cannot be run: ${why}`, { hint }));
         });
       });
