@@ -137,6 +137,19 @@ test("wrong arguments: exit 2", async () => {
   await refused(["check", "api", "--url", url, "--user", "alice"], "for an API that this command starts");
 });
 
+const another = /\n {2}Name another --user or --client, or change the fixtures\n$/;
+test.each([
+  ["--user", "carol", 6, 'user "carol" is suspended', another],
+  ["--user", "nobody", 3, 'no user "nobody". Users: alice, bob, carol, dave\n', /dave\n$/],
+  ["--client", "demo-service", 6, 'client "demo-service" may not use authorization_code', another],
+])("%s %s: no command is named that needs the server of the check", async (flag, name, code, message, end) => {
+  const { cwd, words } = await apiFolder();
+  const ended = await idpIn(cwd, words([flag, name]));
+  expect(ended.code).toBe(code);
+  expect(ended.stderr).toContain(`Error: ${message}`);
+  expect(ended.stderr).toMatch(end);
+});
+
 test("on a server that signs access tokens with HS256: one line, and the command that repairs it", async () => {
   const folder = await apiFolder();
   const { issuer } = await startIdp([], folder);

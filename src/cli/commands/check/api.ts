@@ -22,6 +22,7 @@ import { ownApiServer, runningApiServer, type ApiPlace } from "./api-place.ts";
 import { httpMethod, isWebUrl } from "../../flags/flag-values.ts";
 import { checkCommand, handUrl, withCommon } from "./common.ts";
 import { casesOf, requireNear, type CommonFlags } from "./flags.ts";
+import { onOwnServer } from "./place.ts";
 import { commandOf, runCheck } from "./session.ts";
 import { theApi } from "./subject.ts";
 
@@ -47,7 +48,8 @@ async function checkApi(cli: Invocation, typed: TypedCommand, flags: ApiFlags): 
   return runCheck(cli, typedCheck, async ({ opened, lookup, start }) => {
     const place = await (command === null ? runningApiServer(cli, flags, opened) : ownApiServer(cli, flags, opened));
     const apiControl = await apiControlOf(place.server, place, tokensOf(flags, url), opened);
-    const good = await apiControl.issue({});
+    const issued = apiControl.issue({});
+    const good = await (place.isOwn ? onOwnServer(issued) : issued);
     const { aud, scope } = claimsOf(good);
     requireScope(String(scope), flags.needsScope);
     const audience = [aud].flat().join(" ");

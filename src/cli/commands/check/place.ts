@@ -55,7 +55,21 @@ export async function ownServer(
   await opened.add(() => idp.close());
   const server: Server = { url: idp.issuer, adminToken: idp.adminToken };
   const env = await environmentOf(cli, idp, flags);
-  return { server, ...(await peopleOf(server, idp.issuer, flags, subject)), isOwn: true, env };
+  return { server, ...(await onOwnServer(peopleOf(server, idp.issuer, flags, subject))), isOwn: true, env };
+}
+
+/**
+ * What the server of this check answers. A refusal of it names no command: the server is gone then, and the command would reach another one.
+ * @throws {RemoteError}
+ */
+export async function onOwnServer<T>(answer: Promise<T>): Promise<T> {
+  try {
+    return await answer;
+  } catch (error) {
+    if (!(error instanceof RemoteError) || error.hint?.command === undefined) throw error;
+    const hint = { text: "Name another --user or --client, or change the fixtures" };
+    throw new RemoteError(error.code, error.message, hint, error.problems);
+  }
 }
 
 /** The issuer of an app: of the server that the check starts for it, or of the running one. @throws {OperationError} no_server, usage, not_found */
