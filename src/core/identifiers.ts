@@ -16,15 +16,15 @@ const inAnyCase = (text: string): string => text.replaceAll(/[a-z]/g, (letter) =
 
 const octet = "(?:25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])";
 const ipv4 = `${octet}(?:\\.${octet}){3}`;
-const h = "[0-9A-Fa-f]{1,4}";
-/** RFC 3986 3.2.2. */
-const ipv6 = [
-  `(?:${h}:){7}${h}`,
-  ...[1, 2, 3, 4, 5, 6].map((before) => `(?:${h}:){${before}}(?::${h}){1,${7 - before}}`),
-  `(?:${h}:){1,7}:`,
-  `:(?:(?::${h}){1,7}|:)`,
-  `::(?:[Ff]{4}:)?${ipv4}`,
-].join("|");
+/** RFC 3986 3.2.2, without IPv4 in it. @param h a group of hexadecimal digits */
+const ipv6Of = (h: string): string =>
+  [
+    `(?:${h}:){7}${h}`,
+    ...[1, 2, 3, 4, 5, 6].map((before) => `(?:${h}:){${before}}(?::${h}){1,${7 - before}}`),
+    `(?:${h}:){1,7}:`,
+    `:(?:(?::${h}){1,7}|:)`,
+  ].join("|");
+const ipv6 = `${ipv6Of("[0-9A-Fa-f]{1,4}")}|::(?:[Ff]{4}:)?${ipv4}`;
 /** A name whose last label is a number is an IPv4 address for a URL parser. */
 const name = (letters: string): string =>
   `(?!(?:[^:/?]*\\.)?(?:[0-9]+|0[Xx][0-9A-Fa-f]*)\\.?(?:[:/?]|$))[${letters}]{1,300}`;
@@ -64,9 +64,12 @@ export const webUrlForm = new RegExp(
   `^${anyHttp}://(?:\\[(?:${ipv6})\\]|[^\\x00-\\x20"#%/:<>?@[\\\\\\]^\`{|}\\x7f]{1,300})(?::${port})?(?:[/?#][^\\x00-\\x20\\\\\\x7f]*)?$`,
 );
 
+/** As browsers write it (URL Standard 3.6). */
+const ipv6OfBrowsers = ipv6Of("(?:0|[1-9a-f][0-9a-f]{0,3})");
+
 /** An origin as a browser, or a web view with its own scheme, sends it (RFC 6454 6.2): without a default port. */
 export const originForm = new RegExp(
-  `^(?:(?:http:(?!.*:80$)|https:(?!.*:443$))//(?:\\[::1\\]|${ipv4}|${name("a-z0-9._-")})(?::${port})?` +
+  `^(?:(?:http:(?!.*:80$)|https:(?!.*:443$))//(?:\\[(?:${ipv6OfBrowsers})\\]|${ipv4}|${name("a-z0-9._-")})(?::${port})?` +
     `|${privateScheme}//[A-Za-z0-9_.~-]+(?::[0-9]{1,5})?)$`,
 );
 
