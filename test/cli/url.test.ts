@@ -31,6 +31,28 @@ test("--url reaches a server from anywhere, with its admin token and no other", 
   expect(JSON.parse(bad.stderr)).toMatchObject({ error: { message: expect.stringContaining("not the admin token") } });
 });
 
+test("a name that no path can carry is as unknown to a running server as in the folder", async () => {
+  const cwd = newFolder();
+  expect((await idpIn(cwd, ["seed"])).code).toBe(0);
+  const commands = [
+    ["users", "show", ""],
+    ["users", "suspend", "."],
+    ["clients", "rotate-secret", "..", "--yes"],
+    ["keys", "remove", "", "--yes"],
+    ["snapshots", "restore", ""],
+  ];
+  const said = async () => {
+    const all = [];
+    for (const words of commands) all.push(await idpIn(cwd, words));
+    return all;
+  };
+  const inFolder = await said();
+  expect(inFolder.map(({ code }) => code)).toEqual(commands.map(() => 3));
+  await startHere([], { cwd });
+  expect(await said()).toEqual(inFolder);
+  expect(await idpIn(cwd, ["snapshots", "save", ""])).toMatchObject({ code: 2, stderr: expect.stringContaining('""') });
+});
+
 test("IDP_ADMIN_TOKEN may end in a line break, as secrets of CI do; a character that cannot be sent is refused", async () => {
   const secret = "an-admin-token-of-mine";
   const { issuer } = await startHere([], { cwd: newFolder(), env: { IDP_ADMIN_TOKEN: `${secret}\n` } });

@@ -1,5 +1,6 @@
 import type { ZodType } from "zod";
 import type { Context } from "../context.ts";
+import { OperationError } from "../errors.ts";
 import type { Opener } from "../inspector/access.ts";
 import type { Role } from "../operators/roles.ts";
 import type { z, Input, LazySchema } from "./schemas/zod.ts";
@@ -140,14 +141,30 @@ export const pathNames = (path: string): readonly string[] =>
 /** The field of the body that has the name of a path parameter: the new value, where the parameter is the old one. */
 export const renamed = (parameter: string): string => `new_${parameter}`;
 
+/**
+ * Refuses a name that no path can carry, since HTTP clients remove such segments (RFC 3986 5.2.4). Nothing has one of these names.
+ * @throws {OperationError} not_found; usage if something would get the name
+ */
+function requireSegment({ method, path }: Pick<Operation, "method" | "path">, name: string, value: unknown): void {
+  if (value !== "" && value !== "." && value !== "..") return;
+  const [, nouns = ""] = path.split("/");
+  if (method === "POST" && path.endsWith(`:${name}`))
+    throw new OperationError("usage", `"${value}" cannot be the ${name} of a ${nouns.slice(0, -1)}`);
+  throw new OperationError("not_found", `no ${nouns.slice(0, -1)} "${value}"`, {
+    hint: { text: `All ${nouns}`, command: ["idp", nouns, "list"] },
+  });
+}
+
 /** How an operation is asked for at the control API: the path is below `/_idp/api`. */
 export function requestOf(
-  { method, path }: Pick<Operation, "method" | "path">,
+  operation: Pick<Operation, "method" | "path">,
   input: object,
 ): { readonly method: string; readonly path: string; readonly body?: string } {
+  const { method, path } = operation;
   const values = new Map(Object.entries(input).filter(([, value]) => value !== undefined));
   let filled = path;
   for (const name of pathNames(path)) {
+    requireSegment(operation, name, values.get(name));
     filled = filled.replace(`:${name}`, encodeURIComponent(String(values.get(name))));
     values.delete(name);
     if (values.has(renamed(name))) values.set(name, values.get(renamed(name)));
