@@ -3,7 +3,9 @@ import { catchUp } from "../core/derived.ts";
 import { showClock } from "../core/clock.ts";
 import type { OnRequest, Exchange } from "../core/ledger/ledger.ts";
 import { eventOf } from "../core/ledger/recording.ts";
+import { isLoopbackHost } from "../net/address.ts";
 import { setClockHeader } from "./answer/answer.ts";
+import { addressOf } from "./input/cookies.ts";
 import { routeOf } from "./route.ts";
 import { isBehindScenes, isObserved, takeNotes, type Web } from "./web.ts";
 
@@ -43,6 +45,8 @@ export const observe =
     const { path, method, originalUrl: url } = req;
     const { authorization, dpop } = req.headers;
     const notes = takeNotes(res);
+    const address = addressOf(web, req);
+    if (address !== "" && !isLoopbackHost(address)) notes.address = address;
     // Comes after "finish", or when the connection closes early.
     res.on("close", () => {
       const exchange = {

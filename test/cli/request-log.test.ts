@@ -38,6 +38,11 @@ test.each([
     "hh:mm:ss  GET  consent       200  alice",
   ],
   [
+    "a request from another machine",
+    { address: "198.51.100.7" },
+    "hh:mm:ss  POST token         200  web  alice  from 198.51.100.7  authorization_code",
+  ],
+  [
     "the control API",
     { endpoint: "api", path: "/_idp/api/users/bob/suspend", client: null, user: null, outcome: "users.suspend" },
     "hh:mm:ss  POST api users/bob/suspend  200  users.suspend",

@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { bin, environment, launch, newFolder, startIdp } from "../helpers/cli.ts";
 import { idpIn, startHere } from "../helpers/command.ts";
 import { authorizeUrl, jwtPart, refresh, type Body } from "../helpers/client.ts";
@@ -97,6 +97,21 @@ test("--host localhost in any spelling is both loopback addresses, and an empty 
   const refused = await idpIn(newFolder(), ["start", "--port", "auto", "--host", ""]);
   expect(refused.code).toBe(2);
   expect(refused.stderr).toContain('host "" is not an address of this machine\n');
+});
+
+test("--trusted-proxy: the log shows the address that counts, and none for this machine", async () => {
+  const proxies = ["--trusted-proxy", "127.0.0.0/8", "--trusted-proxy", "::1"];
+  const { issuer, output } = await startHere(["--json", ...proxies], { cwd: newFolder() });
+  const sent = ["9.9.9.9, 198.51.100.7", "2001:db8::7", "198.51.100.7, unknown", undefined];
+  for (const forwarded of sent)
+    await fetch(`${issuer}/_idp/health`, { headers: forwarded === undefined ? {} : { "x-forwarded-for": forwarded } });
+  const logged = (): Body[] =>
+    output.stdout
+      .split("\n")
+      .filter((line) => line.includes('"endpoint":"health"'))
+      .map((line) => JSON.parse(line) as Body);
+  await vi.waitFor(() => expect(logged()).toHaveLength(4));
+  expect(logged().map(({ address }) => address)).toEqual(["198.51.100.7", "2001:db8::7", undefined, undefined]);
 });
 
 test("--templates: files of the folder replace built-in ones; a missing folder is refused", async () => {

@@ -57,6 +57,8 @@ export interface RequestEvent extends Omit<RequestRecord, "id" | "outcome" | Det
   readonly mismatch: Mismatch | null;
   /** The name of the token that a request to the control API had; absent: it is no such request. */
   readonly by?: string;
+  /** Where it came from, as the limits count it; absent: from this machine. */
+  readonly address?: string;
 }
 
 /** What a route reports about a request. */
@@ -69,6 +71,8 @@ export interface RequestNotes {
   mismatch?: Mismatch | null;
   /** Who sent it to the control API, or the form of the inspector. */
   by?: string;
+  /** Where it came from, as the limits count it; absent: from this machine. */
+  address?: string;
   /** The flow that the request belongs to, where its error page names it; absent: the ledger finds it. */
   flow?: string;
   /** Which texts of a refused request are registered, and may be shown. */

@@ -70,6 +70,7 @@ export function eventOf<Id extends string | null>(
     clock,
     mismatch: notes.mismatch ?? null,
     ...(notes.by !== undefined && { by: notes.by }),
+    ...(notes.address !== undefined && { address: notes.address }),
   };
   if (isAccepted(exchange) || isProvisioning(endpoint)) return line;
   const text = redactorOf(exchange, registeredIn(exchange, isScope));

@@ -60,7 +60,7 @@ function openCommand(...[event, read, line]: Parameters<NonNullable<IdpOptions["
  * @param width cells of the terminal; Infinity without one @param open of {@link openCommand}
  */
 export function requestLines(event: RequestEvent, style: Style, width: number, open: string | null = null): string {
-  const { time, method, status, mismatch } = event;
+  const { time, method, status, mismatch, address } = event;
   const [client, user, outcome] = [printable(event.client), printable(event.user), printable(event.outcome)];
   const [error, rule] = [printable(event.error), printable(event.rule)];
   const [fix, fault] = [printable(event.fix), printable(event.fault)];
@@ -70,7 +70,13 @@ export function requestLines(event: RequestEvent, style: Style, width: number, o
     style.dim(clock),
     `${escapeLine(method).padEnd(4)} ${escapeLine(endpointName(event)).padEnd(12)}`,
     paint(String(status)),
-    [client, user, event.by === undefined ? null : `by ${escapeLine(event.by)}`, clockNote(event)]
+    [
+      client,
+      user,
+      event.by === undefined ? null : `by ${escapeLine(event.by)}`,
+      address === undefined ? null : `from ${address}`,
+      clockNote(event),
+    ]
       .filter((part) => part !== null && part !== "")
       .join("  "),
   ];
