@@ -67,6 +67,24 @@ describe("the field env of a client", () => {
     }
     expect((await idpIn(cwd, ["clients", "show", "app", "--show-secrets"])).stdout).toContain("very-secret");
   });
+  test("adding a client, and giving it another secret, shows only the secret that was made", async () => {
+    const cwd = folderWith(withEnv({ COOKIE_SECRET: "c" }));
+    await idpIn(cwd, ["seed"]);
+    const others = [
+      'env={"COOKIE_SECRET":"very-secret"}',
+      'scim={"url":"http://localhost:3000/scim","token":"very-secret"}',
+    ].flatMap((field) => ["--set", field]);
+    for (const words of [
+      ["add", "shop", "--redirect-uri", "http://localhost:3000/cb", ...others],
+      ["rotate-secret", "shop"],
+    ]) {
+      const { stdout, stderr } = await idpIn(cwd, ["clients", ...words]);
+      expect(stdout).toMatch(/client_secret +[\w-]{43}\n/);
+      expect(stdout).toContain('{"COOKIE_SECRET":null}');
+      expect(stderr).toContain('env: {"COOKIE_SECRET":"<its value>"}');
+      expect(stdout + stderr).not.toContain("very-secret");
+    }
+  });
   test("env and exec give it; what the environment has wins", async () => {
     const cwd = folderWith(withEnv({ COOKIE_SECRET: "from-fixtures", OTHER: "two words" }));
     const { stdout } = await idpIn(cwd, ["env"]);

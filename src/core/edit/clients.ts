@@ -42,6 +42,12 @@ const checkPublic = (given: boolean | undefined, client: Client): void =>
     rule: 'a client is public with the token_endpoint_auth_method "none", or without any where it has no client_secret',
   });
 
+/** A client as it is shown where its secret was made: with that, and no other secret. */
+const withMade = (client: Client): ClientView => ({
+  ...viewClient(client, false),
+  client_secret: client.client_secret,
+});
+
 /**
  * Adds a client. Unless `token_endpoint_auth_method` is "none" or "private_key_jwt", it has a secret: the given one, or a generated one.
  * @returns the client, with its secret if that was generated here
@@ -63,7 +69,7 @@ export async function addClient(ctx: Context, { public: shown, ...given }: Clien
       });
     }
     tx.insert("clients", client);
-    return viewClient(client, made);
+    return made ? withMade(client) : viewClient(client, false);
   });
 }
 
@@ -152,7 +158,7 @@ export async function rotateSecret(
     }
     return { ...metadataOf(before), client_secret: secret };
   });
-  return viewClient(client, input.client_secret === undefined);
+  return input.client_secret === undefined ? withMade(client) : viewClient(client, false);
 }
 
 /** Removes a client, and with it its grants. @throws {OperationError} not_found */

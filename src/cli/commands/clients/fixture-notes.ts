@@ -1,6 +1,7 @@
 import type { ClientView } from "../../../core/clients/admin.ts";
 import { OperationError } from "../../../core/errors.ts";
 import type { OperationOutput } from "../../../core/operations/table.ts";
+import { isObject } from "../../../text/json.ts";
 import { RemoteError } from "../../failure.ts";
 import { printableJson } from "../../output/escape.ts";
 import type { Target } from "../../target/target.ts";
@@ -19,11 +20,17 @@ const filesOf = (target: Target): Promise<Files> =>
 /** Replaces a secret, because no note prints one. */
 const someSecret = "<its secret>";
 
+/** A field as a note has it: `env` is shown without its values. */
+const noted = (name: string, value: unknown): unknown =>
+  name === "env" && isObject(value)
+    ? Object.fromEntries(Object.keys(value).map((variable) => [variable, "<its value>"]))
+    : value;
+
 /** The lines of a client, in the form of the file. JSON values are YAML too. */
 function lines(file: string, fields: readonly (readonly [name: string, value: unknown])[]): readonly string[] {
   const quote = file.endsWith(".json") ? JSON.stringify : String;
   return fields.map(([name, value]) =>
-    value === undefined ? `remove ${quote(name)}` : `${quote(name)}: ${printableJson(value, 0)}`,
+    value === undefined ? `remove ${quote(name)}` : `${quote(name)}: ${printableJson(noted(name, value), 0)}`,
   );
 }
 
