@@ -176,13 +176,16 @@ function wordFor(command: Command, path: string): string | null {
   if (field === "") return null;
   const optionsOf = (names: readonly string[]) =>
     command.options.filter((one) => names.some((name) => one.attributeName() === camel(name)));
-  // `saml.acs[0]` is --saml-acs or --add-saml-acs, `scim.token` is --scim-token-stdin.
+  // `saml.acs[0]` is --saml-acs or --add-saml-acs, `scim.token` is --scim-token-stdin, `claims.roles` is --add-claim roles.
   const whole = path.replace(/\[.*/, "").replace(".", "_");
   const single = field.replace(/s$/, "");
-  const typed = optionsOf([whole, `add_${whole}`, `${whole}_stdin`, `add_${single}`]).find(
+  const typed = optionsOf([whole, `add_${whole}`, `${whole}_stdin`, `add_${single}`, `remove_${single}`]).find(
     (one) => command.getOptionValue(one.attributeName()) !== undefined,
   );
-  if (typed !== undefined) return typed.long ?? null;
+  if (typed !== undefined) {
+    const [, name] = /^claims\.(.+)$/.exec(path) ?? [];
+    return name === undefined ? (typed.long ?? null) : `${typed.long} ${name}`;
+  }
   const { set: given } = command.opts();
   if (isObject(given) && Object.hasOwn(given, field)) return `--set ${path}`;
   // `client_name` is --name, `redirect_uris` is --redirect-uri, `password` is --password-stdin.

@@ -178,6 +178,22 @@ test("a wrong value names its flag, and the help of the command", async () => {
   });
 });
 
+test("a value that a flag adds or removes names that flag, and the claim", async () => {
+  const cwd = newFolder();
+  await idpIn(cwd, ["seed"]);
+  const said = async (words: string) => (await idpIn(cwd, words.split(" "))).stderr.split("\n")[0];
+  expect(await said("users edit alice --add-claim sub=1 --add-claim roles=a")).toMatch(
+    /^Error: --add-claim sub: is set/,
+  );
+  expect(await said('users edit alice --set claims={"sub":1}')).toMatch(/^Error: --set claims\.sub: /);
+  expect(await said("clients edit demo-app --add-redirect-uri nowhere")).toMatch(
+    /^Error: --add-redirect-uri: "nowhere" is not absolute/,
+  );
+  expect(await said("clients edit demo-app --remove-redirect-uri http://localhost:3000/callback")).toMatch(
+    /^Error: --remove-redirect-uri: authorization_code, .* needs at least one redirect URI/,
+  );
+});
+
 // A process of its own: in this one, helpers/quick-crypto.ts makes hashes quick.
 test("a password is kept as a scrypt hash at its full cost", async () => {
   const cwd = newFolder();
@@ -219,6 +235,8 @@ test("an edit prints the old and new values, and of a secret only that it change
   await contacts(["a b", "c"]);
   expect(await contacts(["a", "b c"])).toMatch(/^Changed app\n/);
   expect(await told(["users", "edit", "bob", "--password-stdin"], "s3cret\n")).toMatch(/^ {2}password +updated$/m);
+  const secret = "otp_secret=JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP";
+  expect(await told(["users", "edit", "bob", "--set", secret])).toBe("Changed bob\n  otp_secret  updated\n");
   expect(await told(["clients", "edit", "app", "--secret-stdin"], "another-secret\n")).toBe(
     "Changed app\n  client_secret  updated\n",
   );

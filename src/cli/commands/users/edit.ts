@@ -86,7 +86,7 @@ async function editUser(cli: Invocation, name: string | undefined, flags: UserEd
   const before = await target.call("users.show", { username });
   const entry = addClaim === undefined ? fields : { ...fields, claims: { ...before.claims, ...addClaim } };
   const user = await target.call("users.edit", { ...renaming(entry, "username"), username });
-  const secrets = "password" in entry ? ["password"] : [];
+  const secrets = ["password", "otp_secret"].filter((field) => field in entry);
   return answer(user, (_shown, style) => changesText(before.username, before, user, secrets, style), {
     notes: [target.where],
   });
