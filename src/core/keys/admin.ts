@@ -2,6 +2,7 @@ import type { Key, Meta, ReadTx, Tx } from "../../store/store.ts";
 import type { Context } from "../context.ts";
 import { OperationError } from "../errors.ts";
 import { hashOf } from "../secrets.ts";
+import { cut } from "../../text/redacted.ts";
 import { newPublicKey, newSecret, publicAlgs, type keyAlgs } from "./keys.ts";
 import { isOfSaml, newSamlKey } from "./saml-keys.ts";
 
@@ -152,7 +153,7 @@ export async function removeKey(ctx: Context, { id }: { readonly id: string }): 
   await ctx.store.transaction((tx) => {
     const key = requireKey(tx, id);
     if (key.retiredAt === null) {
-      throw new OperationError("conflict", `key "${id}" still signs, so it cannot be removed`, {
+      throw new OperationError("conflict", `key "${cut(id, 11)}" still signs (${key.alg}), so it cannot be removed`, {
         hint: {
           text: "Make another one first",
           command: ["idp", "keys", "rotate", ...(isOfSaml(key) ? ["--saml"] : [])],
