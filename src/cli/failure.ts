@@ -33,6 +33,9 @@ const exits: Readonly<Record<OperationErrorCode | StorageError["code"] | "interr
 /** The exit code of an error code; 1 for one that no operation uses. */
 const exitOf = (code: string): number => (Object.hasOwn(exits, code) ? exits[code as keyof typeof exits] : 1);
 
+/** The exit code if `idp exec` itself fails before its command runs, as with `env` and `timeout`: wrong flags too. */
+export const execFailure = 125;
+
 /** A refusal of a running server, the same as the operation gives on a folder. */
 export class RemoteError extends Error {
   override readonly name = "RemoteError";

@@ -1,7 +1,7 @@
 import { CommanderError, type AnyCommand as Command } from "./commander.ts";
 import { OperationError, problemText, type Problem } from "../core/errors.ts";
 import { typedTarget } from "./output/command-line.ts";
-import { failureOf, type Failure } from "./failure.ts";
+import { execFailure, failureOf, type Failure } from "./failure.ts";
 import { printableJson } from "./output/escape.ts";
 import { helpDocument } from "./output/help.ts";
 import { ownWords } from "./input/foreign-command.ts";
@@ -22,16 +22,15 @@ function withLengths(words: readonly string[]): string[] {
   return [...inSeconds, ...words.slice(own.length)];
 }
 
-/** The name of the command that was typed, also after `help`. Global flags may stand before it. */
-function firstName(program: Command, words: readonly string[]): string | undefined {
+/** The words that are neither flags nor values of global flags, which may stand before the command. */
+function namesIn(program: Command, words: readonly string[]): readonly string[] {
   let isValue = false;
-  const [first, second] = ownWords(words).filter((word) => {
+  return ownWords(words).filter((word) => {
     const wasValue = isValue;
     const flag = wasValue ? undefined : program.options.find(({ long, short }) => word === long || word === short);
     isValue = flag?.required === true;
     return !wasValue && !word.startsWith("-");
   });
-  return first === "help" ? second : first;
 }
 
 /**
@@ -121,7 +120,9 @@ export async function run(
   });
   try {
     const completes = words[0] === "__complete";
-    const name = firstName(program, completes ? words.slice(1) : words);
+    // Also the one after `help`.
+    const [first, second] = namesIn(program, completes ? words.slice(1) : words);
+    const name = first === "help" ? second : first;
     if (name !== undefined) await load(name);
     // The help of all shows the arguments of each.
     else if (!completes && !words.some((word) => word === "--version" || word === "-V")) await loadAll();
@@ -136,6 +137,8 @@ export async function run(
   } catch (error) {
     if (error instanceof CommanderError && error.exitCode === 0) return 0;
     const flags = globalFlags(program);
+    const exitWith = ({ code, exit }: Failure): number =>
+      namesIn(program, words)[0] === "exec" && code !== "interrupted" ? execFailure : exit;
     // Flags after a wrong one were not read.
     const cli = {
       ...invocationOf(flags, terminal, clock, typedTarget(program)),
@@ -156,13 +159,13 @@ export async function run(
       }
       const failure = await usageFailure(error, program, typed, cli);
       printFailure(cli, failure, null);
-      return failure.exit;
+      return exitWith(failure);
     }
     const { command, path } = typedCommand(program, words);
     const failure = inFlags(failureOf(error), { command, path, json: cli.json });
     if (failure.code === "interrupted" && !cli.json) return failure.exit;
     printFailure(cli, failure, flags.verbose === true ? causeOf(error) : null);
-    return failure.exit;
+    return exitWith(failure);
   }
 }
 

@@ -164,7 +164,7 @@ test("token issue --workload prints one token, from a running server or the data
   const refused = await idp([...words, "--user", "alice"], { cwd });
   expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining("--workload excludes --user")]);
   const exec = "exec --as kubernetes --audience https://a.test --audience https://b.test -- true".split(" ");
-  for (const twice of [[...words, "--audience", "https://other.test"], exec]) {
-    expect(await idp(twice, { cwd })).toMatchObject({ code: 2, stderr: expect.stringContaining("It is given twice") });
+  for (const [twice, code] of [[[...words, "--audience", "https://other.test"], 2] as const, [exec, 125] as const]) {
+    expect(await idp(twice, { cwd })).toMatchObject({ code, stderr: expect.stringContaining("It is given twice") });
   }
 });

@@ -187,9 +187,12 @@ test.each([
   ],
   [["exec", "--name", "issuer=A-B", "--", "true"], '"A-B" is not a variable name'],
   [["exec", "--prefix", "9", "--", "true"], "It must be letters, digits and _"],
-])("idp %j: exit 2", async (words, said) => {
+  [["exec", "--color", "sometimes", "--", "true"], "Allowed choices are auto, always, never"],
+  [["--color", "sometimes", "exec", "--", "true"], "Allowed choices are auto, always, never"],
+  [["exec", "--issuer", "https://a.test/", "--", "true"], "--issuer takes the name of an issuer here"],
+])("idp %j: exit 125, as whatever stops exec before its command runs", async (words, said) => {
   const { code, stdout, stderr } = await idpHere(words);
-  expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+  expect({ code, stdout }).toEqual({ code: 125, stdout: "" });
   expect(stderr).toContain(said);
 });
 

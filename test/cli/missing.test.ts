@@ -52,7 +52,7 @@ test.each([
   const path = words.split(" --")[0] ?? "";
   const [first, last] = command === null ? [undefined, error.hint] : error.hint.split("\n");
   expect({ code, message: error.message, last }).toEqual({
-    code: 2,
+    code: path === "exec" ? 125 : 2,
     message: typeof message === "string" ? message : expect.stringMatching(message),
     last: `See: idp ${path} --help`,
   });

@@ -10,7 +10,7 @@ import { likelyClient, ownEnvOf, samlClientAmong, samlVariables, valuesOf } from
 import { variablesOf, withVariables } from "../env/app-variables.ts";
 import { extraCaFile, httpsOf, type ServedTls } from "../start/https.ts";
 import { browserPrefix } from "../env/frameworks.ts";
-import { failureOf, type Failure } from "../../failure.ts";
+import { execFailure, failureOf, type Failure } from "../../failure.ts";
 import type { Invocation } from "../../invocation.ts";
 import { foreignCommand, type TypedCommand } from "../../input/foreign-command.ts";
 import { endWithShellOfNpm } from "../start/parent-process.ts";
@@ -42,8 +42,7 @@ const withExecFlags = (command: Command) =>
   );
 type ExecFlags = FlagsOf<typeof withExecFlags>;
 
-/** The exit code if `exec` itself fails, as with `env` and `timeout`. */
-const ownFailure = 125;
+/** The exit codes if the command cannot be run, beside {@link execFailure}. */
 const notExecutable = 126;
 const notFound = 127;
 
@@ -206,7 +205,7 @@ async function exec(cli: Invocation, typed: TypedCommand, flags: ExecFlags): Pro
   const started = await startServer(cli, flags).catch(failureOf);
   if ("exit" in started) {
     printFailure(cli, started, null);
-    return ownFailure;
+    return execFailure;
   }
   const { idp, env, identity, evidence, removeTls } = started;
   try {
@@ -238,7 +237,8 @@ export const declareExec: Declare = (command, { act, words }) => {
 The command's environment has OIDC_ISSUER, OIDC_CLIENT_ID, OIDC_CLIENT_SECRET
 and OIDC_REDIRECT_URI; and IDP_URL and IDP_ADMIN_TOKEN, so that commands such
 as idp users suspend bob reach this server. Exit codes of exec itself: 125 if
-the server cannot start, 126 if the command cannot be run, 127 if not found.
+it fails before the command runs (wrong flags too), 126 if the command cannot
+be run, 127 if it is not found.
 ${examples("idp exec -- npm test", "idp exec --client demo-spa --prefix VITE_ --consent skip -- npx playwright test", "idp exec --as github-actions --claim repository=acme/shop -- npm run deploy")}`,
     )
     .action(act((cli, before: readonly string[], flags: ExecFlags) => exec(cli, { before, words }, flags)));
