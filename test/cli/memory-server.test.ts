@@ -23,6 +23,17 @@ test("commands in its folder find it, need no token, and say where the change wa
   expect(statSync(join(placeOf(env), file)).mode & 0o777).toBe(0o600);
 });
 
+test("its tokens are decoded by its clock, once that was moved", async () => {
+  const [cwd, env] = [newFolder(), machine()];
+  await startHere(["--memory"], { cwd, env });
+  const run = async (words: string) => (await idpIn(cwd, words.split(" "), "", env)).stdout.trim();
+  await run("clock advance 2h");
+  const token = await run("token issue --user alice --client demo-app");
+  const { clock, expiresIn } = JSON.parse(await run(`token decode --json ${token}`)) as Record<string, unknown>;
+  expect(clock).toMatchObject({ offset: 7200, frozen: false });
+  expect(expiresIn).toBeLessThanOrEqual(1800);
+});
+
 test("in another folder there is no server, and its token is not found either", async () => {
   const [cwd, env] = [newFolder(), machine()];
   const { issuer } = await startHere(["--memory"], { cwd, env });

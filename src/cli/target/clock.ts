@@ -1,5 +1,6 @@
 import type { ClockState } from "../../core/clock.ts";
 import type { Invocation } from "../invocation.ts";
+import { memoryServersHere } from "./memory-servers.ts";
 import type { Target } from "./target.ts";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -20,6 +21,12 @@ export async function timeThere(cli: Invocation, target: Target): Promise<number
   return clock === null ? cli.now() : Date.parse(clock.now);
 }
 
+/** Whether no server can be found here: then nothing more is loaded. */
+function isNowhere({ url, store, data, env }: Invocation): boolean {
+  if (url !== null || store !== null || existsSync(join(data, "lock.json"))) return false;
+  return memoryServersHere(env).length === 0;
+}
+
 /** How long to wait for the issuer, in milliseconds. */
 const timeoutMs = 1000;
 
@@ -37,9 +44,10 @@ async function clockOf(cli: Invocation, iss: string): Promise<ClockState | null>
 
 /** The moved clock of the issuer of a token; null where it shows the real time, and where the issuer is not within reach. */
 export async function issuerClock(cli: Invocation, iss: unknown): Promise<ClockState | null> {
-  const isNowhere = cli.url === null && cli.store === null && !existsSync(join(cli.data, "lock.json"));
-  if (isNowhere || typeof iss !== "string") return null;
-  return Promise.race([clockOf(cli, iss).catch(() => null), delay(timeoutMs, null, { ref: false })]);
+  if (typeof iss !== "string") return null;
+  // Whatever keeps the clock from being read, such as a working folder that was deleted, the token can be read without it.
+  const found = async (): Promise<ClockState | null> => (isNowhere(cli) ? null : clockOf(cli, iss));
+  return Promise.race([found().catch(() => null), delay(timeoutMs, null, { ref: false })]);
 }
 
 /** "by the issuer's clock, 2 h ahead" */
