@@ -95,6 +95,25 @@ test(
   },
 );
 
+test("a ban by users edit asks as users ban does", { tags: ["script"] }, async () => {
+  const cwd = await seeded();
+  const status = async (): Promise<unknown> =>
+    (JSON.parse((await idpIn(cwd, "users show bob --json".split(" "))).stdout) as { status: unknown }).status;
+  for (const [key, code, is] of [
+    ["n", 6, "active"],
+    ["y", 0, "banned"],
+  ] as const) {
+    const { type, shown, ended } = onTerminal("users edit bob --status banned", cwd);
+    await shown("Ban bob? Their sessions end and their grants are revoked permanently.");
+    type(key + enter);
+    expect(await ended).toBe(code);
+    expect(await status()).toBe(is);
+  }
+  const again = onTerminal("users edit bob --status banned --set about=x", cwd);
+  expect(await again.ended).toBe(0);
+  expect(again.screen()).not.toContain("(y/N)");
+});
+
 test("revoke without arguments offers the active grants", { tags: ["script"] }, async () => {
   const cwd = await seeded();
   await idpIn(cwd, "issue grant --user alice --client demo-app".split(" "));

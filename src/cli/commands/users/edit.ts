@@ -10,7 +10,7 @@ import { findTarget } from "../../target/target.ts";
 import { commandOn } from "../../../core/hint.ts";
 import { setClaim, setOption, type SetFields } from "../../flags/set-field.ts";
 import { type Declare, examples } from "../../act.ts";
-import { describeUser, statusOption } from "./user-lines.ts";
+import { banQuestion, describeUser, statusOption } from "./user-lines.ts";
 import type { Command, Flags, FlagsOf, None } from "../../commander.ts";
 
 const userFields = <A extends unknown[], F extends Flags, G extends Flags>(command: Command<A, F, G>) =>
@@ -85,6 +85,8 @@ async function editUser(cli: Invocation, name: string | undefined, flags: UserEd
   const username = await userOr(cli, target, name, example);
   const before = await target.call("users.show", { username });
   const entry = addClaim === undefined ? fields : { ...fields, claims: { ...before.claims, ...addClaim } };
+  if (entry["status"] === "banned" && before.status !== "banned" && !(await confirmed(cli, banQuestion(username))))
+    throw notConfirmed(`${username} is not banned`);
   const user = await target.call("users.edit", { ...renaming(entry, "username"), username });
   const secrets = ["password", "otp_secret"].filter((field) => field in entry);
   return answer(user, (_shown, style) => changesText(before.username, before, user, secrets, style), {

@@ -8,11 +8,12 @@ import { count } from "../../output/words.ts";
 import { findTarget } from "../../target/target.ts";
 import { type Declare, examples } from "../../act.ts";
 import { leaveUser } from "../scim.ts";
+import { banQuestion } from "./user-lines.ts";
 
 const questions = {
   suspend: null,
   restore: null,
-  ban: "Their sessions end and their grants are revoked permanently.",
+  ban: banQuestion,
 } as const;
 
 /** `idp users suspend|ban|restore`. The document is that user for one name, and a list for several. */
@@ -26,7 +27,7 @@ async function changeStatus(
   const question = questions[change];
   const who = usernames.join(", ");
   const find = () => Promise.all(usernames.map((username) => target.call("users.show", { username })));
-  if (question !== null && !(await confirmed(cli, `Ban ${who}? ${question}`, { find }))) {
+  if (question !== null && !(await confirmed(cli, question(who), { find }))) {
     throw notConfirmed(`${who} ${usernames.length === 1 ? "is" : "are"} not banned`);
   }
   const changed: StatusChange[] = [];

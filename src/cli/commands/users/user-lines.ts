@@ -4,7 +4,10 @@ import type { Style } from "../../output/style.ts";
 import { pairs } from "../../output/table.ts";
 import { Option } from "../../commander.ts";
 
-/** How a user is shown, and the flag for the status. */
+/** How a user is shown, the flag for the status, and the question before a ban. */
+
+export const banQuestion = (who: string): string =>
+  `Ban ${who}? Their sessions end and their grants are revoked permanently.`;
 
 export const statusColor = (style: Style, status: string): ((text: string) => string) =>
   status === "active" ? style.green : status === "suspended" ? style.yellow : style.red;
