@@ -72,7 +72,7 @@ export async function signInWithoutBrowser(
     return answerPage(page, decider, (href, fields) => browser.submit(reply, href, fields));
   }
 
-  let next: Outgoing = { method: "GET", url: new URL(url).href };
+  let next: Outgoing = { method: "GET", url: requireWebAddress("a sign-in begins at", String(url)).href };
   let from: string | null = null;
   for (let step = 0; step < maxSteps; step += 1) {
     idp ??= await idpAt(next.url);

@@ -48,6 +48,13 @@ test.each<[string, IdpOptions["onToken"], RegExp]>([
   ],
   ["returns email", () => ({ email: "a@b.test" }), /onToken: it returned the claim "email"/],
   ["returns a list", () => [] as never, /onToken: it must return an object of claims/],
+  ["returns a date", () => new Date(0) as never, /onToken: it must return an object of claims/],
+  ["returns a function", () => (() => ({})) as never, /onToken: it must return an object of claims/],
+  [
+    "returns a reserved name as JSON",
+    () => ({ toJSON: () => ({ sub: "bob" }) }),
+    /onToken: it returned the claim "sub"/,
+  ],
 ])("if it %s: 500, nothing is issued or used up, and the ledger names it", async (_what, fails, message) => {
   let isBroken = true;
   const idp = await serving({ onToken: (token) => (isBroken ? fails?.(token) : { ok: true }) });

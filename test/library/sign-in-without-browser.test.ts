@@ -89,6 +89,14 @@ describe("at an app", async () => {
     await idp.reset();
   });
 
+  test("what is not an address is named", async () => {
+    for (const address of ["/login", "ftp://a.test/"]) {
+      await expect(signInWithoutBrowser(address, { user: "alice" })).rejects.toThrow(
+        `a sign-in begins at "${address}", which is not an http or https URL`,
+      );
+    }
+  });
+
   test("approve: false denies, and the app is told", async () => {
     state.options = {};
     const denied = await signInWithoutBrowser(`${base}/login`, { user: "alice", approve: false });

@@ -2,7 +2,7 @@ import type { Client, Grant, User } from "../../store/store.ts";
 import { type RequestedClaims, isProtocolClaim } from "../scopes/claims.ts";
 import type { Jws } from "../keys/jws.ts";
 import { tokenTypes } from "../keys/signer.ts";
-import type { JsonObject } from "../../text/json.ts";
+import { isObject, type JsonObject } from "../../text/json.ts";
 import type { OnToken, OnTokenInput } from "../context.ts";
 import { HookError } from "../errors.ts";
 
@@ -181,11 +181,13 @@ export async function addedClaims(
   try {
     const given: unknown = await onToken({ kind, client: client.client_id, user: user?.username ?? null });
     if (given === undefined) return {};
-    if (typeof given !== "object" || given === null || Array.isArray(given))
-      throw new Error("it must return an object of claims");
-    const taken = Object.keys(given).find((name) => name === "email" || isProtocolClaim(name));
+    // Judged as it stands in the token: an object may say by toJSON what it is there.
+    const text = JSON.stringify(given) as string | undefined;
+    const claims: unknown = text === undefined ? null : JSON.parse(text);
+    if (!isObject(claims)) throw new Error("it must return an object of claims");
+    const taken = Object.keys(claims).find((name) => name === "email" || isProtocolClaim(name));
     if (taken !== undefined) throw new Error(`it returned the claim "${taken}", which only the server sets`);
-    return JSON.parse(JSON.stringify(given)) as JsonObject;
+    return claims;
   } catch (cause) {
     throw new HookError("onToken", cause);
   }
