@@ -130,12 +130,19 @@ export function checkOptions(options: IdpOptions): void {
       hint: 'For containers: createIdp({ backchannel: "dynamic" }); else leave it out',
     });
   }
-  const { onToken }: IdpOptions = options;
+  const { onToken, now }: IdpOptions = options;
   if (onToken !== undefined && typeof onToken !== "function") {
     throw new OperationError("usage", "onToken must be a function that returns claims", {
       hint: 'For example: createIdp({ onToken: ({ user }) => ({ tenant: user === "alice" ? "acme" : "other" }) })',
     });
   }
+  for (const name of ["now", "random", "commandLine", "onProgress", "onRequest", "log"] as const) {
+    const given: unknown = options[name];
+    if (given !== undefined && typeof given !== "function")
+      throw new OperationError("usage", `${name} must be a function, not ${JSON.stringify(given)}`);
+  }
+  if (now !== undefined && Number.isNaN(new Date(now()).getTime()))
+    throw new OperationError("usage", "now must return milliseconds since 1970, such as Date.now()");
   if (adminToken !== undefined) checkAdminToken(adminToken);
   if (store !== undefined) checkStore(store, data);
   if (issuer !== undefined) checkIssuer(issuer);

@@ -51,6 +51,11 @@ test.each<[object, string, string]>([
   [{ port: 1.5 }, "usage", "port 1.5 is not"],
   [{ port: "4370" }, "usage", 'port "4370" is not'],
   [{ fixtures: [5] }, "invalid", "the fixtures have 1 problem"],
+  [{ now: 5 }, "usage", "now must be a function"],
+  [{ now: () => Number.NaN }, "usage", "now must return milliseconds since 1970, such as Date.now()"],
+  [{ random: "x" }, "usage", "random must be a function"],
+  [{ onRequest: {} }, "usage", "onRequest must be a function"],
+  [{ log: true }, "usage", "log must be a function"],
 ])("createIdp(%j) is refused: %s", async (options, code, message) => {
   const refusal = await createIdp({ port: 0, ...options }).then(
     (started) => started.close(),
