@@ -49,8 +49,18 @@ export function run([program, ...words], more, env = {}) {
     timeout: 60_000,
   });
   if (ended.error !== undefined) throw new Error(`${program} cannot be run: ${ended.error.message}`);
-  if (ended.status !== 0) throw new Error(ended.stderr.trim());
+  if (ended.status !== 0) throw new Error(inWords(ended.stderr.trim()));
   return ended.stdout;
+}
+
+/** An error as a person reads it, also where the command was asked for JSON. */
+function inWords(said) {
+  try {
+    const { message, hint } = JSON.parse(said).error;
+    return hint === undefined ? message : `${message}\n  ${hint}`;
+  } catch {
+    return said;
+  }
 }
 
 /** @param file the variable that names the file: GITHUB_ENV, GITHUB_OUTPUT or GITHUB_STATE */

@@ -122,6 +122,15 @@ test("a server that does not start fails the step with its reason, and leaves no
   expect(job.post("failure")).toEqual({ code: 0, stdout: "", stderr: "" });
 });
 
+test("a client that there is not fails the step in words, and post stops the server", async () => {
+  const job = newJob({ client: "shop" });
+  const { code, stdout } = job.main();
+  const said = /^::error::no client "shop"%0A {2}All clients: \S.* --url (http:\/\/localhost:\d+)$/m.exec(stdout);
+  expect([code, said?.[1]], stdout).toEqual([1, expect.any(String)]);
+  expect(job.post("failure").code).toBe(0);
+  expect(await isUp(said?.[1])).toBe(false);
+});
+
 test.each([
   ["no-such-command", "::error::no-such-command cannot be run"],
   ["sh -c 'echo not a server; exit 3'", "::error::the server ended with 3: not a server"],
