@@ -265,3 +265,11 @@ test("an address from IDP_URL is named so, and no hint starts a server that it w
     error: { hint: expect.stringContaining("Without --url and IDP_URL") },
   });
 });
+
+test("--issuer with what is neither a name nor an address proposes no --url", async () => {
+  const said = async (issuer: string) => (await idpIn(newFolder(), ["users", "list", "--issuer", issuer])).stderr;
+  expect(await said("a b")).toBe(
+    "Error: --issuer takes the name of an issuer here: letters, digits, _ and -\n  To list the names: idp issuers list\n",
+  );
+  expect(await said("http://a.test")).toContain("For a server elsewhere: idp users list --url http://a.test\n");
+});

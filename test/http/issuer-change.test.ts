@@ -65,3 +65,12 @@ test.each([
   expect(response.status).toBe(422);
   expect(idp.issuer).toBe("http://first.test/tenant");
 });
+
+test("the refusal of what is not a URL is one, and names it", async () => {
+  const idp = await serve({ issuer: "http://first.test/tenant" });
+  await expect(idp.call("issuer.set", { issuer: "idp.test:4370/tenant" })).rejects.toMatchObject({
+    problems: [
+      { path: "issuer", message: expect.stringMatching(/^"idp\.test:4370\/tenant" is not an http or https URL/) },
+    ],
+  });
+});

@@ -43,11 +43,14 @@ export function handIssuer(program: Command, command: Command, env: NodeJS.Proce
   if (issuer === undefined) return;
   if (option === undefined) {
     const hasOwn = command.options.some(({ long }) => long === "--as-issuer");
+    const asIssuer = hasOwn ? "For the iss of the token: --as-issuer URL. " : "";
     throw new OperationError("usage", `--issuer takes the name of an issuer here: letters, digits, _ and -`, {
-      hint: {
-        text: `${hasOwn ? "For the iss of the token: --as-issuer URL. " : ""}Names are listed by idp issuers list. For a server elsewhere`,
-        command: [...pathOf(command), "--url", issuer],
-      },
+      hint: URL.canParse(issuer)
+        ? {
+            text: `${asIssuer}Names are listed by idp issuers list. For a server elsewhere`,
+            command: [...pathOf(command), "--url", issuer],
+          }
+        : { text: `${asIssuer}To list the names`, command: ["idp", "issuers", "list"] },
     });
   }
   const parse = (before: unknown, value: string): unknown => option.parseArg?.(value, before) ?? value;

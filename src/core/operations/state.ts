@@ -121,7 +121,11 @@ export const stateOperations = {
         zod.strictObject({
           issuer: zod
             .string()
-            .regex(issuerForm, { error: "must be an http or https URL like http://host:port/path, percent-encoded" })
+            .regex(issuerForm, {
+              error: ({ input }) =>
+                `"${String(input)}" is not an http or https URL like http://host:port/path, percent-encoded`,
+              abort: true,
+            })
             .regex(webUrlForm, { error: "must have a possible host and port" }),
         }),
       answer: (zod) => zod.object({ issuer: zod.string() }),
