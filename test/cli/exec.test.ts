@@ -284,6 +284,15 @@ test("a command that fails leaves the refused requests on stderr, and --log all 
   expect((await exec(cwd, [], node("process.exit(2)"))).stderr).toContain("idp was asked nothing.");
 });
 
+test("a log that could not be written hides neither the exit code of the command nor what was refused", async () => {
+  const cwd = newFolder();
+  const app = node(`await fetch(process.env.OIDC_ISSUER + "/api/v2/oauth/userinfo"); process.exit(9)`);
+  const { code, stderr } = await exec(cwd, ["--log", "/dev/full"], app);
+  expect(code).toBe(9);
+  expect(stderr).toContain("Error: /dev/full cannot be written (ENOSPC)");
+  expect(stderr).toMatch(/1 of 1 request refused\n[^]*userinfo {2}401/);
+});
+
 test("what tests clear is still evidence, and so is what they asked of other issuers", async () => {
   const cwd = newFolder();
   const app = node(`const { IDP_URL, IDP_ADMIN_TOKEN } = process.env;

@@ -13,7 +13,7 @@ import { count } from "../../output/words.ts";
  */
 export interface Evidence {
   readonly take: OnRequest;
-  /** Ends the file and, after a command that failed, prints what was refused. */
+  /** After a command that failed, prints what was refused; then ends the file. Rejects if that could not be written. */
   readonly leave: (cli: Invocation, exitCode: number) => Promise<void>;
 }
 
@@ -53,13 +53,14 @@ export async function collectEvidence(file: string | undefined): Promise<Evidenc
       log?.write(`${printableJson(record, 0)}\n`);
     },
     async leave(cli, exitCode) {
+      const isTold = exitCode !== 0 && !cli.quiet;
+      if (isTold && total === 0) cli.stderr.write(`${ledgerText([])}\n`);
+      if (isTold && refusals > 0) {
+        cli.stderr.write(`idp: ${refusals} of ${count(total, "request")} refused\n`);
+        cli.stderr.write(`${escapeText(ledgerText(refused))}\n`);
+      }
       if (log !== null) await new Promise<void>((resolve) => log.end(resolve).once("error", () => resolve()));
       if (failed !== null) throw cannotBeWritten(file ?? "", failed);
-      if (exitCode === 0 || cli.quiet) return;
-      if (total === 0) cli.stderr.write(`${ledgerText([])}\n`);
-      if (refusals === 0) return;
-      cli.stderr.write(`idp: ${refusals} of ${count(total, "request")} refused\n`);
-      cli.stderr.write(`${escapeText(ledgerText(refused))}\n`);
     },
   };
 }

@@ -211,12 +211,12 @@ async function exec(cli: Invocation, typed: TypedCommand, flags: ExecFlags): Pro
   try {
     if (interrupted > 0) return interrupted;
     const code = await runChild(cli, program, args, env);
-    await evidence.leave(cli, code);
+    // The command has ended: its exit code counts, also where its log could not be written.
+    await evidence.leave(cli, code).catch((error: unknown) => printFailure(cli, failureOf(error), null));
     say(cli, `idp: stopped. ${program} ended with ${code}.`);
     return code;
   } catch (error) {
-    const failure =
-      error instanceof OperationError ? failureOf(error) : spawnFailure(program, error as NodeJS.ErrnoException);
+    const failure = spawnFailure(program, error as NodeJS.ErrnoException);
     printFailure(cli, failure, null);
     return failure.exit;
   } finally {
