@@ -216,6 +216,24 @@ test("users show: a field that holds several values in lines of their own, as JS
   expect(JSON.parse(address.slice("address: ".length))).toMatchObject({ formatted: expect.stringContaining("\n") });
 });
 
+test("diff has a line for each record: what changed of it, + for one only in the data, - for a missing one", async () => {
+  const cwd = newFolder();
+  writeFileSync(join(cwd, "idp.fixtures.json"), JSON.stringify(fixtures));
+  const data = (...words: string[]) => idpIn(cwd, words);
+  await data("seed");
+  expect(await data("diff")).toMatchObject({ code: 0, stdout: "Nothing differs from the fixtures.\n" });
+  await data("users", "edit", "bob", "--display-name", "Bobby", "--email", "bobby@example.test");
+  await data("users", "add", "zoe");
+  await data("clients", "remove", "app", "--yes");
+  expect(await data("diff")).toMatchObject({
+    code: 6,
+    stdout:
+      "users  bob  displayName: bob -> Bobby  email: bob@example.test -> bobby@example.test\n" +
+      "users  + zoe\nclients  - app\n",
+    stderr: expect.stringMatching(/^Error: 3 records differ from the fixtures\n/) as string,
+  });
+});
+
 test("an edit prints the old and new values, and of a secret only that it changed", async () => {
   const cwd = newFolder();
   writeFileSync(join(cwd, "idp.fixtures.json"), JSON.stringify(fixtures));

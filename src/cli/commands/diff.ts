@@ -53,16 +53,15 @@ const summary = ({ records }: Differences): string =>
   `${count(records.length, "record")} ${records.length === 1 ? "differs" : "differ"} from the fixtures`;
 
 const lines = ({ differs, records }: Differences, style: Style): string =>
-  differs ? records.flatMap((record) => linesOf(record, style)).join("\n") : "Nothing differs from the fixtures.";
+  differs ? records.map((record) => lineOf(record, style)).join("\n") : "Nothing differs from the fixtures.";
 
-function linesOf({ section, name, change, fields }: DifferentRecord, style: Style): readonly string[] {
-  if (change !== "changed") {
-    const isAdded = change === "added";
-    return [(isAdded ? style.green : style.red)(`${section}  ${isAdded ? "+" : "-"} ${name}`)];
-  }
-  return Object.entries(fields).map(
-    ([field, { fixture, data }]) => `${section}  ${name}  ${field}: ${valueText(fixture)} -> ${valueText(data)}`,
+function lineOf({ section, name, change, fields }: DifferentRecord, style: Style): string {
+  if (change === "added") return style.green(`${section}  + ${name}`);
+  if (change !== "changed") return style.red(`${section}  - ${name}`);
+  const changes = Object.entries(fields).map(
+    ([field, { fixture, data }]) => `${field}: ${valueText(fixture)} -> ${valueText(data)}`,
   );
+  return [section, name, ...changes].join("  ");
 }
 
 const valueText = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value));
