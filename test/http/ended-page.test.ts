@@ -96,7 +96,7 @@ describe.each([
   type Act = (browser: Browser, visit: Visit) => Promise<Visit>;
   const reload: Act = (browser, { url }) => browser.open(url);
   const typed: Act = (browser, visit) => browser.press(visit, "factor-submit", { otp: "123456" });
-  const button: Act = (browser, visit) => browser.press(visit, "factor-passkey");
+  const button: Act = (browser, visit) => browser.press(visit, "factor-passkey-button");
   const passkey: Act = (browser, { url, body }) =>
     browser.open(url, {
       method: "POST",

@@ -185,7 +185,7 @@ test("a test user may press a button in place of the passkey, which amr does not
   const app = await register(idp);
   const browser = new Browser(idp.issuer);
   const asked = await pick(browser, await browser.open(app.url({ acr_values: "phr" })), "pia");
-  const { claims } = await finish(app, browser, await browser.press(asked, "factor-passkey"));
+  const { claims } = await finish(app, browser, await browser.press(asked, "factor-passkey-button"));
   expect(claims).toMatchObject({ acr: "phr", amr: ["user"] });
   const requests = await idp.call("requests.list", { endpoint: "factor" });
   expect(requests.at(-1)?.outcome).toContain("passkey, by button");
