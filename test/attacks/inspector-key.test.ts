@@ -24,6 +24,7 @@ test("a key has 256 bits, sets a cookie for these pages alone, and leaves the ad
 
 test.each([
   ["a page of another site", "", { "sec-fetch-site": "cross-site", "sec-fetch-dest": "document" }],
+  ["a page of another site, of which no more is said", "", { "sec-fetch-site": "cross-site" }],
   ["the file that idp open gives a browser", "&from=file", {}],
 ])(
   "a key behind %s: a page without the key goes on, because a redirect would not send the cookie",

@@ -10,7 +10,7 @@ import { InteractionError } from "../../core/sign-in/interactions.ts";
 import { viewFor } from "../pages/reader.ts";
 import { redirect } from "../answer/answer.ts";
 import { readInspectorCookie, setInspectorCookie } from "../input/cookies.ts";
-import { isForeignPart, isInAdvance, isOwnOrigin, hostTrust } from "../input/host-check.ts";
+import { isByPage, isOwnOrigin, hostTrust } from "../input/host-check.ts";
 import { bodyParameters, queryParameters, single } from "../input/params.ts";
 import { pageCommand } from "../pages/commands.ts";
 import { sendPage, writerOf, type Page } from "../pages/page-writer.ts";
@@ -69,7 +69,7 @@ export const inspectorHref = (web: Web, path = ""): string => web.base + web.ctx
 
 /** Whether a person opens the page. A prefetch, or a frame of a foreign page, must not use up a key. */
 const isVisit = (web: Web, req: Request): boolean =>
-  req.method === "GET" && !isInAdvance(req) && !isForeignPart(req) && hostTrust(web, req.headers.host) === "own";
+  req.method === "GET" && !isByPage(req) && hostTrust(web, req.headers.host) === "own";
 
 /**
  * The address in the file that `idp open` gives a browser says so: over plain http to a host that is not loopback, browsers do not say where
