@@ -204,6 +204,27 @@ describe("logout", () => {
     },
   );
 
+  test.each([
+    ["auth0", "returnTo"],
+    ["cognito", "logout_uri"],
+  ] as const)(
+    "%s: the page and the ledger show the address in %s that is not registered",
+    async (setting, parameter) => {
+      const idp = await start(setting);
+      const { browser, config } = await signIn(idp.issuer);
+      const elsewhere = "http://localhost:3000/elsewhere";
+      const refused = await logout(browser, config.serverMetadata().end_session_endpoint ?? "", {
+        [parameter]: elsewhere,
+      });
+      expect([refused.status, refused.body]).toEqual([
+        400,
+        expect.stringContaining(`${elsewhere}&#34; is not registered`),
+      ]);
+      const [request] = await idp.call("requests.list", { endpoint: "logout", status: 400 });
+      expect(request?.parameters).toMatchObject({ [parameter]: elsewhere });
+    },
+  );
+
   test("without the preset returnTo is ignored", async () => {
     const idp = await start({ logout: "/v2/logout" });
     const { browser } = await signIn(idp.issuer);

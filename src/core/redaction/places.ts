@@ -15,6 +15,8 @@ const open = new Set(
     "response_type response_mode client_id redirect_uri scope nonce prompt max_age display ui_locales claims_locales",
     "acr_values claims login_hint code_challenge_method dpop_jkt resource grant_type token_type_hint",
     "client_assertion_type post_logout_redirect_uri",
+    // The names that vendors have for post_logout_redirect_uri.
+    "returnTo logout_uri",
     // Our own pages.
     "username decision pick cancel switch q page lang theme everywhere",
     // Responses.
