@@ -216,6 +216,22 @@ test.each([
   expect(stderr.replaceAll(/\s+/g, " ")).toContain(note);
 });
 
+test("expect: where the ledger has dropped requests, the command that clears it can be typed", async () => {
+  const small = await createIdp({ data: join(newFolder(), ".idp"), port: 0, fixtures: { settings: { ledger: 1 } } });
+  for (let at = 0; at < 2; at += 1) await fetch(`${small.issuer}${paths.userinfo}`);
+  const env = { IDP_ADMIN_TOKEN: small.adminToken };
+  const { code, stdout, stderr } = await idpHere(
+    ["--url", small.issuer, "expect", "userinfo", "--times", "2"],
+    "",
+    env,
+  );
+  await small.close();
+  expect(code).toBe(6);
+  expect(stdout).toContain("It has dropped older requests that could match");
+  expect(stdout).not.toContain("idp requests clear");
+  expect(stderr).toContain(`Clear it before the test: idp requests clear --url ${small.issuer}`);
+});
+
 test("without a server they exit 5", async () => {
   const cwd = newFolder();
   for (const words of [["requests"], ["requests", "follow"], ["requests", "clear"], ["expect", "token"]]) {

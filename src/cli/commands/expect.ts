@@ -38,7 +38,12 @@ async function expectRequests(cli: Invocation, endpoint: ExpectEndpoint, flags: 
     ...filterOf(filters),
     ...{ endpoint, param, times, at_least: atLeast, never, within },
   });
-  const notes = result.count === 0 ? await unknownNames(target, filters) : [];
+  const notes = [
+    ...(result.dropped && !result.met
+      ? [{ text: "Clear it before the test", command: ["idp", "requests", "clear"] }]
+      : []),
+    ...(result.count === 0 ? await unknownNames(target, filters) : []),
+  ];
   return answer(
     result,
     (shown, style) =>

@@ -185,7 +185,7 @@ export function expectLines({ met, count, expected, dropped, nearest }: ExpectRe
       : `Not met: ${expected}. The ledger holds ${counted(count)}.`,
     ...(dropped && !met
       ? [
-          "It has dropped older requests that could match, so it cannot tell. Before the test: idp requests clear. To hold more: the setting ledger.",
+          "It has dropped older requests that could match, so it cannot tell. The setting ledger says how many it holds.",
         ]
       : []),
     ...(nearest.length === 0 ? [] : [isTooMany ? "These match:" : "Nearest:"]),
