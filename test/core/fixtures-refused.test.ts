@@ -55,6 +55,8 @@ describe("what is refused", () => {
       { workloads: { deploy: { as: "gitlab", claim: {} } } },
       "workloads.deploy.claim unknown key. Did you mean claims?",
     ],
+    [{ faults: [{ endpoint: "token", drop: false }] }, "faults[0].drop must be true, not the value false"],
+    [{ faults: [{ endpoint: "token", status: 600 }] }, "faults[0].status must be at most 599, not 600"],
     [settings({ brand: { title: "Acme" } }), "settings.brand.title unknown key; there are name, color, logo"],
     [settings({ brand: { name: 7 } }), "settings.brand.name must be text, not the number 7: put it in quotes"],
     [

@@ -200,7 +200,7 @@ describe("within", () => {
 test.each<[object, string, string]>([
   [{ endpoint: "tokens" }, "endpoint", "Did you mean token?"],
   [{ endpoint: "token", times: 1.5 }, "times", "must be a whole number"],
-  [{ endpoint: "token", at_least: 0 }, "at_least", "must be a whole number of at least 1"],
+  [{ endpoint: "token", at_least: 0 }, "at_least", "must be a whole number of at least 1, not 0"],
   [{ endpoint: "token", times: 1, never: true }, "times", "give only one of times, at_least and never"],
   [{ endpoint: "token", grant_type: "refresh", never: true }, "grant_type", "Did you mean refresh_token?"],
   [{ endpoint: "token", grant_type: "x" }, "grant_type", '"x" is not a grant type; there are authorization_code, '],
@@ -209,7 +209,11 @@ test.each<[object, string, string]>([
   [{ endpoint: "token", within: 101 }, "within", "must be seconds, or a duration such as 5s, at most 100 s"],
   [{ endpoint: "token", within: -1 }, "within", "must be seconds, or a duration such as 5s, at most 100 s"],
   [{ endpoint: "token", status: "ok" }, "status", "must be a status"],
-  [{ endpoint: "token", since: "yesterday" }, "since", "must be the id of a request"],
+  [
+    { endpoint: "token", since: "yesterday" },
+    "since",
+    'must be the id of a request, such as r17, or an ISO 8601 time, not "yesterday"',
+  ],
   [{ endpoint: "token", param: ["scope"] }, "param", "must be an object, not a list"],
   [{ endpoint: "token", param: { scope: 1 } }, "param.scope", "must be text, not the number 1"],
   [{ endpoint: "token", param: { client_secret: "x" } }, "param.client_secret", "is never kept"],

@@ -243,6 +243,14 @@ describe("which request takes it", () => {
     await expect(idp.faults.remove(id)).rejects.toMatchObject({ code: "not_found" });
   });
 
+  test("a client and a user that do not exist are named, each with its field", async () => {
+    await expect(add({ endpoint: "token", client: "nobody", user: "alise", status: 503 })).rejects.toMatchObject({
+      code: "usage",
+      message:
+        'the fault was not added: client: there is no client "nobody"; user: there is no user "alise". Did you mean alice?',
+    });
+  });
+
   test("pages, health and the control API take none", async () => {
     await add({ endpoint: "any", status: 503, always: true });
     for (const path of ["/_idp/health", "/account", "/interaction/x/login"]) {

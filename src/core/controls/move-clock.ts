@@ -1,7 +1,7 @@
 import type { Tx } from "../../store/store.ts";
 import type { Context } from "../context.ts";
 import { endPast } from "../era.ts";
-import { OperationError } from "../errors.ts";
+import { OperationError, problemText } from "../errors.ts";
 import { durationOf } from "../../text/time.ts";
 import { clockInWords, movedIn, showClock, timeOf, type Clock, type ClockState, type Moved } from "../clock.ts";
 
@@ -10,10 +10,14 @@ import { clockInWords, movedIn, showClock, timeOf, type Clock, type ClockState, 
 /** The latest time that the clock may show. A token that lives for ten years then still ends in a year of four digits. */
 const latest = Date.parse("9980-01-01T00:00:00Z");
 
-/** @throws {OperationError} usage */
-function checkTime(to: number): number {
+/** @param by as it was given @throws {OperationError} usage */
+function checkTime(to: number, by: number | string): number {
   if (to >= 0 && to <= latest) return to;
-  throw new OperationError("usage", "the clock can show the years from 1970 to 9979");
+  const problem = {
+    path: "by",
+    message: `must keep the clock in the years from 1970 to 9979, not ${JSON.stringify(by)}`,
+  };
+  throw new OperationError("usage", `the clock was not moved: ${problemText(problem)}`, { problems: [problem] });
 }
 
 /** Moves the clock, within a transaction. If it is set back, what has ended stays ended. */
@@ -45,7 +49,7 @@ const movedTo = (to: number, { frozenAt }: Moved, base: number): Moved =>
 /** @param input `by`: seconds, or a text like `31m`; below zero: back @throws {OperationError} usage for a time that no clock may show */
 export async function advanceClock(ctx: Context, { by }: { readonly by: number | string }): Promise<ClockState> {
   const seconds = typeof by === "string" ? durationOf(by) : by;
-  return move(ctx, (moved, base) => movedTo(checkTime(timeOf(moved, base) + seconds * 1000), moved, base));
+  return move(ctx, (moved, base) => movedTo(checkTime(timeOf(moved, base) + seconds * 1000, by), moved, base));
 }
 
 /** @param input `to`: ISO 8601 */

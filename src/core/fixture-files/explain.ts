@@ -74,6 +74,7 @@ export const rights: readonly string[] = ["role", "roles", "group", "groups", "p
 export function unknownKey(key: string, known: readonly string[]): string {
   const meant = nearest(key, known);
   if (meant !== undefined) return `unknown key. Did you mean ${meant}?`;
+  if (known.length === 0) return "unknown key; there are none";
   return known.length <= 9 ? `unknown key; there are ${known.join(", ")}` : "unknown key";
 }
 
@@ -111,6 +112,9 @@ export function explain(
     case "invalid_type":
       return [{ path, message: typeSentence(issue.expected, value, path) }];
     case "invalid_value": {
+      if (issue.values.every((one) => one === true)) {
+        return [{ path, message: `must be true${value === undefined ? "" : `, not ${shown(value, isSecret(path))}`}` }];
+      }
       const names = issue.values.map(String);
       const meant = typeof value === "string" ? nearest(value, names) : undefined;
       const question = meant === undefined ? "" : `. Did you mean ${meant}?`;

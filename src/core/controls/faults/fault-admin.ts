@@ -1,5 +1,5 @@
 import type { Context } from "../../context.ts";
-import { listed, OperationError, type Problem } from "../../errors.ts";
+import { OperationError, type Problem, problemText } from "../../errors.ts";
 import { readSource, type AnyFixtures } from "../../fixture-files/source.ts";
 import { isObject, type JsonObject } from "../../../text/json.ts";
 import { nearest } from "../../nearest.ts";
@@ -44,7 +44,7 @@ const faultInWords = (fault: Fault): string =>
 export async function addFault(ctx: Context, input: FaultInput): Promise<Fault> {
   const problems = await problemsOf(ctx, input);
   if (problems.length > 0) {
-    throw new OperationError("usage", `the fault was not added: ${listed(problems)}`, { problems });
+    throw new OperationError("usage", `the fault was not added: ${problems.map(problemText).join("; ")}`, { problems });
   }
   const fault = await ctx.faults.add(input);
   ctx.log(`fault ${faultInWords(fault)}`);

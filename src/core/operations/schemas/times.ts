@@ -17,7 +17,7 @@ export const signedDuration = z
 /** The years from 1970 to 9979, also where the time zone moves the first and the last day. */
 const years =
   /^(?!\d{4}-\d\d-\d\d)|^(?!1970-01-01T.*\+)(?!9979-12-31T.*-\d\d:\d\d$)(?:19[7-9]\d|[2-8]\d{3}|9[0-8]\d{2}|99[0-7]\d)-/;
-export const clockTime = timeText.regex(years, { error: "is not in the years from 1970 to 9979" });
+export const clockTime = timeText.regex(years, ruleAndValue("must be in the years from 1970 to 9979"));
 
 /** Each part of a union says what is wrong, since zod reports the part that comes nearest. */
 const notWait = ruleAndValue("must be seconds, or a duration such as 5s, at most 100 s");
@@ -35,7 +35,8 @@ export const wait = z
 
 /** Where a list of requests begins: behind a request, or at a time. */
 export const requestOrTime = z
-  .union([z.string().regex(idForm), timeText], {
-    error: "must be the id of a request, such as r17, or an ISO 8601 time",
-  })
+  .union(
+    [z.string().regex(idForm), timeText],
+    ruleAndValue("must be the id of a request, such as r17, or an ISO 8601 time"),
+  )
   .describe("The id of a request, or a time in ISO 8601: only later ones");
