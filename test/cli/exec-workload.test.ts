@@ -146,13 +146,25 @@ test.each([
   [["--as", "gitlab"], "--token-variable NAME=AUDIENCE"],
   [["--as", "gitlab", "--token-variable", "1=a"], "must be NAME=AUDIENCE"],
   [["--workload", "deplyo"], 'no workload "deplyo" in the fixtures'],
-  [["--as", "github-actions", "--claim", "aud=x"], '"aud" cannot be set in the token of a workload'],
-  [["--as", "github-actions", "--expired", "--missing-expiry"], "excludes"],
+  [
+    ["--as", "github-actions", "--claim", "aud=x"],
+    'Error: --claim: "aud" cannot be set in the token of a workload. There is a flag for it: --audience\n  See: idp exec --help\n',
+  ],
+  [["--as", "github-actions", "--expired", "--missing-expiry"], "Error: --expired: excludes --missing-expiry."],
 ])("exec %j is refused before the command runs", async (flags, said) => {
   const cwd = newFolder();
   const { code, stderr } = await idp(["exec", ...flags, "--", "touch", "ran"], { cwd });
   expect([code, stderr]).toEqual([125, expect.stringContaining(said)]);
   expect(existsSync(join(cwd, "ran"))).toBe(false);
+});
+
+test.each(["9s", "4000d"])("exec --lifetime %s is refused with its bounds", async (lifetime) => {
+  const { stderr } = await idp(["exec", "--as", "kubernetes", "--lifetime", lifetime, "--", "true"], {
+    cwd: newFolder(),
+  });
+  expect(stderr.replaceAll(/\s+/g, " ")).toContain(
+    `argument '${lifetime}' is invalid. It must be a whole number of seconds, at least 10 and at most 315360000`,
+  );
 });
 
 test("token issue --workload prints one token, from a running server or the data folder", async () => {

@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { constants } from "node:os";
 import { setTimeout as delay } from "node:timers/promises";
-import { OperationError } from "../../../core/errors.ts";
+import { OperationError, problemText } from "../../../core/errors.ts";
 import { commandLineOfTest } from "../../../core/ledger/advice.ts";
 import { unknownHere } from "../../../core/nearest.ts";
 import { findFixtures } from "../../../serve/fixture-files.ts";
@@ -137,15 +137,16 @@ function spawnFailure(program: string, { code }: NodeJS.ErrnoException): Failure
       };
 }
 
-/** @throws {OperationError} usage if it is not JSON; the server checks whether it is a fault */
-function faultOf(text: string): FaultInput {
+/** @throws {OperationError} usage if it is not JSON, or no fault */
+async function addFault(idp: Idp, text: string): Promise<void> {
+  const example = { text: "For example", command: ["--fault", '{"endpoint":"token","status":503}'] };
   try {
-    return Object(JSON.parse(text)) as FaultInput;
+    await idp.faults.add(Object(JSON.parse(text)) as FaultInput);
   } catch (error) {
-    throw new OperationError("usage", "--fault is not JSON", {
-      hint: { text: "For example", command: ["--fault", '{"endpoint":"token","status":503}'] },
-      cause: error,
-    });
+    const problems = error instanceof OperationError ? error.problems : [];
+    if (problems.length === 0 && !(error instanceof SyntaxError)) throw error;
+    const what = problems.length === 0 ? "--fault is not JSON" : `--fault: ${problems.map(problemText).join("; ")}`;
+    throw new OperationError("usage", what, { hint: example, cause: error });
   }
 }
 
@@ -180,7 +181,7 @@ async function startServer(
     }),
   );
   try {
-    for (const fault of flags.fault ?? []) await idp.faults.add(faultOf(fault));
+    for (const fault of flags.fault ?? []) await addFault(idp, fault);
     const env = { ...(await environmentOf(cli, idp, flags)), ...(await caVariables(cli, tls)) };
     const { users, clients } = await idp.call("status", {});
     // The last one, so that nothing of it is left behind by an error of the others.

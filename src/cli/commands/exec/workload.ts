@@ -12,6 +12,7 @@ import { type Command, type Flags, type FlagsOf, type None, Option } from "../..
 import { seconds, once, collect } from "../../flags/flag-values.ts";
 import { flawsOf, withFlaws } from "../token/flaws.ts";
 import { type WorkloadKind, workloadKinds } from "../../../core/workloads/kinds.ts";
+import { tenYears } from "../../../text/time.ts";
 import { setClaim, type SetFields } from "../../flags/set-field.ts";
 
 /** `idp exec --as`: the identity that the command would have at GitHub, at GitLab or in Kubernetes. */
@@ -31,7 +32,7 @@ export const withWorkloadFlags = <A extends unknown[], F extends Flags, G extend
       )
       .option("--namespace <name>", "kubernetes (default: default)")
       .option("--service-account <name>", "kubernetes (default: default)")
-      .option("--lifetime <seconds>", "kubernetes: renewed at 80% of it (default: 1h)", seconds(10)),
+      .option("--lifetime <seconds>", "kubernetes: renewed at 80% of it (default: 1h)", seconds(10, tenYears)),
     "Bad tokens of the workload:",
   );
 type WorkloadFlags = FlagsOf<typeof withWorkloadFlags<[], None, None>>;
@@ -51,6 +52,22 @@ const usage = (message: string, example: readonly string[]): OperationError =>
   new OperationError("usage", message, {
     hint: { text: "For example", command: ["idp", "exec", ...example, "--", "npm", "test"] },
   });
+
+/** The flag for a field of the operation. */
+const flagOf = (field: string): string => `--${field.replace(/^claims\..*$/, "claim").replaceAll("_", "-")}`;
+
+/** What the operation refuses, in the words of the flags. */
+function inFlags(error: unknown): never {
+  if (!(error instanceof OperationError) || error.problems.length === 0) throw error;
+  const sentences = error.problems.map(
+    ({ path, message, fields = [] }) =>
+      `${flagOf(path)}: ${fields.reduce((text, field) => text.replace(field, flagOf(field)), message)}`,
+  );
+  throw new OperationError("usage", sentences.join("; "), {
+    hint: { text: "See", command: ["idp", "exec", "--help"] },
+    cause: error,
+  });
+}
 
 /**
  * Sets up the identity; null if no workload was named.
@@ -84,7 +101,7 @@ export async function startWorkload(idp: Idp, flags: WorkloadFlags): Promise<Ide
   const issue: Issue = async (audience = flags.audience, more = {}) => {
     const claims = { ...more, ...flags.claim };
     const input = { name, audience, claims, expires_in: flags.lifetime, ...flawsOf(flags) };
-    return (await idp.call("workloads.issue", input)).token;
+    return (await idp.call("workloads.issue", input).catch(inFlags)).token;
   };
   const { variables, close } = await places[workload.as](issue, flags);
   return { variables: { ...variables, OIDC_WORKLOAD_ISSUER: workload.issuer }, close };

@@ -8,6 +8,7 @@ import { setClaim, type SetFields } from "../../flags/set-field.ts";
 import { type Declare, examples } from "../../act.ts";
 import { flawsOf, type FlawFlags, withFlaws } from "./flaws.ts";
 import { seconds, once } from "../../flags/flag-values.ts";
+import { tenYears } from "../../../text/time.ts";
 import { Option } from "../../commander.ts";
 
 interface TokenIssueFlags extends IssueFlags, FlawFlags {
@@ -74,7 +75,7 @@ export const declareTokenIssue: Declare = (token, { act }) => {
     .description("print one token; without --user, a token of the client itself")
     .addOption(new Option("--type <type>", "which token").choices(["access", "id", "refresh"]).default("access"))
     .option("--claim <name=value>", "add a claim, as JSON or text; repeatable", setClaim)
-    .option("--expires-in <seconds>", "its lifetime", seconds(1))
+    .option("--expires-in <seconds>", "its lifetime", seconds(1, tenYears))
     .option("--audience <audience>", "the aud of the token", once("the token has one aud"))
     .option("--dpop-jkt <thumbprint>", "bound to this key (DPoP)")
     .option(
