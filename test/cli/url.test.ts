@@ -53,6 +53,16 @@ test("a name that no path can carry is as unknown to a running server as in the 
   expect(await idpIn(cwd, ["snapshots", "save", ""])).toMatchObject({ code: 2, stderr: expect.stringContaining('""') });
 });
 
+test("--url of an issuer that does not exist: the command that lists those of the server", async () => {
+  const cwd = newFolder();
+  const { issuer } = await startHere([], { cwd });
+  for (const name of ["nope", "a%20b"]) {
+    const { code, stderr } = await idpIn(cwd, ["users", "list", "--url", `${issuer}/i/${name}`]);
+    expect([code, stderr]).toEqual([3, expect.stringMatching(/^Error: there is no issuer '/)]);
+    expect(stderr).toContain(`\n  To list the issuers: idp issuers list --url ${issuer}\n`);
+  }
+});
+
 test("IDP_ADMIN_TOKEN may end in a line break, as secrets of CI do; a character that cannot be sent is refused", async () => {
   const secret = "an-admin-token-of-mine";
   const { issuer } = await startHere([], { cwd: newFolder(), env: { IDP_ADMIN_TOKEN: `${secret}\n` } });

@@ -232,7 +232,10 @@ function refusalOf(url: string, status: number, body: unknown): Error {
     return new OperationError("usage", body.error_description, { hint: tokenHint });
   }
   const { error_description: description } = body;
+  const isLost = status === 404 && description.startsWith("there is no issuer '");
+  const list = ["idp", "issuers", "list", "--url", url.replace(/\/i\/[^/]*\/*$/, "")];
+  const hint = hintIn(body) ?? (isLost ? { text: "To list the issuers", command: list } : null);
   // A problem without a path only repeats the description.
   const isNews = ({ path, message }: Problem): boolean => path !== "" || message !== description;
-  return new RemoteError(body.error, description, hintIn(body), problemsIn(body).filter(isNews));
+  return new RemoteError(body.error, description, hint, problemsIn(body).filter(isNews));
 }
