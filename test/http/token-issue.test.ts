@@ -153,7 +153,15 @@ test("a bad token is wrong only in the requested way", async () => {
   });
 });
 
-test("an ID token that is bad on purpose signs nobody out, but for one that expired or is for another", async () => {
+test("an access token with crit is refused for it", async () => {
+  const critical = await userinfo(idp, (await idp.call("token.issue", { ...whose, crit: true })).token);
+  expect([critical.status, critical.json.error_description]).toEqual([
+    401,
+    "the token's header has 'crit', and no extension is known here (RFC 7515 4.1.11)",
+  ]);
+});
+
+test("an ID token that is bad on purpose signs nobody out", async () => {
   for (const flaw of ["not_yet_valid", "wrong_issuer", "bad_signature", "unknown_kid", "alg_none"] as const) {
     const { token } = await idp.call("token.issue", { ...whose, type: "id", [flaw]: true });
     const { browser } = await app.signIn();

@@ -38,6 +38,9 @@ export function readJws(text: string): Jws | null {
   return { header, payload, input: text.slice(0, end), signature };
 }
 
+/** Whether a token that {@link readJws} does not read has `crit` in its header. */
+export const needsExtension = (text: string): boolean => decode(text.split(".", 1)[0] ?? "")?.["crit"] !== undefined;
+
 interface PublicKeyAlgorithm {
   /** Null: the algorithm hashes by itself. */
   readonly hash: "sha256" | null;
