@@ -47,6 +47,11 @@ test.each([
   ["requests lst --json", "unknown command 'lst'", "Did you mean list? See: idp requests --help"],
   ["requests rm r1", "unknown command 'rm'", "Did you mean idp requests clear? See: idp requests --help"],
   ["start --port 99999", /It must be a number from 0 to 65535, or auto/, "See: idp start --help"],
+  [
+    "faults add token --skip 10000000 --drop",
+    /argument '10000000' is invalid. It must be at most 9999999/,
+    "See: idp faults add --help",
+  ],
   ["start --code-ttl 1.5", /It must be a whole number of seconds, at least 1/, "See: idp start --help"],
   ["wait --timeout 1w", /or one with a unit: 30s, 5m, 2h, 7d/, "See: idp wait --help"],
   ["login --timeout 2d", /at least 1 and at most 86400/, "See: idp login --help"],

@@ -21,7 +21,8 @@ export const seconds =
   };
 
 export function wholeNumber(value: string): number {
-  if (!/^\d{1,7}$/.test(value)) throw new InvalidArgumentError("It must be a whole number.");
+  if (!/^\d+$/.test(value)) throw new InvalidArgumentError("It must be a whole number.");
+  if (value.length > 7) throw new InvalidArgumentError("It must be at most 9999999.");
   return Number(value);
 }
 
