@@ -2,7 +2,7 @@ import { cut } from "../../text/redacted.ts";
 import type { Context } from "../context.ts";
 import type { Paragraph } from "../errors.ts";
 import type { Hint } from "../hint.ts";
-import type { Jws } from "../keys/jws.ts";
+import { needsExtension, type Jws } from "../keys/jws.ts";
 
 /** Why a token is not accepted, in a sentence for the developer. Never repeats the token. */
 export class TokenProblem extends Error {
@@ -24,6 +24,15 @@ export class TokenProblem extends Error {
 
 /** The rules that several problems share, and what to do about them. */
 export const asGiven = "send the token exactly as the token response gave it";
+
+/** The refusal of a text that is not read as a token. */
+export const unreadable = (text: string): TokenProblem =>
+  needsExtension(text)
+    ? new TokenProblem('the token\'s header has "crit", and no extension is known here (RFC 7515 4.1.11)', {
+        rule: "RFC 7515 4.1.11",
+        fix: asGiven,
+      })
+    : new TokenProblem("the value is not a token of this server", { rule: "RFC 7519 7.2", fix: asGiven });
 
 export const ofIssuer = {
   rule: "RFC 7519 4.1.1",

@@ -105,8 +105,7 @@ export const isByPage = (req: Request): boolean =>
   (req.get("sec-fetch-dest") ?? "document") !== "document" || isInAdvance(req);
 
 /** Whether a browser loads this before a person asks for it: a prefetch or a prerender. */
-export const isInAdvance = (req: Request): boolean =>
-  req.get("sec-purpose") !== undefined || req.get("purpose") !== undefined;
+const isInAdvance = (req: Request): boolean => req.get("sec-purpose") !== undefined || req.get("purpose") !== undefined;
 
 /** Whether this origin is ours: the issuer's, or that of another of our names, under which the page was opened. */
 export function isOwnOrigin(web: Web, req: Request, origin: string): boolean {
