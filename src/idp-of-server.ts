@@ -43,8 +43,12 @@ export function idpOf(server: Server): Idp {
     return issuerOf(issuer);
   };
   const others: IdpIssuers = {
-    add: (name, { fixtures } = {}) =>
+    add: (name, { fixtures, ...more } = {}) =>
       whileOpen(async () => {
+        // Programs in JavaScript have no compiler.
+        const [unknown] = Object.keys(more);
+        if (unknown !== undefined)
+          throw new OperationError("usage", `issuers.add has no option "${unknown}"`, { hint: "It has: fixtures" });
         await issuers.add(name, fixtures);
         return get(name);
       }),

@@ -98,7 +98,7 @@ export const issuerMethods = (call: IssuerMethods["call"]): IssuerMethods => ({
     test: (input = {}) => call("scim.test", input),
   },
   snapshot: (name) => call("snapshots.save", { name }),
-  restore: (name, { keep } = {}) => call("snapshots.restore", { name, ...(keep && { keep: [...keep] }) }),
+  restore: (name, options = {}) => call("snapshots.restore", { ...options, name }),
   expire: (what) => call("expire", what),
   requests: {
     list: (filter = {}) => call("requests.list", filter),

@@ -18,11 +18,24 @@ test.each<[string, readonly unknown[], string]>([
   ["issueGrant", [{ user: "alice", client: 5 }], "the input is not valid: client: must be text, not the number 5"],
   ["issueCode", [{ user: "alice", client: "demo-app", scopes: "openid" }], "scopes: unknown key. Did you mean scope?"],
   ["revoke", [{ usr: "alice" }], "usr: unknown key. Did you mean user?"],
+  ["restore", ["saved", { kep: ["clock"] }], "kep: unknown key. Did you mean keep?"],
+  ["restore", ["saved", { keep: "clock" }], 'keep: must be a list, not "clock"'],
   ["call", ["users.suspnd", { username: "bob" }], 'there is no operation "users.suspnd"'],
   ["call", ["users.suspend", {}], "the input is not valid: username: is missing"],
 ])("idp.%s(%j) is refused", async (method, args, message) => {
   const refusal = await (idp as unknown as Untyped)[method]?.(...args).catch((error: unknown) => error);
   expect(refusal).toMatchObject({ name: "OperationError", code: "usage", message: expect.stringContaining(message) });
+});
+
+test("idp.issuers.add with another option than fixtures is refused, and makes no issuer", async () => {
+  const issuers = idp.issuers as unknown as Untyped;
+  const refusal = await issuers["add"]?.("shop", { fixture: {} }).catch((error: unknown) => error);
+  expect(refusal).toMatchObject({
+    name: "OperationError",
+    code: "usage",
+    message: 'issuers.add has no option "fixture"',
+  });
+  expect(await idp.issuers.list()).toEqual([]);
 });
 
 test("undefined counts as absent", async () => {
