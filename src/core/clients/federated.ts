@@ -4,7 +4,7 @@ import { assertionAlgorithms } from "./clients.ts";
 import type { Context } from "../context.ts";
 import { OAuthError, type Guidance } from "../errors.ts";
 import { commandOn } from "../hint.ts";
-import { expired, JwtProblem, problemOf, readJws } from "../keys/jws.ts";
+import { expired, JwtProblem, problemOf, needsExtension, readJws } from "../keys/jws.ts";
 import type { JwkSet } from "../keys/keys.ts";
 
 /**
@@ -35,7 +35,18 @@ export async function verifyFederated(
   { client, version }: { readonly client: Client; readonly version: number | undefined },
   assertion: string,
 ): Promise<void> {
-  const { iss, sub, aud } = readJws(assertion)?.payload ?? {};
+  const token = readJws(assertion);
+  if (token === null) {
+    const isCritical = needsExtension(assertion);
+    const reason = isCritical
+      ? 'its header has "crit", and no extension is known here (RFC 7515 4.1.11)'
+      : "it is not a JWT (RFC 7519 7.2)";
+    throw refuse(reason, {
+      rule: isCritical ? "RFC 7515 4.1.11" : "RFC 7519 7.2",
+      fix: "send the token of the workload exactly as it was issued",
+    });
+  }
+  const { iss, sub, aud } = token.payload;
   const entry = (client.federated_credentials ?? []).find(
     ({ issuer, subject, audience }) => issuer === iss && subject === sub && audience === only(aud),
   );
