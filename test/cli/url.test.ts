@@ -50,6 +50,8 @@ test("a name that no path can carry is as unknown to a running server as in the 
   expect(inFolder.map(({ code }) => code)).toEqual(commands.map(() => 3));
   await startHere([], { cwd });
   expect(await said()).toEqual(inFolder);
+  const workload = await idpIn(cwd, ["token", "issue", "--workload", ""]);
+  expect([workload.code, workload.stderr]).toEqual([3, expect.stringContaining("Name one of the fixtures")]);
   expect(await idpIn(cwd, ["snapshots", "save", ""])).toMatchObject({ code: 2, stderr: expect.stringContaining('""') });
 });
 

@@ -151,7 +151,10 @@ function requireSegment({ method, path }: Pick<Operation, "method" | "path">, na
   if (method === "POST" && path.endsWith(`:${name}`))
     throw new OperationError("usage", `"${value}" cannot be the ${name} of a ${nouns.slice(0, -1)}`);
   throw new OperationError("not_found", `no ${nouns.slice(0, -1)} "${value}"`, {
-    hint: { text: `All ${nouns}`, command: ["idp", nouns, "list"] },
+    hint:
+      nouns === "workloads"
+        ? "Name one of the fixtures, or github-actions, gitlab or kubernetes"
+        : { text: `All ${nouns}`, command: ["idp", nouns, "list"] },
   });
 }
 
