@@ -2,7 +2,7 @@ import type { Grant, Tx } from "../../store/store.ts";
 import type { Context } from "../context.ts";
 import { type GrantSelection, type GrantView, requireGrant, selectGrants, viewGrant } from "./admin.ts";
 
-/** The revocation of grants: by `idp revoke`, the control API, the account page, and with a suspended user. */
+/** The revocation of grants: by `idp revoke`, the control API, the account page, and with a banned user. */
 
 /** Revokes a grant: every token and unused code of that user and client becomes invalid, permanently. */
 export function revokeGrant(
