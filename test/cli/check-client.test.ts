@@ -170,14 +170,15 @@ test("an app that finds its port taken by another: exit 5, and the other is not 
   });
 });
 
-test("a command that cannot be run: exit 5", async () => {
+test.each([
+  ["no-such-program", "Is it installed, and in PATH?"],
+  ["no-such-program start", "A whole line is for a shell: -- sh -c 'no-such-program start'"],
+])("a command that cannot be run: exit 5 (%s)", async (program, next) => {
   const { cwd, url } = await appFolder();
   const at = ["--start", url, "--signed-in", url];
-  expect(await idp(["check", "client", ...at, "--", "no-such-program"], { cwd })).toMatchObject({
+  expect(await idp(["check", "client", ...at, "--", program], { cwd })).toMatchObject({
     code: 5,
-    stderr:
-      "Error: no-such-program cannot be run: it was not found\n" +
-      "  Is it installed, and in PATH? A whole line is for a shell: -- sh -c 'LINE'\n",
+    stderr: `Error: ${program} was not found\n  ${next}\n`,
   });
 });
 

@@ -1,3 +1,4 @@
+import type { Hint } from "../../core/hint.ts";
 /** The words after `--`, which are another command: `idp exec -- npm test`. */
 
 /** What was typed for a command that runs another one. */
@@ -16,4 +17,22 @@ export const ownWords = (words: readonly string[]): readonly string[] =>
 export function foreignCommand({ before, words }: TypedCommand) {
   const command = words.slice(ownWords(words).length + 1);
   return { command, stray: before.slice(0, before.length - command.length) };
+}
+
+/** Why a command could not be run, and what to do. @param path the command of ours, if it needs no flags to run the other one */
+export function whyNotRun(
+  program: string,
+  { code }: NodeJS.ErrnoException,
+  path: readonly string[] = [],
+): { readonly isMissing: boolean; readonly message: string; readonly hint: Hint } {
+  if (code !== "ENOENT" && code !== "ENOTDIR")
+    return {
+      isMissing: false,
+      message: `${program} cannot be run`,
+      hint: { text: "Is it a program, and executable?" },
+    };
+  const hint = /\s/.test(program)
+    ? { text: "A whole line is for a shell", command: [...path, "--", "sh", "-c", program] }
+    : { text: "Is it installed, and in PATH?" };
+  return { isMissing: true, message: `${program} was not found`, hint };
 }

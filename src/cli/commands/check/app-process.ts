@@ -4,6 +4,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { Problem } from "../../../client/check.ts";
 import { send } from "../../../client/http.ts";
 import { OperationError } from "../../../core/errors.ts";
+import { whyNotRun } from "../../input/foreign-command.ts";
 import { escapeLine } from "../../output/escape.ts";
 import type { Subject } from "./subject.ts";
 
@@ -135,13 +136,9 @@ export function appProcess(
       started.stdout.on("data", collect);
       started.stderr.on("data", collect);
       const failed = new Promise<never>((_resolve, reject) => {
-        started.on("error", ({ code }: NodeJS.ErrnoException) => {
-          const isMissing = code === "ENOENT" || code === "ENOTDIR";
-          const why = isMissing ? "it was not found" : "it is not a program that this user may execute";
-          const hint = isMissing
-            ? "Is it installed, and in PATH? A whole line is for a shell: -- sh -c 'LINE'"
-            : "Is it a program, and executable?";
-          reject(new OperationError("no_server", `${program} cannot be run: ${why}`, { hint }));
+        started.on("error", (error) => {
+          const { message, hint } = whyNotRun(program, error);
+          reject(new OperationError("no_server", message, { hint }));
         });
       });
       started.on("exit", (code, signal) => {

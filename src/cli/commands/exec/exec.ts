@@ -12,7 +12,7 @@ import { extraCaFile, httpsOf, type ServedTls } from "../start/https.ts";
 import { browserPrefix } from "../env/frameworks.ts";
 import { execFailure, failureOf, type Failure } from "../../failure.ts";
 import type { Invocation } from "../../invocation.ts";
-import { foreignCommand, type TypedCommand } from "../../input/foreign-command.ts";
+import { foreignCommand, whyNotRun, type TypedCommand } from "../../input/foreign-command.ts";
 import { endWithShellOfNpm } from "../start/parent-process.ts";
 import { moreHelp } from "../../output/help.ts";
 import { printFailure, say } from "../../output/print.ts";
@@ -122,19 +122,9 @@ function runChild(cli: Invocation, program: string, args: readonly string[], env
 }
 
 /** The refusal of a command that could not be run. */
-function spawnFailure(program: string, { code }: NodeJS.ErrnoException): Failure {
-  const base = { code: "refused", problems: [] };
-  const hint = /\s/.test(program)
-    ? { text: "A whole line is for a shell", command: ["idp", "exec", "--", "sh", "-c", program] }
-    : { text: "Is it installed, and in PATH?" };
-  return code === "ENOENT" || code === "ENOTDIR"
-    ? { ...base, message: `${program} was not found`, hint, exit: notFound }
-    : {
-        ...base,
-        message: `${program} cannot be run`,
-        hint: { text: "Is it a program, and executable?" },
-        exit: notExecutable,
-      };
+function spawnFailure(program: string, error: NodeJS.ErrnoException): Failure {
+  const { isMissing, message, hint } = whyNotRun(program, error, ["idp", "exec"]);
+  return { code: "refused", problems: [], message, hint, exit: isMissing ? notFound : notExecutable };
 }
 
 /** @throws {OperationError} usage if it is not JSON, or no fault */
