@@ -2,6 +2,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { exportJWK, generateKeyPair, SignJWT } from "jose";
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
+import { createFetchedKeys } from "../../src/core/keys/fetched-keys.ts";
 import { register } from "../helpers/app.ts";
 import { underAttack } from "../helpers/attack.ts";
 import { testClock } from "../helpers/clock.ts";
@@ -107,6 +108,8 @@ describe.each(ways)("%s", (_what, begin) => {
   });
   const forged = async (kid: (index: number) => string | undefined, times: number, together: boolean) => {
     const one = async (index: number) => {
+      // Some arrive while the keys are fetched, others while the first signature is verified.
+      for (let turn = 0; together && turn < index; turn++) await new Promise(setImmediate);
       expect(await send(kid(index), other)).toBeGreaterThanOrEqual(400);
     };
     const all = Array.from({ length: times }, (_, index) => index);
@@ -127,7 +130,7 @@ describe.each(ways)("%s", (_what, begin) => {
     // The next minute brings a few more.
     for (let round = 0; round < 6; round++) {
       clock.pass(10);
-      await forged(kid, 5, true);
+      await forged(kid, 12, true);
     }
     expect(asked).toBeLessThanOrEqual(8);
     expect(most).toBe(1);
@@ -153,4 +156,22 @@ describe.each(ways)("%s", (_what, begin) => {
     clock.pass(301);
     expect(await send("k2")).toBe(200);
   });
+});
+
+test("keys that nobody has tried yet are not fetched again, and those that helped are", async () => {
+  const keys = createFetchedKeys(clock.now);
+  const uri = `${base}/keys-${(count += 1)}`;
+  asked = 0;
+  const read = () => keys.read(uri, "local", () => false);
+  await read();
+  await read();
+  expect(asked).toBe(1);
+  keys.tried(uri, "local", true);
+  await read();
+  expect(asked).toBe(2);
+  keys.tried(uri, "local", false);
+  // One that arrived before and succeeds does not end the pause.
+  keys.tried(uri, "local", true);
+  await read();
+  expect(asked).toBe(2);
 });

@@ -93,12 +93,13 @@ export async function verifyAssertion(
   method: AssertionMethod,
   credentials: Pick<ClientCredentials, "assertion" | "base" | "isPushed">,
 ): Promise<void> {
+  const { jwks_uri: uri } = claimed.client;
+  let didHelp = false;
   try {
     await verify(ctx, claimed, method, credentials);
-  } catch (error) {
-    const { jwks_uri: uri } = claimed.client;
-    if (uri !== undefined) ctx.fetchedKeys.pause(uri, reachOf(ctx, claimed.client));
-    throw error;
+    didHelp = true;
+  } finally {
+    if (uri !== undefined) ctx.fetchedKeys.tried(uri, reachOf(ctx, claimed.client), didHelp);
   }
 }
 

@@ -20,8 +20,10 @@ interface Fetched {
   readonly keys: unknown;
   /** Why there are no keys. */
   readonly failure: OAuthError | null;
-  /** Milliseconds since 1970; null: nothing is wrong with the keys. */
+  /** Milliseconds since 1970: no fetch for a while from here on. null: the keys helped. */
   readonly pausedAt: number | null;
+  /** Whether it is known that the keys helped, or that they did not. */
+  readonly isTried: boolean;
 }
 
 /** @param now milliseconds since 1970, by the clock that no tester moves */
@@ -41,10 +43,11 @@ export function createFetchedKeys(now: () => number): FetchedKeys {
   async function fetchKeys(uri: string, reach: Reach): Promise<Fetched> {
     const at = now();
     try {
-      return { at, keys: await readJson(uri, reach), failure: null, pausedAt: null };
+      // Until it is known whether these keys help, whoever else arrives gets them too.
+      return { at, keys: await readJson(uri, reach), failure: null, pausedAt: at, isTried: false };
     } catch (error) {
       if (!(error instanceof OAuthError)) throw error;
-      return { at, keys: undefined, failure: error, pausedAt: at };
+      return { at, keys: undefined, failure: error, pausedAt: at, isTried: true };
     }
   }
 
@@ -76,11 +79,12 @@ export function createFetchedKeys(now: () => number): FetchedKeys {
       if (failure !== null) throw failure;
       return keys;
     },
-    pause(uri, reach) {
+    tried(uri, reach, didHelp) {
       const key = keyOf(uri, reach);
       const before = last.get(key);
-      // A pause is not made longer by those who wait.
-      if (before !== undefined && !isPaused(before)) last.set(key, { ...before, pausedAt: now() });
+      // A pause is made neither longer nor shorter by those who use the same keys.
+      if (before === undefined || (before.isTried && isPaused(before))) return;
+      last.set(key, { ...before, pausedAt: didHelp ? null : now(), isTried: true });
     },
   };
 }

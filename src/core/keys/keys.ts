@@ -61,8 +61,8 @@ export interface FetchedKeys {
    * @throws {OAuthError} invalid_client if it cannot be fetched
    */
   read(uri: string, reach: Reach, isGood: (keys: unknown, age: number) => boolean): Promise<unknown>;
-  /** What was fetched did not verify an assertion. */
-  pause(uri: string, reach: Reach): void;
+  /** Says whether what `read` gave verified an assertion. Until then everybody gets the same keys. */
+  tried(uri: string, reach: Reach, didHelp: boolean): void;
 }
 
 /** Whether any client registered this algorithm for its ID tokens. */

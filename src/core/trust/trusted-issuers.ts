@@ -43,7 +43,7 @@ export function createTrustedIssuers({
       .catch((error: unknown) => {
         throw new JwtProblem((error as Error).message, ofKeys, error);
       });
-    if (!has(keys)) fetchedKeys.pause(uri, reach());
+    fetchedKeys.tried(uri, reach(), has(keys));
     if (!isJwkSet(keys)) throw new JwtProblem(`${uri} gave no JWK Set (RFC 7517 5)`, ofKeys);
     return keys;
   }
