@@ -29,31 +29,40 @@ const kinds: Readonly<Record<string, AddressKind>> = {
   broadcast: "forbidden",
 };
 
+type Address = ReturnType<typeof ipaddr.parse>;
+type Network = ReturnType<typeof ipaddr.parseCIDR>;
+
+// Each request asks about its address, and reading a network takes longer than comparing with it.
+const cidr = (network: string): Network => ipaddr.parseCIDR(network);
+
 /** What `ipaddr.js` does not tell apart. */
-const networks: readonly (readonly [AddressKind, ...string[]])[] = [
-  ["forbidden", "100.100.100.200/32", "168.63.129.16/32", "240.0.0.0/4", "fd00:ec2::/32"],
-  ["private", "fec0::/10"],
-  ["special", "198.18.0.0/15", "2001::/23", "3fff::/20"],
+const networks: readonly (readonly [AddressKind, readonly Network[]])[] = [
+  ["forbidden", ["100.100.100.200/32", "168.63.129.16/32", "240.0.0.0/4", "fd00:ec2::/32"].map(cidr)],
+  ["private", [cidr("fec0::/10")]],
+  ["special", ["198.18.0.0/15", "2001::/23", "3fff::/20"].map(cidr)],
 ];
+
+/** A network that has only IPv6 reaches the rest of the internet through it (RFC 6052 3.1). */
+const translated = cidr("64:ff9b::/96");
 
 /** Where an IPv6 address holds an IPv4 address: its network, and the 16-bit group with which it begins (RFC 4291 2.5.5, 6052, 6145, 3056). */
-const embeddingNetworks: readonly (readonly [network: string, group: number])[] = [
-  ["64:ff9b::/96", 6],
-  ["::ffff:0:0:0/96", 6],
-  ["::/96", 6],
-  ["2002::/16", 1],
+const embeddingNetworks: readonly (readonly [network: Network, group: number])[] = [
+  [translated, 6],
+  [cidr("::ffff:0:0:0/96"), 6],
+  [cidr("::/96"), 6],
+  [cidr("2002::/16"), 1],
 ];
 
-type Address = ReturnType<typeof ipaddr.parse>;
+/** Of IPv6, only this one is given out (RFC 4291 2.4). */
+const givenOut = cidr("2000::/3");
 
-function isIn(address: Address, network: string): boolean {
-  const net = ipaddr.parseCIDR(network);
+function isIn(address: Address, network: Network): boolean {
   // Both are of one family then, which the types cannot say.
-  return address.kind() === net[0].kind() && (address as ipaddr.IPv6).match(net as [ipaddr.IPv6, number]);
+  return address.kind() === network[0].kind() && (address as ipaddr.IPv6).match(network as [ipaddr.IPv6, number]);
 }
 
 /** The IPv4 address in an IPv6 address, and the network that says so. */
-function embeddedIpv4(address: Address): { readonly network: string; readonly inner: Address } | null {
+function embeddedIpv4(address: Address): { readonly network: Network; readonly inner: Address } | null {
   if (!("parts" in address) || address.range() === "loopback" || address.range() === "unspecified") return null;
   const [network, group] = embeddingNetworks.find(([candidate]) => isIn(address, candidate)) ?? [];
   if (network === undefined || group === undefined) return null;
@@ -81,14 +90,12 @@ function kindOf(address: Address): AddressKind {
   if (found !== null) {
     const kind = kindOf(found.inner);
     if (kind === "forbidden") return kind;
-    // A network that has only IPv6 reaches the rest of the internet so (RFC 6052 3.1).
-    return found.network === "64:ff9b::/96" && kind === "public" ? "public" : "special";
+    return found.network === translated && kind === "public" ? "public" : "special";
   }
-  const [listed] = networks.find(([, ...nets]) => nets.some((net) => isIn(address, net))) ?? [];
+  const [listed] = networks.find(([, nets]) => nets.some((net) => isIn(address, net))) ?? [];
   if (listed !== undefined) return listed;
   const kind = kinds[address.range()] ?? "special";
-  // Of IPv6, only 2000::/3 is given out (RFC 4291 2.4).
-  return kind === "public" && address.kind() === "ipv6" && !isIn(address, "2000::/3") ? "special" : kind;
+  return kind === "public" && address.kind() === "ipv6" && !isIn(address, givenOut) ? "special" : kind;
 }
 
 /** Whether it is now one of this machine's addresses, even a public one. */
