@@ -1,10 +1,11 @@
 import { isNameKind } from "../commands/completion/complete.ts";
 import type { Invocation } from "../invocation.ts";
+import { redacted } from "../../text/redacted.ts";
 
 /** Examples in messages, with names of the reader's own data. */
 
-/** The names that may stand first. One that looks like a flag would need `--`. */
-const usable = (name: string): boolean => !name.startsWith("-");
+/** The names that can be typed as they are printed: one that looks like a flag would need `--`, and one that looks like a secret is not shown. */
+const usable = (name: string): boolean => !name.startsWith("-") && redacted(name) === name;
 
 /**
  * A command with names of the data in place of USERNAME, CLIENT_ID and the like, which are the names of arguments in capitals. Where the
