@@ -182,6 +182,25 @@ test.each([
   });
 });
 
+test("nobody who could sign in at the check's own server: exit 3, and the fixtures come first", async () => {
+  const { cwd, url } = await appFolder();
+  writeFileSync(
+    join(cwd, "idp.fixtures.json"),
+    JSON.stringify({
+      users: [{ username: "alice", status: "suspended" }],
+      clients: [{ client_id: "app", client_secret: secret, redirect_uris: [`${url}/callback`] }],
+    }),
+  );
+  expect(
+    await idp(["check", "client", "--start", url, "--signed-in", url, "--", "no-such-program"], { cwd }),
+  ).toMatchObject({
+    code: 3,
+    stderr: expect.stringMatching(
+      /^Error: there is no active user who could sign in\n {2}List one in the fixtures\. To add one to the running server: idp users add erin/,
+    ),
+  });
+});
+
 test("a user who is not there: exit 3, with those that the check's own server knows", async () => {
   const { cwd, url } = await appFolder();
   const at = ["--start", url, "--signed-in", url, "--user", "alise"];

@@ -214,19 +214,22 @@ export function noClient(wanted: string | undefined, clients: readonly ClientVie
 }
 
 async function userOf(server: Server, wanted: string | undefined): Promise<string> {
-  const users = await callServer(server, "users.list", {});
+  const list = () => callServer(server, "users.list", {});
   if (wanted !== undefined) {
     try {
       return (await callServer(server, "users.show", { username: wanted })).username;
     } catch (error) {
       if (!(error instanceof RemoteError && error.code === "not_found")) throw error;
-      const known = users.map(({ username }) => username);
+      const known = (await list()).map(({ username }) => username);
       throw unknownHere(new OperationError("not_found", error.message), wanted, { title: "Users", known });
     }
   }
-  const active = users.find(({ status }) => status === "active");
+  const active = (await list()).find(({ status }) => status === "active");
   if (active !== undefined) return active.username;
   throw new OperationError("not_found", "there is no active user who could sign in", {
-    hint: { text: "Add one", command: ["idp", "users", "add", "erin"] },
+    hint: {
+      text: "List one in the fixtures. To add one to the running server",
+      command: ["idp", "users", "add", "erin"],
+    },
   });
 }
