@@ -56,13 +56,14 @@ const usage = (message: string, example: readonly string[]): OperationError =>
 /** The flag for a field of the operation. */
 const flagOf = (field: string): string => `--${field.replace(/^claims\..*$/, "claim").replaceAll("_", "-")}`;
 
-/** What the operation refuses, in the words of the flags. */
-function inFlags(error: unknown): never {
+/** What the operation refuses, in the words of the flags. Only Kubernetes has one for the lifetime, of another name than that of `token issue`. */
+function inFlags(error: unknown, as: WorkloadKind): never {
   if (!(error instanceof OperationError) || error.problems.length === 0) throw error;
-  const sentences = error.problems.map(
-    ({ path, message, fields = [] }) =>
-      `${flagOf(path)}: ${fields.reduce((text, field) => text.replace(field, flagOf(field)), message)}`,
-  );
+  const sentences = error.problems.map(({ path, message, fields = [] }) => {
+    const said = fields.reduce((text, field) => text.replace(field, flagOf(field)), message);
+    const lifetime = as === "kubernetes" ? "$1--lifetime" : "";
+    return `${flagOf(path)}: ${said.replace(/(\. There is a flag for it: )--expires-in$/, lifetime)}`;
+  });
   throw new OperationError("usage", sentences.join("; "), {
     hint: { text: "See", command: ["idp", "exec", "--help"] },
     cause: error,
@@ -101,7 +102,7 @@ export async function startWorkload(idp: Idp, flags: WorkloadFlags): Promise<Ide
   const issue: Issue = async (audience = flags.audience, more = {}) => {
     const claims = { ...more, ...flags.claim };
     const input = { name, audience, claims, expires_in: flags.lifetime, ...flawsOf(flags) };
-    return (await idp.call("workloads.issue", input).catch(inFlags)).token;
+    return (await idp.call("workloads.issue", input).catch((error: unknown) => inFlags(error, workload.as))).token;
   };
   const { variables, close } = await places[workload.as](issue, flags);
   return { variables: { ...variables, OIDC_WORKLOAD_ISSUER: workload.issuer }, close };
