@@ -273,8 +273,10 @@ test("an address from IDP_URL is named so, and no hint starts a server that it w
 
 test("--issuer with what is neither a name nor an address proposes no --url", async () => {
   const said = async (issuer: string) => (await idpIn(newFolder(), ["users", "list", "--issuer", issuer])).stderr;
-  expect(await said("a b")).toBe(
-    "Error: --issuer takes the name of an issuer here: letters, digits, _ and -\n  To list the names: idp issuers list\n",
-  );
+  const names =
+    "Error: --issuer takes the name of an issuer here: letters, digits, _ and -\n  To list the names: idp issuers list\n";
+  for (const issuer of ["a b", "localhost:4370", "a:b"]) expect(await said(issuer)).toBe(names);
+  const exec = ["exec", "--issuer", "http://a.test", "--", "true"];
+  expect((await idpIn(newFolder(), exec)).stderr).toBe(names);
   expect(await said("http://a.test")).toContain("For a server elsewhere: idp users list --url http://a.test\n");
 });

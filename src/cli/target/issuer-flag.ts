@@ -1,4 +1,5 @@
 import { InvalidArgumentError, type AnyCommand as Command } from "../commander.ts";
+import { isWebUrl } from "../flags/flag-values.ts";
 import { globalFlags } from "../flags/global.ts";
 import { OperationError } from "../../core/errors.ts";
 import { addressOf, issuerName } from "../../core/issuers/issuer-view.ts";
@@ -45,12 +46,14 @@ export function handIssuer(program: Command, command: Command, env: NodeJS.Proce
     const hasOwn = command.options.some(({ long }) => long === "--as-issuer");
     const asIssuer = hasOwn ? "For the iss of the token: --as-issuer URL. " : "";
     throw new OperationError("usage", `--issuer takes the name of an issuer here: letters, digits, _ and -`, {
-      hint: URL.canParse(issuer)
-        ? {
-            text: `${asIssuer}Names are listed by idp issuers list. For a server elsewhere`,
-            command: [...pathOf(command), "--url", issuer],
-          }
-        : { text: `${asIssuer}To list the names`, command: ["idp", "issuers", "list"] },
+      // The server of exec is its own: --url has no effect there.
+      hint:
+        isWebUrl(issuer) && command.name() !== "exec"
+          ? {
+              text: `${asIssuer}Names are listed by idp issuers list. For a server elsewhere`,
+              command: [...pathOf(command), "--url", issuer],
+            }
+          : { text: `${asIssuer}To list the names`, command: ["idp", "issuers", "list"] },
     });
   }
   const parse = (before: unknown, value: string): unknown => option.parseArg?.(value, before) ?? value;
