@@ -78,7 +78,9 @@ test("wrong arguments, and a clock that was moved", async () => {
   await refused(["--accept", "control"], 2, "a control must work");
   await refused(["--api", "http://192.0.2.1/"], 2, "--api is at 192.0.2.1");
   await refused(["--within", "soon"], 2, "It must be a whole number of seconds");
-  await refused(["--client", "app", "--user", "alice"], 3, "there is no active user but alice");
+  const another =
+    "there is no active user but alice, who could stay signed in\n  List one in the fixtures. To add one to the running server: ";
+  await refused(["--client", "app", "--user", "alice"], 3, another);
   await idp.call("clock.advance", { by: 60 });
   await refused(["--client", "app"], 4, "the clock of the server is off by 60 s");
 });

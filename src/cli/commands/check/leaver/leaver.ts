@@ -81,7 +81,10 @@ async function otherThan(server: Server, user: string): Promise<string> {
   const other = users.find(({ status, username }) => status === "active" && username !== user);
   if (other !== undefined) return other.username;
   throw new OperationError("not_found", `there is no active user but ${user}, who could stay signed in`, {
-    hint: { text: "Add one", command: ["idp", "users", "add", "erin"] },
+    hint: {
+      text: "List one in the fixtures. To add one to the running server",
+      command: ["idp", "users", "add", "erin"],
+    },
   });
 }
 
