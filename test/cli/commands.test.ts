@@ -260,9 +260,9 @@ test("a key is removed once it no longer signs", async () => {
     JSON.parse((await idpIn(cwd, [...words, "--json"])).stdout) as { kid: string; alg: string; status: string }[];
   const all = await keys(["keys"]);
   const kid = all[0]?.kid ?? "";
-  // The kid of an RS256 key is as long as a secret, and is shown only in part.
+  // The kid of an RS256 key is as long as a secret, and is shown only in part. A kid may begin with a hyphen, so `--` is before it.
   for (const { kid: signing, alg } of all) {
-    expect(await idpIn(cwd, ["keys", "remove", signing, "--yes"])).toMatchObject({
+    expect(await idpIn(cwd, ["keys", "remove", "--yes", "--", signing])).toMatchObject({
       code: 4,
       stderr: expect.stringContaining(
         `key "${signing.slice(0, 11)}${signing.length > 11 ? "…" : ""}" still signs (${alg})`,
@@ -270,7 +270,7 @@ test("a key is removed once it no longer signs", async () => {
     });
   }
   await keys(["keys", "rotate"]);
-  expect(await idpIn(cwd, ["keys", "remove", kid, "--yes"])).toMatchObject({
+  expect(await idpIn(cwd, ["keys", "remove", "--yes", "--", kid])).toMatchObject({
     code: 0,
     stdout: `Removed key ${kid}.\n`,
   });
