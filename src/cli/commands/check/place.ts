@@ -3,6 +3,7 @@ import { findFixtures, readFixtures } from "../../../serve/fixture-files.ts";
 import { createIdp } from "../../../index.ts";
 import type { ClientView } from "../../../core/clients/admin.ts";
 import { OperationError } from "../../../core/errors.ts";
+import type { Hint } from "../../../core/hint.ts";
 import { unknownHere } from "../../../core/nearest.ts";
 import type { Browser } from "../../../client/app-check/browser.ts";
 import { likelyClient, samlClientAmong } from "../env/app-client.ts";
@@ -213,6 +214,12 @@ export function noClient(wanted: string | undefined, clients: readonly ClientVie
   return unknownHere(error, wanted ?? "", { title: "Clients", known });
 }
 
+/** How a check gets a user: that of its own server must be in the fixtures. */
+export const anotherUser: Hint = {
+  text: "List one in the fixtures. To add one to the running server",
+  command: ["idp", "users", "add", "erin"],
+};
+
 async function userOf(server: Server, wanted: string | undefined): Promise<string> {
   const list = () => callServer(server, "users.list", {});
   if (wanted !== undefined) {
@@ -226,10 +233,5 @@ async function userOf(server: Server, wanted: string | undefined): Promise<strin
   }
   const active = (await list()).find(({ status }) => status === "active");
   if (active !== undefined) return active.username;
-  throw new OperationError("not_found", "there is no active user who could sign in", {
-    hint: {
-      text: "List one in the fixtures. To add one to the running server",
-      command: ["idp", "users", "add", "erin"],
-    },
-  });
+  throw new OperationError("not_found", "there is no active user who could sign in", { hint: anotherUser });
 }

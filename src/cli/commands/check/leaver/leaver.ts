@@ -22,7 +22,7 @@ import { withPublishedKeys } from "../api-place.ts";
 import { browsersOf } from "../browsers.ts";
 import { casesOf, checkAddresses, type CheckFlags } from "../flags.ts";
 import type { Opened } from "../opened.ts";
-import { ownServer, requireIssuer, runningServer, type CheckPlace } from "../place.ts";
+import { anotherUser, ownServer, requireIssuer, runningServer, type CheckPlace } from "../place.ts";
 import { commandOf, runCheck, type Session } from "../session.ts";
 import { theLeaverApp } from "../subject.ts";
 import { address, browserOption, checkCommand, withAddresses, withCommon } from "../common.ts";
@@ -81,10 +81,7 @@ async function otherThan(server: Server, user: string): Promise<string> {
   const other = users.find(({ status, username }) => status === "active" && username !== user);
   if (other !== undefined) return other.username;
   throw new OperationError("not_found", `there is no active user but ${user}, who could stay signed in`, {
-    hint: {
-      text: "List one in the fixtures. To add one to the running server",
-      command: ["idp", "users", "add", "erin"],
-    },
+    hint: anotherUser,
   });
 }
 
