@@ -32,7 +32,11 @@ export const withWorkloadFlags = <A extends unknown[], F extends Flags, G extend
       )
       .option("--namespace <name>", "kubernetes (default: default)")
       .option("--service-account <name>", "kubernetes (default: default)")
-      .option("--lifetime <seconds>", "kubernetes: renewed at 80% of it (default: 1h)", seconds(10, tenYears)),
+      .option(
+        "--lifetime <seconds>",
+        "how long a token lives; kubernetes (default: 1h): renewed at 80% of it",
+        seconds(10, tenYears),
+      ),
     "Bad tokens of the workload:",
   );
 type WorkloadFlags = FlagsOf<typeof withWorkloadFlags<[], None, None>>;
@@ -56,13 +60,12 @@ const usage = (message: string, example: readonly string[]): OperationError =>
 /** The flag for a field of the operation. */
 const flagOf = (field: string): string => `--${field.replace(/^claims\..*$/, "claim").replaceAll("_", "-")}`;
 
-/** What the operation refuses, in the words of the flags. Only Kubernetes has one for the lifetime, of another name than that of `token issue`. */
-function inFlags(error: unknown, as: WorkloadKind): never {
+/** What the operation refuses, in the words of the flags. One has another name than that of `token issue`. */
+function inFlags(error: unknown): never {
   if (!(error instanceof OperationError) || error.problems.length === 0) throw error;
   const sentences = error.problems.map(({ path, message, fields = [] }) => {
     const said = fields.reduce((text, field) => text.replace(field, flagOf(field)), message);
-    const lifetime = as === "kubernetes" ? "$1--lifetime" : "";
-    return `${flagOf(path)}: ${said.replace(/(\. There is a flag for it: )--expires-in$/, lifetime)}`;
+    return `${flagOf(path)}: ${said.replace("--expires-in", "--lifetime")}`;
   });
   throw new OperationError("usage", sentences.join("; "), {
     hint: { text: "See", command: ["idp", "exec", "--help"] },
@@ -102,7 +105,7 @@ export async function startWorkload(idp: Idp, flags: WorkloadFlags): Promise<Ide
   const issue: Issue = async (audience = flags.audience, more = {}) => {
     const claims = { ...more, ...flags.claim };
     const input = { name, audience, claims, expires_in: flags.lifetime, ...flawsOf(flags) };
-    return (await idp.call("workloads.issue", input).catch((error: unknown) => inFlags(error, workload.as))).token;
+    return (await idp.call("workloads.issue", input).catch(inFlags)).token;
   };
   const { variables, close } = await places[workload.as](issue, flags);
   return { variables: { ...variables, OIDC_WORKLOAD_ISSUER: workload.issuer }, close };
