@@ -62,3 +62,10 @@ export type Noun = { readonly [G in keyof Groups]: keyof Groups[G] }[keyof Group
 
 /** The first words of the commands. */
 export const commandNames: readonly string[] = [...Object.values(nouns).flatMap((group) => Object.keys(group)), "help"];
+
+/** The commands for which neither a data folder nor a server matters. */
+const withoutTarget: readonly string[] = ["init", "exec", "help", "completion", "token decode", "token verify"];
+
+/** Whether a data folder or a server matters for a command. @param words `["idp", "users", "list"]` */
+export const hasTarget = ([, first = "", second = ""]: readonly string[]): boolean =>
+  !withoutTarget.includes(first) && !withoutTarget.includes(`${first} ${second}`);

@@ -1,4 +1,5 @@
 import type { Hint } from "../../core/hint.ts";
+
 /** The words after `--`, which are another command: `idp exec -- npm test`. */
 
 /** What was typed for a command that runs another one. */

@@ -7,13 +7,10 @@ import { issuerName } from "../../core/issuers/issuer-view.ts";
 import { redacted } from "../../text/redacted.ts";
 import { wordsWithoutPassword } from "../../store/postgres/address.ts";
 import { type Invocation } from "../invocation.ts";
-import { commandNames } from "../nouns.ts";
+import { commandNames, hasTarget } from "../nouns.ts";
 import { globalFlags, type GlobalFlags } from "../flags/global.ts";
 
 /** Commands in hints, written as the reader has to type them. */
-
-/** The commands for which neither a data folder nor a server matters. */
-const withoutTarget: readonly string[] = ["init", "exec", "help", "completion", "token decode", "token verify"];
 
 /**
  * The flags that named the data or the server on this command line. The environment also holds for the next command, so it is left out.
@@ -40,8 +37,8 @@ const hasFlag = (words: readonly string[], flag: string): boolean =>
 
 /** The flags that a command needs to work on the same data or server. */
 function targetOf(words: readonly string[], target: readonly string[]): readonly string[] {
-  const [, first = "", second = ""] = words;
-  if (withoutTarget.includes(first) || withoutTarget.includes(`${first} ${second}`)) return [];
+  if (!hasTarget(words)) return [];
+  const [, first = ""] = words;
   // It starts a server, so it takes data but no server.
   if (first === "start") return ["--data", "--store"].includes(target[0] ?? "") ? target.slice(0, 2) : [];
   const at = target.indexOf("--issuer");

@@ -1,4 +1,5 @@
 import { InvalidArgumentError, type AnyCommand as Command } from "../commander.ts";
+import { hasTarget } from "../nouns.ts";
 import { isWebUrl } from "../flags/flag-values.ts";
 import { globalFlags } from "../flags/global.ts";
 import { OperationError } from "../../core/errors.ts";
@@ -42,16 +43,16 @@ export function handIssuer(program: Command, command: Command, env: NodeJS.Proce
     return;
   }
   if (issuer === undefined) return;
+  const path = pathOf(command);
   if (option === undefined) {
     const hasOwn = command.options.some(({ long }) => long === "--as-issuer");
     const asIssuer = hasOwn ? "For the iss of the token: --as-issuer URL. " : "";
     throw new OperationError("usage", `--issuer takes the name of an issuer here: letters, digits, _ and -`, {
-      // The server of exec is its own: --url has no effect there.
       hint:
-        isWebUrl(issuer) && command.name() !== "exec"
+        isWebUrl(issuer) && hasTarget(path)
           ? {
               text: `${asIssuer}Names are listed by idp issuers list. For a server elsewhere`,
-              command: [...pathOf(command), "--url", issuer],
+              command: [...path, "--url", issuer],
             }
           : { text: `${asIssuer}To list the names`, command: ["idp", "issuers", "list"] },
     });
@@ -61,7 +62,7 @@ export function handIssuer(program: Command, command: Command, env: NodeJS.Proce
     command.setOptionValueWithSource("issuer", parse(undefined, issuer), "cli");
   } catch (error) {
     if (!(error instanceof InvalidArgumentError)) throw error;
-    const hint = { text: "See", command: [...pathOf(command), "--help"] };
+    const hint = { text: "See", command: [...path, "--help"] };
     throw new OperationError("usage", `--issuer "${issuer}" is not valid. ${error.message}`, { hint, cause: error });
   }
 }
