@@ -18,7 +18,7 @@ const connection = "the load balancer ends the connection, and makes one of its 
 
 export const ofOneInstance: readonly Left[] = [
   {
-    ...{ file: "test/http/step-up.test.ts", why: "each instance counts the guesses that it got" },
+    ...{ file: "test/http/one-time-codes.test.ts", why: "each instance counts the guesses that it got" },
     name: "wrong codes count as guesses",
   },
   {
