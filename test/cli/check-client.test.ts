@@ -2,16 +2,17 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { expect, onTestFinished, test, vi } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { built } from "../helpers/built.ts";
-import { idp, launch, newFolder, startIdp, type Ended } from "../helpers/cli.ts";
+import { idp, launch, newFolder, type Ended } from "../helpers/cli.ts";
 import { idpIn } from "../helpers/command.ts";
-import { CarefulApp } from "../helpers/careful-app.ts";
 import { freePort } from "../helpers/port.ts";
 import { isRunning } from "../helpers/processes.ts";
-import { serveApp } from "../helpers/serve-app.ts";
 
-/** `idp check client`: the app as a process, the exit codes, and what is printed. What each case finds: test/client/neglect.test.ts. */
+/**
+ * `idp check client` with an app that it starts: the exit codes, and what is printed. On a running server: check-client-server.test.ts. What each
+ * case finds: test/client/neglect.test.ts.
+ */
 
 const child = await built(fileURLToPath(new URL("children/app.ts", import.meta.url)));
 const secret = "the-secret-of-the-app-under-test";
@@ -266,104 +267,4 @@ test("wrong arguments: exit 2", async () => {
   });
   const browser = await idpIn(cwd, words(["--browser", "--case", "pkce"]));
   expect(browser).toMatchObject({ code: 2, stderr: expect.stringContaining("needs Playwright") });
-});
-
-test("on a running server the faults are those of one client, and none is left", async () => {
-  const folder = await appFolder();
-  const { issuer } = await startIdp([], folder);
-  const config = { issuer, clientId: "app", clientSecret: secret, redirectUri: `${folder.url}/callback` };
-  const app = await CarefulApp.create({ ...config, neglects: ["nonce"] });
-  const { close } = await serveApp(Number(new URL(folder.url).port), () => app);
-  onTestFinished(close);
-  const wanted = ["id-token.nonce-wrong", "userinfo.sub-wrong", "keys.keys-empty", "keys-rotated"];
-  const cases = wanted.flatMap((name) => ["--case", name]);
-  const words = folder.words([...cases, "--client", "app", "--json"]);
-  const { code, stdout } = await idp(words.slice(0, words.indexOf("--")), folder);
-  expect(code).toBe(6);
-  const document = JSON.parse(stdout) as { readonly cases: readonly Readonly<Record<string, unknown>>[] };
-  expect(document.cases.map(({ name, verdict }) => [name, verdict])).toEqual([
-    ["control", "works"],
-    ["id-token.nonce-wrong", "unnoticed"],
-    ["userinfo.sub-wrong", "noticed"],
-    ["keys.keys-empty", "not-reached"],
-    ["keys-rotated", "not-reached"],
-    ["control", "works"],
-  ]);
-  expect(await idp(["faults", "list", "--json"], folder)).toMatchObject({ stdout: "[]\n" });
-});
-
-test("Ctrl+C leaves no fault on a running server", async () => {
-  const folder = await appFolder();
-  const { issuer } = await startIdp([], folder);
-  const redirectUri = `${folder.url}/callback`;
-  const app = await CarefulApp.create({ issuer, clientId: "app", clientSecret: secret, redirectUri });
-  const { close } = await serveApp(Number(new URL(folder.url).port), () => app);
-  onTestFinished(close);
-  const words = folder.words(["--case", "userinfo.sub-wrong", "--client", "app"]);
-  const running = launch(words.slice(0, words.indexOf("--")), folder);
-  onTestFinished(() => void running.kill("SIGKILL"));
-  const ended = new Promise((resolve) => running.on("close", resolve));
-  // The control is done, and the fault of the first case is added next.
-  await new Promise((resolve) => running.stdout.once("data", resolve));
-  running.kill("SIGINT");
-  expect(await ended).toBe(130);
-  expect(await idp(["faults", "list", "--json"], folder)).toMatchObject({ stdout: "[]\n" });
-});
-
-test("Ctrl+C removes the issuer that was added for the check", async () => {
-  const folder = await appFolder();
-  const { issuer } = await startIdp([], folder);
-  const words = folder.words([]);
-  // Nothing is at --start, so it waits.
-  const running = launch(words.slice(0, words.indexOf("--")), folder);
-  onTestFinished(() => void running.kill("SIGKILL"));
-  const ended = new Promise((resolve) => running.on("close", resolve));
-  const status = async (): Promise<number> =>
-    (await fetch(`${issuer}/i/check-client/.well-known/openid-configuration`)).status;
-  await vi.waitFor(async () => expect(await status()).toBe(200), { timeout: 30_000 });
-  running.kill("SIGINT");
-  expect(await ended).toBe(130);
-  expect(await status()).toBe(404);
-});
-
-test("without --client it has an issuer of its own there, which the app must use", async () => {
-  const folder = await appFolder();
-  const { issuer } = await startIdp([], folder);
-  let app: CarefulApp | null = null;
-  const { close } = await serveApp(Number(new URL(folder.url).port), () => app);
-  onTestFinished(close);
-  const use = async (name: string): Promise<void> => {
-    const config = { issuer: name, clientId: "app", clientSecret: secret, redirectUri: `${folder.url}/callback` };
-    app = await CarefulApp.create(config);
-  };
-  const words = folder.words(["--case", "token.token-type-wrong", "--case", "keys-rotated", "--json"]);
-  const check = (): Promise<Ended> => idp(words.slice(0, words.indexOf("--")), folder);
-  const shown = async (...args: readonly string[]): Promise<unknown> =>
-    JSON.parse((await idp([...args, "--json"], folder)).stdout);
-  await use(issuer);
-  const refused = await check();
-  expect(refused.code).toBe(2);
-  expect(refused.stderr).toContain("the app does not use the issuer of this check");
-  expect(refused.stderr).toContain(`${issuer}/i/check-client`);
-  expect(refused.stderr).toContain("idp issuers add check-client");
-  expect(await shown("issuers", "list")).toEqual([]);
-  await idp(["issuers", "add", "check-client"], folder);
-  // Without the counters of what is revoked, which only grow.
-  const state = async (): Promise<unknown> =>
-    Object.assign(Object(await shown("export", "--issuer", "check-client")) as object, { meta: null });
-  const before = await state();
-  await use(`${issuer}/i/check-client`);
-  const { code, stdout } = await check();
-  expect(code).toBe(0);
-  const { cases } = JSON.parse(stdout) as { readonly cases: readonly Readonly<Record<string, unknown>>[] };
-  expect(cases.map(({ verdict }) => verdict)).toEqual(["works", "noticed", "works", "works"]);
-  // It is as it was.
-  expect(await state()).toEqual(before);
-  expect(await shown("snapshots", "list", "--issuer", "check-client")).toEqual([]);
-  await idp(["issuers", "remove", "check-client"], folder);
-  // The app has the addresses already, and reads the keys again.
-  expect((await check()).code).toBe(0);
-  expect(await shown("issuers", "list")).toEqual([]);
-  // Nobody else's keys were rotated.
-  expect((await idp(["keys", "list", "--json"], folder)).stdout).not.toContain("retired");
 });
