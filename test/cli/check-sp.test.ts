@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
 import { built } from "../helpers/built.ts";
-import { CarefulSp, type SpNeglect } from "../helpers/careful-sp.ts";
+import { CarefulSp, type SpConfig, type SpNeglect } from "../helpers/careful-sp.ts";
 import { idp, launch, newFolder, startIdp, type Ended, type Place } from "../helpers/cli.ts";
 import { documentOf, idpIn, startHere } from "../helpers/command.ts";
 import { freePort } from "../helpers/port.ts";
@@ -101,6 +101,7 @@ async function running(
   neglects: readonly SpNeglect[],
   issuerOf: (issuer: string) => string,
   start: (args: readonly string[], place: Place) => Promise<{ readonly issuer: string }> = startHere,
+  other: Pick<SpConfig, "strangers"> = {},
 ) {
   const folder = await spFolder();
   const { issuer } = await start([], folder);
@@ -114,7 +115,7 @@ async function running(
     const [, base64 = ""] = /<ds:X509Certificate>([^<]+)</.exec(metadata) ?? [];
     const certificate = `-----BEGIN CERTIFICATE-----\n${base64}\n-----END CERTIFICATE-----\n`;
     sp = new CarefulSp({
-      ...{ entityId: folder.entityId, acs: `${folder.url}/acs`, neglects },
+      ...{ entityId: folder.entityId, acs: `${folder.url}/acs`, neglects, ...other },
       idp: { entityId: `${own}/saml/metadata`, sso: `${own}/saml/sso`, certificate },
     });
   };
@@ -138,6 +139,14 @@ test("on a running server with --client: what would reach others is not reached,
   ]);
   expect((await run(["faults", "list", "--json"])).stdout).toBe("[]\n");
   expect((await run(["users", "list", "--json"])).stdout).not.toContain("check-sp");
+});
+
+test("--signed-in-text tells users from strangers where the app answers 200 to everybody", async () => {
+  const { words, run, use, entityId } = await running([], (issuer) => issuer, startHere, { strangers: "page" });
+  await use();
+  const only = ["--case", "unsigned", "--client", entityId, "--json"];
+  expect((await run(words(only))).stdout).toContain("the same as a user: give another address, or --signed-in-text");
+  expect(await run(words(["--signed-in-text", "nameId", ...only]))).toMatchObject({ code: 0 });
 });
 
 test("without --client it has an issuer of its own there, which is as it was afterwards", async () => {

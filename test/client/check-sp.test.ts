@@ -30,6 +30,19 @@ test("a forged response counts by who is signed in", async () => {
   expect(result.passed).toBe(false);
 });
 
+test("an app that sends strangers to its own sign-in page, with 200, is checked", async () => {
+  const result = await check(casesOf("unsigned", "xsw-3"), { strangers: "elsewhere", neglects: ["unsigned"] });
+  expect(result.cases.map(({ verdict }) => verdict)).toEqual(["works", "works", "unnoticed", "noticed", "works"]);
+});
+
+test("an app that answers 200 to everybody is checked by a text that only users see", async () => {
+  const setting = { strangers: "page", neglects: ["unsigned"] } as const;
+  const untold = await check(casesOf("unsigned"), setting);
+  expect(untold.cases[0]).toMatchObject({ verdict: "not-reached", did: expect.stringContaining("--signed-in-text") });
+  const told = await check(casesOf("unsigned", "xsw-3"), { ...setting, app: { signedInText: "nameId" } });
+  expect(told.cases.map(({ verdict }) => verdict)).toEqual(["works", "works", "unnoticed", "noticed", "works"]);
+});
+
 test("a page that shows no name leaves the forging cases not reached, and no others", async () => {
   const result = await check(casesOf("xsw-3", "unsigned"), { neglects: ["first-assertion"], shows: "nothing" });
   expect(result.cases.find(({ name }) => name === "xsw-3")).toMatchObject({

@@ -35,3 +35,12 @@ test("a redirect URI that a pushed request takes from the address", async () => 
   const result = await check(casesOf(["redirect-uri"]), ["redirect-uri"], { pushes: true });
   expect(named(result, "unnoticed")).toEqual(["redirect-uri"]);
 });
+
+test("an app that sends strangers to its own sign-in page, with 200, is checked", async () => {
+  const names = ["id-token.nonce-wrong", "id-token.exp-past", "refresh-refused", "access-revoked"];
+  const way = { hasSignInPage: true } as const;
+  const result = await check(casesOf(names), ["nonce"], way);
+  expect(named(result, "works")).toEqual(["control", "control"]);
+  expect(named(result, "unnoticed")).toEqual(["id-token.nonce-wrong"]);
+  expect(named(result, "noticed")).toEqual(["id-token.exp-past", "refresh-refused", "access-revoked"]);
+});

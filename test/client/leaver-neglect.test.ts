@@ -149,6 +149,12 @@ test.each([
   await expectUndone(checked);
 });
 
+test("an app that sends who is signed out to a page of its own, with 200", async () => {
+  const checked = await check({ takes: ["scim"], signals: ["scim", "revocation"], asksAt: "/" });
+  expect(sessions(checked, "noticed")).toEqual(both("scim"));
+  expect(sessions(checked, "unnoticed")).toEqual(both("revocation"));
+});
+
 test("never: still signed in when the time is over", async () => {
   const checked = await check({ takes: [], within: 300 });
   expect(sessions(checked, "unnoticed")).toEqual(both("scim", "backchannel-logout", "revocation", "all"));

@@ -79,6 +79,8 @@ export interface AppConfig {
    * nothing of UserInfo. `hides`: it never shows UserInfo.
    */
   readonly userinfo?: "leaves-out" | "hides";
+  /** `/me` sends strangers to a sign-in page of its own, whose address is new each time, in place of 401. */
+  readonly hasSignInPage?: true;
 }
 
 interface Pending {
@@ -173,7 +175,7 @@ export class CarefulApp {
       else if (url.pathname === "/me") await this.#me(session, res);
       else if (url.pathname === "/backchannel-logout" && !this.#neglects("no-logout")) await this.#told(req, url, res);
       else if (url.pathname === "/logout") this.#logout(session, res);
-      else if (url.pathname === "/" || url.pathname === "/done") res.end("home");
+      else if (["/", "/done", "/welcome"].includes(url.pathname)) res.end("home");
       else res.writeHead(404).end();
     } catch (error) {
       if (!(error instanceof Refused)) throw error;
@@ -332,13 +334,11 @@ export class CarefulApp {
   /** Asks UserInfo each time, and refreshes where the token has expired. */
   async #me(session: Session, res: ServerResponse): Promise<void> {
     const { user } = session;
-    if (user === null) {
-      res.writeHead(401).end("signed out");
-      return;
-    }
-    if (user.accessToken !== "" && !(await this.#isLive(user))) {
+    if (user === null || (user.accessToken !== "" && !(await this.#isLive(user)))) {
       session.user = null;
-      res.writeHead(401).end("signed out");
+      if (this.#config.hasSignInPage === true) res.writeHead(302, { location: `/welcome?next=${random()}` });
+      else res.writeHead(401);
+      res.end("signed out");
       return;
     }
     res.end(JSON.stringify({ sub: user.sub, since: user.since }));

@@ -66,6 +66,8 @@ export interface SpConfig {
   readonly keepsSessions?: true;
   /** What `/me` shows. Absent: NameID and e-mail. */
   readonly shows?: "nothing";
+  /** What `/me` does with strangers. Absent: 401. `page`: 200, the same page; `elsewhere`: it sends them to a sign-in page of its own. */
+  readonly strangers?: "page" | "elsewhere";
 }
 
 interface Session {
@@ -172,10 +174,15 @@ export class CarefulSp {
         return;
       case "/me": {
         const { user } = session;
-        if (user === null) res.writeHead(401).end("nobody");
+        const { strangers } = this.#config;
+        if (user === null && strangers === "elsewhere") res.writeHead(302, { location: "/welcome" }).end();
+        else if (user === null) res.writeHead(strangers === "page" ? 200 : 401).end("nobody");
         else res.end(this.#config.shows === "nothing" ? "welcome" : JSON.stringify(user));
         return;
       }
+      case "/welcome":
+        res.end("Please sign in");
+        return;
       default:
         res.writeHead(404).end();
     }

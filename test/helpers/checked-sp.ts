@@ -22,7 +22,7 @@ interface Setting extends Partial<Omit<SpConfig, "idp">> {
   /** Absent: the one by hand. */
   readonly make?: MakeSp;
   readonly saml?: SamlFields;
-  readonly app?: Partial<Pick<App, "noUnsolicited" | "who">>;
+  readonly app?: Partial<Pick<App, "noUnsolicited" | "signedInText" | "who">>;
   readonly attacker?: string;
   /** Absent: one without scripts. */
   readonly newBrowser?: (places: Places) => Promise<Browser>;
@@ -56,7 +56,10 @@ export async function checkedSp(): Promise<(cases: readonly Case<Attempt>[], set
     try {
       return await checkSp(
         {
-          app: { start: `${url}/login`, signedIn: `${url}/me`, who: `${url}/me`, noUnsolicited: false, lookup, ...app },
+          app: {
+            ...{ start: `${url}/login`, signedIn: `${url}/me`, signedInText: null, who: `${url}/me` },
+            ...{ noUnsolicited: false, lookup, ...app },
+          },
           ...{ ...checkRun, control, closeLimit: 100 },
           newBrowser: ({ person = people.user, cancels = false }) =>
             newBrowser({

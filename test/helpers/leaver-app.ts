@@ -28,6 +28,8 @@ export interface LeaverAppOptions {
   readonly breaks?: boolean;
   /** The users that may sign in, by e-mail; absent: everybody. */
   readonly admits?: readonly string[];
+  /** Where `/me` sends strangers. Absent: `/login`, and on to idp. `/` is a page for everybody. */
+  readonly asksAt?: "/";
 }
 
 interface Session {
@@ -137,7 +139,7 @@ export class LeaverApp {
         const session = this.#sessions.get(/s=([\w-]+)/.exec(req.headers.cookie ?? "")?.[1] ?? "");
         const isOver = session !== undefined && session.endsAt <= this.#now();
         if (isOver && this.options.breaks === true) send(500);
-        else if (session === undefined || isOver) send(302, { location: "/login" });
+        else if (session === undefined || isOver) send(302, { location: this.options.asksAt ?? "/login" });
         else send(200, { "content-type": "text/html" }, session.email);
         return;
       }

@@ -2,21 +2,31 @@ import { ending, whyNotBegun, type App, type AppStanding, type Attempt } from ".
 import type { Browser, Visit } from "./browser.ts";
 import { noticed, notReached, type Finding } from "../verdicts/case.ts";
 
-/** Whether somebody is signed in, by what `--signed-in` shows. */
-export function appStanding(
-  { end }: Visit,
-  { signedIn, signedInText }: Pick<App, "signedIn" | "signedInText">,
-  stranger: Visit | null,
-): AppStanding {
+type Places = Pick<App, "signedIn" | "signedInText">;
+
+/** Whether somebody is signed in, by what `--signed-in` shows. @param stranger what a browser sees that never signed in */
+export function appStanding({ end }: Visit, app: Places, stranger: Visit | null): AppStanding {
   if (end.kind === "stuck") return "broken";
   if (end.kind !== "page") return "out";
   const { url, status, text } = end;
   const other = stranger?.end.kind === "page" ? stranger.end : null;
   if (status >= 500 && other?.status !== status) return "broken";
   if (status < 200 || status >= 300) return "out";
-  // Where a stranger is sent too, the app asks to sign in.
-  if (other !== null && url === other.url && url !== new URL(signedIn).href) return "out";
-  return signedInText === null || text.includes(signedInText) ? "in" : "out";
+  const shows = app.signedInText === null ? null : text.includes(app.signedInText);
+  const isSentAway = other !== null && isElsewhere(other.url, app) && isSamePage(url, other.url, app);
+  // An app may send everybody from /me to /me/: the text tells them apart, unless a stranger sees it there, too.
+  if (isSentAway && (shows !== true || other.text.includes(app.signedInText ?? ""))) return "out";
+  return shows === false ? "out" : "in";
+}
+
+/** Whether a visit ends at another address than `--signed-in`. A browser that never signed in and does so was asked to sign in. */
+const isElsewhere = (url: string, { signedIn }: Places): boolean => url !== new URL(signedIn).href;
+
+/** Whether both are the page that asks to sign in. Its query may be new each time (`state`), unless a page is named by its query alone. */
+function isSamePage(url: string, other: string, { signedIn }: Places): boolean {
+  if (url === other) return true;
+  const place = (address: string): string => new URL(address).origin + new URL(address).pathname;
+  return place(url) === place(other) && place(url) !== place(signedIn);
 }
 
 /** Why a visit that should sign in did not, by its end and by `--signed-in`. @returns null: it did */
@@ -43,16 +53,16 @@ export async function noticedIfDelivered(
   return why === null ? noticed(did) : notReached(`the app takes no right response that comes in this way: ${why}`);
 }
 
-/** `--signed-in` as a browser sees it that never signed in. @param remedy where a user sees the same @returns a finding if it says nothing */
-export async function strangerAt(
-  browser: Browser,
-  app: Pick<App, "signedIn" | "signedInText">,
-  remedy: string,
-): Promise<Visit | Finding> {
+/** `--signed-in` as a browser sees it that never signed in. @returns a finding if a user sees the same */
+export async function strangerAt(browser: Browser, app: Places): Promise<Visit | Finding> {
   const stranger = await browser.look(app.signedIn);
-  if (stranger.end.kind === "stuck") return notReached(`--signed-in: ${stranger.end.why}`);
+  const { end } = stranger;
+  if (end.kind === "stuck") return notReached(`--signed-in: ${end.why}`);
+  if (end.kind === "page" && isElsewhere(end.url, app)) return stranger;
   if (appStanding(stranger, app, null) !== "in") return stranger;
-  return notReached(`--signed-in shows a browser that never signed in the same as a user: ${remedy}`);
+  return notReached(
+    "--signed-in shows a browser that never signed in the same as a user: give another address, or --signed-in-text",
+  );
 }
 
 /** The finding where `--signed-in` is broken. */

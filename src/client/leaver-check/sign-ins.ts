@@ -1,6 +1,6 @@
 import type { App } from "../app-check/attempt.ts";
 import type { Browser, Visit } from "../app-check/browser.ts";
-import { appStanding, standingUnknown, whyNotSignedIn } from "../app-check/standing.ts";
+import { appStanding, standingUnknown, strangerAt, whyNotSignedIn } from "../app-check/standing.ts";
 import { notReached, unnoticed, works, type Finding } from "../verdicts/case.ts";
 
 /** Signs people in: those who leave, and one who stays. */
@@ -48,13 +48,9 @@ export class SignIns {
   /** An ordinary sign-in of the one who stays. */
   async control(): Promise<Finding> {
     const { app, other } = this.#run;
-    this.stranger ??= await (await this.#newBrowser(other)).look(app.signedIn);
-    if (this.stranger.end.kind === "stuck") return notReached(`--signed-in: ${this.stranger.end.why}`);
-    if (appStanding(this.stranger, app, null) === "in") {
-      return notReached(
-        "--signed-in shows a browser that never signed in the same as a user: give another address, or --signed-in-text",
-      );
-    }
+    const stranger = this.stranger ?? (await strangerAt(await this.#newBrowser(other), app));
+    if ("verdict" in stranger) return stranger;
+    this.stranger = stranger;
     const { browser, why } = await this.signIn(other);
     if (why !== null) return notReached(why);
     this.#bystander ??= browser;

@@ -18,6 +18,8 @@ import type { Shown } from "./who.ts";
 export interface App {
   readonly start: string;
   readonly signedIn: string;
+  /** Null: a status of 2xx says that somebody is signed in. */
+  readonly signedInText: string | null;
   /** A page that shows who is signed in. */
   readonly who: string;
   /** The app must refuse a response that answers no request. */

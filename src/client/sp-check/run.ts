@@ -37,8 +37,7 @@ export async function checkSp(run: SpRun, cases: readonly Case<Attempt>[]): Prom
         return browsers.add(await run.newBrowser(somebody));
       },
       signIn: (browser, hold) => browser.signIn(app.start, hold),
-      standing: async (browser) =>
-        appStanding(await browser.look(app.signedIn), { ...app, signedInText: null }, known.stranger),
+      standing: async (browser) => appStanding(await browser.look(app.signedIn), app, known.stranger),
       who: async (browser) => shownBy(await browser.look(app.who), control.user, control.attacker),
       async arm(fault) {
         over.throwIfAborted();

@@ -85,7 +85,6 @@ server: on their own issuer, which the app must use, or on the issuer of
 /** Declares `idp check client`. */
 export const declareCheckClient: Declare = (check, { act, words }) => {
   const client = withAddresses(checkCommand(check, "client", "report which wrong responses an app does not notice"))
-    .option("--signed-in-text <text>", "what --signed-in shows only to users, if it answers 200 to everybody")
     .addOption(new Option("--sign-out <url>", "an address that signs the user out").argParser(address))
     .addOption(
       new Option("--within <seconds>", "how soon a logout at the provider must end the session of the app")

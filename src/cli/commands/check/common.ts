@@ -48,7 +48,8 @@ export const withAddresses = <A extends unknown[], F extends Flags, G extends Fl
       new Option("--signed-in <url>", "an address of the app that only users may see")
         .argParser(address)
         .makeOptionMandatory(),
-    );
+    )
+    .option("--signed-in-text <text>", "what --signed-in shows only to users, if it answers 200 to everybody");
 
 export const browserOption = [
   "--browser",

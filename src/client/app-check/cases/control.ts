@@ -11,8 +11,7 @@ export const control: Case<Attempt> = {
   fix: "give --start the address behind your Sign in button, and --signed-in one that only users may see",
   async run(attempt) {
     const { app, known } = attempt;
-    const remedy = "give another address, or --signed-in-text";
-    const stranger = known.stranger ?? (await strangerAt(await attempt.newBrowser(), app, remedy));
+    const stranger = known.stranger ?? (await strangerAt(await attempt.newBrowser(), app));
     if ("verdict" in stranger) return stranger;
     const isFirst = known.stranger === null;
     known.stranger = stranger;

@@ -18,9 +18,7 @@ export const control: Case<Attempt> = {
   async run(attempt) {
     const { app, known } = attempt;
     const isFirst = known.stranger === null;
-    const stranger =
-      known.stranger ??
-      (await strangerAt(await attempt.newBrowser(), { ...app, signedInText: null }, "give another address"));
+    const stranger = known.stranger ?? (await strangerAt(await attempt.newBrowser(), app));
     if ("verdict" in stranger) return stranger;
     known.stranger = stranger;
     const browser = await (isFirst ? signInFirst(attempt) : signIn(attempt));

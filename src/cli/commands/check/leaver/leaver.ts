@@ -187,7 +187,6 @@ must use, or on the issuer of --client. Everything is undone at the end.
 /** Declares `idp check leaver`. */
 export const declareCheckLeaver: Declare = (check, { act, words }) => {
   const leaver = withAddresses(checkCommand(check, "leaver", "report how long an app lets a person in who left"))
-    .option("--signed-in-text <text>", "what --signed-in shows only to users, if it answers 200 to everybody")
     .addOption(new Option("--api <url>", "an address of the API that needs a token").argParser(address))
     .addOption(
       new Option("--within <seconds>", "how soon the app must lock the person out")

@@ -27,7 +27,7 @@ import { theSp } from "../subject.ts";
 import { spPeople } from "./sp-people.ts";
 
 /** As commander reads them. */
-interface SpFlags extends CommonFlags, Pick<CheckFlags, "start" | "signedIn" | "browser"> {
+interface SpFlags extends CommonFlags, Pick<CheckFlags, "start" | "signedIn" | "signedInText" | "browser"> {
   /** A page that shows who is signed in; absent: that of `signedIn`. */
   readonly who?: string;
   /** Username; absent: one is added. */
@@ -70,7 +70,7 @@ async function runAll(
   const { user, attacker } = await spPeople(server, given, opened);
   const spControl = spControlOf(server, { issuer, isOwn, user, attacker }, client, provider);
   await opened.add(() => spControl.close());
-  const { start, signedIn, who = signedIn } = flags;
+  const { start, signedIn, signedInText = null, who = signedIn } = flags;
   const placesFor = ({ person = user, cancels = false }: Somebody): Places => {
     const acs = spControl.acs().map(({ url }) => url);
     const addresses = [start, signedIn, who, ...acs, ...(provider.slo === null ? [] : [provider.slo.url])];
@@ -84,7 +84,7 @@ async function runAll(
   return checkCases(
     {
       ...{ ...run, control: spControl, newBrowser, closeLimit },
-      app: { start, signedIn, who, noUnsolicited: !flags.unsolicited, lookup },
+      app: { start, signedIn, signedInText, who, noUnsolicited: !flags.unsolicited, lookup },
     },
     cases.filter(({ name }) => concerned.some((one) => one.name === name)),
   );
