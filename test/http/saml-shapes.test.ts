@@ -4,13 +4,18 @@ import { certificatesOf, formats, registerSp, signedBy, signInBySaml } from "../
 
 /** Assertions as vendors send them. */
 
-const claims = { groups: ["staff", "admins"], given_name: "Ann", family_name: "Lee", name: "Ann Lee" };
+const claims = {
+  ...{ groups: ["staff", "admins"], given_name: "Ann", family_name: "Lee", name: "Ann Lee" },
+  ...{ roles: ["viewer"], realm_access: { roles: ["editor", "viewer"] }, department: "" },
+};
 const idp = await serve({
   fixtures: [{ users: [{ username: "ann", email: "ann@example.test", claims }] }],
 });
 const [certificate = ""] = await certificatesOf(idp);
 const { id } = await idp.call("users.show", { username: "ann" });
 const xmlsoap = "http://schemas.xmlsoap.org/ws/2005/05/identity/claims/";
+const microsoft = "http://schemas.microsoft.com/identity/claims/";
+const guid = expect.stringMatching(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
 const values = [["ann@example.test"], ["Ann Lee"], ["Ann"], ["Lee"], ["staff", "admins"]] as const;
 
 const asNamed = (...names: readonly string[]): Readonly<Record<string, readonly string[]>> =>
@@ -35,14 +40,29 @@ const rows = {
         ...["emailaddress", "name", "givenname", "surname"].map((name) => xmlsoap + name),
         "http://schemas.microsoft.com/ws/2008/06/identity/claims/groups",
       ),
-      "http://schemas.microsoft.com/identity/claims/objectidentifier": [id],
-      "http://schemas.microsoft.com/identity/claims/tenantid": [expect.any(String)],
+      // The user principal name.
+      [`${xmlsoap}name`]: ["ann@example.test"],
+      [`${microsoft}objectidentifier`]: [id],
+      [`${microsoft}tenantid`]: [guid],
+      [`${microsoft}displayname`]: ["Ann Lee"],
+      [`${microsoft}identityprovider`]: [
+        expect.stringMatching(/^https:\/\/sts\.windows\.net\/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\/$/),
+      ],
+      "http://schemas.microsoft.com/claims/authnmethodsreferences": [
+        "http://schemas.microsoft.com/ws/2008/06/identity/authenticationmethod/password",
+      ],
     },
   },
   google: {
     signed: ["Assertion"],
     format: formats.email,
     attributes: asNamed("email", "name", "firstName", "lastName", "groups"),
+  },
+  keycloak: {
+    signed: ["Response"],
+    format: formats.unspecified,
+    // The helper keeps the last attribute of a name.
+    attributes: { Role: ["editor"] },
   },
   shibboleth: {
     signed: ["Response"],
@@ -67,7 +87,8 @@ test.each(Object.entries(rows))("%s: what is signed, the NameID and the attribut
   const { xml, response } = await signInBySaml(idp, sp, { user: "ann" });
   expect(signedBy(xml, certificate)).toEqual(row.signed);
   expect(response.nameId?.format).toBe(row.format);
-  if (row.format !== formats.transient) expect(response.nameId?.value).toBe("ann@example.test");
+  if (row.format !== formats.transient)
+    expect(response.nameId?.value).toBe(shape === "keycloak" ? "ann" : "ann@example.test");
   expect(response.attributes).toEqual(row.attributes);
 });
 
@@ -79,4 +100,66 @@ test("fields win over the shape, which has no attributes then", async () => {
   expect(signedBy(xml, certificate)).toEqual(["Response"]);
   expect(response.nameId).toEqual({ value: id, format: formats.persistent });
   expect(response.attributes).toEqual({ mail: ["ann@example.test"], teams: ["staff", "admins"] });
+});
+
+/** The attributes of an assertion as they are written. */
+const written = (xml: string): readonly string[] =>
+  xml.match(/<saml:Attribute [^>]*(?:\/>|>.*?<\/saml:Attribute>)/gs) ?? [];
+
+test("keycloak: an attribute for each role of the realm and of the user, signed by metadata's wish", async () => {
+  const sp = await registerSp(idp, { shape: "keycloak" });
+  const { xml } = await signInBySaml(idp, sp, { user: "ann" });
+  const basic = "urn:oasis:names:tc:SAML:2.0:attrname-format:basic";
+  expect(written(xml)).toEqual(
+    ["viewer", "editor"].map(
+      (role) =>
+        `<saml:Attribute Name="Role" NameFormat="${basic}"><saml:AttributeValue>${role}</saml:AttributeValue></saml:Attribute>`,
+    ),
+  );
+  const wanting = { entityId: "http://localhost:3999/metadata", acs: "http://localhost:3999/acs" };
+  const metadata = `<md:EntityDescriptor xmlns:md="urn:oasis:names:tc:SAML:2.0:metadata" entityID="${wanting.entityId}"><md:SPSSODescriptor WantAssertionsSigned="true" protocolSupportEnumeration="urn:oasis:names:tc:SAML:2.0:protocol"><md:AssertionConsumerService Binding="urn:oasis:names:tc:SAML:2.0:bindings:HTTP-POST" Location="${wanting.acs}" index="0"/></md:SPSSODescriptor></md:EntityDescriptor>`;
+  await idp.call("seed", { clients: [{ client_id: wanting.entityId, saml: { metadata, shape: "keycloak" } }] });
+  const both = await signInBySaml(idp, wanting, { user: "ann" });
+  expect(signedBy(both.xml, certificate)).toEqual(["Response", "Assertion"]);
+});
+
+test("google: what the user does not have is sent without a value, and without a NameFormat", async () => {
+  await idp.call("seed", { users: [{ username: "bare", email: "bare@example.test" }] });
+  const sp = await registerSp(idp, { shape: "google" });
+  const { xml } = await signInBySaml(idp, sp, { user: "bare" });
+  expect(written(xml).slice(2)).toEqual(
+    ["firstName", "lastName", "groups"].map((name) => `<saml:Attribute Name="${name}"/>`),
+  );
+});
+
+test("an entry of attributes has a name format, a friendly name, and an element for each value", async () => {
+  const uri = "urn:oasis:names:tc:SAML:2.0:attrname-format:uri";
+  const sp = await registerSp(idp, {
+    shape: "standard",
+    attributes: {
+      "urn:oid:2.5.4.42": { claim: "given_name", name_format: "uri", friendly_name: "givenName" },
+      Role: { claim: "realm_access.roles", repeat: true, name_format: uri },
+      department: "department",
+    },
+  });
+  const { xml } = await signInBySaml(idp, sp, { user: "ann" });
+  const value = (text: string): string =>
+    `${text === "" ? "<saml:AttributeValue/>" : `<saml:AttributeValue>${text}</saml:AttributeValue>`}</saml:Attribute>`;
+  expect(written(xml)).toEqual([
+    `<saml:Attribute Name="urn:oid:2.5.4.42" NameFormat="${uri}" FriendlyName="givenName">${value("Ann")}`,
+    `<saml:Attribute Name="Role" NameFormat="${uri}">${value("editor")}`,
+    `<saml:Attribute Name="Role" NameFormat="${uri}">${value("viewer")}`,
+    // An empty text is an empty value (SAML Core 2.7.3.1.1).
+    `<saml:Attribute Name="department" NameFormat="urn:oasis:names:tc:SAML:2.0:attrname-format:basic">${value("")}`,
+  ]);
+});
+
+test.each([
+  [{ claim: "email", name_format: "Basic" }, 'must be basic, uri, unspecified or a URI, not "Basic"'],
+  [{ name_format: "uri" }, "claim"],
+  [{ claim: "email", friendlyName: "mail" }, "friendlyName"],
+])("an entry that cannot be one is refused: %j", async (entry, message) => {
+  const client = { client_id: "http://localhost:3998/metadata", saml: { acs: ["http://localhost:3998/acs"] } };
+  const given = { ...client, saml: { ...client.saml, attributes: { mail: entry } } };
+  await expect(idp.call("seed", { clients: [given as never] })).rejects.toThrow(message);
 });

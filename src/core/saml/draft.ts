@@ -1,14 +1,14 @@
 import { attribute, xml, Xml, isXmlText } from "../xml/write.ts";
-import { sourceValue, type NameId, type ServiceProvider } from "../service-providers/provider.ts";
+import { sourceValue, type SignedInUser } from "../service-providers/attribute-values.ts";
+import type { NameId, ServiceProvider } from "../service-providers/provider.ts";
 import { spaces } from "../service-providers/names.ts";
 import { statusUri, type SamlStatus } from "./purpose.ts";
-import type { User } from "../../store/store.ts";
 import type { Context } from "../context.ts";
 import type { AttributeRow } from "../service-providers/shapes.ts";
 
 /** The attributes of an assertion (SAML Core 2.7.3). */
 
-interface Attribute extends Omit<AttributeRow, "source"> {
+interface Attribute extends Omit<AttributeRow, "source" | "repeat"> {
   readonly values: readonly string[];
 }
 
@@ -25,33 +25,36 @@ const claimIn = ({ source }: AttributeRow): string => ("claim" in source ? sourc
  * @throws {ClaimProblem} for a character that XML cannot have
  */
 export function attributesOf(
-  ctx: Pick<Context, "layout" | "address">,
-  { attributes, ownAttributes }: ServiceProvider,
-  user: User,
+  ctx: Pick<Context, "layout" | "address" | "issuer">,
+  { attributes, ownAttributes, sendsEmpty }: ServiceProvider,
+  signedIn: SignedInUser,
 ): { readonly attributes: readonly Attribute[]; readonly remarks: readonly string[] } {
   const kept: Attribute[] = [];
   const left: string[] = [];
   for (const row of attributes) {
-    const value = sourceValue(ctx, row.source, user);
-    // Only an operator who names a claim expects it.
-    if (value === undefined && !ownAttributes) continue;
+    const value = sourceValue(ctx, row.source, signedIn);
     const values: string[] = [];
     for (const one of [value].flat()) {
-      if (one === null || one === undefined || typeof one === "object") {
-        left.push(`${claimIn(row)} (${one === null ? "null" : one === undefined ? "not there" : "an object"})`);
+      if (one === undefined) {
+        // Only an operator who names a claim expects it.
+        if (ownAttributes) left.push(`${claimIn(row)} (not there)`);
+      } else if (one === null || typeof one === "object") {
+        left.push(`${claimIn(row)} (${one === null ? "null" : "an object"})`);
       } else {
         const text = typeof one === "string" ? one : JSON.stringify(one);
         if (!isXmlText(text))
           throw new ClaimProblem(
-            `the claim "${claimIn(row)}" of ${user.username} has a character that XML cannot have, so attribute "${row.name}" cannot be sent`,
+            `the claim "${claimIn(row)}" of ${signedIn.user.username} has a character that XML cannot have, so attribute "${row.name}" cannot be sent`,
           );
         values.push(text);
       }
     }
-    const { source: _, ...named } = row;
-    if (values.length > 0) kept.push({ ...named, values });
+    const { source: _, repeat = false, ...named } = row;
+    if (repeat) kept.push(...values.map((one) => ({ ...named, values: [one] })));
+    else if (values.length > 0 || sendsEmpty) kept.push({ ...named, values });
   }
-  return { attributes: kept, remarks: left.length === 0 ? [] : [`attributes left out: ${left.join(", ")}`] };
+  const remark = sendsEmpty ? "attributes sent without a value" : "attributes left out";
+  return { attributes: kept, remarks: left.length === 0 ? [] : [`${remark}: ${left.join(", ")}`] };
 }
 
 /** A response as data, and as text before anything is signed. What a flaw changes is changed here, so the rest stays as it is. */
@@ -117,10 +120,10 @@ const confirmationXml = (given: NonNullable<AssertionDraft["confirmation"]>): Xm
   xml`<saml:SubjectConfirmation Method="${given.method}"><saml:SubjectConfirmationData NotOnOrAfter="${given.notOnOrAfter}"${attribute("Recipient", given.recipient)}${attribute("InResponseTo", given.inResponseTo)}/></saml:SubjectConfirmation>`;
 
 const attributeXml = (
-  { name, friendlyName, values }: AssertionDraft["attributes"][number],
-  nameFormat: string | null,
+  { name, friendlyName, nameFormat, values }: AssertionDraft["attributes"][number],
+  usualFormat: string | null,
 ): Xml =>
-  xml`<saml:Attribute Name="${name}"${attribute("NameFormat", nameFormat)}${attribute("FriendlyName", friendlyName)}>${values.map((value) => xml`<saml:AttributeValue>${value}</saml:AttributeValue>`)}</saml:Attribute>`;
+  xml`<saml:Attribute Name="${name}"${attribute("NameFormat", nameFormat ?? usualFormat)}${attribute("FriendlyName", friendlyName)}>${values.map((value) => xml`<saml:AttributeValue>${value}</saml:AttributeValue>`)}</saml:Attribute>`;
 
 /** @param content what comes after the status: an assertion, or an encrypted one @param extensions what comes before it */
 export function responseXml(draft: ResponseDraft, content: Xml | null, extensions: Xml | null = null): Xml {

@@ -94,6 +94,7 @@ export async function issueSaml(ctx: Context, input: IssueSamlInput): Promise<Is
       authTime: authentication.authTime,
       sessionEnds: authentication.authTime + ctx.settings.session_ttl,
       contextClass: isUsual ? (input.acr ?? "") : authentication.acr,
+      amr: authentication.amr,
       byPicker: false,
     });
     const [[, SAMLResponse] = ["", ""]] = post.parameters;

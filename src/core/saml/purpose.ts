@@ -76,6 +76,8 @@ export interface SamlPlan {
   /** Seconds since 1970: until then the person is signed in here. */
   readonly sessionEnds: number;
   readonly contextClass: string;
+  /** How the person signed in (RFC 8176). */
+  readonly amr: readonly string[];
   /** A class that means a password was met by the picker. */
   readonly byPicker: boolean;
 }
@@ -177,6 +179,7 @@ function finish(tx: Tx, ctx: Context, request: SamlRequest, outcome: SignInOutco
     authTime: outcome.authentication.authTime,
     sessionEnds: session.authTime + ctx.settings.session_ttl,
     contextClass,
+    amr: outcome.authentication.amr,
     byPicker: isUsualClass(contextClass) && !outcome.authentication.amr.includes("pwd"),
   };
   return { kind: "saml", plan, clientId: request.clientId, username: user.username };

@@ -77,7 +77,7 @@ function draftsOf({ ctx, plan, provider, user }: Material): {
   const { request, nameId } = plan;
   const now = ctx.now();
   const until = seconds(now + provider.assertionTtl * 1000);
-  const { attributes, remarks } = attributesOf(ctx, provider, user);
+  const { attributes, remarks } = attributesOf(ctx, provider, { user, amr: plan.amr });
   if (!isXmlText(nameId.value))
     throw new ClaimProblem(`the NameID of ${user.username} has a character that XML cannot have`);
   return {

@@ -4,9 +4,9 @@ import { durationOf } from "../../text/time.ts";
 import type { AcsEndpoint, ProviderMetadata, SloEndpoint } from "./metadata.ts";
 import { formatOf, nameIdFormats, type NameIdKind } from "./names.ts";
 import type { SamlFields } from "./schema.ts";
-import { shapes, type AttributeRow, type SignChoice, type AttributeSource } from "./shapes.ts";
+import { nameFormat, shapes, type AttributeRow, type SignChoice } from "./shapes.ts";
 import type { Context } from "../context.ts";
-import { emailOf, namedClaims } from "../scopes/claims.ts";
+import { emailOf } from "../scopes/claims.ts";
 
 /** What applies to a service provider in the end: its own fields, then its shape, then its metadata, then the defaults. */
 export interface ServiceProvider {
@@ -26,6 +26,8 @@ export interface ServiceProvider {
   readonly attributes: readonly AttributeRow[];
   /** Whether the operator named the attributes, in place of a shape. */
   readonly ownAttributes: boolean;
+  /** What the user does not have is sent without a value. */
+  readonly sendsEmpty: boolean;
   readonly unsolicited: boolean;
   /** Seconds. */
   readonly assertionTtl: number;
@@ -55,17 +57,36 @@ export function providerOf(entityId: string, fields: SamlFields, metadata: Provi
         ? null
         : { certificate: encryptTo, mode: encrypt === "cbc" ? "cbc" : "gcm" },
     requiresSigned: fields.require_signed_requests ?? metadata?.signsRequests ?? false,
-    sign: fields.sign ?? (ofMetadata?.wantsAssertionsSigned === true ? "assertion" : shape.sign),
+    sign: fields.sign ?? signOf(fields, metadata),
     nameid: fields.nameid ?? ofMetadata?.nameid ?? shape.nameid,
     nameFormat: shape.nameFormat,
     attributes:
       fields.attributes === undefined
         ? shape.attributes
-        : Object.entries(fields.attributes).map(([name, claim]) => ({ name, source: { claim } })),
+        : Object.entries(fields.attributes).map(([name, entry]) => rowOf(name, entry)),
     ownAttributes: fields.attributes !== undefined,
+    sendsEmpty: shape.sendsEmpty === true,
     unsolicited: fields.unsolicited ?? true,
     assertionTtl: typeof ttl === "number" ? ttl : durationOf(ttl),
     allowSha1: fields.allow_sha1 ?? false,
+  };
+}
+
+/** A shape that was chosen is a field too; Keycloak signs assertions where the metadata wants that. */
+function signOf({ shape = "standard" }: SamlFields, metadata: ProviderMetadata | null): SignChoice {
+  const { sign } = shapes[shape];
+  return shape === "keycloak" && metadata?.wantsAssertionsSigned === true ? "both" : sign;
+}
+
+function rowOf(name: string, entry: NonNullable<SamlFields["attributes"]>[string]): AttributeRow {
+  if (typeof entry === "string") return { name, source: { claim: entry } };
+  const { claim, name_format: format, friendly_name: friendlyName, repeat } = entry;
+  return {
+    name,
+    source: { claim },
+    ...(format !== undefined && { nameFormat: nameFormat(format) }),
+    ...(friendlyName !== undefined && { friendlyName }),
+    ...(repeat !== undefined && { repeat }),
   };
 }
 
@@ -123,24 +144,4 @@ function valueOf({ random }: Pick<Context, "random">, kind: NameIdKind, user: Us
     case "transient":
       return `_${random(24)}`;
   }
-}
-
-/** What an attribute is made of, before it is text. */
-export function sourceValue(ctx: Pick<Context, "layout" | "address">, source: AttributeSource, user: User): unknown {
-  if ("claim" in source) return claimOf(source.claim, user);
-  switch (source.value) {
-    case "id":
-      return user.id;
-    case "tenant":
-      return ctx.layout.name === "" ? "idp" : ctx.layout.name;
-    case "scoped":
-      return `${user.username}@${new URL(ctx.address).hostname}`;
-  }
-}
-
-function claimOf(name: string, user: User): unknown {
-  if (name === "sub") return user.id;
-  const own = Object.hasOwn(user.claims, name) ? user.claims[name] : undefined;
-  // Null, which other claims do not have, is left out and reported.
-  return own === null ? null : namedClaims(user, [name])[name];
 }

@@ -4,7 +4,7 @@ import { nonEmptyText, textOf, uriOf, wholeSeconds, type DeepReadonly } from "..
 import { keyKindOf } from "../keys/certificate.ts";
 import { logoutUriForm } from "../identifiers.ts";
 import { nameIdKinds } from "./names.ts";
-import { shapeNames, signChoices } from "./shapes.ts";
+import { nameFormats, shapeNames, signChoices } from "./shapes.ts";
 
 /** What a client may have in `saml`. What must fit together is in `core/client-metadata/rules.ts`. */
 
@@ -27,6 +27,19 @@ const indexed = z.strictObject({
 });
 
 const flag = z.boolean().optional();
+
+/** A name of SAML Core 8.2, or the whole URI. */
+const nameFormatForm = new RegExp(`^(?:${nameFormats.join("|")}|[A-Za-z][A-Za-z0-9+.-]*:[!-~]+)$`);
+
+const attributeEntry = z.strictObject({
+  claim: nonEmptyText,
+  name_format: textOf(
+    nameFormatForm,
+    (given) => `must be ${nameFormats.join(", ")} or a URI, not "${given}"`,
+  ).optional(),
+  friendly_name: nonEmptyText.optional(),
+  repeat: flag,
+});
 
 export const samlSchema = z
   .strictObject({
@@ -53,10 +66,15 @@ export const samlSchema = z
       .describe("Encrypt assertions: AES-256-GCM with RSA-OAEP; cbc: AES-256-CBC, for older libraries"),
     nameid: z.enum(nameIdKinds).optional().describe("How users are named where the request asks for no format"),
     attributes: z
-      .record(nonEmptyText, nonEmptyText)
+      .record(
+        nonEmptyText,
+        z.union([nonEmptyText, attributeEntry], {
+          error: "is neither the name of a claim nor { claim, name_format, friendly_name, repeat }",
+        }),
+      )
       .optional()
       .describe(
-        "Attributes of assertions, each with the claim of the user that it has; in place of those of the shape",
+        "Attributes of assertions, each with the claim of the user that it has, or { claim, name_format, friendly_name, repeat }; in place of those of the shape",
       ),
     shape: z
       .enum(shapeNames)
