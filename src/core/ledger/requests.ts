@@ -17,8 +17,8 @@ import { eventOf, flowOfRequest, recordOf } from "./recording.ts";
 let last = 0;
 let lastFlow = 0;
 
-/** How many characters of requests may wait to be read: beyond that, the oldest are read. */
-const maxUnread = 2_000_000;
+/** How many characters of requests may wait to be read: a thousand refreshes fit. Beyond that, the oldest are read. */
+const maxUnread = 8_000_000;
 
 /** A request that nobody has read, as it came, secrets included. It never leaves this file. */
 interface Unread {
