@@ -59,6 +59,8 @@ function sendMade(res: Response, { status, headers, body }: MadeResponse, bytes?
   // RFC 9110 8.6.
   if (status === 204 || status === 304) res.removeHeader("Content-Length");
   else if (res.req.method !== "HEAD") res.setHeader("Content-Length", body.length);
+  // What a fault made is true for one request alone: no cache may give it to another.
+  if (bytes !== undefined) res.setHeader("Cache-Control", "no-store");
   res.writeHead(status);
   if (bytes === undefined) {
     res.end(body);
@@ -236,7 +238,7 @@ function sendOwn(exchange: Exchange, fault: Fault, target: ResponseTarget | null
 /** The ledger keeps what was sent, not what the handler made. */
 function sendSpoiled(res: Response, made: MadeResponse, bytes?: number): void {
   note(res, { answer: { json: made.body.toString() } });
-  sendMade(res, made, bytes);
+  sendMade(res, { ...made, headers: { ...made.headers, "Cache-Control": "no-store" } }, bytes);
 }
 
 const bytesOf = (body: JsonObject): Buffer => Buffer.from(JSON.stringify(body));
