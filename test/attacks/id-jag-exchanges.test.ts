@@ -24,7 +24,7 @@ describe("an exchange for an ID-JAG is refused", () => {
   });
 
   test("with a token of another client", async () => {
-    const { id_token, refresh_token } = await company.call("issue.tokens", { user: "alice", client: "other" });
+    const { id_token, refresh_token = "" } = await company.call("issue.tokens", { user: "alice", client: "other" });
     for (const [subject_token, type] of [
       [id_token, "id_token"],
       [refresh_token, "refresh_token"],
@@ -35,7 +35,7 @@ describe("an exchange for an ID-JAG is refused", () => {
   });
 
   test("with an ID token from before a revocation, also after a new consent in the same second", async () => {
-    const { id_token, refresh_token } = await company.call("issue.tokens", { user: "alice", client: "agent" });
+    const { id_token, refresh_token = "" } = await company.call("issue.tokens", { user: "alice", client: "agent" });
     const ask = (subject_token: string, type: string) =>
       idJagOf(company, { user: "bob", subject_token, subject_token_type: typeOf(type) });
     await company.call("revoke", { user: "alice", client: "agent" });
@@ -47,7 +47,7 @@ describe("an exchange for an ID-JAG is refused", () => {
   });
 
   test("with an ID token whose sign-in was ended: by its client, by a replay, by idp expire", async () => {
-    const { id_token, refresh_token } = await company.call("issue.tokens", { user: "alice", client: "agent" });
+    const { id_token, refresh_token = "" } = await company.call("issue.tokens", { user: "alice", client: "agent" });
     const ask = () => idJagOf(company, { user: "bob", subject_token: id_token });
     expect(await ask()).toMatchObject({ status: 200 });
     const next = { grant_type: "refresh_token", refresh_token };
@@ -60,7 +60,7 @@ describe("an exchange for an ID-JAG is refused", () => {
   });
 
   test("with a rotated refresh token, which then revokes its family", async () => {
-    const { refresh_token } = await company.call("issue.tokens", { user: "alice", client: "agent" });
+    const { refresh_token = "" } = await company.call("issue.tokens", { user: "alice", client: "agent" });
     const next = await post(company, "agent", { grant_type: "refresh_token", refresh_token });
     const answer = await idJagOf(company, {
       subject_token: refresh_token,
@@ -88,7 +88,7 @@ describe("an exchange for an ID-JAG is refused", () => {
     };
     expect(refused(await post(company, "hs", parameters))).toEqual([400, "invalid_request", []]);
     await company.call("faults.add", { endpoint: "token", flaw: "azp-wrong" });
-    const { refresh_token } = await company.call("issue.tokens", { user: "alice", client: "agent" });
+    const { refresh_token = "" } = await company.call("issue.tokens", { user: "alice", client: "agent" });
     const flawed = (await post(company, "agent", { grant_type: "refresh_token", refresh_token })).json["id_token"];
     const answer = await idJagOf(company, { subject_token: String(flawed) });
     expect(refused(answer)).toEqual([400, "invalid_request", []]);

@@ -40,7 +40,7 @@ describe("fifty rounds of a revocation that races", () => {
       const { code } = await idp.issueCode({ user, client, scope });
       const held = await idp.issueTokens({ user, client, scope });
       const redeem = (): Promise<Answer> => app.exchange(code, { redirect_uri: "http://localhost:3000/callback" });
-      const renew = (): Promise<Answer> => app.refresh(held.refresh_token);
+      const renew = (): Promise<Answer> => app.refresh(held.refresh_token ?? "");
       // A request as well, so that it has no head start.
       const revoke = async (): Promise<null> => {
         const headers = { authorization: `Bearer ${idp.adminToken}`, "content-type": "application/json" };
@@ -72,11 +72,11 @@ describe("fifty rounds of a revocation that races", () => {
     for (let round = 0; round < 50; round += 1) {
       const held = await idp.issueTokens({ user: "bob", client, scope: "openid email" });
       const [renewed] = await Promise.all([
-        app.refresh(held.refresh_token),
+        app.refresh(held.refresh_token ?? ""),
         fetch(`${idp.issuer}/api/v2/oauth/revoke`, {
           method: "POST",
           body: new URLSearchParams({
-            token: held.refresh_token,
+            token: held.refresh_token ?? "",
             client_id: client,
             client_secret: app.credentials.client_secret ?? "",
           }),

@@ -21,7 +21,7 @@ test("each scope has its description and its claims; those of fixtures come last
     "phone | The phone number | phone_number phone_number_verified",
     "social | Social links | socialLinks",
     "address | The postal address | address",
-    "offline_access | Accepted; a refresh token is always issued",
+    "offline_access | A refresh token, where the setting refresh_requires_offline_access is on",
     "orders:read | See your orders | roles",
   ]);
   const listed = JSON.parse((await idpIn(cwd, ["scopes", "--json"])).stdout) as object[];

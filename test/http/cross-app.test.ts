@@ -72,7 +72,7 @@ test("at the other issuer it gives an access token of its user, without refresh 
 
 test("the other way around, from a refresh token, and for another user by the verified e-mail address", async () => {
   const company = await start();
-  const { refresh_token } = await tool(company).call("issue.tokens", { user: "al", client: "agent-at-tool" });
+  const { refresh_token = "" } = await tool(company).call("issue.tokens", { user: "al", client: "agent-at-tool" });
   const idJag = await post(tool(company), "agent-at-tool", {
     ...{ grant_type: tokenExchange, requested_token_type: typeOf("id-jag"), audience: company.issuer },
     ...{ subject_token: refresh_token, subject_token_type: typeOf("refresh_token"), scope: "openid" },
@@ -223,7 +223,7 @@ test.each(idJagFlaws)(
     const company = await start();
     await company.call("faults.add", { endpoint: "token", flaw });
     const refresh = await company.call("issue.tokens", { user: "alice", client: "agent" });
-    await post(company, "agent", { grant_type: "refresh_token", refresh_token: refresh.refresh_token });
+    await post(company, "agent", { grant_type: "refresh_token", refresh_token: refresh.refresh_token ?? "" });
     const bad = (await idJagOf(company, { scope: "files:read" })).json["access_token"];
     expect(await redeem(company, bad)).toMatchObject({ status: 400, json: { error: "invalid_grant" } });
     expect(await company.call("token.verify", { token: String(bad) })).toMatchObject({ valid: false });
@@ -245,7 +245,7 @@ test("an ID token or a refresh token that was made to expire is named as what it
   await company.expire({ user: "alice", refresh: true, access: true });
   for (const [type, subject_token, name] of [
     ["id_token", tokens.id_token, "ID token"],
-    ["refresh_token", tokens.refresh_token, "refresh token"],
+    ["refresh_token", tokens.refresh_token ?? "", "refresh token"],
   ] as const) {
     const { status, json } = await idJagOf(company, { subject_token, subject_token_type: typeOf(type) });
     expect([status, json["error_description"]]).toEqual([400, `subject_token is not accepted: the ${name} expired`]);

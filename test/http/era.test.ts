@@ -13,7 +13,7 @@ const app = await register(idp, {
 });
 
 const eraOf = (token: unknown): unknown => jwtPart(String(token), 1)["era"];
-const erasOf = (tokens: Pick<Body, "access_token" | "refresh_token">): unknown[] => [
+const erasOf = (tokens: Pick<Body, "access_token"> & { readonly refresh_token?: string }): unknown[] => [
   eraOf(tokens.access_token),
   eraOf(tokens.refresh_token),
 ];

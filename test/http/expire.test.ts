@@ -35,22 +35,22 @@ test("access tokens of a user and a client: 401, inactive, and the next one is g
   });
   for (const { access_token: token } of [after, ofOther, ofAlice]) expect(await statusOf(token)).toBe(200);
   // The refresh token is as good as it was.
-  const renewed = await refresh(idp, before.refresh_token, app.credentials);
+  const renewed = await refresh(idp, before.refresh_token ?? "", app.credentials);
   expect([renewed.status, await statusOf(renewed.json.access_token)]).toEqual([200, 200]);
 });
 
 test("refresh tokens: invalid_grant; one that had been rotated kills no family", async () => {
   const first = await issue();
-  const second = (await app.refresh(first.refresh_token)).json;
+  const second = (await app.refresh(first.refresh_token ?? "")).json;
   await idp.expire({ user: "alice", refresh: true });
-  for (const token of [second.refresh_token, first.refresh_token]) {
+  for (const token of [second.refresh_token, first.refresh_token ?? ""]) {
     const { status, json } = await app.refresh(token);
     expect([status, json.error]).toEqual([400, "invalid_grant"]);
     expect(json.error_description).toContain("the refresh token expired");
     expect(await idp.call("token.introspect", { token })).toMatchObject({ active: false, reason: "expired" });
   }
   expect(await statusOf(second.access_token)).toBe(200);
-  expect((await app.refresh((await issue()).refresh_token)).status).toBe(200);
+  expect((await app.refresh((await issue()).refresh_token ?? "")).status).toBe(200);
 });
 
 test("of a client: those of all its users, and those that it has for itself; of all: everything", async () => {

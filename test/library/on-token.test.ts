@@ -59,7 +59,7 @@ test.each<[string, IdpOptions["onToken"], RegExp]>([
   let isBroken = true;
   const idp = await serving({ onToken: (token) => (isBroken ? fails?.(token) : { ok: true }) });
   isBroken = false;
-  const { refresh_token } = await idp.issueTokens(whom);
+  const { refresh_token = "" } = await idp.issueTokens(whom);
   const { code, redirect_uri } = await idp.issueCode(whom);
   isBroken = true;
   const redeem = () =>

@@ -120,7 +120,7 @@ async function check(threads: readonly (readonly Action[])[]): Promise<void> {
   run += 1;
   const given = await next().issueTokens({ user, client, scope: scopes.join(" ") });
   const { code } = await next().issueCode({ user, client, scope: scopes.join(" ") });
-  const tokens = { access: given.access_token, refresh: given.refresh_token };
+  const tokens = { access: given.access_token, refresh: given.refresh_token ?? "" };
   const begin = (): Model => {
     const model = createModel();
     model.consent(user, client, scopes, scopes);

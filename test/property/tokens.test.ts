@@ -10,7 +10,7 @@ import { userinfo } from "../helpers/client.ts";
 
 const idp = await underAttack();
 const held = await idp.issueTokens({ user: "alice", client: "demo-app", scope: "openid email" });
-const genuine = [held.access_token, held.refresh_token, held.id_token];
+const genuine = [held.access_token, held.refresh_token ?? "", held.id_token];
 
 const b64 = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString("base64url");
 /** What a text says, however it is spelt: the bytes of its three parts. */

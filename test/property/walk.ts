@@ -132,7 +132,7 @@ export function createWalker(): Walker {
           model.consent(user, client, step.scopes, step.scopes);
           model.issueAtOnce(user, client, step.scopes, {
             access: given.access_token,
-            refresh: given.refresh_token,
+            refresh: given.refresh_token ?? "",
           });
           return;
         }

@@ -134,8 +134,8 @@ async function issueSaml(cli: Invocation, flags: IssueSamlFlags): Promise<Outcom
 function describeTokens(tokens: TokenResponse, style: Style): string {
   const { access_token, id_token, refresh_token, token_type, expires_in, scope } = tokens;
   return [
-    ...Object.entries({ access_token, id_token, refresh_token }).map(
-      ([name, token]) => `${style.bold(name)}\n${token}\n`,
+    ...Object.entries({ access_token, id_token, refresh_token }).flatMap(([name, token]) =>
+      token === undefined ? [] : [`${style.bold(name)}\n${token}\n`],
     ),
     `${token_type}, expires in ${duration(expires_in)}${scope === undefined ? "" : `, scope ${scope}`}`,
   ].join("\n");

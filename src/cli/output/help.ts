@@ -16,7 +16,13 @@ const rare: Readonly<Record<string, readonly string[]>> = {
   ],
   settings: [
     ...["--factors", "--access-token-typ", "--dpop-nonce", "--userinfo-format", "--id-token-claims", "--code-ttl"],
-    ...["--refresh-rotation", "--refresh-grace", "--http-redirect-hosts", "--any-loopback-port"],
+    ...[
+      "--refresh-rotation",
+      "--refresh-grace",
+      "--refresh-requires-offline-access",
+      "--http-redirect-hosts",
+      "--any-loopback-port",
+    ],
     ...["--registration-loopback", "--client-metadata-documents", "--client-metadata-loopback"],
   ],
 };

@@ -152,7 +152,7 @@ export const scopesNow = (
   tx: ReadTx,
   ctx: Defaults,
   { client, grant, origins }: GrantedToken,
-  scope: string,
+  scope: string | undefined,
 ): readonly string[] => {
   const names = splitScope(scope);
   const own =

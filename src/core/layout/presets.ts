@@ -56,12 +56,15 @@ export interface Preset {
     readonly access_token_alg: "RS256";
     readonly userinfo_format: "standard";
     readonly access_token_typ?: "JWT";
+    readonly refresh_requires_offline_access?: true;
   };
 }
 
 const usual = { access_token_alg: "RS256", userinfo_format: "standard" } as const;
 /** The settings of vendors whose access tokens have no `typ` of their own. */
 const asJwt = { ...usual, access_token_typ: "JWT" } as const;
+/** Of vendors that give a refresh token only to an app that asked for `offline_access`. */
+const offline = { refresh_requires_offline_access: true } as const;
 
 const realm = "/realms/NAME";
 const protocol = `${realm}/protocol/openid-connect`;
@@ -82,7 +85,7 @@ const ofOkta = (server: string) => ({
 
 export const presets = {
   auth0: {
-    settings: asJwt,
+    settings: { ...asJwt, ...offline },
     issuer: "/",
     firstName: "",
     paths: {
@@ -101,7 +104,7 @@ export const presets = {
     anyAudience: true,
   },
   okta: {
-    settings: usual,
+    settings: { ...usual, ...offline },
     issuer: "/oauth2/NAME",
     firstName: "default",
     sharesFirstName: true,
@@ -148,7 +151,7 @@ export const presets = {
     returnParameter: "logout_uri",
   },
   entra: {
-    settings: asJwt,
+    settings: { ...asJwt, ...offline },
     issuer: "/NAME/v2.0",
     shortIssuer: "/NAME",
     firstName: "common",

@@ -12,7 +12,7 @@ import { addScopes } from "../fix-commands.ts";
 
 /**
  * The scopes that no fixture has to define: `openid`, those of OpenID Connect Core 5.4, `details` and `social` of the native UserInfo, and
- * `offline_access` (Core 11), which is accepted and changes nothing: a refresh token is always given.
+ * `offline_access` (Core 11), which any client may ask for: the setting `refresh_requires_offline_access` makes refresh tokens depend on it.
  */
 export const builtInScopes = [
   "openid",
@@ -32,7 +32,7 @@ const isBuiltIn = (name: string): boolean => builtIn.has(name);
  * Scope names of a space-separated list, each once (RFC 6749 3.3). A built-in name is always the same string object, which all grants
  * share.
  */
-export function splitScope(scope: string): string[] {
+export function splitScope(scope = ""): string[] {
   const names = new Set<string>();
   for (const name of scope.split(" ")) if (name !== "") names.add(builtIn.get(name) ?? name);
   return [...names];
@@ -60,7 +60,7 @@ const descriptions: Readonly<Record<(typeof builtInScopes)[number], string>> = {
   phone: "The phone number",
   social: "Social links",
   address: "The postal address",
-  offline_access: "Accepted; a refresh token is always issued",
+  offline_access: "A refresh token, where the setting refresh_requires_offline_access is on",
 };
 
 /** What the other built-in scopes release: fields of the native UserInfo. */

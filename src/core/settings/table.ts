@@ -62,6 +62,11 @@ export const settings = {
   refresh_rotation: onOff({ default: "on", flag: "<on|off>", help: "issue a new refresh token at each refresh" }),
   /** For apps that refresh in parallel. */
   refresh_grace: seconds(0, { default: 0, help: "how long a rotated refresh token still works", example: "10" }),
+  refresh_requires_offline_access: yesNo({
+    default: false,
+    flag: "",
+    help: "issue a refresh token only where offline_access was granted",
+  }),
   /** RS256: signed with the published key, for resource servers that verify by JWKS. */
   access_token_alg: choice(["HS256", "RS256"], {
     default: "HS256",

@@ -183,7 +183,7 @@ export function verifyIdToken(ctx: Context, token: string): IdTokenClaims | Toke
   const state = readJti(jti);
   if (state === null || typeof aud !== "string")
     return new TokenProblem("the token is not an ID token of one client", { rule: "RFC 7519 4.1.3", fix: asGiven });
-  return { ...others, ...state, aud, jti, client_id: aud, scope: "" };
+  return { ...others, ...state, aud, jti, client_id: aud };
 }
 
 /** Reads an access or refresh token of this server. @param now in milliseconds, where its times are not checked by the clock */

@@ -20,7 +20,7 @@ export const kindInWords: Readonly<Record<TokenKind, string>> = {
 };
 
 const always = ["iss", "sub", "exp", "iat", "jti"];
-const ofGrant = [...always, "client_id", "scope", "era"];
+const ofGrant = [...always, "client_id", "era"];
 
 /**
  * The claims that a token of each kind has: RFC 9068 2.2, OpenID Connect Core 2, OpenID Connect Back-Channel Logout 2.4, the draft of ID-JAGs,
@@ -104,7 +104,8 @@ export interface TokenClaims {
   readonly sub: string;
   readonly aud?: string | readonly string[];
   readonly client_id: string;
-  readonly scope: string;
+  /** Absent: no scopes. */
+  readonly scope?: string;
   readonly iat: number;
   readonly exp: number;
   readonly jti: string;

@@ -55,6 +55,7 @@ function stateOf(tx: ReadTx, ctx: Context, genuine: GenuineToken): Introspection
   const rotated = kind === "refresh" ? rotatedReason(tx, ctx, claims) : null;
   if (rotated !== null) return inactive(rotated.detail, rotated.since);
   const { iss, sub, aud, client_id, scope, iat, exp, jti, cnf, act, acr, auth_time } = claims;
+  const scopes = scopesNow(tx, ctx, state, scope);
   return {
     ...(state.user === null && ownClaims({ ...claims })),
     active: true,
@@ -63,7 +64,7 @@ function stateOf(tx: ReadTx, ctx: Context, genuine: GenuineToken): Introspection
     sub,
     ...(aud !== undefined && { aud }),
     client_id,
-    scope: scopesNow(tx, ctx, state, scope).join(" "),
+    ...(scopes.length > 0 && { scope: scopes.join(" ") }),
     ...(state.user !== null && { username: state.user.username }),
     iat,
     exp,

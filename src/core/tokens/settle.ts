@@ -21,7 +21,8 @@ export interface ClientTokenResponse {
 
 /** A successful answer of the token endpoint for a user (RFC 6749 5.1, OpenID Connect Core 3.1.3.3). */
 export interface TokenResponse extends ClientTokenResponse {
-  readonly refresh_token: string;
+  /** Absent: the setting `refresh_requires_offline_access`. */
+  readonly refresh_token?: string;
   readonly id_token: string;
 }
 
@@ -38,6 +39,8 @@ export interface TokenResult<R extends AnyTokenResponse = ClientTokenResponse> {
   readonly response: R;
   /** Null: the client speaks for itself. */
   readonly username: string | null;
+  /** What the ledger says beside the tokens. */
+  readonly remark?: string;
 }
 
 /** What the tokens will say: planned inside a transaction, signed after it. */
@@ -168,17 +171,23 @@ export async function settleAccessToken(
   return { response: accessTokenAnswer(ctx, accessToken, subject), username: subject.user?.username ?? null };
 }
 
+const withoutRefresh =
+  "no refresh token: offline_access was not granted, and the setting refresh_requires_offline_access is on";
+
 /** Signs the settled tokens. */
 async function signTokens(ctx: Context, plan: TokenPlan, userClaims: UserClaims): Promise<TokenResult<TokenResponse>> {
   const { subject, authentication } = plan;
   const accessToken = await signAccessToken(ctx, subject, userClaims.access, authentication);
   const refreshed = { ...subject, scopes: plan.refreshScopes, resources: plan.refreshResources };
   const content = { claims: userClaims.id, nonce: plan.nonce, accessToken };
+  const isOffline = !ctx.settings.refresh_requires_offline_access || plan.refreshScopes.includes("offline_access");
   const response = {
     ...accessTokenAnswer(ctx, accessToken, subject),
-    refresh_token:
-      plan.keptRefreshToken ?? (await sign(refreshToken(ctx, refreshed, authentication, plan.refreshPlace))),
+    ...(isOffline && {
+      refresh_token:
+        plan.keptRefreshToken ?? (await sign(refreshToken(ctx, refreshed, authentication, plan.refreshPlace))),
+    }),
     id_token: await sign(await idToken(ctx, subject, authentication, content)),
   };
-  return { response, username: subject.user.username };
+  return { response, username: subject.user.username, ...(!isOffline && { remark: withoutRefresh }) };
 }

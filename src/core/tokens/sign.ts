@@ -28,6 +28,10 @@ function vendorClaims(
   };
 }
 
+/** Absent where there are no scopes: a scope has at least one character (RFC 6749 3.3). */
+const scopeClaim = (scopes: readonly string[]): { readonly scope?: string } =>
+  scopes.length === 0 ? {} : { scope: scopes.join(" ") };
+
 /** Seconds that an access token signed now will live. */
 export const accessTokenLife = (ctx: Context, { exchanged }: AccessTokenSubject): number =>
   Math.min(ctx.settings.access_token_ttl, (exchanged?.expiresAt ?? Infinity) - seconds(ctx));
@@ -49,7 +53,7 @@ export async function accessToken(
     iss: ctx.issuer,
     sub: exchanged?.sub ?? user?.id ?? client.client_id,
     client_id: client.client_id,
-    scope: scopes.join(" "),
+    ...scopeClaim(scopes),
     aud: resources.length === 0 ? (client.audience ?? ctx.issuer) : resources.length === 1 ? resources[0] : resources,
     iat: now,
     exp: now + accessTokenLife(ctx, subject),
@@ -96,7 +100,7 @@ export function refreshToken(
     iss: ctx.issuer,
     sub: subject.user.id,
     client_id: subject.client.client_id,
-    scope: subject.scopes.join(" "),
+    ...scopeClaim(subject.scopes),
     iat: now,
     exp: now + ctx.settings.refresh_token_ttl,
     jti: ctx.random(16),
@@ -207,7 +211,7 @@ export async function signIdJag(
     exp: now + idJagLife,
     ...{ auth_time, acr, amr },
     resource: resources.length > 1 ? resources : resources[0],
-    scope: scopes.length === 0 ? undefined : scopes.join(" "),
+    ...scopeClaim(scopes),
     ...namedClaims(user, ["email", "email_verified"]),
   };
   return sign({ typ: tokenTypes.idJag, signer: await ctx.keys.signing("RS256"), claims });

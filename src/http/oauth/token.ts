@@ -25,7 +25,7 @@ export const postToken = (web: Web) => async (req: Request, res: Response) => {
   const credentials = clientCredentials(web, req, body);
   const grantType = single(body, "grant_type");
   note(res, { client: credentials.basic?.id ?? credentials.id ?? null });
-  const { response, username } = await token(web.ctx, {
+  const { response, username, remark } = await token(web.ctx, {
     ...credentials,
     proof: proofOf(web, req, "token"),
     grant_type: grantType,
@@ -36,7 +36,7 @@ export const postToken = (web: Web) => async (req: Request, res: Response) => {
   const { scope = "" } = response;
   note(res, {
     user: username,
-    outcome: `${grantType ?? ""}: ${tokensIn(response)}${scope === "" ? "" : ` for "${scope}"`}`,
+    outcome: `${grantType ?? ""}: ${tokensIn(response)}${scope === "" ? "" : ` for "${scope}"`}${remark === undefined ? "" : `; ${remark}`}`,
   });
   sendJson(res, 200, response, tokenHeaders);
 };

@@ -22,7 +22,7 @@ const tokens = () => idp.issueTokens({ user: "alice", client: "demo-app", scope:
 const argumentsOf = (command: string): string => command.replace(/^idp expect /, "");
 
 test("the app asked once, not twice", async () => {
-  const { refresh_token: token } = await tokens();
+  const { refresh_token: token = "" } = await tokens();
   const expected = argumentsOf(await follow("the app asked once, not twice"));
   // Two parts of the app need a new token at once, and share one request.
   let refreshing: ReturnType<typeof client.refreshTokenGrant> | null = null;
@@ -50,7 +50,7 @@ test("revoked mid-session", async () => {
 });
 
 test("suspended user", async () => {
-  const { refresh_token: token } = await tokens();
+  const { refresh_token: token = "" } = await tokens();
   const expected = argumentsOf(await follow("suspended user"));
   await expect(client.refreshTokenGrant(config, token)).rejects.toMatchObject({ error: "invalid_grant" });
   await asked(expected);

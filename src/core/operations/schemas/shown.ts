@@ -72,7 +72,7 @@ export const tokenResponse = z.object({
   token_type: z.enum(["Bearer", "DPoP"]),
   expires_in: z.int().describe("Seconds"),
   scope: z.exactOptional(z.string()).describe("Absent: no scopes"),
-  refresh_token: z.string(),
+  refresh_token: z.exactOptional(z.string()).describe("Absent: refresh_requires_offline_access"),
   id_token: z.string(),
 });
 

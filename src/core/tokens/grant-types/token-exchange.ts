@@ -164,7 +164,7 @@ function narrowScopes(
   ctx: Context,
   client: Client,
   subject: LiveToken,
-  held: string,
+  held: string | undefined,
   scope: string | undefined,
 ): readonly string[] {
   const granted = scopesNow(tx, ctx, subject, held);
