@@ -114,7 +114,7 @@ export function fixtures(users: number): string {
   const client = (client_id: string) => ({ client_id, client_secret: clientSecret, redirect_uris: [callback] });
   const names = Array.from({ length: users }, (_, index) => username(index));
   return JSON.stringify({
-    users: names.map((name) => ({ username: name, email: `${name}@example.test` })),
+    users: names.map((name) => ({ username: name, email: `${name}@example.com` })),
     clients: [client("app"), ...Array.from({ length: freshClients(users) }, (_, index) => client(`app${index}`))],
     grants: names.map((user) => ({ user, client: "app", scope: "openid profile email" })),
   });

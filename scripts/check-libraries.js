@@ -88,7 +88,7 @@ async function check(
     redirect_uris: [url + callback],
     ...(standard && { userinfo_format: "standard" }),
   };
-  const fixtures = { users: [{ username: "alice", email: "alice@example.test" }], clients: [client] };
+  const fixtures = { users: [{ username: "alice", email: "alice@example.com" }], clients: [client] };
   const words = ["check", "client", "--json", "--timeout", "120", ...flags];
   const addresses = ["--start", url + start, "--signed-in", `${url}/me`];
   const child = spawn(process.execPath, [join(root, "bin/idp.js"), ...words, ...addresses, "--", ...command], {

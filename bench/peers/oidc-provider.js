@@ -76,7 +76,7 @@ const provider = new Provider(`http://localhost:${port}`, {
     accountId,
     claims: () => ({
       sub: accountId,
-      email: `${accountId}@example.test`,
+      email: `${accountId}@example.com`,
       email_verified: true,
       name: accountId,
       preferred_username: accountId,

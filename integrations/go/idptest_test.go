@@ -127,7 +127,7 @@ func TestEachTestHasAnIssuerOfItsOwn(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			idp := idptest.New(t)
-			idp.Users.Add("erin", idptest.Fields{"email": "erin@example.test"})
+			idp.Users.Add("erin", idptest.Fields{"email": "erin@example.com"})
 			idp.Clock.Advance(31 * time.Minute)
 			if requests := idp.Requests(); len(requests) != 0 {
 				t.Error(requests)

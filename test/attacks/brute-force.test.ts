@@ -86,7 +86,7 @@ describe("passwords", () => {
     // Slowed: the right one is not taken either, nor in a browser that forgot its cookies, nor by her other name.
     const { browser, page } = await loginPage();
     expect((await guess(browser, page, "alice", "alice")).status).toBe(429);
-    expect((await guess(browser, page, "alice@example.test", "alice")).status).toBe(429);
+    expect((await guess(browser, page, "alice@example.com", "alice")).status).toBe(429);
 
     // Not locked out: another user, and the same user from elsewhere.
     const other = await loginPage();

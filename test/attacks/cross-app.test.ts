@@ -62,7 +62,7 @@ const claims: readonly [what: string, change: () => JWTPayload | Record<string, 
   ["a resource that is no text", () => ({ resource: [5] })],
   [
     "a verified address where the entry does not match by it",
-    () => ({ sub: "x", email: "bob@company.test", email_verified: true }),
+    () => ({ sub: "x", email: "bob@company.example.com", email_verified: true }),
   ],
 ];
 
@@ -146,13 +146,13 @@ test("by e-mail, only a verified address finds a user: the only one who is activ
     [{ emailVerified: false }, { emailVerified: true }],
     [{ federated: [{ issuer: "/", sub: "another" }] }, { federated: [] }],
     [{ federated: [{ issuer: company.issuer, sub: "another" }] }, { federated: [] }],
-    [{ email: "Eve@company.test" }, { email: "eve@company.test" }],
+    [{ email: "Eve@company.example.com" }, { email: "eve@company.example.com" }],
   ]) {
     await toolIdp.call("users.edit", { username: "unverified", ...wrong });
     expect(refused(await redeem(company, await assertion("eve")))).toEqual(noGrant);
     await toolIdp.call("users.edit", { username: "unverified", ...right });
   }
-  await toolIdp.call("users.add", { username: "twin", email: "EVE@company.test", emailVerified: true });
+  await toolIdp.call("users.add", { username: "twin", email: "EVE@company.example.com", emailVerified: true });
   expect(refused(await redeem(company, await assertion("eve")))).toEqual(noGrant);
   await toolIdp.call("users.suspend", { username: "twin" });
   expect(await redeem(company, await assertion("eve"))).toMatchObject({ status: 200 });

@@ -174,11 +174,11 @@ describe("a signed LogoutRequest", () => {
       const own = newKey();
       const sp = await registerSp(idp, { certificates: [own.certificate], slo: "http://localhost:3000/slo" });
       const { browser, response } = await signInBySaml(idp, sp);
-      const signed = signXml(logoutRequest(sp, "nobody@example.test"), own, undefined, "LogoutRequest");
+      const signed = signXml(logoutRequest(sp, "nobody@example.com"), own, undefined, "LogoutRequest");
       const visit = await postRequest(
         new Browser(idp.issuer),
         slo,
-        wrap(signed, logoutRequest(sp, "alice@example.test", response.sessionIndex)),
+        wrap(signed, logoutRequest(sp, "alice@example.com", response.sessionIndex)),
       );
       isRefused(visit);
       expect((await browser.open("/account")).page).toBe("account");
@@ -189,7 +189,7 @@ describe("a signed LogoutRequest", () => {
     const sp = await registerSp(idp, { certificates: [newKey().certificate], slo: "http://localhost:3000/slo" });
     const { browser, response } = await signInBySaml(idp, sp);
     const visit = await new Browser(idp.issuer).open(
-      redirectUrl(slo, logoutRequest(sp, "alice@example.test", response.sessionIndex)),
+      redirectUrl(slo, logoutRequest(sp, "alice@example.com", response.sessionIndex)),
     );
     expect(visit.page).toBe("logout");
     expect((await browser.open("/account")).page).toBe("account");

@@ -16,7 +16,7 @@ const adminToken = "an-admin-token-of-this-test";
 const password = "a-password-of-this-test";
 
 const fixtures = {
-  users: [{ username: "eve", displayName: evil, email: "eve@example.test", about: evil, location: evil, password }],
+  users: [{ username: "eve", displayName: evil, email: "eve@example.com", about: evil, location: evil, password }],
   clients: [
     { client_id: "evil", client_secret: secret, client_name: evil, redirect_uris: ["http://localhost:3000/callback"] },
   ],

@@ -45,9 +45,9 @@ beforeEach(() => {
 
 test.each([
   "alice",
-  "alice@example.test",
+  "alice@example.com",
   "nobody",
-  "nobody@example.test",
+  "nobody@example.com",
   "without-password",
   "carol",
   "dave",

@@ -23,7 +23,7 @@ let page: Page;
 
 const users = [
   { username: "alice", displayName: "Alice Adams", password: "alice-secret" },
-  { username: "bob.b+1@example.test" },
+  { username: "bob.b+1@example.com" },
   { username: "carol", status: "suspended" },
   { username: "dave", password: "dave-secret", status: "banned" },
   ...Array.from({ length: 60 }, (_, at) => ({ username: `user-${at}` })),
@@ -94,7 +94,7 @@ describe("signs in", () => {
 
   test("a user whose name has special characters", async () => {
     await start();
-    await signIn(page, { user: "bob.b+1@example.test", approve: true });
+    await signIn(page, { user: "bob.b+1@example.com", approve: true });
     expect(back()).toHaveProperty("code");
   });
 

@@ -39,7 +39,7 @@ async function newPerson(javaScriptEnabled: boolean) {
   const idp = await createIdp({
     port: 0,
     fixtures: {
-      users: [{ username: "alice", email: "alice@example.test" }],
+      users: [{ username: "alice", email: "alice@example.com" }],
       clients: [{ client_id: sp.entityId, saml: { acs: [sp.acs] } }],
     },
   });
@@ -60,7 +60,7 @@ test.each([true, false])("by HTTP-Redirect, scripts: %s", async (hasScripts) => 
   if (!hasScripts) await tab.getByTestId("saml-submit").click();
   await tab.getByText("Back in the app").waitFor();
   expect(tab.url()).toBe(sp.acs);
-  expect([nameIn(received[0]), received[0]?.get("RelayState")]).toEqual(["alice@example.test", "/after"]);
+  expect([nameIn(received[0]), received[0]?.get("RelayState")]).toEqual(["alice@example.com", "/after"]);
   expect(received).toHaveLength(1);
 });
 
@@ -74,5 +74,5 @@ test("by HTTP-POST from another site, with the session of a sign-in before: nobo
   await tab.goto(new URL("/", sp.acs).href);
   await tab.getByText("Sign in").click();
   await tab.getByText("Back in the app").waitFor();
-  expect(received.map(nameIn)).toEqual(["alice@example.test", "alice@example.test"]);
+  expect(received.map(nameIn)).toEqual(["alice@example.com", "alice@example.com"]);
 });

@@ -86,7 +86,19 @@ test("what the app does not remove is listed", async () => {
   const { left } = JSON.parse(stdout) as { left: { username: string; state: string }[] };
   expect(left.map(({ state }) => state)).toEqual(["deactivated", "deactivated"]);
   const shown = await check(["--case", "no-token"], ["no-delete"]);
-  expect(shown.stderr).toMatch(/^idp-check-\S+@example\.test is still in the app, deactivated: /m);
+  expect(shown.stderr).toMatch(/^idp-check-\S+@example\.com is still in the app, deactivated: /m);
+});
+
+test("the users of the check are at example.com, or at the domain of --email-domain", async () => {
+  const domains = async (...flags: readonly string[]): Promise<readonly string[]> => {
+    const { app } = await check(["--case", "lookup-none", ...flags]);
+    const names = app.seen.flatMap(({ path, body }) => [decodeURIComponent(path), JSON.stringify(body)]);
+    return [...new Set(names.flatMap((text) => text.match(/(?<=idp-check-[\w-]+@)[\w.]+/g) ?? []))];
+  };
+  expect(await domains()).toEqual(["example.com"]);
+  expect(await domains("--email-domain", "shop.example.com")).toEqual(["shop.example.com"]);
+  const wrong = await check(["--email-domain", "@shop.example.com"]);
+  expect(wrong).toMatchObject({ code: 2, stderr: expect.stringContaining("It must be a domain such as example.com.") });
 });
 
 test("the SCIM server of a client of a running server; its token is nowhere", async () => {
@@ -107,7 +119,7 @@ test("the SCIM server of a client of a running server; its token is nowhere", as
   expect(found.stdout + found.stderr).not.toContain(app.token);
   expect(app.users.size).toBe(0);
   // The operator's own users are nowhere near.
-  expect(app.seen.some(({ body }) => body?.["userName"] === "alice@example.test")).toBe(false);
+  expect(app.seen.some(({ body }) => body?.["userName"] === "alice@example.com")).toBe(false);
   const without = await run("--client", "plain");
   expect(without).toMatchObject({ code: 3, stderr: expect.stringContaining('client "plain" has no scim') });
   expect(await run("--client", "shoop")).toMatchObject({ code: 3, stderr: expect.stringContaining("shop") });

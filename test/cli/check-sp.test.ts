@@ -195,6 +195,7 @@ test("Ctrl+C leaves neither a fault nor the attacker on a running server", async
   // The first control is done, and a fault is added soon.
   await new Promise((resolve) => checking.stdout.once("data", resolve));
   expect(await users()).toContain("check-sp-");
+  expect(await users()).toMatch(/"alice@example\.com\.\w+\.example\.com"/);
   checking.kill("SIGINT");
   expect(await ended).toBe(130);
   expect(await users()).not.toContain("check-sp-");

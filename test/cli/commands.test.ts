@@ -9,7 +9,7 @@ import { documentOf, idpIn } from "../helpers/command.ts";
 
 const fixtures = {
   users: [
-    { username: "alice", id: "7123456789012345678", email: "alice@example.test", password: "alice" },
+    { username: "alice", id: "7123456789012345678", email: "alice@example.com", password: "alice" },
     { username: "bob", displayName: "Bob\u001b[2J Brown" },
     { username: "carol", status: "suspended" },
     { username: "dave", status: "banned" },
@@ -55,7 +55,7 @@ const cases: readonly Case[] = [
       id: "7123456789012345678",
       username: "alice",
       displayName: expect.any(String),
-      email: "alice@example.test",
+      email: "alice@example.com",
       emailVerified: expect.any(Boolean),
       hasPassword: true,
       factors: [],

@@ -31,12 +31,12 @@ for (const mode of ["running", "stopped"] as const) {
 
     test("a user is added, changed, renamed and removed", async () => {
       const added = await line(
-        "users add erin --email erin@example.test --set language=tr --password-stdin",
+        "users add erin --email erin@example.com --set language=tr --password-stdin",
         "s3cret\n",
       );
       expect(added).toMatchObject({
         code: 0,
-        json: { username: "erin", email: "erin@example.test", language: "tr", status: "active", hasPassword: true },
+        json: { username: "erin", email: "erin@example.com", language: "tr", status: "active", hasPassword: true },
       });
       expect(JSON.stringify(added)).not.toContain("s3cret");
       expect(await line("users add erin")).toEqual({ code: 4, json: error("conflict") });
@@ -222,13 +222,13 @@ test("diff has a line for each record: what changed of it, + for one only in the
   const data = (...words: string[]) => idpIn(cwd, words);
   await data("seed");
   expect(await data("diff")).toMatchObject({ code: 0, stdout: "Nothing differs from the fixtures.\n" });
-  await data("users", "edit", "bob", "--display-name", "Bobby", "--email", "bobby@example.test");
+  await data("users", "edit", "bob", "--display-name", "Bobby", "--email", "bobby@example.com");
   await data("users", "add", "zoe");
   await data("clients", "remove", "app", "--yes");
   expect(await data("diff")).toMatchObject({
     code: 6,
     stdout:
-      "users  bob  displayName: bob -> Bobby  email: bob@example.test -> bobby@example.test\n" +
+      "users  bob  displayName: bob -> Bobby  email: bob@example.com -> bobby@example.com\n" +
       "users  + zoe\nclients  - app\n",
     stderr: expect.stringMatching(/^Error: 3 records differ from the fixtures\n/) as string,
   });

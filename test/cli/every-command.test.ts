@@ -40,7 +40,7 @@ const calls: Readonly<Record<string, Call>> = {
   env: { words: "--client app", code: 0 },
   exec: { words: "-- true", code: 0, inFolder: true, foreign: true },
   "users list": { words: "", code: 0 },
-  "users add": { words: "erin --email erin@example.test", code: 0 },
+  "users add": { words: "erin --email erin@example.com", code: 0 },
   "users show": { words: "erin", code: 0 },
   "users edit": { words: 'erin --set factors=["otp"]', code: 0 },
   "users otp": { words: "erin", code: 0, aboutServer: true },

@@ -8,7 +8,7 @@ const plain = new Chalk({ level: 0 });
 
 const user = (username: string, more: Partial<Screen["users"]["first"][number]> = {}) => ({
   username,
-  email: `${username}@example.test`,
+  email: `${username}@example.com`,
   status: "active" as const,
   password: null,
   ...more,
@@ -103,7 +103,7 @@ test("the first screen of a server without users and clients, that took a while"
 });
 
 test("the first screen with a long address: the lines of the others stay as they are", () => {
-  const long = `${"name.".repeat(14)}@example.test`;
+  const long = `${"name.".repeat(14)}@example.com`;
   const users = [user("alice", { password: "alice" }), user("erin", { email: long, status: "banned" })];
   expect(firstScreen({ ...screen, users: { first: users, all: 2 } }, plain)).toMatchSnapshot();
 });

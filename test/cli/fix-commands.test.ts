@@ -54,7 +54,7 @@ test("the fix that a page shows fixes the request", async () => {
   await applyFix(refused);
   expect((await browser.open(logout)).left?.href).toBe("http://localhost:3001/bye");
 
-  const hint = authorizeUrl(idp, { login_hint: "erin@example.test" });
+  const hint = authorizeUrl(idp, { login_hint: "erin@example.com" });
   const nobody = await browser.open(hint);
   await applyFix(nobody);
   expect((await browser.open(hint)).body).toContain('id="login-as-erin"');

@@ -27,7 +27,7 @@ describe("a person in a browser", () => {
     const text = await page.text();
     expect([page.status, page.headers.get("cache-control")]).toEqual([200, "no-store"]);
     expect(text).toContain("You can close this tab");
-    expect(text).toContain("<dd>alice@example.test</dd>");
+    expect(text).toContain("<dd>alice@example.com</dd>");
     expect(text).not.toContain(left?.searchParams.get("code"));
     const { code, stdout, stderr } = await begun.ended;
     expect(code, stdout).toBe(0);

@@ -76,7 +76,7 @@ async function pagesOf(issuer: string): Promise<string[]> {
     `${base}/_idp/`,
     authorizeUrl({ issuer: base }, { redirect_uri: "http://localhost:3001/callback" }),
     authorizeUrl({ issuer: base }, { client_id: "shop" }),
-    authorizeUrl({ issuer: base }, { login_hint: "erin@example.test" }),
+    authorizeUrl({ issuer: base }, { login_hint: "erin@example.com" }),
     authorizeUrl({ issuer: base }, { scope: "openid orders:read" }),
     `${base}/api/v2/oauth/authorize`,
     `${base}/api/v2/oauth/logout?${query({ client_id: "demo-app", post_logout_redirect_uri: "http://localhost:3001/bye" })}`,

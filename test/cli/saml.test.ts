@@ -20,7 +20,7 @@ async function prepared() {
   writeFileSync(join(cwd, "sp.xml"), md(sp));
   writeFileSync(
     join(cwd, "idp.fixtures.json"),
-    JSON.stringify({ users: [{ username: "alice", email: "alice@example.test" }], clients }),
+    JSON.stringify({ users: [{ username: "alice", email: "alice@example.com" }], clients }),
   );
   const run = (words: readonly string[], input = "") => idpIn(cwd, [...words, "--data", join(cwd, ".idp")], input);
   expect((await run(["seed"])).code).toBe(0);
@@ -99,12 +99,12 @@ test("issue saml, token decode and token verify", async () => {
   const decoded = documentOf((await run(["token", "decode", SAMLResponse, "--json"])).stdout);
   expect(decoded).toMatchObject({
     message: "Response",
-    assertions: [{ nameId: { value: "alice@example.test" } }],
+    assertions: [{ nameId: { value: "alice@example.com" } }],
     verified: false,
   });
   const verified = await run(["token", "verify", SAMLResponse, "--json"]);
   expect([verified.code, documentOf(verified.stdout)]).toMatchObject([0, { valid: true }]);
-  const changed = xml.stdout.replace("alice@example.test</saml:NameID>", "bob@example.test</saml:NameID>");
+  const changed = xml.stdout.replace("alice@example.com</saml:NameID>", "bob@example.com</saml:NameID>");
   expect((await run(["token", "verify", "-"], changed)).code).toBe(6);
 });
 

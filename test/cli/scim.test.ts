@@ -30,10 +30,10 @@ async function world(token?: string) {
 
 test("push prints a line for each user and group, and ends with 6 if one failed", async () => {
   const { app, command } = await world();
-  app.users.set("902c246b", { id: "902c246b", tenant: "one", userName: "bob@example.test", active: true });
+  app.users.set("902c246b", { id: "902c246b", tenant: "one", userName: "bob@example.com", active: true });
   const pushed = await command("scim push");
   expect(pushed.code).toBe(0);
-  const id = String(app.named("alice@example.test")?.["id"]);
+  const id = String(app.named("alice@example.com")?.["id"]);
   expect(pushed.stdout.split("\n")).toEqual([
     `shop  ${app.url}  okta`,
     `  created     alice        201  id ${id}`,
@@ -126,9 +126,9 @@ test("users leave prints each signal, and ends with 6 if one failed", async () =
   expect(left.stdout).toMatch(
     /^alice is suspended, and the sessions have ended\.\n {2}shop {2}scim {2}200 {2}\d+ ms\n$/,
   );
-  expect(app.named("alice@example.test")).toMatchObject({ active: false });
+  expect(app.named("alice@example.com")).toMatchObject({ active: false });
   await command("users restore alice");
-  expect(app.named("alice@example.test")).toMatchObject({ active: true });
+  expect(app.named("alice@example.com")).toMatchObject({ active: true });
   app.hook = () => ({ status: 403 });
   const failed = await command("users leave bob");
   expect(failed.code).toBe(6);

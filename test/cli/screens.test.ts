@@ -168,9 +168,9 @@ test("the result of a seed is listed by kind, with few names", () => {
 test("a list with very long names: values to copy are not cut, and the other rows keep their columns", () => {
   const long = `${"a.very.long.name.".repeat(4)}of@subsidiary.example.com`;
   const rows = [
-    ["alice", "alice@example.test", "active", "Alice Adams"],
+    ["alice", "alice@example.com", "active", "Alice Adams"],
     [long, `mail.${long}`, "active", "Maximiliane-Charlotte von und zu Hohenlohe-Langenburg"],
-    ["bob", `bob.${"b".repeat(60)}@example.test`, "banned", "Bob Brown"],
+    ["bob", `bob.${"b".repeat(60)}@example.com`, "banned", "Bob Brown"],
   ];
   const titles = ["USERNAME", "EMAIL", "STATUS", "NAME"];
   const columns = titles.map((title, index) => ({

@@ -24,7 +24,7 @@ test("off a terminal start-up ends with the ready line, and the screen before it
   for (const needed of [
     `Issuer      ${issuer}`,
     `${issuer}/.well-known/openid-configuration`,
-    "alice  alice@example.test  password alice",
+    "alice  alice@example.com  password alice",
     `OIDC_ISSUER=${issuer}`,
     "OIDC_CLIENT_ID=demo-app",
     "OIDC_CLIENT_SECRET=demo-secret",

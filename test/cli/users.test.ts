@@ -25,10 +25,10 @@ test("users list shows the roles of each, and only those with a role or a status
   expect((await run("users list")).stdout).toBe(
     [
       "USERNAME  EMAIL               STATUS     ROLES         NAME",
-      "alice     alice@example.test  active     admin editor  alice",
-      "bob       bob@example.test    active     editor        bob",
-      "carol     carol@example.test  suspended  editor        carol",
-      "dave      dave@example.test   active                   dave",
+      "alice     alice@example.com  active     admin editor  alice",
+      "bob       bob@example.com    active     editor        bob",
+      "carol     carol@example.com  suspended  editor        carol",
+      "dave      dave@example.com   active                   dave",
       "",
     ].join("\n"),
   );
@@ -65,7 +65,7 @@ test("users list shows the note of users without roles", async () => {
   const note = "never pays";
   const run = await seeded([{ username: "dave", note }]);
   expect((await run("users list")).stdout).toBe(
-    "USERNAME  EMAIL              STATUS  NOTE        NAME\ndave      dave@example.test  active  never pays  dave\n",
+    "USERNAME  EMAIL              STATUS  NOTE        NAME\ndave      dave@example.com  active  never pays  dave\n",
   );
   expect(JSON.parse((await run("users show dave --json")).stdout)).toMatchObject({ note });
   expect((await run("users edit dave --set note=")).stderr).toContain("note: must be one line of 1 to 60 characters");

@@ -54,7 +54,7 @@ test("a page that shows no name leaves the forging cases not reached, and no oth
 
 test("an app that admits only known users needs --attacker", async () => {
   const cases = casesOf("unsigned", "xsw-3", "comment-in-nameid");
-  const known = { admits: ["alice@example.test", "bob@example.test"] };
+  const known = { admits: ["alice@example.com", "bob@example.com"] };
   const refused = await check(cases, known);
   expect(refused.passed).toBe(false);
   expect(refused.cases.map(({ name, verdict }) => [name, verdict])).toEqual([
@@ -205,13 +205,16 @@ const page = (text: string) => ({
 });
 
 test.each([
-  ["alice@example.test", true, false],
-  ["<b>ALICE@example.test.ab1.test</b>", false, true],
-  ["alice&#64;example.test", true, false],
-  ['{"name":"alice\\u0040example.test.ab1.test"}', false, true],
-  ["alice@example.test for alice@example.test.ab1.test", true, true],
+  ["alice@example.com", true, false],
+  ["<b>ALICE@example.com.ab1.example.com</b>", false, true],
+  ["alice&#64;example.com", true, false],
+  ['{"name":"alice\\u0040example.com.ab1.example.com"}', false, true],
+  ["alice@example.com for alice@example.com.ab1.example.com", true, true],
   ["somebody", false, false],
 ])("%j shows the user: %s, the attacker: %s", (text, user, attacker) => {
-  const [alice, mallory] = [person("alice@example.test", "Alice"), person("alice@example.test.ab1.test", "Check ab1")];
+  const [alice, mallory] = [
+    person("alice@example.com", "Alice"),
+    person("alice@example.com.ab1.example.com", "Check ab1"),
+  ];
   expect(shownBy(page(text), alice, mallory)).toEqual({ user, attacker });
 });

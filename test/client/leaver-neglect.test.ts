@@ -234,7 +234,7 @@ test("silence waits as long as the others, or where it is named as long as --wit
 test("with --user, the signals run one after another, and the user is back at the end", async () => {
   const checked = await check({
     ...{ takes: ["scim", "backchannel-logout", "revocation"], user: "bob" },
-    admits: ["alice@example.test", "bob@example.test"],
+    admits: ["alice@example.com", "bob@example.com"],
   });
   expect(sessions(checked, "noticed")).toEqual(both("scim", "backchannel-logout", "revocation", "all"));
   expect(checked.verdict("restored")).toBe("works");

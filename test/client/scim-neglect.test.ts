@@ -18,13 +18,15 @@ interface Checked {
   readonly left: ReadonlyMap<string, string>;
 }
 
+const emailDomain = "example.com";
+
 async function check(weaknesses: readonly Weakness[], cases: readonly ScimCase[], keeps = false): Promise<Checked> {
   const app = await scimServer({ weaknesses });
   app.otherToken = otherToken;
   // Somebody else's user, who stays.
-  app.users.set("7", { id: "7", tenant: "one", userName: "alice@example.test", active: true });
+  app.users.set("7", { id: "7", tenant: "one", userName: "alice@example.com", active: true });
   const { people, run } = scimCheck({
-    ...{ app: { url: app.url, token: app.token }, otherToken, keeps, lookup: nearLookup(undefined) },
+    ...{ app: { url: app.url, token: app.token }, otherToken, keeps, emailDomain, lookup: nearLookup(undefined) },
     ...checkRun,
   });
   const result = await run(cases);
@@ -137,7 +139,13 @@ test("a server that fails, is busy, or is gone: never noticed", async () => {
   const app = await scimServer();
   const run = async (name: string): Promise<RunResult> => {
     const check = scimCheck({
-      ...{ app: { url: app.url, token: app.token }, otherToken: null, keeps: false, lookup: nearLookup(undefined) },
+      ...{
+        app: { url: app.url, token: app.token },
+        otherToken: null,
+        keeps: false,
+        emailDomain,
+        lookup: nearLookup(undefined),
+      },
       ...{ ...checkRun, wait: () => Promise.resolve() },
     });
     const result = await check.run(allCases.filter((one) => one.name === name));

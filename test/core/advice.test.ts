@@ -19,11 +19,8 @@ test.each([
     "in the fixtures, add the client shop, set redirect_uris to [http://localhost:3000/cb]",
   ],
   ["idp users edit sue --password-stdin", "in the fixtures, set password of the user sue"],
-  [
-    "idp users add erin --email erin@example.test",
-    "in the fixtures, add the user erin, set email to erin@example.test",
-  ],
-  ["idp users edit sue --email sue@example.test", "in the fixtures, set email of the user sue to sue@example.test"],
+  ["idp users add erin --email erin@example.com", "in the fixtures, add the user erin, set email to erin@example.com"],
+  ["idp users edit sue --email sue@example.com", "in the fixtures, set email of the user sue to sue@example.com"],
   ["idp clients show demo-app --show-secrets", "see the client demo-app in the fixtures"],
   ["idp start --refresh-grace 10", "in the fixtures, set refresh_grace to 10 under settings"],
   ["idp start --client-metadata-documents", "in the fixtures, set client_metadata_documents to true under settings"],

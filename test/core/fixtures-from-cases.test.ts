@@ -27,13 +27,13 @@ describe("other tools", () => {
   });
   test("navikt: a mapping by the name that was typed is a user of that name", async () => {
     const requestMappings = [
-      { requestParam: "subject", match: "erin", claims: { email: "erin@example.test", oid: "${subject}" } },
+      { requestParam: "subject", match: "erin", claims: { email: "erin@example.com", oid: "${subject}" } },
       { requestParam: "subject", match: "frank", claims: { sub: "f-1" } },
       { requestParam: "scope", match: "x", claims: { aud: ["a"] } },
     ];
     const { users, leftOut } = await made("navikt", { tokenCallbacks: [{ issuerId: "default", requestMappings }] });
     expect(users).toEqual([
-      { username: "erin", id: "erin", email: "erin@example.test", claims: { oid: "erin" } },
+      { username: "erin", id: "erin", email: "erin@example.com", claims: { oid: "erin" } },
       { username: "frank", id: "f-1" },
     ]);
     expect(leftOut).toEqual([expect.stringContaining('scope "x"'), expect.stringContaining("has no sub")]);
@@ -65,7 +65,7 @@ describe("other tools", () => {
 
 describe("a configuration inside another file", () => {
   const dex =
-    "issuer: http://d\nstorage: {}\nweb: {}\nodd: 1\nstaticPasswords:\n  - { email: erin@example.test, username: erin, userID: 7 }\n";
+    "issuer: http://d\nstorage: {}\nweb: {}\nodd: 1\nstaticPasswords:\n  - { email: erin@example.com, username: erin, userID: 7 }\n";
   const indented = (by: string): string => dex.replaceAll(/^(?=.)/gm, by);
   const json = JSON.stringify({
     tokenCallbacks: [{ issuerId: "i", requestMappings: [{ requestParam: "subject", match: "erin" }] }],

@@ -18,7 +18,7 @@ describe("JSON", () => {
     { "username": "alice", "email": "x" },
     {
       "username": "bob",
-      "emial": "bob@example.test",
+      "emial": "bob@example.com",
       "avatar": { "color": "red" },
       "socialLinks": [{ "platform": "x" }]
     }
@@ -120,7 +120,7 @@ users:
     email: 'x'
     avatar: { color: red, "colour": "#fff" }
   - username: bob
-    emial: bob@example.test
+    emial: bob@example.com
     about:
     phone: +905551112233
     socialLinks:

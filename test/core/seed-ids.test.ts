@@ -63,7 +63,7 @@ describe("ids", () => {
   it("identify a renamed user", async () => {
     await world.start({ users: [{ username: "bob", id: "42" }] });
     expect(
-      (await world.start({ users: [{ username: "robert", id: "42", email: "bob@example.test" }] })).users.changed,
+      (await world.start({ users: [{ username: "robert", id: "42", email: "bob@example.com" }] })).users.changed,
     ).toEqual([{ name: "robert", fields: ["username", "displayName", "avatar"] }]);
     expect(await world.user("bob")).toBeUndefined();
   });

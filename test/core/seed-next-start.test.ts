@@ -27,7 +27,7 @@ describe("the next start", () => {
     await world.start({ users: [alice, { username: "bob", theme: "dark", claims: { a: 1, b: 2 } }] });
     await world.edit("bob", { status: "suspended", displayName: "Robert" });
     const result = await world.start(
-      '{ // laid out anew\n "users": [{"claims": {"b": 2, "a": 1}, "theme": "dark", "username": "bob"},\n {"email": "alice@example.test", "username": "alice"}]}',
+      '{ // laid out anew\n "users": [{"claims": {"b": 2, "a": 1}, "theme": "dark", "username": "bob"},\n {"email": "alice@example.com", "username": "alice"}]}',
     );
     expect(result.users).toEqual({ ...nothing, same: 2 });
     expect(await world.user("bob")).toMatchObject({ status: "suspended", displayName: "Robert" });
@@ -100,8 +100,8 @@ describe("the next start", () => {
 
   it("applies again what another fixture has overwritten meanwhile", async () => {
     await world.start({ users: [alice] });
-    await world.add({ users: [{ ...alice, email: "other@example.test" }] });
-    expect((await world.user("alice"))?.email).toBe("other@example.test");
+    await world.add({ users: [{ ...alice, email: "other@example.com" }] });
+    expect((await world.user("alice"))?.email).toBe("other@example.com");
     expect((await world.start({ users: [alice] })).users.changed).toEqual([{ name: "alice", fields: ["email"] }]);
   });
 

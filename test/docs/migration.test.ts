@@ -25,8 +25,8 @@ const sampleOf = (tool: string, file: string): string =>
 const page = readFileSync(join(repository, "docs", "migration.md"), "utf8");
 const commands = [...page.matchAll(/^```sh\nidp (.+)\n```$/gm)].map(([, words = ""]) => words);
 const users: Readonly<Record<string, string>> = {
-  ...{ keycloak: "ada", auth0: "ada@example.test", dex: "admin", soluto: "User1", navikt: "subByCode", hydra: "alice" },
-  ...{ emulate: "octocat", fusionauth: "heidi@example.test", authelia: "judy" },
+  ...{ keycloak: "ada", auth0: "ada@example.com", dex: "admin", soluto: "User1", navikt: "subByCode", hydra: "alice" },
+  ...{ emulate: "octocat", fusionauth: "heidi@example.com", authelia: "judy" },
 };
 
 test("every tool has a command", () => {

@@ -45,7 +45,7 @@ test("alice signs in", async () => {
   const browser = new Browser(idp.issuer, url);
   const session = await approve(browser, await signIn(browser));
   expect(session.url).toBe(`${url}/auth/session`);
-  expect(JSON.parse(session.body)).toMatchObject({ user: { name: "Alice Adams", email: "alice@example.test" } });
+  expect(JSON.parse(session.body)).toMatchObject({ user: { name: "Alice Adams", email: "alice@example.com" } });
 });
 
 test("a user who denies is not signed in", async () => {

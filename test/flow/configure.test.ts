@@ -66,7 +66,7 @@ test("Auth.js signs a user in", async () => {
   const body = new URLSearchParams({ csrfToken, callbackUrl: `${url}/auth/session` });
   const visit = await browser.open(`${url}/auth/signin/idp`, { method: "POST", body, headers: { origin: url } });
   const signedIn = await approve(browser, visit, "erin");
-  expect(JSON.parse(signedIn.body)).toMatchObject({ user: { email: "erin@example.test" } });
+  expect(JSON.parse(signedIn.body)).toMatchObject({ user: { email: "erin@example.com" } });
 });
 
 test("express-openid-connect signs a user in", async () => {
@@ -77,7 +77,7 @@ test("express-openid-connect signs a user in", async () => {
   });
   const browser = new Browser(issuer, url);
   const home = await approve(browser, await browser.open(`${url}/`), "erin");
-  expect(JSON.parse(home.body)).toMatchObject({ email: "erin@example.test" });
+  expect(JSON.parse(home.body)).toMatchObject({ email: "erin@example.com" });
 });
 
 test("passport signs a user in", async () => {
@@ -97,7 +97,7 @@ test("passport signs a user in", async () => {
   });
   const browser = new Browser(issuer, url);
   const signedIn = await approve(browser, await browser.open(`${url}/login`), "erin");
-  expect(JSON.parse(signedIn.body)).toMatchObject({ username: "erin", emails: [{ value: "erin@example.test" }] });
+  expect(JSON.parse(signedIn.body)).toMatchObject({ username: "erin", emails: [{ value: "erin@example.com" }] });
 });
 
 test("openid-client signs a user in", async () => {
@@ -118,7 +118,7 @@ test("openid-client signs a user in", async () => {
   const browser = new Browser(issuer);
   const { left } = await approve(browser, await browser.open(address.href), "erin");
   const tokens = await client.authorizationCodeGrant(config, new URL(left ?? ""), { pkceCodeVerifier: verifier });
-  expect(tokens.claims()).toMatchObject({ email: "erin@example.test" });
+  expect(tokens.claims()).toMatchObject({ email: "erin@example.com" });
 });
 
 /** Whether the server takes the address and scopes that a library would send. */

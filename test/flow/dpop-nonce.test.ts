@@ -44,7 +44,7 @@ test("openid-client signs in, reads UserInfo and refreshes", async () => {
   // A handle that knows no nonce: the client is asked for one again.
   const fresh = client.getDPoPHandle(config, keys);
   const userinfo = await client.fetchUserInfo(config, tokens.access_token, aliceId, { DPoP: fresh });
-  expect(userinfo).toMatchObject({ email: "alice@example.test" });
+  expect(userinfo).toMatchObject({ email: "alice@example.com" });
   await client.refreshTokenGrant(config, tokens.refresh_token ?? "", undefined, { DPoP });
   expect(seen).toEqual([
     ...["token use_dpop_nonce", "token 200"],
@@ -101,7 +101,7 @@ test("oauth4webapi is asked at each endpoint, and repeats the request with the n
     const sent = await oauth.userInfoRequest(server, app, tokens.access_token, { ...http, DPoP });
     return oauth.processUserInfoResponse(server, app, aliceId, sent);
   });
-  expect(userinfo).toMatchObject({ email: "alice@example.test" });
+  expect(userinfo).toMatchObject({ email: "alice@example.com" });
   expect(seen).toEqual([
     ...["par use_dpop_nonce", "par 201", "token use_dpop_nonce", "token 200"],
     ...["userinfo use_dpop_nonce", "userinfo 200"],

@@ -41,7 +41,7 @@ test("alice signs in, her data is fetched, tokens are refreshed, and she signs o
   const page = await approve(browser, await browser.open(`${url}/userinfo`));
   expect(page.url).toBe(`${url}/userinfo`);
   expect(JSON.parse(page.body)).toMatchObject({ sub: "7123456789012345678", user: { username: "alice" } });
-  expect(await jsonOf(browser, "/")).toMatchObject({ user: { name: "Alice Adams", email: "alice@example.test" } });
+  expect(await jsonOf(browser, "/")).toMatchObject({ user: { name: "Alice Adams", email: "alice@example.com" } });
   expect(await jsonOf(browser, "/refresh")).toEqual({ isNew: true });
 
   const signedOut = await browser.open(`${url}/logout`);

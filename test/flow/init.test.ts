@@ -65,7 +65,7 @@ async function startApp(type: keyof typeof apps, library: string, tooEarly?: str
 test.each(["module", "commonjs"] as const)("an Express app of type %s, with express-openid-connect", async (type) => {
   const { url, browser, isOut } = await startApp(type, "express-openid-connect");
   const home = await approve(browser, await browser.open(`${url}/`));
-  expect(JSON.parse(home.body)).toMatchObject({ name: "Alice", email: "alice@example.test" });
+  expect(JSON.parse(home.body)).toMatchObject({ name: "Alice", email: "alice@example.com" });
   expect(await isOut()).toBe(false);
   // Back at its front page, the app asks for a sign-in, and nobody is signed in by a session of before.
   expect((await browser.open(`${url}/logout`)).page).toBe("login");
@@ -82,7 +82,7 @@ test.each([
   expect((await browser.open(`${url}/`)).body).toBe("null");
   const home = await approve(browser, await browser.open(`${url}/login`));
   expect(home.url).toBe(`${url}/`);
-  expect(JSON.stringify((JSON.parse(home.body) as Record<string, unknown>)[email])).toContain("alice@example.test");
+  expect(JSON.stringify((JSON.parse(home.body) as Record<string, unknown>)[email])).toContain("alice@example.com");
   const left = await browser.open(`${url}/logout`);
   expect([left.url, left.body]).toEqual([`${url}/`, "null"]);
   expect(await isOut()).toBe(true);
@@ -91,7 +91,7 @@ test.each([
 test("an Express app with openid-client that met no server at its first sign-in signs in at the next", async () => {
   const { url, browser } = await startApp("module", "openid-client", "/login");
   const home = await approve(browser, await browser.open(`${url}/login`));
-  expect(JSON.parse(home.body)).toMatchObject({ email: "alice@example.test" });
+  expect(JSON.parse(home.body)).toMatchObject({ email: "alice@example.com" });
 });
 
 test("an Express app with better-auth", async () => {
@@ -101,7 +101,7 @@ test("an Express app with better-auth", async () => {
   const started = await browser.open(`${url}/api/auth/sign-in/social`, { method: "POST", body, headers });
   const { url: address } = JSON.parse(started.body) as { readonly url: string };
   const session = await approve(browser, await browser.open(address));
-  expect(JSON.parse(session.body)).toMatchObject({ user: { name: "Alice", email: "alice@example.test" } });
+  expect(JSON.parse(session.body)).toMatchObject({ user: { name: "Alice", email: "alice@example.com" } });
   expect((await browser.open(`${url}/logout`)).url).toBe(`${url}/`);
   expect((await browser.open(`${url}/api/auth/get-session`)).body).toBe("null");
   expect(await isOut()).toBe(true);
@@ -113,7 +113,7 @@ test("an Express app with Auth.js", async () => {
   const body = new URLSearchParams({ csrfToken, callbackUrl: `${url}/auth/session` });
   const visit = await browser.open(`${url}/auth/signin/idp`, { method: "POST", body, headers: { origin: url } });
   const session = await approve(browser, visit);
-  expect(JSON.parse(session.body)).toMatchObject({ user: { name: "Alice", email: "alice@example.test" } });
+  expect(JSON.parse(session.body)).toMatchObject({ user: { name: "Alice", email: "alice@example.com" } });
   const asked = JSON.parse((await browser.open(`${url}/auth/csrf`)).body) as { readonly csrfToken: string };
   const out = new URLSearchParams({ ...asked, callbackUrl: `${url}/` });
   await browser.open(`${url}/auth/signout`, { method: "POST", body: out, headers: { origin: url } });

@@ -73,7 +73,7 @@ test.each<readonly [string, { readonly REGISTER?: string }, RegExp]>([
   const { left } = await approve(browser, await browser.open(address.href));
   await fetch(left ?? "");
   expect(await exited).toEqual([0, null]);
-  expect(client.said()).toMatch(/^Signed in as alice@example\.test, as client \S+$/m);
+  expect(client.said()).toMatch(/^Signed in as alice@example\.com, as client \S+$/m);
   expect(client.said()).toMatch(/^Refreshed: AUTHORIZED$/m);
 
   const listed = JSON.parse((await run(["clients", "list", "--json"], { cwd })).stdout) as {

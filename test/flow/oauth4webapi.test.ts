@@ -82,7 +82,7 @@ test.each(demos)(
       );
     expect(await userInfo(tokens.access_token)).toMatchObject({
       sub: aliceId,
-      user: { username: "alice", email: { username: "alice", domain: "example.test", isVerified: true } },
+      user: { username: "alice", email: { username: "alice", domain: "example.com", isVerified: true } },
     });
 
     const refreshing = await oauth.refreshTokenGrantRequest(

@@ -16,7 +16,7 @@ const app = { client_secret: "a-secret-of-32-characters-or-more", redirect_uris:
 writeFileSync(
   join(cwd, "idp.fixtures.json"),
   JSON.stringify({
-    users: [{ username: "alice", id: aliceId, email: "alice@example.test" }],
+    users: [{ username: "alice", id: aliceId, email: "alice@example.com" }],
     clients: [
       { ...app, client_id: "app" },
       { ...app, client_id: "app-es256", id_token_signed_response_alg: "ES256" },
@@ -77,7 +77,7 @@ test("discovery, code with PKCE, ID token, UserInfo, refresh, revocation", async
   const config = await discoverApp();
   const tokens = await signIn(config, "openid profile email");
   expect(tokens).toMatchObject({ token_type: "bearer", expires_in: 1800, scope: "openid profile email" });
-  expect(tokens.claims()).toMatchObject({ iss: idp.issuer, aud: "app", sub: aliceId, email: "alice@example.test" });
+  expect(tokens.claims()).toMatchObject({ iss: idp.issuer, aud: "app", sub: aliceId, email: "alice@example.com" });
 
   expect(await client.fetchUserInfo(config, tokens.access_token, aliceId)).toMatchObject({ sub: aliceId, id: aliceId });
 

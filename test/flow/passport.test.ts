@@ -61,7 +61,7 @@ test("alice signs in; the application knows her by her sub", async () => {
     id: "7123456789012345678",
     displayName: "Alice Adams",
     username: "alice",
-    emails: [{ value: "alice@example.test" }],
+    emails: [{ value: "alice@example.com" }],
   });
 });
 

@@ -24,7 +24,7 @@ test("an ID token is verified by the published keys, also after a restart", asyn
   const token = await issue("id", cwd);
   const rules = { issuer: idp.issuer, audience: "demo-app", algorithms: ["RS256"], requiredClaims: ["exp", "sub"] };
   const { payload, protectedHeader } = await jwtVerify(token, await publishedKeys(idp), rules);
-  expect(payload).toMatchObject({ sub: "7123456789012345678", email: "alice@example.test" });
+  expect(payload).toMatchObject({ sub: "7123456789012345678", email: "alice@example.com" });
   expect(protectedHeader).toMatchObject({ alg: "RS256", kid: expect.any(String) });
 
   idp.child.kill("SIGTERM");

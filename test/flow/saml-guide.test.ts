@@ -58,7 +58,7 @@ test("the service provider with passport-saml signs alice in, with her groups", 
       resolve(found);
     });
   });
-  expect(user).toEqual({ name: "alice@example.test", email: "alice@example.test", groups: ["staff", "admins"] });
+  expect(user).toEqual({ name: "alice@example.com", email: "alice@example.com", groups: ["staff", "admins"] });
   // The same response again answers no request of the app.
   await expect(saml.validatePostResponseAsync(fields)).rejects.toThrow("InResponseTo");
 });
@@ -87,7 +87,7 @@ auth = OneLogin_Saml2_Auth(request, settings)
     `${start}auth.process_response(request_id="${id}")\nprint(json.dumps([auth.get_errors(), auth.get_nameid(), auth.get_attributes()["groups"]]))`,
     JSON.stringify(fields),
   );
-  expect(read).toEqual([[], "alice@example.test", ["staff", "admins"]]);
+  expect(read).toEqual([[], "alice@example.com", ["staff", "admins"]]);
 });
 
 test("its commands run, one after another", async () => {

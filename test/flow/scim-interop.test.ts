@@ -32,7 +32,7 @@ const people = (count: number): Person[] =>
   Array.from({ length: count }, (_, index) => ({
     username: `user-${index}`,
     displayName: `User ${index}`,
-    email: `user-${index}@example.test`,
+    email: `user-${index}@example.com`,
     claims: { groups: [groups[index % 12] ?? "", groups[(index * 7) % 12] ?? ""] },
   }));
 
@@ -92,7 +92,7 @@ async function change(idp: Idp, turn: number, gone: Set<string>): Promise<void> 
   for (let index = 0; index < 8; index += 1) {
     await idp.call("users.edit", { username: named(index), displayName: `Changed ${turn} ${index}` });
     await idp.call("users.suspend", { username: named(10 + index) });
-    await idp.call("users.edit", { username: named(20 + index), email: `renamed-${turn}-${index}@example.test` });
+    await idp.call("users.edit", { username: named(20 + index), email: `renamed-${turn}-${index}@example.com` });
     const { id } = await idp.call("users.show", { username: named(30 + index) });
     gone.add(id);
     await idp.call("users.remove", { username: named(30 + index) });
@@ -173,13 +173,13 @@ describe.each(programs)("%s", (name, start, tags) => {
   test("names with quotes, percent signs, line breaks and other letters", { tags: [...tags] }, async () => {
     const program = await start();
     const hostile = [
-      `o'brien@example.test`,
-      `100%25@example.test`,
-      `a"b@example.test`,
-      `a\\b@example.test`,
-      `x" or userName pr or userName eq "y@example.test`,
-      `line\nbreak@example.test`,
-      `üñí-日本@example.test`,
+      `o'brien@example.com`,
+      `100%25@example.com`,
+      `a"b@example.com`,
+      `a\\b@example.com`,
+      `x" or userName pr or userName eq "y@example.com`,
+      `line\nbreak@example.com`,
+      `üñí-日本@example.com`,
     ];
     const users = hostile.map((email, index) => ({
       username: `user-${index}`,

@@ -24,7 +24,7 @@ test("the files and the commands of the guide", { timeout: timeLimit }, async ()
   expect(code, stdout + stderr).toBe(0);
   expect(stdout).toContain("frank  email:");
   expect(stdout).toMatch(/\bqa\b.*users suspend erin/);
-  expect(stdout).toContain('"email": "frank@shop.test"');
+  expect(stdout).toContain('"email": "frank@shop.example.com"');
 });
 
 test("what the guide says of a role that may not, and of a name in two files", { timeout: timeLimit }, async () => {

@@ -23,12 +23,12 @@ export const fixtures = {
     {
       username: "alice",
       id: "a-1",
-      email: "alice@company.test",
+      email: "alice@company.example.com",
       emailVerified: true,
       federated: [{ issuer: "tool", sub: "t-1" }],
     },
-    { username: "bob", id: "b-1", email: "bob@company.test", emailVerified: true },
-    { username: "eve", id: "e-1", email: "eve@company.test" },
+    { username: "bob", id: "b-1", email: "bob@company.example.com", emailVerified: true },
+    { username: "eve", id: "e-1", email: "eve@company.example.com" },
   ],
   clients: [
     {
@@ -53,8 +53,8 @@ export const fixtures = {
             { issuer: partner, sub: "p-al" },
           ],
         },
-        { username: "bob", id: "t-2", email: "bob@company.test", emailVerified: true },
-        { username: "unverified", id: "t-3", email: "eve@company.test", emailVerified: false },
+        { username: "bob", id: "t-2", email: "bob@company.example.com", emailVerified: true },
+        { username: "unverified", id: "t-3", email: "eve@company.example.com", emailVerified: false },
       ],
       clients: [
         {

@@ -51,9 +51,9 @@ const options = (callback: string): IdpOptions => ({
   port: 0,
   fixtures: {
     users: [
-      { username: "alice", displayName: "Alice Adams", email: "alice@example.test", password: "alice-secret" },
-      { username: "bob", displayName: "Bob Brown", email: "bob@example.test" },
-      { username: "carol", displayName: "Carol Çelik", email: "carol@example.test", status: "suspended" },
+      { username: "alice", displayName: "Alice Adams", email: "alice@example.com", password: "alice-secret" },
+      { username: "bob", displayName: "Bob Brown", email: "bob@example.com" },
+      { username: "carol", displayName: "Carol Çelik", email: "carol@example.com", status: "suspended" },
     ],
     clients: [
       { client_id: "web", client_secret: "web-secret", client_name: "Web App", redirect_uris: [callback] },

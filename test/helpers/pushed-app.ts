@@ -13,7 +13,7 @@ export const people: FixtureUser[] = [
   {
     username: "alice",
     displayName: "Alice B. Adams",
-    email: "alice@example.test",
+    email: "alice@example.com",
     claims: { groups: ["engineering", "all"], department: "R&D", title: "Engineer" },
   },
   {

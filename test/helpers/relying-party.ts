@@ -41,7 +41,7 @@ export async function startIdpFor(
     username: "alice",
     id: "7123456789012345678",
     displayName: "Alice Adams",
-    email: "alice@example.test",
+    email: "alice@example.com",
   };
   writeFileSync(
     join(cwd, "idp.fixtures.json"),

@@ -88,4 +88,4 @@ export const seededApp = {
   client_secret: "s",
   redirect_uris: ["http://localhost/cb"],
 };
-export const seededAlice = { username: "alice", email: "alice@example.test" };
+export const seededAlice = { username: "alice", email: "alice@example.com" };

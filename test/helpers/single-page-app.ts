@@ -30,7 +30,7 @@ export async function startSinglePageApp(
   const { app, url } = await startRelyingParty();
   const cwd = newFolder(afterAll);
   const client = { client_id: "spa", redirect_uris: [`${url}/callback`], post_logout_redirect_uris: [`${url}/`] };
-  const alice = { username: "alice", displayName: "Alice Adams", email: "alice@example.test" };
+  const alice = { username: "alice", displayName: "Alice Adams", email: "alice@example.com" };
   writeFileSync(join(cwd, "idp.fixtures.json"), JSON.stringify({ users: [alice], clients: [client] }));
   const { issuer } = await startIdp(flags, { cwd }, afterAll);
   const printed = await idp(["env", "--for", library], { cwd });

@@ -68,7 +68,7 @@ describe.each(statuses)("a %s user", (status, bar, error) => {
   test("a sign-in by e-mail address shows the command for the user name, quoted or not", async () => {
     const user = await enroll(idp, {
       password: "right",
-      email: `x\`touch pwned\`.${status}@example.test`.replace(" ", ""),
+      email: `x\`touch pwned\`.${status}@example.com`.replace(" ", ""),
     });
     await bar(user);
     const browser = new Browser(idp.issuer);

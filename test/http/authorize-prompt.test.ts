@@ -143,15 +143,12 @@ describe("max_age", () => {
 });
 
 describe("login_hint", () => {
-  test.each(["bob", "bob@example.test", "BOB@EXAMPLE.TEST"])(
-    "%s: is in the form, and bob comes first",
-    async (hint) => {
-      const { state, body } = await new Browser(idp.issuer).open(app.url({ login_hint: hint }));
-      expect(state).toBe("hint");
-      expect(body).toContain(`value="${hint}"`);
-      expect(body.indexOf("login-as-bob")).toBeLessThan(body.indexOf("login-as-alice"));
-    },
-  );
+  test.each(["bob", "bob@example.com", "BOB@EXAMPLE.COM"])("%s: is in the form, and bob comes first", async (hint) => {
+    const { state, body } = await new Browser(idp.issuer).open(app.url({ login_hint: hint }));
+    expect(state).toBe("hint");
+    expect(body).toContain(`value="${hint}"`);
+    expect(body.indexOf("login-as-bob")).toBeLessThan(body.indexOf("login-as-alice"));
+  });
 
   test("an unknown user: the page says so, and any user can sign in", async () => {
     const browser = new Browser(idp.issuer);

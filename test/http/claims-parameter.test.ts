@@ -18,7 +18,7 @@ test("single claims are on the consent page, and released once they are allowed"
   expect(wordsOf(consent.body)).toMatch(/scope\s+openid\s/);
   const back = await browser.press(consent, "consent-allow", { scope: ["openid", "claim:name", "claim:email"] });
   const { json } = await exchange(idp, back.left?.searchParams.get("code") ?? "");
-  expect(jwtPart(json["id_token"], 1)["email"]).toBe("alice@example.test");
+  expect(jwtPart(json["id_token"], 1)["email"]).toBe("alice@example.com");
   const body = (await userinfo(idp, json["access_token"])).json;
   expect(body["name"]).toBe("Alice Adams");
   expect(body).not.toHaveProperty("given_name");
@@ -35,7 +35,7 @@ test.each(["all", "minimal"] as const)(
     const { json: refreshed } = await refresh(idp, first["refresh_token"]);
     for (const json of [first, refreshed]) {
       const idToken = jwtPart(json["id_token"], 1);
-      expect([idToken["email"], idToken["name"]]).toEqual(["alice@example.test", undefined]);
+      expect([idToken["email"], idToken["name"]]).toEqual(["alice@example.com", undefined]);
       const body = (await userinfo(idp, json["access_token"])).json;
       expect([body["email"], body["name"]]).toEqual([undefined, "Alice Adams"]);
       expect(json["scope"]).toBe("openid");
@@ -51,7 +51,7 @@ test("a client with minimal ID tokens gets a claim it names, also one that a gra
   const asked = JSON.stringify({ id_token: { email: null, roles: null } });
   const { code } = await signIn(idp, { scope: "openid email", claims: asked });
   const idToken = jwtPart((await exchange(idp, code)).json["id_token"], 1);
-  expect(idToken).toMatchObject({ email: "alice@example.test", roles: ["admin"] });
+  expect(idToken).toMatchObject({ email: "alice@example.com", roles: ["admin"] });
   expect(idToken).not.toHaveProperty("email_verified");
 });
 
@@ -82,8 +82,8 @@ test("claims of scopes that were granted before need no consent either", async (
   const { left } = await browser.open(authorizeUrl(idp, { scope: "openid", claims: asked, prompt: "none" }));
   const { json } = await exchange(idp, left?.searchParams.get("code") ?? "");
   expect(json.scope).toBe("openid");
-  expect(jwtPart(json.id_token, 1)["email"]).toBe("alice@example.test");
-  expect((await userinfo(idp, json.access_token)).json["email"]).toBe("alice@example.test");
+  expect(jwtPart(json.id_token, 1)["email"]).toBe("alice@example.com");
+  expect((await userinfo(idp, json.access_token)).json["email"]).toBe("alice@example.com");
   // The consent page for another scope does not show it.
   const more = await browser.open(authorizeUrl(idp, { scope: "openid phone", claims: asked }));
   expect([more.page, more.body.includes("claim:email")]).toEqual(["consent", false]);

@@ -41,7 +41,7 @@ test("a client signs in, refreshes and is revoked, as a registered one", async (
   const url = documents.publish("/shelf.json", { client_name: "Shelf", "client_name#tr": "Raf" });
   const tokens = await tokensOf(url);
   expect(tokens.error).toBeUndefined();
-  expect((await userinfo(idp, tokens.access_token)).json).toMatchObject({ email: "alice@example.test" });
+  expect((await userinfo(idp, tokens.access_token)).json).toMatchObject({ email: "alice@example.com" });
   const refreshed = (await refresh(idp, tokens.refresh_token, publicClient(url))).json;
   expect((await userinfo(idp, refreshed.access_token)).status).toBe(200);
   const granted = await idp.call("grants.list", { client: url });

@@ -18,7 +18,7 @@ test("names who asks, where it returns, and who is signed in", () => {
   );
   expect(html).toContain("<code><bdi>localhost:3000</bdi></code>");
   const user = wordsOf(html.slice(html.indexOf('id="consent-user"')).split("</div>")[0] ?? "");
-  expect(user).toMatch(/Alice Adams[^]*alice@example\.test/);
+  expect(user).toMatch(/Alice Adams[^]*alice@example\.com/);
 });
 
 test("ticks what is checked, and sends the locked scope by a hidden field", () => {
@@ -36,7 +36,7 @@ test("ticks what is checked, and sends the locked scope by a hidden field", () =
 
 test("shows the very values, and says which are not set", () => {
   const words = wordsOf(consent("consent-default")).replace(/\s+/g, " ");
-  expect(words).toContain("E-mail alice@example.test Verified yes");
+  expect(words).toContain("E-mail alice@example.com Verified yes");
   expect(words).toContain("Location not set");
   expect(words).toContain("About empty");
 });

@@ -12,7 +12,7 @@ const idp = await serve({
       {
         username: "alice",
         displayName: "Alice Adams",
-        email: "alice@example.test",
+        email: "alice@example.com",
         phone: "+905551112233",
         claims: { roles: ["admin"] },
       },
@@ -37,7 +37,7 @@ test("openid shows what is always sent, each other scope what it adds", async ()
   expect(shown).toMatch(
     /Know who you are Always: Alice Adams, alice, \d+ .* openid ID \d+ Name Alice Adams User name alice/,
   );
-  expect(shown).toContain("E-mail name alice E-mail domain example.test Verified no");
+  expect(shown).toContain("E-mail name alice E-mail domain example.com Verified no");
   expect(shown).toContain("Phone +905551112233");
   // UserInfo has nothing more for profile; the ID token has.
   expect(shown).toMatch(
@@ -48,7 +48,7 @@ test("openid shows what is always sent, each other scope what it adds", async ()
 test("a client that takes standard claims is shown to get those", async () => {
   const shown = words(await consentPage({ scope: "openid email" }, { userinfo_format: "standard" }));
   expect(shown).toMatch(/openid ID \(sub\) \d+/);
-  expect(shown).toContain("E-mail alice@example.test Verified no");
+  expect(shown).toContain("E-mail alice@example.com Verified no");
   expect(shown).not.toContain("E-mail domain");
 });
 

@@ -8,7 +8,7 @@ import { jwtPart, pick, userinfo } from "../helpers/client.ts";
 
 const idp = await serve({
   fixtures: {
-    users: [{ username: "alice", email: "alice@example.test" }, { username: "bob" }],
+    users: [{ username: "alice", email: "alice@example.com" }, { username: "bob" }],
     scopes: { "orders:read": { description: { en: "See your orders", tr: "Siparişlerini gör" } } },
   },
 });
@@ -36,7 +36,7 @@ test("every scope is ticked; the page names client, user and scopes, with descri
   const { page } = await asked(app, { scope: "openid email orders:read" });
   expect([page.page, page.state, page.status]).toEqual(["consent", "default", 200]);
   expect(ticked(page)).toEqual(["openid", "email", "orders:read"]);
-  for (const words of ["Reports", "alice@example.test", "See your orders"]) expect(page.body).toContain(words);
+  for (const words of ["Reports", "alice@example.com", "See your orders"]) expect(page.body).toContain(words);
 });
 
 test("links to the client's pages, in the language of the page; a client without them has no links", async () => {

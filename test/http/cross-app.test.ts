@@ -51,7 +51,7 @@ test("an ID-JAG names the user, the client at the other issuer, and what was ask
   expect(claims).toEqual({
     ...{ iss: company.issuer, sub: "a-1", aud: `${company.issuer}/i/tool`, client_id: "agent-at-tool" },
     ...{ jti: expect.any(String), auth_time: expect.any(Number), acr: expect.any(String), amr: ["user"] },
-    ...{ resource, scope: "files:read files:write", email: "alice@company.test", email_verified: true },
+    ...{ resource, scope: "files:read files:write", email: "alice@company.example.com", email_verified: true },
   });
 });
 

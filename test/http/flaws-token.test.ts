@@ -58,7 +58,7 @@ async function problemsOf(response: Body): Promise<string[]> {
   check("sub", claims["sub"] === "7123456789012345678");
   check("nonce", claims["nonce"] === nonce);
   check("at_hash", claims["at_hash"] === atHash);
-  check("the rest", claims["email"] === "alice@example.test" && typeof claims["sid"] === "string");
+  check("the rest", claims["email"] === "alice@example.com" && typeof claims["sid"] === "string");
   return problems;
 }
 

@@ -37,7 +37,7 @@ describe("what loses something for good asks first", () => {
     const own = await serve();
     const inside = await openInspector(own);
     await own.call("users.add", { username: "erin" });
-    await own.call("users.edit", { username: "bob", email: "other@example.test" });
+    await own.call("users.edit", { username: "bob", email: "other@example.com" });
     await own.call("users.remove", { username: "carol" });
     const asked = await inside.browser.press(await inside.browser.open(inside.at("testing")), "reset-all");
     expect(asked.state).toBe("confirm");
@@ -96,17 +96,17 @@ describe("users", () => {
   });
 
   test("their name, e-mail, password and factors are edited; no page and no address has the password", async () => {
-    const user = await enroll(idp, { email: "old@example.test" });
+    const user = await enroll(idp, { email: "old@example.com" });
     const list = await browser.open(at(`users?q=${user}`));
     const edited = await browser.press(list, `edit-user-${user}`, {
-      ...{ email: "new@example.test", displayName: "New Name", factors: "otp", password: " new password" },
+      ...{ email: "new@example.com", displayName: "New Name", factors: "otp", password: " new password" },
     });
     expect(textOf(edited)).toContain(
-      `idp users edit ${user} --email new@example.test --display-name VALUE --password-stdin --set factors=VALUE2`,
+      `idp users edit ${user} --email new@example.com --display-name VALUE --password-stdin --set factors=VALUE2`,
     );
     expect(edited.body + edited.url).not.toMatch(/new(?: |%20|\+)password/);
     expect(await idp.call("users.show", { username: user })).toMatchObject({
-      ...{ email: "new@example.test", displayName: "New Name", factors: ["otp"], hasPassword: true },
+      ...{ email: "new@example.com", displayName: "New Name", factors: ["otp"], hasPassword: true },
     });
     const app = await register(idp);
     const visitor = new Browser(idp.issuer);
@@ -297,7 +297,7 @@ describe("tokens", () => {
     const made = await make({ kind: "access", user: "alice", client: "demo-app", scope: "openid email" });
     expect([made.status, made.state]).toEqual([200, "tokens"]);
     const token = madeIn(made, "token");
-    expect((await userinfo(idp, token)).json).toMatchObject({ email: "alice@example.test" });
+    expect((await userinfo(idp, token)).json).toMatchObject({ email: "alice@example.com" });
     expect(made.body).toContain('data-copy="made-token"');
     expect(made.url).not.toContain(token);
     expect(textOf(made)).toContain("idp token issue --user alice --client demo-app --scope VALUE --type access");

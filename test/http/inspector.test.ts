@@ -216,14 +216,14 @@ test("users are added, and their roles and claims edited; clients show their met
   const name = `new-${Date.now()}`;
   const list = await browser.open(at("users"));
   const added = await browser.press(list, "add-user-new", {
-    ...{ username: name, email: "n@example.test", displayName: "New One", roles: "admin, ops" },
+    ...{ username: name, email: "n@example.com", displayName: "New One", roles: "admin, ops" },
   });
   expect(textOf(added)).toContain(
-    `idp users add ${name} --email n@example.test --display-name VALUE --set claims=VALUE2`,
+    `idp users add ${name} --email n@example.com --display-name VALUE --set claims=VALUE2`,
   );
   expect(textOf(added)).toContain('VALUE is New One. VALUE2 is {"roles":["admin","ops"]}');
   expect(await idp.call("users.show", { username: name })).toMatchObject({
-    ...{ email: "n@example.test", displayName: "New One", claims: { roles: ["admin", "ops"] } },
+    ...{ email: "n@example.com", displayName: "New One", claims: { roles: ["admin", "ops"] } },
   });
   const found = await browser.open(at(`users?q=${name}`));
   const edited = await browser.press(found, `edit-user-${name}`, { roles: "editor", claims: '{"tenant":"acme"}' });
@@ -247,7 +247,7 @@ test("fixtures: the problems of the files as they are now, with the command", as
   const inside = await openInspector(own);
   const open = () => inside.browser.open(inside.at("fixtures"));
   expect(textOf(await open())).toMatch(/no problems.*idp seed --check idp\.fixtures\.yaml/s);
-  text += "    emial: zoe@example.test\n";
+  text += "    emial: zoe@example.com\n";
   expect(textOf(await open())).toContain("idp.fixtures.yaml:3:5 users[0].emial unknown key. Did you mean email?");
 });
 

@@ -136,7 +136,7 @@ describe.each(endpoints)("%j", (setting, issuerPath, paths) => {
     const { sub = "" } = tokens.claims() ?? {};
     expect(await client.fetchUserInfo(config, tokens.access_token, sub)).toMatchObject(
       typeof setting === "string"
-        ? { preferred_username: "alice", email: "alice@example.test" }
+        ? { preferred_username: "alice", email: "alice@example.com" }
         : { user: { username: "alice" } },
     );
     const next = await client.refreshTokenGrant(config, tokens.refresh_token ?? "");

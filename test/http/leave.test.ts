@@ -38,7 +38,7 @@ async function world() {
     fixtures: [
       {
         users: [
-          { username: "alice", email: "alice@example.test" },
+          { username: "alice", email: "alice@example.com" },
           { username: "nomail", email: null },
         ],
         clients: [
@@ -87,11 +87,11 @@ test("in order: suspended, sessions end, back-channel logout, SCIM, Global Token
   });
   expect(await idp.call("users.show", { username: "alice" })).toMatchObject({ status: "suspended" });
   expect(await idp.call("sessions.list", { user: "alice" })).toEqual([]);
-  expect(app.named("alice@example.test")).toMatchObject({ active: false });
+  expect(app.named("alice@example.com")).toMatchObject({ active: false });
   expect(calls.map(({ url }) => url)).toEqual(["/logout", "/revoke", "/other"]);
 
   const [, revoke, other] = calls;
-  expect(JSON.parse(revoke?.text ?? "")).toEqual({ sub_id: { format: "email", email: "alice@example.test" } });
+  expect(JSON.parse(revoke?.text ?? "")).toEqual({ sub_id: { format: "email", email: "alice@example.com" } });
   const { id } = await idp.call("users.show", { username: "alice" });
   expect(JSON.parse(other?.text ?? "")).toEqual({ sub_id: { format: "iss_sub", iss: idp.issuer, sub: id } });
   const token = revoke?.authorization?.replace(/^Bearer /, "") ?? "";
@@ -108,7 +108,7 @@ test("in order: suspended, sessions end, back-channel logout, SCIM, Global Token
     {
       ...{ client: "app", user: "alice", status: 204, path: `${base}/revoke`, flow: null },
       parameters: {
-        sub_id: { format: "email", email: "alice@example.test" },
+        sub_id: { format: "email", email: "alice@example.com" },
         authorization: { scheme: "Bearer", claims: { aud: `${base}/revoke` } },
       },
     },
@@ -117,9 +117,9 @@ test("in order: suspended, sessions end, back-channel logout, SCIM, Global Token
   expect(JSON.stringify(records)).not.toContain(token);
   await idp.expect({ endpoint: "global_token_revocation", client: "app", times: 1 });
 
-  const before = app.named("alice@example.test")?.["id"] as unknown;
+  const before = app.named("alice@example.com")?.["id"] as unknown;
   await idp.call("users.restore", { username: "alice" });
-  expect(app.named("alice@example.test")).toMatchObject({ active: true, id: before });
+  expect(app.named("alice@example.com")).toMatchObject({ active: true, id: before });
 });
 
 test("a signal that fails stops nothing, and the user is suspended", async () => {

@@ -37,8 +37,8 @@ test("a suspended user: the command that restores them, at UserInfo, code and re
 test("a failed sign-in with a password: what was wrong, in the log and the ledger, and not on the page", async () => {
   const { idp, events } = await logging();
   const users = [
-    { username: "erin", email: "team@example.test" },
-    { username: "frank", email: "team@example.test" },
+    { username: "erin", email: "team@example.com" },
+    { username: "frank", email: "team@example.com" },
   ];
   await idp.call("seed", { users });
   const query = new URLSearchParams({
@@ -49,7 +49,7 @@ test("a failed sign-in with a password: what was wrong, in the log and the ledge
   const browser = new Browser(idp.issuer);
   const page = await browser.open(`${idp.issuer}/api/v2/oauth/authorize?${query}`);
   const shown: string[] = [];
-  for (const username of ["alice", "nobody", "team@example.test", "erin"]) {
+  for (const username of ["alice", "nobody", "team@example.com", "erin"]) {
     const password = "wrong";
     shown.push((await browser.press(page, "login-submit", { username, password })).state);
   }
@@ -66,9 +66,9 @@ test("a failed sign-in with a password: what was wrong, in the log and the ledge
 });
 
 test("fixtures with one e-mail address for two users are refused where the flag turns passwords on", async () => {
-  const users = ["erin", "frank"].map((username) => ({ username, email: "team@example.test" }));
+  const users = ["erin", "frank"].map((username) => ({ username, email: "team@example.com" }));
   const begin = (login: string) => createIdp({ fixtures: { users }, settings: { login } });
-  await expect(begin("password")).rejects.toThrow(/users\[1\].email: "team@example.test" is taken by users\[0\]/);
+  await expect(begin("password")).rejects.toThrow(/users\[1\].email: "team@example.com" is taken by users\[0\]/);
   await (await begin("picker")).close();
 });
 

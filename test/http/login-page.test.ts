@@ -31,7 +31,7 @@ test("says in words who a button signs in as, and that a user is suspended or ba
   const html = login();
   const wordsOfButton = (id: string): string =>
     wordsOf(html.slice(html.indexOf(`<button class="person" id="${id}"`)).split("</button>")[0] ?? "");
-  expect(wordsOfButton("login-as-alice")).toMatch(/Continue as\s+Alice Adams\s+alice@example\.test\s+admin\s*$/);
+  expect(wordsOfButton("login-as-alice")).toMatch(/Continue as\s+Alice Adams\s+alice@example\.com\s+admin\s*$/);
   expect(wordsOfButton("login-as-carol")).toMatch(/suspended\s*$/);
   expect(wordsOfButton("login-as-dave")).toMatch(/banned\s*$/);
 });
@@ -114,9 +114,9 @@ test("an unknown user in the hint: the page names the command that adds them", a
     expect(state).toBe("hint");
     return unescapeHtml(/id="login-notice"[^]*?<code[^>]*>([^<]*)<\/code>/.exec(body)?.[1] ?? "none");
   };
-  expect(await fixFor("erin@example.test")).toBe("idp users add erin --email erin@example.test");
+  expect(await fixFor("erin@example.com")).toBe("idp users add erin --email erin@example.com");
   expect(await fixFor("erin")).toBe("idp users add erin");
-  for (const odd of ["er in; rm -rf /", "erin@\u202eexample.test", "e@x.test\nreboot"]) {
+  for (const odd of ["er in; rm -rf /", "erin@\u202eexample.com", "e@x.test\nreboot"]) {
     expect(await fixFor(odd)).toBe("none");
   }
   expect(await fixFor("erin@$(reboot)")).toBe("idp users add erin --email VALUE");

@@ -9,7 +9,7 @@ const idp = await serve();
 const introspect = (token: string, by: App) => post(idp, "/api/v2/oauth/introspect", { token, ...by.credentials });
 
 describe("a client's", () => {
-  const claims = { tenant: "acme", roles: ["reader"], email: "robot@example.test" };
+  const claims = { tenant: "acme", roles: ["reader"], email: "robot@example.com" };
   test("are in access tokens without a user, and in their introspection", async () => {
     const service = await register(idp, { grant_types: ["client_credentials"], redirect_uris: [], claims });
     const { json } = await post(idp, paths.token, { grant_type: "client_credentials", ...service.credentials });
@@ -44,11 +44,11 @@ describe("a client's", () => {
 });
 
 describe("a user's", () => {
-  const claims = { email: "claimed@example.test", email_verified: true };
+  const claims = { email: "claimed@example.com", email_verified: true };
   test.each(["native", "standard", "combined"] as const)(
     "email takes the place of the record's in every token and in %s UserInfo",
     async (userinfo_format) => {
-      const user = await enroll(idp, { email: "record@example.test", claims });
+      const user = await enroll(idp, { email: "record@example.com", claims });
       const app = await register(idp, { userinfo_format });
       const { access_token, id_token } = await app.tokens({ scope: "openid email", user });
       expect(jwtPart(access_token, 1)["email"]).toBe(claims.email);
@@ -57,7 +57,7 @@ describe("a user's", () => {
       if (userinfo_format !== "native") expect(json).toMatchObject(claims);
       if (userinfo_format !== "standard") {
         expect(json).toMatchObject({
-          user: { email: { username: "claimed", domain: "example.test", isVerified: true } },
+          user: { email: { username: "claimed", domain: "example.com", isVerified: true } },
         });
       }
     },

@@ -10,7 +10,7 @@ const renderer = createRenderer();
 const login = (changes: Partial<LoginView> = {}): string =>
   renderLogin(renderer, { ...loginViews["login-default"], ...changes }).html;
 
-const user = { username: "u", email: "u@example.test", status: "active", claims: {}, note: null } as const;
+const user = { username: "u", email: "u@example.com", status: "active", claims: {}, note: null } as const;
 const svgOf = (displayName: string, color: string): { fill: string; text: string; initials: string } => {
   const html = login({
     picker: {

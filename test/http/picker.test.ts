@@ -18,7 +18,7 @@ const idp = await serve({
       {
         username: "ayse",
         displayName: "Ayşe Çelik",
-        email: "ışıl@example.test",
+        email: "ışıl@example.com",
         claims: { roles: ["Yönetici"], groups: ["gece-ekibi"] },
       },
     ],
@@ -97,13 +97,13 @@ test("a user who was renamed, suspended or restored is shown so", async () => {
     const [button = ""] = /<button class="person" id="login-as-user7"[^]*?<\/button>/.exec(login.body) ?? [];
     return wordsOf(button).trim().replaceAll(/\s+/g, " ");
   };
-  expect(await shown()).toBe("T7 Continue as Test User 7 user7@example.test");
+  expect(await shown()).toBe("T7 Continue as Test User 7 user7@example.com");
   await idp.call("users.edit", { username: "user7", displayName: "Somebody Else" });
-  expect(await shown()).toBe("SE Continue as Somebody Else user7@example.test");
+  expect(await shown()).toBe("SE Continue as Somebody Else user7@example.com");
   await idp.call("users.suspend", { username: "user7" });
-  expect(await shown()).toBe("SE Continue as Somebody Else user7@example.test suspended");
+  expect(await shown()).toBe("SE Continue as Somebody Else user7@example.com suspended");
   await idp.call("users.restore", { username: "user7" });
-  expect(await shown()).toBe("SE Continue as Somebody Else user7@example.test");
+  expect(await shown()).toBe("SE Continue as Somebody Else user7@example.com");
 });
 
 test("the roles of a user are beside the name, as text", async () => {
@@ -141,7 +141,7 @@ test("a user who has to sign in again is the only one to pick, even if other nam
 test("with very many users only the first are searched, and the others are found by the whole name or address", async () => {
   const others = Array.from({ length: 5_200 }, (_, index) => ({
     username: `other${String(index + 1)}`,
-    email: `Other${String(index + 1)}@example.test`,
+    email: `Other${String(index + 1)}@example.com`,
   }));
   const crowd = await serve({
     fixtures: { users: others, clients: [{ client_id: "demo-app", redirect_uris: [callback] }] },
@@ -154,7 +154,7 @@ test("with very many users only the first are searched, and the others are found
   const find = async (query: string) => names(await browser.open(`${login.url}?${query}`));
   expect(await find("q=other49")).toHaveLength(12);
   expect(await find("q=other5199")).toEqual(["other5199"]);
-  expect(await find("q=OTHER5199%40example.test")).toEqual(["other5199"]);
+  expect(await find("q=OTHER5199%40example.com")).toEqual(["other5199"]);
   expect(await find("q=ther5199")).toEqual([]);
   expect((await find("page=9999")).at(-1)).toBe("other5000");
 });

@@ -10,7 +10,7 @@ import { certificatesOf, registerSp, signInBySaml, type Posted, type Sp } from "
 const idp = await serve();
 const [certificate = ""] = await certificatesOf(idp);
 // The attacker's e-mail address begins with that of alice.
-await idp.call("seed", { users: [{ username: "mallory", email: "alice@example.test.attacker.test" }] });
+await idp.call("seed", { users: [{ username: "mallory", email: "alice@example.com.attacker.test" }] });
 
 const flawNames = async () =>
   (await idp.call("faults.flaws", {})).filter(({ endpoint }) => endpoint === "saml_sso").map(({ name }) => name);
@@ -96,7 +96,7 @@ function defectsOf(
     must(Date.parse(value(data, "NotOnOrAfter") ?? "") > now, "subject notOnOrAfter");
     must(value(data, "InResponseTo") === requestId, "subject inResponseTo");
   }
-  must(first(assertion, "NameID")?.textContent === "bob@example.test", "nameId");
+  must(first(assertion, "NameID")?.textContent === "bob@example.com", "nameId");
   return found;
 }
 
@@ -162,7 +162,7 @@ test.each(Object.entries(expected))("%s", async (flaw, defects) => {
 
 test.each(["content-changed", "digest-comment", "signed-info-two"])("%s takes the name of --forge", async (flaw) => {
   const { posted } = await spoiled(flaw, {}, { forge: "alice" });
-  expect(posted.response.nameId?.value).toBe("alice@example.test");
+  expect(posted.response.nameId?.value).toBe("alice@example.com");
 });
 
 test("an honest digest is in the comment, and in the second SignedInfo: that of the changed assertion", async () => {
@@ -273,7 +273,7 @@ test.each(["comment-in-nameid", "pi-in-nameid", "comment-in-attribute"])("%s", a
   const cut = all(posted.response.document, element).filter((one) => one.childNodes.length > 1);
   expect(cut).toHaveLength(1);
   const [one] = cut;
-  expect(one?.firstChild?.nodeValue).toBe("alice@example.test");
+  expect(one?.firstChild?.nodeValue).toBe("alice@example.com");
   expect(one?.lastChild?.nodeValue).toBe(".attacker.test");
   expect(one?.childNodes.length).toBe(flaw === "pi-in-nameid" ? 2 : 3);
   expect(one?.childNodes[1]?.nodeType).toBe(flaw === "pi-in-nameid" ? 7 : 8);

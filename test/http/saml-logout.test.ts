@@ -85,7 +85,7 @@ test("a service provider that took no part, another NameID, and a name alone of 
   const { browser, nameId, sessionIndex } = await signedIn(sp);
   for (const request of [
     logoutRequest(other, { nameId, sessionIndex }),
-    logoutRequest(sp, { nameId: "bob@example.test", sessionIndex }),
+    logoutRequest(sp, { nameId: "bob@example.com", sessionIndex }),
   ]) {
     const { left } = await new Browser(idp.issuer).open(redirectUrl(slo, request, undefined, own));
     expect(answerIn(left).statuses).toEqual(["Requester", "UnknownPrincipal"]);

@@ -29,7 +29,7 @@ test("issue saml gives what the browser would post", async () => {
   expect(readResponse(xml)).toMatchObject({
     statuses: ["Success"],
     inResponseTo: "_r1",
-    nameId: { value: "alice@example.test" },
+    nameId: { value: "alice@example.com" },
   });
   const plain = await idp.call("issue.saml", { user: "alice", client: sp.entityId });
   expect(Object.keys(plain).sort()).toEqual(["SAMLResponse", "acs", "expires_in"]);

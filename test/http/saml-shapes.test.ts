@@ -9,14 +9,14 @@ const claims = {
   ...{ roles: ["viewer"], realm_access: { roles: ["editor", "viewer"] }, department: "" },
 };
 const idp = await serve({
-  fixtures: [{ users: [{ username: "ann", email: "ann@example.test", claims }] }],
+  fixtures: [{ users: [{ username: "ann", email: "ann@example.com", claims }] }],
 });
 const [certificate = ""] = await certificatesOf(idp);
 const { id } = await idp.call("users.show", { username: "ann" });
 const xmlsoap = "http://schemas.xmlsoap.org/ws/2005/05/identity/claims/";
 const microsoft = "http://schemas.microsoft.com/identity/claims/";
 const guid = expect.stringMatching(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
-const values = [["ann@example.test"], ["Ann Lee"], ["Ann"], ["Lee"], ["staff", "admins"]] as const;
+const values = [["ann@example.com"], ["Ann Lee"], ["Ann"], ["Lee"], ["staff", "admins"]] as const;
 
 const asNamed = (...names: readonly string[]): Readonly<Record<string, readonly string[]>> =>
   Object.fromEntries(names.map((name, at) => [name, values[at] ?? []]));
@@ -41,7 +41,7 @@ const rows = {
         "http://schemas.microsoft.com/ws/2008/06/identity/claims/groups",
       ),
       // The user principal name.
-      [`${xmlsoap}name`]: ["ann@example.test"],
+      [`${xmlsoap}name`]: ["ann@example.com"],
       [`${microsoft}objectidentifier`]: [id],
       [`${microsoft}tenantid`]: [guid],
       [`${microsoft}displayname`]: ["Ann Lee"],
@@ -88,7 +88,7 @@ test.each(Object.entries(rows))("%s: what is signed, the NameID and the attribut
   expect(signedBy(xml, certificate)).toEqual(row.signed);
   expect(response.nameId?.format).toBe(row.format);
   if (row.format !== formats.transient)
-    expect(response.nameId?.value).toBe(shape === "keycloak" ? "ann" : "ann@example.test");
+    expect(response.nameId?.value).toBe(shape === "keycloak" ? "ann" : "ann@example.com");
   expect(response.attributes).toEqual(row.attributes);
 });
 
@@ -99,7 +99,7 @@ test("fields win over the shape, which has no attributes then", async () => {
   const { xml, response } = await signInBySaml(idp, sp, { user: "ann" });
   expect(signedBy(xml, certificate)).toEqual(["Response"]);
   expect(response.nameId).toEqual({ value: id, format: formats.persistent });
-  expect(response.attributes).toEqual({ mail: ["ann@example.test"], teams: ["staff", "admins"] });
+  expect(response.attributes).toEqual({ mail: ["ann@example.com"], teams: ["staff", "admins"] });
 });
 
 /** The attributes of an assertion as they are written. */
@@ -124,7 +124,7 @@ test("keycloak: an attribute for each role of the realm and of the user, signed 
 });
 
 test("google: what the user does not have is sent without a value, and without a NameFormat", async () => {
-  await idp.call("seed", { users: [{ username: "bare", email: "bare@example.test" }] });
+  await idp.call("seed", { users: [{ username: "bare", email: "bare@example.com" }] });
   const sp = await registerSp(idp, { shape: "google" });
   const { xml } = await signInBySaml(idp, sp, { user: "bare" });
   expect(written(xml).slice(2)).toEqual(

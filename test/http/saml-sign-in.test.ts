@@ -36,12 +36,12 @@ test("by HTTP-Redirect: the login page, then a signed assertion, posted to the r
     inResponseTo: requestId,
     destination: sp.acs,
     issuer: `${idp.issuer}/saml/metadata`,
-    nameId: { value: "alice@example.test", format: formats.email },
+    nameId: { value: "alice@example.com", format: formats.email },
     contextClass: "urn:idp:single-factor",
   });
   expect(signedBy(xml, certificate)).toEqual(["Assertion"]);
   expect(response.attributes).toEqual({
-    email: ["alice@example.test"],
+    email: ["alice@example.com"],
     name: ["Alice Adams"],
     given_name: ["Alice"],
     family_name: ["Adams"],
@@ -74,7 +74,7 @@ test("by HTTP-POST without the session cookie: 303 to a continuation, where the 
   const { browser } = await signIn(idp);
   const visit = await browser.open(sent.headers.get("location") ?? "");
   const { response, relayState } = postedBy(visit);
-  expect(response.nameId?.value).toBe("alice@example.test");
+  expect(response.nameId?.value).toBe("alice@example.com");
   expect(relayState).toBe("r");
   const again = await new Browser(idp.issuer).open("/saml/sso?kept=unknown");
   expect([again.status, again.page]).toEqual([404, "login"]);
@@ -117,9 +117,9 @@ test.each(["email", "persistent", "transient", "unspecified", "username"] as con
   const second = await signInBySaml(idp, sp);
   const { id } = await idp.call("users.show", { username: "alice" });
   const expected = {
-    email: "alice@example.test",
+    email: "alice@example.com",
     persistent: id,
-    unspecified: "alice@example.test",
+    unspecified: "alice@example.com",
     username: "alice",
     transient: first.response.nameId?.value,
   };
@@ -138,7 +138,7 @@ test("a requested NameID format wins over nameid; unspecified means nameid", asy
     value: id,
     format: formats.persistent,
   });
-  expect((await signInBySaml(idp, sp, policy(formats.email))).response.nameId?.value).toBe("alice@example.test");
+  expect((await signInBySaml(idp, sp, policy(formats.email))).response.nameId?.value).toBe("alice@example.com");
   expect((await signInBySaml(idp, sp, policy(formats.unspecified))).response.nameId?.value).toBe("alice");
 });
 
@@ -148,10 +148,10 @@ test("ForceAuthn asks again; a Subject is a login hint", async () => {
   const forced = await browser.open(redirectUrl(sso, authnRequest(idp, sp, { attributes: { ForceAuthn: "true" } })));
   expect([forced.page, forced.state]).toEqual(["login", "reauth"]);
   expect(postedBy(await approve(browser, forced)).response.statuses).toEqual(["Success"]);
-  const subject = `<saml:Subject><saml:NameID>bob@example.test</saml:NameID></saml:Subject>`;
+  const subject = `<saml:Subject><saml:NameID>bob@example.com</saml:NameID></saml:Subject>`;
   const hinted = await new Browser(idp.issuer).open(redirectUrl(sso, authnRequest(idp, sp, { inside: subject })));
   expect(hinted.state).toBe("hint");
-  expect(hinted.body).toContain("bob@example.test");
+  expect(hinted.body).toContain("bob@example.com");
 });
 
 test("the default class of libraries is met by the picker, and the ledger says so", async () => {

@@ -42,7 +42,7 @@ test("every change in the order of the changes, also of one user", async () => {
   expect(sent(app)).toEqual(["carol false", "alice false", "carol true", "bob false"]);
   await idp.call("users.add", { username: "dave", claims: { groups: ["all"] } });
   await idp.call("users.remove", { username: "alice" });
-  await expect.poll(() => app.memberNames("all")).toEqual(["bob", "carol", "dave"].map((one) => `${one}@example.test`));
+  await expect.poll(() => app.memberNames("all")).toEqual(["bob", "carol", "dave"].map((one) => `${one}@example.com`));
 });
 
 test("a failure is in scim status, and is sent again after the next change", async () => {
@@ -55,15 +55,15 @@ test("a failure is in scim status, and is sent again after the next change", asy
   app.hook = () => null;
   await idp.call("users.suspend", { username: "bob" });
   await expect.poll(async () => (await statusOf()).users.map(({ pending }) => pending)).toEqual([false, false, false]);
-  expect(app.named("alice@example.test")).toMatchObject({ active: false });
+  expect(app.named("alice@example.com")).toMatchObject({ active: false });
 });
 
 test("granted: a grant and its end are changes; off: nothing is sent", async () => {
   const { app, idp } = await world({ users: "granted", groups: "none" });
   await idp.issueGrant({ user: "bob", client: "app", scope: "openid" });
-  await expect.poll(() => app.named("bob@example.test")).toMatchObject({ active: true });
+  await expect.poll(() => app.named("bob@example.com")).toMatchObject({ active: true });
   await idp.revoke({ user: "bob", client: "app" });
-  await expect.poll(() => app.named("bob@example.test")).toMatchObject({ active: false });
+  await expect.poll(() => app.named("bob@example.com")).toMatchObject({ active: false });
   const off = await world({ live: "off" });
   await off.idp.call("users.suspend", { username: "alice" });
   await off.idp.scim.push();
@@ -84,7 +84,7 @@ test("a change of what no app is sent, a password or a note, sends nothing", asy
   await idp.call("users.edit", { username: "alice", password: "another password" });
   await idp.call("users.edit", { username: "alice", note: "seen twice" });
   await idp.call("users.add", { username: "carol" });
-  await expect.poll(() => app.named("carol@example.test")).toMatchObject({ active: true });
+  await expect.poll(() => app.named("carol@example.com")).toMatchObject({ active: true });
   expect(app.seen.filter(({ query }) => query.get("filter")?.includes("alice") === true)).toEqual([]);
 });
 

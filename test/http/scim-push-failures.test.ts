@@ -39,16 +39,16 @@ test("members whose answer is lost are read back, and do not join twice", async 
     ...["PATCH /Groups/ID", "GET /Groups/ID"],
     "PATCH /Groups/ID",
   ]);
-  expect(app.memberNames("all")).toEqual(["alice@example.test", "bob"]);
-  expect(app.memberNames("engineering")).toEqual(["alice@example.test"]);
+  expect(app.memberNames("all")).toEqual(["alice@example.com", "bob"]);
+  expect(app.memberNames("engineering")).toEqual(["alice@example.com"]);
 });
 
 test.each(profileNames)("a group that is there loses members who do not belong to it: %s", async (profile) => {
   const { app, push } = await pushedApp({ profile }, people.slice(0, 1));
-  app.users.set("9", { id: "9", tenant: "one", userName: "zoe@example.test", active: true });
+  app.users.set("9", { id: "9", tenant: "one", userName: "zoe@example.com", active: true });
   app.groups.set("8", { id: "8", tenant: "one", displayName: "all", members: [{ value: "9" }] });
   expect(actions(await push())).toContain("matched all");
-  expect(app.memberNames("all")).toEqual(["alice@example.test"]);
+  expect(app.memberNames("all")).toEqual(["alice@example.com"]);
 });
 
 test("a known id that answers 404 is looked up, and created again", async () => {

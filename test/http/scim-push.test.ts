@@ -18,7 +18,7 @@ test("users and groups are created, and a second push sends nothing", async () =
     "created all",
   ]);
   expect(report).toMatchObject({ client: "app", url: app.url, profile: "standard", inSync: true });
-  const alice = app.named("alice@example.test");
+  const alice = app.named("alice@example.com");
   expect(report.users[0]).toEqual({
     username: "alice",
     action: "created",
@@ -30,14 +30,14 @@ test("users and groups are created, and a second push sends nothing", async () =
     active: true,
     displayName: "Alice B. Adams",
     name: { givenName: "Alice B.", familyName: "Adams" },
-    emails: [{ value: "alice@example.test", type: "work", primary: true }],
+    emails: [{ value: "alice@example.com", type: "work", primary: true }],
     title: "Engineer",
     "urn:ietf:params:scim:schemas:extension:enterprise:2.0:User": { department: "R&D" },
   });
   expect(app.named("bob")).toMatchObject({ name: { givenName: "Robert", familyName: "Jones" } });
   expect(app.named("bob")).not.toHaveProperty("emails");
   expect(app.users.size).toBe(2);
-  expect(app.memberNames("all")).toEqual(["alice@example.test", "bob"]);
+  expect(app.memberNames("all")).toEqual(["alice@example.com", "bob"]);
   expect(report.groups[1]).toMatchObject({ name: "all", members: 2, status: 201 });
 
   app.seen.length = 0;
@@ -61,22 +61,22 @@ describe.each([
     expect(actions(await push())[0]).toBe("deactivated alice");
     expect(app.steps()).toEqual(steps);
     if (operation !== null) expect(bodies(app, "PATCH")[0]?.["Operations"]).toEqual([operation]);
-    expect(app.named("alice@example.test")).toMatchObject({ active: false, title: "Engineer" });
-    const id = app.named("alice@example.test")?.["id"];
+    expect(app.named("alice@example.com")).toMatchObject({ active: false, title: "Engineer" });
+    const id = app.named("alice@example.com")?.["id"];
 
     await idp.call("users.restore", { username: "alice" });
     // The restore itself tells the app.
-    expect(app.named("alice@example.test")).toMatchObject({ active: true, id });
+    expect(app.named("alice@example.com")).toMatchObject({ active: true, id });
     expect(actions(await push())[0]).toBe("unchanged alice");
   });
 });
 
 const lookups: Record<Profile, string> = {
-  standard: '?filter=userName eq "alice@example.test"',
-  okta: '?filter=userName eq "alice@example.test"&startIndex=1&count=100',
-  "okta-put": '?filter=userName eq "alice@example.test"&startIndex=1&count=100',
-  entra: '?filter=userName eq "alice@example.test"',
-  "entra-compliant": '?filter=userName eq "alice@example.test"',
+  standard: '?filter=userName eq "alice@example.com"',
+  okta: '?filter=userName eq "alice@example.com"&startIndex=1&count=100',
+  "okta-put": '?filter=userName eq "alice@example.com"&startIndex=1&count=100',
+  entra: '?filter=userName eq "alice@example.com"',
+  "entra-compliant": '?filter=userName eq "alice@example.com"',
 };
 
 describe.each(profileNames)("%s", (profile) => {
@@ -88,7 +88,7 @@ describe.each(profileNames)("%s", (profile) => {
     expect(`?${decodeURIComponent(String(query).replaceAll("+", " "))}`).toBe(lookups[profile]);
     // A server that somebody filled before.
     const other = await pushedApp({ profile });
-    other.app.users.set("7", { id: "7", tenant: "one", userName: "ALICE@example.test", active: true, nickName: "Al" });
+    other.app.users.set("7", { id: "7", tenant: "one", userName: "ALICE@example.com", active: true, nickName: "Al" });
     const report = await other.push({ user: "alice" });
     expect(report.users).toEqual([{ username: "alice", action: "matched", status: 200, id: "7", error: null }]);
     expect(other.app.users.get("7")).toMatchObject({
@@ -102,29 +102,29 @@ describe.each(profileNames)("%s", (profile) => {
   test("changes what differs, and keeps the rest", async () => {
     const { app, idp, push } = await pushedApp({ profile });
     await push();
-    const alice = app.named("alice@example.test") ?? {};
+    const alice = app.named("alice@example.com") ?? {};
     alice["nickName"] = "Al";
     app.seen.length = 0;
     await idp.call("users.edit", {
       username: "alice",
       displayName: "Alice Baker",
-      email: "baker@example.test",
+      email: "baker@example.com",
       claims: { groups: ["all"], department: "Sales" },
     });
     const report = await push();
     expect(actions(report)).toEqual(expect.arrayContaining(["updated alice", "updated engineering", "unchanged all"]));
-    const now = app.named("baker@example.test");
+    const now = app.named("baker@example.com");
     expect(now).toMatchObject({
       id: alice["id"],
       displayName: "Alice Baker",
       name: { givenName: "Alice", familyName: "Baker" },
-      emails: [{ value: "baker@example.test", type: "work" }],
+      emails: [{ value: "baker@example.com", type: "work" }],
       nickName: "Al",
       "urn:ietf:params:scim:schemas:extension:enterprise:2.0:User": { department: "Sales" },
     });
     expect(now).not.toHaveProperty("title");
     expect(app.memberNames("engineering")).toEqual([]);
-    expect(app.memberNames("all")).toEqual(["baker@example.test", "bob"]);
+    expect(app.memberNames("all")).toEqual(["baker@example.com", "bob"]);
     const patches = bodies(app, "PATCH").map(({ Operations }) => Operations as Json[]);
     const [userPatch = []] = patches;
     const left = patches.at(-1);
@@ -150,7 +150,7 @@ describe.each(profileNames)("%s", (profile) => {
     await idp.call("users.remove", { username: "alice" });
     app.seen.length = 0;
     expect(actions(await push())).toContain("removed alice");
-    const alice = app.named("alice@example.test");
+    const alice = app.named("alice@example.com");
     if (profile.startsWith("okta")) expect(alice).toMatchObject({ active: false });
     else expect(alice).toBeUndefined();
     expect(app.memberNames("engineering")).toEqual([]);
@@ -179,13 +179,13 @@ test("granted: only users with an active grant; who loses it counts as removed",
   expect((await push()).users).toEqual([]);
   await idp.issueGrant({ user: "alice", client: "app", scope: "openid" });
   expect(actions(await push())).toContain("created alice");
-  const id = app.named("alice@example.test")?.["id"];
+  const id = app.named("alice@example.com")?.["id"];
   await idp.revoke({ user: "alice", client: "app" });
   expect(actions(await push())).toContain("removed alice");
-  expect(app.named("alice@example.test")).toMatchObject({ active: false });
+  expect(app.named("alice@example.com")).toMatchObject({ active: false });
   await idp.issueGrant({ user: "alice", client: "app", scope: "openid" });
   expect(actions(await push())).toContain("reactivated alice");
-  expect(app.named("alice@example.test")).toMatchObject({ active: true, id });
+  expect(app.named("alice@example.com")).toMatchObject({ active: true, id });
 });
 
 test("user_name, and groups that are named", async () => {
@@ -212,7 +212,7 @@ test("dry_run shows the requests and sends none", async () => {
     "GET",
     "POST",
   ]);
-  expect(report.requests?.[1]).toMatchObject({ url: `${app.url}/Users`, body: { userName: "alice@example.test" } });
+  expect(report.requests?.[1]).toMatchObject({ url: `${app.url}/Users`, body: { userName: "alice@example.com" } });
   expect(JSON.stringify(report)).not.toContain(app.token);
   const status = await statusOf(idp);
   expect(status.users[0]).toEqual({ username: "alice", id: null, pushedAt: null, pending: true, error: null });
@@ -235,7 +235,7 @@ describe("remote ids", () => {
     await push();
     await idp.snapshot("after");
     const idOf = async () => (await statusOf(idp)).users[0]?.id as unknown;
-    const id = app.named("alice@example.test")?.["id"] as unknown;
+    const id = app.named("alice@example.com")?.["id"] as unknown;
     expect(await idOf()).toBe(id);
     await idp.reset();
     expect(await idOf()).toBeNull();
@@ -257,12 +257,12 @@ test("the ledger has each request with its body and answer, and expect finds the
   const [first, create] = await idp.requests.list({ endpoint: "scim", user: "alice" });
   expect(first).toMatchObject({
     ...{ endpoint: "scim", method: "GET", path: `${app.url}/Users`, status: 200, client: "app", flow: null },
-    parameters: { filter: 'userName eq "alice@example.test"' },
+    parameters: { filter: 'userName eq "alice@example.com"' },
   });
   expect(create).toMatchObject({
     ...{ method: "POST", status: 201 },
-    parameters: { userName: "alice@example.test", active: true, name: { givenName: "Alice B." } },
-    response: { body: { id: app.named("alice@example.test")?.["id"] } },
+    parameters: { userName: "alice@example.com", active: true, name: { givenName: "Alice B." } },
+    response: { body: { id: app.named("alice@example.com")?.["id"] } },
   });
   await idp.expect({
     endpoint: "scim",
@@ -309,7 +309,7 @@ test("the inspector shows what an app was sent about a user, as one row", async 
   const { first: page } = await openInspector(idp, first?.id);
   expect(page.status).toBe(200);
   expect(page.body).toContain(`${app.url}/Users`);
-  expect(page.body).toMatch(/userName eq &(?:quot|#34);alice@example\.test/);
+  expect(page.body).toMatch(/userName eq &(?:quot|#34);alice@example\.com/);
   expect(page.body).toContain("POST");
   expect(page.body).not.toContain(app.token);
 });

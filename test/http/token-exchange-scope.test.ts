@@ -28,7 +28,7 @@ test("a claim requested by name stays in the exchanged token, while the grant co
   const { json } = await exchange(orders, access_token);
   expect(json.scope).toBe("openid");
   const released = async () => (await userinfo(idp, json.access_token)).json;
-  expect(await released()).toMatchObject({ email: "bob@example.test" });
+  expect(await released()).toMatchObject({ email: "bob@example.com" });
   expect(await released()).not.toHaveProperty("name");
   await idp.call("seed", { grants: [{ user: "bob", client: own.credentials.client_id, scope: "openid" }] });
   expect(await released()).not.toHaveProperty("email");

@@ -17,7 +17,7 @@ const introspect = async (token: string): Promise<unknown> =>
 
 describe("a valid token", () => {
   test("carries claims, lifetime and audience as asked for, and is good for use", async () => {
-    const claims = { tenant: "acme", roles: ["admin"], email: "other@example.test" };
+    const claims = { tenant: "acme", roles: ["admin"], email: "other@example.com" };
     const issued = await idp.call("token.issue", { ...whose, claims, expires_in: 60, audience: "https://api.test" });
     expect(issued).toEqual({ token: expect.any(String), type: "access", expires_in: 60, warnings: [] });
     const payload = jwtPart(issued.token, 1);
@@ -56,7 +56,7 @@ describe("claims give a token no right that its grant does not hold", () => {
   });
 
   test("UserInfo follows the grant, whatever claims are set", async () => {
-    const claims = { id: "1", user: { username: "bob" }, scopes: "email", email: "bob@example.test", __proto__: null };
+    const claims = { id: "1", user: { username: "bob" }, scopes: "email", email: "bob@example.com", __proto__: null };
     const { token } = await idp.call("token.issue", { ...whose, scope: "openid", claims });
     const { json } = await userinfo(idp, token);
     expect(json).toMatchObject({ id: "7123456789012345678", user: { username: "alice" } });

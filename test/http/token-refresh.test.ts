@@ -174,10 +174,10 @@ describe("the answer", () => {
 
   test("changes of the user are in it", async () => {
     const { refresh_token: token } = await app.tokens({ user: "bob" });
-    await idp.call("seed", { users: [{ username: "bob", displayName: "Robert Brown", email: "robert@example.test" }] });
+    await idp.call("seed", { users: [{ username: "bob", displayName: "Robert Brown", email: "robert@example.com" }] });
     const { json } = await app.refresh(token);
     expect(jwtPart(json.id_token, 1)["name"]).toBe("Robert Brown");
-    expect(jwtPart(json.access_token, 1)["email"]).toBe("robert@example.test");
+    expect(jwtPart(json.access_token, 1)["email"]).toBe("robert@example.com");
   });
 });
 

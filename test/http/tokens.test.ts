@@ -27,7 +27,7 @@ describe("access token", () => {
       auth_time: now,
       iss: idp.issuer,
       sub: id,
-      email: "bob@example.test",
+      email: "bob@example.com",
       client_id: app.credentials.client_id,
       scope: "openid email",
       aud: idp.issuer,

@@ -34,7 +34,7 @@ test("two clicks from the start page end with the claims, the decoded ID token a
   const { user, done } = await signIn();
   expect([done.page, done.state, done.status]).toEqual(["try-it", "done", 200]);
   const text = textOf(done);
-  for (const shown of [`"preferred_username": "${user}"`, `"email": "${user}@example.test"`, '"aud": "idp-try-it"']) {
+  for (const shown of [`"preferred_username": "${user}"`, `"email": "${user}@example.com"`, '"aud": "idp-try-it"']) {
     expect(text).toContain(shown);
   }
   expect(text).toMatch(/GET \/api\/v2\/oauth\/userinfo\s+{\s+"sub"/);

@@ -12,7 +12,7 @@ await idp.call("seed", {
     {
       username: "erin",
       displayName: "Erin Eaves",
-      email: "erin@example.test",
+      email: "erin@example.com",
       emailVerified: true,
       phone: "+905551112233",
       website: "https://erin.example.test",
@@ -63,7 +63,7 @@ describe("userinfo_format", () => {
       birthdate: "1990-05-17",
       locale: "en",
       updated_at: expect.any(Number) as number,
-      email: "erin@example.test",
+      email: "erin@example.com",
       email_verified: false,
       phone_number: "+905551112233",
       roles: ["admin"],
@@ -72,8 +72,8 @@ describe("userinfo_format", () => {
 
   test.each(["combined", undefined] as const)("combined, also where none is registered (%s): both", async (format) => {
     const { info, id } = await answers(format, "openid profile email");
-    expect(info).toMatchObject({ sub: erin, id: erin, name: "Erin of the claims", email: "erin@example.test" });
-    expect(info["user"]).toHaveProperty("email.domain", "example.test");
+    expect(info).toMatchObject({ sub: erin, id: erin, name: "Erin of the claims", email: "erin@example.com" });
+    expect(info["user"]).toHaveProperty("email.domain", "example.com");
     for (const scope of ["openid", "openid profile", "openid email phone social", "openid details"]) {
       const [both, native] = [await answers(format, scope), await answers("native", scope)];
       expect(both.info).toMatchObject(native.info);
@@ -178,7 +178,7 @@ describe("the settings userinfo_format and id_token_claims are the defaults of c
       id,
       preferred_username: "alice",
       name: "Alice Adams",
-      email: "alice@example.test",
+      email: "alice@example.com",
       email_verified: true,
       user: { username: "alice", email: { username: "alice" } },
     });
@@ -212,6 +212,6 @@ describe("the settings userinfo_format and id_token_claims are the defaults of c
     const tokens = await app.tokens({ user: "alice", scope: "openid email" });
     expect((await userinfo(other, tokens.access_token)).json).not.toHaveProperty("email");
     await other.call("seed", { settings: defaults });
-    expect((await userinfo(other, tokens.access_token)).json).toHaveProperty("email", "alice@example.test");
+    expect((await userinfo(other, tokens.access_token)).json).toHaveProperty("email", "alice@example.com");
   });
 });

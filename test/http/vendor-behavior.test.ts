@@ -62,7 +62,7 @@ describe.each<[Vendor, string]>([
     expect(jwtPart(json.access_token, 0)).toMatchObject({ alg: "RS256", typ });
     const headers = { authorization: `Bearer ${json.access_token}` };
     const info = (await (await fetch(app.at["userinfo_endpoint"] ?? "", { headers })).json()) as object;
-    expect(info).toMatchObject({ name: "Alice Adams", email: "alice@example.test" });
+    expect(info).toMatchObject({ name: "Alice Adams", email: "alice@example.com" });
     expect(info).not.toHaveProperty("user");
   });
 
@@ -136,12 +136,12 @@ describe("keycloak", () => {
     const ofUser = {
       preferred_username: "alice",
       name: "Alice Adams",
-      email: "alice@example.test",
+      email: "alice@example.com",
       email_verified: true,
     };
     expect(jwtPart(json.access_token, 1)).toMatchObject({ ...ofUser, azp: app.client_id, sid });
     const email = jwtPart((await (await appAt(idp)).signIn({ scope: "openid email" })).json.access_token, 1);
-    expect(email).toMatchObject({ email: "alice@example.test", email_verified: true });
+    expect(email).toMatchObject({ email: "alice@example.com", email_verified: true });
     for (const name of ["preferred_username", "name"]) expect(email).not.toHaveProperty(name);
     const phone = jwtPart((await (await appAt(idp)).signIn({ scope: "openid phone" })).json.access_token, 1);
     for (const name of Object.keys(ofUser)) expect(phone).not.toHaveProperty(name);

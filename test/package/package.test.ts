@@ -238,7 +238,7 @@ test(
     const line = "npx dev-idp init --no-input --type confidential && npx dev-idp exec --quiet -- node app.mjs";
     const { code, stdout, stderr } = await shell(line, { cwd: here });
     expect(code, stderr).toBe(0);
-    expect(stdout).toMatch(/^Created idp.fixtures.yaml\n[\s\S]*\nsigned in alice alice@example\.test\n$/);
+    expect(stdout).toMatch(/^Created idp.fixtures.yaml\n[\s\S]*\nsigned in alice alice@example\.com\n$/);
     expect(performance.now() - began).toBeLessThan(atMost);
     expect(readdirSync(here).sort()).toEqual([".env.local", "app.mjs", "idp.fixtures.yaml", "node_modules"]);
     const login = await shell("npx dev-idp exec --quiet -- npx dev-idp login --user alice --approve", { cwd: here });

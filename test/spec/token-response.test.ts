@@ -44,14 +44,14 @@ describe("Token response", () => {
       nonce: "n-1",
       sub: "7123456789012345678",
       name: "Alice Adams",
-      email: "alice@example.test",
+      email: "alice@example.com",
     });
   });
 
   test("the access token carries the user's id and e-mail, the client id and the granted scopes", () => {
     expect(jwtPart(tokens.access_token, 1)).toMatchObject({
       sub: "7123456789012345678",
-      email: "alice@example.test",
+      email: "alice@example.com",
       client_id: app.credentials.client_id,
       scope: "openid profile email",
     });

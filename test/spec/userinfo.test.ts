@@ -63,7 +63,7 @@ describe.each<[scope: string, rows: [path: string, whenSet: unknown, whenNot: un
     "email",
     [
       ["user.email.username", "alice", "bare"],
-      ["user.email.domain", "example.test", "example.test"],
+      ["user.email.domain", "example.com", "example.com"],
       ["user.email.isVerified", true, false],
     ],
   ],

@@ -56,7 +56,7 @@ export function storeContract(name: string, open: (clock: StoreClock) => Promise
       const ways: Record<string, (tx: Tx) => User | undefined> = {
         get: (tx) => tx.get("users", "id-alice"),
         find: (tx) => tx.find("users", "username", "alice"),
-        findAll: (tx) => tx.findAll("users", "email", "alice@example.test")[0],
+        findAll: (tx) => tx.findAll("users", "email", "alice@example.com")[0],
         all: (tx) => [...tx.all("users")][0],
         remove: (tx) => tx.remove("users", "id-alice"),
       };
@@ -70,12 +70,12 @@ export function storeContract(name: string, open: (clock: StoreClock) => Promise
     });
 
     test("has tells whether any record has a value, in an index and in a unique one, of those that have not expired", async () => {
-      await put(user("alice"), user("bob", { email: "alice@example.test" }));
+      await put(user("alice"), user("bob", { email: "alice@example.com" }));
       await store.transaction((tx) => tx.insert("sessions", session("s", start + 1000, { userId: "id-alice" })));
       const seen = () =>
         store.read((tx) => [
-          tx.has("users", "email", "alice@example.test"),
-          tx.has("users", "email", "carol@example.test"),
+          tx.has("users", "email", "alice@example.com"),
+          tx.has("users", "email", "carol@example.com"),
           tx.has("users", "username", "bob"),
           tx.has("users", "username", "carol"),
           tx.has("sessions", "user", "id-alice"),
@@ -141,19 +141,19 @@ export function storeContract(name: string, open: (clock: StoreClock) => Promise
           all: [...tx.all("users")],
           count: tx.count("users"),
           username: ["alice", "alicia", "bob", "dave"].map((value) => tx.find("users", "username", value)),
-          email: ["alice@example.test", "x@example.test", "bob@example.test"].map((value) =>
+          email: ["alice@example.com", "x@example.com", "bob@example.com"].map((value) =>
             tx.findAll("users", "email", value),
           ),
         });
         const before = await store.read(look);
         const reason = new Error("no");
         const attempt = store.transaction((tx) => {
-          tx.put("users", user("alicia", { id: "id-alice", email: "x@example.test" }));
+          tx.put("users", user("alicia", { id: "id-alice", email: "x@example.com" }));
           tx.remove("users", "id-bob");
           tx.insert("users", user("bob", { id: "other" }));
           tx.insert("users", user("dave"));
           tx.remove("users", "id-alice");
-          tx.insert("users", user("alice", { email: "x@example.test" }));
+          tx.insert("users", user("alice", { email: "x@example.com" }));
           throw reason;
         });
         await expect(attempt).rejects.toBe(reason);
@@ -355,15 +355,15 @@ export function storeContract(name: string, open: (clock: StoreClock) => Promise
 
     describe("9. indexed", () => {
       test("findAll and all keep the order of insertion, which a put of the same key does not change", async () => {
-        const shared = { email: "Team@example.test" };
+        const shared = { email: "Team@example.com" };
         await put(user("c", shared), user("a", shared), user("b", shared));
-        await put(user("c", { email: "c@example.test" }));
+        await put(user("c", { email: "c@example.com" }));
         await put(user("c", { ...shared, displayName: "C" }));
         expect(await names()).toEqual(["c", "a", "b"]);
-        expect(await names(["email", "team@example.test"])).toEqual(["c", "a", "b"]);
+        expect(await names(["email", "team@example.com"])).toEqual(["c", "a", "b"]);
         await store.transaction((tx) => tx.remove("users", "id-c"));
         await put(user("c", shared));
-        expect(await names(["email", "team@example.test"])).toEqual(["a", "b", "c"]);
+        expect(await names(["email", "team@example.com"])).toEqual(["a", "b", "c"]);
       });
 
       test("a record is found by each of its values in a many-valued index, and by none that it had before", async () => {

@@ -65,7 +65,7 @@ describe("json: on disk", () => {
       const seen = await again.read((tx) => ({
         names: [...tx.all("users")].map(({ username }) => username),
         carol: tx.find("users", "username", "carol"),
-        bob: tx.findAll("users", "email", "bob@example.test").length,
+        bob: tx.findAll("users", "email", "bob@example.com").length,
         alice: tx.find("users", "username", "alice"),
         codes: tx.count("codes"),
       }));

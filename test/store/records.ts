@@ -7,7 +7,7 @@ export const user = (username: string, fields: Partial<User> = {}): User => ({
   id: `id-${username}`,
   username,
   displayName: username,
-  email: `${username}@example.test`,
+  email: `${username}@example.com`,
   emailVerified: true,
   passwordHash: null,
   passwordPending: false,

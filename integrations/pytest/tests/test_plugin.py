@@ -31,7 +31,7 @@ def test_each_test_has_an_issuer_of_its_own(pytester):
 
         @pytest.mark.parametrize("time", range(4))
         def test_add(idp, time):
-            idp.users.add("erin", email="erin@example.test")
+            idp.users.add("erin", email="erin@example.com")
             idp.clock.advance("31m")
             idp.faults.add("token", status=503)
             assert idp.requests() == []

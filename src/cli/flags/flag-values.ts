@@ -49,6 +49,13 @@ export const webUrl =
     return value;
   };
 
+/** The part of an e-mail address after the @. */
+export function domain(value: string): string {
+  if (!/^[a-z\d]([a-z\d-]*[a-z\d])?(\.[a-z\d]([a-z\d-]*[a-z\d])?)+$/i.test(value))
+    throw new InvalidArgumentError("It must be a domain such as example.com.");
+  return value;
+}
+
 /**
  * A method of HTTP, in upper case as Node.js sends it, so that DPoP proofs name the same one. Of CONNECT there is no answer to judge
  * (RFC 9110 9.3.6).

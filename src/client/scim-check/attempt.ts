@@ -33,6 +33,8 @@ export interface Attempt {
   ask(request: ScimRequest, token?: ScimToken | null): Promise<Reply>;
   /** A name that nobody has: `idp-check-<random>`. */
   newName(): string;
+  /** A new name as an e-mail address. */
+  newAddress(): string;
   /** A new user as a client sends it. */
   attributes(more?: Attributes): Attributes;
   /** Sends a new user; it is removed after the case. */

@@ -22,6 +22,8 @@ import { answered } from "./attempt.ts";
 
 export interface People {
   readonly newName: () => string;
+  /** A new name as an address of `emailDomain`. */
+  readonly newAddress: () => string;
   readonly attributes: (more?: Attributes) => Attributes;
   readonly post: (attributes: Attributes) => Promise<Reply>;
   readonly postGroup: (profile: Profile, name: string, members: readonly string[]) => Promise<Reply>;
@@ -50,8 +52,15 @@ export async function each<T>(all: readonly T[], work: (one: T) => Promise<unkno
 
 const sameName = (one: unknown, other: string): boolean => String(one).toLowerCase() === other.toLowerCase();
 
-/** @param keeps whether nothing is removed */
-export function peopleOf(ask: Ask, random: (bytes: number) => string, keeps: boolean): People {
+export interface PeopleOptions {
+  readonly random: (bytes: number) => string;
+  /** The users and groups of the check stay in the app. */
+  readonly keeps: boolean;
+  /** Where the addresses of the check's users are. */
+  readonly emailDomain: string;
+}
+
+export function peopleOf(ask: Ask, { random, keeps, emailDomain }: PeopleOptions): People {
   /** Ids there, with the names. */
   const users = new Map<string, string>();
   const groups = new Map<string, string>();
@@ -131,11 +140,12 @@ export function peopleOf(ask: Ask, random: (bytes: number) => string, keeps: boo
     await each(all, (id) => remove(id).catch((error: unknown) => error));
   }
 
+  const newName = (): string => `idp-check-${random(9)}`;
+  const newAddress = (): string => `${newName().toLowerCase()}@${emailDomain}`;
   return {
-    left,
-    newName: () => `idp-check-${random(9)}`,
+    ...{ left, newName, newAddress },
     attributes(more = {}) {
-      const userName = `idp-check-${random(9).toLowerCase()}@example.test`;
+      const userName = newAddress();
       return {
         ...{ userName, externalId: random(12), active: true, displayName: "Idp Check" },
         ...{ "name.givenName": "Idp", "name.familyName": "Check", [workEmail]: userName },

@@ -8,7 +8,7 @@ import { findingOf, runCases, type CheckRun, type RunResult, type Verdicts } fro
 import { askerOf, withoutTokens, type ScimApp } from "./app.ts";
 import { answered, type Attempt, type Known } from "./attempt.ts";
 import { control } from "./cases/control.ts";
-import { each, peopleOf, type People } from "./people.ts";
+import { each, peopleOf, type People, type PeopleOptions } from "./people.ts";
 
 /** Runs the cases of `idp check scim`. */
 
@@ -17,12 +17,10 @@ export interface ScimCase extends Case<Attempt> {
   readonly profile?: Profile;
 }
 
-interface ScimRun extends CheckRun {
+interface ScimRun extends CheckRun, PeopleOptions {
   readonly app: ScimApp;
   /** Of another tenant of the app; null: none was given. */
   readonly otherToken: ScimToken | null;
-  /** The users and groups of the check stay in the app. */
-  readonly keeps: boolean;
   /** Resolves the name of the app, and refuses addresses that may not be reached. */
   readonly lookup: LookupFunction;
 }
@@ -37,7 +35,7 @@ export function scimCheck(run: ScimRun): ScimCheck {
   const { app, otherToken } = run;
   const ask = askerOf(app, run);
   const clean = withoutTokens([app.token, otherToken]);
-  const people = peopleOf(ask, run.random, run.keeps);
+  const people = peopleOf(ask, run);
   const known: Known = { stays: null };
 
   const attemptOf = ({ profile = "standard" }: ScimCase, verdicts: Verdicts, over: AbortSignal): Attempt => {
@@ -51,6 +49,7 @@ export function scimCheck(run: ScimRun): ScimCheck {
       ...{ profile, known, verdicts, otherToken, each },
       ask: inTime(ask),
       newName: people.newName,
+      newAddress: people.newAddress,
       attributes: people.attributes,
       post: inTime(people.post),
       async person(more) {

@@ -194,7 +194,7 @@ export const withoutName = (request: SamlTarget & Pick<SamlRequest, "nameId">, u
       rule: "SAML Core 3.4.1.1",
       fix: {
         text: "To give the user one",
-        command: ["idp", "users", "edit", username, "--email", `${username}@example.test`],
+        command: ["idp", "users", "edit", username, "--email", `${username}@example.com`],
       },
     },
   );

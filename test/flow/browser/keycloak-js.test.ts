@@ -30,7 +30,7 @@ test("signs alice in, reads her, refreshes, and logs out", async () => {
   expect(page.url()).toBe(`${app.url}/callback`);
   const signedIn = await state();
   expect(signedIn).toMatchObject({ authenticated: true, responseMode: "fragment", pkceMethod: "S256" });
-  expect(signedIn.idTokenParsed).toMatchObject({ iss: app.issuer, name: "Alice Adams", email: "alice@example.test" });
+  expect(signedIn.idTokenParsed).toMatchObject({ iss: app.issuer, name: "Alice Adams", email: "alice@example.com" });
   expect(await page.evaluate("keycloak.loadUserInfo()")).toMatchObject({ sub: signedIn.subject });
 
   expect(await page.evaluate("keycloak.updateToken(-1)")).toBe(true);

@@ -45,7 +45,7 @@ async function signedIn(): Promise<{ readonly page: Page; readonly result: Authe
 test("signs alice in, reads her, refreshes, and logs out", async () => {
   const { page, result } = await signedIn();
   expect(result.account).toMatchObject({ name: "Alice Adams" });
-  expect(result.idTokenClaims).toMatchObject({ iss: app.issuer, email: "alice@example.test" });
+  expect(result.idTokenClaims).toMatchObject({ iss: app.issuer, email: "alice@example.com" });
 
   const acquire = (change = {}) =>
     page.evaluate<AuthenticationResult>(`app.acquireTokenSilent({ ...request, ...${JSON.stringify(change)} })`);

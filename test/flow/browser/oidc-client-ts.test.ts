@@ -57,7 +57,7 @@ test("signs alice in, reads her, refreshes, and logs out", async () => {
   /** The user that a method of the library returns. */
   const user = (method: keyof UserManager) => page.evaluate<User | null>(`manager.${method}()`);
   const signedIn = await user("getUser");
-  expect(signedIn?.profile).toMatchObject({ iss: app.issuer, name: "Alice Adams", email: "alice@example.test" });
+  expect(signedIn?.profile).toMatchObject({ iss: app.issuer, name: "Alice Adams", email: "alice@example.com" });
 
   const refreshed = await user("signinSilent");
   expect(refreshed?.profile.sub).toBe(signedIn?.profile.sub);

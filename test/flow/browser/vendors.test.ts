@@ -190,7 +190,7 @@ test("cognito: oidc-client-ts, and the logout of Cognito", async () => {
   type User = Awaited<ReturnType<UserManager["getUser"]>>;
   expect((await page.evaluate<User>("sdk.getUser()"))?.profile).toMatchObject({
     iss: origin,
-    email: "alice@example.test",
+    email: "alice@example.com",
   });
   await page.goto(await page.evaluate<string>("logout"));
   await page.getByTestId("logout-confirm").click();
@@ -237,7 +237,7 @@ test("okta: @okta/jwt-verifier", async () => {
   const issuer = `${origin}/oauth2/default`;
   expect(result as readonly Jwt["claims"][]).toMatchObject([
     { iss: issuer, aud: "api://default", client_id: "my-app" },
-    { iss: issuer, aud: "my-app", email: "alice@example.test" },
+    { iss: issuer, aud: "my-app", email: "alice@example.com" },
   ]);
 });
 

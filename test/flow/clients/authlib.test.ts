@@ -22,7 +22,7 @@ test("Authlib signs alice in and refreshes, and PyJWT accepts the ID token", { t
   const { left } = await approve(browser, await browser.open(await python.nextLine()));
   python.write(left?.href ?? "");
   const { claims, sub, nonce, access_tokens } = JSON.parse(await python.nextLine()) as Learned;
-  expect(claims).toMatchObject({ iss: issuer, aud: "app", nonce, name: "Alice Adams", email: "alice@example.test" });
+  expect(claims).toMatchObject({ iss: issuer, aud: "app", nonce, name: "Alice Adams", email: "alice@example.com" });
   expect(sub).toBe(claims["sub"]);
   expect(access_tokens[0]).not.toBe(access_tokens[1]);
   expect(await python.end()).toEqual([0, null]);

@@ -40,5 +40,5 @@ test("alice signs in", async () => {
   const { url: address } = JSON.parse(started.body) as { readonly url: string };
   const session = await approve(browser, await browser.open(address));
   expect(session.url).toBe(`${url}/api/auth/get-session`);
-  expect(JSON.parse(session.body)).toMatchObject({ user: { name: "Alice Adams", email: "alice@example.test" } });
+  expect(JSON.parse(session.body)).toMatchObject({ user: { name: "Alice Adams", email: "alice@example.com" } });
 });

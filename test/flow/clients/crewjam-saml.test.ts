@@ -38,8 +38,8 @@ async function signIn(sp: Sp, input: object = {}): Promise<Browser> {
   expect([action, relayState]).toEqual([sp.acs, "/after"]);
   const read = run({ ...at, SAMLResponse: Buffer.from(xml).toString("base64"), RequestID: id });
   expect(read).toMatchObject({
-    name: "alice@example.test",
-    attributes: { email: "alice@example.test", name: "Alice Adams" },
+    name: "alice@example.com",
+    attributes: { email: "alice@example.com", name: "Alice Adams" },
   });
   return browser;
 }
@@ -59,7 +59,7 @@ test("by its own metadata: a signed request, and logout that the app begins", { 
   const metadata = String(run({ ...at, WantMetadata: true }));
   await idp.call("seed", { clients: [{ client_id: sp.entityId, saml: { metadata } }] });
   const browser = await signIn(sp, at);
-  const page = String(run({ ...at, LogoutNameID: "alice@example.test" }));
+  const page = String(run({ ...at, LogoutNameID: "alice@example.com" }));
   const [form] = formsOf(page.replaceAll("&#43;", "+"));
   const body = new URLSearchParams(form?.fields.map(([name, value]) => [name, value]));
   const posted = postedBy(await browser.open(form?.action ?? "", { method: "POST", body }));

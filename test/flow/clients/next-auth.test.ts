@@ -44,5 +44,5 @@ test("alice signs in", async () => {
   const visit = await browser.open(`${url}/api/auth/signin/idp`, { method: "POST", body });
   const session = await approve(browser, visit);
   expect(session.url).toBe(`${url}/api/auth/session`);
-  expect(JSON.parse(session.body)).toMatchObject({ user: { name: "Alice Adams", email: "alice@example.test" } });
+  expect(JSON.parse(session.body)).toMatchObject({ user: { name: "Alice Adams", email: "alice@example.com" } });
 });

@@ -23,7 +23,7 @@ test.each(["assertion", "response", "both"] as const)("signed: %s", { tags: ["py
   const printed = execFileSync("python3", [join(import.meta.dirname, "saml_sp.py")], { input, encoding: "utf8" });
   expect(JSON.parse(printed)).toMatchObject({
     errors: [],
-    name: "alice@example.test",
-    attributes: { email: ["alice@example.test"], name: ["Alice Adams"] },
+    name: "alice@example.com",
+    attributes: { email: ["alice@example.com"], name: ["Alice Adams"] },
   });
 });

@@ -41,7 +41,7 @@ test.each([
   ["both", { wantAssertionsSigned: true, wantAuthnResponseSigned: true }],
 ] as const)("signed: %s", async (sign, config) => {
   const { profile } = await signIn({ sign }, config);
-  expect(profile).toMatchObject({ nameID: "alice@example.test", email: "alice@example.test", name: "Alice Adams" });
+  expect(profile).toMatchObject({ nameID: "alice@example.com", email: "alice@example.com", name: "Alice Adams" });
 });
 
 test.each([true, "cbc"] as const)("encrypted: %s", async (encrypt) => {
@@ -49,7 +49,7 @@ test.each([true, "cbc"] as const)("encrypted: %s", async (encrypt) => {
     { encrypt, certificates: [own.certificate] },
     { wantAuthnResponseSigned: false, decryptionPvk: privateKey },
   );
-  expect(profile).toMatchObject({ nameID: "alice@example.test" });
+  expect(profile).toMatchObject({ nameID: "alice@example.com" });
 });
 
 test("with a signed request, the class that libraries ask for, and logout that the app begins", async () => {

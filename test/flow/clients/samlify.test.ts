@@ -25,5 +25,5 @@ test.each(["assertion", "both"] as const)("signed: %s", async (sign) => {
   const { extract } = await app.parseLoginResponse(provider, "post", {
     body: { SAMLResponse: Buffer.from(xml).toString("base64") },
   });
-  expect(extract).toMatchObject({ nameID: "alice@example.test", attributes: { email: "alice@example.test" } });
+  expect(extract).toMatchObject({ nameID: "alice@example.com", attributes: { email: "alice@example.com" } });
 });

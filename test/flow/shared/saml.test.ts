@@ -10,7 +10,7 @@ const sp = { entityId: "http://localhost:3000/metadata", acs: "http://localhost:
 const saml = { acs: [sp.acs], slo: "http://localhost:3000/slo", certificates: [own.certificate] };
 const shared = await startInstances(
   3,
-  { users: [{ username: "alice", email: "alice@example.test" }], clients: [{ client_id: sp.entityId, saml }] },
+  { users: [{ username: "alice", email: "alice@example.com" }], clients: [{ client_id: sp.entityId, saml }] },
   { atEnd: afterAll },
 );
 const { issuer, at } = shared;
@@ -28,12 +28,12 @@ test("a sign-in and a logout go through all of them, and a request that was kept
   const visit = await approve(browser, await browser.open(redirectUrl(sso, authnRequest(shared, sp), "state")));
   const { xml, response, relayState } = postedBy(visit);
   expect(signedBy(xml, certificate)).toEqual(["Assertion"]);
-  expect([response.nameId?.value, relayState]).toEqual(["alice@example.test", "state"]);
+  expect([response.nameId?.value, relayState]).toEqual(["alice@example.com", "state"]);
   const body = new URLSearchParams({ SAMLRequest: Buffer.from(authnRequest(shared, sp)).toString("base64") });
   const sent = await fetch(sso, { method: "POST", body, redirect: "manual" });
   expect(sent.status).toBe(303);
   expect(postedBy(await browser.open(sent.headers.get("location") ?? "")).response.statuses).toEqual(["Success"]);
-  const logout = `<samlp:LogoutRequest xmlns:samlp="urn:oasis:names:tc:SAML:2.0:protocol" xmlns:saml="urn:oasis:names:tc:SAML:2.0:assertion" ID="_l1" Version="2.0" IssueInstant="2026-01-01T00:00:00Z"><saml:Issuer>${sp.entityId}</saml:Issuer><saml:NameID>alice@example.test</saml:NameID><samlp:SessionIndex>${response.sessionIndex ?? ""}</samlp:SessionIndex></samlp:LogoutRequest>`;
+  const logout = `<samlp:LogoutRequest xmlns:samlp="urn:oasis:names:tc:SAML:2.0:protocol" xmlns:saml="urn:oasis:names:tc:SAML:2.0:assertion" ID="_l1" Version="2.0" IssueInstant="2026-01-01T00:00:00Z"><saml:Issuer>${sp.entityId}</saml:Issuer><saml:NameID>alice@example.com</saml:NameID><samlp:SessionIndex>${response.sessionIndex ?? ""}</samlp:SessionIndex></samlp:LogoutRequest>`;
   const left = await browser.open(redirectUrl(`${issuer}/saml/slo`, logout, undefined, own));
   expect(left.left?.pathname).toBe("/slo");
   for (const index of [0, 1, 2]) expect((await browserAt(index, browser)).page).toBe("login");

@@ -53,5 +53,5 @@ test("when the one that sends is killed, the other one goes on with what it left
   app.hook = () => null;
   await changeAt(1, "restore", "bob");
   await expect.poll(sent).toContain("bob true");
-  expect(app.named("alice@example.test")).toMatchObject({ active: false });
+  expect(app.named("alice@example.com")).toMatchObject({ active: false });
 });

@@ -6,7 +6,7 @@ import type { FactorView } from "../../../src/http/pages/factor.ts";
 const user = personOf({
   username: "alice",
   displayName: "Alice Adams",
-  email: "alice@example.test",
+  email: "alice@example.com",
   status: "active",
   avatar: { baseUrl: "", path: "", color: "#4f46e5" },
   claims: {},

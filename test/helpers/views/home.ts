@@ -41,7 +41,7 @@ const tryIt: TryItView = {
   idToken: {
     claims: [
       { name: "sub", value: "7123456789012345678" },
-      { name: "email", value: "alice@example.test" },
+      { name: "email", value: "alice@example.com" },
       { name: "email_verified", value: true },
     ],
     decoded: JSON.stringify({ header: { alg: "RS256" }, payload: { sub: "7123456789012345678" } }, null, 2),

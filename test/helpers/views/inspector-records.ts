@@ -11,7 +11,7 @@ const row = (
   status: UsersView["users"][number]["status"],
   roles: readonly string[] = [],
 ): UsersView["users"][number] => ({
-  ...{ username, displayName, email: `${username}@example.test`, status, roles },
+  ...{ username, displayName, email: `${username}@example.com`, status, roles },
   rolesText: roles.join(", "),
   claims: '{\n  "tenant": "acme"\n}',
   factors: ["otp"],
@@ -92,7 +92,7 @@ export const usersViews = {
     ...users,
     keptQuery: null,
     typed: {
-      ...{ change: "edit-user", target: "alice", displayName: "Alice", email: "alice@example.test" },
+      ...{ change: "edit-user", target: "alice", displayName: "Alice", email: "alice@example.com" },
       ...{ roles: "admin", claims: "{tenant: acme", factors: "otp passkey" },
     },
     refused: { message: "the claims are not JSON: Expected property name", problems: [], fix: null },

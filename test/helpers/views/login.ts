@@ -116,10 +116,10 @@ export const loginViews = {
   "login-hint-unknown": {
     ...login,
     state: "hint",
-    username: "nobody@example.test",
+    username: "nobody@example.com",
     message: {
-      text: { key: "login.hint-unknown", values: { username: "nobody@example.test" } },
-      fix: "idp users add nobody --email nobody@example.test",
+      text: { key: "login.hint-unknown", values: { username: "nobody@example.com" } },
+      fix: "idp users add nobody --email nobody@example.com",
     },
   },
   "login-reauth": {

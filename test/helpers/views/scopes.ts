@@ -22,7 +22,7 @@ export const email = {
   locked: false,
   declined: false,
   values: [
-    { name: "email", value: "alice@example.test" },
+    { name: "email", value: "alice@example.com" },
     { name: "emailVerified", value: true },
   ],
 };

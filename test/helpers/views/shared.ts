@@ -16,15 +16,15 @@ export const person = (
   personOf({ username, displayName, email, status, avatar: { baseUrl: "", path: "", color }, claims: {}, note: null });
 
 export const alice = {
-  ...person("alice", "Alice Adams", "alice@example.test", "#4f46e5", "active"),
+  ...person("alice", "Alice Adams", "alice@example.com", "#4f46e5", "active"),
   badges: ["admin"],
 };
 
-export const bob = person("bob", "Bob", "bob@example.test", "#fbbf24", "active");
+export const bob = person("bob", "Bob", "bob@example.com", "#fbbf24", "active");
 
-export const carol = person("carol", "Carol Çelik", "carol@example.test", "#0f766e", "suspended");
+export const carol = person("carol", "Carol Çelik", "carol@example.com", "#0f766e", "suspended");
 
 export const dave = {
-  ...person("dave", "Dave Doe", "dave@example.test", "#be123c", "banned"),
+  ...person("dave", "Dave Doe", "dave@example.com", "#be123c", "banned"),
   badges: ["editor", "release-manager", "support"],
 };

@@ -48,7 +48,7 @@ class Users(_Part):
         return self._call("GET", f"users/{quote(username, safe='')}")
 
     def add(self, username: str, **fields: Any) -> Record:
-        """:param fields: as in a fixture file: ``email="erin@example.test"``"""
+        """:param fields: as in a fixture file: ``email="erin@example.com"``"""
         return self._call("POST", "users", {"username": username, **fields})
 
     def edit(self, username: str, **fields: Any) -> Record:

@@ -30,7 +30,7 @@ function userLines(username: string, index: number): readonly string[] {
     `  - username: ${scalar(username)}`,
     ...(/^[a-z]+$/.test(username) ? [`    displayName: ${scalar(titled(username))}`] : []),
     ...(/^[\w.-]+$/.test(username)
-      ? [`    email: ${scalar(`${username}@example.test`)}`, "    emailVerified: true"]
+      ? [`    email: ${scalar(`${username}@example.com`)}`, "    emailVerified: true"]
       : []),
     `    password: ${scalar(username)}${first ? " # without one: signs in from the picker" : ""}`,
     ...(first

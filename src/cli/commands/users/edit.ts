@@ -118,7 +118,7 @@ export const declareUserChanges: Declare = (users, { act }) => {
     .addHelpText(
       "after",
       examples(
-        "idp users add erin --email erin@example.test --set language=tr",
+        "idp users add erin --email erin@example.com --set language=tr",
         'printf %s "$PASSWORD" | idp users add erin --password-stdin',
       ),
     )

@@ -29,7 +29,7 @@ const lookupNone = (profile: Profile): ScimCase => ({
   paragraph: "RFC 7644 3.4.2",
   fix: answerList,
   async run(attempt) {
-    const reply = await attempt.ask(lookUpUser(profile, `${attempt.newName()}@example.test`));
+    const reply = await attempt.ask(lookUpUser(profile, attempt.newAddress()));
     if (reply.status === 404) return notRequired("answered 404", "RFC 7644 3.4.2.1: 200 is usual");
     if (!isGood(reply)) return notDone(reply, answerList) ?? notReached(answered(reply));
     const total = reply.json?.["totalResults"];

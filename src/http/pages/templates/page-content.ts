@@ -204,7 +204,7 @@ function shortWords(field: FieldView, lang: string, say: Say): string {
 }
 
 /**
- * What a scope gives, in one line: "alice@example.test, verified".
+ * What a scope gives, in one line: "alice@example.com, verified".
  * @returns "" if it gives no value
  */
 export function summaryOf(fields: readonly FieldView[], lang: string, say: Say): string {

@@ -167,7 +167,7 @@ export async function leaverControl(
         const username = user ?? `idp-check-${randomText(9).toLowerCase()}`;
         if (!entered.has(username)) {
           if (user === null) {
-            const email = `${username}@example.test`;
+            const email = `${username}@example.com`;
             entered.set(username, { idBefore: null, sessions: new Set() });
             await callServer(server, "users.add", { username, email, displayName: "Idp Check" });
           } else {

@@ -22,6 +22,7 @@ export interface ScimFlags extends CommonFlags {
   readonly profile?: readonly string[];
   readonly pages?: true;
   readonly keep?: true;
+  readonly emailDomain: string;
 }
 
 interface ScimPlace {

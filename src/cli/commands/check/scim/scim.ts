@@ -11,7 +11,7 @@ import { profileNames } from "../../../../scim/profiles.ts";
 import type { TypedCommand } from "../../../input/foreign-command.ts";
 import type { Invocation } from "../../../invocation.ts";
 import type { Outcome } from "../../../output/print.ts";
-import { collectOf, isWebUrl } from "../../../flags/flag-values.ts";
+import { collectOf, domain, isWebUrl } from "../../../flags/flag-values.ts";
 import { type Declare, examples } from "../../../act.ts";
 import { Option } from "../../../commander.ts";
 import { fixturesOption } from "../../../flags/settings.ts";
@@ -25,14 +25,14 @@ async function checkScim(cli: Invocation, typed: TypedCommand, flags: ScimFlags)
   const command = commandOf(typed, theScimApp);
   requireOnePlace(flags);
   const cases = wantedCases(flags);
-  const { url, otherTokenEnv: name, allowRemote, keep = false } = flags;
+  const { url, otherTokenEnv: name, allowRemote, keep = false, emailDomain } = flags;
   const otherToken = name === undefined ? null : tokenIn(cli.env, "--other-token-env", name);
   const typedCheck = { subject: theScimApp, command, flags, addresses: { "--url": url } };
   return runCheck(cli, typedCheck, async ({ opened, lookup, start }) => {
     const { app, client, env } = await scimPlace(cli, flags, command !== null, opened);
     if (client !== null) await checkAddresses({ [`scim.url of client "${client}"`]: app.url }, allowRemote);
     const run = await start(env, app.url, client === null ? "" : `of client ${client}`);
-    const check = scimCheck({ ...run, app, otherToken, keeps: keep, lookup });
+    const check = scimCheck({ ...run, app, otherToken, keeps: keep, emailDomain, lookup });
     await opened.add(() => check.people.close());
     const result = await check.run(cases);
     await check.people.close();
@@ -115,6 +115,11 @@ export const declareCheckScim: Declare = (check, { act, program, words, env }) =
       new Option("--profile <profile>", "whose requests are sent; repeatable (default: all but entra-compliant)")
         .choices(profileNames)
         .argParser(collectOf(profileNames)),
+    )
+    .addOption(
+      new Option("--email-domain <domain>", "the domain of the check's users, where the app admits only some")
+        .argParser(domain)
+        .default("example.com"),
     )
     .option("--pages", "also list 201 users page by page")
     .option("--other-token-env <name>", "the variable that holds the token of another tenant, who must see nothing")

@@ -67,10 +67,11 @@ async function addAttacker(server: Server, user: Shown, nameid: NameIdKind, open
     .replaceAll(/[^a-z\d]/g, "x");
   const email = emailOf(user as unknown as User);
   // Where the username is the NameID, it has to begin with that of the user, too.
-  const username = nameid === "username" ? `${user.username}.${random}` : `check-sp-${random}`;
+  const behind = user.username.includes("@") ? `${random}.example.com` : random;
+  const username = nameid === "username" ? `${user.username}.${behind}` : `check-sp-${random}`;
   const added = callServer(server, "users.add", {
     username,
-    ...(typeof email === "string" && { email: `${email}.${random}.test` }),
+    ...(typeof email === "string" && { email: `${email}.${random}.example.com` }),
     displayName: `Check ${random}`,
     claims: ownClaims(user),
   });

@@ -50,7 +50,7 @@ class IdpExtensionTest {
     @RepeatedTest(4)
     void eachTestHasAnIssuerOfItsOwn(Idp idp) {
         assertEquals(issuer, idp.issuer());
-        idp.users().add("erin", Map.of("email", "erin@example.test"));
+        idp.users().add("erin", Map.of("email", "erin@example.com"));
         idp.clock().advance(Duration.ofMinutes(31));
         assertEquals(List.of(), idp.requests());
     }
