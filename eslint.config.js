@@ -1,7 +1,7 @@
 import js from "@eslint/js";
 import tseslint from "typescript-eslint";
 
-/** Imports point right, never back: bin → cli → serve → http → core → store/store.ts; cli → migrate → core; cli → client, which stands alone. src/jwt, src/net, src/text, src/files and src/scim serve all of them. */
+/** Imports point right, never back: bin → cli → serve → http → core → store/store.ts; cli → migrate → core; cli → check → serve and client, which stands alone. src/jwt, src/net, src/text, src/files and src/scim serve all of them. */
 const layer = (files, groups) => ({
   files,
   rules: { "no-restricted-imports": ["error", { patterns: groups }] },
@@ -19,9 +19,13 @@ const noServe = from(
 );
 const noHttp = from("http", "core knows nothing of HTTP: return a result and let src/http turn it into an answer.");
 const noCore = from("core", "store knows records and nothing of OAuth: the rule belongs in src/core.");
-const noClient = from("client", "src/client acts against servers, ours and others: only the command line uses it.");
+const noClient = from(
+  "client",
+  "src/client acts against servers, ours and others: only the command line and src/check use it.",
+);
+const noCheck = from("check", "src/check judges apps from outside: only the command line uses it.");
 const aloneClient = named(
-  "^(\\.\\./)+(cli|serve|http|core|store|migrate)/",
+  "^(\\.\\./)+(cli|check|serve|http|core|store|migrate)/",
   "src/client knows providers and apps from outside only: nothing of our server may make a check pass.",
 );
 const noMigrate = from(
@@ -33,7 +37,7 @@ const aloneLeaf = named(
   "src/net, src/text, src/files and src/scim serve every layer, and import none of them.",
 );
 const aloneJwt = named(
-  "^(\\.\\./)+(cli|serve|http|core|store|migrate|client|net|files|scim)/",
+  "^(\\.\\./)+(cli|check|serve|http|core|store|migrate|client|net|files|scim)/",
   "src/jwt checks tokens of anybody: what knows this server belongs in src/core.",
 );
 const noFilesOfOurs = from("files", "core knows nothing of files: take what was read as an argument.");
@@ -134,14 +138,18 @@ export default tseslint.config(
   },
   { files: ["src/**"], rules: { "max-lines": ["error", 300] } },
   { files: ["src/**"], rules: { "no-restricted-syntax": ["error", noClock, noSuperlative, noPatience] } },
-  layer(["src/store/**"], [noCore, noHttp, noServe, noCli, noClient, noMigrate]),
-  layer(["src/core/**"], [noHttp, noServe, noCli, noClient, noMigrate, noAdapters, noFiles, noFilesOfOurs]),
-  layer(["src/migrate/**"], [noHttp, noServe, noCli, noClient, noAdapters, noFiles]),
+  layer(["src/store/**"], [noCore, noHttp, noServe, noCli, noCheck, noClient, noMigrate]),
+  layer(["src/core/**"], [noHttp, noServe, noCli, noCheck, noClient, noMigrate, noAdapters, noFiles, noFilesOfOurs]),
+  layer(["src/migrate/**"], [noHttp, noServe, noCli, noCheck, noClient, noAdapters, noFiles]),
+  layer(["src/check/**"], [noHttp, noCli, noMigrate, noAdapters]),
   layer(["src/client/**"], [aloneClient]),
   layer(["src/jwt/**"], [aloneJwt]),
   layer(["src/net/**", "src/text/**", "src/files/**", "src/scim/**"], [aloneLeaf]),
-  layer(["src/serve/**"], [noCli, noClient, noMigrate]),
-  layer(["src/http/**"], [noServe, noCli, noClient, noMigrate, { ...noStore, regex: "store/(?!store\\.ts$)" }]),
+  layer(["src/serve/**"], [noCli, noCheck, noClient, noMigrate]),
+  layer(
+    ["src/http/**"],
+    [noServe, noCli, noCheck, noClient, noMigrate, { ...noStore, regex: "store/(?!store\\.ts$)" }],
+  ),
   {
     files: ["src/http/**"],
     rules: { "no-restricted-syntax": ["error", noClock, noSuperlative, noPatience, noRecords] },

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { chromiumBrowser } from "../../src/client/app-check/chromium.ts";
-import { allCases } from "../../src/client/sp-check/cases/list.ts";
+import { chromiumBrowser } from "../../src/client/app/chromium.ts";
+import { allCases } from "../../src/check/sp/cases/list.ts";
 import { checkedSp } from "../helpers/checked-sp.ts";
 import { sharedChromium } from "../helpers/chromium.ts";
 

@@ -1,8 +1,8 @@
 import { expect, onTestFinished, test } from "vitest";
-import { allCases, casesFor } from "../../src/client/api-check/cases/list.ts";
-import { claimsOf, headerOf } from "../../src/client/api-check/forge.ts";
-import { checkApi } from "../../src/client/api-check/run.ts";
-import type { RunResult } from "../../src/client/verdicts/run.ts";
+import { allCases, casesFor } from "../../src/check/api/cases/list.ts";
+import { claimsOf, headerOf } from "../../src/check/api/forge.ts";
+import { checkApi } from "../../src/check/api/run.ts";
+import type { RunResult } from "../../src/check/frame/run.ts";
 import { apiControlOf } from "../../src/cli/commands/check/api-control.ts";
 import { nearLookup, requireNear } from "../../src/cli/commands/check/flags.ts";
 import { Opened } from "../../src/cli/commands/check/opened.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { allCases } from "../../src/client/app-check/cases/list.ts";
-import type { Browser } from "../../src/client/app-check/browser.ts";
+import { allCases } from "../../src/check/client/cases/list.ts";
+import type { Browser } from "../../src/client/app/visit.ts";
 import type { Neglect } from "../helpers/careful-app.ts";
 import { checkedApp, named } from "../helpers/checked-app.ts";
 

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
-import { allCases as apiCases } from "../../src/client/api-check/cases/list.ts";
-import { withFix as withApiFix } from "../../src/client/api-check/fixes.ts";
-import { allCases as appCases } from "../../src/client/app-check/cases/list.ts";
-import { withFix } from "../../src/client/app-check/fixes.ts";
-import { allCases as spCases } from "../../src/client/sp-check/cases/list.ts";
-import { withFix as withSpFix } from "../../src/client/sp-check/fixes.ts";
+import { allCases as apiCases } from "../../src/check/api/cases/list.ts";
+import { withFix as withApiFix } from "../../src/check/api/fixes.ts";
+import { allCases as appCases } from "../../src/check/client/cases/list.ts";
+import { withFix } from "../../src/check/client/fixes.ts";
+import { allCases as spCases } from "../../src/check/sp/cases/list.ts";
+import { withFix as withSpFix } from "../../src/check/sp/fixes.ts";
 
 /** The line to change names the library that the app or API has, or none. */
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { allCases } from "../../src/client/app-check/cases/list.ts";
+import { allCases } from "../../src/check/client/cases/list.ts";
 import type { Neglect } from "../helpers/careful-app.ts";
 import { checkedApp, named } from "../helpers/checked-app.ts";
 

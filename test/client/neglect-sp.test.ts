@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { allCases } from "../../src/client/sp-check/cases/list.ts";
+import { allCases } from "../../src/check/sp/cases/list.ts";
 import { flawList } from "../../src/core/controls/faults/flaw-list.ts";
 import { neglects, type SpNeglect } from "../helpers/careful-sp.ts";
 import { checkedSp } from "../helpers/checked-sp.ts";

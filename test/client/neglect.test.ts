@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import type { Attempt } from "../../src/client/app-check/attempt.ts";
-import { allCases } from "../../src/client/app-check/cases/list.ts";
-import { noticed, type Case } from "../../src/client/verdicts/case.ts";
+import type { Attempt } from "../../src/check/client/attempt.ts";
+import { allCases } from "../../src/check/client/cases/list.ts";
+import { noticed, type Case } from "../../src/check/frame/verdict.ts";
 import { flawList } from "../../src/core/controls/faults/flaw-list.ts";
 import type { Neglect } from "../helpers/careful-app.ts";
 import { checkRun } from "../helpers/check-run.ts";

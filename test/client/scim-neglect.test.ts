@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
 import { nearLookup } from "../../src/cli/commands/check/flags.ts";
-import { allCases, page } from "../../src/client/scim-check/cases/list.ts";
-import { otherTenant } from "../../src/client/scim-check/cases/protocol.ts";
-import { scimCheck, type ScimCase } from "../../src/client/scim-check/run.ts";
-import type { RunResult } from "../../src/client/verdicts/run.ts";
+import { allCases, page } from "../../src/check/scim/cases/list.ts";
+import { otherTenant } from "../../src/check/scim/cases/protocol.ts";
+import { scimCheck, type ScimCase } from "../../src/check/scim/run.ts";
+import type { RunResult } from "../../src/check/frame/run.ts";
 import { profileNames, type Profile } from "../../src/scim/profiles.ts";
 import { checkRun } from "../helpers/check-run.ts";
 import { scimServer, type ScimServer, type Weakness } from "../helpers/scim-server.ts";

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { allCases } from "../../src/client/api-check/cases/list.ts";
+import { allCases } from "../../src/check/api/cases/list.ts";
 import { checkGuide, inCode, leftOut, pipelineWords, withVerdicts } from "../helpers/check-guide.ts";
 import { idp, newFolder } from "../helpers/cli.ts";
 import { freePort } from "../helpers/port.ts";

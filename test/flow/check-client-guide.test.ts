@@ -6,7 +6,7 @@ import { checkGuide, pipelineCommand } from "../helpers/check-guide.ts";
 import { idp, newFolder } from "../helpers/cli.ts";
 import { freePort } from "../helpers/port.ts";
 import { repository } from "../helpers/readme.ts";
-import { allCases } from "../../src/client/app-check/cases/list.ts";
+import { allCases } from "../../src/check/client/cases/list.ts";
 
 /** docs/check-client.md: its commands run, on the example of openid-client, and its table names cases and versions that exist. */
 

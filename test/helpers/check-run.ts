@@ -1,5 +1,5 @@
 import { setTimeout as wait } from "node:timers/promises";
-import type { CheckRun } from "../../src/client/verdicts/run.ts";
+import type { CheckRun } from "../../src/check/frame/run.ts";
 import { randomText } from "../../src/serve/random.ts";
 
 /** What every check of a test gets: nothing is accepted, and what is checked cannot be started again. */

@@ -1,10 +1,10 @@
 import { setTimeout as delay } from "node:timers/promises";
-import type { Attempt } from "../../src/client/app-check/attempt.ts";
-import type { Browser } from "../../src/client/app-check/browser.ts";
-import { checkApp } from "../../src/client/app-check/run.ts";
-import { smallBrowser } from "../../src/client/app-check/small-browser.ts";
-import type { Case } from "../../src/client/verdicts/case.ts";
-import type { RunResult } from "../../src/client/verdicts/run.ts";
+import type { Attempt } from "../../src/check/client/attempt.ts";
+import type { Browser } from "../../src/client/app/visit.ts";
+import { checkApp } from "../../src/check/client/run.ts";
+import { smallBrowser } from "../../src/client/app/small-browser.ts";
+import type { Case } from "../../src/check/frame/verdict.ts";
+import type { RunResult } from "../../src/check/frame/run.ts";
 import { controlOf } from "../../src/cli/commands/check/control.ts";
 import { nearLookup } from "../../src/cli/commands/check/flags.ts";
 import { createIdp } from "../../src/index.ts";

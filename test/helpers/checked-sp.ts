@@ -1,9 +1,9 @@
-import type { Browser, Places } from "../../src/client/app-check/browser.ts";
-import { smallBrowser } from "../../src/client/app-check/small-browser.ts";
-import type { App, Attempt } from "../../src/client/sp-check/attempt.ts";
-import { checkSp } from "../../src/client/sp-check/run.ts";
-import type { Case } from "../../src/client/verdicts/case.ts";
-import type { RunResult } from "../../src/client/verdicts/run.ts";
+import type { Browser, Places } from "../../src/client/app/visit.ts";
+import { smallBrowser } from "../../src/client/app/small-browser.ts";
+import type { App, Attempt } from "../../src/check/sp/attempt.ts";
+import { checkSp } from "../../src/check/sp/run.ts";
+import type { Case } from "../../src/check/frame/verdict.ts";
+import type { RunResult } from "../../src/check/frame/run.ts";
 import { nearLookup } from "../../src/cli/commands/check/flags.ts";
 import { Opened } from "../../src/cli/commands/check/opened.ts";
 import { providerAt, spControlOf } from "../../src/cli/commands/check/sp/sp-control.ts";

@@ -1,9 +1,9 @@
 import { readFile } from "node:fs/promises";
-import { allCases as apiCases } from "../../../client/api-check/cases/list.ts";
-import { allCases as appCases } from "../../../client/app-check/cases/list.ts";
-import { allCases as leaverCases } from "../../../client/leaver-check/cases.ts";
-import { allCases as scimCases } from "../../../client/scim-check/cases/list.ts";
-import { allCases as spCases } from "../../../client/sp-check/cases/list.ts";
+import { allCases as apiCases } from "../../../check/api/cases/list.ts";
+import { allCases as appCases } from "../../../check/client/cases/list.ts";
+import { allCases as leaverCases } from "../../../check/leaver/cases.ts";
+import { allCases as scimCases } from "../../../check/scim/cases/list.ts";
+import { allCases as spCases } from "../../../check/sp/cases/list.ts";
 import { OperationError } from "../../../core/errors.ts";
 import { problemsIn } from "../../../core/fixture-files/problems.ts";
 import { didYouMean } from "../../../core/nearest.ts";

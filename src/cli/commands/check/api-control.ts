@@ -1,5 +1,5 @@
-import type { ApiControl } from "../../../client/api-check/control.ts";
-import { claimsOf, headerOf } from "../../../client/api-check/forge.ts";
+import type { ApiControl } from "../../../check/api/control.ts";
+import { claimsOf, headerOf } from "../../../check/api/forge.ts";
 import { jsonOf, send } from "../../../client/http.ts";
 import { randomText } from "../../../serve/random.ts";
 import { callServer, type Server } from "../../target/remote.ts";

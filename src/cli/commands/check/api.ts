@@ -2,13 +2,13 @@
  * `idp check api`: whether an API refuses what it must refuse. It shares flags, session, processes, results and reports with `idp check client`
  * (see check.ts). api-place.ts has the issuer, api-control.ts connects the cases of src/client/api-check to it.
  */
-import type { Attempt } from "../../../client/api-check/attempt.ts";
-import { control, controlAgain } from "../../../client/api-check/cases/control.ts";
-import { allCases, casesFor } from "../../../client/api-check/cases/list.ts";
-import { claimsOf, headerOf } from "../../../client/api-check/forge.ts";
-import { withFix } from "../../../client/api-check/fixes.ts";
-import { checkApi as checkCases } from "../../../client/api-check/run.ts";
-import type { Case } from "../../../client/verdicts/case.ts";
+import type { Attempt } from "../../../check/api/attempt.ts";
+import { control, controlAgain } from "../../../check/api/cases/control.ts";
+import { allCases, casesFor } from "../../../check/api/cases/list.ts";
+import { claimsOf, headerOf } from "../../../check/api/forge.ts";
+import { withFix } from "../../../check/api/fixes.ts";
+import { checkApi as checkCases } from "../../../check/api/run.ts";
+import type { Case } from "../../../check/frame/verdict.ts";
 import { OperationError } from "../../../core/errors.ts";
 import type { Hint } from "../../../core/hint.ts";
 import { type Declare, examples } from "../../act.ts";

@@ -2,9 +2,9 @@ import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
 import { delimiter, isAbsolute, join } from "node:path";
 import { pathToFileURL } from "node:url";
-import type { Browser, Places } from "../../../client/app-check/browser.ts";
-import type { Launched } from "../../../client/app-check/playwright-types.ts";
-import { smallBrowser } from "../../../client/app-check/small-browser.ts";
+import type { Browser, Places } from "../../../client/app/visit.ts";
+import type { Launched } from "../../../client/app/playwright-types.ts";
+import { smallBrowser } from "../../../client/app/small-browser.ts";
 import { resolved } from "../../../client/http.ts";
 import { OperationError } from "../../../core/errors.ts";
 import { addressIn } from "../../../net/address.ts";
@@ -105,7 +105,7 @@ export async function browserOf(
   opened: Opened,
 ): Promise<(places: Places) => Promise<Browser>> {
   if (flags.browser !== true) return (own) => Promise.resolve(smallBrowser(own));
-  const { chromiumBrowser } = await import("../../../client/app-check/chromium.ts");
+  const { chromiumBrowser } = await import("../../../client/app/chromium.ts");
   const chromium = await launchChromium(cli, places);
   await opened.add(() => chromium.close());
   return async (own) => chromiumBrowser(own, await chromium.newContext({ ignoreHTTPSErrors: true }));

@@ -2,14 +2,14 @@
  * `idp check client`. place.ts has the issuer, browsers.ts the browsers, and control.ts connects the cases to the issuer.
  * src/client/app-check runs them.
  */
-import { control } from "../../../client/app-check/cases/control.ts";
-import { allCases, casesFor } from "../../../client/app-check/cases/list.ts";
-import type { Attempt } from "../../../client/app-check/attempt.ts";
-import { handPackages, withFix } from "../../../client/app-check/fixes.ts";
-import { checkApp } from "../../../client/app-check/run.ts";
-import type { Browser } from "../../../client/app-check/browser.ts";
-import type { Case } from "../../../client/verdicts/case.ts";
-import type { CheckRun, RunResult } from "../../../client/verdicts/run.ts";
+import { control } from "../../../check/client/cases/control.ts";
+import { allCases, casesFor } from "../../../check/client/cases/list.ts";
+import type { Attempt } from "../../../check/client/attempt.ts";
+import { handPackages, withFix } from "../../../check/client/fixes.ts";
+import { checkApp } from "../../../check/client/run.ts";
+import type { Browser } from "../../../client/app/visit.ts";
+import type { Case } from "../../../check/frame/verdict.ts";
+import type { CheckRun, RunResult } from "../../../check/frame/run.ts";
 import { type Declare, examples } from "../../act.ts";
 import { Option } from "../../commander.ts";
 import { seconds } from "../../flags/flag-values.ts";

@@ -1,4 +1,4 @@
-import type { Control } from "../../../client/app-check/control.ts";
+import type { Control } from "../../../check/client/control.ts";
 import { Problem } from "../../../client/check.ts";
 import { RemoteError } from "../../failure.ts";
 import type { OperationInput, OperationName, OperationOutput } from "../../../core/operations/table.ts";

@@ -1,5 +1,5 @@
 import { importJWK, SignJWT, type JWK } from "jose";
-import type { Control, LogoutClaims, SignedInSession } from "../../../client/app-check/control.ts";
+import type { Control, LogoutClaims, SignedInSession } from "../../../check/client/control.ts";
 import { OperationError } from "../../../core/errors.ts";
 import { randomText } from "../../../serve/random.ts";
 import { callServer, type Server } from "../../target/remote.ts";

@@ -5,7 +5,7 @@ import type { ClientView } from "../../../core/clients/admin.ts";
 import { OperationError } from "../../../core/errors.ts";
 import type { Hint } from "../../../core/hint.ts";
 import { unknownHere } from "../../../core/nearest.ts";
-import type { Browser } from "../../../client/app-check/browser.ts";
+import type { Browser } from "../../../client/app/visit.ts";
 import { likelyClient, samlClientAmong } from "../env/app-client.ts";
 import { RemoteError } from "../../failure.ts";
 import type { Invocation } from "../../invocation.ts";

@@ -1,5 +1,5 @@
-import { isOpen, type CaseResult } from "../../../client/verdicts/case.ts";
-import type { RunResult } from "../../../client/verdicts/run.ts";
+import { isOpen, type CaseResult } from "../../../check/frame/verdict.ts";
+import type { RunResult } from "../../../check/frame/run.ts";
 import { escapeText } from "../../../text/terminal.ts";
 import { cannotBeWritten, putFile } from "../../output/put-file.ts";
 import { isFailedControl, sumOf } from "./result.ts";

@@ -1,5 +1,5 @@
-import { isOpen, type CaseResult, type Verdict } from "../../../client/verdicts/case.ts";
-import type { RunResult } from "../../../client/verdicts/run.ts";
+import { isOpen, type CaseResult, type Verdict } from "../../../check/frame/verdict.ts";
+import type { RunResult } from "../../../check/frame/run.ts";
 import { OperationError } from "../../../core/errors.ts";
 import type { Hint } from "../../../core/hint.ts";
 import { failureOf } from "../../failure.ts";

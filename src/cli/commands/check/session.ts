@@ -1,7 +1,7 @@
 import type { LookupFunction } from "node:net";
 import { constants } from "node:os";
 import { setTimeout as wait } from "node:timers/promises";
-import type { CheckRun, RunResult } from "../../../client/verdicts/run.ts";
+import type { CheckRun, RunResult } from "../../../check/frame/run.ts";
 import { OperationError } from "../../../core/errors.ts";
 import { randomText } from "../../../serve/random.ts";
 import { foreignCommand, ownWords, type TypedCommand } from "../../input/foreign-command.ts";

@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import type { LookupFunction } from "node:net";
 import { setTimeout as wait } from "node:timers/promises";
-import { askerOf } from "../../../../client/scim-check/app.ts";
-import type { LeaverControl, Signal } from "../../../../client/leaver-check/signals.ts";
+import { askerOf } from "../../../../check/scim/app.ts";
+import type { LeaverControl, Signal } from "../../../../check/leaver/signals.ts";
 import { send } from "../../../../client/http.ts";
 import { isGood, reasonOf, type ScimResponse } from "../../../../scim/sending.ts";
 import { deleteUser, patchActive, putsActive, putUser, readUser } from "../../../../scim/profiles.ts";

@@ -2,10 +2,10 @@
  * `idp check leaver`: how long until an app locks a person out who left. It shares flags, session, processes, browsers, results and reports with
  * `idp check client` (see ../check.ts). control.ts sends the signals and undoes them; src/client/leaver-check measures.
  */
-import { allCases, controlCase, type LeaverCase } from "../../../../client/leaver-check/cases.ts";
-import { checkLeaver as checkCases } from "../../../../client/leaver-check/run.ts";
-import { lasting, signalNames, type Signal } from "../../../../client/leaver-check/signals.ts";
-import type { CheckRun, RunResult } from "../../../../client/verdicts/run.ts";
+import { allCases, controlCase, type LeaverCase } from "../../../../check/leaver/cases.ts";
+import { checkLeaver as checkCases } from "../../../../check/leaver/run.ts";
+import { lasting, signalNames, type Signal } from "../../../../check/leaver/signals.ts";
+import type { CheckRun, RunResult } from "../../../../check/frame/run.ts";
 import { OperationError } from "../../../../core/errors.ts";
 import type { Client } from "../../../../store/store.ts";
 import type { TypedCommand } from "../../../input/foreign-command.ts";

@@ -1,6 +1,6 @@
 import { findFixtures } from "../../../../serve/fixture-files.ts";
 import { createIdp } from "../../../../index.ts";
-import type { ScimApp } from "../../../../client/scim-check/app.ts";
+import type { ScimApp } from "../../../../check/scim/app.ts";
 import type { ClientView } from "../../../../core/clients/admin.ts";
 import type { Client } from "../../../../store/store.ts";
 import { OperationError } from "../../../../core/errors.ts";

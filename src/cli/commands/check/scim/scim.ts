@@ -2,10 +2,10 @@
  * `idp check scim`: whether an app does what it answers to a provisioning client. It shares flags, session, processes, results and reports with
  * `idp check client` (see ../check.ts). place.ts has the app and its token; src/client/scim-check has the cases.
  */
-import { control } from "../../../../client/scim-check/cases/control.ts";
-import { allCases, page, plainName, usualProfiles } from "../../../../client/scim-check/cases/list.ts";
-import { otherTenant } from "../../../../client/scim-check/cases/protocol.ts";
-import { scimCheck, type ScimCase } from "../../../../client/scim-check/run.ts";
+import { control } from "../../../../check/scim/cases/control.ts";
+import { allCases, page, plainName, usualProfiles } from "../../../../check/scim/cases/list.ts";
+import { otherTenant } from "../../../../check/scim/cases/protocol.ts";
+import { scimCheck, type ScimCase } from "../../../../check/scim/run.ts";
 import { OperationError } from "../../../../core/errors.ts";
 import { profileNames } from "../../../../scim/profiles.ts";
 import type { TypedCommand } from "../../../input/foreign-command.ts";

@@ -1,7 +1,7 @@
 import { createPrivateKey, generateKeyPairSync } from "node:crypto";
-import type { AuthorizationResponse } from "../../../../client/app-check/browser.ts";
+import type { AuthorizationResponse } from "../../../../client/app/visit.ts";
 import { Problem } from "../../../../client/check.ts";
-import type { LogoutMessage } from "../../../../client/sp-check/control.ts";
+import type { LogoutMessage } from "../../../../check/sp/control.ts";
 import { readSamlKey } from "../../../../core/keys/saml-keys.ts";
 import { deflateMessage } from "../../../../core/saml/message.ts";
 import { spaces } from "../../../../core/service-providers/names.ts";

@@ -1,6 +1,6 @@
-import type { AuthorizationResponse } from "../../../../client/app-check/browser.ts";
+import type { AuthorizationResponse } from "../../../../client/app/visit.ts";
 import { Problem } from "../../../../client/check.ts";
-import type { Asked, SpControl, Way } from "../../../../client/sp-check/control.ts";
+import type { Asked, SpControl, Way } from "../../../../check/sp/control.ts";
 import type { ClientView } from "../../../../core/clients/admin.ts";
 import type { OperationInput, OperationName, OperationOutput } from "../../../../core/operations/table.ts";
 import { spaces } from "../../../../core/service-providers/names.ts";

@@ -1,4 +1,4 @@
-import type { Person } from "../../../../client/sp-check/control.ts";
+import type { Person } from "../../../../check/sp/control.ts";
 import { OperationError } from "../../../../core/errors.ts";
 import type { OperationOutput } from "../../../../core/operations/table.ts";
 import { emailOf, namedClaims } from "../../../../core/scopes/claims.ts";

@@ -3,14 +3,14 @@
  * `idp check client` (see ../check.ts). sp-people.ts has the user and the attacker, sp-control.ts connects the cases of src/client/sp-check to the
  * issuer, logout-request.ts makes LogoutRequests.
  */
-import type { Places } from "../../../../client/app-check/browser.ts";
-import type { Attempt, Somebody } from "../../../../client/sp-check/attempt.ts";
-import { control, controlAttacker } from "../../../../client/sp-check/cases/control.ts";
-import { allCases, casesFor } from "../../../../client/sp-check/cases/list.ts";
-import { withFix } from "../../../../client/sp-check/fixes.ts";
-import { checkSp as checkCases } from "../../../../client/sp-check/run.ts";
-import type { Case } from "../../../../client/verdicts/case.ts";
-import type { CheckRun, RunResult } from "../../../../client/verdicts/run.ts";
+import type { Places } from "../../../../client/app/visit.ts";
+import type { Attempt, Somebody } from "../../../../check/sp/attempt.ts";
+import { control, controlAttacker } from "../../../../check/sp/cases/control.ts";
+import { allCases, casesFor } from "../../../../check/sp/cases/list.ts";
+import { withFix } from "../../../../check/sp/fixes.ts";
+import { checkSp as checkCases } from "../../../../check/sp/run.ts";
+import type { Case } from "../../../../check/frame/verdict.ts";
+import type { CheckRun, RunResult } from "../../../../check/frame/run.ts";
 import { OperationError } from "../../../../core/errors.ts";
 import { type Declare, examples } from "../../../act.ts";
 import { Option } from "../../../commander.ts";

@@ -1,0 +1,72 @@
+import { whyNotBegun } from "../../frame/app.ts";
+import type { Attempt } from "../attempt.ts";
+import { elsewhere, type Visit } from "../../../client/app/visit.ts";
+import { type Case, noticed, notReached, unnoticed } from "../../frame/verdict.ts";
+
+/** Addresses: where the app sends a browser, and what stands in them. */
+
+const parameters = ["return_to", "returnTo", "next", "redirect"];
+const { host } = new URL(elsewhere);
+/** All of them lead away in a browser, which reads `/\` as `//`. */
+const targets = [`${elsewhere}/`, `//${host}/`, `/\\${host}/`];
+
+export const openRedirect: Case<Attempt> = {
+  name: "open-redirect",
+  mustNot: "a link to the app leads to the site of somebody else",
+  should: "go only to its own addresses after the sign-in",
+  paragraph: "RFC 9700 4.11.1, RFC 6749 10.15",
+  fix: "resolve the address against your own, and compare its origin: new URL(to, base).origin === base.origin",
+  async run(attempt) {
+    const { start, signedIn } = attempt.app;
+    let isRefused = false;
+    for (const target of targets) {
+      const visit = await signInWith(attempt, target);
+      if (visit.end.kind === "foreign") return unnoticed(`sent the browser to ${visit.end.url}`);
+      const why = whyNotBegun(visit);
+      if (why !== null && visit.end.kind === "stuck") return notReached(why);
+      isRefused ||= why !== null;
+    }
+    // An app may also refuse the whole link. Then it has to take one to an address of its own.
+    const { origin, pathname, search } = new URL(signedIn);
+    const own = origin === new URL(start).origin ? pathname + search : signedIn;
+    const why = isRefused ? whyNotBegun(await signInWith(attempt, own)) : null;
+    return why === null ? noticed("stayed at its own addresses") : notReached(why);
+  },
+};
+
+async function signInWith(attempt: Attempt, target: string): Promise<Visit> {
+  const address = new URL(attempt.app.start);
+  for (const name of parameters) address.searchParams.set(name, target);
+  return (await attempt.newBrowser()).signIn(address.href);
+}
+
+const names = ["access_token", "id_token", "refresh_token", "token", "id_token_hint"];
+/** It begins only where a word begins, so that no part of a long word is read twice. */
+const jwt = /(?<![\w-])ey[\w-]{10,}\.ey[\w-]{10,}\.[\w-]*/;
+
+export const tokenInUrl: Case<Attempt> = {
+  name: "token-in-url",
+  mustNot: "a token stands in an address, where logs and the Referer header repeat it",
+  should: "keep tokens in the session, or in a cookie that is HttpOnly",
+  paragraph: "RFC 9700 4.3.2, RFC 6750 5.3",
+  fix: "store the tokens at the callback, and redirect to an address without them",
+  async run({ known }) {
+    if (known.addresses.length === 0) return notReached("no address of the app was opened");
+    const found = known.addresses.find(hasToken);
+    if (found === undefined) return noticed("had no token in any address");
+    const name = names.find((one) => parametersOf(found).some(([key]) => key === one)) ?? "a token";
+    return unnoticed(`had ${name} in an address at ${found.pathname.replace(jwt, "…")}`);
+  },
+};
+
+const parametersOf = (url: URL): readonly (readonly [string, string])[] => [
+  ...url.searchParams,
+  ...new URLSearchParams(url.hash.slice(1)),
+];
+
+/** The escapes of ASCII, decoded: a token has no other characters. */
+const plain = (text: string): string =>
+  text.replaceAll(/%([0-7][\da-f])/gi, (_escape, code: string) => String.fromCharCode(Number.parseInt(code, 16)));
+
+const hasToken = (url: URL): boolean =>
+  jwt.test(plain(url.href)) || parametersOf(url).some(([name, value]) => names.includes(name) && value.length >= 16);

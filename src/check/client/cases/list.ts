@@ -1,0 +1,34 @@
+import type { Attempt } from "../attempt.ts";
+import type { Case } from "../../frame/verdict.ts";
+import { discoveryCases, keysCases } from "../flaws/documents.ts";
+import { idTokenCases } from "../flaws/id-token.ts";
+import { responseCases } from "../flaws/response.ts";
+import { tokenCases } from "../flaws/token.ts";
+import { userinfoCases } from "../flaws/userinfo.ts";
+import { logoutCases } from "./logout.ts";
+import { accessRevoked, refreshRefused } from "./asked-again.ts";
+import { callbackReplayed, errorAnswer, loginCsrf, mixUp, retry429, retry503 } from "./callback.ts";
+import { keysRotated } from "./keys-rotated.ts";
+import { nonceFresh, pkceFresh, pkce, redirectUri, stateFresh } from "./requests.ts";
+import { openRedirect, tokenInUrl } from "./addresses.ts";
+
+/** The cases that concern an app. @param logoutUri of its client; null: it has none */
+export const casesFor = (logoutUri: string | null): readonly Case<Attempt>[] =>
+  logoutUri === null ? allCases.filter((one) => !logoutCases.includes(one)) : allCases;
+
+/** Every case but the control, in the order in which they run. */
+export const allCases: readonly Case<Attempt>[] = [
+  ...[pkce, pkceFresh, nonceFresh, redirectUri],
+  ...responseCases,
+  // After those whose verdicts it reads.
+  ...[errorAnswer, mixUp, loginCsrf, stateFresh, callbackReplayed],
+  ...idTokenCases,
+  ...tokenCases,
+  ...userinfoCases,
+  ...[openRedirect, tokenInUrl, retry503, retry429, refreshRefused, accessRevoked],
+  ...logoutCases,
+  ...keysCases,
+  ...discoveryCases,
+  // Last, because it changes the keys for good.
+  keysRotated,
+];

@@ -1,0 +1,134 @@
+import { ending, spoiledBy, whyNotBegun, type AppStanding, standingUnknown } from "../../frame/app.ts";
+import type { Attempt } from "../attempt.ts";
+import type { Browser, Visit } from "../../../client/app/visit.ts";
+import { noticed, notReached, notRequired, unnoticed, works, type Case, type Finding } from "../../frame/verdict.ts";
+import type { Recorded } from "../../frame/idp.ts";
+
+/** A case for each flaw that a response can have. All are judged here. */
+
+/** Milliseconds. Many libraries wait between two fetches of the keys, at most 30 s. */
+export const betweenFetches = 31_000;
+
+export interface FlawRow {
+  /** Its name in `idp faults flaws`. */
+  readonly flaw: string;
+  /**
+   * What the app must do. `refuse`: it signs nobody in. `work`: it signs the user in. `either`: it may do either. `optional`: it should
+   * refuse, but need not.
+   */
+  readonly must: "refuse" | "work" | "either" | "optional";
+  readonly mustNot: string;
+  readonly should: string;
+  readonly paragraph: string;
+  readonly fix: string;
+}
+
+/** The response that has the flaws, and how a case spoils it. */
+interface FlawPlace {
+  readonly prefix: string;
+  readonly endpoint: string;
+  /** The request names the client, so the fault can be limited to it. */
+  readonly ofClient: boolean;
+  readonly grantType?: string;
+  /** The app keeps what it fetched, so it is started again. */
+  readonly restarts: boolean;
+  /** Why no response had the flaw, if everything else went as usual. */
+  readonly absent: (attempt: Attempt, row: FlawRow, visit: Visit) => Finding;
+  /** Every such response has the flaw; otherwise only the first. */
+  readonly repeats?: true;
+  /** Judges, in place of the usual rule, an app that signed the user in. Null: the usual rule. */
+  readonly judge?: (seen: Seen) => Promise<Finding | null>;
+}
+
+/** What a case has seen. */
+export interface Seen {
+  readonly flaw: string;
+  readonly attempt: Attempt;
+  readonly browser: Browser;
+  /** The requests that idp received. */
+  readonly records: readonly Recorded[];
+  /** The one of them whose response had the flaw. */
+  readonly spoiled: Recorded;
+}
+
+export const flawCases = (place: FlawPlace, rows: readonly FlawRow[]): readonly Case<Attempt>[] =>
+  rows.map((row) => ({
+    name: `${place.prefix}.${row.flaw}`,
+    mustNot: row.mustNot,
+    should: row.should,
+    paragraph: row.paragraph,
+    fix: row.fix,
+    ...(place.restarts && { restarts: true as const }),
+    ...(place.prefix === "keys" && { waits: betweenFetches }),
+    run: (attempt) => runFlaw(place, row, attempt),
+  }));
+
+async function runFlaw(place: FlawPlace, row: FlawRow, attempt: Attempt): Promise<Finding> {
+  const { control } = attempt;
+  if (!place.ofClient && !control.isOwn) {
+    return notReached(`the ${place.prefix} of this issuer are those of every client: use -- CMD`);
+  }
+  const fault = await attempt.arm({
+    ...{ endpoint: place.endpoint, flaw: row.flaw },
+    ...(place.ofClient && { client: control.client }),
+    ...(place.grantType !== undefined && { grant_type: place.grantType }),
+    // A second request for a document would get a correct one, which the app may accept. A flaw that must work is sent once.
+    ...((place.repeats ?? (!place.ofClient && row.must !== "work")) && { always: true }),
+  });
+  if (attempt.startFailure !== null) return didNotStart(row, attempt, fault);
+  const browser = await attempt.newBrowser();
+  const visit = await attempt.signIn(browser);
+  let standing = await attempt.standing(browser);
+  const records = await attempt.requests();
+  const spoiled = spoiledBy(records, fault);
+  if (spoiled === undefined) return notSpoiled(place, row, attempt, visit);
+  if (visit.response !== null && visit.end.kind === "stuck") return notReached(`the app ${ending(visit)}`);
+  if (standing === "broken") return standingUnknown;
+  if (row.must === "work" && standing === "out" && place.prefix === "keys") {
+    standing = (await signInLater(attempt)) ? "in" : standing;
+  }
+  const { flaw } = row;
+  const other = standing === "in" ? await place.judge?.({ flaw, attempt, browser, records, spoiled }) : null;
+  return judged(place, row, visit, standing, records, other ?? null);
+}
+
+/** An app that refuses a document may refuse to start. The control shows that it starts otherwise. */
+async function didNotStart(row: FlawRow, attempt: Attempt, fault: string): Promise<Finding> {
+  if (spoiledBy(await attempt.requests(), fault) === undefined) return notReached(attempt.startFailure ?? "");
+  return row.must === "work" ? unnoticed("did not start") : noticed("did not start");
+}
+
+async function notSpoiled(place: FlawPlace, row: FlawRow, attempt: Attempt, visit: Visit): Promise<Finding> {
+  const why = whyNotBegun(visit);
+  return why === null ? place.absent(attempt, row, visit) : notReached(why);
+}
+
+function judged(
+  { prefix }: FlawPlace,
+  row: FlawRow,
+  visit: Visit,
+  standing: AppStanding,
+  records: readonly Recorded[],
+  other: Finding | null,
+): Finding {
+  if (standing === "in") {
+    if (row.must === "work" || row.must === "either") return works("signed the user in");
+    if (other !== null) return other;
+    return row.must === "optional" ? notRequired("signed the user in") : unnoticed("signed the user in");
+  }
+  const did = ending(visit);
+  if (row.must === "work") return unnoticed(did);
+  const exchanged = prefix === "response" && records.some(({ endpoint }) => endpoint === "token");
+  return noticed(exchanged ? `${did}, after it had sent the code to the token endpoint` : did);
+}
+
+/** Signs in once more, after the time that a library waits to fetch the keys again. @returns whether it signed in */
+export async function signInLater(attempt: Attempt): Promise<boolean> {
+  const { control, now, wait } = attempt;
+  const last = (await control.requests()).filter(({ endpoint }) => endpoint === "jwks").at(-1);
+  if (last === undefined) return false;
+  await wait(Math.max(0, Date.parse(last.time) + betweenFetches - now()));
+  const browser = await attempt.newBrowser();
+  await attempt.signIn(browser);
+  return (await attempt.standing(browser)) === "in";
+}

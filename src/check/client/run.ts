@@ -1,0 +1,117 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { control as controlCase } from "./cases/control.ts";
+import { type App, appStanding } from "../frame/app.ts";
+import type { Attempt, Known } from "./attempt.ts";
+import type { Browser, Visit } from "../../client/app/visit.ts";
+import type { Control } from "./control.ts";
+import type { Case, Finding } from "../frame/verdict.ts";
+import { runCases, type CheckRun, type RunResult, type Verdicts } from "../frame/run.ts";
+
+/** Runs the cases of `idp check client`: each with its own browsers, and with the faults that it adds. */
+
+interface AppRun extends CheckRun {
+  readonly app: App;
+  readonly control: Control;
+  readonly newBrowser: () => Promise<Browser>;
+  /** Milliseconds that a browser may take to close. */
+  readonly closeLimit: number;
+}
+
+export async function checkApp(run: AppRun, cases: readonly Case<Attempt>[]): Promise<RunResult> {
+  const { control, restart } = run;
+  const known: Known = {
+    ...{ last: undefined, stranger: null, shown: "" },
+    ...{ signIns: [], samples: [], addresses: [] },
+  };
+  const browsers = browsersOf(run.closeLimit);
+  return runCases(run, {
+    ...{ control: controlCase, last: controlCase, cases },
+    broken: "the app does not sign in any more",
+    didLast: "signed in at the end too",
+    attempt: (one, verdicts, over) => attemptCase(run, known, one, verdicts, over, browsers),
+    async tidy(one) {
+      await browsers.closeAll();
+      await control.removeFaults();
+      return one.restarts === true && restart !== null ? restart() : null;
+    },
+  });
+}
+
+/** The browsers of a case. */
+interface Browsers {
+  add(browser: Browser): Browser;
+  closeAll(): Promise<void>;
+}
+
+/** @param closeLimit milliseconds that one may take to close */
+export function browsersOf(closeLimit: number): Browsers {
+  let open: Browser[] = [];
+  return {
+    add(browser) {
+      open.push(browser);
+      return browser;
+    },
+    async closeAll() {
+      const left = open;
+      open = [];
+      for (const browser of left) {
+        const late = delay(closeLimit, null, { ref: false });
+        await Promise.race([browser.close().catch(() => undefined), late]);
+      }
+    },
+  };
+}
+
+/** @param browsers gets those that the case opens */
+async function attemptCase(
+  run: AppRun,
+  known: Known,
+  one: Case<Attempt>,
+  verdicts: Verdicts,
+  over: AbortSignal,
+  browsers: Browsers,
+): Promise<Finding> {
+  const { app, control } = run;
+  // The app is started again once the case has added its fault.
+  const again = one.restarts === true ? run.restart : null;
+  const begun = await markOf(control, known);
+  let startFailure: string | null = null;
+  const seen = (visit: Visit): Visit => {
+    for (const { url, isApp } of visit.steps) if (isApp) known.addresses.push(url);
+    return visit;
+  };
+  return one.run({
+    ...{ app, control, known, verdicts, now: run.now, wait: run.wait, random: run.random },
+    canRestart: run.restart !== null,
+    get startFailure() {
+      return startFailure;
+    },
+    async newBrowser() {
+      over.throwIfAborted();
+      return browsers.add(await run.newBrowser());
+    },
+    signIn: async (browser, hold) => seen(await browser.signIn(app.start, hold)),
+    standing: async (browser) => appStanding(seen(await browser.look(app.signedIn)), app, known.stranger),
+    async shown(browser) {
+      const { end } = seen(await browser.look(app.signedIn));
+      return end.kind === "page" ? end.text : "";
+    },
+    async arm(fault) {
+      over.throwIfAborted();
+      const id = await control.addFault(fault);
+      if (again !== null) startFailure = await again();
+      return id;
+    },
+    requests: (mark) => control.requests(mark ?? begun),
+    mark: () => markOf(control, known),
+  });
+}
+
+/** The id of the latest request to idp. The ledger may be long, so requests that were seen are not fetched again. */
+export async function markOf(
+  control: Pick<Control, "requests">,
+  known: Pick<Known, "last">,
+): Promise<string | undefined> {
+  known.last = (await control.requests(known.last)).at(-1)?.id ?? known.last;
+  return known.last;
+}

@@ -1,0 +1,88 @@
+/*
+ * check/frame: what the commands of `idp check` share. verdict.ts says what a case and a verdict are; run.ts runs the cases, with a control
+ * before, between and after; app.ts says whether somebody is signed in at an app. What a case does is in the folder of its check.
+ */
+
+/**
+ * `noticed`: refused, as required. `unnoticed`: not refused, or what must work did not. `not-required`: the standard allows it.
+ * `not-reached`: the case says nothing. `works`: a control, or a case that must still work.
+ */
+export type Verdict = "noticed" | "unnoticed" | "not-required" | "not-reached" | "works";
+
+/** What a case found. */
+export interface Finding {
+  readonly verdict: Verdict;
+  /** What the app or the API did, or why that is not known: "signed the user in". */
+  readonly did: string;
+  /** In place of the case's paragraph, where another one decides. */
+  readonly paragraph?: string;
+  /** In place of those of the case, where something else happened than it says. */
+  readonly mustNot?: string;
+  readonly fix?: string;
+  /** Milliseconds after which somebody who left was locked out; null: they were not. Absent: the case does not measure it. */
+  readonly lockedOutAfterMs?: number | null;
+}
+
+export interface CaseText {
+  readonly name: string;
+  /** What must not happen, or what must still work. */
+  readonly mustNot: string;
+  /** What the app or the API should do. */
+  readonly should: string;
+  readonly paragraph: string;
+  /** The usual line to change. */
+  readonly fix: string;
+}
+
+/** The usual lines to change of one library: by the name of a case, or by what the line is about. */
+export type Fixes = Readonly<Record<string, string>>;
+
+/**
+ * A case with the line of a library; with its own, which names no library, where there is none.
+ * @param topics which cases a line is about
+ */
+export function withFixOf<C extends CaseText>(
+  one: C,
+  fixes: Fixes | undefined,
+  topics: Readonly<Record<string, RegExp>>,
+): C {
+  const topic = Object.keys(topics).find((name) => topics[name]?.test(one.name) === true);
+  const fix = fixes?.[one.name] ?? fixes?.[topic ?? ""];
+  return fix === undefined ? one : { ...one, fix };
+}
+
+/** @typeParam A what the case works with */
+export interface Case<A> extends CaseText {
+  /** It spoils what is read only once, so the app or the API is started again, before and after. */
+  readonly restarts?: true;
+  /** Milliseconds that it may have to wait for. */
+  readonly waits?: number;
+  run(attempt: A): Promise<Finding>;
+}
+
+/** A case that has run. */
+export interface CaseResult extends CaseText {
+  readonly verdict: Verdict;
+  readonly did: string;
+  readonly lockedOutAfterMs?: number | null;
+  /** Why it may go unnoticed. Absent: it may not. */
+  readonly accepted?: string;
+}
+
+/** A case that went unnoticed, and was not accepted. */
+export const isOpen = ({ verdict, accepted }: CaseResult): boolean => verdict === "unnoticed" && accepted === undefined;
+
+/** @param instead where something else happened than the case says */
+export const unnoticed = (did: string, instead: Pick<Finding, "mustNot" | "fix"> = {}): Finding => ({
+  verdict: "unnoticed",
+  did,
+  ...instead,
+});
+export const noticed = (did: string): Finding => ({ verdict: "noticed", did });
+export const works = (did: string): Finding => ({ verdict: "works", did });
+export const notReached = (did: string): Finding => ({ verdict: "not-reached", did });
+export const notRequired = (did: string, paragraph?: string): Finding => ({
+  verdict: "not-required",
+  did,
+  ...(paragraph !== undefined && { paragraph }),
+});

@@ -1,0 +1,217 @@
+import { adviceFor } from "../../../scim/sending.ts";
+import {
+  patchActive,
+  patchUser,
+  putUser,
+  putsActive,
+  putsUsers,
+  type Profile,
+  type ScimRequest,
+} from "../../../scim/profiles.ts";
+import { attributesIn, enterpriseSchema, valueAt, workEmail, type Attributes } from "../../../scim/resource.ts";
+import { notReached, unnoticed, works, type Finding } from "../../frame/verdict.ts";
+import type { Reply } from "../app.ts";
+import { answered, notDone, type Attempt, type Person } from "../attempt.ts";
+import type { ScimCase } from "../run.ts";
+
+/** How a client changes a user. Each change is read back, and so is what it must leave as it was. */
+
+/** Sends a change. @returns the answer, and the request that changes */
+type Send = (attempt: Attempt, person: Person, change: Attributes) => Promise<readonly [Reply, ScimRequest]>;
+
+const asked = async (attempt: Attempt, request: ScimRequest): Promise<readonly [Reply, ScimRequest]> => [
+  await attempt.ask(request),
+  request,
+];
+
+/** Reads, then replaces the whole user. */
+const sendPut: Send = async (attempt, { id, attributes }, change) =>
+  asked(attempt, putUser(id, { ...attributes, ...change }, (await attempt.read(id)) ?? {}));
+
+/** By the requests of the profile. */
+const sendUpdate: Send = (attempt, person, change) => {
+  const { profile } = attempt;
+  if (putsUsers(profile)) return sendPut(attempt, person, change);
+  return asked(attempt, patchUser(profile, person.id, change, { changed: Object.keys(change), removed: [] }));
+};
+
+/** @param value in place of how the profile writes the truth value */
+const sendActive =
+  (active: boolean, value?: unknown): Send =>
+  (attempt, person) =>
+    putsActive(attempt.profile)
+      ? sendPut(attempt, person, { active })
+      : asked(attempt, patchActive(attempt.profile, person.id, active, value));
+
+const same = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other);
+
+const names = (paths: readonly string[]): string =>
+  paths.map((path) => path.replace(`${enterpriseSchema}:`, "")).join(" and ");
+
+/** What of a user is not as it must be. */
+interface Compared {
+  /** Its attributes before. */
+  readonly before: Attributes;
+  /** What was changed. */
+  readonly change: Attributes;
+  /** Paths that an app may derive from those that change. */
+  readonly derived?: readonly string[];
+}
+
+/** Reads a user back. @param reply what the app said of the change */
+async function readBack(
+  attempt: Attempt,
+  { id }: Person,
+  reply: Reply,
+  { before, change, derived = [] }: Compared,
+): Promise<Finding> {
+  const there = await attempt.read(id);
+  if (there === null) return unnoticed(`${answered(reply)}, and the user is gone`);
+  const after = attributesIn(there, [...new Set([...Object.keys(before), ...Object.keys(change)])]);
+  const missed = Object.keys(change).filter((path) => !same(after[path], change[path]));
+  if (missed.length > 0) {
+    const shown = missed.map((path) => `${names([path])} reads back as ${JSON.stringify(after[path] ?? null)}`);
+    return unnoticed(`${answered(reply)}, and ${shown.join(", ").slice(0, 300)}`);
+  }
+  const lost = Object.keys(before).filter(
+    (path) => !Object.hasOwn(change, path) && !derived.includes(path) && !same(after[path], before[path]),
+  );
+  if (lost.length > 0) return unnoticed(`made the change, and changed ${names(lost)} as well`);
+  return works("made the change, and nothing else");
+}
+
+interface Change {
+  readonly name: string;
+  readonly mustNot: string;
+  readonly should: string;
+  readonly paragraph: string;
+  readonly fix: string;
+  /** What the user has, beside the usual. */
+  readonly more?: Attributes;
+  readonly change: (person: Person) => Attributes;
+  readonly derived?: readonly string[];
+  readonly send: Send;
+}
+
+/** Makes a user, changes it, and reads it back. */
+const changeCase = (profile: Profile, { name, more = {}, change, derived, send, ...text }: Change): ScimCase => ({
+  ...{ ...text, profile, name: `${profile}.${name}` },
+  async run(attempt) {
+    const person = await attempt.person(more);
+    const there = await attempt.read(person.id);
+    if (there === null) return notReached("the app created a user, and does not show it");
+    // What the app does not keep, no change can lose.
+    const before = attributesIn(there, Object.keys(person.attributes));
+    const wanted = change(person);
+    const [reply, request] = await send(attempt, person, wanted);
+    const refused = notDone(reply, adviceFor(request));
+    if (refused !== null) return refused;
+    return readBack(attempt, person, reply, { before, change: wanted, ...(derived !== undefined && { derived }) });
+  },
+});
+
+const patched = "apply every operation of a PATCH to the stored user, then answer what is stored";
+
+const updates = (profile: Profile): readonly Change[] => {
+  const byPut = putsUsers(profile);
+  const paragraph = byPut ? "RFC 7644 3.5.1" : "RFC 7644 3.5.2.3";
+  const text = { paragraph, fix: byPut ? "store what a PUT has, and keep the id" : patched };
+  const rest = { ...text, send: sendUpdate };
+  return [
+    {
+      ...{ name: "update", ...rest, change: () => ({ displayName: "Idp Changed" }) },
+      mustNot: "a changed displayName is answered with 2xx, and is not stored",
+      should: "store the new displayName, and change nothing else",
+    },
+    {
+      ...{ name: "update-dots", ...rest, change: () => ({ "name.givenName": "Ida", "name.familyName": "Changed" }) },
+      mustNot: "a changed name.givenName is answered with 2xx, and is not stored",
+      should: "store the new givenName and familyName in name",
+      derived: ["displayName"],
+      ...(profile === "entra-compliant" && {
+        fix: 'read a key such as "name.givenName" of a value without a path as a path, not as the name of an attribute',
+      }),
+    },
+    {
+      ...{ name: "update-email", ...rest, change: ({ userName }) => ({ [workEmail]: `new-${userName}` }) },
+      mustNot: "a changed e-mail address is answered with 2xx, and is not stored",
+      should: "store the new value of the work address",
+      ...(byPut ? {} : { fix: 'read the path emails[type eq "work"].value: the filter chooses the address' }),
+    },
+    // Entra ID never sends PUT.
+    ...(profile === "entra" || profile === "entra-compliant" ? [] : [replace]),
+  ];
+};
+
+const replace: Change = {
+  name: "replace",
+  mustNot: "a user who is replaced loses attributes that were sent",
+  should: "store everything that the PUT has",
+  paragraph: "RFC 7644 3.5.1",
+  fix: "store the whole body of a PUT, with the attributes of extensions",
+  more: { title: "Idp", [`${enterpriseSchema}:department`]: "Checks" },
+  change: () => ({ title: "Idp Replaced", displayName: "Idp Replaced" }),
+  send: sendPut,
+};
+
+const inactive = "set the user's state from active, also where a PATCH has no path, and end the sessions";
+
+const deactivate: Change = {
+  name: "deactivate",
+  mustNot: "a user who left stays active, though the app answered 2xx",
+  should: "store active: false, and keep the user",
+  paragraph: "RFC 7643 4.1.1, RFC 7644 3.5.2.3",
+  fix: inactive,
+  change: () => ({ active: false }),
+  // Entra ID sends a text; that is the case deactivate-string.
+  send: sendActive(false, false),
+};
+
+const deactivateString = (profile: Profile): ScimCase => {
+  const one = changeCase(profile, {
+    ...deactivate,
+    name: "deactivate-string",
+    mustNot: 'a user stays active after "False", though the app answered 2xx',
+    should: 'read the text "False" as false, in any case',
+    fix: 'active = typeof value === "string" ? value.toLowerCase() === "true" : value',
+    send: sendActive(false, "False"),
+  });
+  return { ...one, run: (attempt) => unlessStays(attempt, profile, one) };
+};
+
+/** An app that deactivates nobody says nothing about other ways to do so. */
+async function unlessStays(attempt: Attempt, profile: Profile, one: ScimCase): Promise<Finding> {
+  if (attempt.verdicts.get(`${profile}.deactivate`) !== "unnoticed") return one.run(attempt);
+  return notReached("the app deactivates nobody (see deactivate)");
+}
+
+const reactivate = (profile: Profile): ScimCase => {
+  const one: ScimCase = {
+    ...{ profile, name: `${profile}.reactivate` },
+    mustNot: "a user who is back stays inactive, or is another one",
+    should: "store active: true, for the same user",
+    paragraph: "RFC 7643 4.1.1",
+    fix: "keep a deactivated user with its id, and set its state from active",
+    async run(attempt) {
+      const person = await attempt.person();
+      const there = await attempt.read(person.id);
+      if (there === null) return notReached("the app created a user, and does not show it");
+      const before = attributesIn(there, Object.keys(person.attributes));
+      await sendActive(false, false)(attempt, person, {});
+      const gone = await attempt.read(person.id);
+      if (gone === null) return unnoticed("removed the user when it was deactivated");
+      if (valueAt(gone, "active") !== false) return notReached("the app did not deactivate the user");
+      const [reply, request] = await sendActive(true, true)(attempt, person, {});
+      const refused = notDone(reply, adviceFor(request));
+      return refused ?? readBack(attempt, person, reply, { before, change: { active: true } });
+    },
+  };
+  return { ...one, run: (attempt) => unlessStays(attempt, profile, one) };
+};
+
+export const changeCases = (profile: Profile): readonly ScimCase[] => [
+  ...updates(profile).map((one) => changeCase(profile, one)),
+  changeCase(profile, deactivate),
+  ...(profile === "entra" ? [deactivateString(profile)] : []),
+  reactivate(profile),
+];

@@ -1,0 +1,82 @@
+import { listUsers, profileNames, type Profile } from "../../../scim/profiles.ts";
+import { idIn, resourcesIn } from "../../../scim/resource.ts";
+import { isGood } from "../../../scim/sending.ts";
+import { Problem } from "../../../client/check.ts";
+import { unnoticed, works } from "../../frame/verdict.ts";
+import { answered, type Attempt } from "../attempt.ts";
+import type { ScimCase } from "../run.ts";
+import { changeCases } from "./changes.ts";
+import { createCases } from "./create.ts";
+import { groupCases } from "./groups.ts";
+import { otherTenant, protocolCases } from "./protocol.ts";
+import { valueCases } from "./values.ts";
+
+/** Every case but the control, and the case of pages. */
+
+const pageSize = 100;
+/** Two pages of 100, and one more. */
+const many = 201;
+/** Milliseconds for so many users, there and back. */
+const waits = 240_000;
+/** Other people's users may be in the list, too. */
+const maxPages = 1000;
+
+/** The ids of all users, page by page. */
+async function listed(attempt: Attempt): Promise<readonly string[]> {
+  const ids: string[] = [];
+  for (let page = 0; page < maxPages; page += 1) {
+    const reply = await attempt.ask(listUsers(ids.length + 1, pageSize));
+    if (!isGood(reply)) throw new Problem(`a page of users cannot be read: the app ${answered(reply)}`);
+    const found = resourcesIn(reply.json).map((one) => idIn(one) ?? "");
+    ids.push(...found);
+    if (found.length === 0 || ids.length >= Number(reply.json?.["totalResults"])) break;
+  }
+  return ids;
+}
+
+export const page: ScimCase = {
+  name: "page",
+  mustNot: "a user is on two pages, or on none",
+  should: "list every user once, in an order that stays",
+  paragraph: "RFC 7644 3.4.2.4",
+  fix: "order the list by something that does not change, such as the id, before you cut pages out of it",
+  waits,
+  async run(attempt) {
+    const made: string[] = [];
+    const all = Array.from({ length: many }, (_, index) => index);
+    await attempt.each(all, async () => made.push((await attempt.person()).id));
+    const own = new Set(made);
+    const [first, second] = [await listed(attempt), await listed(attempt)].map((ids) =>
+      ids.filter((id) => own.has(id)),
+    ) as [string[], string[]];
+    const missing = made.filter((id) => !first.includes(id)).length;
+    const twice = first.length - new Set(first).size;
+    if (missing > 0 || twice > 0) {
+      return unnoticed(`of ${many} users, ${missing} are on no page, and ${twice} are on two`);
+    }
+    return first.join("\n") === second.join("\n")
+      ? works(`listed ${many} users once each`)
+      : unnoticed("listed the users in another order the second time");
+  },
+};
+
+const casesOf = (profile: Profile): readonly ScimCase[] => [
+  ...createCases(profile),
+  ...changeCases(profile),
+  ...groupCases(profile),
+];
+
+/** In the order in which they run. */
+export const allCases: readonly ScimCase[] = [
+  ...protocolCases,
+  ...valueCases,
+  ...profileNames.flatMap(casesOf),
+  page,
+  otherTenant,
+];
+
+/** The profiles that run where none is named. */
+export const usualProfiles: readonly Profile[] = ["standard", "okta", "okta-put", "entra"];
+
+/** A name without its profile: `deactivate` of `entra.deactivate`. */
+export const plainName = (name: string): string => name.replace(/^.*\./s, "");

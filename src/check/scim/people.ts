@@ -1,0 +1,167 @@
+import { isGood } from "../../scim/sending.ts";
+import {
+  createGroup,
+  createUser,
+  deleteGroup,
+  deleteUser,
+  lookUpGroup,
+  lookUpUser,
+  patchActive,
+  putUser,
+  readGroup,
+  readUser,
+  type Profile,
+  type ScimRequest,
+} from "../../scim/profiles.ts";
+import { idIn, resourcesIn, valueAt, workEmail, type Attributes, type Resource } from "../../scim/resource.ts";
+import { Problem } from "../../client/check.ts";
+import type { Ask, Reply } from "./app.ts";
+import { answered } from "./attempt.ts";
+
+/** The users and groups of a check, which are removed from the app: after each case, and at the end. */
+
+export interface People {
+  readonly newName: () => string;
+  /** A new name as an address of `emailDomain`. */
+  readonly newAddress: () => string;
+  readonly attributes: (more?: Attributes) => Attributes;
+  readonly post: (attributes: Attributes) => Promise<Reply>;
+  readonly postGroup: (profile: Profile, name: string, members: readonly string[]) => Promise<Reply>;
+  readonly read: (id: string) => Promise<Resource | null>;
+  readonly readGroup: (id: string) => Promise<Resource | null>;
+  /** @returns why the app does not remove the user, or null */
+  readonly remove: (id: string) => Promise<string | null>;
+  /** Removes everybody but one. @param stays the id of a user; null: nobody stays */
+  readonly removeAll: (stays: string | null) => Promise<void>;
+  /** Creates nobody any more, and removes everybody. */
+  readonly close: () => Promise<void>;
+  /** The names of users whom the app did not remove, and who are deactivated there, or are not. */
+  readonly left: ReadonlyMap<string, "deactivated" | "active">;
+}
+
+/** How many requests at a time, where many are sent. */
+const atATime = 8;
+
+export async function each<T>(all: readonly T[], work: (one: T) => Promise<unknown>): Promise<void> {
+  const queue = [...all];
+  const next = async (): Promise<void> => {
+    for (let one = queue.shift(); one !== undefined; one = queue.shift()) await work(one);
+  };
+  await Promise.all(Array.from({ length: atATime }, next));
+}
+
+const sameName = (one: unknown, other: string): boolean => String(one).toLowerCase() === other.toLowerCase();
+
+export interface PeopleOptions {
+  readonly random: (bytes: number) => string;
+  /** The users and groups of the check stay in the app. */
+  readonly keeps: boolean;
+  /** Where the addresses of the check's users are. */
+  readonly emailDomain: string;
+}
+
+export function peopleOf(ask: Ask, { random, keeps, emailDomain }: PeopleOptions): People {
+  /** Ids there, with the names. */
+  const users = new Map<string, string>();
+  const groups = new Map<string, string>();
+  /** Names that were sent, and whose ids no answer said. */
+  const lostUsers = new Set<string>();
+  const lostGroups = new Set<string>();
+  const left = new Map<string, "deactivated" | "active">();
+  const sent = new Set<Promise<unknown>>();
+  let isClosed = false;
+
+  async function create(request: ScimRequest, name: string, ids: Map<string, string>, lost: Set<string>) {
+    if (isClosed) throw new Error("the check has ended");
+    lost.add(name);
+    const asked = ask(request).then((reply) => {
+      const id = isGood(reply) ? idIn(reply.json) : null;
+      if (id !== null) ids.set(id, name);
+      // One that was refused is not there, unless it is the second of this name.
+      if (id !== null || (reply.status >= 400 && reply.status < 500)) lost.delete(name);
+      return reply;
+    });
+    sent.add(asked);
+    return asked.finally(() => sent.delete(asked));
+  }
+
+  async function readAt(request: ScimRequest): Promise<Resource | null> {
+    const reply = await ask(request);
+    if (reply.status === 404 || reply.status === 410) return null;
+    if (!isGood(reply)) throw new Problem(`${request.path} cannot be read back: the app ${answered(reply)}`);
+    return idIn(reply.json) === null ? null : reply.json;
+  }
+
+  /** @returns why the user is still there, or null */
+  async function remove(id: string): Promise<string | null> {
+    const name = users.get(id);
+    const reply = await ask(deleteUser(id));
+    if (isGood(reply) || reply.status === 404 || reply.status === 410) {
+      users.delete(id);
+      return null;
+    }
+    if (await deactivate(id)) users.delete(id);
+    if (name !== undefined) left.set(name, users.has(id) ? "active" : "deactivated");
+    return answered(reply);
+  }
+
+  /** @returns whether it is inactive now */
+  async function deactivate(id: string): Promise<boolean> {
+    const isInactive = async (): Promise<boolean> => (await readAt(readUser(id)))?.["active"] === false;
+    await ask(patchActive("standard", id, false));
+    if (await isInactive()) return true;
+    const there = await readAt(readUser(id));
+    if (there === null) return true;
+    await ask(putUser(id, { active: false }, there));
+    return isInactive();
+  }
+
+  /** The ids that have a name, by what the app answers to a lookup; it may ignore the filter. */
+  async function findLost(names: Set<string>, request: (name: string) => ScimRequest, ids: Map<string, string>) {
+    for (const name of names) {
+      for (const one of resourcesIn((await ask(request(name))).json)) {
+        const id = idIn(one);
+        const shown = valueAt(one, "userName") ?? valueAt(one, "displayName");
+        if (id !== null && sameName(shown, name)) ids.set(id, name);
+      }
+    }
+    names.clear();
+  }
+
+  async function removeAll(stays: string | null): Promise<void> {
+    if (keeps) return;
+    await findLost(lostGroups, (name) => lookUpGroup("standard", name), groups);
+    await findLost(lostUsers, (name) => lookUpUser("standard", name), users);
+    await each([...groups.keys()], async (id) => {
+      await ask(deleteGroup(id));
+      groups.delete(id);
+    });
+    const all = [...users.keys()].filter((id) => id !== stays);
+    await each(all, (id) => remove(id).catch((error: unknown) => error));
+  }
+
+  const newName = (): string => `idp-check-${random(9)}`;
+  const newAddress = (): string => `${newName().toLowerCase()}@${emailDomain}`;
+  return {
+    ...{ left, newName, newAddress },
+    attributes(more = {}) {
+      const userName = newAddress();
+      return {
+        ...{ userName, externalId: random(12), active: true, displayName: "Idp Check" },
+        ...{ "name.givenName": "Idp", "name.familyName": "Check", [workEmail]: userName },
+        ...more,
+      };
+    },
+    post: (attributes) => create(createUser(attributes), String(attributes["userName"]), users, lostUsers),
+    postGroup: (profile, name, members) => create(createGroup(profile, name, members), name, groups, lostGroups),
+    read: (id) => readAt(readUser(id)),
+    readGroup: (id) => readAt(readGroup(id)),
+    remove,
+    removeAll,
+    async close() {
+      isClosed = true;
+      await Promise.allSettled(sent);
+      await removeAll(null);
+    },
+  };
+}

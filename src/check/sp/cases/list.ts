@@ -1,0 +1,23 @@
+import type { Case } from "../../frame/verdict.ts";
+import type { Attempt } from "../attempt.ts";
+import { deliveredCases, unsolicitedCase } from "./delivered.ts";
+import { flawCases } from "./flaws.ts";
+import { logoutCases } from "./logout.ts";
+import { requestCases } from "./requests.ts";
+import { keysRotated, statusCase, takenCases } from "./taken.ts";
+
+/** The cases that concern an app. @param hasLogout its client has an address for LogoutRequests */
+export const casesFor = (hasLogout: boolean): readonly Case<Attempt>[] =>
+  hasLogout ? allCases : allCases.filter((one) => !logoutCases.includes(one));
+
+/** Every case but the controls, in the order in which they run. */
+export const allCases: readonly Case<Attempt>[] = [
+  ...takenCases,
+  ...requestCases,
+  unsolicitedCase,
+  ...flawCases,
+  ...deliveredCases,
+  statusCase,
+  ...logoutCases,
+  keysRotated,
+];

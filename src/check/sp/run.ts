@@ -1,0 +1,69 @@
+import type { Browser } from "../../client/app/visit.ts";
+import { browsersOf, markOf } from "../client/run.ts";
+import { appStanding } from "../frame/app.ts";
+import type { Case, Finding } from "../frame/verdict.ts";
+import { runCases, type CheckRun, type RunResult, type Verdicts } from "../frame/run.ts";
+import type { App, Attempt, Known, Somebody } from "./attempt.ts";
+import { control as controlCase, controlAttacker } from "./cases/control.ts";
+import type { SpControl } from "./control.ts";
+import { shownBy } from "./who.ts";
+
+/** Runs the cases of `idp check sp`: each with its own browsers, and with the faults that it adds. */
+
+interface SpRun extends CheckRun {
+  readonly app: App;
+  readonly control: SpControl;
+  readonly newBrowser: (somebody: Somebody) => Promise<Browser>;
+  /** Milliseconds that a browser may take to close. */
+  readonly closeLimit: number;
+}
+
+export async function checkSp(run: SpRun, cases: readonly Case<Attempt>[]): Promise<RunResult> {
+  const { app, control } = run;
+  const known: Known = {
+    ...{ last: undefined, stranger: null, way: control.way, whoUnknown: null },
+    ...{ unsolicited: null, strangeAcs: null, samples: [] },
+  };
+  const browsers = browsersOf(run.closeLimit);
+  /** The case has changed how responses are made. */
+  let isChanged = false;
+
+  async function attempt(one: Case<Attempt>, verdicts: Verdicts, over: AbortSignal): Promise<Finding> {
+    const begun = await markOf(control, known);
+    return one.run({
+      ...{ app, control, known, verdicts },
+      async newBrowser(somebody = {}) {
+        over.throwIfAborted();
+        return browsers.add(await run.newBrowser(somebody));
+      },
+      signIn: (browser, hold) => browser.signIn(app.start, hold),
+      standing: async (browser) => appStanding(await browser.look(app.signedIn), app, known.stranger),
+      who: async (browser) => shownBy(await browser.look(app.who), control.user, control.attacker),
+      async arm(fault) {
+        over.throwIfAborted();
+        return control.addFault(fault);
+      },
+      async setWay(way) {
+        over.throwIfAborted();
+        isChanged = true;
+        await control.setWay(way);
+      },
+      requests: (mark) => control.requests(mark ?? begun),
+      mark: () => markOf(control, known),
+    });
+  }
+
+  return runCases(run, {
+    ...{ control: controlCase, alsoFirst: [controlAttacker], last: controlCase, cases, attempt },
+    broken: "the app does not sign in any more",
+    didLast: "signed in at the end too",
+    async tidy() {
+      await browsers.closeAll();
+      await control.removeFaults();
+      await control.restoreKeys();
+      if (isChanged) await control.setWay(known.way);
+      isChanged = false;
+      return null;
+    },
+  });
+}

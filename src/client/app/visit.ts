@@ -1,0 +1,110 @@
+import type { LookupFunction } from "node:net";
+
+/** What a case asks of a browser. */
+
+/** A response of the authorization endpoint, as it is delivered to the app. */
+export interface AuthorizationResponse {
+  readonly redirectUri: string;
+  readonly mode: "query" | "form_post" | "fragment";
+  readonly parameters: URLSearchParams;
+}
+
+/** One request of the browser, to the app or to idp. */
+export interface Step {
+  readonly url: URL;
+  readonly isApp: boolean;
+  readonly status: number;
+}
+
+/** Where the browser came to rest. */
+export type End =
+  | { readonly kind: "page"; readonly url: string; readonly status: number; readonly text: string }
+  /** At idp, where this visit signs nobody in, or has already signed in. */
+  | { readonly kind: "idp" }
+  /** An address that belongs neither to the app nor to idp; it is not opened. */
+  | { readonly kind: "foreign"; readonly url: string }
+  /** The response was held back, and the app has not seen it. */
+  | { readonly kind: "held" }
+  /** No response came, or the browser cannot go on. */
+  | { readonly kind: "stuck"; readonly why: string };
+
+export interface Visit {
+  readonly steps: readonly Step[];
+  /** The address of the authorization request; null: there was none. */
+  readonly request: URL | null;
+  readonly response: AuthorizationResponse | null;
+  readonly end: End;
+}
+
+export interface Browser {
+  /** Opens an address of the app, and signs in at idp if that leads there. @param hold keeps the response from the app */
+  signIn(address: string, hold?: "hold"): Promise<Visit>;
+  /** Brings a response to the app. */
+  deliver(response: AuthorizationResponse): Promise<Visit>;
+  /** Opens an address of the app, and signs nobody in. */
+  look(address: string): Promise<Visit>;
+  close(): Promise<void>;
+}
+
+/** The places of an app and its idp. */
+export interface Places {
+  readonly issuer: string;
+  readonly redirectUris: readonly string[];
+  /** Origins of the app. */
+  readonly origins: readonly string[];
+  /** Username. */
+  readonly user: string;
+  /** The user cancels at the login page of idp in place of signing in. */
+  readonly cancels?: boolean;
+  /** Resolves the names of the app, and refuses addresses that may not be reached. */
+  readonly lookup: LookupFunction;
+}
+
+export const isIdp = ({ issuer }: Places, url: URL): boolean => {
+  const { origin, pathname } = new URL(issuer);
+  return url.origin === origin && url.pathname.startsWith(pathname);
+};
+
+export const isApp = ({ origins }: Places, url: URL): boolean => origins.includes(url.origin);
+
+/** The response that a redirect carries to the app; null: the redirect leads elsewhere. */
+export function responseAt({ redirectUris }: Places, url: URL): AuthorizationResponse | null {
+  const bare = url.origin + url.pathname;
+  const isRegistered = redirectUris.some((uri) => {
+    const [start = "", ...rest] = (uri.split("?")[0] ?? "").split(":*");
+    return rest.length === 0 ? sameAddress(start, bare) : bare.startsWith(`${start}:`) && bare.endsWith(rest[0] ?? "");
+  });
+  if (!isRegistered) return null;
+  const inFragment = /[#&](code|error|state)=/.test(url.hash);
+  const parameters = inFragment ? new URLSearchParams(url.hash.slice(1)) : url.searchParams;
+  if (!["code", "error", "state", "iss"].some((name) => parameters.has(name))) return null;
+  const redirectUri = inFragment ? bare + url.search : bare;
+  return { redirectUri, mode: inFragment ? "fragment" : "query", parameters: new URLSearchParams(parameters) };
+}
+
+const sameAddress = (uri: string, bare: string): boolean =>
+  URL.canParse(uri) && new URL(uri).href === new URL(bare).href;
+
+/** The address that carries a response: in its query or its fragment. */
+export function addressOf({ redirectUri, mode, parameters }: AuthorizationResponse): string {
+  const url = new URL(redirectUri);
+  if (mode === "fragment") url.hash = parameters.toString();
+  else url.search = parameters.toString();
+  return url.href;
+}
+
+/** The same response with other parameters; null leaves one out. */
+export function changed(
+  response: AuthorizationResponse,
+  change: Readonly<Record<string, string | null>>,
+): AuthorizationResponse {
+  const parameters = new URLSearchParams(response.parameters);
+  for (const [name, value] of Object.entries(change)) {
+    if (value === null) parameters.delete(name);
+    else parameters.set(name, value);
+  }
+  return { ...response, parameters };
+}
+
+/** A place of somebody else. The name never resolves (RFC 6761 6.4). */
+export const elsewhere = "https://elsewhere.invalid";
