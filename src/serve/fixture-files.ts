@@ -2,6 +2,7 @@ import { readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { dirname, join, resolve, isAbsolute, relative } from "node:path";
 import { OperationError } from "../core/errors.ts";
 import { decodeFixture, readSource, type FixtureSource, type AnyFixtures } from "../core/fixture-files/source.ts";
+import { distrustOfFile } from "../store/json/trust.ts";
 import { packageFile } from "../files/package.ts";
 import { pictureType, pictureUrl, sizeProblem } from "../core/brand/picture.ts";
 import { logosIn, metadataIn, type FileOfLogo, type FileOfMetadata } from "../core/fixture-files/named-files.ts";
@@ -95,6 +96,13 @@ function usualFile(folder: string, naming: readonly string[]): readonly string[]
   const present = usualNames.filter(
     (name) => statSync(join(folder, name), { throwIfNoEntry: false })?.isFile() === true,
   );
+  const [only] = present;
+  const distrust = only === undefined ? null : distrustOfFile(join(folder, only));
+  if (only !== undefined && distrust !== null) {
+    throw new OperationError("invalid", `${only} ${distrust.problem}, so it is used only where it is named`, {
+      hint: { text: `${distrust.repair}\nOr name it`, command: [...naming, only] },
+    });
+  }
   if (present.length < 2) return present;
   throw new OperationError("invalid", `found ${present.join(" and ")}: use only one of them`, {
     hint: { text: "Remove one, or name the file to use", command: [...naming, present[0] ?? ""] },

@@ -2,6 +2,7 @@ import { mkdirSync, readdirSync, rmdirSync, rmSync, statSync, writeFileSync } fr
 import { dirname, join } from "node:path";
 import { quoteWord } from "../../text/terminal.ts";
 import { codeOf, describeFault } from "../../files/durable-file.ts";
+import { distrustOfFolder } from "./trust.ts";
 import { DataFileError, StorageError } from "../store.ts";
 
 /** Ignores "already exists": another process may be faster. @returns whether `make` created it */
@@ -13,6 +14,17 @@ export function unlessThere(make: () => void): boolean {
     if (codeOf(error) !== "EEXIST") throw error;
     return false;
   }
+}
+
+/**
+ * Before anything in a data folder is believed: a lock says where secrets are sent, and data has the keys that are signed with.
+ * @throws {DataFileError} if somebody else may have written it
+ */
+export function requireTrusted(dir: string): void {
+  const found = distrustOfFolder(dir);
+  if (found === null) return;
+  const message = `${found.path} ${found.problem}, so idp does not use this data`;
+  throw new DataFileError(message, found.path, `${found.repair}\nOr use another folder with --data`);
 }
 
 /** Removes a new data folder in which nothing was kept, unless another process has begun to work in it. */

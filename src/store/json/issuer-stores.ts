@@ -5,7 +5,7 @@ import { join, resolve } from "node:path";
 import { StorageError } from "../store.ts";
 import type { IssuerStores } from "../issuer-stores.ts";
 import { syncFolder, codeOf, describeFault } from "../../files/durable-file.ts";
-import { prepareFolder, removeFolder } from "./folder.ts";
+import { prepareFolder, removeFolder, requireTrusted } from "./folder.ts";
 import { takeLock } from "./lock.ts";
 import { openJsonStore } from "./store.ts";
 
@@ -59,13 +59,14 @@ export const namesIn = (data: string): readonly string[] =>
 
 /**
  * @throws {LockedError} the data is another process's
- * @throws {DataFileError} the path is not that of a folder
+ * @throws {DataFileError} the path is not that of a folder, or it may be another user's work
  * @throws {StorageError} the folder cannot be written
  */
 export async function openFolder(options: FolderOptions): Promise<IssuerStores> {
   const { log } = options;
   const dir = resolve(options.dir);
   const issuers = join(dir, issuersFolder);
+  requireTrusted(options.dir);
   const isNewFolder = prepareFolder(dir);
   const lock = await takeLock({ ...options, dir, waitMs: options.waitMs ?? 5000 });
   for (const name of entriesOf(issuers).filter((entry) => entry.startsWith(removed))) {

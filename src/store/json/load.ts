@@ -3,6 +3,7 @@ import { join, resolve } from "node:path";
 import { refuseDataFile, type Checkpoint, readDataFile } from "./data-file.ts";
 import { type Engine, createEngine } from "../engine.ts";
 import { type JournalContent, readJournal } from "./journal-file.ts";
+import { requireTrusted } from "./folder.ts";
 import { ConflictError, DataFileError, type Store } from "../store.ts";
 import { durableCollections } from "../table.ts";
 
@@ -69,6 +70,7 @@ export interface Peek extends Pick<Store, "read"> {
  * @returns null if there is no data @throws {DataFileError}
  */
 export async function peek(dir: string, now: () => number): Promise<Peek | null> {
+  requireTrusted(dir);
   const path = join(resolve(dir), "data.json");
   const file = await readDataFile(path);
   if (file === null) return null;

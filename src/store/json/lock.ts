@@ -16,7 +16,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { codeOf, describeFault } from "../../files/durable-file.ts";
 import { isOfOtherContainer, stateOfProcess, thisProcess, type ProcessIdentity } from "../../files/process.ts";
 import { DataFileError, LockedError, StorageError } from "../store.ts";
-import { unlessThere } from "./folder.ts";
+import { requireTrusted, unlessThere } from "./folder.ts";
 
 /** Milliseconds. A lock that nobody touches for `deadAfter` is dead, where its process cannot be seen. */
 const touchEvery = 2000;
@@ -93,9 +93,15 @@ function stateOf(lock: Lock, path: string): "alive" | "dead" | "elsewhere" {
 
 /**
  * The lock of a data folder, without opening the data.
- * @returns null if there is no lock file; a lock of a process that ended has the state `dead` @throws {DataFileError} the file is not a lock
+ * @returns null if there is no lock file; a lock of a process that ended has the state `dead`
+ * @throws {DataFileError} the file is not a lock, or may be another user's
  */
-export function readLock(dir: string): (Lock & { readonly state: ReturnType<typeof stateOf> }) | null {
+export function readLock(dir: string): ReturnType<typeof lockIn> {
+  requireTrusted(dir);
+  return lockIn(dir);
+}
+
+function lockIn(dir: string): (Lock & { readonly state: ReturnType<typeof stateOf> }) | null {
   const lock = readLockFile(lockFile(dir));
   return lock && { ...lock, state: stateOf(lock, lockFile(dir)) };
 }
@@ -131,7 +137,7 @@ function takeOver(path: string, dead: Lock, lock: Lock): boolean {
   }
 }
 
-function refusal(dir: string, holder: NonNullable<ReturnType<typeof readLock>>, waitMs: number): LockedError {
+function refusal(dir: string, holder: NonNullable<ReturnType<typeof lockIn>>, waitMs: number): LockedError {
   const { pid, url, startedAt, host, kind } = holder;
   const isRemote = holder.state === "elsewhere";
   const who = `(process ${pid}, since ${startedAt}${isRemote && url !== null ? `, at ${url}` : ""})`;
@@ -151,7 +157,7 @@ async function acquire(lock: Lock, { dir, waitMs }: LockOptions): Promise<Lock |
   const path = lockFile(dir);
   const firstTouch = touchedAt(path);
   for (let waited = 0; ; waited += 5) {
-    const holder = readLock(dir);
+    const holder = lockIn(dir);
     if (holder === null) {
       if (unlessThere(() => place(path, lock, linkSync))) return null;
     } else if (holder.state === "dead") {

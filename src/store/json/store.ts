@@ -1,6 +1,6 @@
 /*
  * store/json: the adapter with files. data-file.ts is data.json (lowdb), journal-file.ts what changed since it was written. issuer-stores.ts has one
- * of them for each issuer, and lock.ts says who owns them. load.ts reads both, at a start or without a lock. Files are written by
+ * of them for each issuer, lock.ts says who owns them, and trust.ts whether they may be another user's. load.ts reads both, at a start or without a lock. Files are written by
  * src/files/durable-file.ts.
  */
 /**

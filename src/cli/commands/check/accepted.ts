@@ -6,6 +6,7 @@ import { allCases as scimCases } from "../../../check/scim/cases/list.ts";
 import { allCases as spCases } from "../../../check/sp/cases/list.ts";
 import { OperationError } from "../../../core/errors.ts";
 import { problemsIn } from "../../../core/fixture-files/problems.ts";
+import { distrustOfFile } from "../../../store/json/trust.ts";
 import { didYouMean } from "../../../core/nearest.ts";
 import type { Subject } from "./subject.ts";
 
@@ -69,6 +70,11 @@ async function readAccepted(what: Subject["name"]): Promise<ReadonlyMap<string, 
     throw new OperationError("invalid", `${file} cannot be read: ${(error as Error).message}`, { cause: error });
   });
   if (text === null || text.trim() === "") return new Map();
+  const distrust = distrustOfFile(file);
+  if (distrust !== null)
+    throw new OperationError("invalid", `${file} ${distrust.problem}, so it accepts nothing`, {
+      hint: distrust.repair,
+    });
   const [{ readYamlSource }, { explain }, { keysOf }, schema] = await Promise.all([
     import("../../../core/fixture-files/source.ts"),
     import("../../../core/fixture-files/explain.ts"),

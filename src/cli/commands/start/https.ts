@@ -7,6 +7,7 @@ import { OperationError } from "../../../core/errors.ts";
 import { selfSignedCertificate } from "../../../core/keys/certificate.ts";
 import { trustAlso } from "../../../core/outbound.ts";
 import type { Invocation } from "../../invocation.ts";
+import { requireTrusted } from "../../../store/json/folder.ts";
 import { readNamedFile } from "../../input/read.ts";
 import { putFile } from "../../output/put-file.ts";
 
@@ -107,6 +108,7 @@ export async function httpsOf(
         "--https keeps its certificate in a data folder, which --store has not",
         "Give every instance the same --cert and --key",
       );
+    if (place !== null) requireTrusted(place);
     const folder = place ?? mkdtempSync(join(tmpdir(), "idp-https-"));
     if (place !== null) mkdirSync(place, { recursive: true, mode: 0o700 });
     const tls = await certificateIn(folder, namesFor(flags), cli.now());
