@@ -86,6 +86,8 @@ test("a service provider that took no part, another NameID, and a name alone of 
   for (const request of [
     logoutRequest(other, { nameId, sessionIndex }),
     logoutRequest(sp, { nameId: "bob@example.com", sessionIndex }),
+    // Nobody of this name was ever signed in there.
+    logoutRequest(sp, { nameId: "bob@example.com" }),
   ]) {
     const { left } = await new Browser(idp.issuer).open(redirectUrl(slo, request, undefined, own));
     expect(answerIn(left).statuses).toEqual(["Requester", "UnknownPrincipal"]);
@@ -185,4 +187,23 @@ test("a sign-out by OpenID Connect lists the service providers that are not told
   const visit = await browser.press(await browser.open("/api/v2/oauth/logout"), "logout-confirm");
   expect(visit.page).toBe("signed-out");
   expect(visit.body).toContain(sp.entityId);
+});
+
+test("a session that is over is one that was: Success", async () => {
+  const sp = await withLogout();
+  const { nameId, sessionIndex } = await signedIn(sp);
+  const ask = async (request: string) =>
+    answerIn((await new Browser(idp.issuer).open(redirectUrl(slo, request, undefined, own))).left).statuses;
+  for (const change of [{ nameId, sessionIndex }, { nameId, sessionIndex }, { nameId }])
+    expect(await ask(logoutRequest(sp, change))).toEqual(["Success"]);
+});
+
+test("a LogoutResponse, which answers nothing here, is the page that names it and its sender", async () => {
+  const sp = await withLogout();
+  const response = logoutRequest(sp, { nameId: "alice@example.com" }).replaceAll("LogoutRequest", "LogoutResponse");
+  const address = redirectUrl(slo, response, undefined, own).replace("SAMLRequest=", "SAMLResponse=");
+  const { status, page, body } = await new Browser(idp.issuer).open(address);
+  expect([status, page]).toEqual([400, "error"]);
+  expect(body).toContain("LogoutResponse");
+  expect(body).toContain(sp.entityId);
 });

@@ -10,6 +10,8 @@ const order = {
   IDPSSODescriptor:
     "Signature Extensions KeyDescriptor Organization ContactPerson ArtifactResolutionService SingleLogoutService ManageNameIDService " +
     "NameIDFormat SingleSignOnService+ NameIDMappingService AssertionIDRequestService AttributeProfile Attribute",
+  Extensions: "Scope",
+  Scope: "",
   KeyDescriptor: "KeyInfo+ EncryptionMethod",
   KeyInfo: "KeyName KeyValue RetrievalMethod X509Data",
   X509Data: "X509Certificate+",
@@ -23,6 +25,7 @@ const attributes: Readonly<Partial<Record<string, string>>> = {
   EntityDescriptor: "entityID+ validUntil cacheDuration ID",
   IDPSSODescriptor: "protocolSupportEnumeration+ WantAuthnRequestsSigned errorURL validUntil cacheDuration ID",
   KeyDescriptor: "use",
+  Scope: "regexp+",
   SingleLogoutService: "Binding+ Location+ ResponseLocation",
   SingleSignOnService: "Binding+ Location+",
 };
@@ -44,7 +47,12 @@ function problemsOf(element: Element): readonly string[] {
     .map((attribute) => attribute.name)
     .filter((attribute) => !attribute.startsWith("xmlns"));
   const allowed = wordsOf(attributes[name] ?? "");
-  const space = /^(?:Key(?:Info)|X509\w+)$/.test(name) ? signature : metadata;
+  const space =
+    name === "Scope"
+      ? "urn:mace:shibboleth:metadata:1.0"
+      : /^(?:Key(?:Info)|X509\w+)$/.test(name)
+        ? signature
+        : metadata;
   return [
     ...(element.namespaceURI === space ? [] : [`${name}: in ${element.namespaceURI ?? "no namespace"}`]),
     ...(places.includes(-1) ? [`${name}: has ${names.join(" ")}`] : []),

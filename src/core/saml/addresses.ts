@@ -14,6 +14,10 @@ export const samlAddress = ({ issuer, layout }: At, name: keyof Context["layout"
 export const entityIdOf = (at: At): string =>
   at.layout.realm === true ? baseOf(at.issuer) : samlAddress(at, "metadata");
 
+/** The metadata as one service provider needs it. */
+export const metadataFor = (at: At, entityId: string): string =>
+  `${samlAddress(at, "metadata")}?sp=${encodeURIComponent(entityId)}`;
+
 /** What service providers are configured with. */
 export interface SamlView {
   readonly entity_id: string;

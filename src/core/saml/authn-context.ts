@@ -19,8 +19,12 @@ export interface ContextChoice {
 }
 
 const classes = "urn:oasis:names:tc:SAML:2.0:ac:classes:";
-/** Libraries ask for these by default, so any sign-in meets them: with a password, or by the picker. */
-const usual = [`${classes}PasswordProtectedTransport`, `${classes}Password`];
+const byDefault = `${classes}PasswordProtectedTransport`;
+/**
+ * Libraries ask for these by default, so any sign-in meets them: with a password, or by the picker. `unspecified` means by whatever means
+ * (SAML Authentication Context 3.4.25).
+ */
+const usual = [byDefault, `${classes}Password`, `${classes}unspecified`];
 
 export const isUsualClass = (name: string): boolean => usual.includes(name);
 
@@ -53,6 +57,9 @@ export function choicesOf(ctx: Context, { comparison, classes: asked }: AskedCon
     .sort((one, other) => sign * ((strength(ctx, one.name) ?? 0) - (strength(ctx, other.name) ?? 0)));
 }
 
-/** The class that an assertion reports: the one of the request that was met, else the `acr` itself. @param acr what the sign-in reached */
+/**
+ * The class that an assertion reports: the one of the request that was met, else the value of the setting `acr` that was.
+ * @param acr what the sign-in reached, the value of the most factors where nobody asked
+ */
 export const reportedClass = (choices: readonly ContextChoice[], acr: string): string =>
-  choices.find((choice) => choice.acr === acr)?.name ?? acr;
+  choices.find((choice) => choice.acr === acr)?.name ?? (acr === singleFactor ? byDefault : acr);

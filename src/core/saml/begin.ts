@@ -78,7 +78,15 @@ export async function startRequest(
   ];
   const request: SamlRequest = {
     ...{ clientId: entityId, redirectUri: acs.url, id: null, relayState: relayState ?? null, uiLocales: null },
-    ...{ forceAuthn: false, isPassive: false, nameId: provider.nameid, context: null, loginHint: null, details },
+    ...{
+      forceAuthn: false,
+      isPassive: false,
+      nameId: provider.nameid,
+      context: null,
+      loginHint: null,
+      userId: null,
+      details,
+    },
   };
   return { request, remarks: remark === null ? [] : [remark] };
 }

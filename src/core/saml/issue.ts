@@ -7,7 +7,7 @@ import { nameIdOf, serviceProvider } from "../service-providers/provider.ts";
 import { pickedAuthenticationInfo } from "../tokens/issue.ts";
 import { userRefusal } from "../tokens/state.ts";
 import { requireUser } from "../users/users.ts";
-import { isUsualClass } from "./authn-context.ts";
+import { isUsualClass, reportedClass } from "./authn-context.ts";
 import { SamlStatusError, withoutName, type SamlRequest } from "./purpose.ts";
 import { respond } from "./response.ts";
 
@@ -31,7 +31,8 @@ export interface IssuedSaml {
   readonly acs: string;
   /** The response as it is posted, in base64. */
   readonly SAMLResponse: string;
-  readonly RelayState?: string;
+  /** Null: none was given. */
+  readonly RelayState: string | null;
   /** Seconds. */
   readonly expires_in: number;
 }
@@ -81,10 +82,11 @@ export async function issueSaml(ctx: Context, input: IssueSamlInput): Promise<Is
     nameId: provider.nameid,
     context: null,
     loginHint: null,
+    userId: null,
     details: [],
   };
   return asOperation(async () => {
-    const nameId = nameIdOf(ctx, provider.nameid, user);
+    const nameId = nameIdOf(ctx, { kind: provider.nameid, entityId: client.client_id }, user);
     if (nameId === null) throw withoutName(request, user.username);
     const post = await respond(ctx, {
       request,
@@ -93,7 +95,7 @@ export async function issueSaml(ctx: Context, input: IssueSamlInput): Promise<Is
       sessionIndex: `s_${ctx.random(16)}`,
       authTime: authentication.authTime,
       sessionEnds: authentication.authTime + ctx.settings.session_ttl,
-      contextClass: isUsual ? (input.acr ?? "") : authentication.acr,
+      contextClass: isUsual ? (input.acr ?? "") : reportedClass([], authentication.acr),
       amr: authentication.amr,
       byPicker: false,
     });
@@ -101,7 +103,7 @@ export async function issueSaml(ctx: Context, input: IssueSamlInput): Promise<Is
     return {
       acs,
       SAMLResponse,
-      ...(input.relay_state !== undefined && { RelayState: input.relay_state }),
+      RelayState: input.relay_state ?? null,
       expires_in: provider.assertionTtl,
     };
   });

@@ -22,6 +22,7 @@ import {
   type Brought,
 } from "./message.ts";
 import { providerNamed } from "./request.ts";
+import { hadName } from "./purpose.ts";
 import { newId } from "./response.ts";
 
 /** Single logout that a service provider begins (SAML Profiles 4.4). Other service providers are not told, and the status says so. */
@@ -127,7 +128,9 @@ export async function beginSamlLogout(
     const sessions = sessionsOf(tx, clientId, proven);
     // There is such a session, but this service provider has no part in it, or knows the user by another name.
     const isForeign =
-      sessions.length === 0 && proven.indexes.some((sid) => tx.find("sessions", "sid", sid) !== undefined);
+      sessions.length === 0 &&
+      (!hadName(tx, clientId, proven.nameId) ||
+        proven.indexes.some((sid) => tx.find("sessions", "sid", sid) !== undefined));
     const ended = endSessions(tx, sessions);
     return { ended, others: otherProviders(tx, ended, clientId), isForeign };
   });
@@ -136,7 +139,7 @@ export async function beginSamlLogout(
   const refusal = isForeign
     ? {
         second: "UnknownPrincipal",
-        message: "no session of this service provider has this NameID and SessionIndex (SAML Core 3.7.1)",
+        message: `no session of this service provider has or had this NameID${proven.indexes.length === 0 ? "" : " with this SessionIndex"} (SAML Core 3.7.1)`,
       }
     : null;
   return {

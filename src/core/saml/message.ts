@@ -1,4 +1,4 @@
-import { deflateRawSync, inflateRawSync } from "node:zlib";
+import { deflateRawSync, gunzipSync, inflateRawSync, inflateSync } from "node:zlib";
 import { isUtf8 } from "node:buffer";
 import { OAuthError, type Paragraph } from "../errors.ts";
 import type { ServiceProvider } from "../service-providers/provider.ts";
@@ -14,6 +14,8 @@ export interface Brought {
   readonly binding: Binding;
   /** The value of `SAMLRequest`. */
   readonly message: string | undefined;
+  /** The value of `SAMLResponse`: of a service provider, that would answer a message of this identity provider. */
+  readonly response?: string | undefined;
   /** The value of `SAMLEncoding`; absent: DEFLATE. */
   readonly encoding?: string | undefined;
   readonly relayState: string | undefined;
@@ -35,37 +37,98 @@ export const refuseMessage = (message: string, rule: Paragraph | null, fix: stri
 /** The only encoding of HTTP-Redirect that there is (SAML Bindings 3.4.4.1). */
 const deflate = "urn:oasis:names:tc:SAML:2.0:bindings:URL-Encoding:DEFLATE";
 
-type Encoded = Pick<Brought, "binding" | "message" | "encoding">;
+type Encoded = Pick<Brought, "binding" | "message" | "response" | "encoding">;
 
 /** The XML of a message. @throws {OAuthError} */
-export function decodeMessage({ binding, message, encoding }: Encoded, name = "SAMLRequest"): string {
+export function decodeMessage(given: Encoded, name = "SAMLRequest"): string {
+  const { binding, message, response, encoding } = given;
   if (binding === "redirect" && encoding !== undefined && encoding !== deflate) {
     const fix = `leave SAMLEncoding out, or send ${deflate}`;
     throw refuseMessage(`SAMLEncoding "${encoding}" is not supported`, "SAML Bindings 3.4.4", fix);
   }
-  const rule = binding === "post" ? "SAML Bindings 3.5.4" : "SAML Bindings 3.4.4.1";
+  const rule = ruleOf(binding);
+  if (message === undefined && response !== undefined) throw refuseResponse({ ...given, message: response });
   if (message === undefined)
     throw refuseMessage(`${name} is missing`, rule, `send ${name}, or begin the sign-in in the app`);
-  const base64 = message.replaceAll(/\s/g, "");
+  try {
+    return decodeBase64(binding, message.replaceAll(/\s/g, ""), name);
+  } catch (error) {
+    // A form decoder reads a plus as a space.
+    if (!message.trim().includes(" ")) throw error;
+    throw refuseMessage(`${name} has a space where a + was not percent-encoded`, rule, "send + as %2B");
+  }
+}
+
+const ruleOf = (binding: Binding): Paragraph => (binding === "post" ? "SAML Bindings 3.5.4" : "SAML Bindings 3.4.4.1");
+
+function decodeBase64(binding: Binding, base64: string, name: string): string {
+  const rule = ruleOf(binding);
   if (!/^[A-Za-z0-9+/]+={0,2}$/.test(base64)) throw refuseMessage(`${name} is not base64`, rule);
   const bytes = Buffer.from(base64, "base64");
   const inflated = binding === "post" ? bytes : inflate(bytes, name);
   if (inflated.length > maxXmlBytes) throw refuseMessage(`${name} has more than 64 kB`, null, "send a shorter message");
+  if (binding === "post" && !isXml(bytes) && isXml(inflatedBy(inflateRawSync, bytes)))
+    throw refuseMessage(`${name} is deflated, which a message by HTTP-POST is not`, rule, "send the XML in base64");
   if (!isUtf8(inflated)) throw refuseMessage(`${name} is not UTF-8`, rule);
+  if (!isXml(inflated)) throw refuseMessage(`${name} is not XML: it does not begin with <`, "SAML Core 1.3");
   return inflated.toString();
 }
 
-function inflate(bytes: Buffer, name: string): Buffer {
+/** A LogoutResponse would answer a LogoutRequest of this identity provider, which sends none; a Response has its place at a service provider. */
+function refuseResponse(given: Encoded): OAuthError {
+  let what = "a SAMLResponse";
   try {
-    // It stops there, whatever the message would become.
+    const { name, from } = namedIn(parseXml(decodeMessage({ ...given, response: undefined }, "SAMLResponse")));
+    what = `a ${name}${from}`;
+  } catch {
+    // What it is cannot be read, and is not needed.
+  }
+  return refuseMessage(
+    `${what} came in SAMLResponse: this identity provider sends no requests, so it takes no answers to any`,
+    "SAML Profiles 4.4",
+    "send a LogoutRequest or an AuthnRequest as SAMLRequest; answers of this provider go to the addresses of the app",
+  );
+}
+
+function namedIn(root: XmlElement): { readonly name: string; readonly from: string } {
+  const issuer = childOf(root, spaces.assertion, "Issuer");
+  return { name: root.name, from: issuer === undefined ? "" : ` of "${textIn(issuer)}"` };
+}
+
+const isXml = (bytes: Buffer | null): boolean =>
+  bytes !== null && /^(?:\u00ef\u00bb\u00bf)?\s*</.test(bytes.subarray(0, 100).toString("latin1"));
+
+/** Null: it is not of this form. It stops at the limit, whatever the message would become. */
+function inflatedBy(read: typeof inflateRawSync, bytes: Buffer): Buffer | null {
+  try {
+    return read(bytes, { maxOutputLength: maxXmlBytes + 1 });
+  } catch {
+    return null;
+  }
+}
+
+function inflate(bytes: Buffer, name: string): Buffer {
+  const rule = "SAML Bindings 3.4.4.1";
+  const raw = "compress with DEFLATE alone (RFC 1951), without a header";
+  try {
     return inflateRawSync(bytes, { maxOutputLength: maxXmlBytes + 1 });
   } catch (error) {
-    const isTooLong = error instanceof Error && "code" in error && error.code === "ERR_BUFFER_TOO_LARGE";
-    throw refuseMessage(
-      isTooLong ? `${name} has more than 64 kB when it is inflated` : `${name} is not deflated (RFC 1951)`,
-      isTooLong ? null : "SAML Bindings 3.4.4.1",
-      isTooLong ? "send a shorter message" : null,
-    );
+    const code = error instanceof Error && "code" in error ? error.code : null;
+    if (code === "ERR_BUFFER_TOO_LARGE")
+      throw refuseMessage(`${name} has more than 64 kB when it is inflated`, null, "send a shorter message");
+    if (isXml(bytes))
+      throw refuseMessage(`${name} is XML that is not deflated (RFC 1951)`, rule, "deflate the XML before base64");
+    if (inflatedBy(inflateSync, bytes) !== null)
+      throw refuseMessage(`${name} is a zlib stream (RFC 1950), not DEFLATE (RFC 1951)`, rule, raw);
+    if (inflatedBy(gunzipSync, bytes) !== null)
+      throw refuseMessage(`${name} is a gzip stream (RFC 1952), not DEFLATE (RFC 1951)`, rule, raw);
+    if (code === "Z_BUF_ERROR")
+      throw refuseMessage(
+        `${name} is a deflated stream that ends too early: its last block is missing (RFC 1951)`,
+        rule,
+        "send the message whole, and close the stream before base64: a flush does not end it",
+      );
+    throw refuseMessage(`${name} is not deflated (RFC 1951)`, rule);
   }
 }
 
@@ -131,6 +194,8 @@ interface Checked {
   readonly message: XmlElement;
   /** `not-checked`: it is signed, but no certificate is registered. */
   readonly signature: "none" | "good" | "not-checked";
+  /** It is signed inside, where HTTP-Redirect has no signature. */
+  readonly isSignedInside?: boolean;
 }
 
 /**
@@ -143,15 +208,11 @@ export function checkSignature(brought: Brought, text: string, read: XmlElement,
   const canCheck = provider.certificates.length > 0;
   if (brought.binding === "redirect") {
     const signature = rawParameter(brought.query, "Signature");
-    if (signature === undefined) return { message: read, signature: "none" };
+    if (signature === undefined)
+      return { message: read, signature: "none", isSignedInside: reading(() => isSigned(text)) };
     if (!canCheck) return { message: read, signature: "not-checked" };
     reading(() => {
-      verifyQuery(
-        signedContent(brought),
-        decoded(rawParameter(brought.query, "SigAlg")),
-        decoded(signature),
-        verifying,
-      );
+      verifyAddress(brought, decoded(signature), verifying);
     }, senderIn(read));
     return { message: read, signature: "good" };
   }
@@ -160,6 +221,22 @@ export function checkSignature(brought: Brought, text: string, read: XmlElement,
   if (covered === null) return { message: read, signature: "none" };
   if (issuerIn(covered) !== issuerIn(read)) throw refuseMessage("the signature covers another Issuer", "SAML Core 5.4");
   return { message: covered, signature: "good" };
+}
+
+/** @throws {SignatureProblem} */
+function verifyAddress(brought: Brought, signature: string, verifying: Parameters<typeof verifyQuery>[3]): void {
+  const algorithm = decoded(rawParameter(brought.query, "SigAlg"));
+  try {
+    verifyQuery(signedContent(brought), algorithm, signature, verifying);
+  } catch (error) {
+    if (!(error instanceof SignatureProblem) || brought.relayState === undefined) throw error;
+    try {
+      verifyQuery(signedContent(brought, ["SAMLRequest", "SigAlg"]), algorithm, signature, verifying);
+    } catch {
+      throw error;
+    }
+    throw new SignatureProblem("the signature does not cover RelayState, which the address has", error.rule);
+  }
 }
 
 /** The first parameter of this name, as it was sent: a second one is refused before. */
@@ -178,14 +255,17 @@ const decoded = (value = ""): string => {
 };
 
 /** What the signature of an address covers, in the order of the standard, each part as it was sent. */
-function signedContent({ query, relayState }: Brought): string {
+function signedContent(
+  { query, relayState }: Brought,
+  names: readonly string[] = ["SAMLRequest", "RelayState", "SigAlg"],
+): string {
   const isSpelled =
     rawParameter(query, "SAMLRequest") !== undefined &&
     (relayState === undefined || rawParameter(query, "RelayState") !== undefined);
   // Otherwise one value would be checked, and another one read.
   if (!isSpelled)
     throw new SignatureProblem("the names of the parameters are percent-encoded", "SAML Bindings 3.4.4.1");
-  return ["SAMLRequest", "RelayState", "SigAlg"]
+  return names
     .flatMap((one) => {
       const value = rawParameter(query, one);
       return value === undefined ? [] : [`${one}=${value}`];

@@ -6,11 +6,12 @@
  * provider, issue.ts makes responses without a browser, read.ts reads and verifies messages that somebody pastes, and flaws/ makes them wrong on purpose. Only purpose.ts, addresses.ts and authn-context.ts are loaded
  * before the first SAML request: they have no XML.
  */
-import type { ReadTx, Session, Tx } from "../../store/store.ts";
+import { nameIdAtClient, type ReadTx, type Session, type Tx } from "../../store/store.ts";
 import { findClient } from "../clients/clients.ts";
 import type { Context } from "../context.ts";
 import { OAuthError, type Guidance } from "../errors.ts";
 import { showClient } from "../fix-commands.ts";
+import { hashOf } from "../secrets.ts";
 import { nameIdOf, type NameId } from "../service-providers/provider.ts";
 import type { NameIdKind } from "../service-providers/names.ts";
 import type { AskingApp } from "../sign-in/interactions.ts";
@@ -28,6 +29,8 @@ export interface SamlRequest extends AskingApp {
   /** What the sign-in has to prove, best first; null: nothing was asked for. */
   readonly context: readonly ContextChoice[] | null;
   readonly loginHint: string | null;
+  /** The only user about whom an assertion is wanted (`Subject`); null: any. "": one whom nobody here is. */
+  readonly userId: string | null;
   /** The parameters as the pages show them to the developer. */
   readonly details: readonly { readonly name: string; readonly value: string }[];
 }
@@ -42,7 +45,14 @@ const status = "urn:oasis:names:tc:SAML:2.0:status:";
 /** Why there is no assertion (SAML Core 3.2.2.2): who is to blame, and the reason. */
 export interface SamlStatus {
   readonly top: "Requester" | "Responder" | "VersionMismatch";
-  readonly second: "UnsupportedBinding" | "NoPassive" | "AuthnFailed" | "InvalidNameIDPolicy" | "NoAuthnContext" | null;
+  readonly second:
+    | "UnsupportedBinding"
+    | "NoPassive"
+    | "AuthnFailed"
+    | "InvalidNameIDPolicy"
+    | "NoAuthnContext"
+    | "UnknownPrincipal"
+    | null;
 }
 
 export const statusUri = (name: string): string => status + name;
@@ -89,7 +99,7 @@ export function samlPurpose({ request }: SamlRecord): Purpose {
     needs: {
       login: request.forceAuthn ? "again" : "once",
       maxAge: null,
-      userId: null,
+      userId: request.userId,
       loginHint: request.loginHint,
       consent: null,
       acr: [...new Set(context?.map(({ acr }) => acr))],
@@ -140,6 +150,7 @@ function refuse(
       { rule: "SAML Core 3.3.2.2.1", fix: guidance.fix },
     );
   }
+  if (!request.isPassive) return unknownPrincipal(request, "the user who signed in is not the one of the Subject");
   const what = code === "login_required" ? "the user has to sign in" : "the user has to prove more";
   return new SamlStatusError(
     request,
@@ -148,6 +159,13 @@ function refuse(
     passive,
   );
 }
+
+/** No assertion about somebody else than the one who was asked for (SAML Profiles 4.1.4.1). */
+export const unknownPrincipal = (target: SamlTarget, message: string): SamlStatusError =>
+  new SamlStatusError(target, { top: "Responder", second: "UnknownPrincipal" }, message, {
+    rule: "SAML Profiles 4.1.4.1",
+    fix: "leave Subject out to take any user, or name a user as an assertion named them",
+  });
 
 const canceled = (request: SamlRequest): Ending => ({
   kind: "refused",
@@ -160,7 +178,7 @@ const canceled = (request: SamlRequest): Ending => ({
 function finish(tx: Tx, ctx: Context, request: SamlRequest, outcome: SignInOutcome): Ending {
   if (typeof outcome === "string") return canceled(request);
   const { session, user } = outcome.session;
-  const nameId = nameIdOf(ctx, request.nameId, user);
+  const nameId = nameIdOf(ctx, { kind: request.nameId, entityId: request.clientId }, user);
   // The user is signed in, so the session stays.
   if (nameId === null)
     return {
@@ -171,6 +189,7 @@ function finish(tx: Tx, ctx: Context, request: SamlRequest, outcome: SignInOutco
     };
   const contextClass = reportedClass(request.context ?? [], outcome.authentication.acr);
   rememberProvider(tx, session, { clientId: request.clientId, nameId: nameId.value, format: nameId.format });
+  rememberName(tx, ctx, request.clientId, nameId.value);
   const plan: SamlPlan = {
     request,
     userId: user.id,
@@ -216,3 +235,18 @@ function rememberProvider(tx: Tx, { id }: Session, named: NonNullable<Session["s
     return;
   tx.put("sessions", { ...session, serviceProviders: [...known, named].slice(-maxNames) });
 }
+
+/** Milliseconds after the end of a session in which a service provider may still ask to end it. */
+const nameMemory = 30 * 86_400_000;
+
+const usedName = (clientId: string, nameId: string): string => hashOf(`saml name ${nameIdAtClient(clientId, nameId)}`);
+
+/** A service provider may end a session that is over (SAML Core 3.7.3.2), and not one that never was. */
+function rememberName(tx: Tx, ctx: Context, clientId: string, nameId: string): void {
+  const expiresAt = ctx.now() + ctx.settings.session_ttl * 1000 + nameMemory;
+  tx.put("usedAssertions", { id: usedName(clientId, nameId), expiresAt });
+}
+
+/** Whether a session of this service provider had this name. */
+export const hadName = (tx: ReadTx, clientId: string, nameId: string): boolean =>
+  tx.get("usedAssertions", usedName(clientId, nameId)) !== undefined;

@@ -4,9 +4,9 @@ import { OAuthError, type Guidance } from "../errors.ts";
 import { addServiceProvider, listClients, showClient } from "../fix-commands.ts";
 import { nearest } from "../nearest.ts";
 import { askedNameId, serviceProvider, type ServiceProvider } from "../service-providers/provider.ts";
-import { bindings, spaces } from "../service-providers/names.ts";
+import { bindings, nameIdFormats, rightFormat, spaces } from "../service-providers/names.ts";
 import { childOf, childrenOf, isTrue, textIn, type XmlElement } from "../xml/parse.ts";
-import { samlAddress } from "./addresses.ts";
+import { metadataFor, samlAddress } from "./addresses.ts";
 import { choicesOf, comparisons, type AskedContext } from "./authn-context.ts";
 import {
   checkRelayState,
@@ -17,6 +17,7 @@ import {
   senderIn,
   type Brought,
 } from "./message.ts";
+import { namedUser } from "./subject.ts";
 import { SamlStatusError, type SamlRequest, type SamlStatus, type SamlTarget } from "./purpose.ts";
 
 /** An AuthnRequest, from what a browser brings to the sign-in that it begins. The checks stand in the order in which an answer may be sent anywhere. */
@@ -69,12 +70,15 @@ export async function takeRequest(
     entityId,
     read.attributes["AssertionConsumerServiceURL"] ?? null,
   );
-  const { message, signature } = checkSignature(brought, text, read, provider);
+  const { message, signature, isSignedInside = false } = checkSignature(brought, text, read, provider);
+  const insideOnly = "its signature is inside the message, and by HTTP-Redirect it belongs in the address";
   if (signature === "none" && provider.requiresSigned) {
     throw refuseMessage(
-      `client "${entityId}" has to sign its requests, and this one is not signed${senderIn(read)}`,
-      "SAML Metadata 2.4.4",
-      "sign the request, or set require_signed_requests to false for the client",
+      `client "${entityId}" has to sign its requests, and this one is not signed${isSignedInside ? `: ${insideOnly}` : ""}${senderIn(read)}`,
+      isSignedInside ? "SAML Bindings 3.4.4.1" : "SAML Metadata 2.4.4",
+      isSignedInside
+        ? "sign the query (SigAlg, Signature), or send the message by HTTP-POST"
+        : `sign the request; a library that reads WantAuthnRequestsSigned signs with ${metadataFor(ctx, entityId)}; or set require_signed_requests to false for the client`,
     );
   }
   const acs = acsOf(client, provider, message);
@@ -86,10 +90,14 @@ export async function takeRequest(
     relayState: brought.relayState ?? null,
   };
   const request = requestOf(ctx, message, provider, target);
-  const hinted = await ctx.store.read((tx) => hintedName(tx, request.loginHint));
+  const named = await ctx.store.read((tx) => namedUser(tx, ctx, message, provider, target));
   const notChecked =
     signature === "not-checked" ? ["signature not checked: no certificate is registered for this client"] : [];
-  return { request: { ...request, loginHint: hinted }, remarks: [...notChecked, ...(remark === null ? [] : [remark])] };
+  const inside = isSignedInside ? [`${insideOnly}: not checked (SAML Bindings 3.4.4.1)`] : [];
+  return {
+    request: { ...request, ...named },
+    remarks: [...notChecked, ...inside, ...(remark === null ? [] : [remark])],
+  };
 }
 
 /** Where the response goes: only to an address that is registered, letter by letter. @throws {OAuthError} */
@@ -110,9 +118,11 @@ function acsOf(client: Client, { acs }: ServiceProvider, { attributes }: XmlElem
   }
   const found = index === undefined ? acs[0] : acs.find((one) => String(one.index) === index);
   if (found !== undefined) return found.url;
+  const known = acs.map((one) => `${one.index === null ? "no index" : `index ${one.index}`}: ${one.url}`).join("  ");
   throw refuseMessage(
-    `no AssertionConsumerService of "${client.client_id}" has the index "${index ?? ""}"`,
+    `no AssertionConsumerService of "${client.client_id}" has the index "${index ?? ""}"; registered: ${known}`,
     "SAML Core 3.4.1",
+    "send a registered index or AssertionConsumerServiceURL, or neither for the first address",
   );
 }
 
@@ -152,18 +162,7 @@ function requestOf(ctx: Context, message: XmlElement, provider: ServiceProvider,
       },
     );
   }
-  const nameId = reading(() => nameIdKind(message, provider));
-  if (nameId === null) {
-    throw refuseTo(
-      target,
-      { top: "Requester", second: "InvalidNameIDPolicy" },
-      "the NameID format of NameIDPolicy is not possible here",
-      {
-        rule: "SAML Core 3.4.1.1",
-        fix: "ask for the format emailAddress, persistent, transient or unspecified, or leave NameIDPolicy out",
-      },
-    );
-  }
+  const nameId = reading(() => nameIdKind(message, provider, target));
   const context = reading(() => askedContext(message, target));
   const choices = context === null ? null : choicesOf(ctx, context);
   if (choices?.length === 0) {
@@ -184,17 +183,33 @@ function requestOf(ctx: Context, message: XmlElement, provider: ServiceProvider,
     isPassive: isTrue(IsPassive),
     nameId,
     context: choices,
-    loginHint: reading(() => subjectOf(message)),
+    loginHint: null,
+    userId: null,
     details: detailsOf(message, target, context),
   };
 }
 
-function nameIdKind(message: XmlElement, provider: ServiceProvider): SamlRequest["nameId"] | null {
+/** @throws {SamlStatusError} */
+function nameIdKind(message: XmlElement, provider: ServiceProvider, target: SamlTarget): SamlRequest["nameId"] {
   const policy = childOf(message, spaces.protocol, "NameIDPolicy");
-  const { Format: format = null, SPNameQualifier: qualifier } = policy?.attributes ?? {};
+  const { Format: format = null, SPNameQualifier: qualifier = "" } = policy?.attributes ?? {};
+  const refuse = (why: string, fix: string): SamlStatusError =>
+    refuseTo(target, { top: "Requester", second: "InvalidNameIDPolicy" }, why, { rule: "SAML Core 3.4.1.1", fix });
   // Of an affiliation of several, which nobody can register here.
-  if (qualifier !== undefined && qualifier !== "" && qualifier !== provider.entityId) return null;
-  return askedNameId(format, provider.nameid);
+  if (qualifier !== "" && qualifier !== provider.entityId)
+    throw refuse(
+      `the SPNameQualifier "${qualifier}" of NameIDPolicy is not the entityID "${provider.entityId}"`,
+      "leave SPNameQualifier out, or send the entityID",
+    );
+  const kind = askedNameId(format, provider.nameid);
+  if (kind !== null) return kind;
+  const right = rightFormat(format ?? "");
+  throw refuse(
+    `the format "${format ?? ""}" of NameIDPolicy is ${right === null ? "not possible here" : `not defined; the right name is ${right}`}`,
+    right === null
+      ? `ask for one of ${Object.values(nameIdFormats).join(" ")}, or leave NameIDPolicy out`
+      : `send Format="${right}", or leave NameIDPolicy out`,
+  );
 }
 
 function askedContext(message: XmlElement, target: SamlTarget): AskedContext | null {
@@ -215,16 +230,6 @@ function askedContext(message: XmlElement, target: SamlTarget): AskedContext | n
   }
   return { comparison, classes: childrenOf(asked, spaces.assertion, "AuthnContextClassRef").map(textIn) };
 }
-
-function subjectOf(message: XmlElement): string | null {
-  const subject = childOf(message, spaces.assertion, "Subject");
-  const name = subject === undefined ? undefined : childOf(subject, spaces.assertion, "NameID");
-  return name === undefined ? null : textIn(name);
-}
-
-/** The username of a persistent NameID; any other name stays as it is. */
-const hintedName = (tx: ReadTx, hint: string | null): string | null =>
-  hint === null ? null : (tx.get("users", hint)?.username ?? hint);
 
 function detailsOf(
   message: XmlElement,

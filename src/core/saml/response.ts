@@ -4,7 +4,7 @@ import { listClients } from "../fix-commands.ts";
 import { samlKeys, type SamlKey } from "../keys/saml-keys.ts";
 import { serviceProvider, type ServiceProvider } from "../service-providers/provider.ts";
 import { encryptElement, signElement, isXmlText, xml, type Xml } from "../xml/write.ts";
-import { spaces } from "../service-providers/names.ts";
+import { encryptionAlgorithms, keyTransport, spaces } from "../service-providers/names.ts";
 import { entityIdOf } from "./addresses.ts";
 import {
   attributesOf,
@@ -143,7 +143,8 @@ export function drafted(material: Material): ReturnType<typeof draftsOf> {
 /** The assertion, encrypted where the service provider wants that. */
 export async function encrypted({ encryption }: ServiceProvider, assertion: Xml): Promise<Xml> {
   if (encryption === null) return assertion;
-  const data = await encryptElement(assertion, encryption.certificate, encryption.mode);
+  const by = { content: encryptionAlgorithms[encryption.algorithm], key: keyTransport };
+  const data = await encryptElement(assertion, encryption.certificate, by);
   return xml`<saml:EncryptedAssertion xmlns:saml="${spaces.assertion}">${data}</saml:EncryptedAssertion>`;
 }
 

@@ -1,6 +1,7 @@
 import { checkHttpHost, checkEndpointUri, type UriSettings } from "../clients/redirect-uri.ts";
 import { XmlProblem } from "../xml/parse.ts";
 import { keyKindOf } from "../keys/certificate.ts";
+import { encryptionAlgorithms, keyTransport, unknownMethods } from "./names.ts";
 import { readProviderMetadata, type ProviderMetadata } from "./metadata.ts";
 import { providerOf } from "./provider.ts";
 import type { SamlFields } from "./schema.ts";
@@ -43,15 +44,18 @@ export function problemsOfMetadata(
     problems.push(inMetadata("has no AssertionConsumerService for HTTP-POST; list the addresses in acs"));
   // What the fields replace counts for nothing.
   const addresses = [
-    ...(fields.acs === undefined ? read.acs.map(({ url }) => url) : []),
+    ...(fields.acs === undefined ? acsOf(read) : []),
     ...(fields.slo === undefined ? sloOf(read) : []),
   ];
-  for (const uri of new Set(addresses)) {
-    const form = checkEndpointUri(uri);
+  for (const [uri, place] of new Map(addresses)) {
+    const form = uri === "" ? `it is empty (Location="")` : checkEndpointUri(uri);
     const host = form ?? checkHttpHost(uri, settings);
     if (host !== null)
       problems.push(
-        inMetadata(`has an address that cannot be registered: ${host}`, form === null ? "settings" : "record"),
+        inMetadata(
+          `has an address that cannot be registered, of ${place}: ${host}`,
+          form === null ? "settings" : "record",
+        ),
       );
   }
   const unreadable =
@@ -61,6 +65,8 @@ export function problemsOfMetadata(
     problems.push(needsCertificate("require_signed_requests", fields.require_signed_requests === undefined));
   if (fields.encrypt !== undefined && fields.encrypt !== false && provider.encryption === null)
     problems.push(needsCertificate("encrypt", false));
+  const unknown = unknownMethods(read.encryptionMethods);
+  if (fields.encrypt === true && unknown.length > 0) problems.push(notEncryptable(unknown));
   if (provider.encryption !== null && keyKindOf(provider.encryption.certificate) !== "rsa") problems.push(notRsa);
   return problems;
 }
@@ -71,8 +77,20 @@ const notRsa = {
   conflictsWith: "record",
 } as const;
 
-const sloOf = ({ slo }: ProviderMetadata): readonly string[] =>
-  slo.flatMap(({ url, responseUrl }) => [url, responseUrl]);
+/** An address, and the element that has it. */
+type Placed = readonly [uri: string, place: string];
+
+const acsOf = ({ acs }: ProviderMetadata): readonly Placed[] =>
+  acs.map(({ url, index }) => [url, `AssertionConsumerService${index === null ? "" : ` with index ${index}`}`]);
+
+const sloOf = ({ slo }: ProviderMetadata): readonly Placed[] =>
+  slo.flatMap(({ url, responseUrl }) => [url, responseUrl].map((one) => [one, "SingleLogoutService"] as const));
+
+const notEncryptable = (methods: readonly string[]): MetadataProblem => ({
+  below: ["encrypt"],
+  message: `needs an EncryptionMethod that idp has, and the metadata names ${methods.join(" ")}: ${Object.values(encryptionAlgorithms).join(" ")} with ${keyTransport} are possible; or encrypt: cbc`,
+  conflictsWith: "record",
+});
 
 const needsCertificate = (field: string, ofMetadata: boolean): MetadataProblem =>
   ofMetadata

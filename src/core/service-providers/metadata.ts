@@ -1,6 +1,6 @@
 import { childOf, childrenOf, isTrue, parseXml, textIn, XmlProblem, type XmlElement } from "../xml/parse.ts";
 import { signatureSpace } from "../xml/verify.ts";
-import { bindings, nameIdFormats, spaces, type Binding, type NameIdKind } from "./names.ts";
+import { bindings, nameIdFormats, rightFormat, spaces, type Binding, type NameIdKind } from "./names.ts";
 
 /** The metadata of a service provider (SAML Metadata 2.4.4): what this server takes from it. */
 
@@ -24,6 +24,12 @@ export interface ProviderMetadata {
   /** Base64. */
   readonly signing: readonly string[];
   readonly encryption: readonly string[];
+  /** The algorithms that it names for encryption, in its order; empty: it names none. */
+  readonly encryptionMethods: readonly string[];
+  /** Until when the document is valid, ISO 8601; null: it does not say. */
+  readonly validUntil: string | null;
+  /** Formats that it names by another version, which nobody defined. */
+  readonly wrongFormats: readonly string[];
   readonly signsRequests: boolean;
   readonly wantsAssertionsSigned: boolean;
   /** The first format that this server has; null: none is named. */
@@ -35,7 +41,8 @@ export class SeveralEntities extends XmlProblem {}
 
 /** @throws {XmlProblem} with what is wrong with the document */
 export function readProviderMetadata(text: string): ProviderMetadata {
-  const entity = entityIn(parseXml(text));
+  const root = parseXml(text);
+  const entity = entityIn(root);
   const { entityID: entityId = "" } = entity.attributes;
   if (entityId === "") throw new XmlProblem("its EntityDescriptor has no entityID");
   const roles = childrenOf(entity, spaces.metadata, "SPSSODescriptor");
@@ -50,6 +57,11 @@ export function readProviderMetadata(text: string): ProviderMetadata {
     slo: sloIn(role),
     signing: certificatesIn(role, "signing"),
     encryption: certificatesIn(role, "encryption"),
+    encryptionMethods: keysFor(role, "encryption").flatMap((key) =>
+      childrenOf(key, spaces.metadata, "EncryptionMethod").map(({ attributes }) => attributes["Algorithm"] ?? ""),
+    ),
+    validUntil: earliest([root, entity, role].map(({ attributes }) => attributes["validUntil"])),
+    wrongFormats: formatsIn(role).filter((format) => rightFormat(format) !== null),
     signsRequests: isTrue(role.attributes["AuthnRequestsSigned"]),
     wantsAssertionsSigned: isTrue(role.attributes["WantAssertionsSigned"]),
     nameid: nameIdIn(role),
@@ -90,20 +102,29 @@ const sloIn = (role: XmlElement): readonly SloEndpoint[] =>
       : [{ binding, url, responseUrl }];
   });
 
+/** The earliest of the times; one that is none is left to the schema. */
+const earliest = (times: readonly (string | undefined)[]): string | null =>
+  times
+    .filter((time) => time !== undefined && !Number.isNaN(Date.parse(time)))
+    .sort((one = "", other = "") => Date.parse(one) - Date.parse(other))[0] ?? null;
+
 /** A key without a use is for both (SAML Metadata 2.4.1.1). */
+const keysFor = (role: XmlElement, use: string): readonly XmlElement[] =>
+  childrenOf(role, spaces.metadata, "KeyDescriptor").filter(({ attributes }) => (attributes["use"] ?? use) === use);
+
 const certificatesIn = (role: XmlElement, use: string): readonly string[] =>
-  childrenOf(role, spaces.metadata, "KeyDescriptor")
-    .filter(({ attributes }) => (attributes["use"] ?? use) === use)
-    .flatMap((descriptor) => {
-      const info = childOf(descriptor, signatureSpace, "KeyInfo");
-      const data = info === undefined ? [] : childrenOf(info, signatureSpace, "X509Data");
-      return data.flatMap((one) => childrenOf(one, signatureSpace, "X509Certificate")).map(textIn);
-    });
+  keysFor(role, use).flatMap((descriptor) => {
+    const info = childOf(descriptor, signatureSpace, "KeyInfo");
+    const data = info === undefined ? [] : childrenOf(info, signatureSpace, "X509Data");
+    return data.flatMap((one) => childrenOf(one, signatureSpace, "X509Certificate")).map(textIn);
+  });
+
+const formatsIn = (role: XmlElement): readonly string[] =>
+  childrenOf(role, spaces.metadata, "NameIDFormat").map(textIn);
 
 function nameIdIn(role: XmlElement): NameIdKind | null {
   const kinds = Object.entries(nameIdFormats) as readonly (readonly [NameIdKind, string])[];
-  const asked = childrenOf(role, spaces.metadata, "NameIDFormat").map(textIn);
-  for (const format of asked) {
+  for (const format of formatsIn(role)) {
     const kind = kinds.find(([, known]) => known === format)?.[0];
     if (kind !== undefined) return kind;
   }

@@ -31,3 +31,44 @@ export type NameIdKind = (typeof nameIdKinds)[number];
 /** The format of each kind. */
 export const formatOf = (kind: NameIdKind): string =>
   kind === "username" ? nameIdFormats.unspecified : nameIdFormats[kind];
+
+/** The name of a format whose version is another one (`…:2.0:nameid-format:emailAddress`), as many libraries have it; null: it is not one of these. */
+export function rightFormat(given: string): string | null {
+  const end = (format: string): string => format.slice(format.indexOf(":nameid-format:"));
+  const isFormat = given.startsWith("urn:oasis:names:tc:SAML:") && given.includes(":nameid-format:");
+  const right = isFormat ? Object.values(nameIdFormats).find((format) => end(format) === end(given)) : undefined;
+  return right === undefined || right === given ? null : right;
+}
+
+/** What assertions may be encrypted with (XML Encryption 1.1 5.2); the key of each goes by RSA-OAEP. */
+export const encryptionAlgorithms = {
+  "aes256-gcm": "http://www.w3.org/2009/xmlenc11#aes256-gcm",
+  "aes128-gcm": "http://www.w3.org/2009/xmlenc11#aes128-gcm",
+  "aes256-cbc": "http://www.w3.org/2001/04/xmlenc#aes256-cbc",
+  "aes128-cbc": "http://www.w3.org/2001/04/xmlenc#aes128-cbc",
+} as const;
+export type EncryptionAlgorithm = keyof typeof encryptionAlgorithms;
+
+export const keyTransport = "http://www.w3.org/2001/04/xmlenc#rsa-oaep-mgf1p";
+
+/** Those that encrypt the key, in the spelling of either version. */
+const isForKeys = (method: string): boolean => /#rsa-/.test(method);
+
+/** The first method of a service provider that this server has; undefined: it names none of them. */
+export const algorithmOf = (methods: readonly string[]): EncryptionAlgorithm | undefined =>
+  methods.flatMap(
+    (method) =>
+      (Object.keys(encryptionAlgorithms) as EncryptionAlgorithm[]).find(
+        (one) => encryptionAlgorithms[one] === method,
+      ) ?? [],
+  )[0];
+
+/** What a service provider names for content or for keys, where this server has none of it. */
+export function unknownMethods(methods: readonly string[]): readonly string[] {
+  const forKeys = methods.filter(isForKeys);
+  const forContent = methods.filter((method) => !isForKeys(method));
+  return [
+    ...(forContent.length > 0 && algorithmOf(forContent) === undefined ? forContent : []),
+    ...(forKeys.length > 0 && !forKeys.includes(keyTransport) ? forKeys : []),
+  ];
+}

@@ -1,8 +1,9 @@
+import { hash } from "node:crypto";
 import type { Client, User } from "../../store/store.ts";
 import { pemOf } from "../keys/certificate.ts";
 import { durationOf } from "../../text/time.ts";
 import type { AcsEndpoint, ProviderMetadata, SloEndpoint } from "./metadata.ts";
-import { formatOf, nameIdFormats, type NameIdKind } from "./names.ts";
+import { algorithmOf, formatOf, nameIdFormats, type EncryptionAlgorithm, type NameIdKind } from "./names.ts";
 import type { SamlFields } from "./schema.ts";
 import { nameFormat, shapes, type AttributeRow, type SignChoice } from "./shapes.ts";
 import type { Context } from "../context.ts";
@@ -18,7 +19,7 @@ export interface ServiceProvider {
   /** PEM: any of them may sign its requests. */
   readonly certificates: readonly string[];
   /** PEM: for the holder of this one, assertions are encrypted; null: they are not. */
-  readonly encryption: { readonly certificate: string; readonly mode: "gcm" | "cbc" } | null;
+  readonly encryption: { readonly certificate: string; readonly algorithm: EncryptionAlgorithm } | null;
   readonly requiresSigned: boolean;
   readonly sign: SignChoice;
   readonly nameid: NameIdKind;
@@ -55,7 +56,11 @@ export function providerOf(entityId: string, fields: SamlFields, metadata: Provi
     encryption:
       encrypt === false || encryptTo === undefined
         ? null
-        : { certificate: encryptTo, mode: encrypt === "cbc" ? "cbc" : "gcm" },
+        : {
+            certificate: encryptTo,
+            algorithm:
+              encrypt === "cbc" ? "aes256-cbc" : (algorithmOf(metadata?.encryptionMethods ?? []) ?? "aes256-gcm"),
+          },
     requiresSigned: fields.require_signed_requests ?? metadata?.signsRequests ?? false,
     sign: fields.sign ?? signOf(fields, metadata),
     nameid: fields.nameid ?? ofMetadata?.nameid ?? shape.nameid,
@@ -124,13 +129,21 @@ export function askedNameId(format: string | null, byDefault: NameIdKind): NameI
   return known ?? null;
 }
 
-/** The name of a user; null: the user has no such claim. */
-export function nameIdOf(ctx: Pick<Context, "random">, kind: NameIdKind, user: User): NameId | null {
-  const value = valueOf(ctx, kind, user);
-  return value === null ? null : { format: formatOf(kind), value };
+/** How names are made for a service provider. */
+export interface Naming {
+  readonly kind: NameIdKind;
+  readonly entityId: string;
 }
 
-function valueOf({ random }: Pick<Context, "random">, kind: NameIdKind, user: User): string | null {
+type Namer = Pick<Context, "random" | "issuer">;
+
+/** The name of a user; null: the user has no such claim. */
+export function nameIdOf(ctx: Namer, naming: Naming, user: User): NameId | null {
+  const value = nameValueOf(ctx, naming, user);
+  return value === null ? null : { format: formatOf(naming.kind), value };
+}
+
+export function nameValueOf({ random, issuer }: Namer, { kind, entityId }: Naming, user: User): string | null {
   switch (kind) {
     case "email":
     case "unspecified": {
@@ -138,7 +151,8 @@ function valueOf({ random }: Pick<Context, "random">, kind: NameIdKind, user: Us
       return typeof email === "string" ? email : null;
     }
     case "persistent":
-      return user.id;
+      // Another one for each service provider, so that two cannot compare (SAML Core 8.3.7), and the same on every run.
+      return hash("sha256", JSON.stringify([issuer, entityId, user.id]), "base64url");
     case "username":
       return user.username;
     case "transient":

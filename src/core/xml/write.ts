@@ -133,16 +133,11 @@ export function signQuery(parameters: readonly (readonly [string, string])[], ke
   return `${content}&Signature=${encodeURIComponent(sign("sha256", Buffer.from(content), key).toString("base64"))}`;
 }
 
-const contentAlgorithms = {
-  gcm: "http://www.w3.org/2009/xmlenc11#aes256-gcm",
-  cbc: "http://www.w3.org/2001/04/xmlenc#aes256-cbc",
-} as const;
-
-/** Encrypts an element for the holder of a certificate: RSA-OAEP, and AES-256. @returns `xenc:EncryptedData` */
+/** Encrypts an element for the holder of a certificate. @param by algorithms as URIs: of the content, and of its key @returns `xenc:EncryptedData` */
 export async function encryptElement(
   text: Xml,
   certificate: string,
-  mode: keyof typeof contentAlgorithms,
+  by: { readonly content: string; readonly key: string },
 ): Promise<Xml> {
   const { encrypt } = await import("xml-encryption");
   return new Promise((resolve, reject) => {
@@ -151,10 +146,10 @@ export async function encryptElement(
       {
         rsa_pub: createPublicKey(certificate).export({ type: "spki", format: "pem" }).toString(),
         pem: certificate,
-        encryptionAlgorithm: contentAlgorithms[mode],
-        keyEncryptionAlgorithm: "http://www.w3.org/2001/04/xmlenc#rsa-oaep-mgf1p",
-        // The operator chose the older one for a library that knows no other.
-        disallowEncryptionWithInsecureAlgorithm: mode === "gcm",
+        encryptionAlgorithm: by.content,
+        keyEncryptionAlgorithm: by.key,
+        // The operator or the metadata chose an older one for a library that knows no other.
+        disallowEncryptionWithInsecureAlgorithm: by.content.endsWith("-gcm"),
         warnInsecureAlgorithm: false,
       },
       (error: Error | null, encrypted: string) => {

@@ -72,6 +72,8 @@ async function sendLogin(
   // The link "Use another user", or from there a search or another page of users.
   const isSwitching = page.mayBeAnother && ["switch", "q", "page"].some((name) => Object.hasOwn(query, name));
   const reauth = isSwitching ? null : page.reauth;
+  // Another user would be refused.
+  const only = reauth ?? (page.mayBeAnother ? null : page.likely);
   const shown = viewFor(web, req, res, page);
   const view: LoginView = {
     state: refusal?.state ?? (reauth !== null ? "reauth" : page.loginHint !== null ? "hint" : "default"),
@@ -83,8 +85,8 @@ async function sendLogin(
     picker:
       !page.picker || (page.passwordNeeded && !isSwitching)
         ? null
-        : reauth !== null
-          ? pickerOf(web, path, reauth)
+        : only !== null
+          ? pickerOf(web, path, only)
           : await pickerView(web, path, query, { first: page.likely?.id ?? null, lang: shown.lang }),
     username: refusal?.username ?? reauth?.username ?? page.loginHint ?? "",
     onlyUser: refusal === null ? (reauth?.username ?? null) : null,

@@ -2,7 +2,7 @@ import type { Request, RequestHandler, Response } from "express";
 import { sendText } from "../answer/answer.ts";
 import { apiHeaders } from "../answer/security-headers.ts";
 import { withFaults } from "../faults.ts";
-import { bodyParameters, queryParameters } from "../input/params.ts";
+import { bodyParameters, clientQuery, queryParameters, single } from "../input/params.ts";
 import { anyOrigin } from "../input/cors.ts";
 import { formBody } from "../input/bodies.ts";
 import { enter, type Route } from "../route.ts";
@@ -31,9 +31,9 @@ export function samlRoutes(web: Web): readonly Route[] {
 }
 
 /** The metadata of this identity provider. */
-const getMetadata = (web: Web) => async (_req: Request, res: Response) => {
+const getMetadata = (web: Web) => async (req: Request, res: Response) => {
   const { samlMetadata } = await import("../../core/saml/metadata.ts");
-  const text = await samlMetadata(web.ctx);
+  const text = await samlMetadata(web.ctx, single(clientQuery(req), "sp"));
   sendText(
     res,
     200,

@@ -24,6 +24,7 @@ export function broughtBy(req: Request): Brought {
   return {
     binding: isPost ? "post" : "redirect",
     message: single(parameters, "SAMLRequest"),
+    response: single(parameters, "SAMLResponse"),
     encoding: single(parameters, "SAMLEncoding"),
     relayState: single(parameters, "RelayState"),
     query: req.originalUrl.split("?").slice(1).join("?"),

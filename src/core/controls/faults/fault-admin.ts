@@ -96,7 +96,8 @@ const problemsOf = (ctx: Context, { client, user, flaw, forge }: FaultInput): Pr
 function prefixProblem(ctx: Context, client: Client | undefined, signing: User, forged: User): string | null {
   const fields = client === undefined ? undefined : samlOf(client);
   const kind = fields?.nameid ?? shapes[fields?.shape ?? "standard"].nameid;
-  const [own, other] = [nameIdOf(ctx, kind, signing)?.value, nameIdOf(ctx, kind, forged)?.value];
+  const naming = { kind, entityId: client?.client_id ?? "" };
+  const [own, other] = [nameIdOf(ctx, naming, signing)?.value, nameIdOf(ctx, naming, forged)?.value];
   if (own !== undefined && other !== undefined && own !== other && own.startsWith(other)) return null;
   return `has the NameID "${other ?? ""}", with which that of ${signing.username}, "${own ?? ""}", does not begin`;
 }

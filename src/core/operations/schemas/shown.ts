@@ -79,7 +79,7 @@ export const tokenResponse = z.object({
 export const issuedSaml = z.object({
   acs: z.string().describe("Where it is posted"),
   SAMLResponse: z.string().describe("Base64"),
-  RelayState: z.exactOptional(z.string()).describe("As it was given"),
+  RelayState: z.string().nullable().describe("As it was given; null: none was"),
   expires_in: z.int().describe("Seconds"),
 });
 

@@ -178,6 +178,7 @@ function messageOf(spoiling: Spoiling, flaw: FlawName): ReturnType<(typeof signe
 /** Name and attributes of the other person; the rest stays as it is. */
 function forgedDrafts(given: Omit<Spoiling, "forged">, user: User): Spoiling["forged"] {
   const { ctx, plan } = given;
-  const nameId = nameIdOf(ctx, plan.request.nameId, user) ?? plan.nameId;
+  const { nameId: kind, clientId: entityId } = plan.request;
+  const nameId = nameIdOf(ctx, { kind, entityId }, user) ?? plan.nameId;
   return drafted({ ...given, user, plan: { ...plan, nameId, userId: user.id } });
 }

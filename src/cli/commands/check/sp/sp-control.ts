@@ -88,7 +88,7 @@ export function spControlOf(
         }),
       );
       const parameters = new URLSearchParams({ SAMLResponse: issued.SAMLResponse });
-      if (issued.RelayState !== undefined) parameters.set("RelayState", issued.RelayState);
+      if (issued.RelayState !== null) parameters.set("RelayState", issued.RelayState);
       return { redirectUri: issued.acs, mode: "form_post", parameters } satisfies AuthorizationResponse;
     },
     async setWay(next) {
