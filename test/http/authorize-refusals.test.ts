@@ -112,6 +112,7 @@ describe("by redirect, with error, error_description, state and iss", () => {
       "unsupported_response_type",
       /is not supported/,
     ],
+    ["response_type=id_token of others", { response_type: "id_token" }, "unsupported_response_type", /send 'code'$/],
     ["a client without the grant", { client_id: "no-code" }, "unauthorized_client", /may not use authorization_code/],
     [
       "no scope that anybody defined",
@@ -187,6 +188,12 @@ describe("by redirect, with error, error_description, state and iss", () => {
       expect(left?.searchParams.get("state")).toBe("s1");
     },
   );
+
+  test("what ASP.NET Core asks for unless told otherwise: the answer names its option", async () => {
+    const { body } = await open({ response_type: "id_token", response_mode: "form_post" });
+    expect(body).toContain("unsupported_response_type");
+    expect(body).toMatch(/send &#39;code&#39; \(ASP\.NET Core: options\.ResponseType = &#39;code&#39;\)/);
+  });
 
   test("a state with the replacement character of UTF-8 is returned", async () => {
     const { left } = await open({ state: "a\ufffdb", prompt: "none" });

@@ -65,6 +65,10 @@ export function refuseUnpushed(client: Client): void {
   }
 }
 
+/** What ASP.NET Core sends unless the app says otherwise. */
+const isDefaultOfAspNet = (raw: RawParameters): boolean =>
+  single(raw, "response_type") === "id_token" && single(raw, "response_mode") === "form_post";
+
 export function checkResponseType(raw: RawParameters, client: Client): void {
   const responseType = single(raw, "response_type");
   if (responseType === undefined)
@@ -73,7 +77,9 @@ export function checkResponseType(raw: RawParameters, client: Client): void {
       fix: "send response_type=code",
     });
   if (responseType !== "code") {
-    throw new OAuthError("unsupported_response_type", `response_type "${responseType}" is not supported; send "code"`, {
+    const inAspNet = isDefaultOfAspNet(raw) ? ' (ASP.NET Core: options.ResponseType = "code")' : "";
+    const message = `response_type "${responseType}" is not supported; send "code"${inAspNet}`;
+    throw new OAuthError("unsupported_response_type", message, {
       rule: "RFC 9700 2.1.2",
       fix: "send response_type=code, and exchange the code for tokens",
     });
