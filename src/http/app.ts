@@ -171,6 +171,8 @@ function metadataRoutes(web: Web): readonly Route[] {
     { ...route, path: path + discoveryPath },
     { ...route, path: path + metadataPath },
     ...(path === "" ? [] : [{ ...route, path: metadataPath + path }]),
+    // RFC 8414 3.1 drops a slash at the end of the issuer before that; the Go SDK of MCP keeps it.
+    ...(web.ctx.issuer.endsWith("/") ? [{ ...route, path: `${metadataPath}${path}/` }] : []),
   ];
 }
 

@@ -102,6 +102,24 @@ describe("everything listed works", () => {
   });
 });
 
+test.each([
+  ["http://localhost:9/", ""],
+  ["http://localhost:9/tenants/two/", "/tenants/two"],
+])(
+  "where the issuer ends with a slash, the metadata of RFC 8414 is there with and without one: %s",
+  async (issuer, path) => {
+    const slash = await serve({ issuer });
+    for (const end of ["", "/"]) {
+      const address = `http://localhost:${slash.port}/.well-known/oauth-authorization-server${path}${end}`;
+      expect(await (await fetch(address)).json()).toMatchObject({ issuer });
+    }
+  },
+);
+
+test("where it does not, an address with a slash more is unknown", async () => {
+  expect((await fetch(`${idp.issuer}/.well-known/oauth-authorization-server/`)).status).toBe(404);
+});
+
 const below = await serve({ issuer: "http://localhost:9/tenants/one" });
 const at = `http://localhost:${below.port}`;
 
