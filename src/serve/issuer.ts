@@ -5,7 +5,7 @@ import { OperationError } from "../core/errors.ts";
 import { nothingApplied, seed, type SeedOptions, type SeedResult } from "../core/seed/seed.ts";
 import type { AnyFixtures } from "../core/fixture-files/source.ts";
 import { rememberIssuer } from "../core/issuers/issuer.ts";
-import type { Issuers } from "../core/issuers/issuer-view.ts";
+import { checkIssuer, type Issuers } from "../core/issuers/issuer-view.ts";
 import { createPendingPasswords } from "../core/login/pending-passwords.ts";
 import { notifyClients, type EndedSessions } from "../core/sessions/backchannel.ts";
 import { unknownHere } from "../core/nearest.ts";
@@ -93,8 +93,14 @@ export async function openIssuer(stores: IssuerStores, options: IssuerOptions): 
   }
 }
 
+/** A check signs people in itself: a server that signs everybody in at once would answer its strangers too. */
+function flagsFor(name: string | null, { login, ...others }: Partial<Settings>): Partial<Settings> {
+  return login === undefined || (name !== null && checkIssuer.test(name)) ? others : { ...others, login };
+}
+
 async function openOn(store: Store, clock: Clock, options: IssuerOptions): Promise<Issuer> {
-  const { name, origin, random, log, issuers, settings, anyHost, address, onToken, tester } = options;
+  const { name, origin, random, log, issuers, anyHost, address, onToken, tester } = options;
+  const settings = flagsFor(name, options.settings);
   // The first of everything that follows the records, because the others depend on the time.
   clock.follow(await derive(store, ["testing"], movedIn));
   if (options.check !== undefined) await store.read(options.check);

@@ -11,14 +11,14 @@ import { serveApp } from "../helpers/serve-app.ts";
 const clientSecret = "the-secret-of-the-app-under-test";
 
 /** A server, and the address of an app that is not there yet. */
-async function startServer() {
+async function startServer(flags: readonly string[] = []) {
   const cwd = newFolder();
   const port = await freePort();
   const url = `http://localhost:${port}`;
   const redirectUri = `${url}/callback`;
   const clients = [{ client_id: "app", client_secret: clientSecret, redirect_uris: [redirectUri] }];
   writeFileSync(join(cwd, "idp.fixtures.json"), JSON.stringify({ users: [{ username: "alice" }], clients }));
-  const { issuer } = await startIdp([], { cwd });
+  const { issuer } = await startIdp(flags, { cwd });
   let app: CarefulApp | null = null;
   return {
     ...{ cwd, issuer },
@@ -52,6 +52,14 @@ test("the faults are those of one client, and none is left", async () => {
     ["control", "works"],
   ]);
   expect(await idp(["faults", "list", "--json"], folder)).toMatchObject({ stdout: "[]\n" });
+});
+
+test("the issuer of the check signs nobody in by itself, although the server does", async () => {
+  const { serve, words, cwd, issuer } = await startServer(["--login", "auto:alice"]);
+  const own = `${issuer}/i/check-client`;
+  await serve(own);
+  const { code, stdout } = await idp(words("--case", "login-csrf"), { cwd });
+  expect([code, stdout]).toEqual([0, expect.stringContaining("works")]);
 });
 
 test("Ctrl+C leaves no fault on a running server", async () => {

@@ -7,6 +7,9 @@ import type { Layout } from "../layout/layout.ts";
 /** The name of an issuer beside the first one. No URL looks like it. */
 export const issuerName = /^[A-Za-z0-9_-]{1,64}$/;
 
+/** The issuers that `idp check` makes for itself. */
+export const checkIssuer = /^check-(?:client|api|sp|scim|leaver)$/;
+
 /** The address of an issuer. @param first that of the first issuer @param name null: the first issuer itself */
 export const addressOf = (first: string, name: string | null): string =>
   name === null ? first : `${baseOf(first)}${pathOfName(name)}`;
