@@ -245,6 +245,8 @@ export interface Snapshot {
   readonly name: string;
   /** ISO 8601. */
   readonly savedAt: string;
+  /** The name of the token that saved it. Absent in snapshots of earlier versions: everybody's. */
+  readonly by?: string;
   /** A type of `core/controls/snapshots.ts`. */
   readonly content: unknown;
 }

@@ -128,7 +128,9 @@ test("what was issued expires, snapshots are saved and restored, and everything 
   expect(textOf(expired)).toContain("idp expire --user alice --access");
   expect((await userinfo(own, token)).json).toMatchObject({ error: "invalid_token" });
   await own.call("users.suspend", { username: "bob" });
-  const restored = await inside.browser.press(expired, "restore-snapshot-before");
+  const asked = await inside.browser.press(expired, "restore-snapshot-before");
+  expect([asked.state, textOf(asked)]).toEqual(["confirm", expect.stringContaining("Active grants now")]);
+  const restored = await inside.browser.press(asked, "inspector-sure");
   expect(textOf(restored)).toContain("idp snapshots restore before");
   expect(await own.call("users.show", { username: "bob" })).toMatchObject({ status: "active" });
   await own.call("users.suspend", { username: "bob" });

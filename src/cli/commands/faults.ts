@@ -54,6 +54,7 @@ const faultTable = (cli: Invocation, faults: readonly Fault[], style: Style): st
       { title: "ENDPOINT", value: (fault) => fault.endpoint },
       { title: "REQUESTS", value: whichRequests },
       { title: "LEFT", value: timesInWords },
+      ...(faults.some(({ by }) => by !== undefined) ? [{ title: "BY", value: ({ by = "" }: Fault) => by }] : []),
       { title: "DOES", value: (fault) => `${effectOf(fault)}${fault.after ? ", after the work" : ""}` },
     ],
     faults,

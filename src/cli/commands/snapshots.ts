@@ -1,4 +1,5 @@
 import { clockInWords } from "../../core/clock.ts";
+import { faultInWords } from "../../core/controls/faults/fault-admin.ts";
 import type { RestoreResult, SnapshotView } from "../../core/controls/snapshots.ts";
 import type { Invocation } from "../invocation.ts";
 import { answer, type Outcome } from "../output/print.ts";
@@ -11,10 +12,14 @@ import { notListed } from "../flags/flag-values.ts";
 const counts = ({ users, clients, grants, sessions }: SnapshotView): string =>
   [count(users, "user"), count(clients, "client"), count(grants, "grant"), count(sessions, "session")].join(", ");
 
+interface Replacing {
+  readonly replace?: true;
+}
+
 /** `idp snapshots save` */
-async function saveSnapshot(cli: Invocation, name: string): Promise<Outcome> {
+async function saveSnapshot(cli: Invocation, name: string, { replace }: Replacing): Promise<Outcome> {
   const target = await findTarget(cli);
-  const saved = await target.call("snapshots.save", { name });
+  const saved = await target.call("snapshots.save", { name, replace });
   return answer(saved, (shown) => `Saved ${shown.name}: ${counts(shown)}.`, { notes: [target.where] });
 }
 
@@ -32,6 +37,7 @@ async function restoreSnapshot(
     notes: [
       back.length === 0 ? "Nothing had been revoked since." : `Revoked since, and valid again: ${back.join(", ")}.`,
       "Tokens and codes that were issued since are invalid.",
+      ...restored.faults.map((fault) => `Active again: the fault ${faultInWords(fault)}.`),
       ...stillActive(restored),
       target.where,
     ],
@@ -55,6 +61,7 @@ async function listSnapshots(cli: Invocation): Promise<Outcome> {
           [
             { title: "SNAPSHOT", value: ({ name }) => name },
             { title: "SAVED", value: ({ savedAt }) => since(savedAt, cli.now()) },
+            { title: "BY", value: ({ by = "" }) => by },
             { title: "CONTENT", value: counts },
           ],
           shown,
@@ -65,9 +72,9 @@ async function listSnapshots(cli: Invocation): Promise<Outcome> {
 }
 
 /** `idp snapshots remove` */
-async function removeSnapshot(cli: Invocation, name: string): Promise<Outcome> {
+async function removeSnapshot(cli: Invocation, name: string, { replace }: Replacing): Promise<Outcome> {
   const target = await findTarget(cli);
-  await target.call("snapshots.remove", { name });
+  await target.call("snapshots.remove", { name, replace });
   return answer({ removed: name }, ({ removed }) => `Removed ${removed}.`, { notes: [target.where] });
 }
 
@@ -86,6 +93,7 @@ export const declareSnapshots: Declare = (group, { act }) => {
     .command("save")
     .description("save users, clients, grants, sessions, revocations, keys and settings; an earlier one is replaced")
     .argument("<name>", "up to 64 letters, digits, - and _")
+    .option("--replace", "also in place of a snapshot that somebody else saved")
     .addHelpText("after", examples("idp snapshots save signed-in", "idp snapshots save empty --json"))
     .action(act(saveSnapshot));
   group
@@ -106,6 +114,7 @@ export const declareSnapshots: Declare = (group, { act }) => {
     .command("remove")
     .description("remove a snapshot")
     .argument("<snapshot>", "a name that idp snapshots list shows")
+    .option("--replace", "also a snapshot that somebody else saved")
     .addHelpText("after", examples("idp snapshots remove signed-in", "idp snapshots remove empty --json"))
     .action(act(removeSnapshot));
 };

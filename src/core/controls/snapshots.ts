@@ -2,7 +2,7 @@
  * core/controls: what a tester changes. move-clock.ts moves the clock (core/clock.ts). expire.ts lets tokens, sessions and codes expire.
  * snapshots.ts saves the state and goes back to it. custom.ts makes tokens by hand. faults/ makes responses wrong on purpose.
  */
-import type { Collections, ReadTx, Snapshot } from "../../store/store.ts";
+import type { Collections, ReadTx, Snapshot, Tx } from "../../store/store.ts";
 import type { Context } from "../context.ts";
 import { restoreEras, saveEras, type ErasThen } from "../era.ts";
 import { OperationError } from "../errors.ts";
@@ -11,8 +11,9 @@ import { isOfSaml } from "../keys/saml-keys.ts";
 import { removeAllBut, stateCollections } from "../state/state.ts";
 import { didYouMean } from "../nearest.ts";
 import { movedIn, showClock, type ClockState, type Moved } from "../clock.ts";
-import { faultsIn, putFaults, type FaultState } from "./faults/faults.ts";
+import { faultsIn, putFaults, type Fault, type FaultState } from "./faults/faults.ts";
 import { putMoved } from "./move-clock.ts";
+import { admin, may, type Operator } from "../operators/roles.ts";
 
 /**
  * Snapshots: all of the issuer's state under a name. A restore goes back to it in one transaction. What was revoked since is valid again;
@@ -43,6 +44,8 @@ const contentOf = ({ content }: Snapshot): Content => content as Content;
 export interface SnapshotView {
   readonly name: string;
   readonly savedAt: string;
+  /** Who saved it. Absent in snapshots of earlier versions. */
+  readonly by?: string;
   readonly users: number;
   readonly clients: number;
   readonly grants: number;
@@ -50,11 +53,12 @@ export interface SnapshotView {
 }
 
 function view(snapshot: Snapshot): SnapshotView {
-  const { name, savedAt } = snapshot;
+  const { name, savedAt, by } = snapshot;
   const { users, clients, grants, sessions } = contentOf(snapshot).records;
   return {
     name,
     savedAt,
+    ...(by !== undefined && { by }),
     users: users.length,
     clients: clients.length,
     grants: grants.length,
@@ -64,17 +68,41 @@ function view(snapshot: Snapshot): SnapshotView {
 
 export const snapshotName = /^[\w-]{1,64}$/;
 
-/** Saves the state under this name, in place of an earlier one. */
-export async function saveSnapshot(ctx: Context, { name }: { readonly name: string }): Promise<SnapshotView> {
+/** Which snapshot is saved over or removed. */
+interface Chosen {
+  readonly name: string;
+  /** Also one that somebody else saved. */
+  readonly replace?: boolean | undefined;
+}
+
+/** @throws {OperationError} conflict for a snapshot of somebody else, unless that is meant */
+function requireOwn({ name, by }: Snapshot, { replace }: Chosen, verb: "save" | "remove", operator: Operator): void {
+  if (by === undefined || by === operator.name || replace === true) return;
+  throw new OperationError("conflict", `the snapshot "${name}" is ${by}'s`, {
+    hint: {
+      text: verb === "save" ? "Choose another name. To replace it" : "To remove it",
+      command: ["idp", "snapshots", verb, name, "--replace"],
+    },
+  });
+}
+
+/**
+ * Saves the state under this name, in place of an earlier one.
+ * @throws {OperationError} conflict for the name of somebody else's
+ */
+export async function saveSnapshot(ctx: Context, chosen: Chosen, operator: Operator = admin): Promise<SnapshotView> {
+  const { name } = chosen;
   // Only this process knows a password that is not hashed yet. The keys must exist, so that a restore has them.
   await ctx.passwords.settle();
   await ctx.keys.jwks();
   return ctx.store.transaction((tx) => {
+    const before = tx.get("snapshots", name);
+    if (before !== undefined) requireOwn(before, chosen, "save", operator);
     const records = Object.fromEntries(kept.map((one) => [one, tx.everything(one)])) as unknown as Content["records"];
     const settings = tx.get("meta", "settings") ?? null;
     const content: Content = { records, settings, eras: saveEras(tx), clock: movedIn(tx), faults: faultsIn(tx) };
     // The real time, because people ask how long ago that was, wherever the clock is now.
-    const snapshot = { name, savedAt: new Date(ctx.clock.unmoved()).toISOString(), content };
+    const snapshot = { name, savedAt: new Date(ctx.clock.unmoved()).toISOString(), by: operator.name, content };
     tx.put("snapshots", snapshot);
     return view(snapshot);
   });
@@ -96,17 +124,19 @@ function requireSnapshot(tx: ReadTx, name: string): Snapshot {
   });
 }
 
-/** @throws {OperationError} not_found */
-export const removeSnapshot = (ctx: Context, { name }: { readonly name: string }): Promise<null> =>
+/** @throws {OperationError} not_found; conflict for somebody else's */
+export const removeSnapshot = (ctx: Context, chosen: Chosen, operator: Operator = admin): Promise<null> =>
   ctx.store.transaction((tx) => {
-    requireSnapshot(tx, name);
-    tx.remove("snapshots", name);
+    requireOwn(requireSnapshot(tx, chosen.name), chosen, "remove", operator);
+    tx.remove("snapshots", chosen.name);
     return null;
   });
 
 export interface RestoreResult extends SnapshotView {
   /** How many grants and tokens were revoked since the snapshot, and are valid again. */
   readonly validAgain: { readonly grants: number; readonly tokens: number };
+  /** The faults that are active again. */
+  readonly faults: readonly Fault[];
   /** What `keep` left as it was: the clock, if it is moved, and how many faults are active. Absent without `keep`. */
   readonly stillActive?: { readonly clock?: ClockState | undefined; readonly faults?: number | undefined } | undefined;
 }
@@ -114,32 +144,78 @@ export interface RestoreResult extends SnapshotView {
 /**
  * Goes back to a snapshot: whole or not at all. Sign-ins and codes under way are dropped.
  * @param input `keep`: what stays as the tester has set it now
+ * @param operator a tester brings back what testers change, and no work of an admin
  * @throws {OperationError} not_found
  */
 export async function restoreSnapshot(
   ctx: Context,
   { name, keep = [] }: { readonly name: string; readonly keep?: readonly Keepable[] | undefined },
+  operator: Operator = admin,
 ): Promise<RestoreResult> {
+  const isWhole = may(ctx, operator, { role: "admin", ofProcess: false });
   const result = await ctx.store.transaction((tx): RestoreResult => {
     const snapshot = requireSnapshot(tx, name);
-    const { records, settings, eras, clock, faults } = contentOf(snapshot);
-    const validAgain = revokedSince(tx, records);
-    rememberKeys(tx);
-    // Service providers are configured with the certificate: one that was made since stays.
-    const ofSaml = records.keys.some(isOfSaml) ? [] : [...tx.all("keys")].filter(isOfSaml);
-    removeAllBut(tx, leftOut);
-    for (const key of ofSaml) tx.put("keys", key);
-    // A snapshot of an earlier version does not have every collection.
-    for (const one of kept) for (const record of (records as Partial<typeof records>)[one] ?? []) tx.put(one, record);
-    if (settings === null) tx.remove("meta", "settings");
-    else tx.put("meta", settings);
+    const saved = contentOf(snapshot);
+    const content = isWhole ? saved : ofTesters(tx, saved);
+    const { eras, clock } = content;
+    const faults = keep.includes("faults") ? undefined : content.faults;
+    const validAgain = revokedSince(tx, content.records);
+    if (isWhole) putAll(tx, content);
+    else putOfTesters(tx, content.records);
     if (clock !== undefined && !keep.includes("clock")) putMoved(tx, ctx.clock, clock);
-    if (faults !== undefined && !keep.includes("faults")) putFaults(tx, faults);
+    if (faults !== undefined) putFaults(tx, faults);
     restoreEras(tx, eras);
-    return { ...view(snapshot), validAgain };
+    return { ...view(snapshot), validAgain, faults: faults?.kept.map(({ fault }) => fault) ?? [] };
   });
   record(ctx, name);
   return keep.length === 0 ? result : { ...result, stillActive: stillActive(ctx, keep) };
+}
+
+function putAll(tx: Tx, { records, settings }: Content): void {
+  rememberKeys(tx);
+  // Service providers are configured with the certificate: one that was made since stays.
+  const ofSaml = records.keys.some(isOfSaml) ? [] : [...tx.all("keys")].filter(isOfSaml);
+  removeAllBut(tx, leftOut);
+  for (const key of ofSaml) tx.put("keys", key);
+  // A snapshot of an earlier version does not have every collection.
+  for (const one of kept) for (const record of (records as Partial<typeof records>)[one] ?? []) tx.put(one, record);
+  if (settings === null) tx.remove("meta", "settings");
+  else tx.put("meta", settings);
+}
+
+/** What testers change, beside the status of users: consents, sessions, and what was revoked or expired. */
+const testers = ["grants", "families", "deadTokens", "expirations", "sessions"] as const satisfies readonly Kept[];
+
+/** The part of a snapshot that a tester brings back: nothing of a user or a client that is gone, or that has the name of one. */
+function ofTesters(tx: ReadTx, content: Content): Content {
+  const { records, faults } = content;
+  const users = records.users.filter(({ id, createdAt }) => tx.get("users", id)?.createdAt === createdAt);
+  // The epoch names one registration of a client_id.
+  const clients = records.clients.filter(({ client_id: id, epoch }) => tx.get("clients", id)?.epoch === epoch);
+  const [userIds, clientIds] = [new Set(users.map(({ id }) => id)), new Set(clients.map((one) => one.client_id))];
+  const isThere = ({ fault: { client, user } }: FaultState["kept"][number]): boolean =>
+    (client === undefined || tx.get("clients", client) !== undefined) &&
+    (user === undefined || tx.find("users", "username", user) !== undefined);
+  return {
+    ...content,
+    records: {
+      ...records,
+      users,
+      clients,
+      grants: records.grants.filter(({ userId, clientId }) => userIds.has(userId) && clientIds.has(clientId)),
+      sessions: records.sessions.filter(({ userId }) => userIds.has(userId)),
+    },
+    ...(faults !== undefined && { faults: { ...faults, kept: faults.kept.filter(isThere) } }),
+  };
+}
+
+function putOfTesters(tx: Tx, records: Content["records"]): void {
+  removeAllBut(tx, [...leftOut, ...kept.filter((name) => !testers.some((one) => one === name))]);
+  for (const one of testers) for (const record of records[one]) tx.put(one, record);
+  for (const { id, status } of records.users) {
+    const now = tx.get("users", id);
+    if (now !== undefined && now.status !== status) tx.put("users", { ...now, status });
+  }
 }
 
 const stillActive = (ctx: Context, keep: readonly Keepable[]): NonNullable<RestoreResult["stillActive"]> => ({

@@ -28,7 +28,7 @@ export const faultOperations = {
       note: "The client and the user must exist: 422.",
       input: async () => (await import("./schemas/given.ts")).faultInput,
       answer: async () => (await shown()).fault,
-      run: async (ctx, fault) => (await faults()).addFault(ctx, fault),
+      run: async (ctx, fault, { by }) => (await faults()).addFault(ctx, fault, by?.name),
     },
     { ...creates, ...ofTesting },
   ),

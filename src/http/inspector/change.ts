@@ -80,6 +80,10 @@ const asks: Readonly<Partial<Record<ChangeName, Ask>>> = {
     if (all !== true) return null;
     return sessions === true ? [counted("sessions", (await countsOf(ctx)).sessions)] : [fixed("issued")];
   },
+  async "restore-snapshot"(ctx) {
+    const { sessions, grants } = await countsOf(ctx);
+    return [counted("now-sessions", sessions), counted("now-grants", grants), fixed("restored")];
+  },
   async reset(ctx) {
     const { sessions, grants } = await countsOf(ctx);
     const { records } = await operations.diff.run(ctx, {}, runner);

@@ -121,7 +121,7 @@ const question = (
 ): ConfirmView => ({
   ...tab,
   keptQuery: null,
-  ...{ tab: kind === "reset" || kind === "expire" ? "testing" : "users", kind },
+  ...{ tab: ["reset", "expire", "restore-snapshot"].includes(kind) ? "testing" : "users", kind },
   question: { title: { key: `inspector.sure-${title}`, values: { target: "dave" } }, losses },
   action: `/_idp/change?change=${kind}`,
   fields: [
@@ -144,6 +144,11 @@ export const confirmViews = {
     "users ban dave",
   ),
   "inspector-confirm-remove": question("remove-user", "remove-user", [loss("user-tokens")], "users remove dave"),
+  "inspector-confirm-restore": question(
+    ...(["restore-snapshot", "restore-snapshot"] as const),
+    [loss("now-sessions", { count: 1200 }), loss("now-grants", { count: 3 }), loss("restored")],
+    "snapshots restore dave",
+  ),
   "inspector-confirm-reset": question(
     ...(["reset", "reset"] as const),
     [

@@ -156,11 +156,11 @@ async function addIssuer(
 }
 
 async function restoreAtEnd(own: Server, opened: Opened, ownName: string): Promise<void> {
-  const saved = callServer(own, "snapshots.save", { name: ownName });
+  const saved = callServer(own, "snapshots.save", { name: ownName, replace: true });
   await opened.add(async () => {
     await saved;
     await callServer(own, "snapshots.restore", { name: ownName });
-    await callServer(own, "snapshots.remove", { name: ownName });
+    await callServer(own, "snapshots.remove", { name: ownName, replace: true });
   });
   await saved;
 }

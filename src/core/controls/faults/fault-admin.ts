@@ -31,7 +31,7 @@ export const timesInWords = ({ remaining }: Fault): string =>
   remaining === null ? "always" : remaining === 1 ? "once" : `${remaining} times`;
 
 /** A fault in a sentence for the log. */
-const faultInWords = (fault: Fault): string =>
+export const faultInWords = (fault: Fault): string =>
   `${fault.id} at ${fault.endpoint}: ${effectOf(fault)}, ${timesInWords(fault)}`;
 
 /** Adding, listing and removing faults. */
@@ -41,12 +41,12 @@ const faultInWords = (fault: Fault): string =>
  * @throws {OperationError} usage for an unknown client or user, and a flaw that this client's responses cannot have: no request would take the
  *   fault
  */
-export async function addFault(ctx: Context, input: FaultInput): Promise<Fault> {
+export async function addFault(ctx: Context, input: FaultInput, by?: string): Promise<Fault> {
   const problems = await problemsOf(ctx, input);
   if (problems.length > 0) {
     throw new OperationError("usage", `the fault was not added: ${problems.map(problemText).join("; ")}`, { problems });
   }
-  const fault = await ctx.faults.add(input);
+  const fault = await ctx.faults.add(input, by);
   ctx.log(`fault ${faultInWords(fault)}`);
   return fault;
 }

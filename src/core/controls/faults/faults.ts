@@ -61,6 +61,8 @@ export interface Fault extends Filters, Effects {
   readonly skip: number;
   /** True: the work is done first, and only its response is spoiled. */
   readonly after: boolean;
+  /** The name of the token that added it. Absent: fixtures, or a program that has the server. */
+  readonly by?: string;
 }
 
 /** The facts about a request that the filters of faults look at. */
@@ -99,7 +101,8 @@ export interface Faults {
   readonly size: number;
   /** Whether any fault has this filter. If none has, nobody needs to read the data to find out what a request says. */
   asksFor(filter: "client" | "user"): boolean;
-  add(input: FaultInput): Promise<Fault>;
+  /** @param by the name of the token */
+  add(input: FaultInput, by?: string): Promise<Fault>;
   /** @returns whether there was one */
   remove(id: string): Promise<boolean>;
   clear(): Promise<void>;
@@ -143,7 +146,7 @@ export function putFaults(tx: Tx, then: State): void {
 /** The active faults, in the order in which they were added. */
 export const activeFaults = (tx: ReadTx): readonly Fault[] => faultsIn(tx).kept.map(({ fault }) => fault);
 
-function added(state: State, input: FaultInput, ofFixtures: boolean): State {
+function added(state: State, input: FaultInput, ofFixtures: boolean, by?: string): State {
   const { added: before, kept } = state;
   const { times = 1, always, skip = 0, after = false, endpoint, ...rest } = input;
   const given = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined));
@@ -151,7 +154,16 @@ function added(state: State, input: FaultInput, ofFixtures: boolean): State {
   const isAfter = after || needsResponse(input);
   // Sign-ins are `f1`.
   const id = `x${before + 1}`;
-  const fault: Fault = { id, endpoint, times: count, remaining: count, skip, after: isAfter, ...given };
+  const fault: Fault = {
+    id,
+    endpoint,
+    times: count,
+    remaining: count,
+    skip,
+    after: isAfter,
+    ...given,
+    ...(by !== undefined && { by }),
+  };
   return { ...state, added: before + 1, kept: [...kept, { fault, ofFixtures }] };
 }
 
@@ -204,9 +216,9 @@ export async function createFaults(store: Store): Promise<Faults> {
       return state.value.kept.length;
     },
     asksFor: (filter) => state.value.kept.some(({ fault }) => fault[filter] !== undefined),
-    add: (input) =>
+    add: (input, by) =>
       change((before) => {
-        const after = added(before, input, false);
+        const after = added(before, input, false, by);
         return [after, (after.kept.at(-1) as Kept).fault];
       }),
     remove: (id) =>

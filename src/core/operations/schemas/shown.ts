@@ -92,6 +92,7 @@ export const fault = z
     remaining: z.int().nullable().describe("How many requests will still take it; null: always"),
     skip: z.int().describe("How many matching requests still pass first"),
     after: z.boolean().describe("The work is done first, and only its response is spoiled"),
+    by: z.exactOptional(z.string()).describe("Who added it: the name of the token; absent for those of fixtures"),
   })
   .describe("A response that is wrong on purpose");
 
@@ -117,6 +118,7 @@ export const snapshot = z
   .object({
     name: z.string(),
     savedAt: time,
+    by: z.exactOptional(z.string()).describe("Who saved it: the name of the token"),
     users: z.int(),
     clients: z.int(),
     grants: z.int(),

@@ -52,7 +52,7 @@ export function spControlOf(
     if (!isRotated) return;
     isRotated = false;
     await call("snapshots.restore", { name: beforeRotation });
-    await call("snapshots.remove", { name: beforeRotation });
+    await call("snapshots.remove", { name: beforeRotation, replace: true });
   }
 
   /** Changes the client, and keeps what it was where the server refuses that. */
@@ -95,7 +95,7 @@ export function spControlOf(
       if (next.sign !== way.sign || next.encrypt !== way.encrypt) await edit({ way: next });
     },
     async rotateKeys() {
-      await call("snapshots.save", { name: beforeRotation });
+      await call("snapshots.save", { name: beforeRotation, replace: true });
       isRotated = true;
       await call("keys.rotate", { saml: true });
     },
