@@ -74,7 +74,7 @@ export function createPendingPasswords(
     wake();
   }
 
-  const hash = (job: Job): Promise<string> => (job.hash ??= hashPassword(job.password, ctx.random));
+  const hash = (job: Job): Promise<string> => (job.hash ??= hashPassword(job.password, ctx.random, "fixture"));
 
   /** Writes a hash, unless the user is gone or was given another password meanwhile. */
   async function write(userId: string, job: Job): Promise<void> {

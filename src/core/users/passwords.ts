@@ -1,7 +1,8 @@
 import { scrypt, timingSafeEqual } from "node:crypto";
 
 /**
- * Passwords are kept as `scrypt$N$r$p$salt$hash` (RFC 7914), salt and hash base64url. Computing one takes about 25 ms of a worker thread.
+ * Passwords are kept as `scrypt$N$r$p$salt$hash` (RFC 7914), salt and hash base64url. Computing one that somebody set takes about 25 ms of a
+ * worker thread.
  */
 
 interface Parameters {
@@ -13,8 +14,8 @@ interface Parameters {
 /** Characters. Normalizing a password of 50,000 characters would block the main thread for two seconds. */
 export const maxPasswordLength = 1024;
 
-/** The cost of a new hash. */
-const cost = { N: 2 ** 14, r: 8, p: 1 };
+/** The cost of a new hash, by where the password comes from. Those of fixtures are in a file as plain text (docs/decisions/cost-of-fixture-passwords.md). */
+const costs = { person: { N: 2 ** 14, r: 8, p: 1 }, fixture: { N: 2 ** 9, r: 8, p: 1 } } as const;
 const saltBytes = 16;
 const hashBytes = 32;
 
@@ -34,7 +35,12 @@ function hashWith(password: string, salt: Buffer, { N, r, p }: Parameters): Prom
  * The salted hash of a password, to keep.
  * @param random `bytes` random bytes as base64url
  */
-export async function hashPassword(password: string, random: (bytes: number) => string): Promise<string> {
+export async function hashPassword(
+  password: string,
+  random: (bytes: number) => string,
+  origin: keyof typeof costs = "person",
+): Promise<string> {
+  const cost = costs[origin];
   const salt = Buffer.from(random(saltBytes), "base64url");
   const hash = await hashWith(password, salt, cost);
   return ["scrypt", cost.N, cost.r, cost.p, salt.toString("base64url"), hash.toString("base64url")].join("$");
@@ -61,7 +67,9 @@ function parseHash(text: string): StoredHash | null {
 }
 
 /** Computed when there is no hash to compare with, so that the response time does not reveal which users exist. */
-const nobody: StoredHash = { parameters: cost, salt: Buffer.alloc(saltBytes), hash: Buffer.alloc(hashBytes) };
+const nobody = (parameters: Parameters): StoredHash => ({
+  ...{ parameters, salt: Buffer.alloc(saltBytes), hash: Buffer.alloc(hashBytes) },
+});
 
 /** libuv has four threads for blocking work. This many check passwords, so one stays free to write to the disk. */
 const lanes = 3;
@@ -81,11 +89,20 @@ async function inLane<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Whether this is the password of a kept hash; always takes the time of one hash. Null matches no password. */
+/**
+ * Whether this is the password of a kept hash. It always takes the time of one hash of each cost, so that nobody learns whether there is such a
+ * user, nor where the password comes from. Null matches no password.
+ */
 export async function matchesHash(password: string, kept: string | null): Promise<boolean> {
   const parsed = kept === null ? null : parseHash(kept);
-  const { parameters, salt, hash } = parsed ?? nobody;
+  const own = parsed ?? nobody(costs.person);
+  const other = nobody(own.parameters.N === costs.fixture.N ? costs.person : costs.fixture);
   const isTooLong = password.length > maxPasswordLength;
-  const equal = timingSafeEqual(await inLane(() => hashWith(isTooLong ? "" : password, salt, parameters)), hash);
+  const text = isTooLong ? "" : password;
+  const equal = await inLane(async () => {
+    const computed = await hashWith(text, own.salt, own.parameters);
+    await hashWith(text, other.salt, other.parameters);
+    return timingSafeEqual(computed, own.hash);
+  });
   return equal && parsed !== null && !isTooLong;
 }
