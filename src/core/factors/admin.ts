@@ -54,7 +54,7 @@ export function authenticationInfoFor(ctx: Context, user: User, acr: string): Au
   if (lacking.length > 0) {
     throw new OperationError(
       "refused",
-      `${user.username} cannot meet acr "${acr}": ${lacking.join(" and ")} is missing`,
+      `${user.username} cannot meet acr "${acr}": ${lacking.join(" and ")} ${lacking.length === 1 ? "is" : "are"} missing`,
       {
         hint: { text: "To see what the user has", command: ["idp", "users", "show", user.username] },
       },
