@@ -6,6 +6,7 @@ import { pkce, userinfo } from "../helpers/client.ts";
 import { testClock } from "../helpers/clock.ts";
 import { unescapeHtml } from "../helpers/html.ts";
 import { openInspector } from "../helpers/inspector.ts";
+import { registerSp, signInBySaml } from "../helpers/saml.ts";
 
 /** The sign-ins of the inspector: what it shows of each, and what it hides. */
 
@@ -40,6 +41,19 @@ test("a sign-in that passes: app, user, and its requests between browser, app an
   expect(text).toMatch(/passed code belongs to this sign-in passed redirect_uri same as in the authorization request/);
   expect(text).toContain('"preferred_username": "alice"');
   expect(text).toContain("passed access token the newest one");
+});
+
+test("a sign-in by SAML: its messages as XML without the NameID, and its own checks", async () => {
+  const own = await serve();
+  await signInBySaml(own, await registerSp(own), { relayState: "/deep" });
+  const inside = await openInspector(own);
+  const list = await inside.browser.open(inside.at());
+  const [, href = ""] = /<tr id="row-flow-.*?href="([^"]+)"/s.exec(list.body) ?? [];
+  const text = textOf(await inside.browser.open(href));
+  expect(text).toMatch(/passed InResponseTo .*passed RelayState/);
+  expect(text).not.toContain("failed state");
+  for (const message of ["AuthnRequest", "Response"]) expect(text).toMatch(new RegExp(`<\\w+:${message} `));
+  expect(text).toMatch(/NameID[^>]*>#/);
 });
 
 /** Sign-ins that fail, and what has to be seen of each at once. */

@@ -188,12 +188,14 @@ function valueText(value: unknown): string {
   if (Array.isArray(value)) return value.map(valueText).join(" ");
   if (!isObject(value)) return shownAs(value);
   if (!Object.hasOwn(value, "fingerprint")) return spacedJson(value);
-  const { scheme, header, claims } = value;
+  const { scheme, header, claims, message } = value;
   return [
     ...(typeof scheme === "string" ? [scheme] : []),
     shownAs(value),
     ...(header === undefined ? [] : [spacedJson(header)]),
     ...(claims === undefined ? [] : [spacedJson(claims)]),
+    // XML, so that it can be wrapped between its elements.
+    ...(typeof message === "string" ? [message.replaceAll("><", "> <")] : []),
   ].join(" ");
 }
 

@@ -34,8 +34,31 @@ const compared = (name: string, one: unknown, other: unknown, same: Text, differ
   return [{ name, ok: left === right, detail: left === right ? same : differs }];
 };
 
+/** What a kept message of SAML says; "" without one. */
+const messageOf = (value: unknown): string => String(valuesIn(value)["message"] ?? "");
+
+/** The value of an attribute of the first element of a message, which the writer of this server and the reader of requests have checked. */
+const attributeOf = (message: string, name: string): string | null =>
+  new RegExp(`^[^>]*\\s${name}="([^"]*)"`).exec(message.replace(/^\s*<\?[^>]*>/, ""))?.[1] ?? null;
+
+/** SAML 2.0 Core 3.2.2, Bindings 3.4.3. */
+function ofSaml(asked: JsonObject, answer: JsonObject): readonly CheckView[] {
+  const [request, response] = [messageOf(asked["SAMLRequest"]), messageOf(answer["SAMLResponse"])];
+  return [
+    ...compared(
+      "InResponseTo",
+      attributeOf(request, "ID"),
+      attributeOf(response, "InResponseTo"),
+      said("same"),
+      said("differs"),
+    ),
+    ...compared("RelayState", asked["RelayState"], answer["RelayState"], said("unchanged"), said("differs")),
+  ];
+}
+
 function ofRedirect(asked: JsonObject, record: RequestRecord): readonly CheckView[] {
   const answer = sentBack(record);
+  if (answer["SAMLResponse"] !== undefined) return ofSaml(asked, answer);
   const location = record.response?.["location"];
   if (typeof location !== "string" || location.startsWith("/")) return [];
   const state = mark(asked["state"]) === null ? [{ name: "state", ok: false, detail: said("state-none") }] : [];
@@ -93,11 +116,14 @@ function checksOf(record: RequestRecord, earlier: readonly RequestRecord[]): rea
   return [...compared, ...ofRefusal(record, compared)];
 }
 
+/** The endpoints where a sign-in begins. */
+const begins: readonly string[] = ["authorize", "saml_sso"];
+
 function comparisonsOf(record: RequestRecord, earlier: readonly RequestRecord[]): readonly CheckView[] {
-  const at = earlier.findLastIndex(({ endpoint }) => endpoint === "authorize");
+  const at = earlier.findLastIndex(({ endpoint }) => begins.includes(endpoint));
   const request = earlier[at];
   const asked = request === undefined ? {} : askedBy(request, earlier.slice(0, at));
-  if (record.endpoint === "authorize") return ofRedirect(askedBy(record, earlier), record);
+  if (begins.includes(record.endpoint)) return ofRedirect(askedBy(record, earlier), record);
   if (record.endpoint === "consent" || record.endpoint === "login") return ofRedirect(asked, record);
   const last = (of: (record: RequestRecord) => unknown): unknown =>
     earlier.map(of).findLast((value) => mark(value) !== null);
@@ -151,12 +177,13 @@ function valueView(name: string, value: unknown): ValueView {
   if (!isObject(value) || !Object.hasOwn(value, "fingerprint")) {
     return { name, text: typeof value === "string" ? value : pretty(value), fingerprint: null, decoded: null };
   }
-  const { fingerprint, header, claims, scheme } = value;
+  const { fingerprint, header, claims, scheme, message } = value;
+  const xml = typeof message === "string" ? message.replaceAll("><", ">\n<") : null;
   return {
     name,
     text: typeof scheme === "string" ? scheme : "",
     fingerprint: typeof fingerprint === "string" ? fingerprint : "",
-    decoded: claims === undefined ? null : pretty({ header, claims }),
+    decoded: claims === undefined ? xml : pretty({ header, claims }),
   };
 }
 
