@@ -11,7 +11,7 @@ export interface Moved {
   readonly frozenAt: number | null;
 }
 
-const unmoved: Moved = { ahead: 0, frozenAt: null };
+export const unmoved: Moved = { ahead: 0, frozenAt: null };
 
 export const movedIn = (tx: ReadTx): Moved => (tx.get("testing", "clock")?.value ?? unmoved) as Moved;
 

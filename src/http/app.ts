@@ -188,7 +188,7 @@ function addRoutes(all: Router, web: Web, control: ControlOptions): void {
   // For a path that matches no route, or cannot be decoded.
   others.use(["/api", apiPath], enter({ name: "none", kind: "api" }));
   add(others, [...pageRoutes(web), ...samlRoutes(web), ...inspectorRoutes(web), ...apiRoutes(web, control)]);
-  const guard = apiGuard(web, control.adminToken);
+  const guard = apiGuard(web);
   others.use(apiPath, enter({ name: "api", kind: "api", challenge: "Bearer" }), check, guard, notFound(web));
 
   for (const each of layouts) {

@@ -28,7 +28,7 @@ export interface Web {
   readonly allowedHosts: readonly string[];
   /** Whether X-Forwarded-For counts from an address. */
   readonly trustsProxy: TrustsProxy;
-  /** The control tokens that count now, beside the admin token. */
+  /** The tokens that count now, the admin token first. */
   readonly controlTokens: () => readonly ControlToken[];
   /** The role that the inspector is for; absent outside of it. */
   readonly inspectorOf?: Role;

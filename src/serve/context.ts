@@ -3,7 +3,7 @@ import { createAttempts } from "../core/attempts.ts";
 import { brandOf, type Brand } from "../core/brand/brand.ts";
 import type { Context, OnToken, Settings } from "../core/context.ts";
 import { derive } from "../core/derived.ts";
-import { createInspectorAccess } from "../core/inspector/access.ts";
+import { createInspectorAccess, openerOf } from "../core/inspector/access.ts";
 import { addedBy, movedAddress, rememberedIssuer } from "../core/issuers/issuer.ts";
 import { sameJson } from "../text/json.ts";
 import { createFetchedKeys } from "../core/keys/fetched-keys.ts";
@@ -21,6 +21,7 @@ import { createTrustedIssuers } from "../core/trust/trusted-issuers.ts";
 import { samlPurpose, type SamlRecord } from "../core/saml/purpose.ts";
 import type { Purpose } from "../core/sign-in/purpose.ts";
 import type { AuthorizationRecord } from "../core/sign-in/interactions.ts";
+import { admin, type ControlToken } from "../core/operators/roles.ts";
 import type { ReadTx } from "../store/store.ts";
 import { effectiveSettings, storedSettings } from "../core/settings/in-force.ts";
 
@@ -33,6 +34,8 @@ interface ContextOptions extends Pick<
 > {
   /** The name of the issuer; null: the first one. */
   readonly name: string | null;
+  /** The admin token. Absent: a command, which opens no inspector. */
+  readonly owner?: ControlToken | undefined;
   readonly onToken?: OnToken | undefined;
   /** Settings that override those of the fixtures. */
   readonly settings: Partial<Settings>;
@@ -123,7 +126,10 @@ export async function composeContext(options: ContextOptions): Promise<Context> 
     keys: await openKeyRing(store, now, random),
     attempts: createAttempts(clock.unmoved),
     documents: createClientDocuments(() => context),
-    inspector: await createInspectorAccess(store, clock.unmoved, random),
+    inspector: await createInspectorAccess(store, {
+      ...{ now: clock.unmoved, random },
+      owner: openerOf(options.owner ?? { ...admin, token: random(24) }),
+    }),
     ledger: await openLedger(),
     faults: await createFaults(store),
     fetchedKeys,

@@ -12,6 +12,7 @@ import { unknownHere } from "../core/nearest.ts";
 import { createClock, movedIn, type Clock } from "../core/clock.ts";
 import { faultsOf } from "../core/controls/faults/fault-admin.ts";
 import type { Reach } from "../net/address.ts";
+import type { ControlToken } from "../core/operators/roles.ts";
 import type { ReadTx, Store } from "../store/store.ts";
 import type { IssuerStores } from "../store/issuer-stores.ts";
 import { composeContext } from "./context.ts";
@@ -47,6 +48,8 @@ export interface SharedOptions extends Required<Pick<IdpOptions, "random" | "log
   /** Whether any host name is answered. */
   readonly anyHost: boolean;
   readonly issuers: Issuers<Context>;
+  /** The admin token. Absent: a command, which opens no inspector. */
+  readonly owner?: ControlToken | undefined;
   readonly onToken?: IdpOptions["onToken"];
 }
 
@@ -99,7 +102,7 @@ function flagsFor(name: string | null, { login, ...others }: Partial<Settings>):
 }
 
 async function openOn(store: Store, clock: Clock, options: IssuerOptions): Promise<Issuer> {
-  const { name, origin, random, log, issuers, anyHost, address, onToken, tester } = options;
+  const { name, origin, random, log, issuers, anyHost, address, owner, onToken, tester } = options;
   const settings = flagsFor(name, options.settings);
   // The first of everything that follows the records, because the others depend on the time.
   clock.follow(await derive(store, ["testing"], movedIn));
@@ -131,7 +134,7 @@ async function openOn(store: Store, clock: Clock, options: IssuerOptions): Promi
   const seeded = plan === "leave" || sources === undefined ? nothingApplied().result : await applying(sources);
   const fixtures = await fixturesInUse({ store, random }, options.fixtures, sources);
   const ctx = await composeContext({
-    ...{ name, store, clock, random, passwords, fixtures, issuers, log, settings, anyHost, address, onToken },
+    ...{ name, store, clock, random, passwords, fixtures, issuers, log, settings, anyHost, address, owner, onToken },
     isServer: origin !== "command",
   });
   if (plan === "apply" || plan === "keep") {

@@ -20,6 +20,10 @@ import type { Web } from "../http/web.ts";
 import { randomText } from "./random.ts";
 import { trustedProxies } from "../net/trusted-proxies.ts";
 import { openStores } from "../store/open.ts";
+import { StorageError } from "../store/store.ts";
+import type { IssuerStores } from "../store/issuer-stores.ts";
+import { endRun } from "../core/controls/end-run.ts";
+import { admin } from "../core/operators/roles.ts";
 import type { Issuer } from "./issuer.ts";
 import { checkOptions, type IdpOptions } from "./options.ts";
 import { createRegistry, type Registry } from "./registry.ts";
@@ -90,12 +94,15 @@ export async function startServer(
   });
   const anyHost = options.allowHosts?.includes("*") === true;
   const isShared = options.store !== undefined;
-  const issuers = createRegistry(stores, { now, random, log, settings, isShared, anyHost, onToken: options.onToken });
+  const owner = { ...admin, token: adminToken };
+  const { onToken } = options;
+  const issuers = createRegistry(stores, { now, random, log, settings, isShared, anyHost, owner, onToken });
   let listening: Listening | null = null;
   // In this order, because open requests may wait for passwords, and passwords for the stores.
   const closing = createClosing([
     () => issuers.endWaits(),
     () => listening?.close(),
+    () => endRunOfLast(stores, issuers),
     () => issuers.close(),
     () => stores.close(),
   ]);
@@ -126,8 +133,7 @@ export async function startServer(
       now,
       host,
       port,
-      adminToken,
-      controlTokens,
+      controlTokens: () => [owner, ...controlTokens()],
       close: closing.close,
     });
     routesFor = (path) => {
@@ -154,6 +160,18 @@ export async function startServer(
   }
 }
 
+/**
+ * On a shared store, what a tester did to the servers ends with the last of them. Elsewhere it ends with the process. Without the database it stays,
+ * for the next start.
+ */
+async function endRunOfLast({ isLast }: IssuerStores, issuers: Registry): Promise<void> {
+  try {
+    if ((await isLast?.()) === true) for (const { ctx } of issuers.open()) await endRun(ctx);
+  } catch (error) {
+    if (!(error instanceof StorageError)) throw error;
+  }
+}
+
 /** The path of an issuer, without a trailing slash. */
 const pathOf = ({ ctx }: Issuer): string => new URL(ctx.address).pathname.replace(/\/$/, "");
 
@@ -171,12 +189,11 @@ function createSites(
       now: () => number;
       host: string;
       port: number;
-      adminToken: string;
       controlTokens: Web["controlTokens"];
       close: () => Promise<void>;
     }>,
 ): (issuer: Issuer) => RequestHandler {
-  const { renderer, now, host, port, adminToken, controlTokens, close } = options;
+  const { renderer, now, host, port, controlTokens, close } = options;
   const shared = {
     renderer,
     controlTokens,
@@ -202,7 +219,7 @@ function createSites(
       });
     };
     const onUnexpected = (error: unknown): void => ctx.log(`unexpected: ${String(error)}`);
-    return issuerRoutes(web, { adminToken, server, onStop }, { onRequest: told(options, commandLine), onUnexpected });
+    return issuerRoutes(web, { server, onStop }, { onRequest: told(options, commandLine), onUnexpected });
   }
   return (issuer) => (issuer.routes ??= make(issuer));
 }

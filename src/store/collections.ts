@@ -1,5 +1,14 @@
 /** The collections: the key of each, and each way its records are looked up. */
-import type { Code, DeviceRequest, Interaction, PushedRequest, Testing, UsedId } from "./pending.ts";
+import type {
+  Act,
+  Code,
+  DeviceRequest,
+  InspectorPass,
+  Interaction,
+  PushedRequest,
+  Testing,
+  UsedId,
+} from "./pending.ts";
 import type {
   AppliedFixture,
   Client,
@@ -38,6 +47,9 @@ export interface Collections {
   deviceRequests: DeviceRequest;
   usedAssertions: UsedId;
   testing: Testing;
+  acts: Act;
+  inspectorKeys: InspectorPass;
+  inspectorSessions: InspectorPass;
   usedProofs: UsedId;
 }
 
@@ -47,8 +59,10 @@ interface Definition<T> {
   /** The field that is the key. */
   readonly key: string;
   readonly volatile?: true;
-  /** The limit for records that anybody can create. Beyond it, the oldest hundredth is removed. */
+  /** The limit for records that anybody can create. Beyond it, the oldest hundredth is removed: of whoever has most, where `share` says who. */
   readonly max?: number;
+  /** The limit for the records with one value in an index, so that nobody can push out those of others. */
+  readonly share?: { readonly index: string; readonly max: number };
   readonly unique?: Readonly<Record<string, (record: T) => string>>;
   readonly index?: Readonly<Record<string, (record: T) => string | readonly string[]>>;
 }
@@ -82,6 +96,10 @@ const redirectOrigins = ({ redirect_uris: uris }: Client): readonly string[] => 
 
 /** Requests that wait for a person, of each kind. */
 const maxWaiting = 10_000;
+
+/** Those of one address: whoever sends many pushes out their own. */
+const share = { index: "from", max: 1000 } as const;
+const shareOf = ({ from }: { readonly from?: string }): string | readonly string[] => from ?? [];
 
 /** The most sessions: with `login: auto:` every request without a cookie begins one. */
 const maxSessions = 100_000;
@@ -143,19 +161,27 @@ export const collections = {
   fixtures: define<FixturesInUse>()({ key: "id" }),
   snapshots: define<Snapshot>()({ key: "name" }),
   meta: define<Meta>()({ key: "id" }),
-  interactions: define<Interaction>()({ key: "uid", volatile: true, max: maxWaiting }),
+  interactions: define<Interaction>()({
+    ...{ key: "uid", volatile: true, max: maxWaiting, share },
+    index: { from: shareOf },
+  }),
   codes: define<Code>()({ key: "id", volatile: true, max: maxCodes }),
-  pushedRequests: define<PushedRequest>()({ key: "id", volatile: true, max: maxWaiting }),
+  pushedRequests: define<PushedRequest>()({
+    ...{ key: "id", volatile: true, max: maxWaiting, share },
+    index: { from: shareOf },
+  }),
   deviceRequests: define<DeviceRequest>()({
-    key: "id",
-    volatile: true,
-    max: maxWaiting,
+    ...{ key: "id", volatile: true, max: maxWaiting, share },
     unique: { userCode: (request) => request.userCode },
+    index: { from: shareOf },
   }),
   // On disk: an assertion may live for longer than the process.
   usedAssertions: define<UsedId>()({ key: "id" }),
   // What a tester did to a running server ends with it, unless other processes go on.
   testing: define<Testing>()({ key: "id", volatile: true }),
+  acts: define<Act>()({ key: "id", volatile: true }),
+  inspectorKeys: define<InspectorPass>()({ key: "id", volatile: true, index: { token: (pass) => pass.tokenHash } }),
+  inspectorSessions: define<InspectorPass>()({ key: "id", volatile: true, index: { token: (pass) => pass.tokenHash } }),
   usedProofs: define<UsedId>()({ key: "id", volatile: true }),
 } as const satisfies { [C in CollectionName]: Definition<Collections[C]> };
 

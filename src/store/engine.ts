@@ -108,13 +108,14 @@ export function createEngine({
     }
     deepFreeze(record);
     change(table, key, { ...fresh, seq: current?.seq ?? fresh.seq, frozen: true });
-    if (table.size() > table.max) pushOut(table);
+    pushOut(table, table.beyondShare(fresh), table.maxShare);
+    if (table.size() > table.max) pushOut(table, table.ofLargestShare(), table.max);
   }
 
   /** Removes several at once: finding the first entry of a Map gets slower with each entry that was deleted before it. */
-  function pushOut(table: Table): void {
-    let left = Math.ceil(table.max / 100);
-    for (const { key } of table.entries()) {
+  function pushOut(table: Table, oldest: Iterable<TableEntry>, max: number): void {
+    let left = Math.ceil(max / 100);
+    for (const { key } of oldest) {
       change(table, key, undefined);
       left -= 1;
       if (left === 0) return;

@@ -26,6 +26,8 @@ export interface IssuerStores {
   open(name: string | null, clock: StoreClock): Promise<Store>;
   /** Removes the data of an issuer whose store is closed, or could not be opened. @throws {StorageError} */
   remove(name: string): Promise<void>;
+  /** Present where several servers use the records: whether this is the only one now. @throws {StorageError} */
+  readonly isLast?: () => Promise<boolean>;
   /** Adds the server's address and admin token to the lock. */
   updateLock(server: { readonly url: string; readonly adminToken: string; readonly caFile?: string | undefined }): void;
   /** Releases the lock. Every store is closed before. */

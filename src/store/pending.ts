@@ -14,6 +14,8 @@ export interface Interaction {
   /** The scopes that were allowed, and the session in which; `allowed` null: the user denied. Null: nothing is decided yet. */
   readonly consent: { readonly sessionId: string; readonly allowed: readonly string[] | null } | null;
   readonly expiresAt: number;
+  /** Whose share of such records it is part of. */
+  readonly from?: string;
 }
 
 /** Belongs to one of the issuers that the paths of an issuer's layouts make, where there are two on the same data. */
@@ -58,6 +60,8 @@ export interface PushedRequest extends OfIssuer, OfDocument {
   /** The sign-in that it began, which a reload continues. Absent: it was not used. */
   readonly uid?: string;
   readonly expiresAt: number;
+  /** As in {@link Interaction}. */
+  readonly from?: string;
 }
 
 /** A device that waits for its user (RFC 8628). */
@@ -87,13 +91,37 @@ export interface DeviceRequest extends OfIssuer, OfDocument {
   /** Milliseconds. The record stays a while longer, so that an expired code is recognized. */
   readonly usableUntil: number;
   readonly expiresAt: number;
+  /** As in {@link Interaction}. */
+  readonly from?: string;
 }
 
-/** What a tester did to the clock and to responses, who may use the inspector, and which instance sends to SCIM servers. */
+/** What a tester did to the clock and to responses, where the inspector is, and which instance sends to SCIM servers. */
 export interface Testing {
-  readonly id: "clock" | "faults" | "inspector" | "acts" | "scim" | "ledger" | `leaving ${string}`;
-  /** A type of `core/clock.ts`, `core/controls/faults/faults.ts`, `core/inspector/access.ts`, `core/operators/acts.ts`, `core/scim/live.ts` or `core/ledger/shared.ts`. */
+  readonly id:
+    "clock" | "faultList" | "fixtureFaults" | `fault ${string}` | "places" | "scim" | "ledger" | `leaving ${string}`;
+  /** A type of `core/clock.ts`, `core/controls/faults/faults.ts`, `core/inspector/access.ts`, `core/scim/live.ts` or `core/ledger/shared.ts`. */
   readonly value: unknown;
+}
+
+/** What somebody asked for. One record for each, so that the next one costs the same however many there are. */
+export interface Act {
+  readonly id: string;
+  /** A type of `core/operators/acts.ts`. */
+  readonly act: unknown;
+}
+
+/** A key that opens the inspector once, or a session of it. */
+export interface InspectorPass {
+  /** SHA-256 of the key, or of the value of the cookie. */
+  readonly id: string;
+  /** SHA-256 of the token that it ends with. */
+  readonly tokenHash: string;
+  /** A type of `core/inspector/access.ts`. */
+  readonly opener: unknown;
+  /** The place of the inspector that it opens: another run of the servers has another. */
+  readonly place: string;
+  /** Milliseconds, in reality, whatever a tester did to the clock; null: it ends with the process. */
+  readonly until: number | null;
 }
 
 /** An identifier that may be used once only: the `jti` of a client assertion or of a DPoP proof. */

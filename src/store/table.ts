@@ -23,7 +23,14 @@ type ValueOf = (record: AnyRecord) => string | readonly string[];
 const definitions = collections as unknown as Readonly<
   Record<
     CollectionName,
-    { key: string; volatile?: true; max?: number; unique?: Record<string, ValueOf>; index?: Record<string, ValueOf> }
+    {
+      key: string;
+      volatile?: true;
+      max?: number;
+      share?: { readonly index: string; readonly max: number };
+      unique?: Record<string, ValueOf>;
+      index?: Record<string, ValueOf>;
+    }
   >
 >;
 
@@ -48,7 +55,7 @@ export const createTables = (): Record<CollectionName, Table> =>
   Object.fromEntries(allCollections.map((name) => [name, createTable(name)])) as Record<CollectionName, Table>;
 
 function createTable(collection: CollectionName) {
-  const { key: keyField, unique = {}, index = {} } = definitions[collection];
+  const { key: keyField, unique = {}, index = {}, share } = definitions[collection];
   const uniques = Object.entries(unique).map(([name, valueOf]) => ({
     name,
     // In a unique index a record has a single value.
@@ -205,6 +212,27 @@ function createTable(collection: CollectionName) {
     }
   }
 
+  const shares = (): Map<string, string | Set<string>> => {
+    const found = indexes.find(({ name }) => name === share?.index);
+    return found?.keys ?? new Map<string, string | Set<string>>();
+  };
+  const sizeOf = (held: string | Set<string> | undefined): number =>
+    held === undefined ? 0 : typeof held === "string" ? 1 : held.size;
+
+  /** The entries of the share of this one, the oldest first, if they are more than may be; none otherwise. */
+  function beyondShare(entry: TableEntry): readonly TableEntry[] {
+    if (share === undefined) return [];
+    const [value] = [indexes.find(({ name }) => name === share.index)?.valueOf(entry.record) ?? []].flat();
+    return value !== undefined && sizeOf(shares().get(value)) > share.max ? findAll(share.index, value) : [];
+  }
+
+  /** The entries of whoever has most, the oldest first; all, where nobody has a share. */
+  function ofLargestShare(): Iterable<TableEntry> {
+    let [largest, size] = ["", 0];
+    for (const [value, held] of shares()) if (sizeOf(held) > size) [largest, size] = [value, sizeOf(held)];
+    return share === undefined || size === 0 ? entries() : findAll(share.index, largest);
+  }
+
   function findAll(name: string, value: string): TableEntry[] {
     const found: TableEntry[] = [];
     let inOrder = true;
@@ -230,6 +258,9 @@ function createTable(collection: CollectionName) {
     keyField,
     volatile: isVolatile(collection),
     max: definitions[collection].max ?? Infinity,
+    maxShare: share?.max ?? Infinity,
+    beyondShare,
+    ofLargestShare,
     entryOf,
     load,
     set,

@@ -36,6 +36,22 @@ test("metadata that only the operator may set is ignored in a registration", asy
   expect((await fetch(`${idp.issuer}${path}/__proto__`, { headers: { authorization: "Bearer x" } })).status).toBe(401);
 });
 
+test("a registration of more than 16 kB is refused, and so is an update", async () => {
+  const long = { ...good, client_name: "x".repeat(20_000) };
+  const refusal = { status: 400, json: { error: "invalid_client_metadata" } };
+  expect(await send(long)).toMatchObject(refusal);
+  const { json } = await send({ ...good, client_name: "x".repeat(10_000) });
+  const answer = await fetch(String(json["registration_client_uri"]), {
+    method: "PUT",
+    headers: {
+      authorization: `Bearer ${String(json["registration_access_token"])}`,
+      "content-type": "application/json",
+    },
+    body: JSON.stringify({ ...long, client_id: json["client_id"] }),
+  });
+  expect({ status: answer.status, json: await answer.json() }).toMatchObject(refusal);
+});
+
 test.each(["contacts", "unknown"])(
   "endlessly nested metadata is refused, also of a name that nobody registered: %s",
   async (name) => {

@@ -9,7 +9,8 @@ import { documentClient } from "../clients/documents.ts";
 import { verifyProof, type Proof } from "../tokens/dpop.ts";
 import { OAuthError } from "../errors.ts";
 import { namingIssuer, refuseOfOther } from "../issuers/issuer.ts";
-import { isWaiting, type Browser } from "../sign-in/interactions.ts";
+import { isWaiting, sourceOf, type Browser } from "../sign-in/interactions.ts";
+import { isPublic } from "../clients/clients.ts";
 import { RedirectedError } from "../sign-in/response.ts";
 
 /** Pushed authorization requests (RFC 9126): used once, by the client that pushed them. */
@@ -30,14 +31,14 @@ const isPushed = (requestUri: unknown): requestUri is string =>
 
 /**
  * Checks a request as the authorization endpoint does, and stores it.
- * @param proof null: no DPoP header was sent
+ * @param how `proof` null: no DPoP header was sent
  * @throws {OAuthError} what the authorization endpoint refuses, here as a response to the client (RFC 9126 2.3)
  */
 export async function pushRequest(
   ctx: Context,
   client: Client,
   sent: RawParameters,
-  proof: Proof | null,
+  { proof, peer }: { readonly proof: Proof | null; readonly peer: Pick<Peer, "address"> },
 ): Promise<PushedAnswer> {
   if (isSent(sent, "request_uri")) {
     throw new OAuthError("invalid_request", "request_uri cannot be pushed (RFC 9126 2.1)", {
@@ -64,6 +65,8 @@ export async function pushRequest(
       ...(client.fromDocument && { document: client }),
       parameters,
       expiresAt: ctx.now() + pushedRequestTtl * 1000,
+      // A client that proved who it is sends the requests of all its users from one address.
+      ...(isPublic(client) && { from: sourceOf(peer) }),
     });
     return { request_uri: id, expires_in: pushedRequestTtl };
   });

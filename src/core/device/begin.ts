@@ -2,7 +2,8 @@ import { singleFactor } from "../step-up/proofs.ts";
 import type { Client } from "../../store/store.ts";
 import { checkLength } from "../authorize/parameters.ts";
 import { checkResources } from "../scopes/resources.ts";
-import { grantTypesOf, mayUse } from "../clients/clients.ts";
+import { grantTypesOf, isPublic, mayUse } from "../clients/clients.ts";
+import { sourceOf } from "../sign-in/interactions.ts";
 import type { Context } from "../context.ts";
 import { baseOf, devicePath } from "../endpoints.ts";
 import { OAuthError } from "../errors.ts";
@@ -63,6 +64,8 @@ export function beginDevice(
     readonly scope: string | undefined;
     readonly resource: readonly string[];
     readonly acr_values?: string | undefined;
+    /** Of who sent it. */
+    readonly address: string;
   },
 ): Promise<DeviceAnswer> {
   if (!mayUse(client, deviceGrantType)) {
@@ -98,6 +101,7 @@ export function beginDevice(
       interval: pollInterval,
       usableUntil: ctx.now() + deviceCodeTtl * 1000,
       expiresAt: ctx.now() + deviceCodeTtl * 1000 + expiredMemory,
+      ...(isPublic(client) && { from: sourceOf(request) }),
     });
     const uri = baseOf(ctx.address) + devicePath;
     return {

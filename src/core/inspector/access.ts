@@ -1,7 +1,7 @@
 /*
  * core/inspector: where the inspector is, and who may use it. A one-time key, which the control API hands out, opens a session of one browser.
  */
-import type { ReadTx, Store } from "../../store/store.ts";
+import type { InspectorPass, ReadTx, Store, Tx } from "../../store/store.ts";
 import { derive } from "../derived.ts";
 import { baseOf } from "../endpoints.ts";
 import type { ControlToken, Operator, Role } from "../operators/roles.ts";
@@ -16,19 +16,29 @@ const secretBytes = 32;
 /** How long a key can be used, in seconds. */
 const keyLife = 600;
 
+/** How long a session lasts on a shared store, in seconds: there it does not end with a process. */
+const sharedSessionLife = 12 * 3600;
+
+/** How many keys and sessions a token has at a time. Older ones end. */
+const maxKeys = 20;
+const maxSessions = 100;
+
 /** Who opened an inspector, and with which token. */
 export interface Opener extends Operator {
-  /** SHA-256 of the control token; null: the admin token, or a command that has the data. */
-  readonly tokenHash: string | null;
+  /** SHA-256 of the token, which ends what it opened. */
+  readonly tokenHash: string;
 }
 
-/** Whether the token that somebody came with still counts, with the role that it had. */
+export const openerOf = ({ name, role, token }: ControlToken): Opener => ({ name, role, tokenHash: hashOf(token) });
+
+/** Whether the token that somebody came with still counts, with the role that it had. @param tokens the admin token among them */
 export const isCurrent = (tokens: readonly ControlToken[], { name, role, tokenHash }: Opener): boolean =>
-  tokenHash === null ||
   tokens.some((one) => one.name === name && one.role === role && sameSecret(hashOf(one.token), tokenHash));
 
 /** Keys and sessions end with the process, or with the last one on the same records. */
 export interface InspectorAccess {
+  /** Who asks without a token: whoever runs this server. */
+  readonly owner: Opener;
   /**
    * Below the issuer: `/_idp/<random>/`, another one for each role. Cookies ignore ports, so only a path that nobody else knows keeps the cookie of
    * the inspector from other servers on this host.
@@ -44,71 +54,87 @@ export interface InspectorAccess {
   readonly openerOf: (secret: string, role: Role) => Opener | null;
 }
 
-interface Key {
-  readonly hash: string;
-  /** Milliseconds. */
-  readonly expiresAt: number;
+type Places = Readonly<Record<Role, string>>;
+
+/** The random part of the path of each role; null: nobody has made them yet. */
+const placesIn = (tx: ReadTx): Places | null => (tx.get("testing", "places")?.value ?? null) as Places | null;
+
+interface Pass extends InspectorPass {
   readonly opener: Opener;
 }
+type Passes = "inspectorKeys" | "inspectorSessions";
 
-/** The record: of keys and sessions, it has hashes only. */
-interface State {
-  /** The random part of the path of each role; null: nobody has made them yet. */
-  readonly places: Readonly<Record<Role, string>> | null;
-  readonly keys: readonly Key[];
-  readonly sessions: readonly Pick<Key, "hash" | "opener">[];
+const passesIn =
+  (name: Passes) =>
+  (tx: ReadTx): ReadonlyMap<string, Pass> =>
+    new Map([...tx.all(name)].map((pass) => [pass.id, pass as Pass]));
+
+/** Ends every key and session. The next server has other places. */
+export function endInspector(tx: Tx): void {
+  tx.remove("testing", "places");
+  tx.clear("inspectorKeys");
+  tx.clear("inspectorSessions");
 }
 
-const stateIn = (tx: ReadTx): State =>
-  (tx.get("testing", "inspector")?.value ?? { places: null, keys: [], sessions: [] }) as State;
-
-/** @param now the real time, because a key is valid for ten real minutes */
+/**
+ * @param now the real time, because a key is valid for ten real minutes
+ * @param owner who runs this server
+ */
 export async function createInspectorAccess(
   store: Store,
-  now: () => number,
-  random: (bytes: number) => string,
+  { now, random, owner }: { now: () => number; random: (bytes: number) => string; owner: Opener },
 ): Promise<InspectorAccess> {
-  const state = await derive(store, ["testing"], stateIn);
-  const change = (work: (before: State) => State | null): Promise<boolean> =>
-    store.transaction((tx) => {
-      const before = stateIn(tx);
-      const keys = before.keys.filter(({ expiresAt }) => expiresAt > now());
-      const after = work({ ...before, keys });
-      if (after !== null) tx.put("testing", { id: "inspector", value: after });
-      return after !== null;
-    });
+  const isOver = ({ until }: Pick<InspectorPass, "until">, at: number): boolean => until !== null && until <= at;
+  /** A new pass takes the place of the oldest ones of its token; those of others are not looked at. */
+  function add(tx: Tx, name: Passes, pass: Pass, { max, at }: { readonly max: number; readonly at: number }): void {
+    tx.put(name, pass);
+    const own = tx.findAll(name, "token", pass.tokenHash);
+    const live = own.filter((one) => !isOver(one, at));
+    for (const one of [...own.filter((each) => isOver(each, at)), ...live.slice(0, -max)]) tx.remove(name, one.id);
+  }
   // The first instance on the records makes them, and all others use them.
   const [reader, tester, admin] = [random(pathBytes), random(pathBytes), random(pathBytes)];
-  await change((before) => (before.places === null ? { ...before, places: { reader, tester, admin } } : null));
+  const began = now();
+  await store.transaction((tx) => {
+    if (placesIn(tx) === null) tx.put("testing", { id: "places", value: { reader, tester, admin } });
+    for (const name of ["inspectorKeys", "inspectorSessions"] as const)
+      for (const pass of [...tx.all(name)]) if (isOver(pass, began)) tx.remove(name, pass.id);
+  });
+  const places = await derive(store, ["testing"], placesIn);
+  const keys = await derive(store, ["inspectorKeys"], passesIn("inspectorKeys"));
+  const sessions = await derive(store, ["inspectorSessions"], passesIn("inspectorSessions"));
+  const placeOf = (role: Role): string => places.value?.[role] ?? "";
+  const isUsable = (pass: Pass | undefined, role: Role): pass is Pass =>
+    pass?.opener.role === role && pass.place === placeOf(role) && !isOver(pass, now());
   return {
-    pathOf: (role) => `/_idp/${state.value.places?.[role] ?? ""}/`,
+    owner,
+    pathOf: (role) => `/_idp/${placeOf(role)}/`,
     async newKey(opener) {
-      const key = random(secretBytes);
-      const kept = { hash: hashOf(key), expiresAt: now() + keyLife * 1000, opener };
-      await change((before) => ({ ...before, keys: [...before.keys, kept] }));
+      const [key, at] = [random(secretBytes), now()];
+      const [id, { role, tokenHash }] = [hashOf(key), opener];
+      const pass = { id, tokenHash, opener, place: placeOf(role), until: at + keyLife * 1000 };
+      await store.transaction((tx) => {
+        add(tx, "inspectorKeys", pass, { max: maxKeys, at });
+      });
       return key;
     },
-    isKey(given, role) {
-      const hash = hashOf(given);
-      return state.value.keys.some(
-        (key) => key.opener.role === role && key.expiresAt > now() && sameSecret(hash, key.hash),
-      );
-    },
+    // By its hash: how long a look takes says nothing about the key.
+    isKey: (given, role) => isUsable(keys.value.get(hashOf(given)), role),
     async redeem(given, role) {
-      const hash = hashOf(given);
-      const secret = random(secretBytes);
-      const isOpen = await change(({ keys, sessions, ...rest }) => {
-        const found = keys.find((key) => key.opener.role === role && sameSecret(hash, key.hash));
-        if (found === undefined) return null;
-        const session = { hash: hashOf(secret), opener: found.opener };
-        return { ...rest, keys: keys.filter((key) => key !== found), sessions: [...sessions, session] };
+      const [secret, at] = [random(secretBytes), now()];
+      const until = store.catchUp === undefined ? null : at + sharedSessionLife * 1000;
+      const isOpen = await store.transaction((tx) => {
+        const key = tx.get("inspectorKeys", hashOf(given)) as Pass | undefined;
+        if (!isUsable(key, role)) return false;
+        tx.remove("inspectorKeys", key.id);
+        add(tx, "inspectorSessions", { ...key, id: hashOf(secret), until }, { max: maxSessions, at });
+        return true;
       });
       return isOpen ? secret : null;
     },
     openerOf(secret, role) {
-      const hash = hashOf(secret);
-      const found = state.value.sessions.find((session) => session.hash === hash);
-      return found?.opener.role === role ? found.opener : null;
+      const found = sessions.value.get(hashOf(secret));
+      return isUsable(found, role) ? found.opener : null;
     },
   };
 }

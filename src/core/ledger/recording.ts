@@ -39,8 +39,15 @@ const shownIn =
   };
 
 /** Cuts names for the log, because the sender of a request chooses their length. */
-const brief = (text: string | null | undefined): string | null =>
-  text == null ? null : cut(redacted(text), maxLength);
+function brief(text: string): string;
+function brief(text: string | null | undefined): string | null;
+function brief(text: string | null | undefined): string | null {
+  return text == null ? null : cut(redacted(text), maxLength);
+}
+
+/** A sentence of ours, which may repeat what was sent. Long enough for all redirect URIs of a client. */
+const maxSentence = 4000;
+const sentence = (text: string | null | undefined): string | null => (text == null ? null : cut(text, maxSentence));
 
 /**
  * The log line of a request.
@@ -59,16 +66,16 @@ export function eventOf<Id extends string | null>(
     endpoint,
     status,
     ms,
-    path: redacted(path),
+    path: brief(path),
     client: brief(notes.client),
     user: brief(notes.user),
     outcome: isSent ? brief(notes.outcome) : "the connection was closed before the response",
-    error: notes.refusal?.error ?? null,
+    error: sentence(notes.refusal?.error),
     rule: notes.refusal?.rule ?? null,
-    fix: notes.refusal?.fix ?? null,
-    fault: notes.fault ?? null,
+    fix: sentence(notes.refusal?.fix),
+    fault: sentence(notes.fault),
     clock,
-    mismatch: notes.mismatch ?? null,
+    mismatch: notes.mismatch ? { ...notes.mismatch, sent: cut(notes.mismatch.sent, maxSentence) } : null,
     ...(notes.by !== undefined && { by: notes.by }),
     ...(notes.address !== undefined && { address: notes.address }),
   };

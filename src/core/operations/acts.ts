@@ -2,6 +2,8 @@ import { nothing, type Operation, pathNames, reads, requestOf } from "./operatio
 import type { Context } from "../context.ts";
 import type { Operator } from "../operators/roles.ts";
 import { commandOn, flagWith, plainCommandLine } from "../hint.ts";
+import type { ReadTx } from "../../store/store.ts";
+import { cut, redacted } from "../../text/redacted.ts";
 
 /** What an operator does to a server while apps use it: the inspector shows it between their requests. */
 
@@ -35,14 +37,39 @@ interface Asked {
   readonly name: string;
   readonly operation: Pick<Operation, "method" | "path">;
   readonly input: object;
+  /** What was refused may hold anything, a password in place of a name too. Whether a text names what is registered; absent: it was not refused. */
+  readonly isKnown?: (text: string) => boolean;
 }
 
+/** Characters of one value. */
+const maxValue = 100;
+
+/** A value as it may be shown. */
+const shownIn =
+  (isKnown: (text: string) => boolean) =>
+  (value: unknown): unknown =>
+    typeof value !== "string" ? value : isKnown(value) ? cut(redacted(value), maxValue) : "VALUE";
+
+/** Whether a text names a record, or an issuer of the process. */
+export const isKnownIn =
+  (tx: ReadTx, { issuers }: Pick<Context, "issuers">) =>
+  (text: string): boolean =>
+    [...issuers.open()].some(({ name }) => name === text) ||
+    tx.get("testing", `fault ${text}`) !== undefined ||
+    tx.find("users", "username", text) !== undefined ||
+    tx.find("sessions", "sid", text) !== undefined ||
+    (["users", "clients", "scopes", "grants", "keys", "snapshots"] as const).some(
+      (collection) => tx.get(collection, text) !== undefined,
+    );
+
 /** The command that does the same, or the request where there is none; its values are names, times and durations. */
-export function commandOf({ name, operation, input }: Asked): string {
+export function commandOf({ name, operation, input: given, isKnown = () => true }: Asked): string {
+  const shownValue = shownIn(isKnown);
+  const input = Object.fromEntries(Object.entries(given).map(([field, value]) => [field, shownValue(value)]));
   if (withoutCommand.includes(name)) return `${operation.method} /_idp/api${requestOf(operation, input).path}`;
   const inPath = pathNames(operation.path);
   const shown = new Set(name === "faults.add" ? ["endpoint"] : shownFields);
-  const fields = Object.entries(input as Readonly<Record<string, unknown>>).filter(
+  const fields = Object.entries(input).filter(
     ([field, value]) => shown.has(field) && ["string", "number", "boolean"].includes(typeof value),
   );
   const [[first, only] = ["", true]] = fields;

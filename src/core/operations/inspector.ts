@@ -1,4 +1,3 @@
-import { admin } from "../operators/roles.ts";
 import { changes, creates } from "./operation.ts";
 
 /** The inspector. */
@@ -22,11 +21,7 @@ export const inspectorOperations = {
       refuses: [404],
       run: async (ctx, { flow }, { by }) => {
         const name = flow && (await (await import("../ledger/filter.ts")).requireFlow(ctx.ledger, flow));
-        return (await import("../inspector/access.ts")).inspectorAddress(
-          ctx,
-          by ?? { ...admin, tokenHash: null },
-          name,
-        );
+        return (await import("../inspector/access.ts")).inspectorAddress(ctx, by ?? ctx.inspector.owner, name);
       },
     },
     { ...creates, changes: false, needsServer: true },

@@ -11,7 +11,7 @@ import type { Opener } from "../inspector/access.ts";
 import { reachOfRegistered } from "../outbound.ts";
 import { recordAct } from "../operators/acts.ts";
 import { forbidden, may, type Operator } from "../operators/roles.ts";
-import { actOperations, commandOf, tellLedger } from "./acts.ts";
+import { actOperations, commandOf, isKnownIn, tellLedger } from "./acts.ts";
 import { OperationError } from "../errors.ts";
 import { clientOperations, scimOperations } from "./clients.ts";
 import { clockOperations } from "./clock.ts";
@@ -101,7 +101,11 @@ export const keepAct = async (
 ): Promise<void> => {
   const operation = operations[name] as unknown as Operation;
   if (!isChange(operation)) return;
-  await recordAct(ctx, by, { command: commandOf({ name, operation, input }), status });
+  const asked = { name, operation, input };
+  await recordAct(ctx, by, {
+    status,
+    commandOf: (tx) => commandOf(status < 400 ? asked : { ...asked, isKnown: isKnownIn(tx, ctx) }),
+  });
 };
 
 /** Addresses that a tester writes are those of a stranger; those of the operator's fixtures are not written by the tester. */

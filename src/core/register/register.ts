@@ -47,12 +47,28 @@ function answer(ctx: Context, client: Client, registrationAccessToken: string): 
   };
 }
 
+/** Characters of a registration: anybody may send a thousand, and each is kept. Those of real clients have less than a third of it. */
+const maxLength = 16_384;
+
+/** @throws {OAuthError} invalid_client_metadata */
+function requireShort(sent: unknown): void {
+  const { length } = JSON.stringify(sent ?? {});
+  if (length <= maxLength) return;
+  throw new OAuthError(
+    "invalid_client_metadata",
+    `the metadata has ${length} characters; at most ${maxLength} are accepted`,
+    // A limit of this server.
+    { rule: null, fix: "leave out what the client does not need, or send jwks_uri in place of jwks" },
+  );
+}
+
 /**
  * Registers a client (RFC 7591 3).
  * @param address of who sent it
  * @throws {OAuthError} invalid_client_metadata, invalid_redirect_uri, too_many_requests
  */
 export async function registerClient(ctx: Context, sent: unknown, address: string): Promise<Registered> {
+  requireShort(sent);
   const secret = needsSecret(sent) ? { client_secret: ctx.random(32) } : {};
   ctx.attempts.begin("registrations", registrationLimits(address));
   const checked = await checkMetadata(ctx, sent, { client_id: `c_${ctx.random(12)}`, ...secret });
@@ -118,6 +134,7 @@ async function tryUpdate(ctx: Context, access: RegistrationAccess, sent: unknown
     before: requireAccess(tx.get("clients", access.clientId), access.token),
     version: tx.version("clients", access.clientId),
   }));
+  requireShort(sent);
   const { client_id: id, client_secret: secret } = (sent ?? {}) as Metadata;
   if (id !== before.client_id) {
     throw new OAuthError("invalid_client_metadata", `client_id has to be "${before.client_id}" (RFC 7592 2.2)`, {

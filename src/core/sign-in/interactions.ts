@@ -5,6 +5,7 @@ import type { Guidance } from "../errors.ts";
 import { restoreUser } from "../fix-commands.ts";
 import type { Named, Peer } from "../clients/document-types.ts";
 import { hashOf, sameSecret } from "../secrets.ts";
+import { isAddress, networkOf } from "../../net/address.ts";
 
 /** Sign-ins and sign-outs that wait for the person at the browser, bound to that browser. What a sign-in needs is in `purpose.ts`. */
 
@@ -157,7 +158,15 @@ export const newInteraction = (ctx: Context, purpose: SignInRecord | LogoutRecor
   login: null,
   consent: null,
   expiresAt: ctx.now() + interactionTtl + expiredTtl,
+  from: sourceOf(browser),
 });
+
+/** Whose share of the requests that wait one is part of: those of an address, or of the network that a provider gives to one customer. */
+export const sourceOf = ({ address }: Pick<Peer, "address">): string =>
+  isAddress(address) ? networkOf(address) : address;
+
+/** What is over takes no room from what waits. */
+const overOf = (from: string | undefined): string => `over ${from ?? ""}`;
 
 /** Whether the interaction is stored. */
 export const isStored = (tx: ReadTx, { uid }: Interaction): boolean => tx.get("interactions", uid) !== undefined;
@@ -190,6 +199,7 @@ export function endInteraction(tx: Tx, ctx: Context, interaction: Interaction): 
     login: null,
     consent: null,
     expiresAt: ctx.now() + finishedTtl,
+    from: overOf(interaction.from),
   });
 }
 

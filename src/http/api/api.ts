@@ -4,11 +4,11 @@
 import type { Request, RequestHandler, Response } from "express";
 import { OAuthError, OperationError } from "../../core/errors.ts";
 import { isObject } from "../../text/json.ts";
-import { hashOf, sameSecret } from "../../core/secrets.ts";
+import { sameSecret } from "../../core/secrets.ts";
 import { inputOfRequest, type Operation, type RunningServer } from "../../core/operations/operation.ts";
 import { keepAct, operations, perform, type OperationName } from "../../core/operations/table.ts";
-import { isCurrent, type Opener } from "../../core/inspector/access.ts";
-import { admin, type ControlToken } from "../../core/operators/roles.ts";
+import { isCurrent, openerOf, type Opener } from "../../core/inspector/access.ts";
+import type { ControlToken } from "../../core/operators/roles.ts";
 import { answerTo, HttpError } from "../answer/error-answers.ts";
 import { sendJson, setClockHeader } from "../answer/answer.ts";
 import { jsonBodyOf } from "../input/bodies.ts";
@@ -23,7 +23,6 @@ import { streamLedger } from "../answer/event-stream.ts";
 /** The control API: the table of operations as routes below `/_idp/api`. Refusals are answered in `errors.ts`. */
 
 export interface ControlOptions {
-  readonly adminToken: string;
   /** What `status` says about it. */
   readonly server: RunningServer;
   /** Ends the server; called once the response to `stop` is sent. */
@@ -49,14 +48,12 @@ const ownOrigin =
 const whereTheTokenIs = "the token is in lock.json of the data folder; IDP_ADMIN_TOKEN at the start sets it";
 
 /** Whose token it is; null: nobody's. Every token is compared, so that the time does not say which one is like it. */
-function openerOf(given: string, adminToken: string, tokens: readonly ControlToken[]): Opener | null {
-  const found = tokens.filter(({ token }) => sameSecret(given, token));
-  if (sameSecret(given, adminToken)) return { ...admin, tokenHash: null };
-  const [own] = found;
-  return own === undefined ? null : { name: own.name, role: own.role, tokenHash: hashOf(own.token) };
+function openerWith(given: string, tokens: readonly ControlToken[]): Opener | null {
+  const [found] = tokens.filter(({ token }) => sameSecret(given, token));
+  return found === undefined ? null : openerOf(found);
 }
 
-function operatorsOnly(web: Web, adminToken: string): RequestHandler {
+function operatorsOnly(web: Web): RequestHandler {
   return (req, res, next) => {
     const given = /^Bearer +(\S+)$/i.exec(req.headers.authorization ?? "")?.[1];
     if (given === undefined) {
@@ -65,7 +62,7 @@ function operatorsOnly(web: Web, adminToken: string): RequestHandler {
         fix: whereTheTokenIs,
       });
     }
-    const opener = openerOf(given, adminToken, web.controlTokens());
+    const opener = openerWith(given, web.controlTokens());
     if (opener === null) {
       throw new OAuthError(
         "invalid_token",
@@ -95,10 +92,7 @@ async function inputOf(req: Request, { input }: Operation): Promise<Readonly<Rec
 }
 
 /** Checks who may use the control API, also at paths that it does not have. */
-export const apiGuard = (web: Web, adminToken: string): RequestHandler[] => [
-  ownOrigin(web),
-  operatorsOnly(web, adminToken),
-];
+export const apiGuard = (web: Web): RequestHandler[] => [ownOrigin(web), operatorsOnly(web)];
 
 /**
  * Does what somebody asked for, and keeps that they asked: the status of the answer too, where it is refused.
@@ -122,9 +116,9 @@ export async function performed<T>(
 }
 
 /** The routes of the control API. */
-export function apiRoutes(web: Web, { adminToken, server, onStop }: ControlOptions): readonly Route[] {
+export function apiRoutes(web: Web, { server, onStop }: ControlOptions): readonly Route[] {
   const { ctx } = web;
-  const api = { kind: "api", name: "api", challenge: "Bearer", guard: apiGuard(web, adminToken) } as const;
+  const api = { kind: "api", name: "api", challenge: "Bearer", guard: apiGuard(web) } as const;
   const openApi: RequestHandler = async (_req, res) => {
     // Loads zod, which a server needs for nothing else once its fixtures are read.
     const { openApiDocument } = await import("./openapi.ts");

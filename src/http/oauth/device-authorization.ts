@@ -1,5 +1,6 @@
 import type { Request, Response } from "express";
 import { authenticateDevice, beginDevice } from "../../core/device/begin.ts";
+import { addressOf } from "../input/cookies.ts";
 import { sendJson } from "../answer/answer.ts";
 import { clientCredentials } from "../input/credentials.ts";
 import { bodyParameters, every, single } from "../input/params.ts";
@@ -14,6 +15,7 @@ export const postDeviceAuthorization = (web: Web) => async (req: Request, res: R
     scope: single(body, "scope"),
     acr_values: single(body, "acr_values"),
     resource: [...every(body, "resource"), ...every(body, "audience")],
+    address: addressOf(web, req),
   });
   sendJson(res, 200, answer);
 };

@@ -76,6 +76,8 @@ export function openDatabase(url: string, log: (note: string) => void, name = "i
     connectionString: url,
     // Reads share one question, and changes of an issuer one append: an issuer needs two, and a snapshot a third.
     max: maxConnections,
+    // A server stays visible to the others.
+    min: name.startsWith(nameOfServers) ? 1 : 0,
     application_name: name,
     connectionTimeoutMillis: connectWithin,
     query_timeout: answerWithin,

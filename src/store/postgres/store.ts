@@ -134,6 +134,11 @@ interface PostgresOptions extends Pick<FolderOptions, "kind" | "log"> {
   readonly url: string;
 }
 
+/** Each server keeps a connection open, by which the others see it. */
+const otherServers = `
+select count(*) as others from pg_stat_activity
+where datname = current_database() and application_name like '${nameOfServers}%' and application_name <> $1`;
+
 /** The name of the first issuer. No other can have it: names have no slash. */
 const firstIssuer = "/";
 
@@ -144,7 +149,8 @@ const firstIssuer = "/";
  * @throws {StorageError} it refuses to make the tables
  */
 export async function openPostgresStores({ url, log, kind }: PostgresOptions): Promise<IssuerStores> {
-  const database = openDatabase(url, log, kind === "server" ? nameOfServers + randomUUID() : undefined);
+  const name = nameOfServers + randomUUID();
+  const database = openDatabase(url, log, kind === "server" ? name : undefined);
   try {
     await compareClocks(database, Date.now);
     await prepareSchema(database, log);
@@ -172,6 +178,10 @@ export async function openPostgresStores({ url, log, kind }: PostgresOptions): P
         await query("delete from idp_ledgers where issuer = $1", [name]);
         await query("delete from idp_requests where issuer = $1", [name]);
       }),
+    async isLast() {
+      const { rows } = await database.query(otherServers, [name]);
+      return Number(rows[0]?.["others"]) === 0;
+    },
     updateLock: () => undefined,
     close: () => database.close(),
   };

@@ -5,7 +5,8 @@
  * one respect, for an operator.
  */
 import { isDeepStrictEqual } from "node:util";
-import type { ReadTx, Store, Tx } from "../../../store/store.ts";
+import type { ReadTx, Store, Testing, Tx } from "../../../store/store.ts";
+import { OperationError } from "../../errors.ts";
 import { derive } from "../../derived.ts";
 import { sameJson } from "../../../text/json.ts";
 import type { FlawName, FaultEndpoint, faultMethods } from "./flaw-list.ts";
@@ -135,12 +136,51 @@ interface State {
 
 export type { State as FaultState };
 
-export const faultsIn = (tx: ReadTx): State => (tx.get("testing", "faults")?.value ?? { added: 0, kept: [] }) as State;
+/** The record that says which faults there are. Each is a record of its own, so that a request that takes one writes that one alone. */
+interface List extends Pick<State, "added"> {
+  readonly ids: readonly string[];
+}
+
+const listIn = (tx: ReadTx): List => (tx.get("testing", "faultList")?.value ?? { added: 0, ids: [] }) as List;
+const recordOf = (id: string) => `fault ${id}` as const;
+
+export function faultsIn(tx: ReadTx): State {
+  const { added, ids } = listIn(tx);
+  const kept = ids.map((id) => tx.get("testing", recordOf(id))?.value as Kept);
+  const fixtures = tx.get("testing", "fixtureFaults")?.value as State["fixtures"];
+  return { added, kept, ...(fixtures && { fixtures }) };
+}
+
+/** Writes what differs. */
+function write(tx: Tx, before: State, { added, kept, fixtures }: State): void {
+  const put = (id: Testing["id"], was: unknown, value: unknown): void => {
+    if (value === undefined) tx.remove("testing", id);
+    else if (!isDeepStrictEqual(was, value)) tx.put("testing", { id, value });
+  };
+  const idsOf = (all: readonly Kept[]): readonly string[] => all.map(({ fault }) => fault.id);
+  const were = new Map(before.kept.map((one) => [one.fault.id, one]));
+  const left = new Set(idsOf(kept));
+  for (const one of kept) put(recordOf(one.fault.id), were.get(one.fault.id), one);
+  for (const id of idsOf(before.kept)) if (!left.has(id)) tx.remove("testing", recordOf(id));
+  put("faultList", { added: before.added, ids: idsOf(before.kept) }, { added, ids: idsOf(kept) });
+  if (before.fixtures !== fixtures) put("fixtureFaults", before.fixtures, fixtures);
+}
 
 /** Makes the faults of another time active again. Faults that are added later get other ids. */
 export function putFaults(tx: Tx, then: State): void {
-  const { added: before } = faultsIn(tx);
-  tx.put("testing", { id: "faults", value: { ...then, added: Math.max(before, then.added) } });
+  const before = faultsIn(tx);
+  write(tx, before, { ...then, added: Math.max(before.added, then.added) });
+}
+
+/** Characters of all faults of an issuer: each request looks at them. */
+const maxLength = 1_000_000;
+
+/** @throws {OperationError} conflict */
+function requireRoom({ kept }: State): void {
+  if (JSON.stringify(kept).length <= maxLength) return;
+  throw new OperationError("conflict", `the faults of an issuer hold at most ${maxLength} characters`, {
+    hint: { text: "To remove those that are there", command: ["idp", "faults", "clear"] },
+  });
 }
 
 /** The active faults, in the order in which they were added. */
@@ -207,7 +247,7 @@ export async function createFaults(store: Store): Promise<Faults> {
     store.transaction((tx) => {
       const before = faultsIn(tx);
       const [after, result] = work(before);
-      if (!isDeepStrictEqual(before, after)) tx.put("testing", { id: "faults", value: after });
+      write(tx, before, after);
       return result;
     });
 
@@ -219,6 +259,7 @@ export async function createFaults(store: Store): Promise<Faults> {
     add: (input, by) =>
       change((before) => {
         const after = added(before, input, false, by);
+        requireRoom(after);
         return [after, (after.kept.at(-1) as Kept).fault];
       }),
     remove: (id) =>
