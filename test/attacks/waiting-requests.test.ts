@@ -50,38 +50,19 @@ test.each<[name: string, path: string, body: string, status: number]>([
   expect(heapInUse() - before).toBeLessThan((100 * padding.length) / 2);
 });
 
-test("a stranger pushes out their own requests, and not those of others", async () => {
+test("a stranger pushes out their own sign-ins, and not those of others", { timeout: 120_000 }, async () => {
   const shared = await underAttack({ trustedProxies: ["127.0.0.0/8", "::1/128"] });
-  const open = await register(shared, {
-    token_endpoint_auth_method: "none",
-    grant_types: ["authorization_code", "urn:ietf:params:oauth:grant-type:device_code"],
-  });
-  const from = (address: string) => ({ "x-forwarded-for": address });
+  const open = await register(shared, { token_endpoint_auth_method: "none" });
   const url = open.url({ code_challenge: pkce().challenge, code_challenge_method: "S256" });
+  const begin = (address: string) => fetch(url, { redirect: "manual", headers: { "x-forwarded-for": address } });
+  /** Begins a sign-in. @returns what its page answers later */
   const signIn = async (address: string): Promise<() => Promise<number>> => {
-    const begun = await fetch(url, { redirect: "manual", headers: from(address) });
-    const cookie = begun.headers
-      .getSetCookie()
-      .map((one) => one.split(";")[0])
-      .join("; ");
-    const page = new URL(begun.headers.get("location") ?? "", shared.issuer);
-    return async () => (await fetch(page, { headers: { cookie, ...from(address) } })).status;
+    const { headers } = await begin(address);
+    const cookie = headers.getSetCookie().map((one) => one.split(";")[0]);
+    const page = new URL(headers.get("location") ?? "", shared.issuer);
+    return async () => (await fetch(page, { headers: { cookie: cookie.join("; ") } })).status;
   };
-  const body = new URLSearchParams({ client_id: open.credentials.client_id });
-  const devices = (address: string) =>
-    fetch(`${shared.issuer}/api/v2/oauth/device_authorization`, { method: "POST", body, headers: from(address) });
-  const { device_code } = (await (await devices("192.0.2.1")).json()) as { device_code: string };
   const [victim, first] = [await signIn("192.0.2.1"), await signIn("203.0.113.5")];
-  for (let at = 0; at < 1001; at += 1) await signIn("203.0.113.5");
-  for (let at = 0; at < 1001; at += 1) await devices("203.0.113.5");
+  for (let at = 0; at < 20; at += 1) await Promise.all(Array.from({ length: 50 }, () => begin("203.0.113.5")));
   expect([await victim(), await first()]).toEqual([200, 404]);
-  const polled = await fetch(shared.issuer + paths.token, {
-    method: "POST",
-    headers: from("192.0.2.1"),
-    body: new URLSearchParams({
-      ...{ client_id: open.credentials.client_id, device_code },
-      grant_type: "urn:ietf:params:oauth:grant-type:device_code",
-    }),
-  });
-  expect(await polled.json()).toMatchObject({ error: "authorization_pending" });
 });

@@ -458,6 +458,25 @@ export function storeContract(name: string, open: (clock: StoreClock) => Promise
       expect(await there()).toEqual(["r100", "new"]);
     });
 
+    test("whoever makes more than their share loses their own oldest, and beyond all room, whoever has most does", async () => {
+      const fill = (from: string, count: number) =>
+        store.transaction((tx) => {
+          const one = { issuerPath: "", clientId: "c", parameters: {}, expiresAt: start + 60_000, from };
+          for (let number = 0; number < count; number += 1)
+            tx.insert("pushedRequests", { ...one, id: `${from} ${number}` });
+        });
+      const there = (...ids: readonly string[]) =>
+        store.read((tx) => ids.filter((id) => tx.get("pushedRequests", id) !== undefined));
+      await fill("few", 1);
+      await fill("many", 1001);
+      expect(await there("few 0", "many 0", "many 9", "many 10", "many 1000")).toEqual([
+        ...["few 0", "many 10", "many 1000"],
+      ]);
+      for (let other = 0; other < 9; other += 1) await fill(`other ${other}`, 1000);
+      await fill("late", 20);
+      expect(await there("few 0", "late 0", "other 0 0")).toEqual(["few 0", "late 0"]);
+    });
+
     test("10. volatile collections behave as the others while the process lives", async () => {
       await store.transaction((tx) => tx.insert("codes", code("c", start + 1000)));
       await expect(store.transaction((tx) => tx.insert("codes", code("c", start + 1000)))).rejects.toThrow(
