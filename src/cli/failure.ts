@@ -1,4 +1,4 @@
-import { OAuthError, OperationError, type OperationErrorCode, type Problem } from "../core/errors.ts";
+import { OAuthError, OperationError, RemoteError, type OperationErrorCode, type Problem } from "../core/errors.ts";
 import { hintOf, type Hint } from "../core/hint.ts";
 import { ClockError, DataFileError, LockedError, StorageError, UnreachableError } from "../store/store.ts";
 import { since } from "./output/words.ts";
@@ -35,20 +35,6 @@ const exitOf = (code: string): number => (Object.hasOwn(exits, code) ? exits[cod
 
 /** The exit code if `idp exec` itself fails before its command runs, as with `env` and `timeout`: wrong flags too. */
 export const execFailure = 125;
-
-/** A refusal of a running server, the same as the operation gives on a folder. */
-export class RemoteError extends Error {
-  override readonly name = "RemoteError";
-  readonly code: string;
-  readonly hint: Hint | null;
-  readonly problems: readonly Problem[];
-  constructor(code: string, message: string, hint: Hint | null, problems: readonly Problem[]) {
-    super(message);
-    this.code = code;
-    this.hint = hint;
-    this.problems = problems;
-  }
-}
 
 const failure = (
   code: string,

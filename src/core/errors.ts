@@ -180,6 +180,20 @@ export class OperationError extends Error {
   }
 }
 
+/** A refusal of a running server, the same as the operation gives on a folder. */
+export class RemoteError extends Error {
+  override readonly name = "RemoteError";
+  readonly code: string;
+  readonly hint: Hint | null;
+  readonly problems: readonly Problem[];
+  constructor(code: string, message: string, hint: Hint | null, problems: readonly Problem[]) {
+    super(message);
+    this.code = code;
+    this.hint = hint;
+    this.problems = problems;
+  }
+}
+
 /**
  * A function that a program gave `createIdp` failed. An answer of OAuth says nothing of it (500); the ledger, the library and the control API
  * name the function.

@@ -5,7 +5,7 @@ import { nearLookup } from "../../src/cli/commands/check/flags.ts";
 import { leaverControl } from "../../src/cli/commands/check/leaver/control.ts";
 import { Opened } from "../../src/cli/commands/check/opened.ts";
 import type { Invocation } from "../../src/cli/invocation.ts";
-import { callServer, type Server } from "../../src/cli/target/remote.ts";
+import { callServer, type Server } from "../../src/serve/remote.ts";
 import { allCases } from "../../src/check/leaver/cases.ts";
 import { checkLeaver } from "../../src/check/leaver/run.ts";
 import { signalNames, type Signal } from "../../src/check/leaver/signals.ts";

@@ -3,7 +3,7 @@ import { OperationError } from "../../core/errors.ts";
 import type { Invocation } from "../invocation.ts";
 import { openBrowser, openWithKey } from "../output/open-browser.ts";
 import { answer, print, type Outcome } from "../output/print.ts";
-import { issuerAt } from "../target/remote.ts";
+import { issuerAt } from "../../serve/remote.ts";
 import { serverAddress, findTarget, noServer, startHint } from "../target/target.ts";
 import { InvalidArgumentError, Argument } from "../commander.ts";
 import { type Declare, examples } from "../act.ts";

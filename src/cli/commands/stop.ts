@@ -2,7 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { OperationError } from "../../core/errors.ts";
 import type { Invocation } from "../invocation.ts";
 import { answer, type Outcome } from "../output/print.ts";
-import { callServer, type Server } from "../target/remote.ts";
+import { callServer, type Server } from "../../serve/remote.ts";
 import { findTarget, findServer, hintElsewhere, noServer } from "../target/target.ts";
 import { type Declare, examples } from "../act.ts";
 

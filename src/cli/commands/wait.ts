@@ -2,7 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { OperationError } from "../../core/errors.ts";
 import type { Invocation } from "../invocation.ts";
 import { answer, say, type Outcome } from "../output/print.ts";
-import { issuerAt } from "../target/remote.ts";
+import { issuerAt } from "../../serve/remote.ts";
 import { serverAddress, noServer, startCommand } from "../target/target.ts";
 import { type Declare, examples } from "../act.ts";
 import { seconds } from "../flags/flag-values.ts";

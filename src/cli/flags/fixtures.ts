@@ -1,7 +1,6 @@
-import { OperationError } from "../../core/errors.ts";
+import { OperationError, RemoteError } from "../../core/errors.ts";
 import { decodeFixture, type FixtureSource } from "../../core/fixture-files/source.ts";
 import { findFixtures, type FoundFixtures, type NamedFixture } from "../../serve/fixture-files.ts";
-import { RemoteError } from "../failure.ts";
 import { readBytes } from "../input/read.ts";
 import type { Invocation } from "../invocation.ts";
 import { valuesOf } from "./variables.ts";

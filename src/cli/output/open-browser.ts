@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Invocation } from "../invocation.ts";
 import { say } from "./print.ts";
-import { isKeyUnused } from "../target/remote.ts";
+import { isKeyUnused } from "../../serve/remote.ts";
 
 /** How long an opener takes to find out that there is no browser, in milliseconds. */
 const timeoutMs = 1000;

@@ -9,7 +9,7 @@ import type { FoundFixtures } from "../../serve/fixture-files.ts";
 import type { Invocation } from "../invocation.ts";
 import { say } from "../output/print.ts";
 import { fixturesOf } from "../flags/fixtures.ts";
-import { usualPort } from "./remote.ts";
+import { usualPort } from "./usual-port.ts";
 import type { Target } from "./target.ts";
 
 /** Whether there is nothing to read: no server, and no data. */

@@ -5,7 +5,7 @@ import type { Invocation } from "../invocation.ts";
 import { isWebUrl } from "../flags/flag-values.ts";
 import { readLock } from "../../store/json/lock.ts";
 import { memoryServersHere } from "./memory-servers.ts";
-import type { Server } from "./remote.ts";
+import type { Server } from "../../serve/remote.ts";
 
 /** The server that `--url` names, and its admin token. */
 

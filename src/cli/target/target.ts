@@ -1,11 +1,11 @@
 /*
- * cli/target: what a command works on. target.ts chooses, remote.ts calls a running server, folder.ts runs the operation on the data
+ * cli/target: what a command works on. target.ts chooses, serve/remote.ts calls a running server, folder.ts runs the operation on the data
  * folder or on a shared store, which store-flag.ts checks.
  */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { OperationError } from "../../core/errors.ts";
+import { OperationError, RemoteError } from "../../core/errors.ts";
 import type { Operation, Runner } from "../../core/operations/operation.ts";
 import {
   operations,
@@ -18,9 +18,9 @@ import { readLock } from "../../store/json/lock.ts";
 import { LockedError } from "../../store/store.ts";
 import type { Invocation } from "../invocation.ts";
 import { unknownIssuer } from "../../core/issuers/issuer.ts";
-import { RemoteError } from "../failure.ts";
 import { belowUrl } from "./issuer-flag.ts";
-import { callServer, issuerOnPort, usualPort, type Server } from "./remote.ts";
+import { issuerOnPort, usualPort } from "./usual-port.ts";
+import { callServer, type Server } from "../../serve/remote.ts";
 import { memoryServersHere, type MemoryServer } from "./memory-servers.ts";
 import { checkUrl, serverOfUrl } from "./server-of-url.ts";
 import type { Hint } from "../../core/hint.ts";

@@ -2,7 +2,7 @@ import type { ApiControl } from "../../../check/api/control.ts";
 import { claimsOf, headerOf } from "../../../check/api/forge.ts";
 import { jsonOf, send } from "../../../client/http.ts";
 import { randomText } from "../../../serve/random.ts";
-import { callServer, type Server } from "../../target/remote.ts";
+import { callServer, type Server } from "../../../serve/remote.ts";
 import { faultsOn, type Opened } from "./opened.ts";
 
 /** Connects the cases of `idp check api` to a server. */

@@ -3,7 +3,7 @@ import { readSource, type FixtureSource } from "../../../core/fixture-files/sour
 import { isObject } from "../../../text/json.ts";
 import { randomText } from "../../../serve/random.ts";
 import type { Invocation } from "../../invocation.ts";
-import { callServer, type Server } from "../../target/remote.ts";
+import { callServer, type Server } from "../../../serve/remote.ts";
 import { jwksUriOf, type ApiPeople } from "./api-control.ts";
 import type { CommonFlags } from "./flags.ts";
 import type { Opened } from "./opened.ts";

@@ -1,8 +1,8 @@
 import type { Control } from "../../../check/client/control.ts";
 import { Problem } from "../../../client/check.ts";
-import { RemoteError } from "../../failure.ts";
+import { RemoteError } from "../../../core/errors.ts";
 import type { OperationInput, OperationName, OperationOutput } from "../../../core/operations/table.ts";
-import { callServer, type Server } from "../../target/remote.ts";
+import { callServer, type Server } from "../../../serve/remote.ts";
 import { faultsOn } from "./opened.ts";
 import { logoutTokenOf } from "./logout-token.ts";
 

@@ -2,7 +2,7 @@ import { importJWK, SignJWT, type JWK } from "jose";
 import type { Control, LogoutClaims, SignedInSession } from "../../../check/client/control.ts";
 import { OperationError } from "../../../core/errors.ts";
 import { randomText } from "../../../serve/random.ts";
-import { callServer, type Server } from "../../target/remote.ts";
+import { callServer, type Server } from "../../../serve/remote.ts";
 
 /** Tokens of the issuer that a check sends in its place, as they are or wrong on purpose. An export has the key that signs them. */
 

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { OperationInput } from "../../../core/operations/table.ts";
-import { RemoteError } from "../../failure.ts";
-import { callServer, type Server } from "../../target/remote.ts";
+import { RemoteError } from "../../../core/errors.ts";
+import { callServer, type Server } from "../../../serve/remote.ts";
 
 /** What a check opened or changed, and what closes or undoes it. */
 

@@ -1,8 +1,7 @@
 import type { ClientView } from "../../../core/clients/admin.ts";
-import { OperationError } from "../../../core/errors.ts";
+import { OperationError, RemoteError } from "../../../core/errors.ts";
 import type { OperationOutput } from "../../../core/operations/table.ts";
 import { isObject } from "../../../text/json.ts";
-import { RemoteError } from "../../failure.ts";
 import { printableJson } from "../../output/escape.ts";
 import type { Target } from "../../target/target.ts";
 

@@ -11,7 +11,7 @@ import { staleFile } from "../env/written.ts";
 import { failureOf } from "../../failure.ts";
 import type { Invocation } from "../../invocation.ts";
 import { answer, type Outcome } from "../../output/print.ts";
-import { issuerAt } from "../../target/remote.ts";
+import { issuerAt } from "../../../serve/remote.ts";
 import type { Style } from "../../output/style.ts";
 import { wrap } from "../../output/table.ts";
 import { findServer, serverAddress, findTarget } from "../../target/target.ts";

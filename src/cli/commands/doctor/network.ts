@@ -6,7 +6,8 @@ import { commandOn } from "../../../core/hint.ts";
 import { isLoopbackHost, withoutBrackets } from "../../../net/address.ts";
 import { ok, timeoutMs, problem, warning, type Finding } from "./finding.ts";
 import type { Invocation } from "../../invocation.ts";
-import { issuerAt, issuerOnPort, usualPort } from "../../target/remote.ts";
+import { issuerOnPort, usualPort } from "../../target/usual-port.ts";
+import { issuerAt } from "../../../serve/remote.ts";
 
 /** What doctor looks at between this machine, its server and its apps: names, ports, addresses. Only loopback is connected to. */
 

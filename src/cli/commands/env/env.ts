@@ -14,7 +14,7 @@ import { formatted, type Variables } from "./format.ts";
 import { namesIn } from "./written.ts";
 import type { Invocation } from "../../invocation.ts";
 import { answer, type Outcome } from "../../output/print.ts";
-import { answererAt } from "../../target/remote.ts";
+import { answererAt } from "../../../serve/remote.ts";
 import { findTarget, startCommand, type Target } from "../../target/target.ts";
 import { count } from "../../output/words.ts";
 import { formats, libraries, type Format, type Library } from "./choices.ts";

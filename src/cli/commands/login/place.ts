@@ -1,10 +1,9 @@
 import type { OAuthClient } from "../../../client/client.ts";
-import { OperationError } from "../../../core/errors.ts";
+import { OperationError, RemoteError } from "../../../core/errors.ts";
 import { loginClient, loginGrantTypes, loopbackRedirectUri } from "../init/app-types.ts";
 import { readSecret } from "../../flags/entry-flags.ts";
-import { RemoteError } from "../../failure.ts";
 import type { Invocation } from "../../invocation.ts";
-import { callServer, issuerAt, type Server } from "../../target/remote.ts";
+import { callServer, issuerAt, type Server } from "../../../serve/remote.ts";
 import { checkUrl, serverOfUrl } from "../../target/server-of-url.ts";
 import { findServer, noServer, startHint } from "../../target/target.ts";
 import type { LoginFlags } from "./flags.ts";

@@ -8,7 +8,7 @@ import { escapeLine } from "../../output/escape.ts";
 import type { Invocation } from "../../invocation.ts";
 import { openBrowser } from "../../output/open-browser.ts";
 import { say } from "../../output/print.ts";
-import { callServer, issuerAt } from "../../target/remote.ts";
+import { callServer, issuerAt } from "../../../serve/remote.ts";
 import { decisionOf, type LoginFlags } from "./flags.ts";
 import type { Decider } from "../../../client/pages.ts";
 import { pagesOf } from "./headless.ts";

@@ -5,7 +5,7 @@ import { isLoopbackUrl } from "../../../net/address.ts";
 import type { Invocation } from "../../invocation.ts";
 import { printableJson } from "../../output/escape.ts";
 import { requestLines } from "../start/request-log.ts";
-import type { Server } from "../../target/remote.ts";
+import type { Server } from "../../../serve/remote.ts";
 import { findTarget, startHint } from "../../target/target.ts";
 import { filterOf, type FilterFlags } from "../../flags/request-filter.ts";
 

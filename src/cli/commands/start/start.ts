@@ -30,7 +30,7 @@ import { withStartFlags, type StartFlags } from "./flags.ts";
 import { OperationError } from "../../../core/errors.ts";
 import { codeOf } from "../../../files/durable-file.ts";
 import { wordsWithoutPassword } from "../../../store/postgres/address.ts";
-import { issuerOnPort } from "../../target/remote.ts";
+import { issuerOnPort } from "../../target/usual-port.ts";
 
 /** The names of the issuers of `--issuers N`, for the workers of a test runner. */
 const workers = (count: number): readonly string[] => Array.from({ length: count }, (_, at) => `w${at + 1}`);

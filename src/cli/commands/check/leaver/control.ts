@@ -9,8 +9,8 @@ import { deleteUser, patchActive, putsActive, putUser, readUser } from "../../..
 import type { ScimStatus } from "../../../../core/scim/status.ts";
 import type { Client } from "../../../../store/store.ts";
 import { randomText } from "../../../../serve/random.ts";
-import { RemoteError } from "../../../failure.ts";
-import { callServer, type Server } from "../../../target/remote.ts";
+import { RemoteError } from "../../../../core/errors.ts";
+import { callServer, type Server } from "../../../../serve/remote.ts";
 import { signedBy } from "../logout-token.ts";
 import type { Opened } from "../opened.ts";
 

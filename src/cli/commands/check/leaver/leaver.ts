@@ -12,7 +12,7 @@ import type { TypedCommand } from "../../../input/foreign-command.ts";
 import type { Invocation } from "../../../invocation.ts";
 import type { Outcome } from "../../../output/print.ts";
 import { showProgress } from "../../../output/progress.ts";
-import { callServer, type Server } from "../../../target/remote.ts";
+import { callServer, type Server } from "../../../../serve/remote.ts";
 import { type Declare, examples } from "../../../act.ts";
 import { Option } from "../../../commander.ts";
 import { collectOf, seconds } from "../../../flags/flag-values.ts";

@@ -7,7 +7,7 @@ import { OperationError } from "../../../../core/errors.ts";
 import type { Invocation } from "../../../invocation.ts";
 import { fixturePaths, withStdin } from "../../../flags/fixtures.ts";
 import { environmentOf } from "../../exec/exec.ts";
-import { callServer } from "../../../target/remote.ts";
+import { callServer } from "../../../../serve/remote.ts";
 import type { CommonFlags } from "../flags.ts";
 import type { Opened } from "../opened.ts";
 import { noClient, requireServer } from "../place.ts";

@@ -9,7 +9,7 @@ import { childOf, parseXml, textIn, XmlProblem } from "../../../../core/xml/pars
 import { signElement, signQuery, attribute, xml, type SignWith } from "../../../../core/xml/write.ts";
 import { randomText } from "../../../../serve/random.ts";
 import type { Key } from "../../../../store/store.ts";
-import { callServer, type Server } from "../../../target/remote.ts";
+import { callServer, type Server } from "../../../../serve/remote.ts";
 
 /** LogoutRequests as this identity provider would send them, right and wrong. They are signed with the issuer's own key, which an export has. */
 

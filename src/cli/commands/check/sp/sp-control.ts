@@ -9,8 +9,8 @@ import type { SamlFields } from "../../../../core/service-providers/schema.ts";
 import { childOf, parseXml, textIn, XmlProblem } from "../../../../core/xml/parse.ts";
 import type { Client } from "../../../../store/store.ts";
 import { isObject } from "../../../../text/json.ts";
-import { RemoteError } from "../../../failure.ts";
-import { callServer, type Server } from "../../../target/remote.ts";
+import { RemoteError } from "../../../../core/errors.ts";
+import { callServer, type Server } from "../../../../serve/remote.ts";
 import { faultsOn } from "../opened.ts";
 import { logoutRequestOf } from "./logout-request.ts";
 

@@ -6,7 +6,7 @@ import { standardByScope } from "../../../../core/scopes/claim-table.ts";
 import type { NameIdKind } from "../../../../core/service-providers/names.ts";
 import { randomText } from "../../../../serve/random.ts";
 import type { User } from "../../../../store/store.ts";
-import { callServer, type Server } from "../../../target/remote.ts";
+import { callServer, type Server } from "../../../../serve/remote.ts";
 import type { Opened } from "../opened.ts";
 
 /** The user of `idp check sp`, and the attacker. */

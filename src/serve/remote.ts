@@ -1,18 +1,11 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { baseOf, defaultPort } from "../../core/endpoints.ts";
-import { OperationError, type Problem } from "../../core/errors.ts";
-import { requestOf } from "../../core/operations/operation.ts";
-import {
-  operations,
-  type OperationInput,
-  type OperationName,
-  type OperationOutput,
-} from "../../core/operations/table.ts";
-import { isObject } from "../../text/json.ts";
-import { isLoopbackUrl } from "../../net/address.ts";
-import { RemoteError } from "../failure.ts";
-import { isServiceLink } from "../flags/variables.ts";
-import type { Hint } from "../../core/hint.ts";
+import { baseOf } from "../core/endpoints.ts";
+import { OperationError, RemoteError, type Problem } from "../core/errors.ts";
+import { requestOf } from "../core/operations/operation.ts";
+import { operations, type OperationInput, type OperationName, type OperationOutput } from "../core/operations/table.ts";
+import { isObject } from "../text/json.ts";
+import { isLoopbackUrl } from "../net/address.ts";
+import type { Hint } from "../core/hint.ts";
 
 /** An operation on a running server, through its control API. */
 
@@ -169,18 +162,6 @@ export const issuerAt = async (url: string, timeout: number): Promise<string | n
 export async function isKeyUnused(url: string): Promise<boolean> {
   const found = await send(url, url, { method: "HEAD", adminToken: null, timeout: 5000 }).catch(() => null);
   return found?.status === 200;
-}
-
-/** The port that `idp start` uses; null if it uses a free one. */
-export function usualPort({ IDP_PORT: port = String(defaultPort) }: NodeJS.ProcessEnv): number | null {
-  if (isServiceLink("IDP_PORT", port)) return defaultPort;
-  return /^\d{1,5}$/.test(port) && Number(port) > 0 ? Number(port) : null;
-}
-
-/** The issuer of the idp on a port of this machine; null if there is none, or it does not answer within 5 s, even on a busy machine. */
-export async function issuerOnPort(port: number): Promise<string | null> {
-  const asked = ["http", "https"].map((scheme) => issuerAt(`${scheme}://localhost:${port}`, 5000));
-  return (await Promise.all(asked)).find((issuer) => issuer !== null) ?? null;
 }
 
 function parsed(text: string): unknown {
