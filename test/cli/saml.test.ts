@@ -86,7 +86,7 @@ test("XML that is not well-formed is refused in one sentence", async () => {
   const cut = await run(["token", "decode", "<samlp:Response"]);
   expect([cut.code, cut.stderr.split("\n")[0]]).toEqual([
     6,
-    "Error: this is not a SAML message: it is not well-formed XML: unexpected end of input",
+    "Error: this is not a SAML message: it is not well-formed XML: line 1: the text ends within a tag",
   ]);
 });
 

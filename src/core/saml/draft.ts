@@ -1,4 +1,5 @@
-import { attribute, xml, Xml, isXmlText } from "../xml/write.ts";
+import { isXmlText } from "../xml/characters.ts";
+import { attribute, xml, Xml } from "../xml/write.ts";
 import { sourceValue, type SignedInUser } from "../service-providers/attribute-values.ts";
 import type { NameId, ServiceProvider } from "../service-providers/provider.ts";
 import { spaces } from "../service-providers/names.ts";

@@ -3,9 +3,17 @@ import { isUtf8 } from "node:buffer";
 import { OAuthError, type Paragraph } from "../errors.ts";
 import type { ServiceProvider } from "../service-providers/provider.ts";
 import { spaces, type Binding } from "../service-providers/names.ts";
-import { childOf, maxXmlBytes, parseXml, textIn, XmlProblem, domOf, type XmlElement } from "../xml/parse.ts";
+import {
+  allIn,
+  childOf,
+  documentOf,
+  maxXmlBytes,
+  parseXml,
+  textIn,
+  XmlProblem,
+  type XmlElement,
+} from "../xml/parse.ts";
 import { isSigned, SignatureProblem, signedMessage, verifyQuery } from "../xml/verify.ts";
-import { XMLSerializer } from "@xmldom/xmldom";
 
 /** Messages as a browser brings them, by HTTP-Redirect and HTTP-POST (SAML Bindings 3.4, 3.5). Nothing in them is trusted. */
 
@@ -295,8 +303,6 @@ type MessageParts = readonly (string | { readonly secret: string })[];
 /** Elements that name a person, prove something, or hold what only their reader may see. */
 const hidden = new Set(["NameID", "BaseID", "NewID", "SignatureValue", "CipherValue"]);
 
-const mark = "\uE000";
-
 /** @returns null for a message that cannot be read */
 export function messageParts(given: Encoded | { readonly xml: string }): MessageParts | null {
   try {
@@ -306,16 +312,16 @@ export function messageParts(given: Encoded | { readonly xml: string }): Message
   }
 }
 
-function partsOf(text: string): MessageParts {
-  const document = domOf(text);
-  const secrets: string[] = [];
-  for (const element of Array.from(document.getElementsByTagName("*"))) {
-    if (!hidden.has(element.localName)) continue;
-    const secret = element.textContent.replaceAll(/\s+/g, "");
-    while (element.firstChild !== null) element.removeChild(element.firstChild);
-    element.appendChild(document.createTextNode(`${mark}${secrets.length}${mark}`));
-    secrets.push(secret);
+function partsOf(sent: string): MessageParts {
+  const { text, root } = documentOf(sent);
+  const parts: (string | { readonly secret: string })[] = [];
+  let done = 0;
+  for (const element of allIn(root)) {
+    const [begin, end] = element.inside;
+    // One in another is hidden with it.
+    if (!hidden.has(element.name) || begin < done || begin === end) continue;
+    parts.push(text.slice(done, begin), { secret: (element.text ?? text.slice(begin, end)).replaceAll(/\s+/g, "") });
+    done = end;
   }
-  const parts = new XMLSerializer().serializeToString(document).split(mark);
-  return parts.map((part, at) => (at % 2 === 0 ? part : { secret: secrets[Number(part)] ?? "" }));
+  return [...parts, text.slice(done)];
 }

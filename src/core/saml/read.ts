@@ -1,4 +1,6 @@
+import { isUtf8 } from "node:buffer";
 import { inflateRawSync } from "node:zlib";
+import { withoutEnd } from "../../text/redacted.ts";
 import { OperationError } from "../errors.ts";
 import { childrenOf, parseXml, XmlProblem, type XmlElement } from "../xml/parse.ts";
 import { signatureSpace } from "../xml/verify.ts";
@@ -7,22 +9,28 @@ import { signatureSpace } from "../xml/verify.ts";
 
 /** XML, a value of `SAMLResponse` or `SAMLRequest`, or an address or a form with one. @returns null: none of these */
 export function samlTextIn(given: string): string | null {
-  const text = given.trim().replace(/^["'`]+|["'`,;]+$/g, "");
+  const text = withoutEnd(given.trim(), "\"'`,;").replace(/^["'`]+/, "");
   if (/^\ufeff?\s*</.test(text)) return text;
   const named = /(?:^|[?&#])(?:SAMLRequest|SAMLResponse)=([^&#\s]+)/.exec(text)?.[1];
   const value = named === undefined ? text : decoded(named);
   const base64 = value.replaceAll(/\s/g, "");
   if (base64.length < 20 || !/^[A-Za-z0-9+/]+={0,2}$/.test(base64)) return null;
   const bytes = Buffer.from(base64, "base64");
-  for (const read of [() => bytes, () => inflateRawSync(bytes, { maxOutputLength: 1_000_000 })]) {
-    try {
-      const xml = read().toString();
-      if (/^\ufeff?\s*</.test(xml)) return xml;
-    } catch {
-      // It is not deflated.
-    }
+  for (const read of [bytes, inflated(bytes)]) {
+    const xml = read?.toString() ?? "";
+    if (!/^\ufeff?\s*</.test(xml)) continue;
+    // Its other characters would be read in place of those that it has.
+    return read !== null && isUtf8(read) ? xml : refuse(new XmlProblem("it is not UTF-8"));
   }
   return null;
+}
+
+function inflated(bytes: Buffer): Buffer | null {
+  try {
+    return inflateRawSync(bytes, { maxOutputLength: 1_000_000 });
+  } catch {
+    return null;
+  }
 }
 
 const decoded = (value: string): string => {
@@ -65,7 +73,7 @@ export interface DecodedAssertion {
 }
 
 const attributeOf = (element: XmlElement | undefined, name: string): string | null => element?.attributes[name] ?? null;
-const textOf = (element: XmlElement | undefined): string | null => element?.text?.trim() ?? null;
+const textOf = (element: XmlElement | undefined): string | null => element?.text ?? null;
 const childIn = (element: XmlElement | undefined, name: string): XmlElement | undefined =>
   element?.children.find((child) => child.name === name);
 

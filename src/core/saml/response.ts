@@ -3,7 +3,8 @@ import type { Context } from "../context.ts";
 import { listClients } from "../fix-commands.ts";
 import { samlKeys, type SamlKey } from "../keys/saml-keys.ts";
 import { serviceProvider, type ServiceProvider } from "../service-providers/provider.ts";
-import { encryptElement, signElement, isXmlText, xml, type Xml } from "../xml/write.ts";
+import { isXmlText } from "../xml/characters.ts";
+import { encryptElement, signElement, xml, type Xml } from "../xml/write.ts";
 import { encryptionAlgorithms, keyTransport, spaces } from "../service-providers/names.ts";
 import { entityIdOf } from "./addresses.ts";
 import {

@@ -47,7 +47,7 @@ export function readProviderMetadata(text: string): ProviderMetadata {
   if (entityId === "") throw new XmlProblem("its EntityDescriptor has no entityID");
   const roles = childrenOf(entity, spaces.metadata, "SPSSODescriptor");
   const role = roles.find(({ attributes }) =>
-    (attributes["protocolSupportEnumeration"] ?? "").split(/\s+/).includes(spaces.protocol),
+    (attributes["protocolSupportEnumeration"] ?? "").split(/[ \t\n]+/).includes(spaces.protocol),
   );
   if (role === undefined)
     throw new XmlProblem("it describes no service provider of SAML 2.0: it has no SPSSODescriptor for it");
@@ -108,6 +108,13 @@ const earliest = (times: readonly (string | undefined)[]): string | null =>
     .filter((time) => time !== undefined && !Number.isNaN(Date.parse(time)))
     .sort((one = "", other = "") => Date.parse(one) - Date.parse(other))[0] ?? null;
 
+/** The types of these elements, anyURI and base64Binary, have no white space around the value (XML Schema 2 4.3.6). */
+const collapsed = (element: XmlElement): string =>
+  textIn(element)
+    .split(/[ \t\n]+/)
+    .filter((word) => word !== "")
+    .join(" ");
+
 /** A key without a use is for both (SAML Metadata 2.4.1.1). */
 const keysFor = (role: XmlElement, use: string): readonly XmlElement[] =>
   childrenOf(role, spaces.metadata, "KeyDescriptor").filter(({ attributes }) => (attributes["use"] ?? use) === use);
@@ -116,11 +123,11 @@ const certificatesIn = (role: XmlElement, use: string): readonly string[] =>
   keysFor(role, use).flatMap((descriptor) => {
     const info = childOf(descriptor, signatureSpace, "KeyInfo");
     const data = info === undefined ? [] : childrenOf(info, signatureSpace, "X509Data");
-    return data.flatMap((one) => childrenOf(one, signatureSpace, "X509Certificate")).map(textIn);
+    return data.flatMap((one) => childrenOf(one, signatureSpace, "X509Certificate")).map(collapsed);
   });
 
 const formatsIn = (role: XmlElement): readonly string[] =>
-  childrenOf(role, spaces.metadata, "NameIDFormat").map(textIn);
+  childrenOf(role, spaces.metadata, "NameIDFormat").map(collapsed);
 
 function nameIdIn(role: XmlElement): NameIdKind | null {
   const kinds = Object.entries(nameIdFormats) as readonly (readonly [NameIdKind, string])[];

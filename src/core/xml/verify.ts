@@ -1,10 +1,12 @@
 import { createPublicKey, verify, type KeyObject } from "node:crypto";
+import { DOMParser } from "@xmldom/xmldom";
 import { SignedXml } from "xml-crypto";
-import { domOf, parseXml, XmlProblem, type XmlElement } from "./parse.ts";
+import type { XmlDocument } from "./reader.ts";
+import { allIn, childrenOf, documentOf, parseXml, type XmlElement } from "./parse.ts";
 
 /**
- * Checks signatures. Of a signed message only what its signature covers is given back: those bytes are parsed again, so nothing outside of them is ever
- * read (SAML Core 5.4).
+ * Checks signatures. Of a signed message only what its signature covers is given back: those bytes are read again, so nothing outside of them is ever
+ * read (SAML Core 5.4). The parser of xml-crypto gets nothing but the root of a message that the strict reader has read.
  */
 
 export const signatureSpace = "http://www.w3.org/2000/09/xmldsig#";
@@ -45,53 +47,28 @@ interface Verifying {
   readonly allowSha1: boolean;
 }
 
-const isSignature = ({ localName, namespaceURI }: Element): boolean =>
-  localName === "Signature" && namespaceURI === signatureSpace;
+const isSignature = ({ name, space }: XmlElement): boolean => name === "Signature" && space === signatureSpace;
 
-const childElements = (element: Element): readonly Element[] => {
-  const found: Element[] = [];
-  for (let node = element.firstChild; node !== null; node = node.nextSibling) {
-    if (node.nodeType === 1) found.push(node as Element);
-  }
-  return found;
-};
+const signaturesIn = (root: XmlElement): readonly XmlElement[] => allIn(root).filter(isSignature);
 
-const named = (element: Element, name: string): readonly Element[] =>
-  childElements(element).filter((child) => child.localName === name && child.namespaceURI === signatureSpace);
+/** Whether a message has a signature. @throws {XmlProblem} */
+export const isSigned = (text: string): boolean => signaturesIn(parseXml(text)).length > 0;
 
-/**
- * The signature of a message: a child of its root, and the only one in the message. One elsewhere is how signed messages are wrapped into others.
- * @returns null: the message is not signed
- * @throws {SignatureProblem}
- */
-function signatureIn(document: Document): Element | null {
-  const all = Array.from(document.getElementsByTagNameNS(signatureSpace, "Signature"));
-  const own = childElements(document.documentElement).filter(isSignature);
-  if (all.length === 0) return null;
-  if (own.length !== 1 || all.length !== 1)
-    throw new SignatureProblem("the message has a signature that is not its own, or more than one", "SAML Core 5.4.1");
-  return own[0] ?? null;
-}
-
-/** Whether a message has a signature. */
-export const isSigned = (text: string): boolean =>
-  domOf(text).getElementsByTagNameNS(signatureSpace, "Signature").length > 0;
-
-function only(element: Element, name: string): Element {
-  const [first, second] = named(element, name);
+function only(element: XmlElement, name: string): XmlElement {
+  const [first, second] = childrenOf(element, signatureSpace, name);
   if (first === undefined || second !== undefined)
     throw new SignatureProblem(`the signature has ${first === undefined ? "no" : "more than one"} ${name}`);
   return first;
 }
 
-const algorithmOf = (element: Element): string => element.getAttribute("Algorithm") ?? "";
+const algorithmOf = ({ attributes }: XmlElement): string => attributes["Algorithm"] ?? "";
 
 /** Checks the form of a signature before anything is computed. @throws {SignatureProblem} */
-function checkForm(signature: Element, root: Element, { allowSha1 }: Verifying): void {
+function checkForm(signature: XmlElement, root: XmlElement, { allowSha1 }: Verifying): void {
   const info = only(signature, "SignedInfo");
   const reference = only(info, "Reference");
-  const id = root.getAttribute("ID") ?? "";
-  const uri = reference.getAttribute("URI");
+  const { ID: id = "" } = root.attributes;
+  const { URI: uri } = reference.attributes;
   if (id === "" || uri !== `#${id}`)
     throw new SignatureProblem(
       "the signature does not cover the message: its reference names another element",
@@ -99,10 +76,12 @@ function checkForm(signature: Element, root: Element, { allowSha1 }: Verifying):
     );
   const method = algorithmOf(only(info, "SignatureMethod"));
   const digest = algorithmOf(only(reference, "DigestMethod"));
-  const used = named(reference, "Transforms")
-    .flatMap((list) => named(list, "Transform"))
+  const used = childrenOf(reference, signatureSpace, "Transforms")
+    .flatMap((list) => childrenOf(list, signatureSpace, "Transform"))
     .map(algorithmOf);
-  if (!used.includes(transforms[0] ?? "") || used.some((one) => !transforms.includes(one)))
+  // Each transform goes through the whole message, and two are all that SAML has.
+  const isUsual = used.length <= 2 && used.every((one) => transforms.includes(one));
+  if (!used.includes(transforms[0] ?? "") || !isUsual)
     throw new SignatureProblem("the signature has other transforms than SAML allows", "SAML Core 5.4.4");
   if (!Object.hasOwn(hashes, method) || !digests.includes(digest))
     throw new SignatureProblem("the signature has an algorithm that is not accepted; use RSA with SHA-256");
@@ -114,53 +93,76 @@ const sha1Problem = (): SignatureProblem =>
     "the message is signed with SHA-1, which is broken; sign with RSA-SHA256, or set allow_sha1 for the client",
   );
 
+/** The signatures of a message as xml-crypto reads them, in the order of the document, beside the text that it checks. */
+function forCrypto({ text, root }: XmlDocument): { readonly text: string; readonly signatures: readonly Element[] } {
+  const own = text.slice(root.start, root.end);
+  const fail = (): never => {
+    throw new SignatureProblem("the message is not one whose signature can be checked");
+  };
+  const parser = new DOMParser({ errorHandler: { warning: fail, error: fail, fatalError: fail } });
+  const document = parser.parseFromString(own, "text/xml");
+  return { text: own, signatures: Array.from(document.getElementsByTagNameNS(signatureSpace, "Signature")) };
+}
+
 /**
- * The message that a signature covers.
+ * The message that a signature covers: a signature that is a child of its root, and the only one in it. One elsewhere is how signed messages are wrapped
+ * into others.
  * @returns null: it is not signed
  * @throws {SignatureProblem | XmlProblem}
  */
-export function signedMessage(text: string, verifying: Verifying): XmlElement | null {
-  const document = domOf(text);
-  const signature = signatureIn(document);
-  if (signature === null) return null;
-  const { documentElement: root } = document;
-  checkForm(signature, root, verifying);
-  for (const certificate of verifying.certificates) {
-    const covered = coveredBy(text, signature, certificate);
-    if (covered === null) continue;
-    const message = parseXml(covered);
-    if (
-      message.name !== root.localName ||
-      message.space !== root.namespaceURI ||
-      message.attributes["ID"] !== root.getAttribute("ID")
-    )
-      throw new SignatureProblem("the signature covers another element than the message", "SAML Core 5.4.2");
-    return message;
-  }
-  throw new SignatureProblem("the signature does not match any registered certificate");
+export function signedMessage(sent: string, verifying: Verifying): XmlElement | null {
+  const document = documentOf(sent);
+  const { root } = document;
+  const all = signaturesIn(root);
+  if (all.length === 0) return null;
+  const [own, ...others] = root.children.filter(isSignature);
+  if (own === undefined || others.length > 0 || all.length !== 1)
+    throw new SignatureProblem("the message has a signature that is not its own, or more than one", "SAML Core 5.4.1");
+  checkForm(own, root, verifying);
+  const message = coveredByAny(forCrypto(document), 0, verifying);
+  if (message.name !== root.name || message.space !== root.space || message.attributes["ID"] !== root.attributes["ID"])
+    throw new SignatureProblem("the signature covers another element than the message", "SAML Core 5.4.2");
+  return message;
 }
+
+/** Each goes through the whole message. */
+const maxSignatures = 8;
 
 /**
  * Every element of a message that a valid signature of its own covers: a response, and the assertions directly in it. For a report on a message.
  * @throws {SignatureProblem | XmlProblem} if one is wrong
  */
-export function signedElements(text: string, verifying: Verifying): readonly XmlElement[] {
-  const document = domOf(text);
-  const { documentElement: root } = document;
-  return Array.from(document.getElementsByTagNameNS(signatureSpace, "Signature")).map((signature) => {
-    const parent = signature.parentNode as Element;
-    if (parent !== root && parent.parentNode !== root)
+export function signedElements(sent: string, verifying: Verifying): readonly XmlElement[] {
+  const document = documentOf(sent);
+  const { root } = document;
+  const all = signaturesIn(root);
+  if (all.length > maxSignatures) throw new SignatureProblem(`the message has more than ${maxSignatures} signatures`);
+  const parents = [root, ...root.children];
+  const read = all.length === 0 ? null : forCrypto(document);
+  return all.map((signature, at) => {
+    const parent = parents.find(({ children }) => children.includes(signature));
+    if (parent === undefined)
       throw new SignatureProblem(
         "a signature is neither in the message itself nor in an assertion of it",
         "SAML Core 5.4.1",
       );
     checkForm(signature, parent, verifying);
-    for (const certificate of verifying.certificates) {
-      const covered = coveredBy(text, signature, certificate);
-      if (covered !== null) return parseXml(covered);
-    }
-    throw new SignatureProblem("the signature does not match any registered certificate");
+    return coveredByAny(read as ReturnType<typeof forCrypto>, at, verifying);
   });
+}
+
+/** What a signature covers, by the first certificate that it is by. @throws {SignatureProblem} */
+function coveredByAny(
+  { text, signatures }: ReturnType<typeof forCrypto>,
+  at: number,
+  { certificates }: Verifying,
+): XmlElement {
+  const signature = signatures[at];
+  for (const certificate of signature === undefined ? [] : certificates) {
+    const covered = coveredBy(text, signature as Element, certificate);
+    if (covered !== null) return parseXml(covered);
+  }
+  throw new SignatureProblem("the signature does not match any registered certificate");
 }
 
 /** The canonical bytes that the signature covers; null: it is not by this certificate. */
@@ -170,8 +172,7 @@ function coveredBy(text: string, signature: Element, certificate: string): strin
   try {
     signed.loadSignature(signature);
     if (!signed.checkSignature(text)) return null;
-  } catch (error) {
-    if (error instanceof XmlProblem) throw error;
+  } catch {
     return null;
   }
   const [covered, ...others] = signed.getSignedReferences();

@@ -1,5 +1,6 @@
 import { createPublicKey, sign, type KeyObject } from "node:crypto";
 import { SignedXml } from "xml-crypto";
+import { isXmlText } from "./characters.ts";
 
 /** XML that goes out: written as text, with every value escaped here. */
 
@@ -10,13 +11,6 @@ export class Xml {
     this.text = text;
   }
 }
-
-/** A character that XML 1.0 cannot have (2.2): also a lone surrogate. */
-const impossible =
-  /[^\t\n\r\u0020-\ud7ff\ud800-\udfff\ue000-\ufffd]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/;
-
-/** Whether a text can be in XML. */
-export const isXmlText = (text: string): boolean => !impossible.test(text);
 
 /** A reader changes these: line ends become one character, and white space in attributes becomes spaces (XML 1.0 2.11, 3.3.3). */
 const references: Readonly<Record<string, string>> = {
