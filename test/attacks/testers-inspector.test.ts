@@ -65,6 +65,20 @@ describe("the inspector of a tester", async () => {
     );
   });
 
+  test("proposes no fix that the role may not make, and says who may", async () => {
+    const query = { response_type: "code", client_id: "demo-app", redirect_uri: "http://localhost:3000/other" };
+    await fetch(`${issuer}/api/v2/oauth/authorize?${new URLSearchParams(query).toString()}`);
+    const { browser, at } = await enter(tokenOf("qa"));
+    const admins = await enter(server.adminToken);
+    const href = /href="([^"]*sign-ins\/[^"]+)"/;
+    const [, path = ""] = href.exec((await browser.open(at())).body) ?? [];
+    const { body } = await browser.open(path);
+    expect(body).toContain("Ask an admin of this server: clients edit needs that role");
+    expect(body).not.toContain("--add-redirect-uri");
+    const [, own = ""] = href.exec((await admins.browser.open(admins.at())).body) ?? [];
+    expect((await admins.browser.open(own)).body).toContain("--add-redirect-uri");
+  });
+
   test("a reader makes no token by any form, and no question tells a tester what only an admin may read", async () => {
     const reader = await enter(tokenOf("eyes"));
     const page = await reader.browser.open(reader.at("tokens"));

@@ -26,6 +26,20 @@ test("nothing differs after a start, and after a reset", async () => {
   expect(await idp.call("diff", {})).toEqual({ differs: false, records: [] });
 });
 
+test("an issuer of the fixtures that is gone is missing; those that are there are compared one by one", async () => {
+  const issuers = { one: { users: [{ username: "una" }] }, two: { users: [{ username: "duo" }] } };
+  const all = { $schema: "./idp.fixtures.schema.json", ...fixtures, issuers };
+  const idp = await serve({ fixtures: [{ value: all }] as never });
+  expect(await idp.call("diff", {})).toEqual({ differs: false, records: [], issuers: ["one", "two"] });
+  expect(await idp.call("diff.given", { fixtures: all })).toMatchObject({ differs: false });
+  await idp.call("issuers.remove", { name: "two" });
+  expect(await idp.call("diff", {})).toEqual({
+    differs: true,
+    records: [{ section: "issuers", name: "two", change: "missing", fields: {} }],
+    issuers: ["one"],
+  });
+});
+
 test("each record that differs says how: changed, only in the data, or missing in it", async () => {
   const idp = await start();
   await idp.call("users.suspend", { username: "ben" });

@@ -236,6 +236,8 @@ test("users are added, and their roles and claims edited; clients show their met
     expect([claims, refused.status, refused.state]).toEqual([claims, 422, "users"]);
   }
   expect(textOf(found)).toContain(`idp login --user ${name} --approve`);
+  await idp.call("clients.remove", { client_id: "idp-cli" });
+  expect(textOf(await browser.open(at(`users?q=${name}`)))).not.toContain("idp login");
   const clients = await browser.open(at("clients?q=demo-app"));
   expect(textOf(clients)).toContain('"post_logout_redirect_uris"');
   expect(textOf(clients)).not.toContain("demo-secret");

@@ -45,7 +45,14 @@ async function diff(cli: Invocation, paths: readonly string[], { as }: DiffFlags
   const [secret] = result.records.filter(({ fields }) => JSON.stringify(fields).includes("(secret)"));
   return answer(result, (shown, style) => lines(shown, style), {
     failure,
-    notes: [...(secret === undefined ? [] : ["Secrets are compared, and not shown."]), target.where],
+    notes: [
+      ...(secret === undefined ? [] : ["Secrets are compared, and not shown."]),
+      ...(result.issuers ?? []).map((name) => ({
+        text: `To compare the issuer ${name}`,
+        command: ["idp", "diff", "--issuer", name],
+      })),
+      target.where,
+    ],
   });
 }
 

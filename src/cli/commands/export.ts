@@ -2,7 +2,8 @@ import type { Invocation } from "../invocation.ts";
 import { OperationError } from "../../core/errors.ts";
 import { answer, say, type Outcome } from "../output/print.ts";
 import { cannotBeWritten, putFile } from "../output/put-file.ts";
-import { findTarget } from "../target/target.ts";
+import { findTarget, type Target } from "../target/target.ts";
+import type { Hint } from "../../core/hint.ts";
 import { count } from "../output/words.ts";
 import { type Declare, examples } from "../act.ts";
 import { type Command, type FlagsOf, Option } from "../commander.ts";
@@ -21,6 +22,16 @@ const withExportFlags = (command: Command) =>
     )
     .option("--show-secrets", "with --as fixtures: the secrets of one-time codes and the tokens of SCIM servers too");
 type ExportFlags = FlagsOf<typeof withExportFlags>;
+
+/** The issuers that an export of the first one does not have. */
+async function leftBehind(cli: Invocation, target: Target): Promise<readonly Hint[]> {
+  const isFirst = cli.issuer === null && !/\/i\/[\w-]+\/?$/.test(cli.url ?? "");
+  const names = isFirst ? (await target.call("issuers.list", {})).map(({ name }) => name) : [];
+  const [first] = names;
+  if (first === undefined) return [];
+  const text = `It leaves behind the ${names.length === 1 ? "issuer" : "issuers"} ${names.join(", ")}. To export ${names.length === 1 ? "it" : "one"}`;
+  return [{ text, command: ["idp", "export", "--issuer", first] }];
+}
 
 /** `idp export`: the answer is the document. With `--output` the document goes to a file, and the answer says what is in it. */
 async function exportState(cli: Invocation, { output, as, showSecrets }: ExportFlags): Promise<Outcome> {
@@ -41,12 +52,13 @@ async function exportState(cli: Invocation, { output, as, showSecrets }: ExportF
     text: "It is JSON. For YAML",
     command: ["idp", "export", "--as", "fixtures", "--output", "exported.yaml"],
   };
-  const notes = as === "fixtures" ? [warning, asYaml] : [warning];
+  const behind = await leftBehind(cli, target);
+  const notes = [warning, ...behind, ...(as === "fixtures" ? [asYaml] : [])];
   if (output === undefined) return answer(document, () => textOf(document), { notes });
   await writePrivate(output, isYaml ? await yamlOf(document) : `${textOf(document)}\n`);
   const { users, clients, grants } = document as Readonly<Record<string, readonly unknown[]>>;
   const counts = { users: users?.length ?? 0, clients: clients?.length ?? 0, grants: grants?.length ?? 0 };
-  say(cli, warning);
+  for (const note of [warning, ...behind]) say(cli, note);
   return answer(
     { file: output, ...counts },
     (shown) =>

@@ -11,12 +11,13 @@ import { splitScope } from "../scopes/scopes.ts";
 import { fixturesIn, isVouchedFor } from "../transfer/export.ts";
 import { fieldsOf } from "../users/users.ts";
 import { matchesHash } from "../users/passwords.ts";
+import { issuersIn } from "./apply.ts";
 import { checkFixtures } from "./seed.ts";
 import { normalizeSettings, storedSettings } from "../settings/in-force.ts";
 
 /** How the data differs from fixtures: what a tester has changed since, or what a file would change. */
 
-type Section = "users" | "clients" | "scopes" | "settings" | "grants";
+type Section = "users" | "clients" | "scopes" | "settings" | "grants" | "issuers";
 
 export interface DifferentRecord {
   readonly section: Section;
@@ -30,6 +31,8 @@ export interface DifferentRecord {
 export interface Differences {
   readonly differs: boolean;
   readonly records: readonly DifferentRecord[];
+  /** The issuers of the fixtures, which are compared one by one. Absent: they have none. */
+  readonly issuers?: readonly string[];
   /** The fixtures that would match the data, if they were asked for. */
   readonly fixtures?: Readonly<Record<string, unknown>>;
 }
@@ -186,8 +189,19 @@ export async function diff(ctx: Context, sources?: readonly AnyFixtures[], as?: 
     ...{ data: dataIn(tx), key: digestKey(tx) ?? "" },
     file: fixturesIn(tx, { secrets: false }),
   }));
-  const records = await differencesOf(data, await prepareEntries(key, documents, () => undefined));
-  return { differs: records.length > 0, records, ...(as === "fixtures" && { fixtures: onlyChanged(file, records) }) };
+  const declared = [...(await issuersIn(given)).keys()];
+  const there = declared.length === 0 ? [] : (await ctx.issuers.list()).map(({ name }) => name);
+  const records = [
+    ...(await differencesOf(data, await prepareEntries(key, documents, () => undefined))),
+    ...declared.filter((name) => !there.includes(name)).map((name) => only("issuers", name, "missing")),
+  ];
+  const issuers = declared.filter((name) => there.includes(name));
+  return {
+    differs: records.length > 0,
+    records,
+    ...(issuers.length > 0 && { issuers }),
+    ...(as === "fixtures" && { fixtures: onlyChanged(file, records) }),
+  };
 }
 
 /** The records that differ as an export has them, without secrets. */
@@ -197,7 +211,7 @@ function onlyChanged(
 ): Readonly<Record<string, unknown>> {
   const isIn = (section: Section, name: string): boolean =>
     records.some((one) => one.section === section && one.name === name && one.change !== "missing");
-  const file: Readonly<Record<Section, object>> = {
+  const file: Readonly<Record<Exclude<Section, "issuers">, object>> = {
     users: users.filter(({ username }) => isIn("users", username)),
     clients: clients
       .filter(({ client_id: id }) => isIn("clients", id))

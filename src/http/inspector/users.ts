@@ -1,3 +1,4 @@
+import { hasLoginClient } from "../../core/clients/clients.ts";
 import { baseOf } from "../../core/endpoints.ts";
 import { lookedThrough, pageOfUsers, rolesAndGroups, userStatuses } from "../../core/login/picker.ts";
 import { editedRoles, tellingRoles } from "../../core/users/users.ts";
@@ -26,7 +27,8 @@ const changesOf: Readonly<Record<User["status"], readonly ChangeName[]>> = {
 /** The claims without the roles, which have a field of their own. */
 const otherClaims = ({ claims: { roles: _, ...others } }: User): object => others;
 
-function rowOf(web: Web, user: User) {
+/** @param canLogin whether `idp login` signs in here by itself */
+function rowOf(web: Web, user: User, canLogin: boolean) {
   const { username, displayName, email, status } = user;
   const hint = new URLSearchParams({ login_hint: username }).toString();
   return {
@@ -37,7 +39,7 @@ function rowOf(web: Web, user: User) {
     factors: user.factors ?? [],
     edit: changeView(web, "edit-user", username, '{"email":"EMAIL"}'),
     signInHref: web.ctx.settings.try_it ? `${baseOf(web.ctx.address)}/?${hint}` : null,
-    signInCommand: pageCommand(web, ["idp", "login", "--user", username, "--approve"]).command,
+    signInCommand: canLogin ? pageCommand(web, ["idp", "login", "--user", username, "--approve"]).command : null,
     changes: changesOf[status].map((name) => changeView(web, name, username)),
   };
 }
@@ -57,6 +59,7 @@ async function usersView(...[web, req, res, refusal]: Parameters<ShowTab>) {
   });
   const { users, everybody } = found;
   const { roles, groups } = await rolesAndGroups(web.ctx);
+  const canLogin = web.ctx.settings.login !== "password" && (await hasLoginClient(web.ctx));
   return {
     ...tab,
     ...listView(asked, { ...found, rows: users }, [
@@ -67,7 +70,7 @@ async function usersView(...[web, req, res, refusal]: Parameters<ShowTab>) {
     beyond: everybody > lookedThrough ? { looked: lookedThrough, everybody } : null,
     addCommand: addUser(web),
     add: changeView(web, "add-user", "new", '{"username":"erin"}'),
-    users: users.map((user) => rowOf(web, user)),
+    users: users.map((user) => rowOf(web, user, canLogin)),
   };
 }
 

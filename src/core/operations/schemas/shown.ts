@@ -190,7 +190,7 @@ export const diffed = z.object({
   differs: z.boolean(),
   records: z.array(
     z.object({
-      section: z.enum(["users", "clients", "scopes", "settings", "grants"]),
+      section: z.enum(["users", "clients", "scopes", "settings", "grants", "issuers"]),
       name: z.string(),
       change: z
         .enum(["changed", "added", "missing"])
@@ -200,6 +200,7 @@ export const diffed = z.object({
         .describe("Of a changed one; secrets are compared and not shown"),
     }),
   ),
+  issuers: z.exactOptional(z.array(z.string())).describe("Of the fixtures: each is compared at its own address"),
   fixtures: z.exactOptional(z.record(z.string(), z.unknown())).describe("With as: what to write into the fixture file"),
 });
 

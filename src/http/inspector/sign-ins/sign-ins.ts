@@ -1,6 +1,7 @@
 import type { Request, RequestHandler, Response } from "express";
 import { fixOf } from "../../../core/ledger/advice.ts";
 import type { RequestRecord, Ledger } from "../../../core/ledger/ledger.ts";
+import { operations, type OperationName } from "../../../core/operations/table.ts";
 import { HttpError } from "../../answer/error-answers.ts";
 import { sendText } from "../../answer/answer.ts";
 import { streamLedger } from "../../answer/event-stream.ts";
@@ -9,7 +10,7 @@ import { bodyParameters } from "../../input/params.ts";
 import { pageCommand, pageLine } from "../../pages/commands.ts";
 import { sendPage } from "../../pages/page-writer.ts";
 import { issuerUrl, type Web } from "../../web.ts";
-import { tabs, asAsked, inspectorHref, operatorOf, signInPath } from "../access.ts";
+import { tabs, asAsked, inspectorHref, mayHere, operatorOf, signInPath } from "../access.ts";
 import { changeView, statusFor, tabView, type ShowTab } from "../tab.ts";
 import { askedOf, choice, listView, pageOf, proposal } from "../lists.ts";
 import { failureOf, flowsOf, isFound, rowOf, signInFilters, valuesIn, type Flow } from "./flows.ts";
@@ -76,6 +77,19 @@ async function fixView(web: Web, failure: RequestRecord | null): Promise<Pick<Si
   return { fix: isMade ? null : { change: changeView(web, kind, target, uri ?? undefined), uri }, isFixed: isMade };
 }
 
+/** A fix, unless it is a command that the person may not run here: then who may. */
+function allowedFix(web: Web, launcher: string, fix: string | null): string | null {
+  const at = fix?.indexOf(launcher) ?? -1;
+  if (fix === null || at === -1) return fix;
+  const [noun = "", verb = ""] = fix.slice(at + launcher.length).split(" ");
+  const name = [`${noun}.${verb}`, noun].find((one): one is OperationName => Object.hasOwn(operations, one));
+  // Flags of the server are for whoever starts it.
+  const isAllowed = noun === "start" ? web.operator?.role === "admin" : name === undefined || mayHere(web, name);
+  if (isAllowed) return fix;
+  const role = name !== undefined && operations[name].role === "tester" ? "a tester" : "an admin";
+  return `Ask ${role} of this server: ${noun === "start" ? "start" : `${noun} ${verb}`} needs that role`;
+}
+
 export const getSignIn = (all: Web) => async (req: Request<{ id: string }>, res: Response) => {
   const web = asAsked(all, req);
   const { ledger } = web.ctx;
@@ -87,17 +101,22 @@ export const getSignIn = (all: Web) => async (req: Request<{ id: string }>, res:
       fix: "go to the list of sign-ins",
     });
   const failure = failureOf(flow);
+  const launcher = web.commandLine(["idp", "--help"]).slice(0, -"--help".length);
+  const allowed = <T extends { readonly fix: string | null }>(one: T): T => ({
+    ...one,
+    fix: allowedFix(web, launcher, one.fix),
+  });
   const page = renderSignIn(web.renderer, {
     ...tabView(web, req, res, null),
     streamHref: inspectorHref(web, streamPath),
     backHref: inspectorHref(web),
-    launcher: web.commandLine(["idp", "--help"]).slice(0, -"--help".length),
+    launcher,
     faultsHref: inspectorHref(web, tabs.testing),
     flow: rowOf(flow, inspectorHref(web, signInPath)),
-    failed: failure && { id: failure.id, rule: failure.rule, fix: failure.fix, clock: failure.clock },
+    failed: failure && allowed({ id: failure.id, rule: failure.rule, fix: failure.fix, clock: failure.clock }),
     ...(await fixView(web, failure)),
     acts: actsIn(flow, ledger),
-    steps: stepsOf(flow, issuerUrl(web).origin),
+    steps: stepsOf(flow, issuerUrl(web).origin).map(allowed),
   });
   sendPage(res, 200, page);
 };
