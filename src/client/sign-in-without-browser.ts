@@ -97,12 +97,16 @@ export async function signInWithoutBrowser(
   throw new Problem(`the app and idp redirect in a circle: ${maxSteps} steps, and no end`);
 }
 
-/** The origin of an idp, where the address is an authorization request to one; else null. */
+/** Whether a sign-in begins there: an authorization request, an AuthnRequest by HTTP-Redirect, or a sign-in by SAML that begins at the idp. */
+function isRequest({ pathname, searchParams: sent }: URL): boolean {
+  const isOAuth = sent.has("client_id") && (sent.has("response_type") || sent.has("request_uri"));
+  return isOAuth || sent.has("SAMLRequest") || (pathname.endsWith("/saml/start") && sent.has("sp"));
+}
+
+/** The origin of an idp, where the address is a request to one that a sign-in begins with; else null. */
 async function idpAt(address: string): Promise<string | null> {
-  const { origin, searchParams } = new URL(address);
-  if (!searchParams.has("client_id") || !(searchParams.has("response_type") || searchParams.has("request_uri"))) {
-    return null;
-  }
+  const { origin } = new URL(address);
+  if (!isRequest(new URL(address))) return null;
   const health = await send({ method: "GET", url: `${origin}/_idp/health` });
   if (health.status !== 200) return null;
   return jsonOf(health)["status"] === "ok" ? origin : null;

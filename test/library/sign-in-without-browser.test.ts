@@ -2,7 +2,9 @@ import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, describe, expect, test } from "vitest";
 import { createIdp, signInWithoutBrowser } from "../../src/index.ts";
+import { CarefulSp } from "../helpers/careful-sp.ts";
 import { exchange } from "../helpers/client.ts";
+import { serveApp } from "../helpers/serve-app.ts";
 
 /** `signInWithoutBrowser`: a sign-in at an app in a test that has no browser. */
 
@@ -61,6 +63,28 @@ async function startApp() {
   const base = `http://localhost:${(server.address() as AddressInfo).port}`;
   return { base, posted, state };
 }
+
+test("at a service provider of SAML, from its own request and from here: it ends signed in", async () => {
+  let sp: CarefulSp | null = null;
+  const { url, close } = await serveApp(0, () => sp);
+  afterAll(close);
+  const [entityId, acs] = [`${url}/metadata`, `${url}/acs`];
+  const idp = await createIdp({
+    fixtures: { users: [{ username: "alice" }], clients: [{ client_id: entityId, saml: { acs: [acs] } }] },
+  });
+  afterAll(() => idp.close());
+  const { certificate, entity_id, sso_url } = await idp.call("saml.show", {});
+  sp = new CarefulSp({
+    entityId,
+    acs,
+    takesUnsolicited: true,
+    idp: { entityId: entity_id, sso: sso_url, certificate },
+  });
+  for (const start of [`${url}/login`, `${idp.issuer}/saml/start?sp=${encodeURIComponent(entityId)}`]) {
+    const { fetch } = await signInWithoutBrowser(start, { user: "alice" });
+    expect(await (await fetch(`${url}/me`)).text()).toContain("alice");
+  }
+});
 
 describe("at an app", async () => {
   const { base, posted, state } = await startApp();

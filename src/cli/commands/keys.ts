@@ -10,6 +10,17 @@ import { type Declare, examples } from "../act.ts";
 import { Option } from "../commander.ts";
 
 const keyTable = (cli: Invocation, keys: readonly KeyView[], style: Style): string =>
+  [keyRows(cli, keys, style), ...keys.flatMap(({ kid, fingerprints }) => fingerprintLines(kid, fingerprints))].join(
+    "\n",
+  );
+
+/** What a service provider may be configured with in place of the certificate. */
+const fingerprintLines = (kid: string, fingerprints: KeyView["fingerprints"]): readonly string[] =>
+  fingerprints === null
+    ? []
+    : ["", `The certificate of ${kid}:`, `  SHA-256  ${fingerprints.sha256}`, `  SHA-1    ${fingerprints.sha1}`];
+
+const keyRows = (cli: Invocation, keys: readonly KeyView[], style: Style): string =>
   table(
     [
       { title: "KEY", value: (key) => key.kid },

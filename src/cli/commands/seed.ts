@@ -1,5 +1,5 @@
 import { colorNote } from "../../core/brand/brand.ts";
-import { brandsIn } from "../../core/fixture-files/named-files.ts";
+import { brandsIn, serviceProvidersIn } from "../../core/fixture-files/named-files.ts";
 import { filesIn, readSource, usersWithoutEmail, type FixtureSource } from "../../core/fixture-files/source.ts";
 import { OperationError } from "../../core/errors.ts";
 import { didYouMean } from "../../core/nearest.ts";
@@ -96,7 +96,16 @@ const notesOn = async (sources: readonly FixtureSource[], target: Target | null)
   ...(await adjustedColors(sources)),
   ...(await withoutEmail(sources)),
   ...(await clientScopeNotes(sources, target)),
+  ...(await expiredMetadata(sources)),
 ];
+
+async function expiredMetadata(sources: readonly FixtureSource[]): Promise<readonly string[]> {
+  const documents = await Promise.all(sources.map(readSource));
+  const providers = documents.flatMap(({ value }) => serviceProvidersIn(value));
+  if (providers.length === 0) return [];
+  const { providerRemarks } = await import("../../core/service-providers/remarks.ts");
+  return providers.flatMap((one) => providerRemarks(one, Date.now()));
+}
 
 async function adjustedColors(sources: readonly FixtureSource[]): Promise<readonly string[]> {
   const documents = await Promise.all(sources.map(readSource));

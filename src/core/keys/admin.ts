@@ -3,6 +3,7 @@ import type { Context } from "../context.ts";
 import { OperationError } from "../errors.ts";
 import { hashOf } from "../secrets.ts";
 import { cut } from "../../text/redacted.ts";
+import { fingerprintsOf, pemOf } from "./certificate.ts";
 import { newPublicKey, newSecret, publicAlgs, type keyAlgs } from "./keys.ts";
 import { isOfSaml, newSamlKey } from "./saml-keys.ts";
 
@@ -52,15 +53,18 @@ export interface KeyView {
   readonly createdAt: string;
   /** A retired key verifies until here; ISO 8601. */
   readonly expiresAt: string | null;
+  /** The fingerprints of its certificate, which a key of SAML has. */
+  readonly fingerprints: { readonly sha256: string; readonly sha1: string } | null;
 }
 
-const viewKey = ({ kid, alg, use, retiredAt, createdAt, expiresAt }: Key): KeyView => ({
+const viewKey = ({ kid, alg, use, retiredAt, createdAt, expiresAt, certificate }: Key): KeyView => ({
   kid,
   alg,
   use: use ?? "sig",
   status: retiredAt === null ? "signing" : "retired",
   createdAt,
   expiresAt: expiresAt === undefined ? null : new Date(expiresAt).toISOString(),
+  fingerprints: certificate === undefined ? null : fingerprintsOf(pemOf(certificate)),
 });
 
 /** Every key that signs or still verifies. */

@@ -1,6 +1,12 @@
 import { createPublicKey, hash, sign, X509Certificate, type KeyObject } from "node:crypto";
 import { isIP } from "node:net";
 
+/** Of the certificate, with colons, as service providers are configured with. @param certificate PEM */
+export function fingerprintsOf(certificate: string): { readonly sha256: string; readonly sha1: string } {
+  const { fingerprint256: sha256, fingerprint: sha1 } = new X509Certificate(certificate);
+  return { sha256, sha1 };
+}
+
 /** Writes a self-signed certificate (RFC 5280) in DER, because Node.js makes keys and no certificates. */
 
 interface CertificateInput {

@@ -52,7 +52,9 @@ export function attributesOf(
     }
     const { source: _, repeat = false, ...named } = row;
     if (repeat) kept.push(...values.map((one) => ({ ...named, values: [one] })));
-    else if (values.length > 0 || sendsEmpty) kept.push({ ...named, values });
+    // A list without values is an attribute without values (SAML Core 2.7.3.1).
+    else if (values.length > 0 || sendsEmpty || (ownAttributes && Array.isArray(value) && value.length === 0))
+      kept.push({ ...named, values });
   }
   const remark = sendsEmpty ? "attributes sent without a value" : "attributes left out";
   return { attributes: kept, remarks: left.length === 0 ? [] : [`${remark}: ${left.join(", ")}`] };

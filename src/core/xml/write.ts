@@ -1,5 +1,6 @@
 import { createPublicKey, sign, type KeyObject } from "node:crypto";
 import { SignedXml } from "xml-crypto";
+import type { EncryptionAlgorithm, KeyEncryptionAlgorithm } from "xml-encryption";
 import { isXmlText } from "./characters.ts";
 
 /** XML that goes out: written as text, with every value escaped here. */
@@ -131,7 +132,7 @@ export function signQuery(parameters: readonly (readonly [string, string])[], ke
 export async function encryptElement(
   text: Xml,
   certificate: string,
-  by: { readonly content: string; readonly key: string },
+  by: { readonly content: EncryptionAlgorithm; readonly key: KeyEncryptionAlgorithm },
 ): Promise<Xml> {
   const { encrypt } = await import("xml-encryption");
   return new Promise((resolve, reject) => {

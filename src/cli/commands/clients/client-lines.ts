@@ -1,4 +1,7 @@
+import { X509Certificate } from "node:crypto";
 import type { ClientView } from "../../../core/clients/admin.ts";
+import type { ServiceProvider } from "../../../core/service-providers/provider.ts";
+import type { Client } from "../../../store/store.ts";
 import { commandOn, type Hint } from "../../../core/hint.ts";
 import { isObject } from "../../../text/json.ts";
 import { answer, type Outcome } from "../../output/print.ts";
@@ -21,9 +24,36 @@ export function addressesOf(client: ClientView): readonly string[] {
   return acs.map((one: unknown) => String(isObject(one) ? one["url"] : one));
 }
 
-/** The lines of one client. */
-export function describeClient(client: ClientView, style: Style): string {
-  const { client_id: id, ...rest } = client;
+/** What applies to a client that is a service provider, for {@link describeClient}. */
+export async function providerIn(client: ClientView): Promise<ServiceProvider | null> {
+  if (client.saml === undefined) return null;
+  const { serviceProvider } = await import("../../../core/service-providers/provider.ts");
+  return serviceProvider(client as unknown as Client);
+}
+
+/** A service provider in short: what applies, in place of its XML. `--json` has that. */
+function providerRows(saml: unknown, provider: ServiceProvider): Readonly<Record<string, unknown>> {
+  const { metadata, certificates: _, acs: __, slo: ___, ...others } = isObject(saml) ? saml : {};
+  const named = Object.entries(others).map(([name, value]) => [`saml.${name}`, value] as const);
+  return {
+    ...(typeof metadata === "string" && { "saml.metadata": `${metadata.length} characters of XML (--json has them)` }),
+    "saml.acs": provider.acs.map(({ url, index }) => (index === null ? url : `${url} (index ${index})`)),
+    ...(provider.slo !== null && { "saml.slo": provider.slo.url }),
+    ...(provider.certificates.length > 0 && {
+      "saml.certificates": provider.certificates.map((one) => {
+        const { fingerprint256, validTo } = new X509Certificate(one);
+        return `until ${new Date(validTo).toISOString().slice(0, 10)}, SHA-256 ${fingerprint256}`;
+      }),
+    }),
+    ...Object.fromEntries(named),
+  };
+}
+
+/** The lines of one client. @param provider what applies to a service provider */
+export function describeClient(client: ClientView, style: Style, provider: ServiceProvider | null = null): string {
+  const { client_id: id, ...fields } = client;
+  const { saml, ...others } = fields;
+  const rest = provider === null ? fields : { ...others, ...providerRows(saml, provider) };
   return [
     `${style.bold(id)}  ${kindOf(client)}`,
     pairs(
@@ -41,9 +71,17 @@ export function describeClient(client: ClientView, style: Style): string {
 export const said = (
   verb: string,
   client: ClientView,
-  { target, about = [] }: { readonly target: Target; readonly about?: readonly (string | Hint)[] },
+  {
+    target,
+    about = [],
+    provider = null,
+  }: {
+    readonly target: Target;
+    readonly about?: readonly (string | Hint)[];
+    readonly provider?: ServiceProvider | null;
+  },
 ): Outcome =>
-  answer(client, (shown, style) => `${verb} ${describeClient(shown, style)}`, {
+  answer(client, (shown, style) => `${verb} ${describeClient(shown, style, provider)}`, {
     notes: [
       ...about,
       ...(client.client_secret === undefined

@@ -12,7 +12,7 @@ import { commandLine } from "../../output/command-line.ts";
 import { declareClientChanges } from "./edit.ts";
 import { readSecret } from "../../flags/entry-flags.ts";
 import { fixtureNotes } from "./fixture-notes.ts";
-import { addressesOf, describeClient, kindOf, said, text } from "./client-lines.ts";
+import { addressesOf, describeClient, kindOf, providerIn, said, text } from "./client-lines.ts";
 import { type Declare, examples } from "../../act.ts";
 
 interface SecretFlags {
@@ -47,7 +47,8 @@ async function showClient(cli: Invocation, given: string | undefined, { showSecr
   const target = await findTarget(cli);
   const client_id = await clientOr(cli, target, given, ["idp", "clients", "show", "CLIENT_ID"]);
   const client = await target.call("clients.show", { client_id, secrets: showSecrets });
-  return answer(client, describeClient);
+  const provider = await providerIn(client);
+  return answer(client, (shown, style) => describeClient(shown, style, provider));
 }
 
 /** `idp clients remove` */

@@ -3,7 +3,7 @@ import { OperationError } from "../../../core/errors.ts";
 import { checkRedirectUri } from "../../../core/clients/redirect-uri.ts";
 import { commandOn } from "../../../core/hint.ts";
 import { askText, clientOr, needed } from "../../input/ask.ts";
-import { said } from "./client-lines.ts";
+import { providerIn, said } from "./client-lines.ts";
 import { fixtureNotes } from "./fixture-notes.ts";
 import { given, nameOr, readSecret, refuseName, renaming, requireChange } from "../../flags/entry-flags.ts";
 import type { Invocation } from "../../invocation.ts";
@@ -63,7 +63,12 @@ async function addClient(cli: Invocation, name: string | undefined, flags: Clien
     const fields = await entryOf(cli, flags);
     const entry = { ...fields, ...(await providerEntry(cli, name, { ...flags, saml: fields["saml"] })) };
     const client = await target.call("clients.add", entry);
-    return said("Added", client, { target, about: await fixtureNotes(target, { after: client }) });
+    const { providerRemarks } = await import("../../../core/service-providers/remarks.ts");
+    const about = [
+      ...providerRemarks(client, Date.now()),
+      ...(await fixtureNotes(target, { after: client, metadata: flags.samlMetadata })),
+    ];
+    return said("Added", client, { target, about, provider: await providerIn(client) });
   }
   const client_id = await nameOr(cli, name, "client_id", [
     "idp",

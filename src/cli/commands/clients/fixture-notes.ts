@@ -1,3 +1,5 @@
+import { existsSync } from "node:fs";
+import { dirname, isAbsolute, relative, resolve } from "node:path";
 import type { ClientView } from "../../../core/clients/admin.ts";
 import { OperationError, RemoteError } from "../../../core/errors.ts";
 import type { OperationOutput } from "../../../core/operations/table.ts";
@@ -19,17 +21,31 @@ const filesOf = (target: Target): Promise<Files> =>
 /** Replaces a secret, because no note prints one. */
 const someSecret = "<its secret>";
 
-/** A field as a note has it: `env` is shown without its values. */
-const noted = (name: string, value: unknown): unknown =>
-  name === "env" && isObject(value)
-    ? Object.fromEntries(Object.keys(value).map((variable) => [variable, "<its value>"]))
-    : value;
+/** A field as a note has it: `env` is shown without its values, and metadata as the file with it. */
+function noted(name: string, value: unknown, metadata: string): unknown {
+  if (!isObject(value)) return value;
+  if (name === "env") return Object.fromEntries(Object.keys(value).map((variable) => [variable, "<its value>"]));
+  return name === "saml" && value["metadata"] !== undefined ? { ...value, metadata } : value;
+}
+
+/** Where a fixture file finds metadata that a command read. @param from a file; an address or standard input has no name */
+function metadataPath(fixtures: string, from: string | undefined): string {
+  if (from === undefined || from === "-" || /^https?:/i.test(from)) return "./sp.xml";
+  const path = relative(dirname(resolve(fixtures)), resolve(from)).replaceAll("\\", "/");
+  return path.startsWith(".") || isAbsolute(path) ? path : `./${path}`;
+}
 
 /** The lines of a client, in the form of the file. JSON values are YAML too. */
-function lines(file: string, fields: readonly (readonly [name: string, value: unknown])[]): readonly string[] {
+function lines(
+  file: string,
+  fields: readonly (readonly [name: string, value: unknown])[],
+  from?: string,
+): readonly string[] {
   const quote = file.endsWith(".json") ? JSON.stringify : String;
   return fields.map(([name, value]) =>
-    value === undefined ? `remove ${quote(name)}` : `${quote(name)}: ${printableJson(noted(name, value), 0)}`,
+    value === undefined
+      ? `remove ${quote(name)}`
+      : `${quote(name)}: ${printableJson(noted(name, value, metadataPath(file, from)), 0)}`,
   );
 }
 
@@ -43,27 +59,33 @@ const provesOtherwise = (client: Readonly<Record<string, unknown>>): boolean =>
 function newEntry(
   files: Files,
   { public: isPublic, client_secret: _, client_id, redirect_uris, ...others }: ClientView,
+  from: string | undefined,
 ): string {
   const { file = "" } = files.find(({ clients }) => clients.length > 0) ?? files[0] ?? {};
   const fields = Object.entries({
     client_id,
-    ...(!isPublic && !provesOtherwise(others) && { client_secret: someSecret }),
+    ...(!isPublic && !provesOtherwise(others) && others["saml"] === undefined && { client_secret: someSecret }),
     ...(redirect_uris.length > 0 && { redirect_uris }),
     ...others,
   });
-  const [first = "", ...rest] = lines(file, fields);
+  const [first = "", ...rest] = lines(file, fields, from);
   const entry = file.endsWith(".json")
     ? [`  { ${[first, ...rest].join(", ")} }`]
     : [`  - ${first}`, ...rest.map((line) => `    ${line}`)];
   return [
     `${nameOf(file)} does not have this client yet, and idp reset removes it. To keep it, add it to clients:`,
     ...entry,
+    ...(from !== undefined &&
+    metadataPath(file, from) === "./sp.xml" &&
+    !existsSync(resolve(dirname(resolve(file)), "sp.xml"))
+      ? ["Save the metadata as sp.xml beside it."]
+      : []),
   ].join("\n");
 }
 
 /**
  * What a change to a client leaves to do in the fixture file; nothing if no file is in use.
- * @param change `before`: absent if the client was added; `after`: absent if it was removed; `secret`: whether it has a new one
+ * @param change `before`: absent if the client was added; `after`: absent if it was removed; `secret`: whether it has a new one; `metadata`: where that of a service provider was read
  */
 export async function fixtureNotes(
   target: Target,
@@ -71,7 +93,13 @@ export async function fixtureNotes(
     before,
     after,
     secret = false,
-  }: { readonly before?: ClientView; readonly after?: ClientView; readonly secret?: boolean },
+    metadata,
+  }: {
+    readonly before?: ClientView;
+    readonly after?: ClientView;
+    readonly secret?: boolean;
+    readonly metadata?: string | undefined;
+  },
 ): Promise<readonly string[]> {
   const id = after?.client_id ?? before?.client_id ?? "";
   const files = await filesOf(target);
@@ -81,7 +109,7 @@ export async function fixtureNotes(
       ? []
       : [`${nameOf(file)} still has ${id}, and idp reset brings it back. Remove it there too.`];
   }
-  if (file === undefined) return files.length === 0 ? [] : [newEntry(files, after)];
+  if (file === undefined) return files.length === 0 ? [] : [newEntry(files, after, metadata)];
   const isChanged = (name: string): boolean => JSON.stringify(before?.[name]) !== JSON.stringify(after[name]);
   const names = [...new Set([...Object.keys(before ?? {}), ...Object.keys(after)])].filter(
     (name) => name !== "public" && name !== "client_secret" && isChanged(name),

@@ -2,6 +2,7 @@
  * cli/commands/doctor: `idp doctor` finds what is wrong on this machine, with a fix for each finding.
  */
 import { OperationError } from "../../../core/errors.ts";
+import { commandOn } from "../../../core/hint.ts";
 import { DataFileError } from "../../../store/store.ts";
 import { commandLine } from "../../output/command-line.ts";
 import { timeoutMs, warning, type Finding, ok, maxClockDifference, problem } from "./finding.ts";
@@ -29,6 +30,7 @@ async function doctor(cli: Invocation): Promise<Outcome> {
     ...(cli.url === null ? await dataFindings(cli, found.answers !== null) : []),
     ...(await networkFindings(cli, found)),
     ...(await envFindings(found)),
+    ...(await samlFindings(found)),
     ...(await certificateFindings(cli)),
   ];
   const having = (status: Finding["status"]): number => checks.filter((check) => check.status === status).length;
@@ -45,6 +47,21 @@ async function doctor(cli: Invocation): Promise<Outcome> {
 
 const dataFindings = async (cli: Invocation, answers: boolean): Promise<readonly Finding[]> =>
   cli.store === null ? folderFindings(cli, answers) : storeFindings({ ...cli, store: cli.store });
+
+/** Service providers whose metadata or certificates have expired. */
+async function samlFindings({ clients }: ServedIssuer): Promise<readonly Finding[]> {
+  const providers = clients.filter(({ saml }) => saml !== undefined);
+  if (providers.length === 0) return [];
+  const { providerRemarks } = await import("../../core/service-providers/remarks.ts");
+  return providers.flatMap((client) =>
+    providerRemarks(client, Date.now()).map((remark) =>
+      warning("saml", remark, {
+        text: "Get the newest metadata from the app, and see what is registered",
+        command: commandOn(["idp", "clients", "show"], client.client_id),
+      }),
+    ),
+  );
+}
 
 /** What the app in this folder is told, and is no longer true. Without a server, `idp env` says it of the fixtures. */
 async function envFindings({ answers, clients }: ServedIssuer): Promise<readonly Finding[]> {

@@ -19,7 +19,11 @@ export interface ServedIssuer {
   readonly answers: string | null;
   /** The issuer that the data was last served under, without a server. */
   readonly issuer: string | null;
-  readonly clients: readonly { readonly client_id: string; readonly redirect_uris: readonly string[] }[];
+  readonly clients: readonly {
+    readonly client_id: string;
+    readonly redirect_uris: readonly string[];
+    readonly saml?: unknown;
+  }[];
 }
 
 /** How long an app on this machine takes to accept a connection, in milliseconds. */

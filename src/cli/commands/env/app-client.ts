@@ -5,7 +5,7 @@ import { tryItClientId } from "../../../core/identifiers.ts";
 import { loginClient } from "../init/app-types.ts";
 import { isObject } from "../../../text/json.ts";
 import type { Client } from "../../../store/store.ts";
-import { base64Of } from "../../../core/keys/certificate.ts";
+import { base64Of, fingerprintsOf } from "../../../core/keys/certificate.ts";
 import type { SamlView } from "../../../core/saml/addresses.ts";
 import type { AppValues } from "./app-variables.ts";
 
@@ -101,6 +101,7 @@ export async function samlVariables(
 ): Promise<readonly (readonly [name: string, value: string])[]> {
   if (client === undefined) return [];
   const { entity_id, metadata_url, sso_url, certificate } = await show();
+  const { sha256, sha1 } = fingerprintsOf(certificate);
   const { serviceProvider } = await import("../../../core/service-providers/provider.ts");
   const provider = await serviceProvider(client as unknown as Client);
   return [
@@ -109,6 +110,8 @@ export async function samlVariables(
     ["SAML_IDP_SSO_URL", sso_url],
     // In one line, as every library takes it and every file of variables holds it.
     ["SAML_IDP_CERT", base64Of(certificate)],
+    ["SAML_IDP_CERT_SHA256", sha256],
+    ["SAML_IDP_CERT_SHA1", sha1],
     ["SAML_SP_ENTITY_ID", client.client_id],
     ["SAML_ACS_URL", provider?.acs[0]?.url ?? ""],
   ];

@@ -133,7 +133,7 @@ async function env(cli: Invocation, flags: EnvFlags): Promise<Outcome> {
 async function ofSaml(target: Target, chosen: ClientView, isBeforeStart: boolean) {
   const client = samlClientAmong(await target.call("clients.list", {}), chosen);
   const variables = await samlVariables(client, () => target.call("saml.show", {}));
-  return variables.filter(([name]) => !isBeforeStart || name !== "SAML_IDP_CERT");
+  return variables.filter(([name]) => !isBeforeStart || !name.startsWith("SAML_IDP_CERT"));
 }
 
 /** The names that were asked for, or those that the file has, or in a new block those that the code in this folder can read. */

@@ -64,6 +64,10 @@ export const key = z
     status: z.enum(["signing", "retired"]),
     createdAt: time,
     expiresAt: time.nullable(),
+    fingerprints: z
+      .object({ sha256: z.string(), sha1: z.string() })
+      .nullable()
+      .describe("Of its certificate, with colons; null: it has none"),
   })
   .describe("A key that signs, or signed, tokens");
 
