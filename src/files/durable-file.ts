@@ -4,8 +4,8 @@
  */
 /** Writes files that are whole, private and on disk even if the process or the machine stops. */
 import { randomBytes } from "node:crypto";
-import { chmod, open, readdir, readlink, rename, stat, unlink, type FileHandle } from "node:fs/promises";
-import { basename, dirname, join, resolve } from "node:path";
+import { chmod, open, readdir, rename, stat, unlink, type FileHandle } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 
 /** Explains errors of the operating system, and what to do about them. */
@@ -54,20 +54,6 @@ export async function syncFile(path: string): Promise<void> {
   } finally {
     await handle.close();
   }
-}
-
-/** The path after following all symbolic links, including one whose target does not exist yet. */
-export async function followLinks(path: string): Promise<string> {
-  let target = path;
-  // 40 as in Linux. With more links it is a loop, and opening it reports that.
-  for (let links = 0; links < 40; links++) {
-    try {
-      target = resolve(dirname(target), await readlink(target));
-    } catch {
-      return target;
-    }
-  }
-  return target;
 }
 
 /** Removes what {@link replaceFile} left beside a file when a crash cut it off. For the owner of the file only. */

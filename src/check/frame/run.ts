@@ -31,6 +31,8 @@ export interface CheckRun {
   readonly startLimit: number;
   /** Milliseconds that a case may take, beside what it has to wait for. */
   readonly caseLimit: number;
+  /** When the whole check ends, as `now` counts: what is left then is not reached. */
+  readonly until: number;
   /** Milliseconds since 1970. */
   readonly now: () => number;
   readonly wait: (milliseconds: number) => Promise<unknown>;
@@ -78,30 +80,43 @@ export async function runCases<A>(check: CheckRun, run: Cases<A>): Promise<RunRe
     verdicts.set(name, finding.verdict);
     return result;
   };
+  const isOver = (): boolean => check.now() >= check.until;
+  const tidy = (one: Case<A>): Promise<string | null> => beforeEnd(check, run.tidy(one), null);
   const first = await inTime(check, run, control, verdicts);
   onResult(add(control, first));
-  let failure = (await run.tidy(control)) ?? whyBroken(first);
+  let failure = (await tidy(control)) ?? whyBroken(first);
   let failedAt = control.name;
   for (const one of run.alsoFirst ?? []) {
     if (failure !== null) break;
     const finding = await inTime(check, run, one, verdicts);
     onResult(add(one, finding));
-    failure = (await run.tidy(one)) ?? whyBroken(finding);
+    failure = (await tidy(one)) ?? whyBroken(finding);
     failedAt = one.name;
   }
+  let isCut = false;
   for (const one of cases) {
     if (failure !== null) {
       add(one, notReached(`not run: see ${failedAt}`));
       continue;
     }
+    isCut ||= isOver();
+    if (isCut) {
+      onResult(add(one, notReached(ended)));
+      continue;
+    }
     const finding = await inTime(check, run, one, verdicts);
-    failure =
-      (await run.tidy(one)) ?? whyBroken(await inTime(check, run, control, verdicts)) ?? (await run.tidy(control));
+    failure = (await tidy(one)) ?? whyBroken(await inTime(check, run, control, verdicts)) ?? (await tidy(control));
+    if (failure !== null && isOver()) {
+      // The control had no time, so it says nothing of the app.
+      [failure, isCut] = [null, true];
+      onResult(add(one, needsControl(finding) ? notReached(ended) : finding));
+      continue;
+    }
     failedAt = one.name;
     const isProven = failure === null || !needsControl(finding);
     onResult(add(one, isProven ? finding : notReached(`${run.broken} after this case: ${String(failure)}`)));
   }
-  if (cases.length > 0) {
+  if (cases.length > 0 && !isCut) {
     const result = add(last, failure === null ? works(run.didLast) : notReached(failure));
     const firstOnes = [control, ...(run.alsoFirst ?? [])];
     if (failure === null || firstOnes.every(({ name }) => name !== failedAt)) onResult(result);
@@ -124,15 +139,33 @@ const needsControl = ({ verdict }: Finding): boolean => verdict === "noticed" ||
 
 const whyBroken = ({ verdict, did }: Finding): string | null => (verdict === "works" ? null : did);
 
+/** Why a case did not run, or not to its end. */
+const ended = "the whole check may take no longer: see --total-timeout";
+
+/** Waits for some work until the check ends, and no longer. */
+async function beforeEnd<T>({ until, now }: CheckRun, work: Promise<T>, late: T): Promise<T> {
+  if (until === Infinity) return work;
+  const done = new AbortController();
+  const end = delay(Math.max(0, until - now()), late, { signal: done.signal });
+  try {
+    return await Promise.race([work, end]);
+  } finally {
+    done.abort();
+    for (const rest of [work, end]) rest.catch(() => undefined);
+  }
+}
+
 /** Runs a case within its time. One that hangs goes on alone, and can change nothing any more. */
 async function inTime<A>(check: CheckRun, run: Cases<A>, one: Case<A>, verdicts: Verdicts): Promise<Finding> {
-  const limit = check.caseLimit + (one.waits ?? 0) + (one.restarts === true ? check.startLimit : 0);
+  const own = check.caseLimit + (one.waits ?? 0) + (one.restarts === true ? check.startLimit : 0);
+  const left = Math.max(0, check.until - check.now());
+  const limit = Math.min(own, left);
   const over = new AbortController();
   const done = new AbortController();
   const tried = run.attempt(one, verdicts, over.signal).catch(findingOf);
   const late = delay(limit, null, { signal: done.signal }).then(() => {
     over.abort();
-    return notReached(`the case did not end within ${Math.ceil(limit / 1000)} s`);
+    return notReached(left < own ? ended : `the case did not end within ${Math.ceil(limit / 1000)} s`);
   });
   try {
     return await Promise.race([tried, late]);

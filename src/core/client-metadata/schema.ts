@@ -129,11 +129,13 @@ const furtherMetadata = {
   dpop_bound_access_tokens: z.boolean().optional().describe("Every token request needs a DPoP proof (RFC 9449)"),
 };
 
-/** Names of variables by which programs find or run code, and those that `idp` sets itself. */
+/** Names of variables by which programs find or run code, or reach a registry, and those that `idp` sets itself. */
 const takenVariables = [
-  ..."PATH HOME ENV BASH_ENV SHELL SHELLOPTS IFS PS4 PROMPT_COMMAND PAGER EDITOR VISUAL BROWSER".split(" "),
-  ..."CLASSPATH MAKEFLAGS PHPRC LUA_INIT OPENSSL_CONF GODEBUG GOFLAGS GOROOT GOPATH GOPROXY GOTOOLCHAIN".split(" "),
-  ..."*_PROXY IDP_* OIDC_* NODE_* NPM_* BUN_* DENO_* PLAYWRIGHT_* PYTHON* PERL* RUBY* CARGO_* RUSTC_*".split(" "),
+  ..."PATH PATHEXT COMSPEC ZDOTDIR TMPDIR TEMP TMP HOME ENV BASH_ENV SHELL SHELLOPTS IFS PS4 PROMPT_COMMAND".split(" "),
+  ..."PAGER EDITOR VISUAL BROWSER CLASSPATH MAKEFLAGS LUA_INIT OPENSSL_CONF".split(" "),
+  ..."GODEBUG GOFLAGS GOROOT GOPATH GOPROXY GOTOOLCHAIN LESS* MAN* GITHUB_*".split(" "),
+  ..."*_PROXY IDP_* OIDC_* NODE_* NPM_* BUN_* DENO_* PLAYWRIGHT_* PYTHON* PERL* RUBY* PHP* CARGO_* RUSTC_*".split(" "),
+  ..."GEM_* BUNDLE_* PIP_* UV_* POETRY_* COMPOSER_* COREPACK_*".split(" "),
   ..."JAVA_* JDK_* _JAVA_* MAVEN_* GRADLE_* DOTNET_* COR_* LD_* DYLD_* GIT_* SSH_* SSL_* XDG_*".split(" "),
 ];
 const takenPattern = takenVariables.map((name) => name.replace("*", "[A-Z0-9_]*")).join("|");

@@ -41,6 +41,8 @@ const pause = 25;
 const settling = 200;
 /** How many lines of its output are kept. */
 const maxLines = 20;
+/** And how many characters of each: an app may write without end, and never end a line. */
+const maxLine = 2000;
 
 /** Answers of a proxy whose app is not up yet. */
 const notYet = [502, 503, 504];
@@ -97,8 +99,7 @@ function signalGroup({ pid }: ChildProcess, signal: NodeJS.Signals | 0): boolean
 export function appProcess(
   subject: Subject,
   [program, ...args]: StartCommand,
-  // The app is one of those whom control tokens keep apart.
-  { IDP_CONTROL_TOKENS: _, ...env }: NodeJS.ProcessEnv,
+  env: NodeJS.ProcessEnv,
   start: Start,
 ): AppProcess {
   let child: ChildProcess | null = null;
@@ -107,9 +108,10 @@ export function appProcess(
 
   const howEnded = (): string | null => ended;
 
-  const collect = (chunk: Buffer): void => {
-    const [unfinished = "", ...more] = chunk.toString().split("\n");
-    lines = [...lines.slice(0, -1), `${lines.at(-1) ?? ""}${unfinished}`, ...more].slice(-maxLines);
+  const collect = (chunk: string): void => {
+    const [unfinished = "", ...more] = chunk.split("\n");
+    const all = [...lines.slice(0, -1), `${lines.at(-1) ?? ""}${unfinished}`, ...more];
+    lines = all.slice(-maxLines).map((line) => line.slice(0, maxLine));
   };
   // Whatever ends this process also ends the app.
   process.on("exit", () => {
@@ -133,8 +135,8 @@ export function appProcess(
       child = started;
       ended = null;
       lines = [];
-      started.stdout.on("data", collect);
-      started.stderr.on("data", collect);
+      started.stdout.setEncoding("utf8").on("data", collect);
+      started.stderr.setEncoding("utf8").on("data", collect);
       const failed = new Promise<never>((_resolve, reject) => {
         started.on("error", (error) => {
           const { message, hint } = whyNotRun(program, error);

@@ -23,6 +23,11 @@ export const withRun = <A extends unknown[], F extends Flags, G extends Flags>(
         .argParser(seconds(1, 86_400))
         .default(30),
     )
+    .addOption(
+      new Option("--total-timeout <seconds>", "how long the whole check may take")
+        .argParser(seconds(1, 86_400))
+        .default(900, "15m"),
+    )
     .option("--allow-remote", `let ${place} be outside this machine and private networks`);
 
 /** What a check with users takes. @param what "app" or "API" @param place the flag with its address */

@@ -19,6 +19,8 @@ export interface CommonFlags extends NameFlags {
   readonly report?: string;
   /** Seconds. */
   readonly timeout: number;
+  /** Seconds that the whole check may take. */
+  readonly totalTimeout: number;
   readonly allowRemote?: true;
 }
 

@@ -75,6 +75,7 @@ export async function runCheck(
   await checkAddresses(addresses, flags.allowRemote);
   const accepted = await acceptedOf(flags.accept ?? [], subject.name);
   const lookup = nearLookup(flags.allowRemote);
+  const until = cli.now() + flags.totalTimeout * 1000;
   return runUntilSignal(cli, async (opened) => {
     const running: { app: AppProcess | null } = { app: null };
     const { result, ...added } = await check({
@@ -84,7 +85,7 @@ export async function runCheck(
         running.app = app;
         if (!cli.json) say(cli, `Checking ${address} ${what}`.trimEnd());
         return {
-          ...{ accepted, wait, now: cli.now, random: randomText, caseLimit },
+          ...{ accepted, wait, now: cli.now, random: randomText, caseLimit, until },
           ...{ restart: restartOf(app, opened), startLimit: flags.timeout * 1000 },
           onResult: (one) => {
             if (cli.json || opened.isClosed) return;

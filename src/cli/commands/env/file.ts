@@ -1,7 +1,7 @@
 import { readFile, stat } from "node:fs/promises";
 import { OperationError } from "../../../core/errors.ts";
 import { codeOf } from "../../../files/durable-file.ts";
-import { cannotBeWritten, putFile } from "../../output/put-file.ts";
+import { cannotBeWritten, putFile, requireOwnFile } from "../../output/put-file.ts";
 
 /** Our lines in a file of somebody else. They are between two marks, and nothing else in the file changes. */
 
@@ -90,6 +90,11 @@ export function setIn(text: string): (name: string) => boolean {
 
 /** The content of a file; null if it does not exist. */
 export async function readTextFile(file: string): Promise<string | null> {
+  try {
+    await requireOwnFile(file);
+  } catch (error) {
+    throw cannotBeWritten(file, error);
+  }
   try {
     return await readFile(file, bytesAsText);
   } catch (error) {

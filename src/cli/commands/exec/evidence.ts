@@ -1,10 +1,9 @@
-import { once } from "node:events";
-import { createWriteStream, type WriteStream } from "node:fs";
+import type { WriteStream } from "node:fs";
 import { ledgerText } from "../../../core/ledger/expect.ts";
 import type { OnRequest, RequestRecord } from "../../../core/ledger/ledger.ts";
 import type { Invocation } from "../../invocation.ts";
 import { escapeText, printableJson } from "../../output/escape.ts";
-import { cannotBeWritten } from "../../output/put-file.ts";
+import { cannotBeWritten, openToWrite } from "../../output/put-file.ts";
 import { count } from "../../output/words.ts";
 
 /**
@@ -21,13 +20,11 @@ export interface Evidence {
 const maxRefused = 1000;
 
 async function openLog(file: string): Promise<WriteStream> {
-  const stream = createWriteStream(file, { mode: 0o600 });
   try {
-    await once(stream, "open");
+    return (await openToWrite(file)).createWriteStream();
   } catch (error) {
     throw cannotBeWritten(file, error);
   }
-  return stream;
 }
 
 /** @param file receives every request, a line of JSON each @throws {OperationError} usage if it cannot be written */

@@ -97,10 +97,16 @@ export async function environmentOf(
     ["IDP_ADMIN_TOKEN", idp.adminToken] as const,
     ...ownEnvOf(client, (name) => cli.env[name] !== undefined),
   ]);
-  // The program is one of those whom the tokens keep apart.
-  const kept = Object.entries(cli.env).filter(([name]) => !variables.has(name) && name !== "IDP_CONTROL_TOKENS");
+  const kept = Object.entries(forChildren(cli.env)).filter(([name]) => !variables.has(name));
   return Object.fromEntries([...kept, ...[...variables].filter(([, value]) => value !== null)]) as NodeJS.ProcessEnv;
 }
+
+/** What reaches another server: its tokens, and the database with its password. */
+const ofOtherServers = ["IDP_CONTROL_TOKENS", "IDP_STORE", "IDP_ADMIN_TOKEN"];
+
+/** The environment that a program under test may have. */
+export const forChildren = (env: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
+  Object.fromEntries(Object.entries(env).filter(([name]) => !ofOtherServers.includes(name)));
 
 /**
  * Runs the child to its end, with our standard streams. A terminal sends Ctrl+C to both processes, so the child gets it from there, and

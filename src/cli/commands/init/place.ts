@@ -1,9 +1,10 @@
-import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { appendFileSync, existsSync, lstatSync, mkdirSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
+import { basename, dirname, isAbsolute, join, relative, resolve } from "node:path";
 import { OperationError } from "../../../core/errors.ts";
 import { readSource } from "../../../core/fixture-files/source.ts";
 import { isObject } from "../../../text/json.ts";
 import { usualNames } from "../../../serve/fixture-files.ts";
+import { envFile } from "../env/choices.ts";
 import { cannotBeWritten } from "../../output/put-file.ts";
 import { codeOf } from "../../../files/durable-file.ts";
 
@@ -14,6 +15,34 @@ export const file = "idp.fixtures.yaml";
 /** A folder may have only one fixture file with a usual name. */
 const otherNames = usualNames.filter((name) => name !== file);
 
+/** Where a file of the project is or would be, with all links followed. */
+function realPlace(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    // A link to nothing would make what it names.
+    if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true) return "";
+    return join(realPlace(dirname(path)), basename(path));
+  }
+}
+
+/** A project is often somebody else's, and what it links to may be a file of this user. @throws {OperationError} usage */
+export function requireInProject(...names: readonly string[]): void {
+  const project = realpathSync(".");
+  for (const name of names) {
+    const place = realPlace(resolve(name));
+    const way = relative(project, place);
+    if (place !== "" && way.split(/[\\/]/)[0] !== ".." && !isAbsolute(way)) continue;
+    throw new OperationError(
+      "usage",
+      `${name} is, or is below, a link out of this folder, which idp init does not follow`,
+      {
+        hint: "Put a file or folder of its own there. To see what would be written, add --stdout",
+      },
+    );
+  }
+}
+
 interface InitPlace {
   readonly flags: { readonly force?: true; readonly stdout?: true };
   /** The same command with one more flag. */
@@ -23,6 +52,7 @@ interface InitPlace {
 /** Refuses a place with a file, before anything is asked or read. @throws {OperationError} conflict */
 export function checkPlace({ flags, withFlag }: InitPlace): void {
   if (flags.stdout === true) return;
+  requireInProject(file, envFile, ".gitignore");
   const other = otherNames.find((name) => existsSync(name));
   if (other !== undefined) {
     throw new OperationError("conflict", `${other} already exists: use only one of ${other} and ${file}`, {
@@ -49,6 +79,7 @@ export function writeFixtures({ flags, withFlag }: InitPlace, text: string): voi
 
 /** Writes a file that does not exist, and its folders. @throws {OperationError} usage if it cannot be written */
 export function writeNewFile(name: string, text: string): void {
+  requireInProject(name);
   try {
     mkdirSync(dirname(name), { recursive: true });
     writeFileSync(name, text, { flag: "wx" });

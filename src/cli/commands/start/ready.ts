@@ -1,6 +1,5 @@
 import { join, resolve } from "node:path";
 import { lstat, readFile, unlink } from "node:fs/promises";
-import { followLinks } from "../../../files/durable-file.ts";
 import { stateOfProcess } from "../../../files/process.ts";
 import { baseOf } from "../../../core/endpoints.ts";
 import type { CommandLine } from "../../../core/hint.ts";
@@ -13,7 +12,7 @@ import { openBrowser } from "../../output/open-browser.ts";
 import { firstScreen } from "./first-screen.ts";
 import type { StartFlags } from "./flags.ts";
 import { sayStale, screenOf } from "./screen-content.ts";
-import { cannotBeWritten, putFile } from "../../output/put-file.ts";
+import { cannotBeWritten, followOwnLinks, putFile } from "../../output/put-file.ts";
 
 /** How `idp start` says that the server is ready: on the first screen, in a line for scripts, and in a file. */
 
@@ -39,7 +38,7 @@ async function writeReadyFile(file: string, ready: Ready): Promise<void> {
  */
 export async function removeReadyFile(file: string): Promise<void> {
   try {
-    const target = await followLinks(file);
+    const target = await followOwnLinks(file);
     if (!(await lstat(target)).isFile()) return;
     const { event, pid = 0 } = JSON.parse(await readFile(target, "utf8")) as Partial<Ready>;
     if (event === "ready" && (pid === process.pid || stateOfProcess(pid, null) === "dead")) await unlink(target);

@@ -6,7 +6,7 @@ import type { Client } from "../../../../store/store.ts";
 import { OperationError } from "../../../../core/errors.ts";
 import type { Invocation } from "../../../invocation.ts";
 import { fixturePaths, withStdin } from "../../../flags/fixtures.ts";
-import { environmentOf } from "../../exec/exec.ts";
+import { environmentOf, forChildren } from "../../exec/exec.ts";
 import { callServer } from "../../../../serve/remote.ts";
 import type { CommonFlags } from "../flags.ts";
 import type { Opened } from "../opened.ts";
@@ -56,7 +56,7 @@ export async function scimPlace(
         hint: { text: "For example", command: ["idp", "check", "scim", "--url", url, "--token-env", "SCIM_TOKEN"] },
       });
     }
-    return { app: { url, token: tokenIn(cli.env, "--token-env", tokenEnv) }, client: null, env: cli.env };
+    return { app: { url, token: tokenIn(cli.env, "--token-env", tokenEnv) }, client: null, env: forChildren(cli.env) };
   }
   if (!starts) {
     const { server } = await requireServer(cli);

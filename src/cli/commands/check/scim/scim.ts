@@ -31,7 +31,9 @@ async function checkScim(cli: Invocation, typed: TypedCommand, flags: ScimFlags)
   return runCheck(cli, typedCheck, async ({ opened, lookup, start }) => {
     const { app, client, env } = await scimPlace(cli, flags, command !== null, opened);
     if (client !== null) await checkAddresses({ [`scim.url of client "${client}"`]: app.url }, allowRemote);
-    const run = await start(env, app.url, client === null ? "" : `of client ${client}`);
+    // The app need not know the token that it is tried with.
+    const { [name ?? ""]: _other, ...own } = env;
+    const run = await start(own, app.url, client === null ? "" : `of client ${client}`);
     const check = scimCheck({ ...run, app, otherToken, keeps: keep, emailDomain, lookup });
     await opened.add(() => check.people.close());
     const result = await check.run(cases);

@@ -1,0 +1,46 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { expect, test } from "vitest";
+import { noticed, unnoticed, works, type Case } from "../../src/check/frame/verdict.ts";
+import { runCases } from "../../src/check/frame/run.ts";
+import { checkRun } from "../helpers/check-run.ts";
+
+/** A check ends after its --total-timeout, with the verdicts so far. */
+
+const text = { mustNot: "m", should: "s", paragraph: "p", fix: "f" };
+const named = (name: string, run: () => Promise<unknown>) => ({ ...text, name, run }) as unknown as Case<null>;
+const control = named("control", () => Promise.resolve(works("worked")));
+const hangs = named("hangs", () => new Promise(() => undefined));
+const later = named("later", () => Promise.resolve(noticed("refused")));
+
+const run = (cases: readonly Case<null>[]) =>
+  runCases<null>(
+    {
+      ...checkRun,
+      accepted: new Map(),
+      onResult: () => undefined,
+      restart: null,
+      startLimit: 0,
+      until: Date.now() + 300,
+    },
+    {
+      ...{ control, last: control, cases, broken: "b", didLast: "worked at the end too" },
+      attempt: (one) => (one as unknown as { run: () => ReturnType<Case<null>["run"]> }).run(),
+      tidy: () => Promise.resolve(null),
+    },
+  );
+
+test("what is left is not reached, and what was seen counts", async () => {
+  const good = await run([later, hangs, later]);
+  expect(good.cases.map(({ name, verdict }) => `${name} ${verdict}`)).toEqual([
+    ...["control works", "later noticed", "hangs not-reached", "later not-reached"],
+  ]);
+  expect(good.passed).toBe(true);
+  expect(good.cases[2]?.did).toContain("--total-timeout");
+  const open = await run([named("hole", () => Promise.resolve(unnoticed("let it in"))), hangs]);
+  expect(open.passed).toBe(false);
+});
+
+test("work that ends late proves nothing", async () => {
+  const slow = named("slow", () => delay(400).then(() => noticed("refused")));
+  expect((await run([slow])).cases[1]).toMatchObject({ verdict: "not-reached" });
+});
