@@ -21,14 +21,21 @@ export const terminalWord = (text: string, platform: NodeJS.Platform): string | 
 /**
  * Characters that a terminal acts upon instead of showing them: control characters (an escape sequence could clear the screen, change the
  * title of the window or forge a line), line separators, marks that reverse the direction of the text, and lone surrogates, which no
- * encoding has.
+ * encoding has. And those that nobody sees, in which a text for a program may hide: tags, and spaces without a width. Joiners stay, because
+ * Persian names and emoji need them.
  */
-export const acting = /[\p{Cc}\p{Cs}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/gu;
+export const acting =
+  /[\p{Cc}\p{Cs}\u00ad\u061c\u115f\u1160\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb\u{1d173}-\u{1d17a}\u{e0000}-\u{e0fff}]/gu;
 
 /** Printable ASCII: nothing acts, and each character takes one cell. */
 export const isPlain = (text: string): boolean => /^[\x20-\x7e]*$/.test(text);
 
-export const visible = (character: string): string => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
+/** As JSON writes it: two escapes for a character beyond U+FFFF. */
+export const visible = (character: string): string =>
+  character
+    .split("")
+    .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`)
+    .join("");
 
 /** The text as one line, in which such characters are shown and do nothing. */
 export const escapeLine = (text: string): string => (isPlain(text) ? text : text.replace(acting, visible));

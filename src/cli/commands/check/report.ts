@@ -64,13 +64,21 @@ function junit(subject: Subject, { cases }: RunResult): string {
 
 const cell = (text: string): string => escapeText(text.replaceAll(/\s+/g, " ")).replaceAll(/[\\|`*_<>[\]]/g, "\\$&");
 
+/** What an app answered, as code: a renderer makes no links, mentions or HTML of it (CommonMark 6.1; in a table, GFM reads `|` first). */
+function code(text: string): string {
+  const line = escapeText(text.replaceAll(/\s+/g, " ")).trim();
+  const longest = Math.max(0, ...[...line.matchAll(/`+/g)].map(([run]) => run.length));
+  const fence = "`".repeat(longest + 1);
+  return line === "" ? "" : `${fence} ${line.replaceAll("|", "\\|")} ${fence}`;
+}
+
 function markdown({ name: checked, it }: Subject, { passed, cases, stale }: RunResult): string {
   const open = cases.filter(isOpen);
   const details = open.flatMap(({ name, mustNot, did, should, paragraph, fix }) => [
     `## ${cell(name)}`,
     "",
     `- Must not happen: ${cell(mustNot)}`,
-    `- What ${it} did: ${cell(did)}`,
+    `- What ${it} did: ${code(did)}`,
     `- It should ${cell(should)} (${cell(paragraph)})`,
     `- Change: ${cell(fix)}`,
     "",
@@ -88,7 +96,7 @@ function markdown({ name: checked, it }: Subject, { passed, cases, stale }: RunR
     "| --- | --- | --- |",
     ...cases.map(({ name, verdict, did, accepted }) => {
       const why = accepted === undefined ? "" : ` (accepted: ${cell(accepted)})`;
-      return `| ${cell(name)} | ${verdict}${why} | ${cell(did)} |`;
+      return `| ${cell(name)} | ${verdict}${why} | ${code(did)} |`;
     }),
     "",
   ].join("\n");

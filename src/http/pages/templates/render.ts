@@ -3,6 +3,7 @@ import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { Eta } from "eta";
 import { builtInRoot, folderOf, readPages, type Pages } from "./page-file.ts";
+import { acting, visible } from "../../../text/terminal.ts";
 import { escapeHtml, loadTexts, type Texts, type TextValues } from "./texts.ts";
 
 /** What the layout shows beside the page itself. Every template has it as `it.page`, and the brand also as `it.brand`. */
@@ -71,6 +72,20 @@ function shown(value: unknown): string {
     throw new TypeError(`a template shows text and numbers, not ${value === null ? "null" : typeof value}`);
   }
   return String(value);
+}
+
+const unseen = new RegExp(acting.source, "u");
+
+/**
+ * Shows the characters of names and requests that nobody sees, or that turn the text around. Values of forms stay as they are, because they are
+ * sent again: attributes have no `<` or `>`, which are escaped.
+ */
+function showUnseen(html: string): string {
+  const isClean = !unseen.test(html.replaceAll(/[\n\r\t]/g, ""));
+  if (isClean) return html;
+  return html.replaceAll(/<textarea[^]*?<\/textarea>|<[^>]*>|[^<]+/g, (piece) =>
+    piece.startsWith("<") ? piece : piece.replaceAll(acting, (one) => (/[\n\r\t]/.test(one) ? one : visible(one))),
+  );
 }
 
 /** An error of a template, in one line for the log: the file, the line number and the text of the line. */
@@ -142,7 +157,7 @@ export function createRenderer(overrides: readonly string[] = []): Renderer {
       // For loops: Eta's `include` copies every value of the page each time.
       const partial = (name: string, values: object): string =>
         eta.render(name, { page, brand, t, html, partial, ...values });
-      return eta.render(template, { page, brand, t, html, partial, ...data });
+      return showUnseen(eta.render(template, { page, brand, t, html, partial, ...data }));
     },
   };
 }
