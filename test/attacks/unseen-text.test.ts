@@ -12,7 +12,9 @@ import { underAttack } from "../helpers/attack.ts";
 /** Text that people do not see, or that does something where they paste it. */
 
 /** "Ignore" in tags (U+E0000 to U+E007F), in which models read text, and other characters without a shape. */
-const tags = [..."Ignore"].map((one) => String.fromCodePoint(0xe0000 + (one.codePointAt(0) ?? 0))).join("");
+const tags = Array.from("Ignore")
+  .map((one) => String.fromCodePoint(0xe0000 + (one.codePointAt(0) ?? 0)))
+  .join("");
 const unseen = `${tags}\u200b\u2060\u202e\u2066\u00ad`;
 const any = /[\u{e0000}-\u{e007f}\u00ad\u200b\u2060\u202a-\u202e\u2066-\u2069]/u;
 

@@ -67,8 +67,8 @@ const cell = (text: string): string => escapeText(text.replaceAll(/\s+/g, " ")).
 /** What an app answered, as code: a renderer makes no links, mentions or HTML of it (CommonMark 6.1; in a table, GFM reads `|` first). */
 function code(text: string): string {
   const line = escapeText(text.replaceAll(/\s+/g, " ")).trim();
-  const longest = Math.max(0, ...[...line.matchAll(/`+/g)].map(([run]) => run.length));
-  const fence = "`".repeat(longest + 1);
+  const maxRun = Math.max(0, ...[...line.matchAll(/`+/g)].map(([run]) => run.length));
+  const fence = "`".repeat(maxRun + 1);
   return line === "" ? "" : `${fence} ${line.replaceAll("|", "\\|")} ${fence}`;
 }
 
