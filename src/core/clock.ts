@@ -83,9 +83,9 @@ export function movedClock(ctx: { readonly clock: Clock }): { readonly note: str
   const off = offset === 0 ? "is frozen" : `is ${duration(offset)} ${offset > 0 ? "ahead" : "behind"}`;
   const also = frozen && offset !== 0 ? " and frozen" : "";
   return {
-    note: `the clock of this server ${off}${also}: idp clock reset sets it right, and idp expire ends tokens without moving it`,
+    note: `the clock of this server ${off}${also}: a reset of the clock sets it right, and expire ends tokens without moving it`,
     fix: {
-      text: "To set the clock right (idp expire ends tokens without moving it)",
+      text: "To set the clock right (expire ends tokens without moving it)",
       command: ["idp", "clock", "reset"],
     },
   };

@@ -45,7 +45,7 @@ describe("what a fault does", () => {
     expect(refused.headers.get("cache-control")).toBe("no-store");
     expect(refused.json).toEqual({
       error: "temporarily_unavailable",
-      error_description: `fault ${id} made this response; 'idp faults list' shows it`,
+      error_description: `fault ${id} of this server made this response on purpose`,
     });
     expect((await app.exchange(tokens.code)).status).toBe(200);
   });

@@ -282,6 +282,5 @@ export async function createFaults(store: Store): Promise<Faults> {
 /** The body of `--status`, in the form of RFC 6749 5.2. */
 export const errorOf = (fault: Fault): { error: string; error_description: string } => ({
   error: errorCodeOf(fault),
-  error_description:
-    fault.description ?? `fault ${fault.id} made this response; "idp faults list" shows it`.replaceAll('"', "'"),
+  error_description: fault.description ?? `fault ${fault.id} of this server made this response on purpose`,
 });
