@@ -10,19 +10,29 @@ export function createTurns(): Turns {
   };
 }
 
-/** The pushes under way: to one app they go one after another, so that none creates what another is creating. */
+/**
+ * The work on apps that is under way. Two pieces on one user of an app go one after another, so that none creates what the other is
+ * creating. Whoever leaves waits for nothing else: not for the rest of a push, and not for another app.
+ */
 export interface ProvisioningTurns {
-  /** @param clientId of the app */
-  inTurn<T>(clientId: string, work: () => Promise<T>): Promise<T>;
+  /** @param what the app with the user or group, or with the kind of work, that takes one piece at a time */
+  inTurn<T>(what: string, work: () => Promise<T>): Promise<T>;
 }
 
 export function createProvisioningTurns(): ProvisioningTurns {
-  const turns = new Map<string, Turns>();
+  const turns = new Map<string, { readonly turn: Turns; waiting: number }>();
   return {
-    inTurn(clientId, work) {
-      const turn = turns.get(clientId) ?? createTurns();
-      turns.set(clientId, turn);
-      return turn(work);
+    async inTurn(what, work) {
+      const own = turns.get(what) ?? { turn: createTurns(), waiting: 0 };
+      turns.set(what, own);
+      own.waiting += 1;
+      try {
+        return await own.turn(work);
+      } finally {
+        own.waiting -= 1;
+        // One for each user, so they must not pile up.
+        if (own.waiting === 0) turns.delete(what);
+      }
     },
   };
 }

@@ -155,7 +155,14 @@ export const collections = {
       ],
     },
   }),
-  scim: define<ScimResource>()({ key: "id", index: { client: ({ clientId }) => clientId } }),
+  scim: define<ScimResource>()({
+    key: "id",
+    index: {
+      client: ({ clientId }) => clientId,
+      groupsOf: ({ clientId, kind }) => (kind === "group" ? clientId : []),
+      failedUsersOf: ({ clientId, kind, error }) => (kind === "user" && error !== null ? clientId : []),
+    },
+  }),
   keys: define<Key>()({ key: "kid" }),
   appliedFixtures: define<AppliedFixture>()({ key: "id" }),
   fixtures: define<FixturesInUse>()({ key: "id" }),

@@ -5,23 +5,21 @@
 import { type Durability, createContention } from "./durability.ts";
 import type { Engine } from "./engine.ts";
 import { OvertakenError, type Journal, type Missed, type Operation, type JournalPlace } from "./journal.ts";
-import { StorageError, type CollectionName } from "./store.ts";
+import { StorageError } from "./store.ts";
 import { allCollections } from "./table.ts";
+import { addChange, changedIn, type ChangedKeys } from "./changed.ts";
 
 /** The outcome of a batch: it is in the journal; another writer was faster, and all of it must run again; or why it could not be written. */
 type CommitOutcome = "written" | "overtaken" | StorageError;
 
 interface Batch {
   readonly operations: Operation[];
-  readonly changed: Set<CollectionName>;
+  readonly changed: ChangedKeys;
   readonly undos: (() => void)[];
   /** Never rejects. */
   readonly done: Promise<CommitOutcome>;
   readonly settle: (outcome: CommitOutcome) => void;
 }
-
-const collectionsIn = (operations: readonly Operation[]): ReadonlySet<CollectionName> =>
-  new Set(operations.map((operation) => ("put" in operation ? operation.put : operation.remove)));
 
 /** A place that is in no journal: a reader there gets all records. */
 export const nowhere: JournalPlace = { seq: -1, id: "" };
@@ -29,7 +27,7 @@ export const nowhere: JournalPlace = { seq: -1, id: "" };
 function createBatch(): Batch {
   let settle!: Batch["settle"];
   const done = new Promise<CommitOutcome>((resolve) => (settle = resolve));
-  return { operations: [], changed: new Set(), undos: [], done, settle };
+  return { operations: [], changed: new Map(), undos: [], done, settle };
 }
 
 interface CommitQueue extends Durability {
@@ -112,12 +110,12 @@ export function createCommitQueue(
     place = nowhere;
     if (records !== undefined) {
       memory.reset(records);
-      memory.prepare(new Set(allCollections))();
+      memory.prepare(new Map(allCollections.map((name) => [name, null])))();
     }
     // One at a time: a listener may need the changes in their order.
     for (const entry of entries) {
       for (const operation of entry) memory.replay(operation);
-      memory.prepare(collectionsIn(entry))();
+      memory.prepare(changedIn(entry))();
     }
     place = next;
   }
@@ -197,7 +195,7 @@ export function createCommitQueue(
       waiting ??= createBatch();
       const batch = waiting;
       for (const operation of operations) batch.operations.push(operation);
-      for (const name of changed) batch.changed.add(name);
+      for (const [name, keys] of changed) for (const key of keys) addChange(batch.changed, name, key);
       batch.undos.push(undo);
       start();
       const outcome = await batch.done;

@@ -14,6 +14,7 @@ import {
   type StoreClock,
   type Tx,
 } from "./store.ts";
+import { addChange, type ChangedKeys } from "./changed.ts";
 import { createFeed, type Feed } from "./feed.ts";
 import { createSweep } from "./sweep.ts";
 import {
@@ -200,7 +201,8 @@ export function createEngine({
       const outcome = attempt(() => work(tx), done);
       if ("error" in outcome) undo(done.splice(0));
       const until = removable();
-      const changed = new Set(done.map(({ table }) => table.collection));
+      const changed: ChangedKeys = new Map();
+      for (const { table, key } of done) addChange(changed, table.collection, key);
       const written = "error" in outcome ? [] : operations;
       if (written.length === 0 && !isCurrent) {
         await catchUp?.();

@@ -1,9 +1,9 @@
-import type { ChangeListener, CollectionName, ReadTx } from "./store.ts";
+import type { Changed, ChangeListener, ReadTx } from "./store.ts";
 
 export interface Feed {
   follow(listener: ChangeListener): void;
   /** Call it while memory holds what is on disk and the change, and what it returns once the change is on disk too. */
-  prepare(changed: ReadonlySet<CollectionName>): () => void;
+  prepare(changed: Changed): () => void;
 }
 
 /** The listeners of a store. */

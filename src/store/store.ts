@@ -105,16 +105,16 @@ export interface Store {
   close(): Promise<void>;
 }
 
+/** What was put or removed: the keys of records, by collection; null: it may be any of its records. */
+export type Changed = ReadonlyMap<CollectionName, ReadonlySet<string> | null>;
+
 /**
  * Hears of every change that is kept, of this process and of others.
- * @param changed the collections that it changed
+ * @param changed a record that was put and removed at once is among them
  * @param read reads at once what will be kept
  * @returns takes the change over: it is called when the change is on disk, before anybody hears of its outcome. Absent: nothing to do
  */
-export type ChangeListener = (
-  changed: ReadonlySet<CollectionName>,
-  read: <T>(work: (tx: ReadTx) => T) => T,
-) => (() => void) | undefined;
+export type ChangeListener = (changed: Changed, read: <T>(work: (tx: ReadTx) => T) => T) => (() => void) | undefined;
 
 /** A key or a unique value is taken. */
 export class ConflictError extends Error {

@@ -53,7 +53,7 @@ export interface ScimRequestSeen {
 }
 
 /** Answers in place of the server; null: it answers itself. `after`: its work is done first, and only the answer is another one. */
-type Hook = (seen: ScimRequestSeen) => Instead | null;
+type Hook = (seen: ScimRequestSeen) => Instead | null | Promise<Instead | null>;
 export interface Instead {
   readonly status: number;
   readonly headers?: Record<string, string>;
@@ -145,7 +145,7 @@ export class ScimServer {
       authorization: req.headers.authorization,
     };
     this.seen.push(seen);
-    const instead = this.hook(seen);
+    const instead = await this.hook(seen);
     // Looks whether somebody has the name, and inserts later.
     const isRace = this.#has("races") && seen.method === "POST";
     const taken = isRace && this.#isTaken(seen.body ?? {}, "one");

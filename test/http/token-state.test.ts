@@ -65,7 +65,7 @@ test("one whose grant was revoked: by the user, by the operator, by a ban; and g
   const second = await own.tokens({ user });
   expect(await introspect(token)).toEqual({
     active: false,
-    reason: `${revoked}, and granted again since: older tokens stay invalid`,
+    reason: `${revoked} and granted again, or its tokens ended when the user left: older tokens stay invalid`,
   });
   await idp.revoke({ user, client: id });
   expect(await introspect(second.access_token)).toMatchObject({ reason: `${revoked} by the operator`, since: since() });

@@ -1,17 +1,17 @@
-import type { Client, User } from "../../store/store.ts";
+import type { Client, Tx, User } from "../../store/store.ts";
 import { showClock } from "../clock.ts";
 import type { Context } from "../context.ts";
 import { sign, tokenTypes } from "../keys/signer.ts";
 import { reachOf, send } from "../outbound.ts";
-import { whileLeaving } from "../scim/live.ts";
-import { isLive, provisioned, recordOf, wantedOf } from "../scim/wanted.ts";
+import { tellsApps } from "../scim/live-changes.ts";
+import { isLive, provisioned, recordOf, wantedNow } from "../scim/wanted.ts";
 import { emailOf } from "../scopes/claims.ts";
 import { pushSingle } from "../scim/push-one.ts";
-import { tellClients } from "../sessions/backchannel.ts";
+import { tellClients, type EndedSessions } from "../sessions/backchannel.ts";
 import { endSessionsOf } from "../sessions/sessions.ts";
 import { seconds } from "../../text/time.ts";
 import { requireUser } from "../users/users.ts";
-import { suspendUser } from "./users.ts";
+import { restore, suspend, type StatusChange } from "./users.ts";
 
 /** What an identity provider does when somebody leaves: it suspends the user and tells every app, in each way that the app has. */
 
@@ -36,82 +36,105 @@ export interface LeaveResult {
   readonly signals: readonly SentSignal[];
 }
 
+/** Who left, and whom that concerns. */
+interface Leaver {
+  readonly user: User;
+  readonly ended: EndedSessions;
+  readonly apps: readonly Client[];
+}
+
 /**
- * Suspends a user, ends the sessions, and sends each app back-channel logout, SCIM `active: false` and Global Token Revocation, in this order.
- * The user stays suspended, and the other signals are sent, when one fails.
+ * Suspends a user, ends the sessions and tokens, and sends each app back-channel logout, SCIM `active: false` and Global Token Revocation, in
+ * this order. No app waits for another. The user stays suspended, and the other signals are sent, when one fails.
+ * @param progress called with how many apps were told, and of how many
  * @throws {OperationError} not_found; conflict for a banned user
  */
-export async function leaveUser(ctx: Context, input: { readonly username: string }): Promise<LeaveResult> {
-  const { id } = await ctx.store.read((tx) => requireUser(tx, input.username));
-  return whileLeaving(ctx, id, async () => {
-    const { username } = await suspendUser(ctx, input);
-    const user = await ctx.store.read((tx) => requireUser(tx, username));
-    return { user: username, signals: [...(await endSessionsAndTell(ctx, user)), ...(await tellApps(ctx, user))] };
+export async function leaveUser(
+  ctx: Context,
+  input: { readonly username: string },
+  progress: (done: number, total: number) => void = () => undefined,
+): Promise<LeaveResult> {
+  const leaver = await ctx.store.transaction((tx): Leaver => {
+    const { username } = suspend(tx, ctx, input.username);
+    const user = requireUser(tx, username);
+    tellsApps(tx, user.id);
+    endTokensOf(tx, ctx, user.id);
+    const ended = endSessionsOf(tx, user.id);
+    const notified = new Set(ended.flatMap(({ clients }) => clients.map(({ client_id: id }) => id)));
+    const apps = [...tx.all("clients")].filter(
+      ({ client_id: id, scim, global_token_revocation: revocation }) =>
+        notified.has(id) || scim !== undefined || revocation !== undefined,
+    );
+    return { user, ended, apps };
   });
+  let done = 0;
+  const signals = await Promise.all(
+    leaver.apps.map((app) => tellApp(ctx, leaver, app).finally(() => progress(++done, leaver.apps.length))),
+  );
+  return { user: leaver.user.username, signals: kinds.flatMap((kind) => signals.flat().filter(isOfKind(kind))) };
 }
 
-/** Ends the sessions of a user, and sends logout tokens to their clients. */
-async function endSessionsAndTell(ctx: Context, user: User): Promise<readonly SentSignal[]> {
-  const ended = await ctx.store.transaction((tx) => endSessionsOf(tx, user.id));
-  const notices = await tellClients(ctx, ended);
-  return notices.map(({ client, ok, status, ms, detail }) => ({
+const kinds: readonly LeaveSignal[] = ["backchannel-logout", "scim", "global-token-revocation"];
+
+const isOfKind =
+  (kind: LeaveSignal) =>
+  ({ signal }: SentSignal): boolean =>
+    signal === kind;
+
+/** A new epoch ends every token and unused code, also for the time after a restore. The consent stays. */
+function endTokensOf(tx: Tx, ctx: Context, userId: string): void {
+  for (const grant of tx.findAll("grants", "user", userId)) {
+    if (grant.status === "active") tx.put("grants", { ...grant, epoch: ctx.random(9) });
+  }
+}
+
+async function tellApp(ctx: Context, { user, ended }: Leaver, app: Client): Promise<readonly SentSignal[]> {
+  const ofApp = ended.map((one) => ({ ...one, clients: one.clients.filter((it) => it.client_id === app.client_id) }));
+  const notices = await tellClients(ctx, ofApp);
+  const signals: SentSignal[] = notices.map(({ client, ok, status, ms, detail }) => ({
     ...{ client, signal: "backchannel-logout" as const, status: status || null, ms, error: ok ? null : detail },
   }));
-}
-
-async function tellApps(ctx: Context, user: User): Promise<readonly SentSignal[]> {
-  const clients = await ctx.store.read((tx) => [...tx.all("clients")]);
-  const signals: SentSignal[] = [];
-  for (const client of clients.filter(({ scim }) => scim !== undefined)) {
-    const sent = await pushTo(ctx, client, user.id, false);
-    if (sent !== null) signals.push(sent);
-  }
-  for (const client of clients) {
-    if (client.global_token_revocation !== undefined) signals.push(await revokeGlobally(ctx, client, user));
-  }
+  if (app.scim !== undefined) signals.push(...(await pushTo(ctx, app, user.id)));
+  if (app.global_token_revocation !== undefined) signals.push(await revokeGlobally(ctx, app, user));
   return signals;
 }
 
 /**
  * Sends one user to the SCIM server of a client, as the user is now.
- * @param isKnown only where the app has the user
- * @returns null: the app has nothing of the user
+ * @param where only where the app has the user
+ * @returns nothing if the app has nothing of the user
  */
-async function pushTo(ctx: Context, client: Client, userId: string, isKnown: boolean): Promise<SentSignal | null> {
+async function pushTo(
+  ctx: Context,
+  client: Client,
+  userId: string,
+  where?: "only known",
+): Promise<readonly SentSignal[]> {
   const began = performance.now();
-  return ctx.provisioning.inTurn(client.client_id, async () => {
-    const to = provisioned(client);
-    const { wanted, record } = await ctx.store.read((tx) => {
-      const user = tx.get("users", userId);
-      const found = recordOf(tx, to, "user", userId);
-      return { wanted: wantedOf(tx, to, { local: userId, name: user?.username ?? userId }, user), record: found };
-    });
-    if (isKnown && record?.remoteId == null) return null;
-    const pushed = await pushSingle(ctx, to, wanted);
-    if (pushed === null) return null;
-    const { status, error } = pushed;
-    return {
-      client: client.client_id,
-      signal: "scim" as const,
-      status,
-      ms: Math.round(performance.now() - began),
-      error,
-    };
+  const to = provisioned(client);
+  const pushed = await pushSingle(ctx, to, userId, (tx) => {
+    if (where === "only known" && recordOf(tx, to, "user", userId)?.remoteId == null) return null;
+    return wantedNow(tx, to, { local: userId, name: tx.get("users", userId)?.username ?? userId });
   });
+  if (pushed === null) return [];
+  const { status, error } = pushed;
+  const ms = Math.round(performance.now() - began);
+  return [{ client: client.client_id, signal: "scim", status, ms, error }];
 }
 
 /**
- * A restored user is active again in every app that has the user, whatever `live` says. Failures are in `scim status`. With a shared store, the
- * instance that sends what is live sends this too, in its order.
+ * Makes a suspended or banned user active again, also in every app that has the user, whatever `live` says: where it is on, in the order of the
+ * changes. What a ban or a leave ended stays ended. Failures are in `scim status`.
+ * @throws {OperationError} not_found
  */
-export async function restoreInApps(ctx: Context, userId: string): Promise<void> {
-  const isShared = ctx.store.catchUp !== undefined;
-  const clients = await ctx.store.read((tx) => [...tx.all("clients")].filter(({ scim }) => scim !== undefined));
-  for (const client of clients) {
-    if (isShared && isLive(client)) continue;
-    const sent = await pushTo(ctx, client, userId, true);
-    if (sent?.error != null) ctx.log(`SCIM of client "${client.client_id}": ${sent.error}`);
-  }
+export async function restoreEverywhere(ctx: Context, input: { readonly username: string }): Promise<StatusChange> {
+  const { change, apps } = await ctx.store.transaction((tx) => ({
+    change: restore(tx, ctx, input.username),
+    apps: [...tx.all("clients")].filter((client) => client.scim !== undefined && !isLive(client)),
+  }));
+  const sent = await Promise.all(apps.map((app) => pushTo(ctx, app, change.id, "only known")));
+  for (const { client, error } of sent.flat()) if (error !== null) ctx.log(`SCIM of client "${client}": ${error}`);
+  return change;
 }
 
 /** Seconds: the token is used at once. */
@@ -129,7 +152,10 @@ async function revokeGlobally(ctx: Context, client: Client, user: User): Promise
   const sub_id =
     subject === "email" ? { format: "email", email } : { format: "iss_sub", iss: ctx.issuer, sub: user.id };
   const now = seconds(ctx);
-  const claims = { iss: ctx.issuer, aud: uri, iat: now, exp: now + tokenTtl, jti: ctx.random(16) };
+  const claims = {
+    ...{ iss: ctx.issuer, sub: client.client_id, aud: uri, iat: now, nbf: now, exp: now + tokenTtl },
+    jti: ctx.random(16),
+  };
   const token = await sign({ typ: tokenTypes.globalRevocation, signer: await ctx.keys.signing("RS256"), claims });
   const body = JSON.stringify({ sub_id });
   const headers = {

@@ -56,19 +56,21 @@ export function removeUserRecord(tx: Tx, user: User): EndedSessions {
 }
 
 /**
- * Suspends a user: no sign-in, and tokens answer 403 until {@link restoreUser}. Sessions and grants stay.
+ * Suspends a user: no sign-in, and tokens answer 403 until {@link restore}. Sessions and grants stay.
  * @throws {OperationError} not_found; conflict for a banned user, whose ban this would lighten
  */
+export function suspend(tx: Tx, ctx: Context, username: string): StatusChange {
+  const user = requireUser(tx, username);
+  if (user.status === "banned") {
+    throw new OperationError("conflict", `${user.username} is already banned`, {
+      hint: { text: "Lift the ban first", command: ["idp", "users", "restore", user.username] },
+    });
+  }
+  return setStatus(tx, ctx, user, "suspended");
+}
+
 export const suspendUser = (ctx: Context, input: { readonly username: string }): Promise<StatusChange> =>
-  ctx.store.transaction((tx) => {
-    const user = requireUser(tx, input.username);
-    if (user.status === "banned") {
-      throw new OperationError("conflict", `${user.username} is already banned`, {
-        hint: { text: "Lift the ban first", command: ["idp", "users", "restore", user.username] },
-      });
-    }
-    return setStatus(tx, ctx, user, "suspended");
-  });
+  ctx.store.transaction((tx) => suspend(tx, ctx, input.username));
 
 /**
  * Bans a user: they cannot sign in, their sessions end, and their grants are revoked permanently. The clients of those
@@ -85,12 +87,9 @@ export async function banUser(ctx: Context, input: { readonly username: string }
   return change;
 }
 
-/**
- * Makes a suspended or banned user active again. What a ban revoked stays revoked.
- * @throws {OperationError} not_found
- */
-export const restoreUser = (ctx: Context, input: { readonly username: string }): Promise<StatusChange> =>
-  ctx.store.transaction((tx) => setStatus(tx, ctx, requireUser(tx, input.username), "active"));
+/** Makes a suspended or banned user active again. What a ban revoked stays revoked. @throws {OperationError} not_found */
+export const restore = (tx: Tx, ctx: Context, username: string): StatusChange =>
+  setStatus(tx, ctx, requireUser(tx, username), "active");
 
 /** A user of a fixture, as it was shown or with changes. */
 type UserInput = FixtureUser & { readonly hasPassword?: boolean | undefined };

@@ -116,7 +116,7 @@ export const scimOperations = {
       }),
     answer: async (zod) => oneOrAll(zod, (await import("./schemas/shown-scim.ts")).pushReport),
     refuses: [404],
-    run: async (ctx, input) => (await push()).pushScim(ctx, input),
+    run: async (ctx, input, { progress }) => (await push()).pushScim(ctx, input, progress),
   }),
   "scim.status": reads("/scim/status", {
     summary: "List what each app has of users and groups, and what is pending",

@@ -107,11 +107,7 @@ export const userOperations = {
     input: one,
     answer: async () => (await shown()).statusChange,
     refuses: [404],
-    run: async (ctx, input) => {
-      const restored = await (await usersEdit()).restoreUser(ctx, input);
-      await (await leave()).restoreInApps(ctx, restored.id);
-      return restored;
-    },
+    run: async (ctx, input) => (await leave()).restoreEverywhere(ctx, input),
   }),
   "users.leave": changes("/users/:username/leave", {
     role: "tester",
@@ -132,6 +128,6 @@ export const userOperations = {
         ),
       }),
     refuses: [404, 409],
-    run: async (ctx, input) => (await leave()).leaveUser(ctx, input),
+    run: async (ctx, input, { progress }) => (await leave()).leaveUser(ctx, input, progress),
   }),
 };

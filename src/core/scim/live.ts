@@ -1,9 +1,9 @@
-import { StorageError, type Client, type ReadTx, type User } from "../../store/store.ts";
+import { StorageError, type ReadTx } from "../../store/store.ts";
 import type { Context } from "../context.ts";
-import { activeGrant } from "../grants/grants.ts";
-import { pushSingle } from "./push-one.ts";
+import { look, newsOf, type LiveChange } from "./live-changes.ts";
+import { pushSingle, type FindWanted } from "./push-one.ts";
 import { createSender } from "./sender.ts";
-import { isLive, provisioned, recordOf, recordsOf, wantedOf, type Provisioned, type Wanted } from "./wanted.ts";
+import { provisioned, wantedNow } from "./wanted.ts";
 
 /**
  * `live: on`: each change of a user is sent in the background, in the order of the changes, after it is on disk. What fails is written down, and
@@ -11,23 +11,6 @@ import { isLive, provisioned, recordOf, recordsOf, wantedOf, type Provisioned, t
  *
  * Only changes of users count, and for apps that want users with a grant those of grants too, so a sign-in costs nothing for other apps.
  */
-
-/** A change that one app is to be sent. */
-interface LiveChange {
-  readonly clientId: string;
-  /** The user as this change left them. */
-  readonly wanted: Wanted;
-}
-
-/** What each app last saw of each user, by client_id and then by the id of the user. */
-type Seen = ReadonlyMap<string, ReadonlyMap<string, SeenUser>>;
-
-interface SeenUser {
-  /** The version of the record, and whether the app wants the user. While it stays, so does `sent`. */
-  readonly key: string;
-  /** What the app is sent, as JSON, and whether it was: a password, for one, is in no request. */
-  readonly sent: string;
-}
 
 interface Live {
   /** Sends no more, and resolves when what is under way is done. */
@@ -53,33 +36,36 @@ const leaseIn = (tx: ReadTx): Lease =>
 export async function startLive(ctx: Context): Promise<Live> {
   const { store } = ctx;
   const isShared = store.catchUp !== undefined;
-  let { seen, lease } = await store.read((tx) => ({ seen: look(tx, new Map()), lease: leaseIn(tx) }));
+  const { seen, lease: first } = await store.read((tx) => ({ seen: look(tx), lease: leaseIn(tx) }));
+  let lease = first;
   let isClosed = false;
   /** What was not sent yet, in the order of the changes: by this instance, or by the one that sends. */
   let left: LiveChange[] = [];
-  /** How many are on their way. */
-  let underWay = 0;
+  /** What waits for its turn, and what is being sent. */
+  const underWay = new Set<LiveChange>();
   let last: Promise<unknown> = Promise.resolve();
 
-  const waiting = new Map<string, number>();
-  const inTurn = (clientId: string, work: () => Promise<void>): Promise<void> => {
-    waiting.set(clientId, (waiting.get(clientId) ?? 0) + 1);
-    return ctx.provisioning.inTurn(clientId, async () => {
-      waiting.set(clientId, (waiting.get(clientId) ?? 1) - 1);
+  /** One app gets one change after the other, and waits for no push. */
+  const inTurn = (clientId: string, work: () => Promise<void>): Promise<void> =>
+    ctx.provisioning.inTurn(`live ${clientId}`, async () => {
       if (!isClosed && !ctx.ledger.closing.aborted) await work();
     });
-  };
-  /** Takes its place among the pushes at once, so that nothing later overtakes it. */
+  const send = (change: LiveChange): Promise<void> =>
+    inTurn(change.clientId, () =>
+      sendTo(ctx, change.clientId, [
+        { userId: change.wanted.userId, find: () => (change.isOvertaken ? null : change.wanted) },
+      ]).finally(() => underWay.delete(change)),
+    );
+  /** Takes its place among the changes at once, so that nothing later overtakes it. */
   const sendAll = (changes: readonly LiveChange[]): Promise<unknown> => {
     const clientIds = new Set(changes.map(({ clientId }) => clientId));
     return Promise.all([
-      ...changes.map(({ clientId, wanted }) =>
-        inTurn(clientId, () => sendTo(ctx, clientId, [wanted]).finally(() => (underWay -= 1))),
-      ),
+      ...changes.map(send),
       // Only after the last change: an app that is down would be asked again for each.
       ...[...clientIds].map((clientId) =>
         inTurn(clientId, async () => {
-          if (waiting.get(clientId) === 0) await sendTo(ctx, clientId, await failedBefore(ctx, clientId));
+          if ([...underWay].some((one) => one.clientId === clientId)) return;
+          await sendTo(ctx, clientId, await failedBefore(ctx, clientId));
         }),
       ),
     ]);
@@ -88,7 +74,7 @@ export async function startLive(ctx: Context): Promise<Live> {
     const changes = left;
     left = [];
     if (changes.length === 0) return;
-    underWay += changes.length;
+    for (const change of changes) underWay.add(change);
     const sent = sendAll(changes).catch((error: unknown) => {
       ctx.log(`SCIM: ${error instanceof Error ? error.message : String(error)}`);
     });
@@ -103,7 +89,7 @@ export async function startLive(ctx: Context): Promise<Live> {
       const { holder, until, isDone: wasDone } = leaseIn(tx);
       const isMine = holder === me;
       if (!isMine && (until > now || ms === 0)) return false;
-      const isDone = left.length === 0 && underWay === 0;
+      const isDone = left.length === 0 && underWay.size === 0;
       const isFresh = isMine && wasDone === isDone && until - now > leaseMs / 2;
       if (!isFresh || ms === 0) {
         tx.put("testing", { id: "scim", value: { holder: me, until: now + ms, isDone } satisfies Lease });
@@ -136,18 +122,16 @@ export async function startLive(ctx: Context): Promise<Live> {
   store.follow((changed, read) => {
     const isOfUsers = ["users", "grants", "clients"].some((name) => changed.has(name as "users"));
     if (isClosed || !(isOfUsers || (isShared && changed.has("testing")))) return undefined;
-    const found = read((tx) => {
-      const now = isOfUsers ? look(tx, seen) : seen;
-      return { now, changes: isOfUsers ? changesBetween(tx, seen, now) : [], lease: leaseIn(tx) };
-    });
+    const { news, leaseNow } = read((tx) => ({ news: newsOf(tx, seen, changed), leaseNow: leaseIn(tx) }));
     return () => {
-      seen = found.now;
-      left.push(...found.changes);
-      const isRenewed = found.lease.until !== lease.until || found.lease.holder !== lease.holder;
-      ({ lease } = found);
+      news.takeOver();
+      for (const one of [...left, ...underWay]) one.isOvertaken ||= news.overtaken.has(one.wanted.userId);
+      left = [...left.filter(({ isOvertaken }) => !isOvertaken), ...news.changes];
+      const isRenewed = leaseNow.until !== lease.until || leaseNow.holder !== lease.holder;
+      lease = leaseNow;
       if (!isShared) flush();
       else if (isRenewed && lease.holder !== me && lease.isDone) left = [];
-      lookIn(found.changes.length > 0 ? 0 : interval);
+      lookIn(news.changes.length > 0 ? 0 : interval);
     };
   });
   lookIn(0);
@@ -163,81 +147,33 @@ export async function startLive(ctx: Context): Promise<Live> {
   };
 }
 
-/** Milliseconds of real time. A process that ends meanwhile holds nobody back for longer. */
-const leavesWithin = 60_000;
-
-/** `users leave` tells the apps itself: meanwhile this user is sent to none, by no instance, so that each request is reported once. */
-export async function whileLeaving<T>({ store, clock }: Context, userId: string, work: () => Promise<T>): Promise<T> {
-  const id = `leaving ${userId}` as const;
-  await store.transaction((tx) => tx.put("testing", { id, value: clock.unmoved() + leavesWithin }));
-  try {
-    return await work();
-  } finally {
-    await store.transaction((tx) => void tx.remove("testing", id));
-  }
-}
-
-const isLeaving = (tx: ReadTx, { clock }: Context, userId: string): boolean =>
-  Number(tx.get("testing", `leaving ${userId}`)?.value ?? 0) > clock.unmoved();
-
-const liveClients = (tx: ReadTx): readonly Client[] => [...tx.all("clients")].filter(isLive);
-
-function look(tx: ReadTx, before: Seen): Seen {
-  const clients = liveClients(tx);
-  if (clients.length === 0) return new Map();
-  const users = [...tx.all("users")];
-  return new Map(
-    clients.map((client) => {
-      const to = provisioned(client);
-      const was = before.get(client.client_id);
-      return [client.client_id, new Map(users.map((user) => [user.id, seenOf(tx, to, user, was?.get(user.id))]))];
-    }),
-  );
-}
-
-function seenOf(tx: ReadTx, to: Provisioned, user: User, was: SeenUser | undefined): SeenUser {
-  const isIn = to.scim.users !== "granted" || activeGrant(tx, user.id, to.client.client_id) !== undefined;
-  const key = `${tx.version("users", user.id) ?? 0} ${isIn}`;
-  if (was?.key === key) return was;
-  const wanted = wantedOf(tx, to, { local: user.id, name: user.username }, user);
-  return { key, sent: JSON.stringify([wanted, recordOf(tx, to, "user", user.id) !== undefined]) };
-}
-
-/** An app that was not live before is sent nothing of what was there. */
-function changesBetween(tx: ReadTx, before: Seen, now: Seen): readonly LiveChange[] {
-  return liveClients(tx).flatMap((client) => {
-    const [was, is] = [before.get(client.client_id), now.get(client.client_id)];
-    if (was === undefined || is === undefined) return [];
-    const to = provisioned(client);
-    const ids = [...new Set([...is.keys(), ...was.keys()])].filter((id) => is.get(id)?.sent !== was.get(id)?.sent);
-    const names = new Map(recordsOf(tx, to, "user").map(({ local, name }) => [local, name]));
-    return ids.map((id) => {
-      const user = tx.get("users", id);
-      const name = user?.username ?? names.get(id) ?? id;
-      return { clientId: client.client_id, wanted: wantedOf(tx, to, { local: id, name }, user) };
-    });
-  });
-}
-
 /** Users whose last push failed, as they are now. */
-const failedBefore = (ctx: Context, clientId: string): Promise<readonly Wanted[]> =>
+const failedBefore = (ctx: Context, clientId: string): Promise<readonly ToSend[]> =>
   ctx.store.read((tx) => {
     const client = tx.get("clients", clientId);
     if (client?.scim === undefined) return [];
     const to = provisioned(client);
-    return recordsOf(tx, to, "user")
-      .filter(({ error }) => error !== null)
-      .map((record) => wantedOf(tx, to, record, tx.get("users", record.local)));
+    return tx
+      .findAll("scim", "failedUsersOf", clientId)
+      .filter(({ url }) => url === to.scim.url)
+      .map((record) => ({ userId: record.local, find: (now) => wantedNow(now, to, record) }));
   });
 
-async function sendTo(ctx: Context, clientId: string, all: readonly Wanted[]): Promise<void> {
+interface ToSend {
+  readonly userId: string;
+  readonly find: FindWanted;
+}
+
+async function sendTo(ctx: Context, clientId: string, all: readonly ToSend[]): Promise<void> {
   const client = await ctx.store.read((tx) => tx.get("clients", clientId));
   if (client?.scim === undefined) return;
   const sender = createSender(ctx, client, client.scim);
-  for (const wanted of all) {
-    if (await ctx.store.read((tx) => isLeaving(tx, ctx, wanted.userId))) continue;
-    const pushed = await pushSingle(ctx, provisioned(client), wanted, sender);
-    if (pushed?.error != null) ctx.log(`SCIM of client "${clientId}", ${wanted.username}: ${pushed.error}`);
+  for (const { userId, find } of all) {
+    const pushed = await pushSingle(ctx, provisioned(client), userId, find, sender);
+    if (pushed?.error != null) {
+      const user = await ctx.store.read((tx) => tx.get("users", userId)?.username ?? userId);
+      ctx.log(`SCIM of client "${clientId}", ${user}: ${pushed.error}`);
+    }
     if (sender.stopped !== null) return;
   }
 }

@@ -1,4 +1,4 @@
-import { scimKey, type ScimResource } from "../../store/store.ts";
+import { scimKey, type ReadTx, type ScimResource } from "../../store/store.ts";
 import { onRemoval } from "../../scim/profiles.ts";
 import type { Context } from "../context.ts";
 import { pushGroup, type PushedGroup } from "./push-group.ts";
@@ -26,23 +26,42 @@ export interface Push {
   readonly user: PushUser;
 }
 
-/** @returns null: there is nothing to do for a user who is gone */
-export async function pushOne(push: Push, wanted: Wanted): Promise<Pushed | null> {
+/** @returns what the app should have of a user; null: nothing is sent after all */
+export type FindWanted = (tx: ReadTx) => Wanted | null;
+
+/** Waits until nothing else works on this user, and reads only then what the app should have. @returns null: nothing is sent after all */
+export const pushOne = (push: Push, userId: string, find: FindWanted): Promise<PushedOne | null> =>
+  push.ctx.provisioning.inTurn(scimKey(push.to.client.client_id, "user", userId), () => pushInTurn(push, userId, find));
+
+/** What happened to a user, and what the app should have had. */
+interface PushedOne {
+  /** Null: there is nothing to do for a user who is gone. */
+  readonly pushed: Pushed | null;
+  readonly wanted: Wanted;
+  /** The id in the app before; null: it had none. */
+  readonly idBefore: string | null;
+}
+
+async function pushInTurn(push: Push, userId: string, find: FindWanted): Promise<PushedOne | null> {
   const { ctx, to } = push;
-  const before = await ctx.store.read((tx) => recordOf(tx, to, "user", wanted.userId));
+  const { wanted, before } = await ctx.store.read((tx) => ({
+    wanted: find(tx),
+    before: recordOf(tx, to, "user", userId),
+  }));
+  if (wanted === null) return null;
   const known = before === undefined ? null : { remoteId: before.remoteId, sent: before.sent };
   const isGone = wanted.attributes === null && (known === null || known.remoteId === null);
   const isDone = wanted.attributes === null && known?.sent?.["active"] === false && !onRemoval(to.profile).deletes;
   if (isGone || isDone) {
     if (!push.isDry) await keep(push, "user", wanted.userId, wanted.username, null);
-    return null;
+    return { pushed: null, wanted, idBefore: known?.remoteId ?? null };
   }
   const pushed = await pushUser(push.user, wanted, known);
   if (!push.isDry) {
     const hasChanged = pushed.action !== "unchanged" || before === undefined || before.error !== null;
     if (hasChanged) await keep(push, "user", wanted.userId, wanted.username, toRecord(pushed.known, pushed.error));
   }
-  return pushed;
+  return { pushed, wanted, idBefore: known?.remoteId ?? null };
 }
 
 type Kept = Pick<ScimResource, "remoteId" | "sent" | "error" | "members">;
@@ -77,10 +96,20 @@ async function keep(
 
 const isInactive = ({ sent, error }: Kept): boolean => error === null && sent?.["active"] === false;
 
-/** @param members the ids there of those who should be in it */
-export async function pushOneGroup(push: Push, name: string, members: readonly string[]): Promise<PushedGroupView> {
+/** @returns the ids there of those who should be in a group; null: nothing is sent after all */
+type FindMembers = (record: ScimResource | undefined) => readonly string[] | null;
+
+/** Waits until nothing else works on this group, as {@link pushOne} does. @returns null: nothing was sent */
+export const pushOneGroup = (push: Push, name: string, find: FindMembers): Promise<PushedGroupView | null> =>
+  push.ctx.provisioning.inTurn(scimKey(push.to.client.client_id, "group", name), () =>
+    pushGroupInTurn(push, name, find),
+  );
+
+async function pushGroupInTurn(push: Push, name: string, find: FindMembers): Promise<PushedGroupView | null> {
   const { ctx, to } = push;
   const before = await ctx.store.read((tx) => recordOf(tx, to, "group", name));
+  const members = find(before);
+  if (members === null) return null;
   const known = before?.remoteId == null ? null : { remoteId: before.remoteId, members: before.members ?? [] };
   const pushed = await pushGroup(push.user, name, members, known);
   const hasChanged = pushed.action !== "unchanged" || before?.error !== null;
@@ -108,24 +137,28 @@ const keepGroup = (push: Push, name: string, { known, error }: PushedGroup): Pro
 export async function pushSingle(
   ctx: Context,
   to: Provisioned,
-  wanted: Wanted,
+  userId: string,
+  find: FindWanted,
   sender: Sender = createSender(ctx, to.client, to.scim),
 ): Promise<Pushed | null> {
   const push: Push = { ctx, to, isDry: false, user: { sender, profile: to.profile, full: false } };
-  const before = await ctx.store.read((tx) => recordOf(tx, to, "user", wanted.userId)?.remoteId ?? null);
-  const pushed = await pushOne(push, wanted);
+  const done = await pushOne(push, userId, find);
+  if (done === null) return null;
+  const { pushed, wanted, idBefore } = done;
   const id = pushed?.known?.remoteId ?? null;
   if (to.scim.groups === "none" || pushed?.action === "failed") return pushed;
-  const known = await ctx.store.read((tx) => recordsOf(tx, to, "group"));
-  const names = new Set([...known.map(({ local }) => local), ...wanted.groups]);
-  for (const name of names) {
-    const members = known.find(({ local }) => local === name)?.members ?? [];
-    const others = members.filter((one) => one !== id && one !== before);
-    const after = id !== null && wanted.groups.includes(name) ? [...others, id] : others;
-    // The order of members says nothing.
-    const isSame = after.length === members.length && after.every((one) => members.includes(one));
-    if (!isSame || (id !== null && wanted.groups.includes(name) && !known.some(({ local }) => local === name)))
-      await pushOneGroup(push, name, after);
+  const known = await ctx.store.read((tx) => recordsOf(tx, to, "group").map(({ local }) => local));
+  const ids = new Set([id, idBefore]);
+  for (const name of new Set([...known, ...wanted.groups])) {
+    const isIn = id !== null && wanted.groups.includes(name);
+    await pushOneGroup(push, name, (record) => {
+      const { members = [] } = record ?? {};
+      const there = members.filter((one) => ids.has(one));
+      const isSame = isIn ? there.length === 1 && there[0] === id && record !== undefined : there.length === 0;
+      if (isSame) return null;
+      const others = members.filter((one) => !ids.has(one));
+      return isIn ? [...others, id] : others;
+    });
   }
   return pushed;
 }

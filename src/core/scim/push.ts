@@ -6,7 +6,7 @@ import { requireUser } from "../users/users.ts";
 import { pushOne, pushOneGroup, type Push, type PushedGroupView } from "./push-one.ts";
 import type { PushAction, Pushed } from "./push-user.ts";
 import { createSender, type Sender } from "./sender.ts";
-import { everyWanted, provisioned, recordsOf, type Wanted } from "./wanted.ts";
+import { everyWanted, provisioned, recordOf, recordsOf, wantedNow, type Wanted } from "./wanted.ts";
 import type { ScimResponse } from "../../scim/sending.ts";
 
 /** Writes down requests in place of sending them, and answers as an app does that has nobody of this name. */
@@ -84,7 +84,11 @@ interface PushInput {
  * @returns the report of the client; a list where none is named
  * @throws {OperationError} not_found for an unknown client or user, and a client without `scim`
  */
-export async function pushScim(ctx: Context, input: PushInput): Promise<PushReport | readonly PushReport[]> {
+export async function pushScim(
+  ctx: Context,
+  input: PushInput,
+  progress: PushProgress = () => undefined,
+): Promise<PushReport | readonly PushReport[]> {
   const names = input.user === undefined ? null : [input.user].flat();
   const clients = await ctx.store.read((tx) => {
     for (const name of names ?? []) requireKnown(tx, name);
@@ -92,10 +96,27 @@ export async function pushScim(ctx: Context, input: PushInput): Promise<PushRepo
       ? [...tx.all("clients")].filter(({ scim }) => scim !== undefined)
       : [provisioned(requireClient(tx, input.client)).client];
   });
-  const reports: PushReport[] = [];
-  for (const client of clients) reports.push(await pushClient(ctx, client, names, input));
+  const step = stepsOf(progress);
+  const reports = await Promise.all(clients.map((client) => pushClient(ctx, client, names, input, step)));
   const [first] = reports;
   return input.client !== undefined && first !== undefined ? first : reports;
+}
+
+/** Called with how many users are done, and of how many. */
+type PushProgress = (done: number, total: number) => void;
+
+/** Counts the users of all apps. */
+interface Steps {
+  readonly more: (users: number) => void;
+  readonly done: () => void;
+}
+
+function stepsOf(progress: PushProgress): Steps {
+  let [done, total] = [0, 0];
+  return {
+    more: (users) => void (total += users),
+    done: () => progress(++done, total),
+  };
 }
 
 /** Finds a user, also one that was removed here and is still in an app. @throws {OperationError} not_found */
@@ -104,25 +125,28 @@ function requireKnown(tx: ReadTx, name: string): void {
   requireUser(tx, name);
 }
 
+/** One push to an app after the other. */
 const pushClient = (
   ctx: Context,
   client: Client,
   names: readonly string[] | null,
   input: PushInput,
+  step: Steps,
 ): Promise<PushReport> =>
-  ctx.provisioning.inTurn(client.client_id, async () => {
+  ctx.provisioning.inTurn(`push ${client.client_id}`, async () => {
     const to = provisioned(client, input.profile);
     const wanted = await ctx.store.read((tx) => everyWanted(tx, to, names));
+    step.more(wanted.length);
     const isDry = input.dry_run === true;
     const dry = isDry ? drySender(client.scim?.url ?? "") : null;
     const sender = dry ?? createSender(ctx, client, to.scim);
     const push: Push = { ctx, to, isDry, user: { sender, profile: to.profile, full: input.full === true } };
-    const found = await pushUsers(push, wanted, input.parallel ?? 1);
+    const found = await pushUsers(push, wanted, input.parallel ?? 1, step);
     const users = wanted.flatMap(({ userId, username }) => {
       const pushed = found.get(userId);
       return pushed === undefined ? [] : [viewOf(username, pushed)];
     });
-    const groups = names === null ? await pushGroups(push, wanted, found) : [];
+    const groups = names === null ? await pushGroups(push, found) : [];
     const inSync = [...users, ...groups].every(({ action }) => action !== "failed");
     const { client_id } = client;
     const report = { client: client_id, url: to.scim.url, profile: to.profile, users, groups, inSync };
@@ -138,13 +162,16 @@ async function pushUsers(
   push: Push,
   wanted: readonly Wanted[],
   parallel: number,
+  step: Steps,
 ): Promise<ReadonlyMap<string, Pushed>> {
   const found = new Map<string, Pushed>();
   const queue = [...wanted];
   const work = async (): Promise<void> => {
     for (let one = queue.shift(); one !== undefined; one = queue.shift()) {
-      const pushed = await pushOne(push, one);
-      if (pushed !== null) found.set(one.userId, pushed);
+      const { userId: local, username: name } = one;
+      const done = await pushOne(push, local, (tx) => wantedNow(tx, push.to, { local, name }));
+      if (done?.pushed != null) found.set(local, done.pushed);
+      step.done();
     }
   };
   await Promise.all(Array.from({ length: parallel }, work));
@@ -152,19 +179,21 @@ async function pushUsers(
 }
 
 /** The groups of everybody, in the order in which they were first met, with the ids of their members in the app. */
-async function pushGroups(
-  push: Push,
-  wanted: readonly Wanted[],
-  found: ReadonlyMap<string, Pushed>,
-): Promise<readonly PushedGroupView[]> {
+async function pushGroups(push: Push, found: ReadonlyMap<string, Pushed>): Promise<readonly PushedGroupView[]> {
   const { to } = push;
   if (to.scim.groups === "none") return [];
-  const known = await push.ctx.store.read((tx) => recordsOf(tx, to, "group"));
+  // Again, because a push takes long.
+  const { known, wanted } = await push.ctx.store.read((tx) => ({
+    known: recordsOf(tx, to, "group"),
+    wanted: everyWanted(tx, to, null).map(({ userId, groups }) => {
+      const id = found.has(userId) ? found.get(userId)?.known?.remoteId : recordOf(tx, to, "user", userId)?.remoteId;
+      return { id: id ?? null, groups };
+    }),
+  }));
   const members = new Map<string, string[]>();
   const isWanted = (name: string): boolean => !Array.isArray(to.scim.groups) || to.scim.groups.includes(name);
   for (const { local } of known) if (isWanted(local)) members.set(local, []);
-  for (const { userId, groups } of wanted) {
-    const id = found.get(userId)?.known?.remoteId ?? null;
+  for (const { id, groups } of wanted) {
     for (const name of groups) {
       const ids = members.get(name) ?? [];
       if (id !== null) ids.push(id);
@@ -172,6 +201,9 @@ async function pushGroups(
     }
   }
   const views: PushedGroupView[] = [];
-  for (const [name, ids] of members) views.push(await pushOneGroup(push, name, ids));
+  for (const [name, ids] of members) {
+    const view = await pushOneGroup(push, name, () => ids);
+    if (view !== null) views.push(view);
+  }
   return views;
 }

@@ -123,7 +123,13 @@ export const recordsOf = (
   { client, scim }: Provisioned,
   kind: ScimResource["kind"],
 ): readonly ScimResource[] =>
-  tx.findAll("scim", "client", client.client_id).filter((one) => one.kind === kind && one.url === scim.url);
+  tx
+    .findAll("scim", kind === "group" ? "groupsOf" : "client", client.client_id)
+    .filter((one) => one.kind === kind && one.url === scim.url);
+
+/** The same as {@link wantedOf}, for the user as they are now. */
+export const wantedNow = (tx: ReadTx, to: Provisioned, record: Pick<ScimResource, "local" | "name">): Wanted =>
+  wantedOf(tx, to, record, tx.get("users", record.local));
 
 /**
  * Everybody whom the app should know, in the order they were added, and those whom it knows and should not.
