@@ -6,6 +6,17 @@ import type { Resource } from "./resource.ts";
 /** How an app recognizes its provisioning client: a bearer token, or `user:password`. */
 export type ScimToken = string | { readonly basic: string };
 
+/** Entra ID's flag for requests as the standard has them, which its customers write into the address. */
+const compliantFlag = /\?aadOptscim062020$/i;
+
+/** Whether an address has a query that is not this flag. */
+export const hasOtherQuery = (url: string): boolean => url.replace(compliantFlag, "").includes("?");
+
+export const wantsCompliant = (url: string): boolean => compliantFlag.test(url);
+
+/** The address below which Users and Groups are. */
+export const baseOf = (url: string): string => url.replace(compliantFlag, "").replace(/\/+$/, "");
+
 /** The header `Authorization`; undefined without a token. */
 export const authorizationOf = (token: ScimToken | undefined): string | undefined => {
   if (token === undefined) return undefined;

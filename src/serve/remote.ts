@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { baseOf } from "../core/endpoints.ts";
 import { OperationError, RemoteError, type Problem } from "../core/errors.ts";
-import { requestOf } from "../core/operations/operation.ts";
+import { progressHeader, requestOf, type Runner } from "../core/operations/operation.ts";
 import { operations, type OperationInput, type OperationName, type OperationOutput } from "../core/operations/table.ts";
 import { isObject } from "../text/json.ts";
 import { isLoopbackUrl } from "../net/address.ts";
@@ -24,9 +24,6 @@ export interface Server {
 const tokenHint =
   "Give it with IDP_ADMIN_TOKEN or --admin-token-file FILE; lock.json in its data folder works too. For a server in memory, run this in the folder where it was started, or start it with IDP_ADMIN_TOKEN.";
 
-/** Milliseconds. A seed of 64 MB may take this long; nothing else takes a second. */
-const timeoutMs = 120_000;
-
 /** How many milliseconds without an answer to wait before asking whether the server answers at all. */
 const silence = 5000;
 
@@ -47,7 +44,8 @@ async function whileAnswering<T>(
   const { signal } = over;
   const falls = async (): Promise<never> => {
     do await delay(silence, null, { signal });
-    while ((await issuerAt(url, limit)) !== null);
+    while ((await answererAt(url, limit)) !== null);
+    if (pid === undefined) throw unanswered(url);
     throw new OperationError("no_server", `pid ${pid} holds the data but does not answer (was it stopped?)`, {
       hint:
         state === "alive"
@@ -56,14 +54,15 @@ async function whileAnswering<T>(
     });
   };
   try {
-    return await Promise.race(pid === undefined ? [call(signal)] : [call(signal), falls()]);
+    return await Promise.race([call(signal), falls()]);
   } finally {
     over.abort();
   }
 }
 
 /**
- * Calls an operation.
+ * Calls an operation, and waits as long as it takes.
+ * @param progress called with what the server says of it
  * @throws {RemoteError} for what the operation refuses, as it would on a folder
  * @throws {OperationError} no_server if nothing answers; usage if the admin token is wrong
  */
@@ -71,12 +70,13 @@ export async function callServer<N extends OperationName>(
   server: Server,
   name: N,
   input: OperationInput<N>,
+  progress?: Runner["progress"],
 ): Promise<OperationOutput<N>> {
   const { url, adminToken } = server;
   const { path, ...request } = requestOf(operations[name], input);
   const address = `${baseOf(url)}/_idp/api${path}`;
   const { status, body } = await whileAnswering(server, healthTimeoutMs(name), (signal) =>
-    send(url, address, { ...request, adminToken, signal }),
+    send(url, address, { ...request, adminToken, signal, progress }),
   );
   if (status === 204) return null as OperationOutput<N>;
   if (status < 300 && body !== undefined) return body as OperationOutput<N>;
@@ -100,8 +100,9 @@ async function send(
     method,
     adminToken,
     body,
-    timeout = timeoutMs,
+    timeout,
     signal,
+    progress,
   }: {
     readonly method: string;
     /** Null for what everybody may ask. */
@@ -110,16 +111,19 @@ async function send(
     readonly timeout?: number;
     /** Ends the request. */
     readonly signal?: AbortSignal;
+    readonly progress?: Runner["progress"];
   },
 ): Promise<JsonResponse> {
   const { request } = address.startsWith("https:") ? await import("node:https") : await import("node:http");
   const headers = {
     ...(adminToken !== null && { Authorization: `Bearer ${adminToken}` }),
     "Content-Type": "application/json",
+    ...(progress !== undefined && { [progressHeader]: "wanted" }),
   };
   return new Promise((resolve, reject) => {
     const tls = { rejectUnauthorized: !isLoopbackUrl(address) };
-    const options = { method, headers, agent: false, timeout, ...tls, ...(signal !== undefined && { signal }) };
+    const limits = { ...(timeout !== undefined && { timeout }), ...(signal !== undefined && { signal }) };
+    const options = { method, headers, agent: false, ...tls, ...limits };
     const sent = request(address, options, (response) => {
       const chunks: Buffer[] = [];
       response.on("data", (chunk: Buffer) => chunks.push(chunk));
@@ -129,21 +133,26 @@ async function send(
       });
     });
     function fail(cause: Error): void {
-      reject(
-        new OperationError("no_server", `nothing answers at ${url}`, {
-          hint: {
-            text: "Without --url and IDP_URL a command works on the data folder. To start a server",
-            command: ["idp", "start"],
-          },
-          cause,
-        }),
-      );
+      reject(unanswered(url, cause));
     }
-    sent.on("timeout", () => sent.destroy(new Error(`no answer within ${timeout / 1000} s`)));
+    sent.on("information", ({ headers: said }) => {
+      const [done, total] = String(said[progressHeader]).split("/").map(Number);
+      if (done !== undefined && total !== undefined) progress?.(done, total);
+    });
+    sent.on("timeout", () => sent.destroy(new Error("no answer in time")));
     sent.on("error", fail);
     sent.end(body);
   });
 }
+
+const unanswered = (url: string, cause?: Error): OperationError =>
+  new OperationError("no_server", `nothing answers at ${url}`, {
+    hint: {
+      text: "Without --url and IDP_URL a command works on the data folder. To start a server",
+      command: ["idp", "start"],
+    },
+    cause,
+  });
 
 /** What answers at an address: an idp with this issuer, or something else; null if nothing does. @param timeout milliseconds */
 export async function answererAt(url: string, timeout: number): Promise<{ readonly issuer: string | null } | null> {

@@ -97,24 +97,6 @@ test.each([
   await idp.call("clients.remove", { client_id: "loud" });
 });
 
-test.each(["http://169.254.169.254/scim", "http://[fe80::1]/scim", "http://[::ffff:169.254.169.254]/scim"])(
-  "nothing is sent to %s, where clouds keep their credentials",
-  async (url) => {
-    const scim = { url, token: secret };
-    await idp.call("seed", {
-      clients: [{ client_id: "cloud", redirect_uris: [callback], scim, global_token_revocation: { uri: url } }],
-    });
-    const report = (await idp.scim.push({ client: "cloud", user: "alice" })) as PushReport;
-    expect(report.users[0]).toMatchObject({ action: "failed", status: null });
-    expect(report.users[0]?.error).toContain("which no client may have");
-    const { signals } = await idp.leave("alice");
-    const [revocation] = signals.filter(({ signal }) => signal === "global-token-revocation");
-    expect(revocation?.error).toContain("which no client may have");
-    await idp.call("users.restore", { username: "alice" });
-    await idp.call("clients.remove", { client_id: "cloud" });
-  },
-);
-
 test("an answer without end is cut off", async () => {
   const app = await scimServer();
   app.hook = () => ({ status: 200, body: { Resources: ["x".repeat(1_200_000)] } });

@@ -1,5 +1,5 @@
 import type { LookupFunction } from "node:net";
-import { authorizationOf, Repeats, secretsOf, type ScimResponse, type ScimToken } from "../../scim/sending.ts";
+import { authorizationOf, baseOf, Repeats, secretsOf, type ScimResponse, type ScimToken } from "../../scim/sending.ts";
 import type { ScimRequest } from "../../scim/profiles.ts";
 import { jsonObjectIn } from "../../text/json.ts";
 import { Problem } from "../../client/check.ts";
@@ -40,7 +40,7 @@ export function withoutTokens(tokens: readonly (ScimToken | null | undefined)[])
 export type Ask = (request: ScimRequest, token?: ScimToken | null) => Promise<Reply>;
 
 export function askerOf({ url, token: right }: ScimApp, { wait, now, lookup }: AppWire): Ask {
-  const base = url.replace(/\/+$/, "");
+  const base = baseOf(url);
 
   async function once({ method, path, body }: ScimRequest, token: ScimToken | null | undefined) {
     const authorization = authorizationOf(token ?? undefined);

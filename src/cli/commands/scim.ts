@@ -7,6 +7,7 @@ import type { ScimStatus, ScimTest } from "../../core/scim/status.ts";
 import { failureOf, type Failure } from "../failure.ts";
 import type { Invocation } from "../invocation.ts";
 import { answer, type Outcome } from "../output/print.ts";
+import { showProgress } from "../output/progress.ts";
 import type { Style } from "../output/style.ts";
 import { count } from "../output/words.ts";
 import { findTarget } from "../target/target.ts";
@@ -50,9 +51,9 @@ const isUnreached = ({ users, groups }: PushReport): boolean =>
 async function pushScim(cli: Invocation, flags: PushFlags): Promise<Outcome> {
   const { client, user, profile, dryRun, full, parallel } = flags;
   const target = await findTarget(cli);
-  const result = await target.call("scim.push", {
-    ...{ client, user: user === undefined ? undefined : [...user], profile, dry_run: dryRun, full, parallel },
-  });
+  const progress = showProgress(cli, "Pushing users");
+  const input = { client, user: user === undefined ? undefined : [...user], profile, dry_run: dryRun, full, parallel };
+  const result = await target.call("scim.push", input, progress.update).finally(progress.end);
   const reports = listed(result);
   const unreached = reports.find(isUnreached);
   const failed = reports.flatMap(({ users, groups }) => [...users, ...groups]).filter((one) => one.action === "failed");
@@ -164,7 +165,8 @@ const testText = ({ client, url, profile, ok, status, error }: ScimTest, style: 
 /** `idp users leave`: exit 0; 6 if a signal failed. */
 export async function leaveUser(cli: Invocation, username: string): Promise<Outcome> {
   const target = await findTarget(cli);
-  const result = await target.call("users.leave", { username });
+  const progress = showProgress(cli, "Telling the apps");
+  const result = await target.call("users.leave", { username }, progress.update).finally(progress.end);
   const failed = result.signals.filter(({ error }) => error !== null);
   return answer(
     result,

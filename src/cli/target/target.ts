@@ -156,7 +156,7 @@ async function serverOfData(cli: Invocation): Promise<FoundServer | null> {
 const onServer = (server: Server): Target => ({
   server,
   where: `via the running server ${server.url}`,
-  call: (name, input) => callServer(server, name, input),
+  call: (name, input, progress) => callServer(server, name, input, progress),
 });
 
 /**
@@ -171,8 +171,8 @@ export async function findTarget(cli: Invocation, issuer?: string): Promise<Targ
   const target = onServer(server);
   return {
     ...target,
-    call: (name, input) =>
-      target.call(name, input).catch(async (error: unknown) => {
+    call: (name, input, progress) =>
+      target.call(name, input, progress).catch(async (error: unknown) => {
         await requireIssuer(cli, error);
         throw server.state === "elsewhere" && isUnanswered(error) ? heldByAnotherMachine(cli, server) : error;
       }),
@@ -226,7 +226,7 @@ function onData(cli: Invocation, issuer: string | undefined): Target {
         // A server took the lock after it was looked at.
         const server = error instanceof LockedError ? await findServer(cli) : null;
         if (server === null) throw error;
-        return callServer(server, name, input);
+        return callServer(server, name, input, progress);
       }
     },
   };

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { profileNames } from "../../scim/profiles.ts";
+import { hasOtherQuery } from "../../scim/sending.ts";
 import { endpointUrl, nonEmptyText, textOf } from "../fields.ts";
 
 /** Where the app of a client learns about users: its SCIM server, and its endpoint of Global Token Revocation. */
@@ -28,7 +29,10 @@ const onOff = z.union([z.enum(["on", "off"]), z.boolean()], { error: 'is neither
 export const scimSchema = z
   .strictObject({
     url: endpointUrl
-      .refine((given) => !given.includes("?"), { error: "must have no query: idp adds /Users and /Groups to it" })
+      .refine((given) => !hasOtherQuery(given), {
+        error:
+          "must have no query but ?aadOptscim062020, which means profile: entra-compliant: idp adds /Users and /Groups to it",
+      })
       .describe("The base address of the app's SCIM server"),
     token: z
       .union(

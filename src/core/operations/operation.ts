@@ -158,6 +158,9 @@ function requireSegment({ method, path }: Pick<Operation, "method" | "path">, na
   });
 }
 
+/** A command asks with this header how far an operation is; an interim response (RFC 8297) says it: `3/10`. */
+export const progressHeader = "idp-progress";
+
 /** How an operation is asked for at the control API: the path is below `/_idp/api`. */
 export function requestOf(
   operation: Pick<Operation, "method" | "path">,

@@ -104,7 +104,7 @@ export async function pushGroup(
     // Who looks a group up without its members has to read them.
     const there = membersIn(found) ?? (createsWithMembers(profile) ? [] : ((await membersAt(id)) ?? []));
     known = { remoteId: id, members: there };
-    await bring(id, there);
+    if (!(await bring(id, there))) throw new Refusal(`the app lists the id ${id}, and answers 404 to it`);
     known = { remoteId: id, members };
     return "matched";
   };
@@ -138,7 +138,10 @@ export async function pushGroup(
     if (known === null) return findOrCreate();
     const { joining, leaving } = changeOf(known.members, members);
     if (!full && joining.length + leaving.length === 0) return "unchanged";
-    return (await bring(known.remoteId, known.members)) ? "updated" : findOrCreate();
+    const { remoteId } = known;
+    // Somebody else may have changed the group.
+    const there = full && !putsGroups(profile) ? await membersAt(remoteId) : known.members;
+    return there !== null && (await bring(remoteId, there)) ? "updated" : findOrCreate();
   };
   try {
     const action = await run();

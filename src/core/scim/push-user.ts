@@ -89,6 +89,8 @@ export async function pushUser(push: PushUser, wanted: Wanted, before: Known | n
   }
 }
 
+const lostAgain = (id: string): string => `the app lists the id ${id}, and answers 404 to it`;
+
 class UserPush {
   readonly #push: PushUser;
   readonly #wanted: Wanted;
@@ -174,7 +176,10 @@ class UserPush {
     const id = idIn(found) ?? "";
     const there = attributesIn(found, Object.keys(attributes));
     this.known = { remoteId: id, sent: there };
-    if (this.#push.full || !isSame(differenceOf(there, attributes))) await this.#update(id, there, attributes);
+    if (this.#push.full || !isSame(differenceOf(there, attributes))) {
+      const done = await this.#update(id, there, attributes);
+      if (done === null) throw new Refused({ status: 404, json: null, problem: lostAgain(id) }, readUser(id));
+    }
     this.known = { remoteId: id, sent: attributes };
     return "matched";
   }
@@ -185,13 +190,17 @@ class UserPush {
     const isActive = attributes["active"] === true;
     const wasActive = before["active"] !== false;
     let done: PushAction = "updated";
-    if (isActive !== wasActive || (full && !isActive)) {
+    // A PATCH of everything has it, and so has a PUT; Okta's apps take it by PATCH alone.
+    const isOwn = isActive !== wasActive || (full && putsUsers(profile) && !putsActive(profile));
+    if (isOwn) {
       if (!(await this.#setActive(id, isActive))) return null;
       this.known = { remoteId: id, sent: { ...before, active: isActive } };
       if (isActive !== wasActive) done = isActive ? "reactivated" : "deactivated";
     }
     const rest = differenceOf({ ...before, active: isActive }, attributes);
-    const difference: Difference = full ? { ...rest, changed: Object.keys(attributes).filter(notActive) } : rest;
+    const difference: Difference = full
+      ? { ...rest, changed: Object.keys(attributes).filter((path) => path !== "active" || !isOwn) }
+      : rest;
     if (!isSame(difference)) {
       const answer = putsUsers(profile)
         ? await this.#put(id, attributes, difference.removed)
@@ -229,5 +238,3 @@ class UserPush {
     return "removed";
   }
 }
-
-const notActive = (path: string): boolean => path !== "active";

@@ -7,7 +7,7 @@ import { pushOne, pushOneGroup, type Push, type PushedGroupView } from "./push-o
 import type { PushAction, Pushed } from "./push-user.ts";
 import { createSender, type Sender } from "./sender.ts";
 import { everyWanted, provisioned, recordOf, recordsOf, wantedNow, type Wanted } from "./wanted.ts";
-import type { ScimResponse } from "../../scim/sending.ts";
+import { baseOf, type ScimResponse } from "../../scim/sending.ts";
 
 /** Writes down requests in place of sending them, and answers as an app does that has nobody of this name. */
 
@@ -20,7 +20,7 @@ interface PlannedRequest {
 
 function drySender(url: string): Sender & { readonly requests: readonly PlannedRequest[] } {
   const requests: PlannedRequest[] = [];
-  const base = url.replace(/\/+$/, "");
+  const base = baseOf(url);
   return {
     requests,
     stopped: null,

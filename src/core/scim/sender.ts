@@ -6,6 +6,7 @@ import {
   reasonOf,
   adviceFor,
   authorizationOf,
+  baseOf,
   Repeats,
   secretsOf,
   type ScimResponse,
@@ -51,7 +52,7 @@ function cleanerOf(scim: ScimServer): (value: unknown) => unknown {
 /** @param signal ends the waits, when the server closes */
 export function createSender(ctx: Context, client: Client, scim: ScimServer): Sender {
   const clean = cleanerOf(scim);
-  const base = scim.url.replace(/\/+$/, "");
+  const base = baseOf(scim.url);
   const authorization = authorizationOf(scim.token);
   let isReached = false;
   let stopped: string | null = null;

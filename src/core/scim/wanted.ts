@@ -7,6 +7,7 @@
 import { scimKey, type Client, type ReadTx, type ScimResource, type ScimServer, type User } from "../../store/store.ts";
 import { workEmail, enterpriseSchema, type Attributes } from "../../scim/resource.ts";
 import type { Profile } from "../../scim/profiles.ts";
+import { wantsCompliant } from "../../scim/sending.ts";
 import { OperationError } from "../errors.ts";
 import { activeGrant } from "../grants/grants.ts";
 import { standardClaims } from "../scopes/claims.ts";
@@ -29,7 +30,8 @@ export function provisioned(client: Client, profile?: Profile): Provisioned {
       },
     });
   }
-  return { client, scim, profile: profile ?? scim.profile ?? "standard" };
+  const ofUrl = wantsCompliant(scim.url) ? "entra-compliant" : undefined;
+  return { client, scim, profile: profile ?? ofUrl ?? scim.profile ?? "standard" };
 }
 
 export const isLive = ({ scim }: Client): boolean => scim?.live === "on" || scim?.live === true;

@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { jwk } from "../client-metadata/schema.ts";
 import { endpointUrl, issuerReference } from "../fields.ts";
+import { addressProblem } from "../outbound.ts";
 import { privateMembers } from "../keys/keys.ts";
 import { acceptedKinds, isUrl, type TrustedIssuerSetting } from "./trust.ts";
 
@@ -32,7 +33,12 @@ const rules = [
 const trustedIssuer = z
   .strictObject({
     issuer: issuerReference.describe("Its URL; the name of another issuer of the process; or / for the first one"),
-    jwks_uri: endpointUrl.optional().describe("Where its keys are; not for an issuer of the process"),
+    jwks_uri: endpointUrl
+      .refine((given) => !URL.canParse(given) || addressProblem(given, "local") === null, {
+        error: ({ input }) => `"${String(input)}" cannot be used: ${addressProblem(String(input), "local") ?? ""}`,
+      })
+      .optional()
+      .describe("Where its keys are; not for an issuer of the process"),
     jwks: z
       .strictObject({ keys: z.array(jwk) })
       .optional()

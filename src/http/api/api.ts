@@ -5,7 +5,13 @@ import type { Request, RequestHandler, Response } from "express";
 import { OAuthError, OperationError } from "../../core/errors.ts";
 import { isObject } from "../../text/json.ts";
 import { sameSecret } from "../../core/secrets.ts";
-import { inputOfRequest, type Operation, type RunningServer } from "../../core/operations/operation.ts";
+import {
+  inputOfRequest,
+  progressHeader,
+  type Operation,
+  type Runner,
+  type RunningServer,
+} from "../../core/operations/operation.ts";
 import { keepAct, operations, perform, type OperationName } from "../../core/operations/table.ts";
 import { isCurrent, openerOf, type Opener } from "../../core/inspector/access.ts";
 import type { ControlToken } from "../../core/operators/roles.ts";
@@ -115,6 +121,24 @@ export async function performed<T>(
   }
 }
 
+/** Milliseconds between two interim responses. */
+const progressInterval = 200;
+
+/** Says how far an operation is, in interim responses (RFC 8297), to whoever asks for them. */
+function progressTo(req: Request, res: Response): Runner["progress"] {
+  if (req.headers[progressHeader] === undefined) return undefined;
+  let next = 0;
+  return (done, total) => {
+    if (performance.now() < next) return;
+    next = performance.now() + progressInterval;
+    // Node.js sends none without a link.
+    res.writeEarlyHints({
+      link: `<${apiPath}/openapi.json>; rel="service-desc"`,
+      [progressHeader]: `${done}/${total}`,
+    });
+  };
+}
+
 /** The routes of the control API. */
 export function apiRoutes(web: Web, { server, onStop }: ControlOptions): readonly Route[] {
   const { ctx } = web;
@@ -130,7 +154,7 @@ export function apiRoutes(web: Web, { server, onStop }: ControlOptions): readonl
       note(res, { outcome: name, by: by.name });
       const input = await inputOf(req, operation);
       const result = await performed(web, { name, input, by, status: operation.status }, () =>
-        perform(ctx, name, input as never, { server, by }),
+        perform(ctx, name, input as never, { server, by, progress: progressTo(req, res) }),
       );
       // The operation may have moved the clock.
       setClockHeader(web.ctx, res);
