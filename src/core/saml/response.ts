@@ -144,8 +144,10 @@ export function drafted(material: Material): ReturnType<typeof draftsOf> {
 /** The assertion, encrypted where the service provider wants that. */
 export async function encrypted({ encryption }: ServiceProvider, assertion: Xml): Promise<Xml> {
   if (encryption === null) return assertion;
-  const by = { content: encryptionAlgorithms[encryption.algorithm], key: keyTransport };
-  const data = await encryptElement(assertion, encryption.certificate, by);
+  const data = await encryptElement(assertion, encryption.certificate, {
+    content: encryptionAlgorithms[encryption.algorithm],
+    key: keyTransport,
+  });
   return xml`<saml:EncryptedAssertion xmlns:saml="${spaces.assertion}">${data}</saml:EncryptedAssertion>`;
 }
 
