@@ -83,11 +83,9 @@ export interface IssuerOptions extends SharedOptions {
  */
 export async function openIssuer(stores: IssuerStores, options: IssuerOptions): Promise<Issuer> {
   const clock = createClock(options.now, () => performance.now());
-  const store = await stores.open(options.name, {
-    now: clock.now,
-    // A minute late, so that nothing is removed while a move of the clock records what has ended.
-    passed: () => clock.passed() - 60_000,
-  });
+  // A minute late, so that nothing is removed while a move of the clock records what has ended.
+  const passed = (): number => clock.passed() - 60_000;
+  const store = await stores.open(options.name, { now: clock.now, passed }, options.origin === "found");
   try {
     return await openOn(store, clock, options);
   } catch (error) {

@@ -7,6 +7,7 @@ import type { RequestListener } from "node:http";
 import type { RequestHandler } from "express";
 import { colorNote } from "../core/brand/brand.ts";
 import { portOf } from "../core/endpoints.ts";
+import { catchUp } from "../core/derived.ts";
 import { checkSettings } from "../core/fixtures/prepare.ts";
 import { plainCommandLine, type CommandLine } from "../core/hint.ts";
 import type { OnRequest } from "../core/ledger/ledger.ts";
@@ -139,8 +140,11 @@ export async function startServer(
     routesFor = (path) => {
       const name = issuerOfPath(base, path);
       if (name === null || !isShared) return toRoutes(issuers.find(name) ?? issuer);
-      // If the database cannot be reached, the first issuer says so.
-      const look = issuers.look(name).catch(() => undefined);
+      // If the database cannot be reached, the first issuer says so. Once it can, it is asked again: "not found" would be wrong.
+      const look = issuers.look(name).catch(async () => {
+        await catchUp(issuer.ctx)?.catch(() => undefined);
+        return issuers.look(name).catch(() => undefined);
+      });
       return (req, res, next) => void look.then((found) => toRoutes(found ?? issuer)(req, res, next), next);
     };
     for (const { ctx } of issuers.open()) {

@@ -20,10 +20,11 @@ export interface IssuerStores {
   /**
    * Opens the store of an issuer, and makes it if there is none.
    * @param name null: the first issuer
+   * @param isFound another process made it: if it was removed since, it stays away (a store that several processes share)
    * @throws {DataFileError} the data cannot be read, or is not idp's; the other issuers can still be opened
    * @throws {StorageError} the data cannot be written
    */
-  open(name: string | null, clock: StoreClock): Promise<Store>;
+  open(name: string | null, clock: StoreClock, isFound?: boolean): Promise<Store>;
   /** Removes the data of an issuer whose store is closed, or could not be opened. @throws {StorageError} */
   remove(name: string): Promise<void>;
   /** Present where several servers use the records: whether this is the only one now. @throws {StorageError} */

@@ -10,6 +10,8 @@ export interface Link {
   holdAnswers(): void;
   /** Closes all connections. Later ones work again. */
   cut(): void;
+  /** Closes all connections when a statement with this text comes, once. @returns resolves then */
+  cutAt(statement: string): Promise<void>;
   /** Closes all connections, and refuses others until {@link allow}. */
   refuse(): void;
   allow(): void;
@@ -19,6 +21,7 @@ export async function openLink(port: number): Promise<Link> {
   const sockets = new Set<Socket>();
   let holds = false;
   let refuses = false;
+  let awaited: { readonly statement: string; readonly met: () => void } | null = null;
   const keep = (socket: Socket): void => {
     sockets.add(socket);
     socket.on("error", () => undefined).on("close", () => sockets.delete(socket));
@@ -31,7 +34,17 @@ export async function openLink(port: number): Promise<Link> {
     }
     const far = connect(port, "127.0.0.1");
     keep(far);
-    near.on("data", (bytes) => far.write(bytes)).on("close", () => far.destroy());
+    near
+      .on("data", (bytes) => {
+        if (awaited === null || !bytes.includes(awaited.statement)) {
+          far.write(bytes);
+          return;
+        }
+        awaited.met();
+        awaited = null;
+        cut();
+      })
+      .on("close", () => far.destroy());
     far
       .on("data", (bytes) => {
         if (!holds) near.write(bytes);
@@ -58,6 +71,10 @@ export async function openLink(port: number): Promise<Link> {
       holds = true;
     },
     cut,
+    cutAt: (statement) =>
+      new Promise((met) => {
+        awaited = { statement, met };
+      }),
     refuse() {
       refuses = true;
       cut();

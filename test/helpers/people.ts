@@ -21,7 +21,7 @@ interface Person {
 export interface People {
   readonly all: readonly Person[];
   /** A fixture file with all of them. */
-  readonly fixtures: object;
+  readonly fixtures: { readonly users: readonly object[]; readonly clients: readonly object[] };
   /** How much was answered. */
   readonly counts: { readonly consents: number; readonly refreshes: number; readonly revocations: number };
   /** One random action of a person's client. Throws if a request gets no response. */

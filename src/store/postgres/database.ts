@@ -84,8 +84,10 @@ export function openDatabase(url: string, log: (note: string) => void, name = "i
     keepAlive: true,
     idleTimeoutMillis: 30_000,
   });
-  // Of connections that nobody uses now. The next statement makes another.
+  // A connection that breaks also emits an error, which would end the process. The next statement makes another connection, and one that was
+  // running rejects. The pool listens only to connections that nobody uses; a transaction has one for itself.
   pool.on("error", () => undefined);
+  pool.on("connect", (client) => client.on("error", () => undefined));
   let isAway = false;
 
   function note(error?: unknown): void {

@@ -26,7 +26,7 @@ import type { IssuerStores } from "../issuer-stores.ts";
 import { compareClocks, newerSchema, prepareSchema, schemaVersion } from "./schema.ts";
 
 /**
- * Opens the records of an issuer, and makes its journal if there is none.
+ * Opens the records of an issuer, whose journal is there.
  * @param issuer its name
  * @throws {DataFileError} what is there is not idp's
  * @throws {StorageError}
@@ -36,7 +36,6 @@ async function openPostgresStore(
   issuer: string,
   { now, passed, log }: StoreClock & { readonly log: (note: string) => void },
 ): Promise<Store> {
-  await createJournal(database, issuer);
   const requests = await openRequestLog(database, issuer);
   /** Characters of the journal that this process has seen since it last asked whether a snapshot is due. */
   let seen = 0;
@@ -166,18 +165,26 @@ export async function openPostgresStores({ url, log, kind }: PostgresOptions): P
     },
     claim: (name) => createJournal(database, name),
     confirm: () => Promise.resolve(),
-    open: (name, clock) => openPostgresStore(database, name ?? firstIssuer, { ...clock, log }),
+    async open(name, clock, isFound = false) {
+      const issuer = name ?? firstIssuer;
+      if (!isFound) await createJournal(database, issuer);
+      return openPostgresStore(database, issuer, { ...clock, log });
+    },
     remove: (name) =>
-      database.transaction("begin", async (query) => {
-        const [schema] = await query("select max(version) as version from idp_schema");
-        const version = Number(schema?.["version"]);
-        if (version > schemaVersion) throw newerSchema(database.location, version);
-        await query("delete from idp_issuers where name = $1", [name]);
-        await query("delete from idp_journal where issuer = $1", [name]);
-        await query("delete from idp_snapshots where issuer = $1", [name]);
-        await query("delete from idp_ledgers where issuer = $1", [name]);
-        await query("delete from idp_requests where issuer = $1", [name]);
-      }),
+      within(
+        timeoutMs,
+        database.transaction("begin", async (query) => {
+          const [schema] = await query("select max(version) as version from idp_schema");
+          const version = Number(schema?.["version"]);
+          if (version > schemaVersion) throw newerSchema(database.location, version);
+          await query("delete from idp_issuers where name = $1", [name]);
+          await query("delete from idp_journal where issuer = $1", [name]);
+          await query("delete from idp_snapshots where issuer = $1", [name]);
+          await query("delete from idp_ledgers where issuer = $1", [name]);
+          await query("delete from idp_requests where issuer = $1", [name]);
+        }),
+        away,
+      ),
     async isLast() {
       const { rows } = await database.query(otherServers, [name]);
       return Number(rows[0]?.["others"]) === 0;
