@@ -1,11 +1,19 @@
 import type { AnyFixtures } from "../core/fixture-files/source.ts";
 import { applyTo, issuersIn } from "../core/seed/apply.ts";
-import { brokenView, checkIssuerName, issuerExists, unknownIssuer, viewOf } from "../core/issuers/issuer.ts";
+import {
+  brokenView,
+  checkIssuerName,
+  issuerExists,
+  tooManyIssuers,
+  unknownIssuer,
+  viewOf,
+} from "../core/issuers/issuer.ts";
 import { addressOf, firstAddress, type Issuers, type IssuerView } from "../core/issuers/issuer-view.ts";
 import { reachOfRegistered } from "../core/outbound.ts";
 import type { Context } from "../core/context.ts";
 import { createTurns } from "../core/turns.ts";
 import type { IssuerStores } from "../store/issuer-stores.ts";
+import { StorageError } from "../store/store.ts";
 import { openIssuer, type Issuer, type IssuerOptions, type Origin, type SharedOptions } from "./issuer.ts";
 import type { IdpOptions } from "./options.ts";
 
@@ -36,6 +44,12 @@ export interface Registry extends Issuers<Context> {
   endWaits(): void;
   close(): Promise<void>;
 }
+
+/** How many issuers a tester has at a time: each has keys, and takes memory and disk that everybody shares. */
+const maxOfTester = 50;
+
+/** Soon it may work again: the issuer is opened when somebody asks for it. */
+const isAway = (error: unknown): boolean => error instanceof StorageError && error.away;
 
 export function createRegistry(
   stores: IssuerStores,
@@ -93,6 +107,12 @@ export function createRegistry(
       }),
     });
 
+  /** @throws {OperationError} conflict, if a tester has this many issuers */
+  function refuseMore(tester: string, limit: number): void {
+    const own = [...issuers].flatMap(([name, { ctx }]) => (name !== null && ctx.addedBy === tester ? name : []));
+    if (own.length >= limit) throw tooManyIssuers(tester, maxOfTester, own[0] ?? "NAME");
+  }
+
   async function drop(name: string): Promise<void> {
     const issuer = issuers.get(name);
     // First, so that no request finds it.
@@ -122,7 +142,10 @@ export function createRegistry(
     if (!isShared && !isCommand) return;
     const there = await stores.names();
     for (const name of there) {
-      if (!issuers.has(name) && !broken.has(name)) await tryOpen(name, isCommand ? "command" : "found");
+      const isUnread = broken.has(name) && !isAway(broken.get(name));
+      if (issuers.has(name) || isUnread) continue;
+      broken.delete(name);
+      await tryOpen(name, isCommand ? "command" : "found");
     }
     for (const name of names()) if (!there.includes(name)) await drop(name);
   }
@@ -148,6 +171,7 @@ export function createRegistry(
     async look(name) {
       const isThere = (await stores.names()).includes(name);
       if (isThere !== issuers.has(name)) await inTurn(follow);
+      if (isAway(broken.get(name))) throw broken.get(name);
       return issuers.get(name);
     },
     open: () => issuers.values(),
@@ -163,14 +187,23 @@ export function createRegistry(
       inTurn(async () => {
         checkIssuerName(name);
         await follow();
+        if (addedBy !== undefined) refuseMore(addedBy, maxOfTester);
         if (issuers.has(name) || broken.has(name) || !(await stores.claim(name))) throw issuerExists(name);
         try {
           const { ctx } = await openBeside(name, fixtures === undefined ? "start" : "made", fixtures, addedBy);
           if (isCommand) await ctx.passwords.settle();
+          // Another instance may have added one meanwhile.
+          if (addedBy !== undefined && isShared) {
+            await follow();
+            refuseMore(addedBy, maxOfTester + 1);
+          }
           await stores.confirm(name);
         } catch (error) {
           await drop(name);
-          await stores.remove(name);
+          const removed = stores.remove(name);
+          // The refusal is not to wait for a database that does not answer.
+          if (isAway(error)) removed.catch(() => undefined);
+          else await removed;
           throw error;
         }
         return view(name);

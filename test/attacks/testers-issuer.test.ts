@@ -60,3 +60,58 @@ describe("an issuer that a tester added", async () => {
     expect((await call(server, qa, "GET", "/issuers/escaped")).status).toBe(404);
   });
 });
+
+describe("what a tester sends keeps nobody waiting", async () => {
+  const server = await startWithTokens();
+  const qa = tokenOf("qa");
+  const add = (body: object) => call(server, qa, "POST", "/issuers", { name: "large", ...body });
+
+  test("1,000,000 bytes of texts are the most, in 100 files; an admin may send more", async () => {
+    const text = (bytes: number): string => `x-a: "${"x".repeat(bytes - 7)}"`;
+    const of = (bytes: number) => ({ sources: [{ name: "f.yaml", text: text(bytes) }] });
+    expect((await add(of(1_000_001))).status).toBe(413);
+    expect((await add(of(3_000_000))).status).toBe(413);
+    const small = Array.from({ length: 101 }, () => ({ name: "f.yaml", text: "{}" }));
+    expect((await add({ sources: small })).status).toBe(413);
+    expect((await add({ fixtures: { "x-a": "x".repeat(1_000_000) } })).status).toBe(413);
+    expect((await add(of(1_000_000))).status).toBe(201);
+    const more = { name: "larger", ...of(1_000_001) };
+    expect((await call(server, server.adminToken, "POST", "/issuers", more)).status).toBe(201);
+  });
+
+  test.each([
+    ["aliases", `x-a: &a [${"1,".repeat(1000)}1]\nx-b: [${"*a,".repeat(10)}1]`],
+    [
+      "merge keys",
+      `x-a: &a {${Array.from({ length: 1000 }, (_, at) => `k${at}: 1`).join(", ")}}\nx-b: [${"{<<: *a},".repeat(10)}1]`,
+    ],
+  ])("10,000 values by %s are the most", async (_what, text) => {
+    const { status, text: said } = await add({ sources: [{ name: "f.yaml", text }] });
+    expect([status, said]).toEqual([422, expect.stringContaining("more than 10,000 values")]);
+  });
+
+  test.each([
+    ["users", "users: [" + "1,".repeat(5000) + "1]", "5001 problems, of which the first 100 are shown"],
+    ["keys", Array.from({ length: 300 }, (_, at) => `key${at}: 1`).join("\n"), "300 problems, of which the first 100"],
+    [
+      "names of scopes",
+      `scopes: {${Array.from({ length: 300 }, (_, at) => `"a b${at}": {}`).join(",")}}`,
+      "300 problems",
+    ],
+  ])("of many problems of %s the first 100 are shown, with the count", async (_what, text, count) => {
+    const { status, json } = await add({ sources: [{ name: "f.yaml", text }] });
+    expect([status, json]).toMatchObject([422, { error_description: expect.stringContaining(count) }]);
+    expect((json as { problems: unknown[] }).problems).toHaveLength(100);
+  });
+
+  test("50 issuers at a time are the most", async () => {
+    const list = (await call(server, qa, "GET", "/issuers")).json as readonly { readonly addedBy: string | null }[];
+    const own = list.filter(({ addedBy }) => addedBy === "qa").length;
+    for (let number = own; number < 50; number += 1)
+      expect((await call(server, qa, "POST", "/issuers", { name: `n${number}` })).status).toBe(201);
+    const refused = await call(server, qa, "POST", "/issuers", { name: "one-more" });
+    expect([refused.status, refused.text]).toEqual([409, expect.stringContaining("'qa' has 50 issuers")]);
+    expect((await call(server, qa, "DELETE", "/issuers/n49")).status).toBe(204);
+    expect((await call(server, qa, "POST", "/issuers", { name: "one-more" })).status).toBe(201);
+  });
+});

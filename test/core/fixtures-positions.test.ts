@@ -205,7 +205,7 @@ settings: { code_ttl: 5m, login: pikcer }
       (_, level) => `l${level + 1}: &l${level + 1} [${`*l${level},`.repeat(10)}]`,
     );
     expect(await yaml(["l0: &l0 [x]", ...levels].join("\n"))).toEqual([
-      "team.yaml:1:1 $ the aliases of this file expand to more than a file may contain",
+      "team.yaml:1:1 $ its aliases and merge keys stand for more than 10,000 values: write them out, or use fewer",
     ]);
   });
 

@@ -1,7 +1,7 @@
 import type * as z from "zod";
 import { nearest } from "../nearest.ts";
 import type { Path } from "./located.ts";
-import type { FoundProblem } from "./problems.ts";
+import { createFindings, maxProblems, type FoundProblem } from "./problems.ts";
 
 /** Turns what the schema reports into sentences that say what was given, what is wrong, and what to write. */
 
@@ -76,6 +76,28 @@ export function unknownKey(key: string, known: readonly string[]): string {
   if (meant !== undefined) return `unknown key. Did you mean ${meant}?`;
   if (known.length === 0) return "unknown key; there are none";
   return known.length <= 9 ? `unknown key; there are ${known.join(", ")}` : "unknown key";
+}
+
+/**
+ * The same of all issues of a value; those beyond the limit are only counted.
+ * @param max how many are described
+ */
+export function explainAll(
+  issues: readonly Issue[],
+  [entry, at, knownKeys]: readonly [entry: unknown, at: Path, knownKeys: (below: Path) => readonly string[]],
+  max = maxProblems,
+): readonly FoundProblem[] {
+  const findings = createFindings<FoundProblem>(max);
+  let more = 0;
+  for (const issue of issues) {
+    const left = findings.left();
+    const keys = issue.code === "unrecognized_keys" ? issue.keys : [];
+    more += left === 0 ? Math.max(1, keys.length) : Math.max(0, keys.length - left);
+    if (left === 0) continue;
+    const some = issue.code === "unrecognized_keys" ? { ...issue, keys: keys.slice(0, left) } : issue;
+    findings.add(explain(some, entry, at, knownKeys));
+  }
+  return more === 0 ? findings.all() : [...findings.all(), { path: at, message: "further problems", more }];
 }
 
 /**

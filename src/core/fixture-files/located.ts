@@ -8,6 +8,11 @@ export type Path = readonly (string | number)[];
 /** How deep a file may nest. A deeper one is a mistake or an attack. */
 export const maxDepth = deepest;
 
+/** How many values of a text may be there by aliases: a few lines expand to millions. */
+export const maxAliased = 10_000;
+export const tooManyAliases =
+  "its aliases and merge keys stand for more than 10,000 values: write them out, or use fewer";
+
 /** The problem of an empty file. */
 export const emptyFile = "the file is empty; write {} for no fixtures";
 

@@ -6,9 +6,18 @@
 import { isUtf8 } from "node:buffer";
 import type { KeptFixture } from "../../store/store.ts";
 import { isObject } from "../../text/json.ts";
-import { emptyFile, lineCounter, maxDepth, roundedFractions, type LocatedFile, type RepeatedKey } from "./located.ts";
+import {
+  tooManyAliases,
+  maxAliased,
+  emptyFile,
+  lineCounter,
+  maxDepth,
+  roundedFractions,
+  type LocatedFile,
+  type RepeatedKey,
+} from "./located.ts";
 import { withFiles, type FileOfLogo, type FileOfMetadata } from "./named-files.ts";
-import { refuseFixtures, type FoundProblem, type ProblemSource } from "./problems.ts";
+import { createFindings, refuseFixtures, type FoundProblem, type ProblemSource } from "./problems.ts";
 
 /** Fixtures as they are given: the text of a file, or a value from a program or a request. */
 export type FixtureSource =
@@ -76,7 +85,7 @@ export async function readSource(source: AnyFixtures): Promise<FixtureDocument> 
   if ("value" in source) {
     const origin = { name: null, text: null, locate: () => undefined };
     if (source.builtIn === true) return { ...origin, value: source.value, found: [] };
-    const vetted = vet(source.value, Infinity);
+    const vetted = vet(source.value, false);
     // A copy, because records are frozen, and the value belongs to the caller.
     return { ...origin, ...vetted, value: vetted.found.length === 0 ? structuredClone(vetted.value) : vetted.value };
   }
@@ -112,22 +121,28 @@ export async function readYamlSource(name: string, text: string): Promise<Fixtur
   const read = readYaml(text);
   const origin = { name, text, locate: () => locateYaml(text).root };
   if ("syntax" in read) return { ...origin, value: undefined, found: [syntaxFound(read.syntax)] };
-  const vetted = vet(read.value, text.length);
+  const vetted = vet(read.value, true);
+  // Of what cannot be checked further, nothing else is said.
+  if (vetted.value === undefined) return { ...origin, ...vetted };
   const names = roundedNames(text).map((path) => ({ path, message: rounded, at: "key" as const }));
-  const zeros = vetted.value === undefined ? [] : lostZeros(text, read.value).map((path) => ({ path, message: lost }));
+  const zeros = lostZeros(text, read.value).map((path) => ({ path, message: lost }));
   const digits = lostDigits(text, () => locateYaml(text), vetted.value);
   const repeated = read.repeats ? twice(text, locateYaml(text).repeated) : [];
-  return { ...origin, ...vetted, found: [...vetted.found, ...names, ...zeros, ...digits, ...repeated] };
+  const found = createFindings<FoundProblem>();
+  for (const some of [vetted.found, names, zeros, digits, repeated]) found.add(some);
+  return { ...origin, ...vetted, found: found.all() };
 }
 
 /** The fields that occur twice in one object, each with both lines. */
 function twice(text: string, repeated: readonly RepeatedKey[]): readonly FoundProblem[] {
+  if (repeated.length === 0) return [];
   const position = lineCounter(text);
-  return repeated.map(({ path, start, firstStart }) => ({
-    path,
-    message: `occurs twice in its object; first on line ${position(firstStart).line}`,
-    at: start,
-  }));
+  const found = createFindings<FoundProblem>();
+  for (const { path, start, firstStart } of repeated) {
+    const message = (): string => `occurs twice in its object; first on line ${position(firstStart).line}`;
+    found.addOne(() => ({ path, message: message(), at: start }));
+  }
+  return found.all();
 }
 
 const lost = "is a number that would lose a zero: put it in quotes";
@@ -146,11 +161,13 @@ async function readJsonSource(name: string, text: string): Promise<FixtureDocume
     const syntax = locateJson(text).syntax ?? { offset: 0, message: "this is not JSON" };
     return { ...origin, value: undefined, found: [syntaxFound(syntax)] };
   }
-  const vetted = vet(read.value, Infinity);
+  const vetted = vet(read.value, false);
   if (vetted.value === undefined) return { ...origin, ...vetted };
   const located = locateJson(text);
   const digits = lostDigits(text, () => located, vetted.value);
-  return { ...origin, ...vetted, found: [...vetted.found, ...digits, ...twice(text, located.repeated)] };
+  const found = createFindings<FoundProblem>();
+  for (const some of [vetted.found, digits, twice(text, located.repeated)]) found.add(some);
+  return { ...origin, ...vetted, found: found.all() };
 }
 
 const syntaxFound = ({ offset, message }: { offset: number; message: string }): FoundProblem => ({
@@ -162,26 +179,38 @@ const syntaxFound = ({ offset, message }: { offset: number; message: string }): 
 /**
  * Refuses what no fixture can contain, before anything else looks at the value: deep nesting, `__proto__`, values that JSON does not have,
  * and YAML aliases that expand without bounds (each one refers to a list of others).
- * @param textLength of the text the value was read from: without aliases, it has no more values than characters
+ * @param isYaml it was read from a text, in which what occurs again is there by an alias
  * @returns the value, undefined if it cannot be checked further; and the problems
  */
 export function vet(
   root: unknown,
-  textLength: number,
+  isYaml: boolean,
 ): { readonly value: unknown; readonly found: readonly FoundProblem[] } {
-  const found: FoundProblem[] = [];
+  const found = createFindings<FoundProblem>();
   const path: (string | number)[] = [];
-  const maxValues = 100_000 + 10 * textLength;
-  let values = 0;
+  const seen = new Set<object>();
+  /** How many values are there by aliases, and in how many aliases the current one is. */
+  let aliased = 0;
+  let within = 0;
 
   function refuse(message: string, at?: "key"): void {
-    found.push({ path: [...path], message, ...(at !== undefined && { at }) });
+    found.addOne(() => ({ path: [...path], message, ...(at !== undefined && { at }) }));
   }
 
   /** @returns false to stop: nothing more is checked */
   function visit(value: unknown): boolean {
-    if (++values > maxValues) {
-      found.push({ path: [], message: "the aliases of this file expand to more than a file may contain" });
+    if (!isYaml || typeof value !== "object" || value === null) return look(value);
+    const isAlias = seen.has(value);
+    seen.add(value);
+    if (isAlias) within += 1;
+    const goOn = look(value);
+    if (isAlias) within -= 1;
+    return goOn;
+  }
+
+  function look(value: unknown): boolean {
+    if (within > 0 && ++aliased > maxAliased) {
+      found.add([{ path: [], message: tooManyAliases }]);
       return false;
     }
     const stranger = notJson(value);
@@ -192,7 +221,7 @@ export function vet(
     if (typeof value === "number" && Math.abs(value) > Number.MAX_SAFE_INTEGER) refuse(rounded);
     if (typeof value !== "object" || value === null) return true;
     if (path.length >= maxDepth) {
-      found.push({ path: path.slice(0, 3), message: `contains something nested more than ${maxDepth} deep` });
+      found.add([{ path: path.slice(0, 3), message: `contains something nested more than ${maxDepth} deep` }]);
       return false;
     }
     if (Array.isArray(value)) return value.every((item, index) => step(index, item));
@@ -207,11 +236,11 @@ export function vet(
     return goOn;
   }
 
-  return { value: visit(root) ? root : undefined, found };
+  return { value: visit(root) ? root : undefined, found: found.all() };
 }
 
 /** What of a value no fixture can hold. */
-export const notKeepable = (value: unknown): readonly FoundProblem[] => vet(value, Infinity).found;
+export const notKeepable = (value: unknown): readonly FoundProblem[] => vet(value, false).found;
 
 /** JavaScript represents integers exactly only up to 2^53; a larger one would have other digits in a token. */
 const rounded = "is a number beyond 2^53, and would lose digits: put it in quotes";

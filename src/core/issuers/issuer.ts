@@ -122,6 +122,12 @@ export const issuerExists = (name: string): OperationError =>
     hint: { text: "To remove it with all of its data", command: ["idp", "issuers", "remove", name] },
   });
 
+/** @param own one of the tester's issuers */
+export const tooManyIssuers = (tester: string, limit: number, own: string): OperationError =>
+  new OperationError("conflict", `'${tester}' has ${limit} issuers, which is the most that a tester has at a time`, {
+    hint: { text: "To remove one with all of its data", command: ["idp", "issuers", "remove", own] },
+  });
+
 const ofOther = (ctx: Pick<Context, "issuer">, code: OAuthErrorCode, what: string, issuer: string): OAuthError =>
   new OAuthError(code, `${what} is one of the issuer ${issuer}; this is ${ctx.issuer}`, {
     rule: code === "invalid_request_uri" ? "RFC 9126 4" : "RFC 6749 5.2",

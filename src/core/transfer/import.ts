@@ -1,9 +1,9 @@
 import { metadataOf } from "../clients/admin.ts";
 import type { Context } from "../context.ts";
-import { countOf, OperationError } from "../errors.ts";
+import { OperationError } from "../errors.ts";
 import { digestKey } from "../fixture-files/digest.ts";
-import { explain, kindOf } from "../fixture-files/explain.ts";
-import { refuseFixtures, type FoundProblem } from "../fixture-files/problems.ts";
+import { explainAll, kindOf } from "../fixture-files/explain.ts";
+import { createFindings, shownOf, type FoundProblem } from "../fixture-files/problems.ts";
 import { readSource, type FixtureDocument, type FixtureSource } from "../fixture-files/source.ts";
 import { isObject, type JsonObject } from "../../text/json.ts";
 import { problemsBetween } from "./check.ts";
@@ -17,6 +17,7 @@ import {
   type StateRecords,
 } from "../state/state.ts";
 import { commandOn, type Hint } from "../hint.ts";
+import { stepper } from "../fixtures/prepare.ts";
 
 export interface ImportResult {
   readonly users: number;
@@ -73,7 +74,8 @@ async function checked(ctx: Context, source: FixtureSource): Promise<StateDocume
     throw new OperationError("invalid", `${source.name} is empty; nothing was imported`, { hint: makeOne });
   }
   const document = await readSource(source);
-  const found = [...document.found];
+  const findings = createFindings<FoundProblem>();
+  findings.add(document.found);
   const whole = (document.value ?? {}) as JsonObject;
   if (document.value !== undefined) {
     const foreign = foreignHint(document.value, document.name === "stdin" ? "-" : (document.name ?? "FILE"));
@@ -82,21 +84,18 @@ async function checked(ctx: Context, source: FixtureSource): Promise<StateDocume
         hint: foreign,
       });
     }
-    found.push(...(await problemsOf(ctx, document, whole)));
+    findings.add(await problemsOf(ctx, document, whole));
   }
+  const found = findings.all();
   if (found.length === 0) return whole as unknown as StateDocument;
-  const { problems } = refuseFixtures(
+  const { problems, count } = shownOf(
     [document],
     found.map((one) => ({ ...one, document: 0 })),
   );
-  throw new OperationError(
-    "invalid",
-    `${document.name ?? "the export"} has ${countOf(problems)}; nothing was imported`,
-    {
-      hint: { ...makeOne, text: "Export it again" },
-      problems,
-    },
-  );
+  throw new OperationError("invalid", `${document.name ?? "the export"} has ${count}; nothing was imported`, {
+    hint: { ...makeOne, text: "Export it again" },
+    problems,
+  });
 }
 
 /** What to do with another kind of document, by the name that `idp seed` takes; null for an export that this `idp` can read. */
@@ -117,28 +116,32 @@ function foreignHint(value: unknown, name: string): string | Hint | null {
   return makeOne;
 }
 
-async function problemsOf(ctx: Context, source: FixtureDocument, document: JsonObject): Promise<FoundProblem[]> {
+async function problemsOf(
+  ctx: Context,
+  source: FixtureDocument,
+  document: JsonObject,
+): Promise<readonly FoundProblem[]> {
   const { recordSchemas } = await import("./schema.ts");
   const known: readonly string[] = ["format", "schemaVersion", ...stateCollections];
-  const found: FoundProblem[] = Object.keys(document)
-    .filter((name) => !known.includes(name))
-    .map((name) => ({ path: [name], message: "is not part of an export", at: "key" }));
+  const found = createFindings<FoundProblem>();
+  const others = Object.keys(document).filter((name) => !known.includes(name));
+  for (const name of others) found.addOne(() => ({ path: [name], message: "is not part of an export", at: "key" }));
+  const step = stepper();
   for (const name of stateCollections) {
     const records = document[name];
     if (!Array.isArray(records)) {
-      found.push({
-        path: [name],
-        message: records === undefined ? "is missing" : `must be a list, not ${kindOf(records)}`,
-      });
+      const message = records === undefined ? "is missing" : `must be a list, not ${kindOf(records)}`;
+      found.add([{ path: [name], message }]);
       continue;
     }
     for (const [index, record] of (records as unknown[]).entries()) {
       const { error } = recordSchemas[name].safeParse(record);
-      for (const issue of error?.issues ?? []) found.push(...explain(issue, record, [name, index], () => []));
+      found.add(explainAll(error?.issues ?? [], [record, [name, index], () => []], found.left()));
+      await step();
     }
   }
   // References can be checked only if each record is valid.
-  if (found.length > 0) return found;
+  if (found.all().length > 0) return found.all();
   const whole = document as unknown as StateRecords;
   return [...(await clientProblems(ctx, source, whole)), ...problemsBetween(whole)];
 }
@@ -152,6 +155,6 @@ async function clientProblems(
   const { checkDocuments } = await import("../fixtures/check.ts");
   const settings = meta.find(({ id }) => id === "settings")?.value;
   const value = { clients: clients.map(metadataOf), settings };
-  const [found = []] = await checkDocuments([{ ...source, found: [], value }], () => undefined, inForce);
+  const [found = []] = await checkDocuments([{ ...source, found: [], value }], stepper(), inForce);
   return found;
 }

@@ -32,6 +32,7 @@ const refusals = {
   403: { code: "forbidden", kind: "request", rule: "RFC 9110 15.5.4" },
   404: { code: "not_found", kind: "not-found", rule: "RFC 9110 15.5.5" },
   405: { code: "method_not_allowed", kind: "method", rule: "RFC 9110 15.5.6" },
+  413: { code: "invalid_request", kind: "too-large", rule: "RFC 9110 15.5.14" },
   415: { code: "invalid_request", kind: "request", rule: "RFC 9110 15.5.16" },
   503: { code: "temporarily_unavailable", kind: "unavailable", rule: "RFC 9110 15.6.4" },
   421: { code: "misdirected_request", kind: "host", rule: "RFC 9110 15.5.20" },

@@ -17,7 +17,7 @@ import { isCurrent, openerOf, type Opener } from "../../core/inspector/access.ts
 import type { ControlToken } from "../../core/operators/roles.ts";
 import { answerTo, HttpError } from "../answer/error-answers.ts";
 import { sendJson, setClockHeader } from "../answer/answer.ts";
-import { jsonBodyOf } from "../input/bodies.ts";
+import { jsonBodyFor } from "./body.ts";
 import type { Handlers, Route } from "../route.ts";
 import { privateApiHeaders } from "../answer/security-headers.ts";
 import { isOwnOrigin } from "../input/host-check.ts";
@@ -170,7 +170,8 @@ export function apiRoutes(web: Web, { server, onStop }: ControlOptions): readonl
   const paths = [...new Set(all.map(([, operation]) => operation.path))];
   const operationRoutes = paths.map((path) => {
     const here = all.filter(([, operation]) => operation.path === path);
-    const body = jsonBodyOf(Math.max(...here.map(([, operation]) => operation.bodyLimit)));
+    const limit = Math.max(...here.map(([, operation]) => operation.bodyLimit));
+    const body = jsonBodyFor(limit, (res) => askedBy(res).role === "admin");
     const handlers = here.map(([name, operation]) => [operation.method.toLowerCase(), handlerOf(name, operation)]);
     return { ...api, path: apiPath + path, body, ...(Object.fromEntries(handlers) as Handlers) };
   });

@@ -18,7 +18,8 @@ type Refine = Pick<z.RefinementCtx, "addIssue">;
 
 /** Adds an issue for each value that JSON does not have, or would not keep. */
 function refuseUnkeepable(value: unknown, issues: Refine): void {
-  for (const { path, message } of notKeepable(value)) issues.addIssue({ code: "custom", path: [...path], message });
+  for (const { path, message, more } of notKeepable(value))
+    if (more === undefined) issues.addIssue({ code: "custom", path: [...path], message });
 }
 
 /** A whole number with bounds, as a person would say them. */

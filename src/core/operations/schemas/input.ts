@@ -1,5 +1,6 @@
 import type { core, ZodType } from "zod";
 import { OperationError, problemText, type Problem } from "../../errors.ts";
+import { maxProblems } from "../../fixture-files/problems.ts";
 import { pathText } from "../../fixture-files/located.ts";
 import { isObject } from "../../../text/json.ts";
 import { z, type Input, type LazySchema } from "./zod.ts";
@@ -25,9 +26,10 @@ async function problemsOf(
     import("../../fixture-files/explain.ts"),
     import("../../fixtures/schema.ts"),
   ]);
-  return issues.flatMap((issue) => {
+  return issues.slice(0, maxProblems).flatMap((issue) => {
     const fields = (issue.code === "custom" ? issue.params?.["fields"] : undefined) as readonly string[] | undefined;
-    return explain(issue, input, [], (below) => keysOf(schema, below)).map(({ path, message }) => ({
+    const first = issue.code === "unrecognized_keys" ? { ...issue, keys: issue.keys.slice(0, maxProblems) } : issue;
+    return explain(first, input, [], (below) => keysOf(schema, below)).map(({ path, message }) => ({
       path: path.length === 0 ? "" : pathText(path),
       message,
       ...(fields !== undefined && fields.length > 0 && { fields }),
@@ -45,8 +47,10 @@ export async function checkInput<S extends ZodType>(lazy: LazySchema<S>, given: 
   const input = Object.fromEntries(fields.filter(([, value]) => value !== undefined));
   const { success, data, error } = schema.safeParse(input);
   if (success) return data as Input<S>;
-  const problems = await problemsOf(schema, input, error.issues);
-  const all = problems.map(problemText).join("; ");
+  const count = error.issues.reduce((sum, one) => sum + (one.code === "unrecognized_keys" ? one.keys.length : 1), 0);
+  const problems = (await problemsOf(schema, input, error.issues)).slice(0, maxProblems);
+  const more = count > problems.length ? `; there are ${count} problems` : "";
+  const all = problems.map(problemText).join("; ") + more;
   throw new OperationError("usage", `the input is not valid: ${all}`, { problems });
 }
 
