@@ -166,7 +166,7 @@ describe("a signed AuthnRequest", () => {
 
 describe("a signed LogoutRequest", () => {
   const logoutRequest = (sp: Sp, name: string, index = ""): string =>
-    `<samlp:LogoutRequest ${protocol} ID="_l${String(Math.trunc(performance.now() * 1000))}" Version="2.0" IssueInstant="2026-01-01T00:00:00Z"><saml:Issuer>${sp.entityId}</saml:Issuer><saml:NameID>${name}</saml:NameID><samlp:SessionIndex>${index}</samlp:SessionIndex></samlp:LogoutRequest>`;
+    `<samlp:LogoutRequest ${protocol} ID="_l${String(Math.trunc(performance.now() * 1000))}" Version="2.0" IssueInstant="${new Date(Date.now()).toISOString()}"><saml:Issuer>${sp.entityId}</saml:Issuer><saml:NameID>${name}</saml:NameID><samlp:SessionIndex>${index}</samlp:SessionIndex></samlp:LogoutRequest>`;
 
   test.each(wrappings.filter(([name]) => name !== "with a changed attribute"))(
     "%s ends no session",

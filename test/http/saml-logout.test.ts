@@ -34,7 +34,7 @@ interface Named {
 
 let ids = 0;
 const logoutRequest = (sp: Sp, { nameId, sessionIndex, attributes = "" }: Named): string =>
-  `<samlp:LogoutRequest xmlns:samlp="urn:oasis:names:tc:SAML:2.0:protocol" xmlns:saml="urn:oasis:names:tc:SAML:2.0:assertion" ID="_logout${(ids += 1)}" Version="2.0" IssueInstant="2026-01-01T00:00:00Z"${attributes}><saml:Issuer>${sp.entityId}</saml:Issuer><saml:NameID>${nameId}</saml:NameID>${sessionIndex === undefined ? "" : `<samlp:SessionIndex>${sessionIndex}</samlp:SessionIndex>`}</samlp:LogoutRequest>`;
+  `<samlp:LogoutRequest xmlns:samlp="urn:oasis:names:tc:SAML:2.0:protocol" xmlns:saml="urn:oasis:names:tc:SAML:2.0:assertion" ID="_logout${(ids += 1)}" Version="2.0" IssueInstant="${new Date(Date.now()).toISOString()}"${attributes}><saml:Issuer>${sp.entityId}</saml:Issuer><saml:NameID>${nameId}</saml:NameID>${sessionIndex === undefined ? "" : `<samlp:SessionIndex>${sessionIndex}</samlp:SessionIndex>`}</samlp:LogoutRequest>`;
 
 const withLogout = (more: SamlFields = {}) =>
   registerSp(idp, { certificates: [own.certificate], slo: "http://localhost:3000/slo", ...more });

@@ -3,11 +3,11 @@ import type { Context } from "../context.ts";
 import { OAuthError } from "../errors.ts";
 import { listClients } from "../fix-commands.ts";
 import { hashOf } from "../secrets.ts";
-import { newInteraction, InteractionError, type Browser } from "../sign-in/interactions.ts";
+import { newInteraction, waitingTtl, type Browser } from "../sign-in/interactions.ts";
 import type { StepResult } from "../sign-in/next-step.ts";
-import { checkRelayState, refuseMessage } from "./message.ts";
+import { checkRelayState, notWaiting, refuseMessage, requireSmall, type Brought } from "./message.ts";
 import type { SamlRequest } from "./purpose.ts";
-import { providerNamed, type Taken } from "./request.ts";
+import { providerNamed, takeRequest, type Taken } from "./request.ts";
 
 /** Where sign-ins by SAML begin: with a checked request, with one that was kept, or here. */
 
@@ -15,34 +15,42 @@ import { providerNamed, type Taken } from "./request.ts";
 export const beginSaml = (ctx: Context, request: SamlRequest, browser: Browser): Promise<StepResult> =>
   begin(ctx, { kind: "saml", request }, browser, null);
 
-/** A request that came by a cross-site POST, without cookies: it waits for the same browser to come with them. */
+/** A request that came by a cross-site POST, without cookies: it waits, as it was sent, for the same browser to come with them. */
 interface KeptRequest {
   readonly kind: "saml-kept";
-  readonly request: SamlRequest;
+  readonly clientId: string;
+  readonly brought: Brought;
 }
 
-/** Keeps a checked request. @returns its name */
-export const keepRequest = (ctx: Context, request: SamlRequest, browser: Browser): Promise<string> =>
-  ctx.store.transaction((tx) => {
-    const record: KeptRequest = { kind: "saml-kept", request };
+/** Keeps a request. @param taken what it says, which is checked again when it is used @returns its name */
+export const keepRequest = (ctx: Context, brought: Brought, { request }: Taken, browser: Browser): Promise<string> => {
+  const purpose: KeptRequest = requireSmall({
+    kind: "saml-kept",
+    clientId: request.clientId,
+    brought: { ...brought, query: "" },
+  });
+  return ctx.store.transaction((tx) => {
     // No browser has this id, so no page of a sign-in is found by its name.
     const interaction = {
       ...newInteraction(ctx, { kind: "saml", request }, { ...browser, id: null }),
       browser: hashOf(`kept ${ctx.random(16)}`),
+      expiresAt: ctx.now() + waitingTtl,
     };
-    tx.insert("interactions", { ...interaction, purpose: record });
+    tx.insert("interactions", { ...interaction, purpose });
     return interaction.uid;
   });
+};
 
-/** A request that was kept. @throws {InteractionError} if there is none of this name any more */
-export const keptRequest = (ctx: Context, uid: string): Promise<SamlRequest> =>
-  ctx.store.read((tx) => {
+/** A request that was kept: its certificate and its provider count as they are now. @throws {OAuthError} if there is none of this name any more */
+export async function keptRequest(ctx: Context, uid: string): Promise<Taken> {
+  const brought = await ctx.store.read((tx) => {
     const kept = tx.get("interactions", uid);
     const record = kept?.purpose as KeptRequest | undefined;
-    if (kept === undefined || record?.kind !== "saml-kept" || kept.expiresAt <= ctx.now())
-      throw new InteractionError("gone");
-    return record.request;
+    if (kept === undefined || record?.kind !== "saml-kept" || kept.expiresAt <= ctx.now()) throw notWaiting();
+    return record.brought;
   });
+  return takeRequest(ctx, brought, () => undefined);
+}
 
 /** A sign-in that begins here (SAML Profiles 4.1.5). @throws {OAuthError} shown to the person */
 export async function startRequest(
@@ -95,5 +103,5 @@ export async function startRequest(
 export const keptSender = (ctx: Context, uid: string): Promise<string | null> =>
   ctx.store.read((tx) => {
     const record = tx.get("interactions", uid)?.purpose as KeptRequest | undefined;
-    return record?.kind === "saml-kept" ? record.request.clientId : null;
+    return record?.kind === "saml-kept" ? record.clientId : null;
   });

@@ -1,26 +1,29 @@
 import { otherProviders, notifyClients } from "../sessions/backchannel.ts";
-import { nameIdAtClient, type ReadTx, type Session } from "../../store/store.ts";
+import { nameIdAtClient, type ReadTx, type Session, type Tx } from "../../store/store.ts";
 import type { Context } from "../context.ts";
 import { samlKeys } from "../keys/saml-keys.ts";
 import type { AskLogout, SignedOut } from "../logout/logout.ts";
+import { mayBeForgotten } from "../era.ts";
 import { hashOf } from "../secrets.ts";
 import { spaces, type Binding } from "../service-providers/names.ts";
 import { serviceProvider } from "../service-providers/provider.ts";
 import { endSessions } from "../sessions/sessions.ts";
-import { InteractionError, newInteraction, type Browser, type LogoutRecord } from "../sign-in/interactions.ts";
+import { newInteraction, waitingTtl, type Browser, type LogoutRecord } from "../sign-in/interactions.ts";
 import { signElement, signQuery, attribute, xml } from "../xml/write.ts";
 import { childOf, childrenOf, textIn, type XmlElement } from "../xml/parse.ts";
 import { entityIdOf, samlAddress } from "./addresses.ts";
 import { statusXml } from "./draft.ts";
 import {
   checkRelayState,
-  checkSignature,
   deflateMessage,
   openMessage,
   reading,
   refuseMessage,
+  notWaiting,
+  requireSmall,
   type Brought,
 } from "./message.ts";
+import { checkSignature } from "./signature.ts";
 import { providerNamed } from "./request.ts";
 import { hadName } from "./purpose.ts";
 import { newId } from "./response.ts";
@@ -45,6 +48,8 @@ export interface TakenLogout {
   readonly answer: LogoutToAnswer;
   /** Null: nobody can tell who sent it, so the person is asked. */
   readonly proven: { readonly nameId: string; readonly indexes: readonly string[] } | null;
+  /** Milliseconds: afterwards the request is too old; absent: an unsigned one does not say. */
+  readonly until: number | undefined;
   readonly remark: string | null;
 }
 
@@ -65,8 +70,31 @@ export async function takeLogout(
     relayState: brought.relayState ?? null,
     refusal: refusalOf(ctx, message),
   };
-  if (signature !== "good") return { answer, proven: null, remark };
-  return { answer, remark, proven: reading(() => namedIn(message)) };
+  const { NotOnOrAfter: end, IssueInstant: issued } = message.attributes;
+  if (signature !== "good")
+    return { answer, proven: null, remark, until: end === undefined ? undefined : Date.parse(end) };
+  const until = end === undefined ? Date.parse(issued ?? "") + maxAge : Date.parse(end);
+  const refusal = answer.refusal ?? (until > ctx.now() ? null : tooOld(issued));
+  return { answer: { ...answer, refusal }, remark, until, proven: reading(() => namedIn(message)) };
+}
+
+/** Milliseconds that a signed request counts for, if it does not say so itself: its ID is remembered as long. */
+const maxAge = 300_000;
+
+const tooOld = (issued: string | undefined): LogoutToAnswer["refusal"] => ({
+  second: null,
+  message: `the LogoutRequest has no NotOnOrAfter, and its IssueInstant "${issued ?? ""}" is not within the last five minutes (SAML Core 3.7.1)`,
+});
+
+/** Remembers a signed request, which counts once. @returns why it does not count */
+function useOnce(tx: Tx, { clientId, requestId }: LogoutToAnswer, until: number): LogoutToAnswer["refusal"] {
+  const id = hashOf(JSON.stringify(["saml-logout", clientId, requestId]));
+  if (mayBeForgotten(tx, until))
+    return { second: null, message: "the LogoutRequest was made before the clock was set back (SAML Core 3.7.1)" };
+  if (tx.get("usedAssertions", id) !== undefined)
+    return { second: null, message: `the LogoutRequest with the ID "${requestId}" was used before (SAML Core 1.3.4)` };
+  tx.insert("usedAssertions", { id, expiresAt: until });
+  return null;
 }
 
 function refusalOf(ctx: Context, { attributes }: XmlElement): LogoutToAnswer["refusal"] {
@@ -103,11 +131,11 @@ const signedOut = { kind: "signed-out", location: null, back: null, stays: null,
 /** Ends the session that a signed request names, or asks the person. */
 export async function beginSamlLogout(
   ctx: Context,
-  { answer, proven }: TakenLogout,
+  { answer, proven, until = Infinity }: TakenLogout,
   browser: Browser,
 ): Promise<SignedOut | AskLogout> {
-  if (answer.refusal !== null)
-    return { ...signedOut, notices: [], ended: false, others: [], saml: answer, stillSignedIn: true };
+  const nothing = { ...signedOut, notices: [], ended: false, others: [], stillSignedIn: true };
+  if (answer.refusal !== null) return { ...nothing, saml: answer };
   const { clientId } = answer;
   if (proven === null) {
     const record: LogoutRecord = {
@@ -119,12 +147,15 @@ export async function beginSamlLogout(
       state: undefined,
     };
     return ctx.store.transaction((tx) => {
-      const interaction = newInteraction(ctx, record, browser);
+      // Confirmed later, it would be an old request.
+      const interaction = newInteraction(ctx, record, browser, Math.min(waitingTtl, until - ctx.now()));
       tx.insert("interactions", interaction);
       return { kind: "ask", uid: interaction.uid };
     });
   }
-  const { ended, others, isForeign } = await ctx.store.transaction((tx) => {
+  const outcome = await ctx.store.transaction((tx) => {
+    const used = useOnce(tx, answer, until);
+    if (used !== null) return used;
     const sessions = sessionsOf(tx, clientId, proven);
     // There is such a session, but this service provider has no part in it, or knows the user by another name.
     const isForeign =
@@ -134,6 +165,8 @@ export async function beginSamlLogout(
     const ended = endSessions(tx, sessions);
     return { ended, others: otherProviders(tx, ended, clientId), isForeign };
   });
+  if ("message" in outcome) return { ...nothing, saml: { ...answer, refusal: outcome } };
+  const { ended, others, isForeign } = outcome;
   const isOwn = ended.some(({ session }) => browser.session !== null && session.id === hashOf(browser.session));
   const notices = await notifyClients(ctx, ended);
   const refusal = isForeign
@@ -199,12 +232,14 @@ export async function answerLogout(
 
 interface KeptLogout {
   readonly kind: "saml-kept-logout";
-  readonly taken: TakenLogout;
+  /** As it was sent: it is checked again when it is used. */
+  readonly brought: Brought;
 }
 
 /** Keeps a request that came by a cross-site POST, without cookies. @returns its name */
-export const keepLogout = (ctx: Context, taken: TakenLogout, browser: Browser): Promise<string> =>
-  ctx.store.transaction((tx) => {
+export const keepLogout = (ctx: Context, brought: Brought, browser: Browser): Promise<string> => {
+  const purpose: KeptLogout = requireSmall({ kind: "saml-kept-logout", brought: { ...brought, query: "" } });
+  return ctx.store.transaction((tx) => {
     const empty: LogoutRecord = {
       kind: "logout",
       why: "unsigned",
@@ -213,17 +248,24 @@ export const keepLogout = (ctx: Context, taken: TakenLogout, browser: Browser): 
       state: undefined,
     };
     const interaction = newInteraction(ctx, empty, { ...browser, id: null });
-    const purpose: KeptLogout = { kind: "saml-kept-logout", taken };
-    tx.insert("interactions", { ...interaction, browser: hashOf(`kept ${ctx.random(16)}`), purpose });
+    const kept = { browser: hashOf(`kept ${ctx.random(16)}`), purpose, expiresAt: ctx.now() + waitingTtl };
+    tx.insert("interactions", { ...interaction, ...kept });
     return interaction.uid;
   });
+};
 
-/** @throws {InteractionError} if there is none of this name any more */
-export const keptLogout = (ctx: Context, uid: string): Promise<TakenLogout> =>
-  ctx.store.read((tx) => {
+/** A request that was kept, once: its time and its certificate count now. @throws {OAuthError} if there is none of this name any more */
+export async function keptLogout(
+  ctx: Context,
+  uid: string,
+  onSender: (entityId: string) => void,
+): Promise<TakenLogout> {
+  const brought = await ctx.store.transaction((tx) => {
     const kept = tx.get("interactions", uid);
     const record = kept?.purpose as KeptLogout | undefined;
-    if (kept === undefined || record?.kind !== "saml-kept-logout" || kept.expiresAt <= ctx.now())
-      throw new InteractionError("gone");
-    return record.taken;
+    if (kept === undefined || record?.kind !== "saml-kept-logout" || kept.expiresAt <= ctx.now()) throw notWaiting();
+    tx.remove("interactions", uid);
+    return record.brought;
   });
+  return takeLogout(ctx, brought, onSender);
+}

@@ -1,7 +1,6 @@
 import { deflateRawSync, gunzipSync, inflateRawSync, inflateSync } from "node:zlib";
 import { isUtf8 } from "node:buffer";
 import { OAuthError, type Paragraph } from "../errors.ts";
-import type { ServiceProvider } from "../service-providers/provider.ts";
 import { spaces, type Binding } from "../service-providers/names.ts";
 import {
   allIn,
@@ -13,7 +12,7 @@ import {
   XmlProblem,
   type XmlElement,
 } from "../xml/parse.ts";
-import { isSigned, SignatureProblem, signedMessage, verifyQuery } from "../xml/verify.ts";
+import { SignatureProblem } from "../xml/verify.ts";
 
 /** Messages as a browser brings them, by HTTP-Redirect and HTTP-POST (SAML Bindings 3.4, 3.5). Nothing in them is trusted. */
 
@@ -34,6 +33,27 @@ export interface Brought {
 /** Bytes (SAML Bindings 3.4.3 says 80; service providers send more). */
 const maxRelayState = 8192;
 const usualRelayState = 80;
+
+const maxId = 256;
+/** Bytes of what waits for a person because of one message, which anybody may send. */
+const maxWaiting = 16_384;
+
+/** The message that waited for its browser was used, or its time is over. */
+export const notWaiting = (): OAuthError =>
+  // That a message waits is an invention of this server.
+  refuseMessage("this message was used already, or waited for more than ten minutes", null, "begin again in the app");
+
+/** Checks that what is about to wait is small. @throws {OAuthError} */
+export function requireSmall<T>(kept: T): T {
+  const bytes = Buffer.byteLength(JSON.stringify(kept));
+  if (bytes <= maxWaiting) return kept;
+  throw refuseMessage(
+    `the message, with its RelayState, makes ${bytes} bytes wait for the person; at most ${maxWaiting} may`,
+    // A limit of this server.
+    null,
+    "send a shorter message",
+  );
+}
 
 /** A message that cannot be read, or whose sender is not proven: nothing is sent anywhere, and the person sees a page. */
 export const refuseMessage = (message: string, rule: Paragraph | null, fix: string | null = null): OAuthError =>
@@ -165,12 +185,20 @@ export function rootOf(text: string, names: readonly string[]): XmlElement {
   const root = reading(() => parseXml(text));
   if (root.space !== spaces.protocol || !names.includes(root.name))
     throw refuseMessage(`the message is ${root.name}, not ${names.join(" or ")}`, "SAML Core 3.2.1");
-  if ((root.attributes["ID"] ?? "") === "") throw refuseMessage("the message has no ID", "SAML Core 3.2.1");
+  const { ID: id = "" } = root.attributes;
+  if (id === "") throw refuseMessage("the message has no ID", "SAML Core 3.2.1");
+  // A limit of this server: the response repeats it.
+  if (id.length > maxId)
+    throw refuseMessage(
+      `the ID of the message has ${id.length} characters; at most ${maxId} are taken`,
+      null,
+      "send a shorter ID",
+    );
   return root;
 }
 
 /** The entityID of the sender. @throws {OAuthError} without one */
-function issuerIn(message: XmlElement): string {
+export function issuerIn(message: XmlElement): string {
   const issuer = reading(() => childOf(message, spaces.assertion, "Issuer"));
   const text = issuer === undefined ? "" : reading(() => textIn(issuer));
   if (text === "") throw refuseMessage("the message has no Issuer", "SAML Profiles 4.1.4.1");
@@ -194,91 +222,6 @@ export function openMessage(
 export function senderIn(message: XmlElement): string {
   const acs = message.attributes["AssertionConsumerServiceURL"];
   return `; the request is of "${issuerIn(message)}"${acs === undefined ? "" : `, which wants its response at "${acs}"`}`;
-}
-
-/** A message whose signature was looked at. */
-interface Checked {
-  /** What the signature covers; the message itself where it is not signed, or nothing is registered to check it by. */
-  readonly message: XmlElement;
-  /** `not-checked`: it is signed, but no certificate is registered. */
-  readonly signature: "none" | "good" | "not-checked";
-  /** It is signed inside, where HTTP-Redirect has no signature. */
-  readonly isSignedInside?: boolean;
-}
-
-/**
- * Checks the signature of a message. Afterwards only the result is read.
- * @param read the message as it was read to find out whose it is
- * @throws {OAuthError} if it is wrong
- */
-export function checkSignature(brought: Brought, text: string, read: XmlElement, provider: ServiceProvider): Checked {
-  const verifying = { certificates: provider.certificates, allowSha1: provider.allowSha1 };
-  const canCheck = provider.certificates.length > 0;
-  if (brought.binding === "redirect") {
-    const signature = rawParameter(brought.query, "Signature");
-    if (signature === undefined)
-      return { message: read, signature: "none", isSignedInside: reading(() => isSigned(text)) };
-    if (!canCheck) return { message: read, signature: "not-checked" };
-    reading(() => {
-      verifyAddress(brought, decoded(signature), verifying);
-    }, senderIn(read));
-    return { message: read, signature: "good" };
-  }
-  if (!canCheck) return { message: read, signature: reading(() => isSigned(text)) ? "not-checked" : "none" };
-  const covered = reading(() => signedMessage(text, verifying), senderIn(read));
-  if (covered === null) return { message: read, signature: "none" };
-  if (issuerIn(covered) !== issuerIn(read)) throw refuseMessage("the signature covers another Issuer", "SAML Core 5.4");
-  return { message: covered, signature: "good" };
-}
-
-/** @throws {SignatureProblem} */
-function verifyAddress(brought: Brought, signature: string, verifying: Parameters<typeof verifyQuery>[3]): void {
-  const algorithm = decoded(rawParameter(brought.query, "SigAlg"));
-  try {
-    verifyQuery(signedContent(brought), algorithm, signature, verifying);
-  } catch (error) {
-    if (!(error instanceof SignatureProblem) || brought.relayState === undefined) throw error;
-    try {
-      verifyQuery(signedContent(brought, ["SAMLRequest", "SigAlg"]), algorithm, signature, verifying);
-    } catch {
-      throw error;
-    }
-    throw new SignatureProblem("the signature does not cover RelayState, which the address has", error.rule);
-  }
-}
-
-/** The first parameter of this name, as it was sent: a second one is refused before. */
-const rawParameter = (query: string, name: string): string | undefined =>
-  query
-    .split("&")
-    .find((part) => part.startsWith(`${name}=`))
-    ?.slice(name.length + 1);
-
-const decoded = (value = ""): string => {
-  try {
-    return decodeURIComponent(value.replaceAll("+", " ")).replaceAll(" ", "+");
-  } catch {
-    return "";
-  }
-};
-
-/** What the signature of an address covers, in the order of the standard, each part as it was sent. */
-function signedContent(
-  { query, relayState }: Brought,
-  names: readonly string[] = ["SAMLRequest", "RelayState", "SigAlg"],
-): string {
-  const isSpelled =
-    rawParameter(query, "SAMLRequest") !== undefined &&
-    (relayState === undefined || rawParameter(query, "RelayState") !== undefined);
-  // Otherwise one value would be checked, and another one read.
-  if (!isSpelled)
-    throw new SignatureProblem("the names of the parameters are percent-encoded", "SAML Bindings 3.4.4.1");
-  return names
-    .flatMap((one) => {
-      const value = rawParameter(query, one);
-      return value === undefined ? [] : [`${one}=${value}`];
-    })
-    .join("&");
 }
 
 /** @returns a remark for the developer, or null @throws {OAuthError} if it is too long */

@@ -10,13 +10,14 @@ import { metadataFor, samlAddress } from "./addresses.ts";
 import { choicesOf, comparisons, type AskedContext } from "./authn-context.ts";
 import {
   checkRelayState,
-  checkSignature,
   openMessage,
   reading,
   refuseMessage,
+  requireSmall,
   senderIn,
   type Brought,
 } from "./message.ts";
+import { checkSignature } from "./signature.ts";
 import { namedUser } from "./subject.ts";
 import { SamlStatusError, type SamlRequest, type SamlStatus, type SamlTarget } from "./purpose.ts";
 
@@ -95,7 +96,7 @@ export async function takeRequest(
     signature === "not-checked" ? ["signature not checked: no certificate is registered for this client"] : [];
   const inside = isSignedInside ? [`${insideOnly}: not checked (SAML Bindings 3.4.4.1)`] : [];
   return {
-    request: { ...request, ...named },
+    request: requireSmall({ ...request, ...named }),
     remarks: [...notChecked, ...inside, ...(remark === null ? [] : [remark])],
   };
 }

@@ -69,6 +69,8 @@ const interactionTtl = 3_600_000;
 /** How long an expired sign-in is remembered, so that the page can say that it expired. */
 const expiredTtl = 3_600_000;
 const finishedTtl = 600_000;
+/** How long a message of SAML waits for its browser, or for a page about it. */
+export const waitingTtl = 600_000;
 
 /** What the server knows about a browser: the values of its two cookies, and its address. */
 export interface Browser extends Peer {
@@ -150,14 +152,19 @@ export function logoutRecordOf(interaction: Interaction): LogoutRecord {
 }
 
 /** An interaction that is not stored yet: a request that needs no page never stores it. The browser must have its cookie by now. */
-export const newInteraction = (ctx: Context, purpose: SignInRecord | LogoutRecord, browser: Browser): Interaction => ({
+export const newInteraction = (
+  ctx: Context,
+  purpose: SignInRecord | LogoutRecord,
+  browser: Browser,
+  ttl = interactionTtl,
+): Interaction => ({
   uid: ctx.random(16),
   browser: hashOf(browser.id ?? ""),
   csrf: ctx.random(16),
   purpose,
   login: null,
   consent: null,
-  expiresAt: ctx.now() + interactionTtl + expiredTtl,
+  expiresAt: ctx.now() + ttl + expiredTtl,
   from: sourceOf(browser),
 });
 

@@ -16,7 +16,9 @@ export const getSlo = (web: Web) => async (req: Request, res: Response) => {
   const query = clientQuery(req);
   const kept = single(query, "kept");
   const isKept = kept !== undefined && single(query, "SAMLRequest") === undefined;
-  const taken = isKept ? await (await logout()).keptLogout(web.ctx, kept) : await take(web, req, res);
+  const taken = isKept
+    ? await (await logout()).keptLogout(web.ctx, kept, (client) => note(res, { client }))
+    : await take(web, req, res);
   await beginLogout(web, req, res, taken);
 };
 
@@ -28,7 +30,7 @@ export const postSlo = (web: Web) => async (req: Request, res: Response) => {
     await beginLogout(web, req, res, taken);
     return;
   }
-  const kept = await (await logout()).keepLogout(web.ctx, taken, browser);
+  const kept = await (await logout()).keepLogout(web.ctx, broughtBy(req), browser);
   note(res, { client: taken.answer.clientId, outcome: "kept until the browser comes with its cookies" });
   redirect(res, keptLocation(web, "slo", kept));
 };

@@ -36,8 +36,7 @@ export const getSso = (web: Web) => async (req: Request, res: Response) => {
   const { keptRequest } = await beginnings();
   const kept = single(clientQuery(req), keptName);
   if (kept !== undefined && single(clientQuery(req), "SAMLRequest") === undefined) {
-    const request = await keptRequest(web.ctx, kept);
-    await begin(web, req, res, { request, remarks: [] });
+    await begin(web, req, res, await keptRequest(web.ctx, kept));
     return;
   }
   await begin(web, req, res, await take(web, req, res));
@@ -52,7 +51,7 @@ export const postSso = (web: Web) => async (req: Request, res: Response) => {
     await begin(web, req, res, taken);
     return;
   }
-  const kept = await keepRequest(web.ctx, taken.request, browser);
+  const kept = await keepRequest(web.ctx, broughtBy(req), taken, browser);
   noteTaken(res, taken, "kept until the browser comes with its cookies");
   redirect(res, keptLocation(web, "sso", kept));
 };

@@ -33,7 +33,7 @@ test("a sign-in and a logout go through all of them, and a request that was kept
   const sent = await fetch(sso, { method: "POST", body, redirect: "manual" });
   expect(sent.status).toBe(303);
   expect(postedBy(await browser.open(sent.headers.get("location") ?? "")).response.statuses).toEqual(["Success"]);
-  const logout = `<samlp:LogoutRequest xmlns:samlp="urn:oasis:names:tc:SAML:2.0:protocol" xmlns:saml="urn:oasis:names:tc:SAML:2.0:assertion" ID="_l1" Version="2.0" IssueInstant="2026-01-01T00:00:00Z"><saml:Issuer>${sp.entityId}</saml:Issuer><saml:NameID>alice@example.com</saml:NameID><samlp:SessionIndex>${response.sessionIndex ?? ""}</samlp:SessionIndex></samlp:LogoutRequest>`;
+  const logout = `<samlp:LogoutRequest xmlns:samlp="urn:oasis:names:tc:SAML:2.0:protocol" xmlns:saml="urn:oasis:names:tc:SAML:2.0:assertion" ID="_l1" Version="2.0" IssueInstant="${new Date(Date.now()).toISOString()}"><saml:Issuer>${sp.entityId}</saml:Issuer><saml:NameID>alice@example.com</saml:NameID><samlp:SessionIndex>${response.sessionIndex ?? ""}</samlp:SessionIndex></samlp:LogoutRequest>`;
   const left = await browser.open(redirectUrl(`${issuer}/saml/slo`, logout, undefined, own));
   expect(left.left?.pathname).toBe("/slo");
   for (const index of [0, 1, 2]) expect((await browserAt(index, browser)).page).toBe("login");
