@@ -6,7 +6,7 @@ import { failureOf } from "../failure.ts";
 import type { Invocation } from "../invocation.ts";
 import { answer, type Outcome } from "../output/print.ts";
 import type { Style } from "../output/style.ts";
-import { withStdin } from "../flags/fixtures.ts";
+import { requireNamed, withStdin } from "../flags/fixtures.ts";
 import { count } from "../output/words.ts";
 import { findTarget, type Target } from "../target/target.ts";
 import { type Declare, examples } from "../act.ts";
@@ -38,6 +38,7 @@ async function compare(
 
 /** `idp diff`: exit 0 if the data is as the fixtures say, else 6. */
 async function diff(cli: Invocation, paths: readonly string[], { as }: DiffFlags): Promise<Outcome> {
+  requireNamed(cli, paths, ["idp", "diff"]);
   const target = await findTarget(cli);
   const { fixtures, ...result } = await compare(cli, target, paths, as);
   const failure = result.differs ? failureOf(new OperationError("refused", summary(result))) : null;

@@ -5,7 +5,7 @@ import { readFixtures } from "../../serve/fixture-files.ts";
 import type { Invocation } from "../invocation.ts";
 import { answer, type Outcome } from "../output/print.ts";
 import { showProgress } from "../output/progress.ts";
-import { withStdin } from "../flags/fixtures.ts";
+import { requireNamed, withStdin } from "../flags/fixtures.ts";
 import type { Style } from "../output/style.ts";
 import { pairs } from "../output/table.ts";
 import { findTarget } from "../target/target.ts";
@@ -23,6 +23,7 @@ type ResetFlags = FlagsOf<typeof withResetFlags>;
 /** `idp reset`: back to the fixtures, of the running server or of the folder. */
 async function reset(cli: Invocation, flags: ResetFlags): Promise<Outcome> {
   const { fixtures } = flags;
+  requireNamed(cli, fixtures, ["idp", "reset", "--fixtures"]);
   const given = fixtures === undefined ? undefined : await readFixtures(await withStdin(cli, fixtures), process.cwd());
   const target = await findTarget(cli);
   const question = `Reset to ${given?.names.join(", ") ?? "the fixtures"}? All changes, sessions, grants and tokens are discarded.`;

@@ -29,6 +29,22 @@ export function fixturesOf(cli: Invocation, flags: FixturesFlag): FoundFixtures 
 }
 
 /**
+ * A shared store does not say which files its data was made from, and those of the working folder may be of another project.
+ * @param naming the words of the command that come before a name
+ * @throws {OperationError} usage where no fixtures are named and no server has its own
+ */
+export function requireNamed(
+  { store, url }: Pick<Invocation, "store" | "url">,
+  given: readonly string[] | undefined,
+  naming: readonly string[],
+): void {
+  if (store === null || url !== null || (given ?? []).length > 0) return;
+  throw new OperationError("usage", "with --store and without a server, the fixtures must be named", {
+    hint: { text: "Name them, or a server with --url", command: [...naming, "idp.fixtures.yaml"] },
+  });
+}
+
+/**
  * Works with fixtures. If they are refused, and one of them is a file of another tool, the refusal says so.
  * @throws {OperationError} invalid, with the command that converts the file
  */
