@@ -1,3 +1,5 @@
+import { fixOfTest } from "./core/ledger/advice.ts";
+
 /** The pages of `idp` in a browser that Playwright drives. */
 
 /** The part of Playwright's `Locator` that is used. */
@@ -6,7 +8,6 @@ interface PageLocator {
   click(options: Pressing): Promise<void>;
   fill(value: string, options: { timeout: number }): Promise<void>;
   press(key: string, options: Pressing): Promise<void>;
-  textContent(): Promise<string | null>;
   getAttribute(name: string): Promise<string | null>;
   evaluate<T>(work: (element: Markable) => T): Promise<T>;
   waitFor(options: { state: "attached"; timeout: number }): Promise<void>;
@@ -21,7 +22,9 @@ export interface Pressing {
 /** An element in the browser. */
 interface Markable {
   setAttribute(name: string, value: string): void;
-  querySelectorAll(selector: string): ArrayLike<{ readonly id: string }>;
+  querySelectorAll(selector: string): ArrayLike<{ readonly id: string; remove(): void }>;
+  cloneNode(deep: true): Markable;
+  readonly textContent: string | null;
 }
 
 /** The part of Playwright's `Page` that is used. */
@@ -49,17 +52,26 @@ export const hook = (name: string): string => `[data-testid=${JSON.stringify(nam
 export const textOf = async (page: SignInPage, name: string): Promise<string> => {
   const found = page.locator(hook(name));
   if ((await found.count()) === 0) return "";
-  return ((await found.textContent()) ?? "").replaceAll(/\s+/g, " ").trim();
+  const text = await found.evaluate((element) => {
+    // A button is not part of what the page says ("Copy"). This function runs in the browser.
+    const copy = element.cloneNode(true);
+    for (const button of Array.from(copy.querySelectorAll("button"))) button.remove();
+    return copy.textContent;
+  });
+  return (text ?? "").replaceAll(/\s+/g, " ").trim();
 };
 
 const named = ({ page, state }: Where): string => `data-page="${page}" data-state="${state}"`;
 
-/** The text of an error page or a refusal. */
+/** The text of an error page or a refusal. The server may be gone when it is read, so that no command reaches it. */
 async function explanation(page: SignInPage, where: Where): Promise<string> {
   const hooks = where.page === "error" ? ["error-code", "error-message", "error-fix"] : [`${where.page}-error`];
   const texts = [];
   for (const name of hooks) texts.push(await textOf(page, name));
-  return texts.filter((text) => text !== "").join(": ");
+  return texts
+    .filter((text) => text !== "")
+    .map(fixOfTest)
+    .join(": ");
 }
 
 export async function refusal(page: SignInPage, where: Where, what: string): Promise<Error> {

@@ -95,7 +95,7 @@ export const addRedirectUri = (client: Client, uri: string, settings: UriSetting
 /** Registers one more address to come back to after a sign-out. */
 export function addPostLogoutUri(client: Client, uri: string, settings: UriSettings): Hint {
   const registered = client.post_logout_redirect_uris ?? [];
-  const words = ["--set", `post_logout_redirect_uris=${JSON.stringify([...registered, uri])}`];
+  const words = flagWith("--add-post-logout-uri", uri);
   return addUri(client, uri, registered, { parameter: "post_logout_redirect_uri", words, settings });
 }
 
@@ -106,8 +106,13 @@ export const showClient = (client: Client): Hint => fix(commandOn(["idp", "clien
 export const addScopes = (client: Client, scopes: readonly string[]): Hint =>
   client.fromDocument === true
     ? inDocument(client)
-    : (editClient(client.client_id, flagWith("--scope", [client.scope ?? "", ...scopes].join(" ").trim())) ??
-      showClient(client));
+    : (editClient(
+        client.client_id,
+        // Without a scope of its own the client may request every one, and a list would take the others away.
+        client.scope === undefined
+          ? flagWith("--scope", scopes.join(" "))
+          : scopes.flatMap((one) => flagWith("--add-scope", one)),
+      ) ?? showClient(client));
 
 /** Lets a client use one more grant type. @param present those that it may use */
 export const addGrantType = (client: Client, present: readonly string[], name: string): Hint =>

@@ -157,6 +157,44 @@ describe("env --write", () => {
     }
   });
 
+  const write = async (cwd: string, ...flags: readonly string[]): Promise<readonly string[]> => {
+    const { code, stderr } = await idpIn(cwd, ["env", "--yes", "--write", ".env.local", ...flags]);
+    expect(code, stderr).toBe(0);
+    return readFileSync(join(cwd, ".env.local"), "utf8").trim().split("\n").slice(1, -1);
+  };
+  const named = (lines: readonly string[]): readonly string[] => lines.map((line) => line.split("=")[0] ?? "");
+  const own = ["issuer=AUTH_URL", "client_id=AUTH_ID", "client_secret=AUTH_KEY", "redirect_uri=AUTH_BACK"];
+
+  test("it keeps a name that says nothing, with variables of the client behind it", async () => {
+    const cwd = folderWith(withEnv({ COOKIE_SECRET: "c" }));
+    const first = await write(cwd, ...own.flatMap((one) => ["--name", one]));
+    expect(named(first)).toEqual(["AUTH_URL", "AUTH_ID", "AUTH_KEY", "AUTH_BACK", "COOKIE_SECRET"]);
+    expect(await write(cwd)).toEqual(first);
+  });
+
+  test("--name changes one name, and keeps the others; a value that is new gets the prefix of the block", async () => {
+    const cwd = folderWith(withEnv({}));
+    await write(cwd, ...own.flatMap((one) => ["--name", one]));
+    expect(named(await write(cwd, "--name", "client_id=APP_ID"))).toEqual([
+      "AUTH_URL",
+      "APP_ID",
+      "AUTH_KEY",
+      "AUTH_BACK",
+    ]);
+    writeFileSync(join(cwd, ".env.local"), "# idp begin\nVITE_OIDC_ISSUER=x\nVITE_OIDC_CLIENT_ID=app\n# idp end\n");
+    expect(named(await write(cwd))).toEqual(
+      ["ISSUER", "CLIENT_ID", "CLIENT_SECRET", "REDIRECT_URI"].map((name) => `VITE_OIDC_${name}`),
+    );
+  });
+
+  test("the address of the discovery document is written by the name that was asked for, and stays", async () => {
+    const cwd = folderWith(withEnv({}));
+    expect(named(await write(cwd))).not.toContain("OIDC_DISCOVERY_URL");
+    const lines = await write(cwd, "--name", "discovery=OIDC_CONFIG");
+    expect(lines.at(-1)).toMatch(/^OIDC_CONFIG=http:\/\/localhost:\d+\/\.well-known\/openid-configuration$/);
+    expect(await write(cwd)).toEqual(lines);
+  });
+
   test.each<[string, string, RegExp]>([
     [
       "another port",

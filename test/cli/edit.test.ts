@@ -263,6 +263,29 @@ test("an edit prints the old and new values, and of a secret only that it change
   );
 });
 
+test("scopes and addresses after a sign-out are added one at a time", async () => {
+  const cwd = newFolder();
+  const [app, all] = [fixtures.clients[0], { ...fixtures.clients[0], client_id: "all" }];
+  const clients = [{ ...app, client_id: "app", scope: "openid email" }, all];
+  writeFileSync(join(cwd, "idp.fixtures.json"), JSON.stringify({ ...fixtures, clients }));
+  await idpIn(cwd, ["seed"]);
+  const edit = (words: string) => idpIn(cwd, `clients edit ${words}`.split(" "));
+  const shown = async (words: string): Promise<unknown> => JSON.parse((await edit(`${words} --json`)).stdout);
+  expect(await shown("app --add-scope phone --add-scope email")).toMatchObject({ scope: "openid email phone" });
+  const [one, two] = ["http://localhost:1/bye", "http://localhost:2/bye"];
+  const added = `app --add-post-logout-uri ${one} --add-post-logout-uri ${two}`;
+  expect(await shown(added)).toMatchObject({ post_logout_redirect_uris: [one, two] });
+  expect(await edit("app --add-post-logout-uri nowhere")).toMatchObject({ code: 2 });
+  expect((await edit("app --add-scope phnoe")).stderr).toContain("Did you mean phone?");
+  expect(await edit("app --scope openid --add-scope phone")).toMatchObject({
+    ...{ code: 2, stderr: "Error: give --add-scope or the whole scope, not both\n" },
+  });
+  // It may request every scope, and a list would take the others away.
+  const refused = await edit("all --add-scope phone");
+  expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining("it may request every scope already") });
+  expect(refused.stderr).toContain("idp clients edit all --scope phone\n");
+});
+
 test("redirect URIs are added and removed one at a time", async () => {
   const cwd = newFolder();
   writeFileSync(join(cwd, "idp.fixtures.json"), JSON.stringify(fixtures));

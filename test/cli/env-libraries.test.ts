@@ -234,6 +234,7 @@ test("MCP Inspector: a file of servers, and what the MCP server says of this one
     },
   });
   expect(stderr).toContain("--add-redirect-uri http://localhost:6274/oauth/callback");
+  expect(stderr).toContain("npx @modelcontextprotocol/inspector@latest --config mcp.json");
   expect(stderr).toContain(`"authorization_servers": ["${issuer}"]`);
 });
 

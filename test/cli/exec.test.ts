@@ -58,6 +58,7 @@ test("--client, --prefix and --name; a public client has no secret, not even one
     AUTH_ISSUER: IDP_URL,
     VITE_OIDC_CLIENT_ID: "demo-spa",
     VITE_OIDC_REDIRECT_URI: "http://localhost:5173/callback",
+    VITE_OIDC_DISCOVERY_URL: `${IDP_URL ?? ""}/.well-known/openid-configuration`,
   });
   expect(IDP_ADMIN_TOKEN).not.toBe("the-token-of-another-server");
 });
@@ -183,7 +184,7 @@ test.each([
   [["exec", "--fixtrues", "x", "--", "true"], "Did you mean --fixtures? See: idp exec --help"],
   [
     ["exec", "--name", "x=Y", "--", "true"],
-    "It must be issuer, client_id, client_secret, redirect_uri, then = and a name",
+    "It must be issuer, client_id, client_secret, redirect_uri, discovery, then = and a name",
   ],
   [["exec", "--name", "issuer=A-B", "--", "true"], '"A-B" is not a variable name'],
   [["exec", "--prefix", "9", "--", "true"], "It must be letters, digits and _"],

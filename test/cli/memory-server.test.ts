@@ -62,6 +62,11 @@ test("two servers in one folder: exit 4 with both addresses; so with one on the 
     ...{ code: 4, first: true, second: true },
   });
   expect((await idpIn(cwd, ["users", "list", "--url", first.issuer], "", env)).code).toBe(0);
+  // There --url is the address of what is checked.
+  const api = await idpIn(cwd, ["check", "api", "--url", "http://localhost:1/orders"], "", env);
+  expect(api).toMatchObject({ code: 4, stderr: expect.stringMatching(/Name one: IDP_URL=http:\/\/localhost:\d+\n/) });
+  const scim = await idpIn(cwd, ["check", "scim"], "", env);
+  expect(scim).toMatchObject({ code: 4, stderr: expect.stringContaining("Name one: IDP_URL=http") });
 });
 
 test.each([

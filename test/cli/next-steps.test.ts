@@ -27,6 +27,20 @@ async function newData(): Promise<string> {
 
 const hintOf = ({ stderr }: { readonly stderr: string }): string => JSON.parse(stderr).error.hint as string;
 
+const orders = "http://localhost:8080/orders";
+
+test.each([
+  ["check api ORDERS -- node api.mjs", "idp check api --url ORDERS -- node api.mjs"],
+  ["check api ORDERS node api.mjs", "idp check api --url ORDERS -- node api.mjs"],
+  ["check api --mcp ORDERS", "idp check api --mcp --url ORDERS"],
+  ["check scim ORDERS --token-env TOKEN -- npm start", "idp check scim --token-env TOKEN --url ORDERS -- npm start"],
+  ["check api --url ORDERS npm start", "idp check api --url ORDERS -- npm start"],
+])("idp %s: the hint names the address by its flag", async (words, command) => {
+  const { code, stderr } = await idpIn(newFolder(), words.replace("ORDERS", orders).split(" "));
+  expect(code).toBe(2);
+  expect(stderr).toContain(`: ${command.replace("ORDERS", orders)}\n`);
+});
+
 describe("the issuer of tokens", () => {
   const other = "https://other.example.test";
 

@@ -24,7 +24,7 @@ test("users list shows the roles of each, and only those with a role or a status
   const run = await seeded();
   expect((await run("users list")).stdout).toBe(
     [
-      "USERNAME  EMAIL               STATUS     ROLES         NAME",
+      "USERNAME  EMAIL              STATUS     ROLES         NAME",
       "alice     alice@example.com  active     admin editor  alice",
       "bob       bob@example.com    active     editor        bob",
       "carol     carol@example.com  suspended  editor        carol",
@@ -65,7 +65,7 @@ test("users list shows the note of users without roles", async () => {
   const note = "never pays";
   const run = await seeded([{ username: "dave", note }]);
   expect((await run("users list")).stdout).toBe(
-    "USERNAME  EMAIL              STATUS  NOTE        NAME\ndave      dave@example.com  active  never pays  dave\n",
+    "USERNAME  EMAIL             STATUS  NOTE        NAME\ndave      dave@example.com  active  never pays  dave\n",
   );
   expect(JSON.parse((await run("users show dave --json")).stdout)).toMatchObject({ note });
   expect((await run("users edit dave --set note=")).stderr).toContain("note: must be one line of 1 to 60 characters");
@@ -107,11 +107,21 @@ test("users edit --add-claim sets one claim and keeps the others", async () => {
   });
 });
 
+test("users add --add-claim gives the new user claims", async () => {
+  const run = await seeded();
+  const added = await run('users add gina --add-claim roles=["admin"] --add-claim level=3 --json');
+  expect(JSON.parse(added.stdout)).toMatchObject({ username: "gina", claims: { roles: ["admin"], level: 3 } });
+  expect(await run("users add hans --add-claim a=1 --set claims={}")).toMatchObject({
+    code: 2,
+    stderr: "Error: give --add-claim or --set claims, not both\n",
+  });
+});
+
 test.each([
   ["users edit alice --set roles=admin", "idp users edit alice --add-claim roles=admin"],
   ["users edit alice --set claims.team=[1]", "idp users edit alice --add-claim 'team=[1]'"],
-  ['users add gina --set roles=["admin"]', `idp users add gina --set 'claims={"roles":["admin"]}'`],
-  ["users add gina --set claims.a.b=x", `idp users add gina --set 'claims={"a.b":"x"}'`],
+  ['users add gina --set roles=["admin"]', `idp users add gina --add-claim 'roles=["admin"]'`],
+  ["users add gina --set claims.a.b=x", "idp users add gina --add-claim a.b=x"],
 ])("idp %s: claims are not fields, and the hint sets the claim", async (words, command) => {
   const run = await seeded();
   const { code, stderr } = await run(words);

@@ -46,18 +46,24 @@ export interface Target {
 /** The command that starts a server on this data. */
 export const startCommand = ["idp", "start"];
 
+/** What names a server: the variable, where the `--url` of a command is something else. */
+export type ServerWord = "--url " | "IDP_URL=";
+
 /**
  * How to reach a server on the usual port that uses other data or memory, if none runs on this data. Null if there is none, or if `--url`
  * named a server.
  */
-export async function hintElsewhere({ env, url }: Pick<Invocation, "env" | "url">): Promise<string | null> {
+export async function hintElsewhere(
+  { env, url }: Pick<Invocation, "env" | "url">,
+  word: ServerWord = "--url ",
+): Promise<string | null> {
   const port = url === null ? usualPort(env) : null;
   const issuer = port === null ? null : await issuerOnPort(port);
   if (issuer === null) return null;
   return [
     `Another one runs at ${issuer}, on other data or in memory`,
     "On other data: --data DIR, or type this in its folder",
-    `In memory: --url ${issuer}, with the IDP_ADMIN_TOKEN it was started with`,
+    `In memory: ${word}${issuer}, with the IDP_ADMIN_TOKEN it was started with`,
   ].join("\n");
 }
 
@@ -65,8 +71,12 @@ export async function hintElsewhere({ env, url }: Pick<Invocation, "env" | "url"
  * The next step if no server is found. If one runs elsewhere, starting another would be refused, and is not what the person wants.
  * @param more another way, as a sentence before it
  */
-export const startHint = async (cli: Pick<Invocation, "env" | "url">, more = ""): Promise<string | Hint> =>
-  (await hintElsewhere(cli)) ?? { text: `${more}To start a server`, command: startCommand };
+export const startHint = async (
+  cli: Pick<Invocation, "env" | "url">,
+  more = "",
+  word: ServerWord = "--url ",
+): Promise<string | Hint> =>
+  (await hintElsewhere(cli, word)) ?? { text: `${more}To start a server`, command: startCommand };
 
 /**
  * The error that no server was found. A shared store does not know where its instances listen.
@@ -109,10 +119,10 @@ type FoundServer = Server & { readonly pid: number; readonly startedAt: string }
  * The running server of the data folder, else the one in memory that was started here, by their locks; null if none runs.
  * @throws {OperationError} conflict, if there are several; no_server, if one does not get ready
  */
-export async function findServer(cli: Invocation): Promise<FoundServer | null> {
+export async function findServer(cli: Invocation, word: ServerWord = "--url "): Promise<FoundServer | null> {
   if (cli.store !== null) return null;
   const locked = await serverOfData(cli);
-  const inMemory = memoryServerHere(cli.env, locked);
+  const inMemory = memoryServerHere(cli.env, locked, word);
   if (inMemory === null) return locked;
   return { ...inMemory, url: belowUrl(inMemory.url, cli.issuer), state: "alive" };
 }
@@ -122,14 +132,18 @@ export async function findServer(cli: Invocation): Promise<FoundServer | null> {
  * @param other the server of the data folder
  * @throws {OperationError} conflict if there is more than one server that could be meant
  */
-function memoryServerHere(env: NodeJS.ProcessEnv, other: Server | null): MemoryServer | null {
+function memoryServerHere(
+  env: NodeJS.ProcessEnv,
+  other: Server | null,
+  word: ServerWord = "--url ",
+): MemoryServer | null {
   const found = memoryServersHere(env);
   const [only, ...more] = found;
   if (only === undefined) return null;
   if (other === null && more.length === 0) return only;
   const all = [...(other === null ? [] : [other]), ...found].map(({ url }) => url);
   throw new OperationError("conflict", `several servers run here: ${all.join(", ")}`, {
-    hint: `Name one: --url ${all[0] ?? ""}`,
+    hint: `Name one: ${word}${all[0] ?? ""}`,
   });
 }
 

@@ -11,25 +11,31 @@ import type { RequestRecord } from "./ledger.ts";
  * fixtures, in the test or in the app.
  */
 
-/** The value of a flag, in either form; undefined without it. */
-function valueOf(words: readonly string[], flag: string): string | undefined {
-  const at = words.findIndex((word) => word === flag || word.startsWith(`${flag}=`));
-  const [word = "", next] = at === -1 ? [] : words.slice(at);
-  return at === -1 ? undefined : word === flag ? next : word.slice(flag.length + 1);
-}
+/** The values of a flag, in either form. */
+const valuesOf = (words: readonly string[], flag: string): readonly string[] =>
+  words.flatMap((word, at) =>
+    word === flag ? (words[at + 1] ?? []) : word.startsWith(`${flag}=`) ? word.slice(flag.length + 1) : [],
+  );
+
+/** The first one; undefined without the flag. */
+const valueOf = (words: readonly string[], flag: string): string | undefined => valuesOf(words, flag)[0];
 
 /** The fields that `--set`, `--scope` and the like change, as a fixture file has them. @param of names their record, where nothing before does */
 function changesIn(words: readonly string[], of = ""): readonly string[] {
   const [field = "", ...value] = (valueOf(words, "--set") ?? "").split("=");
   const scope = valueOf(words, "--scope");
+  const scopes = valuesOf(words, "--add-scope");
   const uri = valueOf(words, "--add-redirect-uri");
+  const logoutUri = valueOf(words, "--add-post-logout-uri");
   const acs = valueOf(words, "--add-saml-acs") ?? valueOf(words, "--saml-acs");
   const email = valueOf(words, "--email");
   const redirectUri = valueOf(words, "--redirect-uri");
   return [
     ...(field === "" ? [] : [`set ${field}${of} to ${value.join("=")}`]),
     ...(scope === undefined ? [] : [`set scope${of} to ${scope}`]),
+    ...(scopes.length === 0 ? [] : [`add ${scopes.join(" and ")} to scope${of}`]),
     ...(uri === undefined ? [] : [`add ${uri} to redirect_uris${of}`]),
+    ...(logoutUri === undefined ? [] : [`add ${logoutUri} to post_logout_redirect_uris${of}`]),
     ...(redirectUri === undefined ? [] : [`set redirect_uris${of} to [${redirectUri}]`]),
     ...(acs === undefined ? [] : [`add ${acs} to saml.acs${of}`]),
     ...(email === undefined ? [] : [`set email${of} to ${email}`]),

@@ -45,7 +45,7 @@ export async function runningApiServer(cli: Invocation, flags: CommonFlags, open
       hint: "On a running server, the check has a user and a client of its own. To start the API, add -- and its command",
     });
   }
-  const { server, issuer } = await requireServer(cli);
+  const { server, issuer } = await requireServer(cli, theApi);
   const name = `check-api-${randomText(6)}`;
   const user = callServer(server, "users.add", { username: name });
   await opened.add(async () => {

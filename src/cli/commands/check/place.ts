@@ -96,16 +96,20 @@ export async function runningServer(
   subject: Subject,
   settings: Readonly<Record<string, unknown>> = {},
 ): Promise<CheckPlace> {
-  const { server, issuer: found } = await requireServer(cli);
+  const { server, issuer: found } = await requireServer(cli, subject);
   const isOwn = flags.client === undefined;
   const issuer = isOwn ? await ownIssuer(cli, server, flags, opened, ownNameOf(subject), settings) : found;
   const place = { ...server, url: issuer };
   return { server: place, ...(await peopleOf(place, issuer, flags, subject)), isOwn, env: cli.env };
 }
 
-/** The running server. @throws {OperationError} no_server */
-export async function requireServer(cli: Invocation): Promise<Pick<CheckPlace, "server" | "issuer">> {
-  const server = cli.url === null ? await findServer(cli) : serverOfUrl(cli, cli.url);
+/** The running server. @throws {OperationError} no_server, conflict */
+export async function requireServer(
+  cli: Invocation,
+  { takesUrl }: Subject,
+): Promise<Pick<CheckPlace, "server" | "issuer">> {
+  const word = takesUrl === true ? "IDP_URL=" : "--url ";
+  const server = cli.url === null ? await findServer(cli, word) : serverOfUrl(cli, cli.url);
   const issuer = server === null ? null : await issuerAt(server.url, timeoutMs);
   if (server !== null && issuer !== null) return { server, issuer };
   const place = server === null ? `on ${cli.data}` : `at ${server.url}`;
@@ -113,6 +117,7 @@ export async function requireServer(cli: Invocation): Promise<Pick<CheckPlace, "
     hint: await startHint(
       cli,
       "To run the check with its own server, add -- and the command that starts what is checked. ",
+      word,
     ),
   });
 }

@@ -4,6 +4,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import type { CheckRun, RunResult } from "../../../check/frame/run.ts";
 import { OperationError } from "../../../core/errors.ts";
 import { randomText } from "../../../serve/random.ts";
+import { isWebUrl } from "../../flags/flag-values.ts";
 import { foreignCommand, ownWords, type TypedCommand } from "../../input/foreign-command.ts";
 import type { Invocation } from "../../invocation.ts";
 import { say, type Outcome } from "../../output/print.ts";
@@ -19,11 +20,21 @@ import type { Subject } from "./subject.ts";
 /** The frame of every check: the command after `--`, its process, the run, its outcome, and the end of all that was opened. */
 
 /** The command after `--`; null without one. @throws {OperationError} usage */
-export function commandOf(typed: TypedCommand, { it }: Subject): StartCommand | null {
+export function commandOf(typed: TypedCommand, { it, takesUrl }: Subject): StartCommand | null {
   const { command, stray } = foreignCommand(typed);
   const [program = "", ...args] = command;
   if (stray.length > 0 || (typed.words.includes("--") && program === "")) {
-    const flags = ownWords(typed.words).filter((word) => !stray.includes(word));
+    const own = ownWords(typed.words);
+    const flags = own.filter((word) => !stray.includes(word));
+    const hasUrl = own.some((word) => word === "--url" || word.startsWith("--url="));
+    const url = takesUrl === true && !hasUrl ? stray.find(isWebUrl) : undefined;
+    if (url !== undefined) {
+      const rest = program === "" ? stray.filter((word) => word !== url) : command;
+      const more = rest.length === 0 ? [] : ["--", ...rest];
+      throw new OperationError("usage", `${url} is an address: name it with --url`, {
+        hint: { text: "Type", command: ["idp", ...flags, "--url", url, ...more] },
+      });
+    }
     const example = [program === "" ? stray : command, ["npm", "start"]].find((one) => one.length > 0) ?? [];
     throw new OperationError("usage", `the command that starts ${it} must follow --`, {
       hint: { text: "Put -- before it", command: ["idp", ...flags, "--", ...example] },

@@ -6,6 +6,8 @@ export interface Subject {
   readonly name: "client" | "api" | "sp" | "scim" | "leaver";
   /** "the app". */
   readonly it: string;
+  /** The flag with its address is `--url`, so that IDP_URL names the server. */
+  readonly takesUrl?: true;
   /** "the app did not notice 2 wrong responses". @param open how many cases are unnoticed, and not accepted */
   readonly missed: (open: number) => string;
   /** What a failed control means: "the app did not sign in". */
@@ -23,6 +25,7 @@ export const theSp: Subject = {
 export const theApi: Subject = {
   name: "api",
   it: "the API",
+  takesUrl: true,
   missed: (open) => `the API did not notice ${count(open, "wrong request")}`,
   notWorking: "the API did not let a good token in",
 };
@@ -37,6 +40,7 @@ export const theApp: Subject = {
 export const theScimApp: Subject = {
   name: "scim",
   it: "the app",
+  takesUrl: true,
   missed: (open) => `the app does not do what SCIM asks for in ${open}`,
   notWorking: "the app did not create, show and remove a user",
 };

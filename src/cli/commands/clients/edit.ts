@@ -8,6 +8,7 @@ import { fixtureNotes } from "./fixture-notes.ts";
 import { given, nameOr, readSecret, refuseName, renaming, requireChange } from "../../flags/entry-flags.ts";
 import type { Invocation } from "../../invocation.ts";
 import { answer, type Outcome, changesText } from "../../output/print.ts";
+import { splitScope } from "../../../core/scopes/scopes.ts";
 import { scopeNotes } from "../../output/scope-notes.ts";
 import { findTarget, type Target } from "../../target/target.ts";
 import { collect } from "../../flags/flag-values.ts";
@@ -31,6 +32,8 @@ interface ClientEditFlags extends ClientFlags {
   readonly addSamlAcs?: readonly string[];
   readonly addRedirectUri?: readonly string[];
   readonly removeRedirectUri?: readonly string[];
+  readonly addPostLogoutUri?: readonly string[];
+  readonly addScope?: readonly string[];
   readonly scimTokenStdin?: true;
 }
 
@@ -124,6 +127,21 @@ function redirectUrisOf(flags: ClientEditFlags, before: ClientView): readonly st
   return [...new Set([...registered, ...added])].filter((uri) => !removed.includes(uri));
 }
 
+const postLogoutUrisOf = ({ post_logout_redirect_uris: registered }: ClientView): readonly unknown[] =>
+  Array.isArray(registered) ? registered : [];
+
+/** The scopes after `--add-scope`; undefined without it. @throws {OperationError} usage for a client that may request every scope */
+function scopeOf({ addScope: added }: ClientEditFlags, { client_id, scope }: ClientView): string | undefined {
+  if (added === undefined) return undefined;
+  if (typeof scope === "string") return [...new Set([...splitScope(scope), ...added.flatMap(splitScope)])].join(" ");
+  throw new OperationError("usage", `client "${client_id}" has no scope: it may request every scope already`, {
+    hint: {
+      text: "To let it request only some",
+      command: commandOn(["idp", "clients", "edit"], client_id, ["--scope", added.join(" ")]),
+    },
+  });
+}
+
 /** The SCIM server of a client with another token, of the same kind. @throws {OperationError} usage for a client that has none */
 async function scimWith(target: Target, client_id: string, token: string): Promise<object> {
   const { scim } = await target.call("clients.show", { client_id, secrets: true });
@@ -141,7 +159,7 @@ async function scimWith(target: Target, client_id: string, token: string): Promi
 
 /** `idp clients edit`: `--public` removes the secret; a secret makes a public client confidential. */
 async function editClient(cli: Invocation, name: string | undefined, flags: ClientEditFlags): Promise<Outcome> {
-  const { addRedirectUri, removeRedirectUri } = flags;
+  const { addRedirectUri, removeRedirectUri, addPostLogoutUri, addScope } = flags;
   const example = ["idp", "clients", "edit", "CLIENT_ID", "--redirect-uri", "http://localhost:3000/cb"];
   refuseBoth(flags);
   if (flags.secretStdin === true && flags.scimTokenStdin === true)
@@ -156,9 +174,20 @@ async function editClient(cli: Invocation, name: string | undefined, flags: Clie
       hint: "--redirect-uri replaces the whole list",
     });
   }
+  for (const [flag, added, whole] of [
+    ["--add-scope", addScope, "scope"],
+    ["--add-post-logout-uri", addPostLogoutUri, "post_logout_redirect_uris"],
+  ] as const) {
+    if (added !== undefined && entry[whole] !== undefined)
+      throw new OperationError("usage", `give ${flag} or the whole ${whole}, not both`);
+  }
+  const { addSamlAcs } = flags;
   await requireChange(
     cli,
-    { ...entry, ...given({ addRedirectUri, removeRedirectUri, addSamlAcs: flags.addSamlAcs, scimToken }) },
+    {
+      ...entry,
+      ...given({ addRedirectUri, removeRedirectUri, addPostLogoutUri, addScope, addSamlAcs, scimToken }),
+    },
     commandOn(["idp", "clients", "edit"], name ?? "CLIENT_ID", ["--name", "Another name"]),
   );
   const target = await findTarget(cli);
@@ -167,9 +196,15 @@ async function editClient(cli: Invocation, name: string | undefined, flags: Clie
   const changed = {
     ...entry,
     ...(scimToken !== undefined && { scim: await scimWith(target, client_id, scimToken) }),
-    ...given({ redirect_uris: redirectUrisOf(flags, before) ?? entry["redirect_uris"] }),
-    ...(flags.addSamlAcs !== undefined && {
-      saml: (await import("./service-provider.ts")).withAcs(before["saml"], flags.addSamlAcs),
+    ...given({
+      redirect_uris: redirectUrisOf(flags, before) ?? entry["redirect_uris"],
+      scope: scopeOf(flags, before) ?? entry["scope"],
+    }),
+    ...(addPostLogoutUri !== undefined && {
+      post_logout_redirect_uris: [...new Set([...postLogoutUrisOf(before), ...addPostLogoutUri])],
+    }),
+    ...(addSamlAcs !== undefined && {
+      saml: (await import("./service-provider.ts")).withAcs(before["saml"], addSamlAcs),
     }),
     ...(flags.public === true && { client_secret: null }),
     ...(flags.secretStdin === true && before.public && { token_endpoint_auth_method: null }),
@@ -184,7 +219,7 @@ async function editClient(cli: Invocation, name: string | undefined, flags: Clie
   return answer(client, (_shown, style) => changesText(client_id, before, client, unseen, style), {
     notes: [
       ...(flags.public === true && !before.public ? ["Its client_secret is gone: a public client has none."] : []),
-      ...(await scopeNotes(target, entry["scope"])),
+      ...(await scopeNotes(target, addScope?.join(" ") ?? entry["scope"])),
       ...(await fixtureNotes(target, { before, after: client, secret: secrets.length > 0 })),
       target.where,
     ],
@@ -224,6 +259,8 @@ export const declareClientChanges: Declare = (clients, { act }) => {
   clientFields(clients.command("edit"))
     .option("--add-redirect-uri <uri>", "add a redirect URI; repeatable", collect)
     .option("--remove-redirect-uri <uri>", "remove a redirect URI; repeatable", collect)
+    .option("--add-post-logout-uri <uri>", "add an address to return to after a sign-out; repeatable", collect)
+    .option("--add-scope <scope>", "let it request one more scope; repeatable", collect)
     .option("--add-saml-acs <url>", "add an address that responses of SAML are posted to; repeatable", collect)
     .option("--scim-token-stdin", "read the token of the app's SCIM server from standard input")
     .description("change a client; each flag replaces the old value")
@@ -232,6 +269,7 @@ export const declareClientChanges: Declare = (clients, { act }) => {
       "after",
       examples(
         "idp clients edit demo-app --add-redirect-uri http://localhost:3001/callback",
+        "idp clients edit demo-app --add-scope orders:read",
         "idp clients edit demo-app --set require_pkce=true --set audience=null",
       ),
     )

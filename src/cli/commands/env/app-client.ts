@@ -1,4 +1,5 @@
 import type { ClientView } from "../../../core/clients/admin.ts";
+import { baseOf, discoveryPath } from "../../../core/endpoints.ts";
 import type { FoundFixtures } from "../../../serve/fixture-files.ts";
 import { hasOpenPort } from "../../../core/clients/redirect-uri.ts";
 import { tryItClientId } from "../../../core/identifiers.ts";
@@ -84,6 +85,7 @@ export function valuesOf(issuer: string, given: ClientView | undefined): AppValu
     client_id: client?.client_id ?? null,
     client_secret: typeof secret === "string" ? secret : null,
     redirect_uri: (client && fixedRedirectUris(client)[0]) ?? null,
+    discovery: baseOf(issuer) + discoveryPath,
   };
 }
 

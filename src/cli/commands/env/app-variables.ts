@@ -8,6 +8,8 @@ export interface AppValues {
   readonly client_id: string | null;
   readonly client_secret: string | null;
   readonly redirect_uri: string | null;
+  /** The whole address of the discovery document. `idp env` gives it only by a name that was asked for. */
+  readonly discovery: string | null;
 }
 
 export const usualNames: Readonly<Record<keyof AppValues, string>> = {
@@ -15,6 +17,7 @@ export const usualNames: Readonly<Record<keyof AppValues, string>> = {
   client_id: "OIDC_CLIENT_ID",
   client_secret: "OIDC_CLIENT_SECRET",
   redirect_uri: "OIDC_REDIRECT_URI",
+  discovery: "OIDC_DISCOVERY_URL",
 };
 
 const valueNames = Object.keys(usualNames) as (keyof AppValues)[];
@@ -63,6 +66,6 @@ export const withVariables = <A extends unknown[], F extends Flags, G extends Fl
     .option("--prefix <prefix>", "prefix of each name, as in VITE_OIDC_ISSUER", variablePrefix)
     .option(
       "--name <value=NAME>",
-      "another name for issuer, client_id, client_secret or redirect_uri; repeatable",
+      "another name for issuer, client_id, client_secret, redirect_uri or discovery (the document's address); repeatable",
       variableName,
     );

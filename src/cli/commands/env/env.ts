@@ -11,7 +11,7 @@ import { browserPrefix } from "./frameworks.ts";
 import { readTextFile, setIn, withoutBlock, writeBlock } from "./file.ts";
 import type { ServedStatus } from "./libraries/form.ts";
 import { formatted, type Variables } from "./format.ts";
-import { namesIn } from "./written.ts";
+import { namesIn, prefixIn } from "./written.ts";
 import type { Invocation } from "../../invocation.ts";
 import { answer, type Outcome } from "../../output/print.ts";
 import { answererAt } from "../../../serve/remote.ts";
@@ -94,14 +94,14 @@ async function env(cli: Invocation, flags: EnvFlags): Promise<Outcome> {
   const client = await clientOf(cli, target, flags);
   const placeNotes = [...ofTarget, ...(await otherServerNotes(cli, target, issuer))];
   if (flags.for !== undefined) return configuration(served, client, flags.for, placeNotes);
-  const values = valuesOf(issuer, client);
+  const all = valuesOf(issuer, client);
   const caFile = target.server?.caFile;
   const text = flags.write === undefined ? null : await readTextFile(flags.write);
   const set = setIn(withoutBlock(text ?? ""));
+  const names = namesFor(flags, text, client);
+  const values = names.name?.discovery === undefined ? { ...all, discovery: null } : all;
   const variables = [
-    ...[...variablesOf(values, namesFor(flags, text, client))].flatMap(([name, value]) =>
-      value === null ? [] : [[name, value] as const],
-    ),
+    ...[...variablesOf(values, names)].flatMap(([name, value]) => (value === null ? [] : [[name, value] as const])),
     ...(await ofSaml(target, client, ofTarget.length > 0)),
     // What the app has already wins: in its environment, or elsewhere in the file.
     ...ownEnvOf(client, (name) => cli.env[name] !== undefined || set(name)),
@@ -136,14 +136,16 @@ async function ofSaml(target: Target, chosen: ClientView, isBeforeStart: boolean
   return variables.filter(([name]) => !isBeforeStart || !name.startsWith("SAML_IDP_CERT"));
 }
 
-/** The names that were asked for, or those that the file has, or in a new block those that the code in this folder can read. */
-function namesFor({ prefix, name, write }: EnvFlags, text: string | null, client: ClientView): NameFlags {
-  if (prefix !== undefined || name !== undefined) {
-    return { ...(prefix !== undefined && { prefix }), ...(name !== undefined && { name }) };
-  }
-  const before = namesIn(text ?? "");
-  const usual = write === undefined || before.issuer !== undefined ? null : browserPrefix(process.cwd(), client);
-  return usual === null ? { name: before } : { prefix: usual };
+/** The names that were asked for, before those that the file has, or in a new block those that the code in this folder can read. */
+function namesFor({ prefix, name = {}, write }: EnvFlags, text: string | null, client: ClientView): NameFlags {
+  if (prefix !== undefined) return { prefix, name };
+  const before = namesIn(
+    text ?? "",
+    ownEnvOf(client, () => false).map(([one]) => one),
+  );
+  if (before.issuer !== undefined) return { prefix: prefixIn(before.issuer), name: { ...before, ...name } };
+  const usual = write === undefined || Object.keys(name).length > 0 ? null : browserPrefix(process.cwd(), client);
+  return usual === null ? { name } : { prefix: usual };
 }
 
 /** How long to wait for an answer, in milliseconds. */

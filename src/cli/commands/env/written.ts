@@ -1,4 +1,5 @@
 import { parseEnv } from "node:util";
+import { discoveryPath } from "../../../core/endpoints.ts";
 import type { Hint } from "../../../core/hint.ts";
 import { usualNames, type AppValues, type OwnNames } from "./app-variables.ts";
 import { envFile } from "./choices.ts";
@@ -8,11 +9,15 @@ import { blockIn, readTextFile } from "./file.ts";
 
 type Written = Readonly<Partial<Record<keyof AppValues, readonly [name: string, value: string]>>>;
 
+/** An address of the web, or of an app: `myapp:/callback`. */
+const isAddress = (value: string): boolean => /^[a-z][a-z\d+.-]*:\//i.test(value);
+
 /**
  * The values in our block. Whatever its names are, the usual ones come last in them (`VITE_OIDC_ISSUER`), or the first address is the issuer
  * and the first other value the client, because we write them in this order.
+ * @param others names of the client's own variables, which come after them; null: they are not known
  */
-function writtenIn(text: string): Written {
+function writtenIn(text: string, others: readonly string[] | null): Written {
   const found: Partial<Record<keyof AppValues, readonly [string, string]>> = {};
   const block = blockIn(text)?.replaceAll(/^export /gm, "") ?? "";
   const values = parseEnv(block);
@@ -20,24 +25,26 @@ function writtenIn(text: string): Written {
   const entries = [...block.matchAll(/^(\w+)=/gm)].map(([, name = ""]) => [name, values[name]] as const);
   const rest = entries.filter(([name, value = ""]) => {
     const known = (Object.keys(usualNames) as (keyof AppValues)[]).find((one) => name.endsWith(usualNames[one]));
-    if (known !== undefined) found[known] = [name, value];
-    return known === undefined;
+    const kind = known ?? (value.endsWith(discoveryPath) ? "discovery" : undefined);
+    if (kind !== undefined) found[kind] = [name, value];
+    return kind === undefined && !/^(SAML_|SCIM_|OIDC_CA_FILE$)/.test(name) && others?.includes(name) !== true;
   });
   for (const [name, value = ""] of rest) {
-    const kinds = /^https?:/.test(value)
-      ? (["issuer", "redirect_uri"] as const)
-      : (["client_id", "client_secret"] as const);
+    const kinds = isAddress(value) ? (["issuer", "redirect_uri"] as const) : (["client_id", "client_secret"] as const);
     const kind = kinds.find((one) => found[one] === undefined);
-    // Others are the client's own variables, which come after the four.
-    if (kind === undefined || (kind === "client_secret" && !/SECRET/i.test(name))) break;
+    if (kind === undefined || (kind === "client_secret" && others === null && !/SECRET/i.test(name))) break;
     found[kind] = [name, value];
   }
   return found;
 }
 
-/** The names that a file has for the values; none if it has no block. */
-export const namesIn = (text: string): OwnNames =>
-  Object.fromEntries(Object.entries(writtenIn(text)).map(([value, [name]]) => [value, name]));
+/** The names that a file has for the values; none if it has no block. @param others names of the client's own variables */
+export const namesIn = (text: string, others: readonly string[]): OwnNames =>
+  Object.fromEntries(Object.entries(writtenIn(text, others)).map(([value, [name]]) => [value, name]));
+
+/** The prefix of a name, which values that are new in the block get, too: `VITE_` of `VITE_OIDC_ISSUER`. */
+export const prefixIn = (issuerName: string): string =>
+  issuerName.endsWith(usualNames.issuer) ? issuerName.slice(0, -usualNames.issuer.length) : "";
 
 /** A client as the app may be told of it. The secret is compared where it is known. */
 interface Told {
@@ -54,7 +61,7 @@ export async function staleFile(
   issuer: string,
   clients: readonly Told[],
 ): Promise<{ readonly detail: string; readonly fix: Hint } | null> {
-  const written = writtenIn((await readTextFile(envFile).catch(() => null)) ?? "");
+  const written = writtenIn((await readTextFile(envFile).catch(() => null)) ?? "", null);
   const [, there = issuer] = written.issuer ?? [];
   const [, id] = written.client_id ?? [];
   const [, uri] = written.redirect_uri ?? [];

@@ -231,11 +231,11 @@ export const declareExec: Declare = (command, { act, words }) => {
     .addHelpText(
       "after",
       ({ command: exec }) => `\n${moreHelp(exec, words)}
-The command's environment has OIDC_ISSUER, OIDC_CLIENT_ID, OIDC_CLIENT_SECRET
-and OIDC_REDIRECT_URI; and IDP_URL and IDP_ADMIN_TOKEN, so that commands such
-as idp users suspend bob reach this server. Exit codes of exec itself: 125 if
-it fails before the command runs (wrong flags too), 126 if the command cannot
-be run, 127 if it is not found.
+The command's environment has OIDC_ISSUER, OIDC_CLIENT_ID, OIDC_CLIENT_SECRET,
+OIDC_REDIRECT_URI and OIDC_DISCOVERY_URL; and IDP_URL and IDP_ADMIN_TOKEN, so
+that commands such as idp users suspend bob reach this server. Exit codes of
+exec itself: 125 if it fails before the command runs (wrong flags too), 126 if
+the command cannot be run, 127 if it is not found.
 ${examples("idp exec -- npm test", "idp exec --client demo-spa --prefix VITE_ --consent skip -- npx playwright test", "idp exec --as github-actions --claim repository=acme/shop -- npm run deploy")}`,
     )
     .action(act((cli, before: readonly string[], flags: ExecFlags) => exec(cli, { before, words }, flags)));

@@ -62,7 +62,7 @@ export async function connectionOf(
 }
 
 const ownVariables = (issuer: string, client: ClientView, prefix = ""): Variables =>
-  [...variablesOf(valuesOf(issuer, client), { prefix })].flatMap(([name, value]) =>
+  [...variablesOf({ ...valuesOf(issuer, client), discovery: null }, { prefix })].flatMap(([name, value]) =>
     value === null ? [] : [[name, value] as const],
   );
 

@@ -149,7 +149,8 @@ function textOf({ client, users, found, env }: Shown, pieces: Pieces, style: Sty
       "",
       `${written ? "Wrote" : "Paste"} this ${style.bold(escapeLine(where))}:`,
       "",
-      escapeText(text),
+      // A tab is part of the code, and acts upon no terminal.
+      text.split("\t").map(escapeText).join("\t"),
     ]),
     ...(pieces.length === 0 ? [] : [""]),
   ].join("\n");

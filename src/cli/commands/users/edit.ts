@@ -19,12 +19,9 @@ const userFields = <A extends unknown[], F extends Flags, G extends Flags>(comma
     .option("--display-name <name>", "the display name")
     .option("--password-stdin", "read the password from standard input")
     .addOption(statusOption("the status"))
+    .option("--add-claim <name=value>", "set one claim and keep the others; repeatable", setClaim)
     .addOption(setOption());
 type UserFlags = FlagsOf<typeof userFields<[], None, None>>;
-
-interface UserEditFlags extends UserFlags {
-  readonly addClaim?: SetFields;
-}
 
 const valueText = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value));
 
@@ -39,42 +36,40 @@ const entryOf = async (cli: Invocation, flags: UserFlags): Promise<SetFields> =>
     }),
   });
 
-/** Rights and `claims.NAME` are not fields: claims are set in one. @param command what sets a claim, in the form of this command */
+/** Rights and `claims.NAME` are not fields: claims are set in one. @param command this command with other flags */
 async function refuseClaims(
   cli: Invocation,
-  set: SetFields = {},
-  command: (name: string, value: unknown) => readonly string[],
+  { set = {}, addClaim }: UserFlags,
+  command: (flags: readonly string[]) => readonly string[],
 ): Promise<void> {
+  if (addClaim !== undefined && set["claims"] !== undefined)
+    throw new OperationError("usage", "give --add-claim or --set claims, not both");
   const field = Object.keys(set).find((name) => rights.includes(name) || name.startsWith("claims."));
   if (field === undefined) return;
+  const claim = field.replace(/^claims\./, "");
+  const claimCommand = command(["--add-claim", `${claim}=${valueText(set[field])}`]);
   throw new OperationError("usage", `--set ${field}: unknown key. Put it in the claims of the user`, {
-    hint: { text: "Set the claim", command: await withNames(cli, command(field.replace(/^claims\./, ""), set[field])) },
+    hint: { text: "Set the claim", command: await withNames(cli, claimCommand) },
   });
 }
 
 /** `idp users add` */
 async function addUser(cli: Invocation, name: string | undefined, flags: UserFlags): Promise<Outcome> {
   refuseName(flags.set, "username");
-  await refuseClaims(cli, flags.set, (claim, value) =>
-    commandOn(["idp", "users", "add"], name ?? "erin", ["--set", `claims=${JSON.stringify({ [claim]: value })}`]),
-  );
+  await refuseClaims(cli, flags, (other) => commandOn(["idp", "users", "add"], name ?? "erin", other));
   const username = await nameOr(cli, name, "username", ["idp", "users", "add", "erin"]);
-  const entry = { ...(await entryOf(cli, flags)), username };
+  const { addClaim: claims } = flags;
+  const entry = { ...(await entryOf(cli, flags)), ...given({ claims }), username };
   const target = await findTarget(cli);
   const user = await target.call("users.add", entry);
   return answer(user, (_shown, style) => `Added ${describeUser(user, style)}`, { notes: [target.where] });
 }
 
 /** `idp users edit` */
-async function editUser(cli: Invocation, name: string | undefined, flags: UserEditFlags): Promise<Outcome> {
+async function editUser(cli: Invocation, name: string | undefined, flags: UserFlags): Promise<Outcome> {
   const example = ["idp", "users", "edit", "USERNAME", "--display-name", "Another name"];
   const { addClaim } = flags;
-  if (addClaim !== undefined && flags.set?.["claims"] !== undefined) {
-    throw new OperationError("usage", "give --add-claim or --set claims, not both");
-  }
-  await refuseClaims(cli, flags.set, (claim, value) =>
-    commandOn(["idp", "users", "edit"], name ?? "USERNAME", ["--add-claim", `${claim}=${valueText(value)}`]),
-  );
+  await refuseClaims(cli, flags, (other) => commandOn(["idp", "users", "edit"], name ?? "USERNAME", other));
   const fields = await entryOf(cli, flags);
   await requireChange(
     cli,
@@ -119,12 +114,12 @@ export const declareUserChanges: Declare = (users, { act }) => {
       "after",
       examples(
         "idp users add erin --email erin@example.com --set language=tr",
+        "idp users add erin --add-claim 'roles=[\"admin\"]'",
         'printf %s "$PASSWORD" | idp users add erin --password-stdin',
       ),
     )
     .action(act(addUser));
   userFields(users.command("edit"))
-    .option("--add-claim <name=value>", "set one claim and keep the others; repeatable", setClaim)
     .description("change fields of a user")
     .argument("[username]")
     .addHelpText(

@@ -11,6 +11,7 @@ import { callServer } from "../../../../serve/remote.ts";
 import type { CommonFlags } from "../flags.ts";
 import type { Opened } from "../opened.ts";
 import { noClient, requireServer } from "../place.ts";
+import { theScimApp } from "../subject.ts";
 
 /** The SCIM server that is checked: the one of `--url`, or of a client of a server. */
 
@@ -59,7 +60,7 @@ export async function scimPlace(
     return { app: { url, token: tokenIn(cli.env, "--token-env", tokenEnv) }, client: null, env: forChildren(cli.env) };
   }
   if (!starts) {
-    const { server } = await requireServer(cli);
+    const { server } = await requireServer(cli, theScimApp);
     return { ...placeOf(await callServer(server, "clients.list", { secrets: true }), client), env: cli.env };
   }
   const { sources } = findFixtures(await withStdin(cli, fixturePaths(cli, flags)), process.cwd());

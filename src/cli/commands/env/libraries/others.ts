@@ -138,7 +138,7 @@ export const mcpInspector: Form = {
     return [JSON.stringify({ mcpServers: { app: server } }, null, 2)];
   },
   notes: ({ issuer }) => [
-    "Save it as mcp.json: npx @modelcontextprotocol/inspector --config mcp.json",
+    "Save it as mcp.json: npx @modelcontextprotocol/inspector@latest --config mcp.json",
     `The MCP server names this issuer in its protected resource metadata (RFC 9728): "authorization_servers": [${q(issuer)}]`,
   ],
 };
