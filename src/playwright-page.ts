@@ -23,7 +23,8 @@ export interface Pressing {
 interface Markable {
   setAttribute(name: string, value: string): void;
   querySelectorAll(selector: string): ArrayLike<{ readonly id: string; remove(): void }>;
-  cloneNode(deep: true): Markable;
+  /** The copy is an element too, but the types of the DOM say only that it is a node. */
+  cloneNode(deep: true): object;
   readonly textContent: string | null;
 }
 
@@ -54,7 +55,7 @@ export const textOf = async (page: SignInPage, name: string): Promise<string> =>
   if ((await found.count()) === 0) return "";
   const text = await found.evaluate((element) => {
     // A button is not part of what the page says ("Copy"). This function runs in the browser.
-    const copy = element.cloneNode(true);
+    const copy = element.cloneNode(true) as Markable;
     for (const button of Array.from(copy.querySelectorAll("button"))) button.remove();
     return copy.textContent;
   });

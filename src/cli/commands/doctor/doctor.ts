@@ -52,7 +52,7 @@ const dataFindings = async (cli: Invocation, answers: boolean): Promise<readonly
 async function samlFindings({ clients }: ServedIssuer): Promise<readonly Finding[]> {
   const providers = clients.filter(({ saml }) => saml !== undefined);
   if (providers.length === 0) return [];
-  const { providerRemarks } = await import("../../core/service-providers/remarks.ts");
+  const { providerRemarks } = await import("../../../core/service-providers/remarks.ts");
   return providers.flatMap((client) =>
     providerRemarks(client, Date.now()).map((remark) =>
       warning("saml", remark, {
