@@ -53,6 +53,17 @@ const privateUri = `${privateScheme}(?![0-9]+(?:[/?]|$))(?:[A-Za-z0-9\\-._~:/?[\
 /** An address that a client may register as a redirect URI. */
 export const redirectUriForm = new RegExp(`^(?:${noDotSegment}(?:${fixed}|${openPort})|${privateUri})$`);
 
+const hostLabel = "[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?";
+
+/**
+ * A family of redirect URIs: https, one `*` in the leftmost label of the host name, in lower case, and a path. The last label begins with a
+ * letter, so that it is no IPv4 address. It is compared as text, so nothing in it may have a second spelling.
+ */
+export const redirectPatternForm = new RegExp(
+  `^${noDotSegment}https://(?=[^/]{1,253}(?:/|$))(?!-|[^*]*\\.)[a-z0-9-]{0,62}\\*(?![^.]*-\\.)[a-z0-9-]{0,62}(?:\\.${hostLabel})*` +
+    `\\.[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?(?:/(?:[A-Za-z0-9\\-._~:/[\\]@!$&'()+,;=]|%[0-9A-Fa-f]{2})*)?$`,
+);
+
 /** The same on the web and with a fixed port, for what the server itself calls. */
 export const logoutUriForm = new RegExp(`^${noDotSegment}${fixed}$`);
 

@@ -51,6 +51,8 @@ export interface Client {
   readonly client_secret?: string;
   readonly client_name?: string;
   readonly redirect_uris: readonly string[];
+  /** Families of redirect URIs, with one `*` each (`core/clients/redirect-patterns.ts`). */
+  readonly redirect_patterns?: readonly string[];
   readonly post_logout_redirect_uris?: readonly string[];
   readonly allowed_origins?: readonly string[];
   /** Space-separated; absent: every scope. */
@@ -115,6 +117,8 @@ export interface Grant {
   readonly scopes: readonly string[];
   /** Scopes that the user was asked for and left out. Absent: none. */
   readonly declined?: readonly string[];
+  /** Hosts that a pattern of the client let in, and that the user allowed: the newest last. Absent: none. */
+  readonly hosts?: readonly string[];
   readonly status: "active" | "revoked";
   /** Drawn at each activation. Tokens carry it, so what was issued before a revocation stays dead after a new consent. */
   readonly epoch: string;

@@ -1,5 +1,5 @@
 import { colorNote } from "../../core/brand/brand.ts";
-import { brandsIn, serviceProvidersIn } from "../../core/fixture-files/named-files.ts";
+import { brandsIn, clientsIn, serviceProvidersIn } from "../../core/fixture-files/named-files.ts";
 import { filesIn, readSource, usersWithoutEmail, type FixtureSource } from "../../core/fixture-files/source.ts";
 import { OperationError } from "../../core/errors.ts";
 import { didYouMean } from "../../core/nearest.ts";
@@ -97,7 +97,19 @@ const notesOn = async (sources: readonly FixtureSource[], target: Target | null)
   ...(await withoutEmail(sources)),
   ...(await clientScopeNotes(sources, target)),
   ...(await expiredMetadata(sources)),
+  ...(await openPatterns(sources)),
 ];
+
+const hasPatterns = (client: object): boolean => "redirect_patterns" in client;
+
+/** Patterns that let in names which anybody can take. */
+async function openPatterns(sources: readonly FixtureSource[]): Promise<readonly string[]> {
+  const documents = await Promise.all(sources.map(readSource));
+  const clients = documents.flatMap(({ value }) => clientsIn(value)).filter(hasPatterns);
+  if (clients.length === 0) return [];
+  const { patternRemarks } = await import("../../core/clients/redirect-patterns.ts");
+  return (await Promise.all(clients.map(patternRemarks))).flat();
+}
 
 async function expiredMetadata(sources: readonly FixtureSource[]): Promise<readonly string[]> {
   const documents = await Promise.all(sources.map(readSource));

@@ -37,13 +37,16 @@ import { liveSession } from "../sessions/sessions.ts";
  * consent know nothing about each other, or about what follows.
  */
 
+/** The first step, and the pattern of the client that let the redirect URI in; null: it is registered itself. */
+type Begun = StepResult & Pick<AuthorizationRequest, "pattern">;
+
 /**
  * Begins an authorization request (RFC 6749 4.1.1, OpenID Connect Core 3.1.2).
  * @throws {OAuthError} shown to the person; {RedirectedError} sent to the client
  */
-export async function beginAuthorization(ctx: Context, raw: RawParameters, browser: Browser): Promise<StepResult> {
+export async function beginAuthorization(ctx: Context, raw: RawParameters, browser: Browser): Promise<Begun> {
   const taken = await takePushed(ctx, raw, browser);
-  if ("uid" in taken) return resumeSignIn(ctx, taken.uid, browser);
+  if ("uid" in taken) return { ...(await resumeSignIn(ctx, taken.uid, browser)), pattern: null };
   const { parameters, pushed } = taken;
   const document = pushed === null ? await documentClient(ctx, parameters["client_id"], browser) : pushed.document;
   const request = await ctx.store.read((tx) =>
@@ -55,7 +58,8 @@ export async function beginAuthorization(ctx: Context, raw: RawParameters, brows
   }
   const hintedUserId = await hintedUser(ctx, request);
   try {
-    return await begin(ctx, { kind: "authorization", request, hintedUserId }, browser, pushed);
+    const step = await begin(ctx, { kind: "authorization", request, hintedUserId }, browser, pushed);
+    return { ...step, pattern: request.pattern };
   } catch (error) {
     if (error instanceof StorageError && pushed !== null) await putBackPushed(ctx, pushed);
     throw error;

@@ -1,5 +1,6 @@
 import type { Client, Grant, Tx, User } from "../../store/store.ts";
 import { checkStillAllowed, type AuthorizationRequest } from "./request.ts";
+import { patternHost } from "../clients/redirect-patterns.ts";
 import { clientOf } from "../clients/documents.ts";
 import { drawCode } from "../tokens/codes.ts";
 import type { Context } from "../context.ts";
@@ -64,11 +65,14 @@ function finish(tx: Tx, ctx: Context, request: AuthorizationRequest, outcome: Si
 function settleGrant(
   tx: Tx,
   ctx: Context,
-  { scopes }: AuthorizationRequest,
+  { scopes, redirectUri }: AuthorizationRequest,
   to: { readonly user: User; readonly client: Client; readonly allowed: readonly string[] | null },
 ): Grant {
   const { user, client, allowed } = to;
-  if (allowed !== null) return recordGrant(tx, ctx, { user, client, asked: scopes, allowed, by: "user" });
+  if (allowed !== null) {
+    const host = patternHost(ctx, client, redirectUri);
+    return recordGrant(tx, ctx, { user, client, asked: scopes, allowed, by: "user", host });
+  }
   const grant = grantFor(tx, ctx, client, user.id, scopes);
   return grant ?? recordGrant(tx, ctx, { user, client, asked: scopes, allowed: scopes, by: "policy" });
 }

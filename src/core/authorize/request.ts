@@ -70,8 +70,8 @@ export function checkAuthorizationRequest(
   raw: RawParameters,
   { pushed, document }: { readonly pushed: boolean; readonly document: Client | undefined },
 ): AuthorizationRequest {
-  const { client, redirectUri } = settleClient(tx, ctx, raw, document);
-  const target = targetOf(ctx, raw, redirectUri);
+  const { client, ...settled } = settleClient(tx, ctx, raw, document);
+  const target = targetOf(ctx, raw, settled);
   try {
     checkParameters(raw);
     refuseRequestObjects(raw);

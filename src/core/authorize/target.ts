@@ -1,27 +1,30 @@
 import type { Client, ReadTx } from "../../store/store.ts";
-import { openPortsOf } from "../clients/clients.ts";
 import { clientOf } from "../clients/documents.ts";
 import type { Context } from "../context.ts";
 import { OAuthError } from "../errors.ts";
 import { addRedirectUri, listClients, showClient } from "../fix-commands.ts";
 import { single, type RawParameters } from "./parameters.ts";
-import { matchRedirectUri } from "../clients/redirect-uri.ts";
+import { allowanceFor, registeredAddresses } from "../clients/redirect-patterns.ts";
 import { RedirectedError, responseModesOf, type ResponseMode, type ResponseTarget } from "../sign-in/response.ts";
 import { jsonObjectIn } from "../../text/json.ts";
 
 /** Who sent an authorization request, and where its answer goes: settled before any other parameter is read. */
 
+/** A redirect URI that is proven to be the client's. `pattern`: what let it in; null: it is registered itself. */
+type Settled = Pick<ResponseTarget, "redirectUri" | "pattern">;
+
 /** Where and how the answer travels. A refusal travels the same way, so this comes before the other checks. */
 export function targetOf(
   ctx: Pick<Context, "issuer" | "layout">,
   raw: RawParameters,
-  redirectUri: string,
+  { redirectUri, pattern }: Settled,
 ): ResponseTarget {
   const object = responseParametersOf(single(raw, "request"));
   const modeOfObject = single(raw, "response_mode") === undefined ? responseModeOf(ctx, object.mode) : undefined;
   return {
     issuer: ctx.issuer,
     redirectUri,
+    pattern,
     state: single(raw, "state") ?? object.state ?? null,
     mode: askedMode(ctx, raw) ?? modeOfObject ?? "query",
   };
@@ -56,24 +59,23 @@ export function settleClient(
   ctx: Pick<Context, "settings">,
   raw: RawParameters,
   document?: Client,
-): { client: Client; redirectUri: string } {
+): { client: Client } & Settled {
   const client = namedClient(tx, raw, document);
   const redirectUri = single(raw, "redirect_uri");
   if (redirectUri === undefined) {
     throw new OAuthError(
       "invalid_request",
-      `redirect_uri is missing; client "${client.client_id}" has registered: ${client.redirect_uris.join("  ") || "none"} (RFC 6749 3.1.2.3)`,
+      `redirect_uri is missing; client "${client.client_id}" has registered: ${registeredAddresses(client).join("  ") || "none"} (RFC 6749 3.1.2.3)`,
       { rule: "RFC 6749 3.1.2.3", fix: showClient(client) },
     );
   }
-  requireRegistered(ctx, client, redirectUri);
-  return { client, redirectUri };
+  return { client, ...requireRegistered(ctx, client, redirectUri) };
 }
 
-export function requireRegistered(ctx: Pick<Context, "settings">, client: Client, redirectUri: string): void {
-  const ports = openPortsOf(ctx, client);
-  if (!client.redirect_uris.some((uri) => matchRedirectUri(uri, redirectUri, ports))) {
-    const registered = client.redirect_uris.join("  ") || "none";
+export function requireRegistered(ctx: Pick<Context, "settings">, client: Client, redirectUri: string): Settled {
+  const allowance = allowanceFor(ctx, client, redirectUri);
+  if (allowance === null) {
+    const registered = registeredAddresses(client).join("  ") || "none";
     throw new OAuthError(
       "invalid_request",
       `redirect_uri "${redirectUri}" is not registered for client "${client.client_id}"; registered: ${registered}`,
@@ -83,11 +85,12 @@ export function requireRegistered(ctx: Pick<Context, "settings">, client: Client
         mismatch: {
           parameter: "redirect_uri",
           sent: redirectUri,
-          registered: client.redirect_uris,
+          registered: registeredAddresses(client),
         },
       },
     );
   }
+  return { redirectUri, ...allowance };
 }
 
 /** Where the response of a request goes; null if client and redirect URI are not proven. Changes nothing: a pushed request stays. */
@@ -98,10 +101,10 @@ export const provenTarget = (ctx: Context, raw: RawParameters): Promise<Response
     const parameters = isOwn ? pushed.parameters : raw;
     const document = isOwn ? pushed.document : undefined;
     try {
-      const { client, redirectUri } = settleClient(tx, ctx, parameters, document);
+      const { client, ...settled } = settleClient(tx, ctx, parameters, document);
       // What its document says now is not read here.
       if (client.fromDocument === true && document === undefined) return null;
-      return targetOf(ctx, parameters, redirectUri);
+      return targetOf(ctx, parameters, settled);
     } catch (error) {
       if (error instanceof OAuthError) return null;
       throw error;
@@ -131,8 +134,7 @@ export function refuseRequestUri(
   const client = namedClient(tx, raw, document);
   const redirectUri = single(raw, "redirect_uri");
   if (redirectUri === undefined) throw error;
-  requireRegistered(ctx, client, redirectUri);
-  throw new RedirectedError(error, targetOf(ctx, raw, redirectUri));
+  throw new RedirectedError(error, targetOf(ctx, raw, requireRegistered(ctx, client, redirectUri)));
 }
 
 /** Bytes. A longer request object is not read at all. */

@@ -30,6 +30,7 @@ const noSecret = {
 const isPublic = {
   ...noSecret,
   federated_credentials: false,
+  redirect_patterns: false,
   grant_types: {
     items: oneOf(
       grantTypeNames,
@@ -47,6 +48,7 @@ const ofAnyClient: readonly JsonObject[] = [
         { redirect_uris: { minItems: 1 }, grant_types: { contains: { const: "authorization_code" } } },
         "redirect_uris",
       ),
+      metadata({ grant_types: { contains: { const: "authorization_code" } } }, "redirect_patterns"),
       metadata(
         { grant_types: { items: oneOf(grantTypeNames, ["authorization_code"]) }, response_types: { maxItems: 0 } },
         "grant_types",

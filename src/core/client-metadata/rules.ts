@@ -6,6 +6,7 @@
 import { assertionAlgorithms, grantTypesOf, isPublic } from "../clients/clients.ts";
 import { keyKindOf } from "../keys/certificate.ts";
 import { privateMembers } from "../keys/keys.ts";
+import { patternSuffixProblem } from "../clients/redirect-patterns.ts";
 import { hasOpenPort, checkHttpHost, type UriSettings } from "../clients/redirect-uri.ts";
 import { addressProblem } from "../outbound.ts";
 import type { SamlFields } from "../service-providers/schema.ts";
@@ -75,9 +76,9 @@ function samlAddresses({
 }
 
 /** The fields of OpenID Connect, which a service provider of SAML cannot have. */
-const besideSaml = ["redirect_uris", "client_secret", "grant_types", "scope"] as const;
+const besideSaml = ["redirect_uris", "redirect_patterns", "client_secret", "grant_types", "scope"] as const;
 
-/** The rules of a service provider that need nothing but its own fields; {@link providerProblems} has those that need its metadata. */
+/** The rules of a service provider that need nothing but its own fields; {@link laterProblems} has those that need its metadata. */
 function samlProblems(
   client: FixtureClient,
   saml: SamlFields,
@@ -111,11 +112,25 @@ function samlProblems(
   if (encrypts) add("saml", "needs a certificate in certificates, for whose key assertions are encrypted", ["encrypt"]);
 }
 
-/** Whether {@link providerProblems} has anything to read. */
-export const hasProviderMetadata = ({ saml }: FixtureClient): boolean => saml?.metadata !== undefined;
+/** Whether {@link laterProblems} has anything to check. */
+export const hasLaterProblems = ({ saml, redirect_patterns }: FixtureClient): boolean =>
+  saml?.metadata !== undefined || redirect_patterns !== undefined;
 
-/** The rules of a service provider with metadata. XML code is loaded for it. */
-export async function providerProblems(client: FixtureClient, settings: UriSettings): Promise<ClientProblem[]> {
+/** The rules that need more code: of a service provider with metadata (XML), and of patterns (the list of public suffixes). */
+export async function laterProblems(client: FixtureClient, settings: UriSettings): Promise<ClientProblem[]> {
+  return [...(await suffixProblems(client)), ...(await providerProblems(client, settings))];
+}
+
+async function suffixProblems({ redirect_patterns: patterns = [] }: FixtureClient): Promise<ClientProblem[]> {
+  const messages = await Promise.all(patterns.map(patternSuffixProblem));
+  return messages.flatMap((message, index) =>
+    message === null
+      ? []
+      : [{ field: "redirect_patterns" as const, below: [index], message, conflictsWith: "record" as const }],
+  );
+}
+
+async function providerProblems(client: FixtureClient, settings: UriSettings): Promise<ClientProblem[]> {
   const { saml } = client;
   if (saml?.metadata === undefined) return [];
   const { problemsOfMetadata } = await import("../service-providers/check-metadata.ts");
@@ -134,7 +149,17 @@ export function clientProblems(client: FixtureClient, settings: UriSettings): Cl
   const redirectUris = client.redirect_uris ?? [];
   const method = client.token_endpoint_auth_method;
 
-  if (grantTypes.includes("authorization_code") && redirectUris.length === 0) {
+  if (client.redirect_patterns !== undefined && isPublic(client)) {
+    add(
+      "redirect_patterns",
+      "need a client that can prove who it is; give it a client_secret, or register each address in redirect_uris (RFC 9700 2.1)",
+    );
+  }
+  if (
+    grantTypes.includes("authorization_code") &&
+    redirectUris.length === 0 &&
+    client.redirect_patterns === undefined
+  ) {
     const why =
       client.grant_types === undefined ? "authorization_code, which is the default, needs" : "authorization_code needs";
     add("redirect_uris", `${why} at least one redirect URI; a client without it lists its grant_types`);

@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { everyAssertionAlgorithm } from "../clients/clients.ts";
-import { clientIdForm, clientIdRule, originForm, redirectUriForm } from "../identifiers.ts";
+import { clientIdForm, clientIdRule, originForm, redirectPatternForm, redirectUriForm } from "../identifiers.ts";
+import { checkRedirectPattern } from "../clients/redirect-patterns.ts";
 import { checkRedirectUri } from "../clients/redirect-uri.ts";
 import {
   claimsObject,
@@ -20,6 +21,7 @@ import { globalTokenRevocationSchema, scimSchema } from "./provisioning.ts";
 import { idTokenClaimSets, userinfoFormats } from "../scopes/claim-table.ts";
 
 const redirectUri = uriOf(redirectUriForm, checkRedirectUri);
+const redirectPattern = uriOf(redirectPatternForm, checkRedirectPattern);
 
 const origin = textOf(originForm, (given) =>
   given === "null"
@@ -149,6 +151,13 @@ const variableName = textOf(new RegExp(`^(?!(?:${takenPattern})$)[A-Z][A-Z0-9_]*
 
 /** Fields that only `idp` has. */
 const ownMetadata = {
+  redirect_patterns: z
+    .array(redirectPattern)
+    .min(1, { error: "is empty; list a pattern, or leave it out" })
+    .optional()
+    .describe(
+      "Redirect URIs of preview deployments, with one * in the leftmost part of the host; needs a secret and PKCE",
+    ),
   require_pkce: z.boolean().optional().describe("Public clients need PKCE anyway"),
   userinfo_format: z.enum(userinfoFormats).optional().describe("The form of UserInfo; the setting has the default"),
   id_token_claims: z

@@ -1,6 +1,6 @@
 /*
  * core/clients: the apps. clients.ts answers what a client may do, authentication.ts (with assertion.ts and federated.ts) who is asking,
- * redirect-uri.ts where the browser may go. documents.ts is for clients that nobody registered, admin.ts for the operator. What a client
+ * redirect-uri.ts and redirect-patterns.ts where the browser may go. documents.ts is for clients that nobody registered, admin.ts for the operator. What a client
  * may register is in core/client-metadata.
  */
 import { describesItself, type Client, type ReadTx } from "../../store/store.ts";
@@ -68,8 +68,9 @@ export const grantTypesOf = (client: Stated<"grant_types" | "saml">): readonly s
 /** Whether the client may use this grant type. Each endpoint that begins one asks; `client-metadata/rules.ts` says what a client may register. */
 export const mayUse = (client: Client, grantType: string): boolean => grantTypesOf(client).includes(grantType);
 
-/** PKCE is mandatory for public clients (RFC 9700 2.1.1) and where the client says so. */
-export const requiresPkce = (client: Client): boolean => client.require_pkce === true || isPublic(client);
+/** PKCE is mandatory for public clients (RFC 9700 2.1.1), where the client says so, and where a pattern lets redirect URIs in. */
+export const requiresPkce = (client: Client): boolean =>
+  client.require_pkce === true || client.redirect_patterns !== undefined || isPublic(client);
 
 /** The name of a client as people see it, in the language of the page. */
 export type ClientName = (language: string) => string;

@@ -6,7 +6,8 @@ import type { Client, Grant, Interaction, User, ReadTx } from "../../store/store
 import { clientOf } from "../clients/documents.ts";
 import { isLoopbackUrl } from "../../net/address.ts";
 import type { Context } from "../context.ts";
-import { isCovered, activeGrant } from "../grants/grants.ts";
+import { patternHost } from "../clients/redirect-patterns.ts";
+import { isCovered, activeGrant, isNewHost } from "../grants/grants.ts";
 import { findInteraction, InteractionError, recordFact, type Browser } from "../sign-in/interactions.ts";
 import { advance, nextStep, purposeOf, sessionFor, settle, type StepResult } from "../sign-in/next-step.ts";
 import type { RequestSummary } from "../sign-in/purpose.ts";
@@ -112,6 +113,8 @@ interface ConsentPage {
   readonly client: Client;
   readonly user: User;
   readonly redirectUri: string;
+  /** The user allowed this app before, at other hosts: a pattern of the client lets this one in. */
+  readonly isNewHost: boolean;
   /** Where the metadata of a client that nobody registered comes from, and whether this request returns to this machine; else null. */
   readonly document: { readonly url: string; readonly loopback: boolean } | null;
   readonly uiLocales: string | null;
@@ -135,10 +138,10 @@ export const showConsent = (ctx: Context, uid: string, browser: Browser): Promis
     if (nextStep(tx, ctx, interaction, session).kind !== "consent") return null;
     const { scopes, redirectUri } = needs.consent;
     const client = clientOf(tx, needs.consent);
-    const grant: Pick<Grant, "scopes" | "declined"> = activeGrant(tx, session.user.id, client.client_id) ?? {
-      scopes: [],
-    };
+    const known = activeGrant(tx, session.user.id, client.client_id);
+    const grant: Pick<Grant, "scopes" | "declined"> = known ?? { scopes: [] };
     const before = grant.scopes;
+    const host = patternHost(ctx, client, redirectUri);
     // Leaves out single claims that a granted scope already releases.
     const asked = scopes.filter((name) => before.includes(name) || !isCovered(tx, ctx, client, grant, name));
     const released = releasedValues(tx, ctx, client, session.user);
@@ -154,6 +157,7 @@ export const showConsent = (ctx: Context, uid: string, browser: Browser): Promis
       client,
       user: session.user,
       redirectUri,
+      isNewHost: known !== undefined && host !== null && isNewHost(known, host),
       document: client.fromDocument ? { url: client.client_id, loopback: isLoopbackUrl(redirectUri) } : null,
       uiLocales: shown.uiLocales,
       fresh: rows(asked.filter((name) => !before.includes(name))),

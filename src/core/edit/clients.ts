@@ -4,7 +4,7 @@
  */
 import type { Client } from "../../store/store.ts";
 import { checkComputed, refuseEntry } from "../fixtures/entries.ts";
-import { clientProblems, providerProblems } from "../client-metadata/rules.ts";
+import { clientProblems, laterProblems } from "../client-metadata/rules.ts";
 import { pathText } from "../fixture-files/located.ts";
 import { metadataOf, removeClientRecord, requireClient, viewClient, type ClientView } from "../clients/admin.ts";
 import { isPublic, wantsSecret } from "../clients/clients.ts";
@@ -28,7 +28,7 @@ type ClientPatch = Readonly<Record<string, unknown>> & {
  * @throws {OperationError} conflict, with every problem
  */
 async function refuseUnfit(client: FixtureClient, settings: UriSettings): Promise<void> {
-  const found = [...clientProblems(client, settings), ...(await providerProblems(client, settings))];
+  const found = [...clientProblems(client, settings), ...(await laterProblems(client, settings))];
   const problems = found.map(({ field, below = [], message }) => ({ path: pathText([field, ...below]), message }));
   if (problems.length > 0) throw refuseEntry("client", problems);
 }

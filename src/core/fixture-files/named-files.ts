@@ -44,17 +44,20 @@ export const logosIn = (value: unknown): readonly NamedFile[] =>
 /** XML begins with `<`; anything else is a path. */
 const isXml = (text: string): boolean => /^\ufeff?\s*</.test(text);
 
-/** The clients of all issuers that are service providers. */
+/** The clients of all issuers. */
+export const clientsIn = (value: unknown): readonly JsonObject[] =>
+  fixturesIn(value).flatMap(([, fixtures]) => {
+    const clients = field(fixtures, "clients");
+    return Array.isArray(clients) ? clients.filter(isObject) : [];
+  });
+
+/** Those that are service providers. */
 export const serviceProvidersIn = (
   value: unknown,
 ): readonly { readonly client_id: string; readonly saml: JsonObject }[] =>
-  fixturesIn(value).flatMap(([, fixtures]) => {
-    const clients = field(fixtures, "clients");
-    return (Array.isArray(clients) ? (clients as unknown[]) : []).flatMap((client) => {
-      const [id, saml] = [field(client, "client_id"), field(client, "saml")];
-      return typeof id === "string" && isObject(saml) ? [{ client_id: id, saml }] : [];
-    });
-  });
+  clientsIn(value).flatMap(({ client_id: id, saml }) =>
+    typeof id === "string" && isObject(saml) ? [{ client_id: id, saml }] : [],
+  );
 
 /** The metadata of service providers that is a file. */
 export const metadataIn = (value: unknown): readonly NamedFile[] =>

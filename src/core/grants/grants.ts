@@ -17,6 +17,15 @@ export function activeGrant(tx: ReadTx, userId: string, clientId: string): Grant
   return grant?.status === "active" ? grant : undefined;
 }
 
+/** Whether the user has not allowed a host yet that a pattern of the client lets in. */
+export const isNewHost = ({ hosts = [] }: Pick<Grant, "hosts">, host: string): boolean => !hosts.includes(host);
+
+/** So many are remembered; the user is asked again for one that was forgotten. */
+const maxHosts = 100;
+
+const withHost = (hosts: readonly string[] = [], host: string | null): readonly string[] =>
+  host === null ? hosts : [...hosts.filter((one) => one !== host), host].slice(-maxHosts);
+
 const sameNames = (some: readonly string[], others: readonly string[]): boolean =>
   some.length === others.length && some.every((name) => others.includes(name));
 
@@ -37,9 +46,11 @@ export function recordGrant(
     readonly by: Grant["by"];
     /** The issuer that allowed them, if one did. */
     readonly issuer?: string;
+    /** The host that the user allowed, where a pattern of the client let it in. */
+    readonly host?: string | null;
   },
 ): Grant {
-  const { user, client, asked, allowed, by, issuer } = decision;
+  const { user, client, asked, allowed, by, issuer, host = null } = decision;
   const source = { by, ...(issuer !== undefined && { issuer }) };
   const at = new Date(ctx.now()).toISOString();
   const used = by === "user" || by === "policy" ? { lastUsedAt: at } : null;
@@ -50,9 +61,12 @@ export function recordGrant(
     const scopes = [...kept, ...allowed.filter((scope) => !kept.includes(scope))];
     const declinedBefore = previous.declined ?? [];
     const declined = [...declinedBefore.filter((scope) => !asked.includes(scope)), ...declinedNow];
-    if (sameNames(scopes, previous.scopes) && sameNames(declined, declinedBefore)) return previous;
+    const hosts = withHost(previous.hosts, host);
+    const isSame = sameNames(scopes, previous.scopes) && sameNames(declined, declinedBefore);
+    if (isSame && sameNames(hosts, previous.hosts ?? [])) return previous;
     const { issuer: _, ...rest } = previous;
-    const grant: Grant = { ...rest, scopes, declined, ...source, updatedAt: at, ...used };
+    const more = { ...(hosts.length > 0 && { hosts }), ...source, updatedAt: at, ...used };
+    const grant: Grant = { ...rest, scopes, declined, ...more };
     tx.put("grants", grant);
     return grant;
   }
@@ -68,6 +82,7 @@ export function recordGrant(
     updatedAt: at,
     revokedAt: null,
     ...(declinedNow.length > 0 && { declined: declinedNow }),
+    ...(host !== null && { hosts: [host] }),
     ...used,
   };
   tx.put("grants", grant);

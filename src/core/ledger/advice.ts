@@ -1,8 +1,8 @@
 import { plainCommandLine, type CommandLine } from "../hint.ts";
 import { clientIdForm } from "../identifiers.ts";
 import { isDocumentUrl } from "../clients/documents.ts";
-import { openPortsOf } from "../clients/clients.ts";
-import { staysNear, matchRedirectUri } from "../clients/redirect-uri.ts";
+import { allowanceFor } from "../clients/redirect-patterns.ts";
+import { staysNear } from "../clients/redirect-uri.ts";
 import type { Context } from "../context.ts";
 import type { RequestRecord } from "./ledger.ts";
 
@@ -154,8 +154,7 @@ export const fixOf = (ctx: Context, record: RequestRecord): Promise<Fix | null> 
     if (client === undefined) {
       return clientIdForm.test(clientId) ? { kind: "create-client", target: clientId, uri, isMade: false } : null;
     }
-    const ports = openPortsOf(ctx, client);
-    const isRegistered = client.redirect_uris.some((registered) => matchRedirectUri(registered, uri, ports));
+    const isRegistered = allowanceFor(ctx, client, uri) !== null;
     const wasProposed = proposes(record, " --add-redirect-uri") || proposes(record, " clients add ");
     if (isRegistered && !wasProposed) return null;
     return { kind: "add-redirect-uri", target: clientId, uri, isMade: isRegistered };

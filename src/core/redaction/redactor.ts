@@ -92,7 +92,8 @@ const partsOf = (uri: string): readonly string[] => [uri, ...uri.split(/[/?&#=;:
 const ofClient = (tx: ReadTx, id: string): readonly string[] => {
   const client = tx.get("clients", id);
   if (client === undefined) return [];
-  const uris = [...client.redirect_uris, ...(client.post_logout_redirect_uris ?? [])];
+  const { redirect_patterns: patterns = [], post_logout_redirect_uris: afterLogout = [] } = client;
+  const uris = [...client.redirect_uris, ...patterns, ...afterLogout];
   return [id, ...uris.flatMap(partsOf)];
 };
 

@@ -11,7 +11,8 @@ import { notifyClients, type EndedSessions } from "../sessions/backchannel.ts";
 import { clientOf } from "../clients/documents.ts";
 import type { Context } from "../context.ts";
 import { allowBeforehand } from "../fix-commands.ts";
-import { grantFor } from "../grants/grants.ts";
+import { patternHost } from "../clients/redirect-patterns.ts";
+import { grantFor, isNewHost } from "../grants/grants.ts";
 import {
   endInteraction,
   findForForm,
@@ -105,22 +106,38 @@ export function nextStep(tx: ReadTx, ctx: Context, interaction: Interaction, ses
       outcome: decision.allowed === null ? "denied" : { session, authentication, allowed: decision.allowed },
     };
   }
-  if (needs.consent !== null && mustAsk(tx, ctx, needs.consent, session.user)) {
+  const why = needs.consent === null ? null : whyAsk(tx, ctx, needs.consent, session.user);
+  if (needs.consent !== null && why !== null) {
     if (!needs.silent) return { kind: "consent" };
-    throw purpose.refuse("consent_required", "the user has to consent, and prompt=none forbids asking", {
-      rule: "OpenID Connect Core 3.1.2.6",
-      fix: allowBeforehand(session.user, needs.consent),
-    });
+    throw purpose.refuse(
+      "consent_required",
+      why.host === null
+        ? "the user has to consent, and prompt=none forbids asking"
+        : `the user has not allowed the app at ${why.host} yet, and prompt=none forbids asking`,
+      {
+        rule: "OpenID Connect Core 3.1.2.6",
+        fix:
+          why.host === null
+            ? allowBeforehand(session.user, needs.consent)
+            : "send the request again without prompt=none, so that the user can allow this host",
+      },
+    );
   }
   return { kind: "return", outcome: { session, authentication, allowed: null } };
 }
 
-/** Consent is not asked for by policy (`skip_consent` of the client, `consent: skip`), or if all the scopes are granted. */
-function mustAsk(tx: ReadTx, ctx: Context, question: Question, user: User): boolean {
-  const { scopes, isForced } = question;
+/**
+ * Why the user is asked: for scopes, or (`host`) only because a pattern of the client lets in a host that the user has not allowed. Null: consent
+ * is given, or not asked for by policy (`skip_consent` of the client, `consent: skip`).
+ */
+function whyAsk(tx: ReadTx, ctx: Context, question: Question, user: User): { readonly host: string | null } | null {
+  const { scopes, isForced, redirectUri } = question;
   const client = clientOf(tx, question);
-  if (client.skip_consent === true || ctx.settings.consent === "skip") return false;
-  return isForced || grantFor(tx, ctx, client, user.id, scopes) === undefined;
+  if (client.skip_consent === true || ctx.settings.consent === "skip") return null;
+  const grant = grantFor(tx, ctx, client, user.id, scopes);
+  if (isForced || grant === undefined) return { host: null };
+  const host = patternHost(ctx, client, redirectUri);
+  return host !== null && isNewHost(grant, host) ? { host } : null;
 }
 
 /** Takes the next step. The step that leaves the pages ends the interaction: of several tabs, one wins. */

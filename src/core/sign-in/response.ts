@@ -9,6 +9,8 @@ export interface ResponseTarget {
   /** The issuer that received the request. */
   readonly issuer: string;
   readonly redirectUri: string;
+  /** The pattern of the client that let it in; null: it is registered itself. */
+  readonly pattern: string | null;
   readonly state: string | null;
   readonly mode: ResponseMode;
 }

@@ -1,7 +1,7 @@
 import { singleFactor } from "../step-up/proofs.ts";
 import type { Client, Grant, Tx, User } from "../../store/store.ts";
 import { noClaims } from "../scopes/claims.ts";
-import { isPublic, mayUse, openPortsOf, requiresPkce } from "../clients/clients.ts";
+import { isPublic, mayUse, requiresPkce } from "../clients/clients.ts";
 import { drawCode } from "./codes.ts";
 import type { Context } from "../context.ts";
 import { OAuthError, OperationError } from "../errors.ts";
@@ -14,7 +14,7 @@ import { settleTokens, type TokenResponse } from "./settle.ts";
 import { type AuthenticationInfo } from "../step-up/acr.ts";
 import { defaultAuthenticationInfo, authenticationInfoFor } from "../factors/admin.ts";
 import { answerClient, responseLocation } from "../sign-in/response.ts";
-import { matchRedirectUri } from "../clients/redirect-uri.ts";
+import { allowanceFor, registeredAddresses } from "../clients/redirect-patterns.ts";
 import { resolveScopes } from "../scopes/scopes.ts";
 import { planTokens } from "./plan.ts";
 import { userRefusal } from "./state.ts";
@@ -132,7 +132,13 @@ export function issueCode(ctx: Context, input: IssueCodeInput): Promise<IssuedCo
     };
     const authentication = issuedAuthenticationInfo(ctx, user, client, input.acr);
     const code = drawCode(tx, ctx, { client, user, grant, session: null, authentication }, request);
-    const target = { issuer: ctx.issuer, redirectUri, state: input.state ?? null, mode: "query" } as const;
+    const target = {
+      issuer: ctx.issuer,
+      redirectUri,
+      pattern: null,
+      state: input.state ?? null,
+      mode: "query",
+    } as const;
     return {
       code,
       redirect_uri: redirectUri,
@@ -142,15 +148,19 @@ export function issueCode(ctx: Context, input: IssueCodeInput): Promise<IssuedCo
   });
 }
 
+/** An address that the client may use, where what is registered leaves the port or the host open. */
+const exampleOf = ({ redirect_uris: [uri], redirect_patterns: [pattern] = [] }: Client): string | undefined =>
+  uri?.replace("*", "53682") ?? pattern?.replace("*", "preview");
+
 function chooseRedirectUri(ctx: Context, client: Client, asked: string | undefined): string {
   const chosen = asked ?? client.redirect_uris.find((uri) => !uri.includes("*"));
   if (chosen === undefined) {
     throw new OperationError("refused", `client "${client.client_id}" has no redirect URI with a fixed port`, {
-      hint: { text: "Name one", command: ["--redirect-uri", client.redirect_uris[0]?.replace("*", "53682") ?? "URI"] },
+      hint: { text: "Name one", command: ["--redirect-uri", exampleOf(client) ?? "URI"] },
     });
   }
-  if (!client.redirect_uris.some((uri) => matchRedirectUri(uri, chosen, openPortsOf(ctx, client)))) {
-    const registered = client.redirect_uris.join("  ");
+  if (allowanceFor(ctx, client, chosen) === null) {
+    const registered = registeredAddresses(client).join("  ");
     throw new OperationError(
       "refused",
       `redirect_uri "${chosen}" is not registered for client "${client.client_id}"; registered: ${registered}`,

@@ -63,6 +63,7 @@ const grant = z.strictObject({
   clientId: nonEmptyText,
   scopes: z.array(scopeList),
   declined: z.exactOptional(z.array(scopeList)),
+  hosts: z.exactOptional(z.array(nonEmptyText)),
   status: z.enum(["active", "revoked"]),
   epoch: nonEmptyText,
   by: z.enum(["user", "policy", "cli", "fixture", "issuer"]),

@@ -11,7 +11,7 @@ import { InteractionError } from "../../core/sign-in/interactions.ts";
 import { SamlStatusError } from "../../core/saml/purpose.ts";
 import { OtherUserError } from "../../core/sign-in/user-form.ts";
 import { answerClient, errorParameters, RedirectedError } from "../../core/sign-in/response.ts";
-import { sendToClient } from "../oauth/authorize.ts";
+import { patternRemarks, sendToClient } from "../oauth/authorize.ts";
 import { sendStatus } from "../saml/post.ts";
 import { asksForHtml, prefersHtml, sendJson } from "./answer.ts";
 import { challengeOf } from "./challenges.ts";
@@ -58,6 +58,8 @@ export const errorHandler =
     const answer = cleaned(forReader(routeOf(res), refused, answerTo(refused, web.commandLine)), clean);
     try {
       if (error instanceof RedirectedError) {
+        const remarks = patternRemarks(error.target.pattern);
+        if (remarks.length > 0) note(res, { outcome: ["refused", ...remarks].join("; ") });
         noteRefusal(web, res, `${answer.code}: ${answer.message}`, answer);
         sendToClient(
           web,

@@ -78,8 +78,14 @@ async function authorize(web: Web, req: Request, res: Response, parameters: RawP
     if (req.method === "POST" && browser.session === null) throw tooLongForGet("shorten it, or push it (RFC 9126)");
     setBrowserCookie(web, res, browser.id);
   }
-  await takeStep(web, req, res, result);
+  // The response of a sign-in that ends here says it too.
+  const remarks = result.step.kind === "page" ? patternRemarks(result.pattern) : [];
+  await takeStep(web, req, res, result, null, remarks);
 }
+
+/** What the ledger says of a redirect URI that is not registered itself. */
+export const patternRemarks = (pattern: string | null): readonly string[] =>
+  pattern === null ? [] : [`redirect_uri let in by the pattern ${pattern}`];
 
 /** Sends the browser to the next step. @param proof what the user just proved, for the log @param remarks on the request, for the ledger */
 export async function takeStep(
@@ -105,7 +111,11 @@ export async function takeStep(
       await sendAssertion(web, req, res, { ...step, plan: step.plan as SamlPlan | SamlStatusError }, remarks);
       return;
     case "return":
-      note(res, { client: step.clientId, user: step.username, outcome: after("back to the client with a code") });
+      note(res, {
+        client: step.clientId,
+        user: step.username,
+        outcome: [after("back to the client with a code"), ...patternRemarks(step.answer.target.pattern)].join("; "),
+      });
       res.locals["authorizationResponse"] = step;
       sendToClient(web, req, res, step.answer);
   }

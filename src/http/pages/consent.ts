@@ -41,6 +41,8 @@ export interface ConsentView
   readonly client: AppView;
   /** Of a client that nobody registered: the host of its metadata, and whether this request returns to this machine. */
   readonly document: { readonly host: string; readonly loopback: boolean } | null;
+  /** The user allowed this app before, but not at the host that the browser returns to. */
+  readonly isNewHost: boolean;
   readonly user: PersonView;
   readonly scopes: { readonly fresh: readonly ScopeRowView[]; readonly granted: readonly ScopeRowView[] };
   /** What is sent whatever is ticked, if no row of `openid` shows it. */
@@ -91,6 +93,7 @@ export const getConsent = (web: Web) => async (req: UidRequest, res: Response) =
     csrf: shown.csrf,
     client: { id: client.client_id, name: clientName(client)(view.lang) },
     ...returnOf(shown.redirectUri),
+    isNewHost: shown.isNewHost,
     document: shown.document && { host: hostOf(shown.document.url), loopback: shown.document.loopback },
     user: personOf(user),
     scopes: { fresh: shown.fresh.map(row), granted: shown.granted.map(row) },

@@ -15,6 +15,7 @@ const consent: ConsentView = {
   tosUri: null,
   returnTo: "localhost:3000",
   returnsToApp: false,
+  isNewHost: false,
   document: null,
   user: alice,
   scopes: { fresh: [openid, profile, email, details, phone, social, orders, givenName, offline], granted: [] },
@@ -51,6 +52,13 @@ export const consentViews = {
     client: { id: "notes", name: "Notes" },
     returnTo: "com.example.notes.for.desktop://accounts.example.com/signed-in/with/a-long-address",
     returnsToApp: true,
+  },
+  "consent-new-host": {
+    ...consent,
+    state: "again",
+    isNewHost: true,
+    returnTo: "demo-pull-request-1234-of-the-team.preview.example.com",
+    scopes: { fresh: [], granted: [openid, email] },
   },
   "consent-incremental": {
     ...consent,

@@ -87,8 +87,19 @@ async function addClient(cli: Invocation, name: string | undefined, flags: Clien
   const client = await target.call("clients.add", { ...fields, client_id });
   return said("Added", client, {
     target,
-    about: [...(await scopeNotes(target, fields["scope"])), ...(await fixtureNotes(target, { after: client }))],
+    about: [
+      ...(await scopeNotes(target, fields["scope"])),
+      ...(await patternNotes(client)),
+      ...(await fixtureNotes(target, { after: client })),
+    ],
   });
+}
+
+/** Names that anybody can take, and that a pattern lets in. */
+async function patternNotes(client: ClientView): Promise<readonly string[]> {
+  if (client.redirect_patterns === undefined) return [];
+  const { patternRemarks } = await import("../../../core/clients/redirect-patterns.ts");
+  return patternRemarks(client);
 }
 
 /** Asks for a redirect URI, which every client needs unless `--set` says that it signs nobody in, or signs users in by SAML. */
@@ -97,7 +108,8 @@ async function askedRedirectUri(
   { set, public: isPublic }: ClientFlags,
   client_id: string,
 ): Promise<readonly string[] | undefined> {
-  if ([set?.grant_types, set?.redirect_uris, set?.saml].some((one) => one !== undefined)) return undefined;
+  if ([set?.grant_types, set?.redirect_uris, set?.redirect_patterns, set?.saml].some((one) => one !== undefined))
+    return undefined;
   if (!cli.interactive) {
     const flags = [...(isPublic === true ? ["--public"] : []), "--redirect-uri", "http://localhost:3000/callback"];
     const instead = `For a client without sign-ins, add --set 'grant_types=["client_credentials"]' instead. `;
@@ -220,6 +232,7 @@ async function editClient(cli: Invocation, name: string | undefined, flags: Clie
     notes: [
       ...(flags.public === true && !before.public ? ["Its client_secret is gone: a public client has none."] : []),
       ...(await scopeNotes(target, addScope?.join(" ") ?? entry["scope"])),
+      ...("redirect_patterns" in changed ? await patternNotes(client) : []),
       ...(await fixtureNotes(target, { before, after: client, secret: secrets.length > 0 })),
       target.where,
     ],
