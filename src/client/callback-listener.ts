@@ -45,7 +45,8 @@ export async function listenForCallback(port: number): Promise<CallbackListener>
       .catch(() => response.destroy());
   });
   await new Promise<void>((resolve, reject) => {
-    server.once("error", reject);
+    // Also later: a connection that cannot be accepted does not end the process.
+    server.on("error", reject);
     server.listen(port, address, resolve);
   });
   return {

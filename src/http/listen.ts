@@ -24,9 +24,9 @@ interface Bound {
 async function bind(server: Server, tls: boolean, port: number, address: string): Promise<Bound> {
   const close = closable(server, tls);
   return new Promise((resolve, reject) => {
-    server.once("error", reject);
+    // Also later: a connection that cannot be accepted (ENFILE) is lost, and without a listener the process would be, too.
+    server.on("error", reject);
     server.listen({ port, host: address, exclusive: true, ipv6Only: address.includes(":") }, () => {
-      server.off("error", reject);
       resolve({ server, close });
     });
   });

@@ -1,6 +1,9 @@
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
+import type { Server } from "node:http";
 import { connect } from "node:net";
 import express from "express";
 import { expect, onTestFinished, test } from "vitest";
+import { listenForCallback } from "../../src/client/callback-listener.ts";
 import { listen } from "../../src/http/listen.ts";
 import { innards, underAttack } from "../helpers/attack.ts";
 import { rawRequest } from "../helpers/raw-http.ts";
@@ -142,4 +145,27 @@ test("1,000 idle or half-sent connections do not block others", async () => {
   );
   expect((await rawRequest(idp.port, request("GET /_idp/health"))).status).toBe(200);
   for (const socket of sockets) socket.destroy();
+});
+
+/** The server that gets the next request. */
+const nextServer = (): Promise<Server> =>
+  new Promise((resolve) => {
+    const take = (message: unknown): void => {
+      unsubscribe("http.server.request.start", take);
+      resolve((message as { readonly server: Server }).server);
+    };
+    subscribe("http.server.request.start", take);
+  });
+
+test("connections that cannot be accepted do not end the process", async () => {
+  const listener = await listenForCallback(0);
+  onTestFinished(() => listener.close());
+  for (const url of [`http://localhost:${idp.port}/_idp/health`, `${listener.redirectUri}/other`]) {
+    const asked = nextServer();
+    const before = (await fetch(url)).status;
+    const server = await asked;
+    // What Node.js emits where the system is out of files.
+    for (let count = 0; count < 2; count += 1) server.emit("error", new Error("accept ENFILE"));
+    expect((await fetch(url)).status).toBe(before);
+  }
 });
