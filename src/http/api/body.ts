@@ -24,6 +24,9 @@ function bytesOf(value: unknown): number {
   return Object.values(value).reduce<number>((sum, one) => sum + bytesOf(one), 0);
 }
 
+/** The name of a file is not of its texts. */
+const withoutName = (file: unknown): unknown => (isObject(file) ? { ...file, name: null } : file);
+
 const tooLarge = (given: string): HttpError =>
   new HttpError(413, `${given}; a role below admin sends at most 1,000,000 bytes of texts in ${maxFiles} files`, {
     rule: "RFC 9110 15.5.14",
@@ -33,9 +36,10 @@ const tooLarge = (given: string): HttpError =>
 /** The refusal of a body that was read; null: it is accepted. */
 function refusalOf(body: unknown): HttpError | null {
   if (!isObject(body)) return null;
-  const files = body["sources"] ?? body["source"];
-  if (Array.isArray(files) && files.length > maxFiles) return tooLarge(`the request has ${files.length} files`);
-  const bytes = files === undefined ? Buffer.byteLength(JSON.stringify(body)) : bytesOf(files);
+  const { sources = [], source, ...others } = body;
+  const files: readonly unknown[] = Array.isArray(sources) ? [...sources, source] : [sources, source];
+  if (files.length > maxFiles + 1) return tooLarge(`the request has ${files.length - 1} files`);
+  const bytes = Math.max(bytesOf(files.map(withoutName)), Buffer.byteLength(JSON.stringify(others)));
   return bytes > maxTexts ? tooLarge(`the texts of the request have ${bytes.toLocaleString("en-US")} bytes`) : null;
 }
 

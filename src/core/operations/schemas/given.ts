@@ -109,8 +109,8 @@ const readLater = <T>(isDocument: (value: object) => boolean, schema: z.ZodType)
 /** What the documents hold that are checked later; the OpenAPI document describes them by it. */
 export const contents = new Map<unknown, z.ZodType>();
 
-/** Files that were read. */
-const file = z.strictObject({ name: z.string(), text: z.string() });
+/** A file that was read. Each of its problems repeats its name, which is no longer than a path (Linux). */
+const file = z.strictObject({ name: z.string().max(4096), text: z.string() });
 const logos = z
   .record(
     z.string(),
