@@ -39,6 +39,8 @@ export interface FixturesInUse {
   sources(): readonly AnyFixtures[];
   /** The same; files that the server was started with are read again. @throws {OperationError} invalid, if they cannot be read */
   latest(): Promise<readonly AnyFixtures[]>;
+  /** The latest ones, to apply them to the data or to compare them with it. @throws {OperationError} usage: they are the demo, and the data is not */
+  toApply(): Promise<readonly AnyFixtures[]>;
   /**
    * Records, in the transaction that applies them, that these fixtures are in use: the latest ones, or others in their place.
    * @param prepared `documents`: the sources as they were read; `key`: what their digests are made with

@@ -2,11 +2,12 @@ import type { Context, FixturesInUse } from "../core/context.ts";
 import { derive } from "../core/derived.ts";
 import { createTurns } from "../core/turns.ts";
 import { digestKey, digestOf } from "../core/fixture-files/digest.ts";
+import { madeFrom, refuseForeignDemo, rememberMadeFrom } from "../core/fixture-files/made-from.ts";
 import type { FixtureFile } from "../core/fixtures/schema.ts";
 import { readSource, type AnyFixtures, type FixtureDocument } from "../core/fixture-files/source.ts";
 import { isObject, sameJson } from "../text/json.ts";
 import { builtInDemo, findFixtures, withNamedFiles } from "./fixture-files.ts";
-import type { KeptFixture, ReadTx } from "../store/store.ts";
+import type { FixturesInUse as FixturesOfOthers, KeptFixture, ReadTx } from "../store/store.ts";
 import type { IdpOptions, OneFixture } from "./options.ts";
 
 /** Fixtures as an issuer is given them: those of a program, or of the data. */
@@ -37,6 +38,11 @@ const copyOf = (source: AnyFixtures): AnyFixtures =>
 
 const inUse = "inUse";
 
+function keptIn(tx: ReadTx): FixturesOfOthers | undefined {
+  const found = tx.get("fixtures", inUse);
+  return found?.id === inUse ? found : undefined;
+}
+
 /** What the data keeps of fixtures. No password is on disk. The fixtures of issuers are kept with each issuer. */
 function keptOf({ name, value, kept }: FixtureDocument, key: string): KeptFixture {
   if (kept !== undefined) return kept;
@@ -64,7 +70,8 @@ export async function fixturesInUse(
   given: GivenFixtures,
   applied?: readonly AnyFixtures[],
 ): Promise<OwnFixtures> {
-  const kept = await derive(store, ["fixtures"], (tx) => tx.get("fixtures", inUse));
+  const kept = await derive(store, ["fixtures"], keptIn);
+  const origin = await derive(store, ["fixtures"], madeFrom);
   let read = applied?.map(copyOf);
   const ofStart = (): readonly AnyFixtures[] => (read ??= sourcesOf(given).map(copyOf));
   let latest: readonly AnyFixtures[] | null = null;
@@ -76,9 +83,12 @@ export async function fixturesInUse(
     return others !== null && others.version === version ? others.sources : fixtures;
   }
 
+  const readAgain = async (): Promise<readonly AnyFixtures[]> =>
+    (latest = instead() ?? (await withNamedFiles(typeof given === "function" ? sourcesOf(given) : ofStart())));
+
   const put: FixturesInUse["use"] = (tx, sources, { documents, key }) => {
     const fixtures = documents.map((document) => keptOf(document, key));
-    const before = tx.get("fixtures", inUse);
+    const before = keptIn(tx);
     const isSame = before !== undefined && sameJson(before.fixtures, fixtures);
     const version = isSame ? before.version : random(9);
     if (!isSame) tx.put("fixtures", { id: inUse, version, fixtures });
@@ -87,9 +97,14 @@ export async function fixturesInUse(
 
   return {
     sources: () => instead() ?? ofStart(),
-    latest: async () =>
-      (latest = instead() ?? (await withNamedFiles(typeof given === "function" ? sourcesOf(given) : ofStart()))),
+    latest: readAgain,
+    async toApply() {
+      const sources = await readAgain();
+      refuseForeignDemo(sources, origin.value);
+      return sources;
+    },
     use(tx, sources, prepared, areOfStart = false) {
+      rememberMadeFrom(tx, sources);
       if (!areOfStart && (sources !== latest || instead() !== undefined)) {
         put(tx, sources, prepared);
         return;
@@ -102,6 +117,7 @@ export async function fixturesInUse(
       const documents = areKept ? await Promise.all(ofStart().map(readSource)) : [];
       await store.transaction((tx) => {
         const key = digestKey(tx);
+        rememberMadeFrom(tx, ofStart());
         if (areKept && key !== undefined) put(tx, ofStart(), { documents, key });
         else tx.remove("fixtures", inUse);
       });
@@ -110,4 +126,4 @@ export async function fixturesInUse(
 }
 
 /** Whether the data has fixtures, in place of those of the start. */
-export const hasFixtures = (tx: ReadTx): boolean => tx.get("fixtures", inUse) !== undefined;
+export const hasFixtures = (tx: ReadTx): boolean => keptIn(tx) !== undefined;

@@ -3,6 +3,7 @@ import type { Context, Settings } from "../core/context.ts";
 import { derive } from "../core/derived.ts";
 import { OperationError } from "../core/errors.ts";
 import { nothingApplied, seed, type SeedOptions, type SeedResult } from "../core/seed/seed.ts";
+import { isForeignDemo, madeFrom, rememberMadeFrom } from "../core/fixture-files/made-from.ts";
 import type { AnyFixtures } from "../core/fixture-files/source.ts";
 import { rememberIssuer } from "../core/issuers/issuer.ts";
 import { checkIssuer, type Issuers } from "../core/issuers/issuer-view.ts";
@@ -130,11 +131,15 @@ async function openOn(store: Store, clock: Clock, options: IssuerOptions): Promi
       },
     );
   const seeded = plan === "leave" || sources === undefined ? nothingApplied().result : await applying(sources);
+  // Nothing was applied, and so nothing was checked.
+  if (plan === "leave" && origin === "start") await store.read((tx) => checkAutomaticLogin(tx, settings));
   const fixtures = await fixturesInUse({ store, random }, options.fixtures, sources);
   const ctx = await composeContext({
     ...{ name, store, clock, random, passwords, fixtures, issuers, log, settings, anyHost, address, owner, onToken },
     isServer: origin !== "command",
   });
+  if (plan === "join" && seeded.users.added.length > 0)
+    await store.transaction((tx) => rememberMadeFrom(tx, sources ?? []));
   if (plan === "apply" || plan === "keep") {
     await fixtures.begin(plan === "keep");
     await ctx.faults.startWith(await faultsOf(sources ?? []));
@@ -159,7 +164,7 @@ async function openOn(store: Store, clock: Clock, options: IssuerOptions): Promi
 
 /**
  * What becomes of the fixtures of an issuer that a server opens. `apply`: they are applied. `keep`: the data keeps them too. `join`: they are
- * applied only to data that nobody has used. `leave`: they were applied before.
+ * applied only to data that nobody has used. `leave`: they were applied before, or are the demo and the data was made from others.
  */
 async function planFor(
   store: Store,
@@ -169,6 +174,7 @@ async function planFor(
   if (origin === "found" && (isShared || (await store.read(hasFixtures)))) return "leave";
   // A shared store may belong to a team, and this may be one more instance, without its own fixtures.
   if (isShared && sources.every((source) => "builtIn" in source)) return "join";
+  if (await store.read((tx) => madeFrom(tx) !== null && isForeignDemo(sources, madeFrom(tx)))) return "leave";
   return origin === "made" ? "keep" : "apply";
 }
 

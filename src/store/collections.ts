@@ -15,6 +15,7 @@ import type {
   DeadToken,
   Expiration,
   FixturesInUse,
+  MadeFrom,
   Grant,
   Key,
   Meta,
@@ -38,7 +39,7 @@ export interface Collections {
   scim: ScimResource;
   keys: Key;
   appliedFixtures: AppliedFixture;
-  fixtures: FixturesInUse;
+  fixtures: FixturesInUse | MadeFrom;
   snapshots: Snapshot;
   meta: Meta;
   interactions: Interaction;
@@ -165,7 +166,7 @@ export const collections = {
   }),
   keys: define<Key>()({ key: "kid" }),
   appliedFixtures: define<AppliedFixture>()({ key: "id" }),
-  fixtures: define<FixturesInUse>()({ key: "id" }),
+  fixtures: define<FixturesInUse | MadeFrom>()({ key: "id" }),
   snapshots: define<Snapshot>()({ key: "name" }),
   meta: define<Meta>()({ key: "id" }),
   interactions: define<Interaction>()({

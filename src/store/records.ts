@@ -228,6 +228,15 @@ export interface FixturesInUse {
   readonly fixtures: readonly KeptFixture[];
 }
 
+/** The fixtures that the data were made from. It is no part of an export, because paths mean something on one machine only. */
+export interface MadeFrom {
+  readonly id: "madeFrom";
+  /** The built-in demo. */
+  readonly demo: boolean;
+  /** Each fixture; `name`: as it was given; `path`: the whole path of its file. Empty for an import. */
+  readonly from: readonly { readonly name: string | null; readonly path: string | null }[];
+}
+
 /** Single values that belong to the data as a whole. */
 export interface Meta {
   readonly id:

@@ -5,6 +5,8 @@ import { idpIn } from "../helpers/command.ts";
 /** Data of a team are never replaced by what happens to be in a folder, or by the demo. */
 
 test.each([
+  ["seed"],
+  ["seed", "--check"],
   ["reset", "--yes"],
   ["diff", "--json"],
 ])("%s with --store and no server needs fixtures by name, and opens nothing before", async (...words) => {

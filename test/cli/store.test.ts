@@ -9,10 +9,14 @@ import { idpHere, idpIn } from "../helpers/command.ts";
 import { freePort } from "../helpers/port.ts";
 import { newDatabase } from "../helpers/postgres.ts";
 import { argumentsOf } from "../helpers/processes.ts";
+import { repository } from "../helpers/readme.ts";
 
 /** `--store` and IDP_STORE: commands and servers on a shared store, and what becomes of its password. */
 
 const secret = "geheim-4711";
+
+/** With a store and no server, fixtures are named. */
+const demo = join(repository, "fixtures/demo.json");
 
 /** Runs a command in this process, in a folder and with the variables that it finds there. */
 async function idp(words: readonly string[], { cwd, env = {} }: Place): Promise<Ended> {
@@ -98,7 +102,7 @@ describe("with a database", () => {
     const now = Date.now.bind(Date);
     const moved = vi.spyOn(Date, "now").mockImplementation(() => now() + ms);
     onTestFinished(() => moved.mockRestore());
-    const { code, stderr } = await idp(["seed", "--json"], { cwd: newFolder(), env });
+    const { code, stderr } = await idp(["seed", demo, "--json"], { cwd: newFolder(), env });
     expect(code).toBe(which === null ? 0 : 1);
     if (which === null) return;
     // Where the answers of a busy machine are late, the difference is known less exactly.
@@ -188,14 +192,14 @@ describe("with a database", () => {
     expect(
       JSON.parse((await run(`users list --json --url ${one.issuer}`).catch(() => run("users list --json"))).stdout),
     ).toHaveLength(6);
-    await run("reset --yes");
+    await run(`reset --yes --fixtures ${demo}`);
     expect(JSON.parse((await run("users list --json")).stdout)).toHaveLength(4);
     expect(await idp(["stop"], place)).toMatchObject({ code: 5, stderr: expect.stringContaining("--url") });
   });
 
   test("a command on the store says once what it did, and under --json nothing else", async () => {
     const place = { cwd: newFolder(), env: (await newStore()).env };
-    expect(await idp(["seed"], place)).toMatchObject({ code: 0 });
+    expect(await idp(["seed", demo], place)).toMatchObject({ code: 0 });
     for (const [line, once] of [
       ["clock advance 2h", /\(2 h ahead\)/g],
       ["clock freeze", /frozen/g],
@@ -263,7 +267,7 @@ describe("with a database", () => {
   test("a newer schema: 7, and nothing is changed", async () => {
     const { env, whole } = await newStore();
     const cwd = newFolder();
-    expect(await idp(["seed"], { cwd, env })).toMatchObject({ code: 0 });
+    expect(await idp(["seed", demo], { cwd, env })).toMatchObject({ code: 0 });
     const client = new Client({ connectionString: whole });
     await client.connect();
     await client.query("update idp_schema set version = 99");

@@ -1,46 +1,34 @@
 import { OperationError } from "../../core/errors.ts";
 import type { DifferentRecord, Differences } from "../../core/seed/diff.ts";
-import { filesIn, type FixtureSource } from "../../core/fixture-files/source.ts";
-import { readFixtures } from "../../serve/fixture-files.ts";
 import { failureOf } from "../failure.ts";
 import type { Invocation } from "../invocation.ts";
 import { answer, type Outcome } from "../output/print.ts";
 import type { Style } from "../output/style.ts";
-import { requireNamed, withStdin } from "../flags/fixtures.ts";
+import { collect } from "../flags/flag-values.ts";
+import { chosenFixtures, inputOf } from "../target/chosen-fixtures.ts";
 import { count } from "../output/words.ts";
-import { findTarget, type Target } from "../target/target.ts";
+import { findTarget } from "../target/target.ts";
 import { type Declare, examples } from "../act.ts";
 import { type Command, type FlagsOf, Option } from "../commander.ts";
 
 const withDiffFlags = (command: Command) =>
-  command.addOption(
-    new Option("--as <form>", "fixtures: print what to write into the fixture file").choices(["fixtures"]),
-  );
+  command
+    .option("--fixtures <path>", "as a path; repeatable", collect)
+    .addOption(new Option("--as <form>", "fixtures: print what to write into the fixture file").choices(["fixtures"]));
 type DiffFlags = FlagsOf<typeof withDiffFlags>;
 
-/** The fixtures of the input; the demo is sent as a document. */
-function inputOf(sources: readonly FixtureSource[]): { fixtures?: object; sources?: { name: string; text: string }[] } {
-  const [only] = sources;
-  return only !== undefined && "value" in only ? { fixtures: only.value as object } : { sources: filesIn(sources) };
-}
-
-async function compare(
-  cli: Invocation,
-  target: Target,
-  paths: readonly string[],
-  as?: "fixtures",
-): Promise<Differences> {
-  // Without a path, a server's own fixtures; they may be in files that are not here.
-  if (paths.length === 0 && target.server !== null) return target.call("diff", { as });
-  const { sources } = await readFixtures(await withStdin(cli, paths), process.cwd(), ["idp", "diff"]);
-  return target.call("diff.given", { ...inputOf(sources), as });
-}
-
 /** `idp diff`: exit 0 if the data is as the fixtures say, else 6. */
-async function diff(cli: Invocation, paths: readonly string[], { as }: DiffFlags): Promise<Outcome> {
-  requireNamed(cli, paths, ["idp", "diff"]);
+async function diff(
+  cli: Invocation,
+  paths: readonly string[],
+  { as, fixtures: more = [] }: DiffFlags,
+): Promise<Outcome> {
   const target = await findTarget(cli);
-  const { fixtures, ...result } = await compare(cli, target, paths, as);
+  const { fixtures: chosen, notes } = await chosenFixtures(cli, target, [...paths, ...more], ["idp", "diff"]);
+  const { fixtures, ...result } =
+    chosen === null
+      ? await target.call("diff", { as })
+      : await target.call("diff.given", { ...inputOf(chosen.sources), as });
   const failure = result.differs ? failureOf(new OperationError("refused", summary(result))) : null;
   if (as === "fixtures") return answer(fixtures ?? {}, (shown) => JSON.stringify(shown, null, 2), { failure });
   const [secret] = result.records.filter(({ fields }) => JSON.stringify(fields).includes("(secret)"));
@@ -52,6 +40,7 @@ async function diff(cli: Invocation, paths: readonly string[], { as }: DiffFlags
         text: `To compare the issuer ${name}`,
         command: ["idp", "diff", "--issuer", name],
       })),
+      ...notes,
       target.where,
     ],
   });

@@ -1,13 +1,11 @@
 import type { ResetOutcome, ResetResult } from "../../core/seed/reset.ts";
 import { confirmed, notConfirmed } from "../input/ask.ts";
-import { filesIn } from "../../core/fixture-files/source.ts";
-import { readFixtures } from "../../serve/fixture-files.ts";
 import type { Invocation } from "../invocation.ts";
 import { answer, type Outcome } from "../output/print.ts";
 import { showProgress } from "../output/progress.ts";
-import { requireNamed, withStdin } from "../flags/fixtures.ts";
 import type { Style } from "../output/style.ts";
 import { pairs } from "../output/table.ts";
+import { chosenFixtures, inputOf } from "../target/chosen-fixtures.ts";
 import { findTarget } from "../target/target.ts";
 import { count, few } from "../output/words.ts";
 import { type Declare, examples } from "../act.ts";
@@ -22,18 +20,17 @@ type ResetFlags = FlagsOf<typeof withResetFlags>;
 
 /** `idp reset`: back to the fixtures, of the running server or of the folder. */
 async function reset(cli: Invocation, flags: ResetFlags): Promise<Outcome> {
-  const { fixtures } = flags;
-  requireNamed(cli, fixtures, ["idp", "reset", "--fixtures"]);
-  const given = fixtures === undefined ? undefined : await readFixtures(await withStdin(cli, fixtures), process.cwd());
   const target = await findTarget(cli);
-  const question = `Reset to ${given?.names.join(", ") ?? "the fixtures"}? All changes, sessions, grants and tokens are discarded.`;
+  const { fixtures: given, notes } = await chosenFixtures(cli, target, flags.fixtures ?? [], ["idp", "reset"]);
+  const name = given === null ? "the fixtures" : given.names.join(", ") || "the demo";
+  const question = `Reset to ${name}? All changes, sessions, grants and tokens are discarded.`;
   if (!(await confirmed(cli, question))) throw notConfirmed("nothing was reset");
   const progress = showProgress(cli, "Applying fixtures");
   try {
-    const input = { sources: given && filesIn(given.sources), keys: flags.keys };
+    const input = { ...(given !== null && inputOf(given.sources)), keys: flags.keys };
     const result = await target.call("reset", input, progress.update);
     return answer(result, describe, {
-      notes: [keysNote(result), target.where],
+      notes: [keysNote(result), ...notes, target.where],
     });
   } finally {
     progress.end();

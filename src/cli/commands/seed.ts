@@ -4,9 +4,8 @@ import { filesIn, readSource, usersWithoutEmail, type FixtureSource } from "../.
 import { OperationError } from "../../core/errors.ts";
 import { didYouMean } from "../../core/nearest.ts";
 import type { OperationInput } from "../../core/operations/table.ts";
-import { readFixtures } from "../../serve/fixture-files.ts";
 import type { Invocation } from "../invocation.ts";
-import { withStdin, withFixtures } from "../flags/fixtures.ts";
+import { withFixtures } from "../flags/fixtures.ts";
 import type { FieldsOfFixtures } from "../../core/fixtures/fields.ts";
 import type { Style } from "../output/style.ts";
 import { answer, type Outcome } from "../output/print.ts";
@@ -14,12 +13,15 @@ import { clientScopeNotes } from "../output/scope-notes.ts";
 import { showProgress } from "../output/progress.ts";
 import { seedSummary } from "../output/words.ts";
 import type { Hint } from "../../core/hint.ts";
+import { collect } from "../flags/flag-values.ts";
+import { chosenFixtures } from "../target/chosen-fixtures.ts";
 import { findTarget, type Target } from "../target/target.ts";
 import { type Declare, examples } from "../act.ts";
 import type { Command, FlagsOf } from "../commander.ts";
 
 const withSeedFlags = (command: Command) =>
   command
+    .option("--fixtures <path>", "as a path; repeatable", collect)
     .option("--check", "check the files without applying them; exit 7 if there are problems")
     .option(
       "--fields",
@@ -41,25 +43,25 @@ async function seed(cli: Invocation, paths: readonly string[], flags: SeedFlags)
     const { fieldsOfFixtures } = await import("../../core/fixtures/fields.ts");
     return answer(named(fieldsOfFixtures(), paths), (sections, style) => fieldLines(sections, style));
   }
-  const { sources, names } = await readFixtures(await withStdin(cli, paths), process.cwd(), ["idp", "seed"]);
-  if (names.length === 0) {
-    const target = await findTarget(cli);
-    if (target.server !== null) return seedInUse(cli, target, flags);
-  }
-  if (flags.check === true) {
+  const given = [...paths, ...(flags.fixtures ?? [])];
+  // Files are checked without any data.
+  const target = flags.check === true && given.length > 0 ? null : await findTarget(cli);
+  const { fixtures, notes } = await chosenFixtures(cli, target, given, ["idp", "seed"]);
+  if (fixtures === null) return seedInUse(cli, target ?? (await findTarget(cli)), notes, flags);
+  const { sources, names } = fixtures;
+  if (target === null || flags.check === true) {
     const { checkFixtures } = await import("../../core/seed/seed.ts");
     await withFixtures(sources, () => checkFixtures(sources));
     return answer({ valid: true, files: names }, () => `${namesOf(names)}: no problem found`, {
-      notes: [...(names.length === 0 ? [demoChecked] : []), ...(await notesOn(sources, null))],
+      notes: [...(names.length === 0 ? [demoChecked] : []), ...notes, ...(await notesOn(sources, null))],
     });
   }
-  const target = await findTarget(cli);
   const progress = showProgress(cli, "Applying fixtures");
   try {
     const result = await withFixtures(sources, () => target.call("seed", inputOf(sources), progress.update));
     progress.end();
     return answer(result, (shown) => `${namesOf(names)}: ${seedSummary(shown)}`, {
-      notes: [...(await notesOn(sources, target)), target.where],
+      notes: [...(await notesOn(sources, target)), ...notes, target.where],
     });
   } finally {
     progress.end();
@@ -71,17 +73,24 @@ const demoChecked: Hint = {
   command: ["idp", "seed", "--check", "FILE"],
 };
 
-/** Without a file, a running server checks or applies its own fixtures, so that the demo is not added to them. */
-async function seedInUse(cli: Invocation, target: Target, { check }: SeedFlags): Promise<Outcome> {
+/** Without a file, a running server checks or applies its own fixtures; and so does an issuer whose data keeps them. */
+async function seedInUse(
+  cli: Invocation,
+  target: Target,
+  notes: readonly Hint[],
+  { check }: SeedFlags,
+): Promise<Outcome> {
   if (check === true) {
     const { files } = await target.call("fixtures.check", {});
-    return answer({ valid: true, files }, () => `${ofServer(files)}: no problem found`, { notes: [target.where] });
+    return answer({ valid: true, files }, () => `${ofServer(files)}: no problem found`, {
+      notes: [...notes, target.where],
+    });
   }
   const files = (await target.call("fixtures.list", {})).map(({ file }) => file);
   const progress = showProgress(cli, "Applying fixtures");
   try {
     const result = await target.call("fixtures.apply", {}, progress.update);
-    return answer(result, (shown) => `${ofServer(files)}: ${seedSummary(shown)}`, { notes: [target.where] });
+    return answer(result, (shown) => `${ofServer(files)}: ${seedSummary(shown)}`, { notes: [...notes, target.where] });
   } finally {
     progress.end();
   }

@@ -40,7 +40,7 @@ export function requireNamed(
 ): void {
   if (store === null || url !== null || (given ?? []).length > 0) return;
   throw new OperationError("usage", "with --store and without a server, the fixtures must be named", {
-    hint: { text: "Name them, or a server with --url", command: [...naming, "idp.fixtures.yaml"] },
+    hint: { text: "Name them, or a server with --url", command: [...naming, "FILE"] },
   });
 }
 

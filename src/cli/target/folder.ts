@@ -1,5 +1,11 @@
+import { existsSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+import type { Context } from "../../core/context.ts";
 import { defaultIssuer } from "../../core/endpoints.ts";
 import { OperationError } from "../../core/errors.ts";
+import { madeFrom, rememberMadeFrom } from "../../core/fixture-files/made-from.ts";
+import type { AnyFixtures } from "../../core/fixture-files/source.ts";
+import { unknownIssuer } from "../../core/issuers/issuer.ts";
 import { isUsed } from "../../core/state/state.ts";
 import { addressOf } from "../../core/issuers/issuer-view.ts";
 import type { Operation, Runner } from "../../core/operations/operation.ts";
@@ -11,13 +17,60 @@ import {
   type OperationOutput,
 } from "../../core/operations/table.ts";
 import { version } from "../../files/package.ts";
+import { builtInDemo, isFixtureName } from "../../serve/fixture-files.ts";
+import { hasFixtures } from "../../serve/fixtures.ts";
 import { randomText } from "../../serve/random.ts";
 import { createRegistry } from "../../serve/registry.ts";
-import type { ReadTx } from "../../store/store.ts";
+import { openOne } from "../../store/issuer-stores.ts";
+import type { MadeFrom, ReadTx } from "../../store/store.ts";
 import { openStores } from "../../store/open.ts";
 import type { Invocation } from "../invocation.ts";
 import { say } from "../output/print.ts";
 import { fixturesOf } from "../flags/fixtures.ts";
+
+/**
+ * What the data of a folder, or of its issuer of `--issuer`, were made from. `new`: nobody has used them; `in use`: an issuer that was made
+ * with its own fixtures, which its data keeps; null: nobody knows.
+ * @throws {OperationError} not_found if the data does not have the issuer
+ */
+export async function originOf(cli: Invocation): Promise<MadeFrom | "new" | "in use" | null> {
+  const { data, issuer, now } = cli;
+  const stores = await openStores({ data, kind: "command", version, log: () => undefined });
+  const names = await stores.names();
+  if (issuer !== null && !names.includes(issuer)) {
+    await stores.close();
+    throw unknownIssuer(issuer, names);
+  }
+  const store = await openOne(stores, issuer, { now, passed: now });
+  try {
+    return await store.read((tx) => {
+      if (!isUsed(tx)) return "new";
+      return issuer !== null && hasFixtures(tx) ? "in use" : madeFrom(tx);
+    });
+  } finally {
+    await store.close();
+  }
+}
+
+/** The paths that a command read. Not in the input, because who sends a request does not say which files are read here. */
+const filesOf = (input: object): readonly AnyFixtures[] =>
+  ("sources" in input ? (input.sources as readonly { readonly name: string }[]) : []).map(({ name }) => {
+    const path = resolve(name);
+    return { name, text: "", ...(isFixtureName(name) && existsSync(path) && { folder: dirname(path) }) };
+  });
+
+/** What `seed` and `reset` made the data from. Fixtures that are added to others change nothing. */
+async function rememberFiles(
+  { store }: Pick<Context, "store">,
+  name: OperationName,
+  input: object,
+  wasUsed: boolean,
+): Promise<void> {
+  const isReset = name === "reset" && ("sources" in input || "fixtures" in input);
+  if (!isReset && (name !== "seed" || wasUsed)) return;
+  const given = filesOf(input);
+  await store.transaction((tx) => rememberMadeFrom(tx, given.length > 0 ? given : [builtInDemo()]));
+}
 
 /**
  * Runs an operation on the data itself. A folder is locked for as long as the operation takes. A shared store is opened beside the
@@ -74,7 +127,9 @@ export async function runOnData<N extends OperationName>(
       fixtures: () => fixturesOf(cli, {}).sources,
       check: isShared && !createsData ? requireData : undefined,
     });
+    const wasUsed = await ctx.store.read(isUsed);
     const result = await runOperation(ctx, name, input, { server: null, progress });
+    await rememberFiles(ctx, name, input, wasUsed);
     await ctx.passwords.settle();
     return result;
   } finally {

@@ -159,4 +159,4 @@ export const checkFixturesInUse = ({
 
 /** Reads the fixtures in use again and applies them, as `idp seed` applies others. @throws {OperationError} invalid, with every problem */
 export const applyFixturesInUse = (ctx: Context, progress?: SeedOptions["progress"]): Promise<SeedResult> =>
-  ctx.fixtures.inTurn(async () => seedNow(ctx, await ctx.fixtures.latest(), progress));
+  ctx.fixtures.inTurn(async () => seedNow(ctx, await ctx.fixtures.toApply(), progress));

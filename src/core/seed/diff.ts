@@ -182,7 +182,7 @@ async function differencesOf(data: Data, entries: Entries): Promise<readonly Dif
  * @throws {OperationError} invalid, with every problem of the fixtures
  */
 export async function diff(ctx: Context, sources?: readonly AnyFixtures[], as?: "fixtures"): Promise<Differences> {
-  const given = sources ?? (await ctx.fixtures.latest());
+  const given = sources ?? (await ctx.fixtures.toApply());
   await checkFixtures(given, ctx.settings);
   const documents = await Promise.all(given.map(readSource));
   const { data, key, file } = await ctx.store.read((tx) => ({

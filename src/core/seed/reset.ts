@@ -63,7 +63,7 @@ async function resetNow(
   ctx: Context,
   { sources: given, keys = false, progress = () => undefined }: ResetOptions,
 ): Promise<ResetResult> {
-  const sources = given ?? (await ctx.fixtures.latest());
+  const sources = given ?? (await ctx.fixtures.toApply());
   const key = (await ctx.store.read(digestKey)) ?? ctx.random(32);
   const prepared = await prepareFixtures(
     key,

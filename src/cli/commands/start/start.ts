@@ -14,6 +14,7 @@ import { endWithShellOfNpm, stopWithStdin } from "./parent-process.ts";
 import { say } from "../../output/print.ts";
 import { showProgress, type Progress } from "../../output/progress.ts";
 import { announce, removeReadyFile } from "./ready.ts";
+import { filesForStart } from "../../target/chosen-fixtures.ts";
 import { lockInMemory } from "../../target/memory-servers.ts";
 import { twoPlaces } from "../../target/store-flag.ts";
 import { adminTokenOf } from "../../target/server-of-url.ts";
@@ -79,6 +80,18 @@ function optionsOf(
   };
 }
 
+/** The named fixtures, else those of the working folder, else those that the data were made from, else the demo. */
+async function fixturesToStartWith(cli: Invocation, flags: StartFlags, words: readonly string[]) {
+  const naming = ["idp", ...wordsWithoutPassword(words), "--fixtures"];
+  const named = await withStdin(cli, fixturePaths(cli, flags));
+  const found = await readFixtures(named, process.cwd(), naming);
+  const isDemo = found.names.length === 0 && flags.memory !== true;
+  const files = isDemo ? await filesForStart(cli) : null;
+  if (files === null) return { named, found };
+  say(cli, `The data were made from ${files.join(", ")}, so the demo is not added to them.`);
+  return { named: files, found: await readFixtures(files, process.cwd(), naming) };
+}
+
 /**
  * `idp start`: runs until SIGINT, SIGTERM or `idp stop`. Then open requests are answered and everything is on disk.
  * @param words the words after `idp`
@@ -99,8 +112,7 @@ async function start(cli: Invocation, flags: StartFlags, words: readonly string[
   if (flags.untilStdinCloses === true) stopWithStdin(cli, fixturePaths(cli, flags), stop);
   const { readyFile } = flags;
   if (readyFile !== undefined) await removeReadyFile(readyFile);
-  const named = await withStdin(cli, fixturePaths(cli, flags));
-  const fixtures = await readFixtures(named, process.cwd(), ["idp", ...wordsWithoutPassword(words), "--fixtures"]);
+  const { named, found: fixtures } = await fixturesToStartWith(cli, flags, words);
   const progress = showProgress(cli, "Loading fixtures");
   let serving = false;
   const log = (note: string): void => {
