@@ -126,11 +126,11 @@ describe("on a running server", () => {
 });
 
 test("with two usual fixture files, the hint names one in the form that seed takes", async () => {
-  const cwd = await newData();
-  writeFileSync(join(cwd, "idp.fixtures.yaml"), "{}\n");
+  const cwd = newFolder();
+  for (const name of ["idp.fixtures.json", "idp.fixtures.yaml"]) writeFileSync(join(cwd, name), "{}\n");
   const refused = await idpIn(cwd, ["seed", "--json"]);
   expect(refused).toMatchObject({ code: 7 });
-  expect(hintOf(refused)).toBe("Remove one, or name the file to use: idp seed idp.fixtures.json");
+  expect(hintOf(refused)).toBe("Remove one, or name the file to use: idp seed --fixtures idp.fixtures.json");
   expect(hintOf(await idpIn(cwd, ["start", "--json"]))).toContain("--fixtures idp.fixtures.json");
 });
 

@@ -28,9 +28,13 @@ export function inputOf(sources: FoundFixtures["sources"]): {
   return only !== undefined && "value" in only ? { fixtures: only.value as object } : { sources: filesIn(sources) };
 }
 
-/** The fixture file of the working folder. */
-const fileHere = (): string | undefined =>
-  usualNames.find((name) => statSync(name, { throwIfNoEntry: false })?.isFile() === true);
+/** A fixture file of the working folder, besides those that were used. */
+const fileHere = (used: readonly string[] = []): string | undefined =>
+  usualNames.find(
+    (name) =>
+      statSync(name, { throwIfNoEntry: false })?.isFile() === true &&
+      !used.some((file) => resolve(file) === resolve(name)),
+  );
 
 /**
  * @param target null: only the named ones are looked at
@@ -97,8 +101,8 @@ const mustBeNamed = (message: string, command: readonly string[]): OperationErro
   });
 
 function noteOn(used: string, files: readonly string[], naming: readonly string[]): readonly Hint[] {
-  const here = fileHere();
-  if (here === undefined || files.some((file) => resolve(file) === resolve(here))) return [];
+  const here = fileHere(files);
+  if (here === undefined) return [];
   return [
     {
       text: `Used ${used}, which the data were made from, and not ${here} of this folder. To use that`,
