@@ -43,7 +43,7 @@ it("the JSON Schema knows every field of a fixture", () => {
   );
   expect(Object.keys(clients?.items?.patternProperties ?? {})).toHaveLength(5);
   expect(Object.keys(settings?.properties ?? {})).toEqual(
-    "code_ttl access_token_ttl refresh_token_ttl session_ttl refresh_rotation refresh_grace access_token_alg access_token_typ dpop_nonce userinfo_format id_token_claims login consent acr factors http_redirect_hosts any_loopback_port registration_loopback mcp client_metadata_documents client_metadata_loopback try_it brand ledger endpoints trusted_issuers id_jag_reuse".split(
+    "code_ttl access_token_ttl refresh_token_ttl session_ttl refresh_rotation refresh_grace refresh_requires_offline_access access_token_alg access_token_typ dpop_nonce userinfo_format id_token_claims login consent acr factors http_redirect_hosts any_loopback_port registration_loopback mcp client_metadata_documents client_metadata_loopback try_it brand ledger endpoints trusted_issuers id_jag_reuse".split(
       " ",
     ),
   );

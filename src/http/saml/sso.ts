@@ -36,7 +36,8 @@ export const getSso = (web: Web) => async (req: Request, res: Response) => {
   const { keptRequest } = await beginnings();
   const kept = single(clientQuery(req), keptName);
   if (kept !== undefined && single(clientQuery(req), "SAMLRequest") === undefined) {
-    await begin(web, req, res, await keptRequest(web.ctx, kept));
+    // The record of the POST has the remarks on this message.
+    await begin(web, req, res, { ...(await keptRequest(web.ctx, kept)), remarks: [] });
     return;
   }
   await begin(web, req, res, await take(web, req, res));
