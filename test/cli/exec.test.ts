@@ -44,6 +44,7 @@ test("the child knows the issuer, its client, and how to reach the server; stdou
     OIDC_CLIENT_ID: "demo-app",
     OIDC_CLIENT_SECRET: "demo-secret",
     OIDC_REDIRECT_URI: "http://localhost:3000/callback",
+    OIDC_DISCOVERY_URL: `${String(app["OIDC_ISSUER"])}/.well-known/openid-configuration`,
   });
   expect(IDP_URL).toBe(app["OIDC_ISSUER"]);
   expect(IDP_ADMIN_TOKEN).toMatch(/^.{16,}$/);

@@ -225,6 +225,10 @@ export const samples: Readonly<Partial<Record<OperationName, { good: readonly ob
       { endpoint: "token", within: "soon" },
     ],
   },
+  "snapshots.save": {
+    good: [{}, { replace: true }, { replace: false }],
+    bad: [{ replace: "yes" }, { nope: 1 }],
+  },
   "snapshots.restore": {
     good: [{}, { keep: [] }, { keep: ["clock", "faults"] }],
     bad: [{ keep: "clock" }, { keep: ["users"] }],

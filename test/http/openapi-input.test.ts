@@ -20,7 +20,7 @@ const pathOf = (name: OperationName): string =>
     .replace(":client_id", "demo-app")
     .replace(":id", "g_nope")
     .replace(":name/token", "gitlab/token")
-    .replace(":name/restore", "saved/restore");
+    .replace("/snapshots/:name", "/snapshots/saved");
 
 const rows = Object.entries(samples) as [OperationName, NonNullable<(typeof samples)[OperationName]>][];
 

@@ -151,6 +151,8 @@ describe("keycloak", () => {
 
   test("the token response has refresh_expires_in, session_state and not-before-policy", async () => {
     const idp = await start("keycloak");
+    // What is left of the refresh token is counted in whole seconds.
+    await idp.call("clock.freeze", {});
     const app = await appAt(idp, { grant_types: ["authorization_code", "refresh_token", "client_credentials"] });
     const { json } = await app.signIn();
     const members = {
