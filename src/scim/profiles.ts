@@ -1,8 +1,10 @@
+import { isObject } from "../text/json.ts";
+import { entryOf, managerPath } from "./paths.ts";
 import {
   groupSchema,
   quoted,
   userResource,
-  workEmail,
+  valueAt,
   type Attributes,
   type Difference,
   type Resource,
@@ -56,6 +58,10 @@ const verb = (profile: Profile, name: "add" | "replace" | "remove"): string =>
 const valueFor = (profile: Profile, value: unknown): unknown =>
   profile === "entra" && typeof value === "boolean" ? (value ? "True" : "False") : value;
 
+/** What a PATCH sets at a path. Entra ID sends the id of a manager as a text, which RFC 7643 4.3 has in an object. */
+const patchedValue = (profile: Profile, path: string, value: unknown): unknown =>
+  path === managerPath && isEntra(profile) && isObject(value) ? value["value"] : valueFor(profile, value);
+
 const query = (parameters: readonly (readonly [name: string, value: string])[]): string =>
   parameters.map(([name, value]) => `${name}=${encodeURIComponent(value)}`).join("&");
 
@@ -100,25 +106,42 @@ export function patchUser(
   profile: Profile,
   id: string,
   attributes: Attributes,
-  { changed, removed }: Difference,
+  { changed, removed, entries }: Difference,
 ): ScimRequest {
-  const gone = removed.map((path): Operation => ({ op: verb(profile, "remove"), path }));
+  const left = new Set(Object.keys(attributes).map(entryOf));
+  // A value of a list goes whole, with its type.
+  const goneAt = (path: string): string => {
+    const entry = entryOf(path);
+    return profile === "standard" && entry !== null && !left.has(entry) ? entry : path;
+  };
+  const gone = [...new Set(removed.map(goneAt))].map((path): Operation => ({ op: verb(profile, "remove"), path }));
   const one = (path: string): Operation => ({
     op: verb(profile, "replace"),
     path,
-    value: valueFor(profile, attributes[path]),
+    value: patchedValue(profile, path, attributes[path]),
   });
-  // A key cannot name one of several values, so the address has an operation of its own.
-  const [withPath, keyed] =
-    profile === "entra-compliant"
-      ? [changed.filter((path) => path === workEmail), changed.filter((path) => path !== workEmail)]
-      : [changed, []];
-  const together = Object.fromEntries(keyed.map((path) => [path, attributes[path]]));
+  // A filter that fits nothing is an error (RFC 7644 3.5.2.3), so a value that the list does not have is added whole.
+  const isNew = (path: string): boolean => profile === "standard" && entries.includes(entryOf(path) ?? "");
+  const added = entries.filter(() => profile === "standard").map((entry) => addEntry(entry, attributes, changed));
+  const kept = changed.filter((path) => !isNew(path));
+  // A key cannot name one of several values, so a path with a filter has an operation of its own.
+  const isAlone = (path: string): boolean => profile !== "entra-compliant" || entryOf(path) !== null;
+  const keyed = kept.filter((path) => !isAlone(path));
+  const together = Object.fromEntries(keyed.map((path) => [path, patchedValue(profile, path, attributes[path])]));
   return patch(resourceAt("Users", id), [
-    ...withPath.map(one),
+    ...kept.filter(isAlone).map(one),
+    ...added,
     ...(keyed.length > 0 ? [{ op: "replace", value: together }] : []),
     ...gone,
   ]);
+}
+
+/** Adds one value to a list, with all that is known of it. */
+function addEntry(entry: string, attributes: Attributes, changed: readonly string[]): Operation {
+  const own = changed.filter((path) => entryOf(path) === entry);
+  const path = entry.slice(0, entry.indexOf("["));
+  const resource = userResource(Object.fromEntries(own.map((one) => [one, attributes[one]])));
+  return { op: "add", path, value: valueAt(resource, path) };
 }
 
 /** The PATCH of a user with operations that no profile has. */

@@ -1,8 +1,10 @@
 /*
- * scim: what a provisioning client sends, as values: resources (resource.ts) and the requests of each vendor (profiles.ts). sending.ts says who
- * asks, what is sent again, and how an answer is read. It sends nothing itself. A leaf, because src/core pushes users with it and src/client
- * checks apps with it, and they know nothing of each other.
+ * scim: what a provisioning client sends, as values: resources (resource.ts), the paths of their attributes (paths.ts) and the requests of each
+ * vendor (profiles.ts). sending.ts says who asks, what is sent again, and how an answer is read. It sends nothing itself. A leaf, because src/core
+ * pushes users with it and src/check checks apps with it, and they know nothing of each other.
  */
+import { isObject } from "../text/json.ts";
+import { entryOf, managerPath, placeOf, userSchema, workEmail, type Place } from "./paths.ts";
 
 /** A user as attributes by their paths (RFC 7644 3.10): `name.givenName`, `emails[type eq "work"].value`, `urn:…:User:department`. */
 export type Attributes = Readonly<Record<string, unknown>>;
@@ -10,24 +12,10 @@ export type Attributes = Readonly<Record<string, unknown>>;
 /** A resource as JSON (RFC 7643 3). */
 export type Resource = Readonly<Record<string, unknown>>;
 
-const userSchema = "urn:ietf:params:scim:schemas:core:2.0:User";
 export const groupSchema = "urn:ietf:params:scim:schemas:core:2.0:Group";
-export const enterpriseSchema = "urn:ietf:params:scim:schemas:extension:enterprise:2.0:User";
-
-/** The path of the work address (RFC 7643 4.1.2). */
-export const workEmail = 'emails[type eq "work"].value';
 
 /** A text as a filter has it: a JSON string (RFC 7644 3.4.2.2), so that no quote in it ends the value. */
 export const quoted = (value: string): string => JSON.stringify(value);
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-
-/** The schema of a path, and the names below it. */
-function placeOf(path: string): { readonly schema: string | null; readonly names: readonly string[] } {
-  const at = path.startsWith("urn:") ? path.lastIndexOf(":") : -1;
-  return { schema: at < 0 ? null : path.slice(0, at), names: path.slice(at + 1).split(".") };
-}
 
 /** Sets a value below names; objects on the way are made. */
 function setBelow(target: Record<string, unknown>, names: readonly string[], value: unknown): void {
@@ -41,42 +29,66 @@ function setBelow(target: Record<string, unknown>, names: readonly string[], val
   setBelow(own, rest, value);
 }
 
-function setEmail(target: Record<string, unknown>, value: unknown): void {
-  const others = (Array.isArray(target["emails"]) ? target["emails"] : []) as unknown[];
-  const before = others.find(isWork);
-  const mine = { ...(isObject(before) ? before : {}), value, type: "work", primary: true };
-  target["emails"] = [mine, ...others.filter((one) => one !== before)];
-}
+/** Whether an entry of a list is the one that a path means; the case of a type does not count (RFC 7643 4.1.2). */
+const isOne =
+  ({ key, value }: NonNullable<Place["one"]>) =>
+  (entry: unknown): boolean => {
+    const own = member(entry, key);
+    return typeof own === "string" ? own.toLowerCase() === String(value).toLowerCase() : own === value;
+  };
 
-const isWork = (email: unknown): boolean =>
-  isObject(email) && typeof email["type"] === "string" && email["type"].toLowerCase() === "work";
+const listAt = (resource: unknown, names: readonly string[]): readonly unknown[] => {
+  const list = names.reduce<unknown>(member, resource);
+  return Array.isArray(list) ? list : [];
+};
 
 function setPath(target: Record<string, unknown>, path: string, value: unknown): void {
-  if (path === workEmail) {
-    setEmail(target, value);
+  const { names, one } = placeOf(path);
+  if (one === null) {
+    setBelow(target, names, value);
     return;
   }
-  const { schema, names } = placeOf(path);
-  setBelow(target, schema === null || schema === userSchema ? names : [schema, ...names], value);
+  const all = listAt(target, names);
+  const before = all.find(isOne(one));
+  const mine = {
+    ...(isObject(before) ? before : {}),
+    ...{ [one.below]: value, [one.key]: one.value },
+    ...(path === workEmail && { primary: true }),
+  };
+  setBelow(
+    target,
+    names,
+    before === undefined ? [...all, mine] : all.map((entry) => (entry === before ? mine : entry)),
+  );
 }
 
 function removePath(target: Record<string, unknown>, path: string): void {
-  if (path === workEmail) {
-    const emails = target["emails"];
-    if (Array.isArray(emails)) target["emails"] = (emails as unknown[]).filter((email) => !isWork(email));
+  const { names, one } = placeOf(path);
+  if (one === null) {
+    removeBelow(target, names);
     return;
   }
-  const { schema, names } = placeOf(path);
-  const all = schema === null || schema === userSchema ? names : [schema, ...names];
-  const last = all.at(-1) ?? "";
-  let below: Record<string, unknown> = target;
-  for (const name of all.slice(0, -1)) {
+  const all = listAt(target, names);
+  if (all.length === 0) return;
+  const left = all.flatMap((entry) => {
+    if (!isOne(one)(entry) || !isObject(entry)) return [entry];
+    const { [one.below]: _, ...rest } = entry;
+    const says = Object.keys(rest).some((name) => name !== one.key && name !== "primary");
+    return says && one.below !== "value" ? [rest] : [];
+  });
+  setBelow(target, names, left);
+}
+
+function removeBelow(target: Record<string, unknown>, names: readonly string[]): void {
+  let below = target;
+  for (const name of names.slice(0, -1)) {
     const own = below[name];
     if (!Object.hasOwn(below, name) || !isObject(own)) return;
-    below[name] = { ...own };
-    below = below[name] as Record<string, unknown>;
+    const copy = { ...own };
+    below[name] = copy;
+    below = copy;
   }
-  Reflect.deleteProperty(below, last);
+  Reflect.deleteProperty(below, names.at(-1) ?? "");
 }
 
 /**
@@ -105,14 +117,12 @@ function member(value: unknown, name: string): unknown {
 
 /** The value that a resource has at a path; undefined: none. */
 export function valueAt(resource: Resource, path: string): unknown {
-  if (path === workEmail) {
-    const emails = member(resource, "emails");
-    const all: readonly unknown[] = Array.isArray(emails) ? emails : [];
-    return member(all.find(isWork) ?? all.find((one) => member(one, "primary") === true) ?? all[0], "value");
-  }
-  const { schema, names } = placeOf(path);
-  const all = schema === null || schema === userSchema ? names : [schema, ...names];
-  return all.reduce<unknown>(member, resource);
+  const { names, one } = placeOf(path);
+  if (one === null) return names.reduce<unknown>(member, resource);
+  const all = listAt(resource, names);
+  // Some apps keep one address, and no type.
+  const other = path === workEmail ? (all.find((entry) => member(entry, "primary") === true) ?? all[0]) : undefined;
+  return member(all.find(isOne(one)) ?? other, one.below);
 }
 
 const sameJson = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other);
@@ -122,12 +132,20 @@ export interface Difference {
   /** Paths with another value, or a new one. */
   readonly changed: readonly string[];
   readonly removed: readonly string[];
+  /** Values of lists that the server does not have yet, as `phoneNumbers[type eq "mobile"]`. */
+  readonly entries: readonly string[];
 }
 
-export const differenceOf = (before: Attributes, after: Attributes): Difference => ({
-  changed: Object.keys(after).filter((path) => !Object.hasOwn(before, path) || !sameJson(before[path], after[path])),
-  removed: Object.keys(before).filter((path) => !Object.hasOwn(after, path)),
-});
+export function differenceOf(before: Attributes, after: Attributes): Difference {
+  const entriesIn = (attributes: Attributes): readonly string[] =>
+    Object.keys(attributes).flatMap((path) => entryOf(path) ?? []);
+  const known = new Set(entriesIn(before));
+  return {
+    changed: Object.keys(after).filter((path) => !Object.hasOwn(before, path) || !sameJson(before[path], after[path])),
+    removed: Object.keys(before).filter((path) => !Object.hasOwn(after, path)),
+    entries: [...new Set(entriesIn(after))].filter((entry) => !known.has(entry)),
+  };
+}
 
 export const isSame = (difference: Difference): boolean =>
   difference.changed.length === 0 && difference.removed.length === 0;
@@ -136,10 +154,16 @@ export const isSame = (difference: Difference): boolean =>
 export const attributesIn = (resource: Resource, paths: readonly string[]): Attributes =>
   Object.fromEntries(
     paths.flatMap((path) => {
-      const value = valueAt(resource, path);
+      const value = path === managerPath ? managerIn(resource) : valueAt(resource, path);
       return value === undefined || value === null ? [] : [[path, value]];
     }),
   );
+
+/** An app adds a name and an address to the id (RFC 7643 4.3). */
+function managerIn(resource: Resource): unknown {
+  const manager = valueAt(resource, managerPath);
+  return isObject(manager) ? { value: member(manager, "value") } : manager;
+}
 
 /** The ids in `members` of a group; null: it has none, or they were left out. */
 export function membersIn(resource: Resource): readonly string[] | null {

@@ -315,11 +315,13 @@ export class ScimServer {
       return { ...found, [enterprise]: below };
     }
     if (path === "members" || path.startsWith("members[")) return this.#members(found, op, path, value);
-    const [, list = "", type = "", sub = "value"] = /^(\w+)\[type eq "(\w+)"\](?:\.(\w+))?$/.exec(path) ?? [];
+    const [, list = "", key = "", type = "", sub = "value"] =
+      /^(\w+)\[(type|primary) eq "(\w+)"\](?:\.(\w+))?$/.exec(path) ?? [];
     if (list === "emails" && this.#has("ignores-email")) return found;
     if (list !== "") {
-      const others = ((found[list] ?? []) as Json[]).filter((one) => one["type"] !== type);
-      const mine = ((found[list] ?? []) as Json[]).find((one) => one["type"] === type) ?? { type };
+      const all = (found[list] ?? []) as Json[];
+      const mine = all.find((one) => String(one[key]).toLowerCase() === type.toLowerCase()) ?? { [key]: truth(type) };
+      const others = all.filter((one) => one !== mine);
       return { ...found, [list]: op === "remove" ? others : [{ ...mine, [sub]: value }, ...others] };
     }
     const [name = "", below] = path.split(".");
@@ -331,7 +333,9 @@ export class ScimServer {
       const { [name]: _, ...rest } = found;
       return rest;
     }
-    return { ...found, [name]: value };
+    const before: unknown = found[name];
+    const isMore = op === "add" && Array.isArray(before) && Array.isArray(value);
+    return { ...found, [name]: isMore ? [...(before as Json[]), ...(value as Json[])] : value };
   }
 
   #active({ active }: Json, value: unknown): unknown {

@@ -41,7 +41,7 @@ test("openid shows what is always sent, each other scope what it adds", async ()
   expect(shown).toContain("Phone +905551112233");
   // UserInfo has nothing more for profile; the ID token has.
   expect(shown).toMatch(
-    /See your profile Alice Adams, alice, .* profile Name Alice Adams User name alice Picture \S+ Language en/,
+    /See your profile Alice Adams, alice, .* profile Name Alice Adams Family name Adams Given name Alice User name alice Picture \S+ Language en/,
   );
 });
 

@@ -1,5 +1,7 @@
+import { decodeJwt } from "jose";
 import { expect, test } from "vitest";
 import { serve } from "../helpers/app.ts";
+import { pushedApp } from "../helpers/pushed-app.ts";
 import { certificatesOf, formats, registerSp, signedBy, signInBySaml } from "../helpers/saml.ts";
 
 /** Assertions as vendors send them. */
@@ -127,9 +129,7 @@ test("google: what the user does not have is sent without a value, and without a
   await idp.call("seed", { users: [{ username: "bare", email: "bare@example.com" }] });
   const sp = await registerSp(idp, { shape: "google" });
   const { xml } = await signInBySaml(idp, sp, { user: "bare" });
-  expect(written(xml).slice(2)).toEqual(
-    ["firstName", "lastName", "groups"].map((name) => `<saml:Attribute Name="${name}"/>`),
-  );
+  expect(written(xml).slice(4)).toEqual(['<saml:Attribute Name="groups"/>']);
 });
 
 test("an entry of attributes has a name format, a friendly name, and an element for each value", async () => {
@@ -162,4 +162,28 @@ test.each([
   const client = { client_id: "http://localhost:3998/metadata", saml: { acs: ["http://localhost:3998/acs"] } };
   const given = { ...client, saml: { ...client.saml, attributes: { mail: entry } } };
   await expect(idp.call("seed", { clients: [given as never] })).rejects.toThrow(message);
+});
+
+test("one user has one name in SAML, in ID tokens and at SCIM servers", async () => {
+  const { app, idp: other, push } = await pushedApp();
+  await push();
+  const sp = await registerSp(other);
+  for (const [user, given, family] of [
+    ["alice", "Alice B.", "Adams"],
+    // The claims win.
+    ["bob", "Robert", "Jones"],
+    // A single word is both.
+    ["carol", "carol", "carol"],
+  ] as const) {
+    if (user === "carol") await other.call("users.restore", { username: user });
+    await push();
+    const { xml } = await signInBySaml(other, sp, { user });
+    const valueOf = (name: string): string | undefined =>
+      new RegExp(`Name="${name}"[^>]*><saml:AttributeValue[^>]*>([^<]*)<`).exec(xml)?.[1];
+    expect([valueOf("given_name"), valueOf("family_name")]).toEqual([given, family]);
+    const { id_token = "" } = await other.issueTokens({ user, client: "app", scope: "openid profile" });
+    expect(decodeJwt(id_token)).toMatchObject({ given_name: given, family_name: family });
+    const sent = [...app.users.values()].find(({ displayName }) => String(displayName).toLowerCase().startsWith(user));
+    expect(sent?.["name"]).toEqual({ givenName: given, familyName: family });
+  }
 });

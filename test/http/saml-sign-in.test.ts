@@ -77,7 +77,7 @@ test("by HTTP-POST without the session cookie: 303 to a continuation, where the 
   expect(response.nameId?.value).toBe("alice@example.com");
   expect(relayState).toBe("r");
   const again = await new Browser(idp.issuer).open("/saml/sso?kept=unknown");
-  expect([again.status, again.page]).toEqual([404, "login"]);
+  expect([again.status, again.page]).toEqual([400, "error"]);
 });
 
 test("a user who is signed in by OpenID Connect is not asked again by SAML, and the reverse", async () => {

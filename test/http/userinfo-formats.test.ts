@@ -57,6 +57,8 @@ describe("userinfo_format", () => {
       sub: erin,
       name: "Erin of the claims",
       given_name: "Erin",
+      // A part of the display name.
+      family_name: "Eaves",
       preferred_username: "erin",
       picture: expect.stringMatching(/^http:\/\/localhost:\d+\/avatars\/EC?-[0-9a-f]{6}\.svg$|^http/) as string,
       website: "https://erin.example.test",
@@ -91,6 +93,7 @@ describe("a scope releases its claims and no others, in UserInfo and in the ID t
   const profile = [
     "name",
     "given_name",
+    "family_name",
     "preferred_username",
     "picture",
     "website",
@@ -130,7 +133,7 @@ describe("a scope releases its claims and no others, in UserInfo and in the ID t
 
   test("none is null or empty: unset ones are left out", async () => {
     const { info } = await answers("standard", "openid profile phone names:read", await enroll(idp));
-    for (const name of ["website", "birthdate", "phone_number", "nickname", "given_name"]) {
+    for (const name of ["website", "birthdate", "phone_number", "nickname", "middle_name"]) {
       expect(info).not.toHaveProperty(name);
     }
   });

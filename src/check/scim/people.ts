@@ -13,7 +13,8 @@ import {
   type Profile,
   type ScimRequest,
 } from "../../scim/profiles.ts";
-import { idIn, resourcesIn, valueAt, workEmail, type Attributes, type Resource } from "../../scim/resource.ts";
+import { workEmail } from "../../scim/paths.ts";
+import { idIn, resourcesIn, valueAt, type Attributes, type Resource } from "../../scim/resource.ts";
 import { Problem } from "../../client/check.ts";
 import type { Ask, Reply } from "./app.ts";
 import { answered } from "./attempt.ts";

@@ -6,17 +6,27 @@ import { endpointUrl, nonEmptyText, textOf } from "../fields.ts";
 /** Where the app of a client learns about users: its SCIM server, and its endpoint of Global Token Revocation. */
 
 /** Attributes that fixtures cannot map: idp sets them, the app decides them, or nobody sends them. */
-const ownAttributes = "userName|externalId|active|password|id|meta|schemas|groups|emails";
+const ownAttributes =
+  '(?:(?:userName|externalId|active|password|id|meta|schemas|groups|emails)(?:\\.|$)|emails\\[type eq "[Ww]ork"\\]\\.value$)';
 
-/** `title`, `name.middleName`, `enterprise:department`, or the same with the whole URN of a schema (RFC 7643 3.3). */
+const attributeForm = "[A-Za-z$][A-Za-z0-9_$-]{0,100}";
+
+/** A value of a filter: a text or a truth value, as JSON (RFC 7644 3.4.2.2). */
+const filterForm = `\\[${attributeForm} eq (?:"[^"\\\\\\p{Cc}]{1,100}"|true|false)\\]`;
+
+/**
+ * `title`, `name.middleName`, `phoneNumbers[type eq "mobile"].value`, `enterprise:department`, or the same with the whole URN of a schema
+ * (RFC 7643 3.3, RFC 7644 3.5.2).
+ */
 const attributeName = textOf(
   new RegExp(
-    `^(?!(?:urn:ietf:params:scim:schemas:core:2\\.0:User:)?(?:${ownAttributes})(?:\\.|$))(?:enterprise:|urn:[A-Za-z0-9._:-]{1,200}:)?[A-Za-z$][A-Za-z0-9_$-]{0,100}(?:\\.[A-Za-z$][A-Za-z0-9_$-]{0,100})?$`,
+    `^(?!(?:urn:ietf:params:scim:schemas:core:2\\.0:User:)?${ownAttributes})(?:enterprise:|urn:[A-Za-z0-9._:-]{1,200}:)?${attributeForm}(?:(?:${filterForm})?\\.${attributeForm})?$`,
+    "u",
   ),
   (given) =>
-    new RegExp(`^(?:${ownAttributes})(?:\\.|$)`).test(given)
+    new RegExp(`^${ownAttributes}`).test(given)
       ? `"${given}" cannot be set here: idp sends it itself, or never`
-      : `"${given}" must be a SCIM attribute, such as title, name.middleName or enterprise:department`,
+      : `"${given}" must be a SCIM attribute, such as title, name.middleName, phoneNumbers[type eq "mobile"].value or enterprise:department`,
 );
 
 /** A header takes visible ASCII. No message repeats it. */
@@ -53,7 +63,12 @@ export const scimSchema = z
       .optional()
       .describe("Which values of the users' claim groups are groups; absent: all"),
     user_name: z.enum(["email", "username"]).optional().describe("userName; absent: the e-mail, else the username"),
-    attributes: z.record(attributeName, nonEmptyText).optional().describe("More SCIM attributes, with their claims"),
+    attributes: z
+      .record(attributeName, nonEmptyText)
+      .optional()
+      .describe(
+        "More SCIM attributes, with their claims; that of enterprise:manager is a username, sent as the manager's id in the app",
+      ),
     live: onOff.optional().describe("on: each change is sent when it is made; absent: off"),
   })
   .describe("The app's SCIM server, to which idp sends users and groups (RFC 7643, RFC 7644)");

@@ -8,7 +8,9 @@ import { keyKindOf } from "../keys/certificate.ts";
 import { privateMembers } from "../keys/keys.ts";
 import { patternSuffixProblem } from "../clients/redirect-patterns.ts";
 import { hasOpenPort, checkHttpHost, type UriSettings } from "../clients/redirect-uri.ts";
+import { formProblem, pathOf, pathProblem } from "../../scim/paths.ts";
 import { addressProblem } from "../outbound.ts";
+import { isTextClaim } from "../scopes/claim-table.ts";
 import type { SamlFields } from "../service-providers/schema.ts";
 import { grantTypesThatNeed } from "../tokens/grant-types/list.ts";
 import type { FixtureClient } from "./schema.ts";
@@ -112,6 +114,17 @@ function samlProblems(
   if (encrypts) add("saml", "needs a certificate in certificates, for whose key assertions are encrypted", ["encrypt"]);
 }
 
+/** Mapped attributes that no user can have a value for. */
+function scimProblems(attributes: Readonly<Record<string, string>>): ClientProblem[] {
+  return Object.entries(attributes).flatMap(([attribute, claim]) => {
+    const path = pathOf(attribute);
+    const takes = isTextClaim(claim) ? formProblem(path, "") : null;
+    const message = pathProblem(path) ?? (takes === null ? null : `takes ${takes}, and the claim "${claim}" is a text`);
+    const below = ["attributes", attribute];
+    return message === null ? [] : [{ field: "scim" as const, below, message, conflictsWith: "record" as const }];
+  });
+}
+
 /** Whether {@link laterProblems} has anything to check. */
 export const hasLaterProblems = ({ saml, redirect_patterns }: FixtureClient): boolean =>
   saml?.metadata !== undefined || redirect_patterns !== undefined;
@@ -145,6 +158,7 @@ export function clientProblems(client: FixtureClient, settings: UriSettings): Cl
   const add = (field: keyof FixtureClient, message: string, below?: readonly string[]): void =>
     void problems.push({ field, message, conflictsWith: "record", ...(below !== undefined && { below }) });
   if (client.saml !== undefined) samlProblems(client, client.saml, add);
+  problems.push(...scimProblems(client.scim?.attributes ?? {}));
   const grantTypes = grantTypesOf(client);
   const redirectUris = client.redirect_uris ?? [];
   const method = client.token_endpoint_auth_method;

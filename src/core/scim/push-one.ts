@@ -56,13 +56,19 @@ async function pushInTurn(push: Push, userId: string, find: FindWanted): Promise
     if (!push.isDry) await keep(push, "user", wanted.userId, wanted.username, null);
     return { pushed: null, wanted, idBefore: known?.remoteId ?? null };
   }
-  const pushed = await pushUser(push.user, wanted, known);
+  const pushed = told(await pushUser(push.user, wanted, known), wanted);
   if (!push.isDry) {
     const hasChanged = pushed.action !== "unchanged" || before === undefined || before.error !== null;
     if (hasChanged) await keep(push, "user", wanted.userId, wanted.username, toRecord(pushed.known, pushed.error));
   }
   return { pushed, wanted, idBefore: known?.remoteId ?? null };
 }
+
+/** A claim that cannot be sent fails the push of its user, who has everything else. It keeps nobody from being locked out. */
+const told = (pushed: Pushed, { problem, attributes }: Wanted): Pushed =>
+  problem === null || pushed.error !== null || attributes?.["active"] !== true
+    ? pushed
+    : { ...pushed, action: "failed", error: problem };
 
 type Kept = Pick<ScimResource, "remoteId" | "sent" | "error" | "members">;
 
@@ -146,7 +152,8 @@ export async function pushSingle(
   if (done === null) return null;
   const { pushed, wanted, idBefore } = done;
   const id = pushed?.known?.remoteId ?? null;
-  if (to.scim.groups === "none" || pushed?.action === "failed") return pushed;
+  const hasFailed = pushed !== null && pushed.error !== null && pushed.error !== wanted.problem;
+  if (to.scim.groups === "none" || hasFailed) return pushed;
   const known = await ctx.store.read((tx) => recordsOf(tx, to, "group").map(({ local }) => local));
   const ids = new Set([id, idBefore]);
   for (const name of new Set([...known, ...wanted.groups])) {

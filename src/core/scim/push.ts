@@ -6,7 +6,8 @@ import { requireUser } from "../users/users.ts";
 import { pushOne, pushOneGroup, type Push, type PushedGroupView } from "./push-one.ts";
 import type { PushAction, Pushed } from "./push-user.ts";
 import { createSender, type Sender } from "./sender.ts";
-import { everyWanted, provisioned, recordOf, recordsOf, wantedNow, type Wanted } from "./wanted.ts";
+import { everyWanted, provisioned, recordOf, recordsOf, wantedNow, type Provisioned, type Wanted } from "./wanted.ts";
+import { managerPath, pathOf } from "../../scim/paths.ts";
 import { baseOf, type ScimResponse } from "../../scim/sending.ts";
 
 /** Writes down requests in place of sending them, and answers as an app does that has nobody of this name. */
@@ -175,7 +176,25 @@ async function pushUsers(
     }
   };
   await Promise.all(Array.from({ length: parallel }, work));
+  if (!push.isDry && namesManagers(push.to)) await pushManagers(push, wanted, found);
   return found;
+}
+
+const namesManagers = ({ scim }: Provisioned): boolean =>
+  Object.keys(scim.attributes ?? {}).some((attribute) => pathOf(attribute) === managerPath);
+
+/** A manager who was created after somebody has an id only now. */
+async function pushManagers(push: Push, wanted: readonly Wanted[], found: Map<string, Pushed>): Promise<void> {
+  const again: Push = { ...push, user: { ...push.user, full: false } };
+  for (const { userId: local, username: name } of wanted) {
+    const before = found.get(local);
+    if (before === undefined || before.action === "failed") continue;
+    const done = await pushOne(again, local, (tx) => wantedNow(tx, push.to, { local, name }));
+    const now = done?.pushed ?? null;
+    if (now === null || now.action === "unchanged") continue;
+    const { action } = now.action === "failed" || before.action === "unchanged" ? now : before;
+    found.set(local, { ...now, action });
+  }
 }
 
 /** The groups of everybody, in the order in which they were first met, with the ids of their members in the app. */

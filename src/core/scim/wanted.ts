@@ -5,12 +5,13 @@
  * writes down what the app has; push.ts does it for all. sender.ts sends. live.ts pushes each change when it is made, status.ts shows the records.
  */
 import { scimKey, type Client, type ReadTx, type ScimResource, type ScimServer, type User } from "../../store/store.ts";
-import { workEmail, enterpriseSchema, type Attributes } from "../../scim/resource.ts";
+import { formProblem, managerPath, pathOf, workEmail } from "../../scim/paths.ts";
+import type { Attributes } from "../../scim/resource.ts";
 import type { Profile } from "../../scim/profiles.ts";
 import { wantsCompliant } from "../../scim/sending.ts";
 import { OperationError } from "../errors.ts";
 import { activeGrant } from "../grants/grants.ts";
-import { standardClaims } from "../scopes/claims.ts";
+import { nameOf, standardClaims } from "../scopes/claims.ts";
 
 /** The SCIM server of a client, with what applies where the client says nothing. */
 export interface Provisioned {
@@ -43,44 +44,58 @@ export interface Wanted {
   /** Null: the user was removed, or has no grant any more. */
   readonly attributes: Attributes | null;
   readonly groups: readonly string[];
+  /** Why an attribute is left out that the user should have; null: none is. */
+  readonly problem: string | null;
 }
 
 const text = (value: unknown): string | null => (typeof value === "string" && value !== "" ? value : null);
 
-/**
- * The given and the family name, from the claims, else as parts of the display name: the last word is the family name. A single word is both,
- * because many apps refuse a user without either.
- */
-function nameOf(user: User): { readonly given: string; readonly family: string } {
-  const words = user.displayName.trim().split(/\s+/);
-  const [family, first] =
-    words.length < 2 ? [words[0] ?? "", words[0] ?? ""] : [words.at(-1) ?? "", words.slice(0, -1).join(" ")];
-  return {
-    given: text(user.claims["given_name"]) ?? first,
-    family: text(user.claims["family_name"]) ?? family,
-  };
+/** What an app is sent of a user, without what has no value, and why a claim is left out. */
+interface Sent {
+  readonly attributes: Attributes;
+  readonly problem: string | null;
 }
 
-const pathOf = (attribute: string): string => attribute.replace(/^enterprise:/, `${enterpriseSchema}:`);
-
-/** The attributes of a user, without those that have no value. */
-function attributesOf({ scim }: Provisioned, user: User): Attributes {
-  const { given, family } = nameOf(user);
+function sentOf(tx: ReadTx, to: Provisioned, user: User): Sent {
+  const { scim } = to;
+  const names = nameOf(user);
   const email = text(user.claims["email"]) ?? user.email;
-  const claims: Readonly<Record<string, unknown>> = { ...standardClaims(user), given_name: given, family_name: family };
+  const claims: Readonly<Record<string, unknown>> = { ...standardClaims(user), ...names };
+  const mapped = Object.entries(scim.attributes ?? {}).flatMap(([attribute, claim]) => {
+    const value = Object.hasOwn(claims, claim) ? claims[claim] : undefined;
+    return isEmpty(value) ? [] : [{ path: pathOf(attribute), attribute, claim, value }];
+  });
+  const problems = mapped.flatMap(({ path, attribute, claim, value }) => {
+    const takes = formProblem(path, value);
+    if (takes !== null) return [`"${attribute}" takes ${takes}, and the claim "${claim}" has another value`];
+    const isUnknown = path === managerPath && tx.find("users", "username", String(value)) === undefined;
+    return isUnknown ? [`"${attribute}": there is no user "${String(value)}", whom the claim "${claim}" names`] : [];
+  });
   const all: readonly (readonly [string, unknown])[] = [
     ["userName", (scim.user_name === "username" ? null : email) ?? user.username],
     ["externalId", user.id],
     ["active", user.status === "active"],
     ["displayName", user.displayName],
-    ["name.givenName", given],
-    ["name.familyName", family],
+    ["name.givenName", names.given_name],
+    ["name.familyName", names.family_name],
     [workEmail, email],
-    ...Object.entries(scim.attributes ?? {}).map(
-      ([attribute, claim]) => [pathOf(attribute), Object.hasOwn(claims, claim) ? claims[claim] : undefined] as const,
-    ),
+    ...mapped
+      .filter(({ path, value }) => formProblem(path, value) === null)
+      .map(({ path, value }) => [path, path === managerPath ? managerOf(tx, to, String(value)) : value] as const),
   ];
-  return Object.fromEntries(all.filter(([, value]) => value !== undefined && value !== null && value !== ""));
+  return {
+    attributes: Object.fromEntries(all.filter(([, value]) => !isEmpty(value))),
+    problem: problems.length === 0 ? null : problems.join("; "),
+  };
+}
+
+const isEmpty = (value: unknown): boolean => value === undefined || value === null || value === "";
+
+/** The manager as RFC 7643 4.3 has one; undefined: the app does not have the manager. */
+function managerOf(tx: ReadTx, to: Provisioned, username: string): unknown {
+  const manager = tx.find("users", "username", username);
+  const id = manager === undefined ? undefined : recordOf(tx, to, "user", manager.id)?.remoteId;
+  return id == null ? undefined : { value: id };
 }
 
 /** The groups of a user that the app should have. */
@@ -100,11 +115,13 @@ export function wantedOf(
   const { client, scim } = to;
   const isIn =
     user !== undefined && (scim.users !== "granted" || activeGrant(tx, user.id, client.client_id) !== undefined);
+  const sent = isIn ? sentOf(tx, to, user) : null;
   return {
     userId: record.local,
     username: user?.username ?? record.name,
-    attributes: isIn ? attributesOf(to, user) : null,
+    attributes: sent?.attributes ?? null,
     groups: isIn ? groupsOf(to, user) : [],
+    problem: sent?.problem ?? null,
   };
 }
 

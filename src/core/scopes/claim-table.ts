@@ -53,6 +53,13 @@ const namesOf = (fits: (row: ClaimRow) => boolean): readonly string[] =>
 /** The names that `claims` of users and clients cannot have: they would have no effect. */
 export const reservedClaims = namesOf(({ setBy }) => setBy !== "user");
 
+const standardTexts = namesOf(
+  ({ name, setBy }) => setBy === "user" && !/^(?:address|updated_at|.*_verified)$/.test(name),
+);
+
+/** Whether OpenID Connect Core 5.1 has a text under this name. */
+export const isTextClaim = (name: string): boolean => standardTexts.includes(name);
+
 /** The claims that `idp token issue` cannot set, because the token would gain rights that its grant does not have; and the flag instead. */
 export const reservedInTokens: ReadonlyMap<string, string | undefined> = new Map(
   claimTable.flatMap(({ name, setBy, flag }) => (setBy === "server" ? [[name, flag]] : [])),

@@ -60,9 +60,25 @@ export function releasingScopes(tx: ReadTx, ctx: Defaults, client: Client, name:
 /** The user with the address of the picture. */
 const withPicture = ({ address }: Defaults, user: User): User => ({ ...user, avatar: avatarOf(user, baseOf(address)) });
 
+const textIn = (value: unknown): string | null => (typeof value === "string" && value !== "" ? value : null);
+
+/**
+ * The given and the family name, from the user's own claims, else as parts of the display name: the last word is the family name. A single word
+ * is both, because many apps refuse a user without either.
+ */
+export function nameOf({ displayName, claims }: User): { readonly given_name: string; readonly family_name: string } {
+  const words = displayName.trim().split(/\s+/);
+  const last = words.at(-1) ?? "";
+  return {
+    given_name: textIn(claims["given_name"]) ?? (words.length < 2 ? last : words.slice(0, -1).join(" ")),
+    family_name: textIn(claims["family_name"]) ?? last,
+  };
+}
+
 /** The standard claims of a user record. Values in the user's own `claims` replace them. */
 export const standardClaims = (user: User): Readonly<Record<string, unknown>> => ({
   name: user.displayName,
+  ...nameOf(user),
   preferred_username: user.username,
   picture: user.avatar.path === "" || user.avatar.baseUrl === null ? null : user.avatar.baseUrl + user.avatar.path,
   website: user.website,

@@ -8,7 +8,8 @@ import {
   type Profile,
   type ScimRequest,
 } from "../../../scim/profiles.ts";
-import { attributesIn, enterpriseSchema, valueAt, workEmail, type Attributes } from "../../../scim/resource.ts";
+import { enterpriseSchema, workEmail } from "../../../scim/paths.ts";
+import { attributesIn, valueAt, type Attributes } from "../../../scim/resource.ts";
 import { notReached, unnoticed, works, type Finding } from "../../frame/verdict.ts";
 import type { Reply } from "../app.ts";
 import { answered, notDone, type Attempt, type Person } from "../attempt.ts";
@@ -32,7 +33,10 @@ const sendPut: Send = async (attempt, { id, attributes }, change) =>
 const sendUpdate: Send = (attempt, person, change) => {
   const { profile } = attempt;
   if (putsUsers(profile)) return sendPut(attempt, person, change);
-  return asked(attempt, patchUser(profile, person.id, change, { changed: Object.keys(change), removed: [] }));
+  return asked(
+    attempt,
+    patchUser(profile, person.id, change, { changed: Object.keys(change), removed: [], entries: [] }),
+  );
 };
 
 /** @param value in place of how the profile writes the truth value */
