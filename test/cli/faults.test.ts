@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { flawList } from "../../src/core/controls/faults/flaw-list.ts";
+import { listFlaws } from "../../src/core/controls/faults/flaw-list.ts";
 import { createIdp, type Idp } from "../../src/index.ts";
 import { idp as run, newFolder } from "../helpers/cli.ts";
 import { idpHere, startHere } from "../helpers/command.ts";
@@ -131,7 +131,7 @@ describe("on a running server", () => {
 
   test("flaws lists each with what it is for", async () => {
     const { stdout } = await faults("flaws", "--json");
-    expect(JSON.parse(stdout)).toEqual(flawList);
+    expect(JSON.parse(stdout)).toEqual(listFlaws());
     expect((await faults("flaws")).stdout).toContain("nonce-wrong");
   });
 });

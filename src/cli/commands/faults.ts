@@ -8,7 +8,8 @@ import { count } from "../output/words.ts";
 import { findTarget } from "../target/target.ts";
 import { wholeNumber, notListed } from "../flags/flag-values.ts";
 import { type Declare, examples } from "../act.ts";
-import { flawList, flawNames, faultMethods, faultEndpoints } from "../../core/controls/faults/flaw-list.ts";
+import { faultMethods, faultEndpoints } from "../../core/controls/faults/endpoints.ts";
+import { listFlaws as listFlawRows, flawNames } from "../../core/controls/faults/flaw-list.ts";
 import { Argument, type Command, type FlagsOf, InvalidArgumentError, Option } from "../commander.ts";
 
 const withFaultFlags = (command: Command) =>
@@ -102,7 +103,7 @@ async function clearFaults(cli: Invocation): Promise<Outcome> {
 
 /** `idp faults flaws`: without a server, because they are always the same. */
 export async function listFlaws(cli: Invocation): Promise<Outcome> {
-  return answer(flawList, (shown, style) =>
+  return answer(listFlawRows(), (shown, style) =>
     table(
       [
         { title: "ENDPOINT", value: (flaw) => flaw.endpoint },

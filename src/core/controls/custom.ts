@@ -3,16 +3,8 @@ import { isPublic, mayUse } from "../clients/clients.ts";
 import type { Context } from "../context.ts";
 import type { UnsignedToken } from "../keys/signer.ts";
 import { OperationError } from "../errors.ts";
-import {
-  bendClaims,
-  bendType,
-  flawedReason,
-  tokenFlaws,
-  madeAt,
-  signFlawed,
-  warningsOf,
-  type TokenFlaw,
-} from "./faults/token-flaws.ts";
+import { tokenFlaws, type TokenFlaw } from "./faults/flaws/access-token.ts";
+import { bendClaims, bendType, flawedReason, madeAt, signFlawed, warningsOf } from "./faults/token-flaws.ts";
 import { userClaimsOf } from "../tokens/settle.ts";
 import { pickedAuthenticationInfo, approve, asOperation } from "../tokens/issue.ts";
 import { seconds, tenYears } from "../../text/time.ts";

@@ -1,6 +1,6 @@
 import { OperationError } from "../errors.ts";
 import { idForm, type RequestRecord, type Ledger } from "./ledger.ts";
-import { faultEndpoints } from "../controls/faults/flaw-list.ts";
+import { faultEndpoints } from "../controls/faults/endpoints.ts";
 
 /** Filters of requests, for `idp requests` and `idp expect`. */
 

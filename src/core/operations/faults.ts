@@ -48,7 +48,7 @@ export const faultOperations = {
     summary: "List the flaws that a response can have, and what each should make a client do",
     input: nothing,
     answer: async (zod) => zod.array((await shown()).flaw),
-    run: async () => (await faults()).listFlaws(),
+    run: async () => (await import("../controls/faults/flaw-list.ts")).listFlaws(),
   }),
   "faults.remove": changes(
     "/faults/:id",

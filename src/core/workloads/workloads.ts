@@ -11,15 +11,8 @@ import type { Key, ReadTx } from "../../store/store.ts";
 import { ownValue } from "../../text/json.ts";
 import { newPublicKey, privateMembers } from "../keys/keys.ts";
 import { tokenTypes } from "../keys/signer.ts";
-import {
-  bendClaims,
-  bendType,
-  madeAt,
-  signFlawed,
-  tokenFlaws,
-  warningsOf,
-  type TokenFlaw,
-} from "../controls/faults/token-flaws.ts";
+import { tokenFlaws, type TokenFlaw } from "../controls/faults/flaws/access-token.ts";
+import { bendClaims, bendType, madeAt, signFlawed, warningsOf } from "../controls/faults/token-flaws.ts";
 import { seconds, tenYears } from "../../text/time.ts";
 
 interface Workload extends WorkloadSetting {

@@ -3,7 +3,8 @@ import type { Problem } from "../../core/errors.ts";
 import { parseJson, isObject } from "../../text/json.ts";
 import { flagOf, flagWith } from "../../core/hint.ts";
 import type { FaultInput } from "../../core/controls/faults/faults.ts";
-import { flawNames, faultEndpoints, faultMethods } from "../../core/controls/faults/flaw-list.ts";
+import { faultEndpoints, faultMethods } from "../../core/controls/faults/endpoints.ts";
+import { flawNames } from "../../core/controls/faults/flaw-list.ts";
 import { single } from "../input/params.ts";
 
 /** The form that adds a fault: its fields are those of the operation, and the flags of the command. */

@@ -6,7 +6,7 @@ import { InteractionError } from "../../core/sign-in/interactions.ts";
 import { decodeToken, findTokens, type FoundToken } from "../../core/tokens/read/decode.ts";
 import { verifyToken } from "../../core/tokens/read/verify.ts";
 import { exactJson, isObject } from "../../text/json.ts";
-import { tokenFlaws } from "../../core/controls/faults/token-flaws.ts";
+import { tokenFlaws } from "../../core/controls/faults/flaws/access-token.ts";
 import { flagOf, flagWith } from "../../core/hint.ts";
 import { performed } from "../api/api.ts";
 import { single, every } from "../input/params.ts";

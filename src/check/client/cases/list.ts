@@ -1,10 +1,6 @@
 import type { Attempt } from "../attempt.ts";
 import type { Case } from "../../frame/verdict.ts";
-import { discoveryCases, keysCases } from "../flaws/documents.ts";
-import { idTokenCases } from "../flaws/id-token.ts";
-import { responseCases } from "../flaws/response.ts";
-import { tokenCases } from "../flaws/token.ts";
-import { userinfoCases } from "../flaws/userinfo.ts";
+import { discoveryCases, keysCases, idTokenCases, responseCases, tokenCases, userinfoCases } from "../flaws/places.ts";
 import { logoutCases } from "./logout.ts";
 import { accessRevoked, refreshRefused } from "./asked-again.ts";
 import { callbackReplayed, errorAnswer, loginCsrf, mixUp, retry429, retry503 } from "./callback.ts";

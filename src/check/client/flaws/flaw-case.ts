@@ -3,30 +3,17 @@ import type { Attempt } from "../attempt.ts";
 import type { Browser, Visit } from "../../../client/app/visit.ts";
 import { noticed, notReached, notRequired, unnoticed, works, type Case, type Finding } from "../../frame/verdict.ts";
 import type { Recorded } from "../../frame/idp.ts";
+import { flawList } from "../../../core/controls/faults/flaw-list.ts";
+import type { FlawRow } from "../../../core/controls/faults/flaws/flaw.ts";
 
 /** A case for each flaw that a response can have. All are judged here. */
 
 /** Milliseconds. Many libraries wait between two fetches of the keys, at most 30 s. */
 export const betweenFetches = 31_000;
 
-export interface FlawRow {
-  /** Its name in `idp faults flaws`. */
-  readonly flaw: string;
-  /**
-   * What the app must do. `refuse`: it signs nobody in. `work`: it signs the user in. `either`: it may do either. `optional`: it should
-   * refuse, but need not.
-   */
-  readonly must: "refuse" | "work" | "either" | "optional";
-  readonly mustNot: string;
-  readonly should: string;
-  readonly paragraph: string;
-  readonly fix: string;
-}
-
 /** The response that has the flaws, and how a case spoils it. */
-interface FlawPlace {
-  readonly prefix: string;
-  readonly endpoint: string;
+interface CasePlace {
+  readonly prefix: FlawRow["place"];
   /** The request names the client, so the fault can be limited to it. */
   readonly ofClient: boolean;
   readonly grantType?: string;
@@ -51,25 +38,28 @@ export interface Seen {
   readonly spoiled: Recorded;
 }
 
-export const flawCases = (place: FlawPlace, rows: readonly FlawRow[]): readonly Case<Attempt>[] =>
-  rows.map((row) => ({
-    name: `${place.prefix}.${row.flaw}`,
-    mustNot: row.mustNot,
-    should: row.should,
-    paragraph: row.paragraph,
-    fix: row.fix,
-    ...(place.restarts && { restarts: true as const }),
-    ...(place.prefix === "keys" && { waits: betweenFetches }),
-    run: (attempt) => runFlaw(place, row, attempt),
-  }));
+/** A case for each flaw of this place. */
+export const flawCases = (place: CasePlace): readonly Case<Attempt>[] =>
+  flawList
+    .filter((row) => row.place === place.prefix)
+    .map((row: FlawRow) => ({
+      name: `${place.prefix}.${row.name}`,
+      mustNot: row.mustNot ?? `${row.wrong} signs a user in`,
+      should: row.should,
+      paragraph: row.rule,
+      fix: row.fix,
+      ...(place.restarts && { restarts: true as const }),
+      ...(place.prefix === "keys" && { waits: betweenFetches }),
+      run: (attempt) => runFlaw(place, row, attempt),
+    }));
 
-async function runFlaw(place: FlawPlace, row: FlawRow, attempt: Attempt): Promise<Finding> {
+async function runFlaw(place: CasePlace, row: FlawRow, attempt: Attempt): Promise<Finding> {
   const { control } = attempt;
   if (!place.ofClient && !control.isOwn) {
     return notReached(`the ${place.prefix} of this issuer are those of every client: use -- CMD`);
   }
   const fault = await attempt.arm({
-    ...{ endpoint: place.endpoint, flaw: row.flaw },
+    ...{ endpoint: row.endpoint, flaw: row.name },
     ...(place.ofClient && { client: control.client }),
     ...(place.grantType !== undefined && { grant_type: place.grantType }),
     // A second request for a document would get a correct one, which the app may accept. A flaw that must work is sent once.
@@ -87,7 +77,7 @@ async function runFlaw(place: FlawPlace, row: FlawRow, attempt: Attempt): Promis
   if (row.must === "work" && standing === "out" && place.prefix === "keys") {
     standing = (await signInLater(attempt)) ? "in" : standing;
   }
-  const { flaw } = row;
+  const flaw = row.name;
   const other = standing === "in" ? await place.judge?.({ flaw, attempt, browser, records, spoiled }) : null;
   return judged(place, row, visit, standing, records, other ?? null);
 }
@@ -98,13 +88,13 @@ async function didNotStart(row: FlawRow, attempt: Attempt, fault: string): Promi
   return row.must === "work" ? unnoticed("did not start") : noticed("did not start");
 }
 
-async function notSpoiled(place: FlawPlace, row: FlawRow, attempt: Attempt, visit: Visit): Promise<Finding> {
+async function notSpoiled(place: CasePlace, row: FlawRow, attempt: Attempt, visit: Visit): Promise<Finding> {
   const why = whyNotBegun(visit);
   return why === null ? place.absent(attempt, row, visit) : notReached(why);
 }
 
 function judged(
-  { prefix }: FlawPlace,
+  { prefix }: CasePlace,
   row: FlawRow,
   visit: Visit,
   standing: AppStanding,

@@ -7,7 +7,7 @@ import { delayOf, errorCodeOf, hasOwnResponse, type Fault, type FaultInput, type
 import type { Client, User } from "../../../store/store.ts";
 import { nameIdOf, samlOf } from "../../service-providers/provider.ts";
 import { shapes } from "../../service-providers/shapes.ts";
-import { flawList, flawProblem, prefixFlaws } from "./flaw-list.ts";
+import { flawProblem, prefixFlaws } from "./flaw-list.ts";
 
 /** Faults in words, for lists, pages and the log. */
 
@@ -114,18 +114,6 @@ export async function clearFaults(ctx: Context): Promise<null> {
   await ctx.faults.clear();
   return null;
 }
-
-/** A flaw as it is listed. */
-export interface FlawView {
-  readonly name: string;
-  readonly endpoint: string;
-  readonly place: string;
-  readonly wrong: string;
-  readonly should: string;
-  readonly rule: string;
-}
-
-export const listFlaws = (): readonly FlawView[] => flawList;
 
 // Most files have none, and a large one takes long to read again.
 const mayHave = (source: AnyFixtures): boolean =>

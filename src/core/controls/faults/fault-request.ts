@@ -6,7 +6,7 @@ import { sessionOf } from "../../sessions/sessions.ts";
 import { readToken, verifyIdTokenHint } from "../../tokens/accept.ts";
 import { TokenProblem } from "../../tokens/token-problem.ts";
 import { readJws } from "../../keys/jws.ts";
-import type { FaultEndpoint } from "./flaw-list.ts";
+import type { FaultEndpoint } from "./endpoints.ts";
 import type { FaultRequest } from "./faults.ts";
 
 /** Finds the client and user of an unchecked request without side effects, so that faults can be chosen by them. */

@@ -9,7 +9,8 @@ import type { ReadTx, Store, Testing, Tx } from "../../../store/store.ts";
 import { OperationError } from "../../errors.ts";
 import { derive } from "../../derived.ts";
 import { sameJson } from "../../../text/json.ts";
-import type { FlawName, FaultEndpoint, faultMethods } from "./flaw-list.ts";
+import type { FaultEndpoint, faultMethods } from "./endpoints.ts";
+import type { FlawName } from "./flaw-list.ts";
 
 /** The faults of an issuer are one record. A fault spoils a response; it never accepts anything that the checks refuse. */
 

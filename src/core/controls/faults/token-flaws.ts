@@ -3,46 +3,10 @@ import type { Context } from "../../context.ts";
 import { newPublicKey, newSecret, publicAlgs } from "../../keys/keys.ts";
 import { sign, tokenTypes, type UnsignedToken } from "../../keys/signer.ts";
 import { seconds } from "../../../text/time.ts";
+import { tokenFlawRow, type TokenFlaw } from "./flaws/access-token.ts";
+import { distance } from "./flaws/flaw.ts";
 
 /** Tokens that are bad on purpose. An API that accepts one has a security hole (RFC 8725, RFC 9068 4). */
-
-/** What can be wrong, by the names of the operation's fields. */
-export const tokenFlaws = [
-  "expired",
-  "not_yet_valid",
-  "wrong_issuer",
-  "wrong_audience",
-  "missing_issuer",
-  "missing_audience",
-  "missing_expiry",
-  "issuer_prefix",
-  "issuer_slash",
-  "audience_contains",
-  "wrong_type",
-  "crit",
-  "bad_signature",
-  "unknown_kid",
-  "alg_none",
-] as const;
-export type TokenFlaw = (typeof tokenFlaws)[number];
-
-/** Seconds: more than clocks differ, and more than verifiers tolerate. */
-export const distance = 3600;
-
-/** More text behind a value that an API may compare in part only. */
-const withMore = (value: unknown): string => `${String(value).replace(/\/$/, "")}/more`;
-const withMoreEach = (value: unknown): unknown => (Array.isArray(value) ? value.map(withMore) : withMore(value));
-
-/** The slash at the end of an issuer is part of it (RFC 8414 3.3). */
-const withOtherSlash = (issuer: unknown): string =>
-  String(issuer).endsWith("/") ? String(issuer).slice(0, -1) : `${String(issuer)}/`;
-
-/** Names that never resolve (RFC 6761 6.4). */
-export const wrongNames = {
-  issuer: "https://wrong-issuer.invalid",
-  audience: "https://wrong-audience.invalid",
-  acs: "https://wrong-recipient.invalid/acs",
-};
 
 /** A flaw as the name of its flag. */
 const shown = (flaw: TokenFlaw): string => flaw.replaceAll("_", "-");
@@ -59,19 +23,8 @@ export function bendClaims(
   life: number,
 ): UnsignedToken["claims"] {
   const nbf = seconds(ctx) + distance;
-  return {
-    ...claims,
-    ...(flaws.includes("not_yet_valid") && { nbf, exp: nbf + life }),
-    ...(flaws.includes("wrong_issuer") && { iss: wrongNames.issuer }),
-    ...(flaws.includes("wrong_audience") && { aud: wrongNames.audience }),
-    ...(flaws.includes("issuer_prefix") && { iss: withMore(claims["iss"]) }),
-    ...(flaws.includes("issuer_slash") && { iss: withOtherSlash(claims["iss"]) }),
-    ...(flaws.includes("audience_contains") && { aud: withMoreEach(claims["aud"]) }),
-    // JSON has no undefined, so these are left out.
-    ...(flaws.includes("missing_issuer") && { iss: undefined }),
-    ...(flaws.includes("missing_audience") && { aud: undefined }),
-    ...(flaws.includes("missing_expiry") && { exp: undefined }),
-  };
+  const bent = flaws.map((flaw) => tokenFlawRow(flaw).apply?.(claims, { nbf, exp: nbf + life }) ?? {});
+  return Object.assign({ ...claims }, ...bent) as UnsignedToken["claims"];
 }
 
 /** The type of a refresh token in place of any other, and the other way around. */
@@ -114,27 +67,9 @@ async function unknownSigner(ctx: Context, alg: string): Promise<UnsignedToken["
   return { alg, kid, privateKey: createPrivateKey({ key: { ...jwk }, format: "jwk" }) };
 }
 
-const warnings: Readonly<Record<TokenFlaw, string>> = {
-  expired: "it expired an hour ago",
-  not_yet_valid: "its nbf is an hour from now",
-  wrong_issuer: `its iss is ${wrongNames.issuer}`,
-  wrong_audience: `its aud is ${wrongNames.audience}`,
-  missing_issuer: "it has no iss",
-  missing_audience: "it has no aud",
-  missing_expiry: "it has no exp",
-  issuer_prefix: "its iss is the issuer with more behind it",
-  issuer_slash: "its iss differs from the issuer in the slash at its end",
-  audience_contains: "its aud is the audience with more behind it",
-  wrong_type: "its typ is that of another kind of token",
-  crit: "its header crit names an extension that nobody knows",
-  bad_signature: "one bit of its signature is wrong",
-  unknown_kid: "it is signed with a key that is not published",
-  alg_none: "it is not signed",
-};
-
 /** One sentence for each flaw. */
 export const warningsOf = (flaws: readonly TokenFlaw[]): readonly string[] =>
-  flaws.map((flaw) => `${shown(flaw)}: this token is bad on purpose, ${warnings[flaw]}`);
+  flaws.map((flaw) => `${shown(flaw)}: this token is bad on purpose, ${tokenFlawRow(flaw).is}`);
 
 /** Recorded, so that this server never accepts the token, even if everything else is valid. */
 export const flawedReason = (flaws: readonly TokenFlaw[]): string =>

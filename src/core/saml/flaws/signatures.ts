@@ -1,4 +1,4 @@
-import { wrongNames } from "../../controls/faults/token-flaws.ts";
+import { wrongNames } from "../../controls/faults/flaws/flaw.ts";
 import { newSamlKey, readSamlKey, type SamlKey } from "../../keys/saml-keys.ts";
 import { algorithms, signElement, Xml, type OtherSignature } from "../../xml/write.ts";
 import { assertionXml, responseXml, type AssertionDraft, type ResponseDraft } from "../draft.ts";

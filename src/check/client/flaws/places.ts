@@ -1,0 +1,101 @@
+import { noticed, notReached, notRequired, unnoticed, type Finding } from "../../frame/verdict.ts";
+import type { Attempt } from "../attempt.ts";
+import { flawCases, type Seen } from "./flaw-case.ts";
+
+/** Where a response can have flaws, and what an app that never got one did instead. The flaws are rows of core/controls/faults/flaws. */
+
+/** Flaws of the authorization response. */
+export const responseCases = flawCases({
+  ...{ prefix: "response", ofClient: true, restarts: false },
+  absent: (attempt, { name }) =>
+    name.startsWith("state-")
+      ? notRequired("sends no state, so there is none to check", "RFC 9700 2.1: PKCE or nonce may take its place")
+      : notReached(`no response of ${attempt.control.client} had ${name.replace(/-.*/, "")} in it`),
+});
+
+/** Flaws of the ID token. */
+export const idTokenCases = flawCases({
+  ...{ prefix: "id-token", ofClient: true, grantType: "authorization_code", restarts: false },
+  absent: (_attempt, { name }, visit) => {
+    const asked = visit.request?.searchParams;
+    if (name.startsWith("nonce-") && asked?.has("client_id") === true && !asked.has("nonce")) {
+      return notRequired(
+        "sends no nonce, so there is none to check",
+        "OpenID Connect Core 3.1.2.1 (optional in the code flow)",
+      );
+    }
+    return notReached(`no ID token with this flaw was fetched: the response had none, or not what ${name} spoils`);
+  },
+});
+
+/** Flaws of the token response. */
+export const tokenCases = flawCases({
+  ...{ prefix: "token", ofClient: true, grantType: "authorization_code", restarts: false },
+  absent: (_attempt, { name }) =>
+    notReached(
+      name === "refresh-token-missing"
+        ? "the app has no refresh token, so there is none to leave out"
+        : "the app exchanged no code",
+    ),
+  judge: ({ flaw, records, spoiled }) => {
+    if (flaw !== "token-type-wrong") return Promise.resolve(null);
+    const used = records.slice(records.indexOf(spoiled)).find(({ endpoint }) => endpoint === "userinfo");
+    return Promise.resolve(
+      used === undefined
+        ? notRequired("signed the user in by the ID token, and did not use the access token at idp")
+        : unnoticed("used the access token for UserInfo, and signed the user in"),
+    );
+  },
+});
+
+/** A shorter text may be on a page by chance. */
+const minLength = 6;
+
+/** Every text in a JSON value. */
+const textsIn = (value: unknown): readonly string[] => {
+  if (typeof value === "string") return [value];
+  return typeof value === "object" && value !== null ? Object.values(value).flatMap(textsIn) : [];
+};
+
+/**
+ * An app may leave out UserInfo with a wrong `sub`, and sign the user in by the ID token. So what `--signed-in` shows decides: the wrong
+ * `sub`, or what only UserInfo says.
+ */
+async function judgeUserInfo({ attempt, browser, records, spoiled }: Seen): Promise<Finding> {
+  const shown = await attempt.shown(browser);
+  const claims = Object(spoiled.response?.["body"]) as { readonly sub?: unknown };
+  if (typeof claims.sub === "string" && shown.includes(claims.sub)) return unnoticed("took sub from UserInfo");
+  const idTokens = JSON.stringify(records.filter(({ endpoint }) => endpoint === "token"));
+  const marks = textsIn(claims).filter(
+    (text) => text.length >= minLength && attempt.known.shown.includes(text) && !idTokens.includes(text),
+  );
+  if (marks.length === 0) {
+    return notReached("the app signed the user in, and --signed-in does not show whether UserInfo was used");
+  }
+  return marks.some((text) => shown.includes(text))
+    ? unnoticed("showed what only UserInfo says")
+    : noticed("signed the user in by the ID token, and showed nothing of UserInfo");
+}
+
+/** Flaws of the UserInfo response. */
+export const userinfoCases = flawCases({
+  ...{ prefix: "userinfo", ofClient: true, restarts: false, repeats: true, judge: judgeUserInfo },
+  absent: () => notReached("the app never asked UserInfo"),
+});
+
+/** Flaws of the documents that an app keeps. */
+const cached = ({ canRestart }: Attempt, what: string): Finding | null =>
+  canRestart ? null : notReached(`the app did not fetch ${what}: it has them already. With -- CMD it is started again`);
+
+export const keysCases = flawCases({
+  ...{ prefix: "keys", ofClient: false, restarts: true },
+  absent: (attempt) =>
+    cached(attempt, "the keys") ??
+    notRequired("never fetched the keys", "OpenID Connect Core 3.1.3.7 (6): TLS may take the place of the signature"),
+});
+
+export const discoveryCases = flawCases({
+  ...{ prefix: "discovery", ofClient: false, restarts: true },
+  absent: (attempt) =>
+    cached(attempt, "the metadata") ?? notReached("the app never fetched the metadata: its addresses are configured"),
+});
