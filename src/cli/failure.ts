@@ -1,5 +1,6 @@
 import { OAuthError, OperationError, RemoteError, type OperationErrorCode, type Problem } from "../core/errors.ts";
 import { hintOf, type Hint } from "../core/hint.ts";
+import { codeOf } from "../files/durable-file.ts";
 import { ClockError, DataFileError, LockedError, StorageError, UnreachableError } from "../store/store.ts";
 import { since } from "./output/words.ts";
 
@@ -67,6 +68,15 @@ function lockFailure({ code, holder, message, isRemote: elsewhere }: LockedError
 /** The hint for a file that could not be written; the message says what is wrong (`files/durable-file.ts`). */
 export const fixAndRetry = "Fix that, then try again.";
 
+/** The codes for a folder that this user may not write to, or nobody. */
+const mayNotWrite: readonly string[] = ["EACCES", "EPERM", "EROFS"];
+
+/** The hint for such a folder, as in a container without a volume. */
+const inMemory = {
+  text: "Nothing was changed. Allow it, or name another folder with --data DIR. For a server that keeps its data in memory",
+  command: ["idp", "start", "--memory"],
+};
+
 /** The hint for a shared store that cannot be opened. */
 const reachable = {
   text: "Check the address, and the password in IDP_STORE, PGPASSWORD or ~/.pgpass. For details",
@@ -88,6 +98,7 @@ export function failureOf(error: unknown): Failure {
   if (error instanceof ClockError) return failure(error.code, error.message, "Set the clock of this machine.");
   if (error instanceof StorageError) {
     if (error.away) return failure(error.code, error.message, "It may work again soon.");
+    if (mayNotWrite.includes(codeOf(error.cause))) return failure(error.code, error.message, inMemory);
     return failure(error.code, error.message, error.partly ? fixAndRetry : `Nothing was changed. ${fixAndRetry}`);
   }
   // Ctrl+C in a prompt of inquirer, which is not loaded here.

@@ -39,6 +39,23 @@ function answerTo(code: string): string | null {
   return line && `HTTP/1.1 ${line}\r\nConnection: close\r\n\r\n`;
 }
 
+/** What is said to http at a port of https, in plain text: no browser shows more of a handshake that failed than that it did. */
+const onlyHttps = "This port serves https: begin the address with https:// in place of http://\n";
+
+/** Answers http at a port of https. OpenSSL has read the request and gives the connection up, which is still open. */
+function answerHttp(server: Server): void {
+  server.on(
+    "tlsClientError",
+    (error: Error & { readonly code?: string }, socket: { readonly _parent?: Socket | null }) => {
+      const { _parent: connection } = socket;
+      if (error.code !== "ERR_SSL_HTTP_REQUEST" || connection?.writable !== true) return;
+      const head =
+        "HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain; charset=utf-8\r\nX-Content-Type-Options: nosniff";
+      connection.end(`${head}\r\nContent-Length: ${onlyHttps.length}\r\nConnection: close\r\n\r\n${onlyHttps}`);
+    },
+  );
+}
+
 /** What could not be read: headers that are too large, or https on a port of http. @param address of the sender */
 export type OnUnread = (what: "too large" | "https", address: string) => void;
 
@@ -214,6 +231,7 @@ export function serversFor(
         : await createHttpsServer({ ...options, ciphers, ...tls }, listener);
     server.timeout = stallTimeout;
     answerUnread(server, onUnread);
+    if (tls !== null) answerHttp(server);
     return server;
   };
 }

@@ -18,6 +18,8 @@ export function notFound(web: Web): RequestHandler {
       const message = `there is nothing at ${path}; the inspector opens with: ${web.commandLine(command)}`;
       throw new HttpError(404, message, { fix: { text: "", command } });
     }
+    const slashes = issuerWithSlash(web, path);
+    if (slashes !== null) throw new HttpError(404, slashes, { fix: `give the app the issuer ${ctx.issuer}` });
     const { register, ...others } = ctx.layout.paths;
     const paths = Object.entries({ ...others, ...(offersRegistration(web) && { register }) });
     const pages = [devicePath, "/account"].map((path) => [lastName(path), path] as const);
@@ -37,6 +39,12 @@ export function notFound(web: Web): RequestHandler {
     const list = `All endpoints are listed at ${base}${baseOf(ctx.layout.issuer)}${discoveryPath}`;
     throw new HttpError(404, `there is nothing at ${path}.${question} ${list}`, { fix });
   };
+}
+
+/** An app puts the path of discovery behind its issuer (OpenID Connect Discovery 4.1). @returns the message; null: the path has no slash too many */
+function issuerWithSlash({ ctx }: Web, path: string): string | null {
+  if (ctx.issuer.endsWith("/") || !/\/\/+\.well-known\//.test(path)) return null;
+  return `there is nothing at ${path}: the issuer in your app ends with a slash too many. It is ${ctx.issuer}, without a slash at its end`;
 }
 
 /**

@@ -2,6 +2,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { failureOf } from "../../src/cli/failure.ts";
+import { StorageError } from "../../src/store/store.ts";
 import { idp, newFolder, startIdp } from "../helpers/cli.ts";
 import { idpIn, startHere } from "../helpers/command.ts";
 
@@ -121,4 +122,10 @@ test("a file of another user is not reported as a defect of idp", () => {
     message: "EACCES: permission denied, open 'd/.gitignore'",
     hint: { text: "Fix that, then try again." },
   });
+});
+
+test.each(["EACCES", "EPERM", "EROFS"])("a folder that cannot be written (%s): data in memory are named", (code) => {
+  const cause = Object.assign(new Error(code), { errno: -1, code });
+  const error = new StorageError("The data folder .idp cannot be used: no permission", { cause });
+  expect(failureOf(error)).toMatchObject({ exit: 5, hint: { command: ["idp", "start", "--memory"] } });
 });

@@ -127,3 +127,10 @@ test.each([
   expect(code).toBe(2);
   expect(stderr).toContain(message);
 });
+
+test("http at a port of https is answered in plain text, which names https", async () => {
+  const { issuer } = await startHere(["--https", "--memory"], { cwd: newFolder() });
+  const answer = await fetch(`${issuer.replace(/^https/, "http")}/.well-known/openid-configuration`);
+  expect([answer.status, answer.headers.get("content-type")]).toEqual([400, "text/plain; charset=utf-8"]);
+  expect(await answer.text()).toContain("This port serves https: begin the address with https://");
+});

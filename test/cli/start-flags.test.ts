@@ -288,3 +288,22 @@ test("--until-stdin-closes and fixtures from standard input exclude each other",
   const { code, stderr } = await idpIn(newFolder(), ["start", "--until-stdin-closes", "--fixtures", "-"]);
   expect([code, stderr]).toEqual([2, expect.stringContaining("both need standard input")]);
 });
+
+test.each([
+  [["--url", "http://localhost:4370"], "--issuer URL"],
+  [["--admin-token-file", "token"], "IDP_ADMIN_TOKEN"],
+])("start refuses %s, which it would ignore: exit 2", async (flags, instead) => {
+  const { code, stderr } = await idpIn(newFolder(), ["start", "--port", "auto", ...flags]);
+  expect({ code, stderr }).toMatchObject({ code: 2, stderr: expect.stringContaining(instead) as string });
+});
+
+test("the fix of a foreign Host keeps the flags of the server", async () => {
+  const cwd = newFolder();
+  writeFileSync(join(cwd, "team.json"), "{}");
+  const { issuer } = await startHere(["--memory", "--fixtures", "team.json", "--allow-host", "a.test"], { cwd });
+  const socket = connect(Number(new URL(issuer).port), "127.0.0.1");
+  socket.end("GET / HTTP/1.1\r\nHost: b.test\r\nAccept: text/html\r\nConnection: close\r\n\r\n");
+  const page = (await socket.setEncoding("utf8").toArray()).join("").replaceAll(/<[^>]+>/g, "");
+  expect(page).toMatch(/^HTTP\/1.1 421/);
+  expect(page).toContain("idp start --port auto --memory --fixtures team.json --allow-host a.test --allow-host b.test");
+});

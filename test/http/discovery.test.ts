@@ -227,3 +227,13 @@ test("the members of ID-JAGs are there once an issuer is trusted, or a client ma
   await giving.call("clients.remove", { client_id: app.credentials.client_id });
   expect(await has(giving.issuer)).toEqual([false, false]);
 });
+
+test("an issuer with a slash too many in the app: the answer says so, and names the issuer", async () => {
+  for (const path of ["//.well-known/openid-configuration", "//.well-known/oauth-authorization-server"]) {
+    const answer = await fetch(idp.issuer + path, { headers: { accept: "application/json" } });
+    expect([answer.status, await answer.text()]).toEqual([
+      404,
+      expect.stringContaining(`ends with a slash too many. It is ${idp.issuer}, without a slash`),
+    ]);
+  }
+});

@@ -87,7 +87,7 @@ async function validate(file: string, value: unknown): Promise<Checkpoint> {
   for (const [name, records] of Object.entries(document)) {
     if (["schemaVersion", "generation", "after"].includes(name)) continue;
     if (!durableCollections.includes(name as CollectionName))
-      throw await refuseDataFile(file, "is not a collection of idp", [name]);
+      throw await refuseDataFile(file, "is not a collection of this idp: it was written by a newer version", [name]);
     if (!Array.isArray(records)) throw await refuseDataFile(file, "must be an array of records", [name]);
     const wrong = records.findIndex((record) => typeof record !== "object" || record === null || Array.isArray(record));
     if (wrong !== -1) throw await refuseDataFile(file, "is not a record: it must be an object", [name, wrong]);

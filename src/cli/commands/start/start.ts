@@ -26,6 +26,7 @@ import { commandLine } from "../../output/command-line.ts";
 import { moreHelp } from "../../output/help.ts";
 import { settingsOf } from "../../flags/settings.ts";
 import { type Declare, examples } from "../../act.ts";
+import type { AnyCommand } from "../../commander.ts";
 import { isServiceLink, takeVariables } from "../../flags/variables.ts";
 import { withStartFlags, type StartFlags } from "./flags.ts";
 import { OperationError } from "../../../core/errors.ts";
@@ -94,9 +95,9 @@ async function fixturesToStartWith(cli: Invocation, flags: StartFlags, words: re
 
 /**
  * `idp start`: runs until SIGINT, SIGTERM or `idp stop`. Then open requests are answered and everything is on disk.
- * @param words the words after `idp`
+ * @param typed the words after `idp`
  */
-async function start(cli: Invocation, flags: StartFlags, words: readonly string[]): Promise<null> {
+async function start(cli: Invocation, flags: StartFlags, typed: readonly string[]): Promise<null> {
   let stop = (): void => undefined;
   const stopped = new Promise<void>((resolve) => {
     stop = resolve;
@@ -112,7 +113,7 @@ async function start(cli: Invocation, flags: StartFlags, words: readonly string[
   if (flags.untilStdinCloses === true) stopWithStdin(cli, fixturePaths(cli, flags), stop);
   const { readyFile } = flags;
   if (readyFile !== undefined) await removeReadyFile(readyFile);
-  const { named, found: fixtures } = await fixturesToStartWith(cli, flags, words);
+  const { named, found: fixtures } = await fixturesToStartWith(cli, flags, typed);
   const progress = showProgress(cli, "Loading fixtures");
   let serving = false;
   const log = (note: string): void => {
@@ -127,7 +128,7 @@ async function start(cli: Invocation, flags: StartFlags, words: readonly string[
     const here = issuer === null ? [] : ["--url", issuer];
     // Who reads a page or a log may know neither the database nor its password.
     const target = flags.memory === true || cli.store !== null ? here : cli.target;
-    return commandLine({ env: cli.env, target })(words, of);
+    return commandLine({ env: cli.env, target })(withOwnFlags(words, typed), of);
   };
   const tls = await httpsOf(cli, flags, flags.memory === true ? null : cli.data);
   const options = optionsOf(cli, flags, { named, found: fixtures }, { progress, log, tls, commandLine: line });
@@ -141,7 +142,7 @@ async function start(cli: Invocation, flags: StartFlags, words: readonly string[
   const server = await withFixtures(fixtures.sources, () => explained(() => startServer(options, more)))
     .catch(async (error: unknown) => {
       tls?.remove();
-      throw (await portTaken(error, words)) ?? error;
+      throw (await portTaken(error, typed)) ?? error;
     })
     .finally(progress.end);
   const idp = idpOf(server);
@@ -177,6 +178,13 @@ async function start(cli: Invocation, flags: StartFlags, words: readonly string[
   return null;
 }
 
+/** A command that starts this server again with other flags keeps those that it has now, but for a text with passwords in place of a file. */
+function withOwnFlags(words: readonly string[], typed: readonly string[]): readonly string[] {
+  const [, name, ...more] = words;
+  if (name !== "start" || typed.some((word) => word.includes("{"))) return words;
+  return ["idp", ...wordsWithoutPassword(typed), ...more];
+}
+
 /** The command as it was typed, but on a free port, because other data or fixtures would make it another server. */
 function onFreePort(words: readonly string[]): readonly string[] {
   const kept = words.filter(
@@ -203,10 +211,27 @@ async function portTaken(error: unknown, words: readonly string[]): Promise<Oper
       });
 }
 
+/** @throws {OperationError} usage for flags that name a server, because this makes one; their variables are for the other commands */
+function refuseIgnored({ parent }: AnyCommand): void {
+  for (const [name, flag] of [
+    ["url", "--url"],
+    ["adminTokenFile", "--admin-token-file"],
+  ] as const) {
+    if (parent?.getOptionValueSource(name) !== "cli") continue;
+    throw new OperationError("usage", `${flag} is for a server that runs, and idp start begins one`, {
+      hint:
+        name === "url"
+          ? "For the address that it is known by: --issuer URL"
+          : "For its admin token, set IDP_ADMIN_TOKEN to the token",
+    });
+  }
+}
+
 /** Declares `idp start`. */
 export const declareStart: Declare = (command, { act, words, env }) => {
   withStartFlags(command)
     .hook("preAction", (command) => {
+      refuseIgnored(command);
       takeVariables(command, env);
     })
     .addHelpText(
