@@ -324,15 +324,97 @@ describe("Keycloak: service providers of SAML", () => {
     const { client, leftOut } = await spOf({ saml_assertion_consumer_url_post: acs }, { protocolMappers }, [user]);
     expect(client).toMatchObject({
       saml: {
-        attributes: { mail: "email", "urn:oid:2.5.4.4": "family_name", dept: "department", member: "groups" },
+        attributes: {
+          ...{ mail: "email", "urn:oid:2.5.4.4": "family_name", dept: "department" },
+          member: { claim: "groups", repeat: true },
+          Role: { claim: "realm_access.roles", repeat: true },
+        },
       },
     });
-    // The roles are in realm_access.roles, within another claim.
-    expect(leftOut).toEqual([expect.stringMatching(/mapper "m" \(saml-role-list-mapper\).*attributes/)]);
+    expect(leftOut).toEqual([expect.stringMatching(/mapper "m" \(saml-role-list-mapper\).*those of clients/)]);
+  });
+
+  test("name formats, friendly names, and mappers of its client scopes are carried over; what is not has a line", async () => {
+    const role = samlMapper("role-list", { single: "true", "attribute.name": "Role", "attribute.nameformat": "Basic" });
+    const uri = "urn:oasis:names:tc:SAML:2.0:attrname-format:uri";
+    const protocolMappers = [
+      samlMapper("user-property", {
+        ...{ "user.attribute": "email", "attribute.name": "urn:oid:1.2" },
+        ...{ "attribute.nameformat": uri, "friendly.name": "email" },
+      }),
+      samlMapper("user-attribute", {
+        ...{ "user.attribute": "costCenter", "attribute.name": "cost.center", "attribute.nameformat": "Unspecified" },
+      }),
+      samlMapper("hardcode-attribute", { "attribute.name": "duration", "attribute.value": "28800" }),
+    ];
+    const attributes = {
+      saml_assertion_consumer_url_post: acs,
+      saml_idp_initiated_sso_url_name: "app",
+      saml_idp_initiated_sso_relay_state: "https://app.example.com/start",
+    };
+    const sp = { clientId: "urn:app", protocol: "saml", attributes, protocolMappers };
+    const scope = { name: "role_list", protocol: "saml", protocolMappers: [role] };
+    for (const from of [{}, { defaultClientScopes: ["role_list"] }]) {
+      const { clients, leftOut } = await made(
+        "keycloak",
+        realm({
+          clients: [{ ...sp, ...from }],
+          clientScopes: [scope],
+          defaultDefaultClientScopes: ["role_list"],
+          users: [{ username: "erin" }],
+        }),
+      );
+      expect(clients[0]).toMatchObject({
+        saml: {
+          attributes: {
+            "urn:oid:1.2": { claim: "email", name_format: "uri", friendly_name: "email" },
+            "cost.center": { claim: "costCenter", name_format: "unspecified" },
+            Role: { claim: "realm_access.roles", name_format: "basic" },
+          },
+        },
+      });
+      for (const loss of [
+        /hardcode-attribute-mapper/,
+        /saml_idp_initiated_sso_relay_state.*\/saml\/start/,
+        /those of clients/,
+      ])
+        expect(leftOut).toContainEqual(expect.stringMatching(loss));
+    }
   });
 
   test("one that is disabled is left out", async () => {
     const { leftOut } = await spOf({ saml_assertion_consumer_url_post: acs }, { enabled: false });
     expect(leftOut).toEqual([expect.stringMatching(/is disabled/)]);
+  });
+});
+
+describe("Keycloak: organizations", () => {
+  const organizations = [
+    { alias: "north", id: "o-1", attributes: { plan: ["pro"] }, members: [{ username: "ann" }, { username: "bob" }] },
+    { alias: "south", id: "o-2", members: [{ username: "bob" }] },
+  ];
+  const users = [{ username: "ann" }, { username: "bob" }, { username: "cid" }];
+  const claimsOf = async (config: object | null) => {
+    const mapper = { name: "m", protocolMapper: "oidc-organization-membership-mapper", config };
+    const clientScopes = config === null ? [] : [{ name: "tenant", protocolMappers: [mapper] }];
+    const { users: all, leftOut } = await made("keycloak", realm({ organizations, users, clientScopes }));
+    return { claims: (all as { claims?: object }[]).map(({ claims = {} }) => claims), leftOut };
+  };
+
+  test("members have the claim of the mapper, in its form", async () => {
+    expect(await claimsOf({ "claim.name": "tenant", multivalued: "true" })).toMatchObject({
+      claims: [{ tenant: ["north"] }, { tenant: ["north", "south"] }, {}],
+      leftOut: [expect.stringMatching(/organizations.*"tenant".*domains/)],
+    });
+    const asObject = { addOrganizationId: "true", addOrganizationAttributes: "true" };
+    expect((await claimsOf({ "claim.name": "organization", ...asObject })).claims).toMatchObject([
+      { organization: { north: { id: "o-1", plan: ["pro"] } } },
+      { organization: { north: { id: "o-1" }, south: { id: "o-2" } } },
+      {},
+    ]);
+  });
+
+  test("without a mapper, a line says that they are not carried over", async () => {
+    expect((await claimsOf(null)).leftOut).toContainEqual(expect.stringMatching(/organizations are not carried over/));
   });
 });

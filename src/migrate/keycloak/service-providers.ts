@@ -13,14 +13,15 @@ import type { Mappers } from "./mappers.ts";
 const ownAttributes = (
   "saml.force.post.binding saml.authnstatement saml.signature.algorithm saml_signature_canonicalization_method saml.multivalued.roles " +
   "saml.server.signature.keyinfo.ext saml.server.signature.keyinfo.xmlSigKeyInfoKeyNameTransformer saml.signing.private.key " +
-  "saml.artifact.binding.identifier saml_idp_initiated_sso_url_name saml_idp_initiated_sso_relay_state saml.encryption.algorithm " +
+  "saml.artifact.binding.identifier saml_idp_initiated_sso_url_name saml.encryption.algorithm " +
   "saml.encryption.keyAlgorithm saml.encryption.digestMethod saml.encryption.maskGenerationFunction client.secret.creation.time realm_client " +
   "display.on.consent.screen post.logout.redirect.uris backchannel.logout.session.required"
 ).split(" ");
 
 const notSupported = "is not supported by SAML here";
 
-export function readServiceProvider(client: SourceRecord, mappers: Mappers): void {
+/** @param scopes the client scopes of its assertions, whose mappers count as its own */
+export function readServiceProvider(client: SourceRecord, scopes: readonly SourceRecord[], mappers: Mappers): void {
   const attributes = client.below("attributes");
   const [name] = client.carry("name");
   const saml: { -readonly [Name in keyof SamlFields]: SamlFields[Name] } = {
@@ -29,7 +30,7 @@ export function readServiceProvider(client: SourceRecord, mappers: Mappers): voi
     ...keysOf(attributes),
     sign: signOf(attributes),
     nameid: nameIdOf(attributes),
-    ...attributesOf(client, mappers),
+    ...attributesOf([client, ...scopes], mappers),
     // Keycloak begins no sign-in without a name for the address.
     ...(!attributes.has("saml_idp_initiated_sso_url_name") && { unsolicited: false }),
   };
@@ -47,6 +48,10 @@ export function readServiceProvider(client: SourceRecord, mappers: Mappers): voi
   });
   for (const name of ["saml.artifact.binding", "saml.allow.ecp.flow", "saml.onetimeuse.condition"])
     attributes.noteField(name, notSupported);
+  attributes.noteField(
+    "saml_idp_initiated_sso_relay_state",
+    "a sign-in that begins here has the RelayState that its link to /saml/start names",
+  );
   attributes.noteField("saml_force_name_id_format", "the NameID format of a request wins over that of the client here");
   attributes.ignore(ownAttributes.join(" "));
   // Fields of every client; those of OpenID Connect mean nothing for SAML.
@@ -153,22 +158,60 @@ const ofProperties: Readonly<Partial<Record<string, string>>> = {
   lastName: "family_name",
 };
 
-/** What the mappers of the client send, each with the claim that has the value here. */
-function attributesOf(client: SourceRecord, mappers: Mappers): Pick<SamlFields, "attributes"> {
-  const found: Record<string, string> = {};
-  for (const mapper of client.list("protocolMappers")) {
+type Entry = NonNullable<SamlFields["attributes"]>[string];
+
+/** The names that Keycloak gives to the formats of SAML Core 8.2. */
+const formats: Readonly<Partial<Record<string, string>>> = {
+  Basic: "basic",
+  "URI Reference": "uri",
+  Unspecified: "unspecified",
+};
+
+function formatOf(config: SourceRecord): string | undefined {
+  const given = config.text("attribute.nameformat");
+  return given === undefined
+    ? undefined
+    : (formats[given] ?? given.replace(/^urn:oasis:names:tc:SAML:2\.0:attrname-format:/, ""));
+}
+
+/** What the mappers send, each with the claim that has the value here. @param holders the client, and its client scopes */
+function attributesOf(holders: readonly SourceRecord[], mappers: Mappers): Pick<SamlFields, "attributes"> {
+  const found: Record<string, Entry> = {};
+  for (const mapper of holders.flatMap((holder) => holder.list("protocolMappers"))) {
     const config = mapper.below("config");
+    const kind = mapper.text("protocolMapper") ?? "";
     const attribute = config.text("attribute.name");
-    const claim = claimOf(mapper.text("protocolMapper") ?? "", config, mappers);
-    // A name with a dot is a claim within a claim, which no attribute has.
-    if (attribute !== undefined && claim !== undefined && !/(?<!\\)\./.test(claim))
-      found[attribute] = claim.replaceAll("\\.", ".");
-    else
-      mapper.note(
-        `mapper "${mapper.text("name") ?? ""}" (${mapper.text("protocolMapper") ?? ""}) is not carried over: write it into attributes`,
-      );
+    const claim = claimOf(kind, config, mappers);
+    const called = `mapper "${mapper.text("name") ?? ""}" (${kind})`;
+    if (attribute === undefined || claim === undefined || Object.hasOwn(found, attribute)) {
+      mapper.note(`${called} is not carried over: write it into attributes`);
+      continue;
+    }
+    const format = formatOf(config);
+    const isFormat = format === undefined || /^(?:basic|uri|unspecified|[A-Za-z][A-Za-z0-9+.-]*:[!-~]+)$/.test(format);
+    if (!isFormat) mapper.note(`${called} has the name format "${format}", which is no URI: it is left out`);
+    found[attribute] = entryOf(isFormat ? format : undefined, claim.replaceAll("\\.", "."), { kind, config });
+    if (kind === "saml-role-list-mapper")
+      mapper.note(`${called} sends the roles of the realm here: those of clients are in other claims of the user`);
   }
   return Object.keys(found).length === 0 ? {} : { attributes: found };
+}
+
+function entryOf(
+  format: string | undefined,
+  claim: string,
+  { kind, config }: { readonly kind: string; readonly config: SourceRecord },
+): Entry {
+  const friendlyName = config.text("friendly.name");
+  // Unless it is told otherwise, Keycloak sends an attribute for each role and group.
+  const repeats = /^saml-(?:role-list|group-membership)-mapper$/.test(kind) && config.on("single") !== true;
+  if (format === undefined && friendlyName === undefined && !repeats) return claim;
+  return {
+    claim,
+    ...(format !== undefined && { name_format: format }),
+    ...(friendlyName !== undefined && friendlyName !== "" && { friendly_name: friendlyName }),
+    ...(repeats && { repeat: true }),
+  };
 }
 
 function claimOf(kind: string, config: SourceRecord, mappers: Mappers): string | undefined {
