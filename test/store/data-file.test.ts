@@ -25,7 +25,10 @@ const cases: Record<string, [content: string | Uint8Array, message: RegExp]> = {
   "a newer schema": ['{"schemaVersion":2,"users":{}}', /has schema version 2; this idp reads version 1/],
   "no generation": ['{"schemaVersion":1,"after":null}', /has no "generation"/],
   "no place in the journal": ['{"schemaVersion":1,"generation":"g"}', /has no usable "after"/],
-  "an unknown collection": [`{${head},\n"posts":[]}`, /data\.json:2:9 posts is not a collection of this idp: it was written by a newer version/],
+  "an unknown collection": [
+    `{${head},\n"posts":[]}`,
+    /data\.json:2:9 posts is not a collection of this idp: it was written by a newer version/,
+  ],
   "a collection that is not kept": [`{${head},"codes":[]}`, /codes is not a collection/],
   "a collection that is no array": [`{${head},\n"users":{}}`, /data\.json:2:9 users must be an array/],
   "a record that is no object": [users(user("alice"), 7), /data\.json:4:1 users\[1\] is not a record/],
