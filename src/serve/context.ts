@@ -15,7 +15,7 @@ import { createFaults } from "../core/controls/faults/faults.ts";
 import { createClientDocuments } from "../core/register/documents.ts";
 import { createLedger } from "../core/ledger/requests.ts";
 import { createProvisioningTurns } from "../core/turns.ts";
-import { createSharedLedger, joinInstances } from "../core/ledger/shared.ts";
+import { createSharedLedger, followCleared, joinInstances } from "../core/ledger/shared.ts";
 import type { Ledger } from "../core/ledger/ledger.ts";
 import { createTrustedIssuers } from "../core/trust/trusted-issuers.ts";
 import { samlPurpose, type SamlRecord } from "../core/saml/purpose.ts";
@@ -109,7 +109,8 @@ export async function composeContext(options: ContextOptions): Promise<Context> 
     if (store.requests === undefined || !options.isServer) return createLedger({ ...shared, key: random(32) });
     const own = await joinInstances(store, random(32));
     return createSharedLedger((onDropped) => createLedger({ ...shared, ...own, onDropped }), store.requests, {
-      ...{ size, real: clock.real, name: own.name, log: options.log },
+      ...{ size, real: clock.real, name: own.name, store, log: options.log },
+      cleared: await followCleared(store, clock.real),
     });
   }
 

@@ -10,12 +10,20 @@ export interface LogEntry {
   readonly content: string;
 }
 
+/** When something happened, by the clock of the log. Nobody has that clock at hand, so its time is known within bounds. */
+export interface Moment {
+  /** Probably. It is the order of entries. */
+  readonly at: number;
+  /** Certainly not before: what may have been before a clear is not counted after it. */
+  readonly earliest: number;
+}
+
 /** What a process had no room for. */
 interface LostEntries {
   /** How many requests could not be written in time. */
   readonly count: number;
-  /** When the last request to each endpoint was dropped, by the clock of the log. */
-  readonly dropped: Readonly<Record<string, number>>;
+  /** When the last request to each endpoint was dropped. */
+  readonly dropped: Readonly<Record<string, Moment>>;
 }
 
 /** What a process missed. */
@@ -41,11 +49,11 @@ export interface LogPart {
  */
 export interface RequestLog {
   /** @param lost what the caller had no room for since the last call @throws {StorageError} */
-  append(entries: readonly LogEntry[], lost: LostEntries): Promise<void>;
+  append(entries: readonly (LogEntry & Moment)[], lost: LostEntries): Promise<void>;
   /** @param place 0: from the beginning @throws {StorageError} */
   since(place: number): Promise<LogPart>;
   /** Drops the oldest requests. @param size how many stay @throws {StorageError} */
   trim(size: number): Promise<void>;
-  /** Drops all entries until now. @throws {StorageError} */
-  clear(): Promise<void>;
+  /** Drops all entries until now. @returns the time, by the clock of the log @throws {StorageError} */
+  clear(): Promise<number>;
 }

@@ -1,4 +1,4 @@
-/** A connection to a server on this machine that a test can cut, or hold the answers of. */
+/** A connection to a server on this machine that a test can cut, slow down, or hold the answers of. */
 import { createServer, connect, type AddressInfo, type Socket } from "node:net";
 import { once } from "node:events";
 import { atEnd } from "./at-end.ts";
@@ -17,11 +17,16 @@ export interface Link {
   allow(): void;
 }
 
-export async function openLink(port: number): Promise<Link> {
+/** @param port of the server @param slow milliseconds that what is sent takes, and the answers to it: they may be changed */
+export async function openLink(port: number, slow: Readonly<{ there?: number; back?: number }> = {}): Promise<Link> {
   const sockets = new Set<Socket>();
   let holds = false;
   let refuses = false;
   let awaited: { readonly statement: string; readonly met: () => void } | null = null;
+  const pass = (to: Socket, bytes: Buffer, ms = 0): void => {
+    if (ms === 0) to.write(bytes);
+    else setTimeout(() => to.destroyed || to.write(bytes), ms);
+  };
   const keep = (socket: Socket): void => {
     sockets.add(socket);
     socket.on("error", () => undefined).on("close", () => sockets.delete(socket));
@@ -37,7 +42,7 @@ export async function openLink(port: number): Promise<Link> {
     near
       .on("data", (bytes) => {
         if (awaited === null || !bytes.includes(awaited.statement)) {
-          far.write(bytes);
+          pass(far, bytes, slow.there);
           return;
         }
         awaited.met();
@@ -47,7 +52,7 @@ export async function openLink(port: number): Promise<Link> {
       .on("close", () => far.destroy());
     far
       .on("data", (bytes) => {
-        if (!holds) near.write(bytes);
+        if (!holds) pass(near, bytes, slow.back);
       })
       .on("close", () => near.destroy());
   });

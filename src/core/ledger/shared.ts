@@ -1,5 +1,13 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { StorageError, type LogEntry, type ReadTx, type RequestLog, type Store } from "../../store/store.ts";
+import {
+  StorageError,
+  type LogEntry,
+  type Moment,
+  type ReadTx,
+  type RequestLog,
+  type Store,
+} from "../../store/store.ts";
+import { derive, type Derived } from "../derived.ts";
 import type { Ledger, RequestRecord } from "./ledger.ts";
 import { createMerged, type Content } from "./merged.ts";
 import type { OwnLedger } from "./requests.ts";
@@ -27,6 +35,8 @@ interface Shared {
   readonly key: string;
   /** How many instances have started. */
   readonly instances: number;
+  /** When the ledger was last cleared, by the clock of the log: whoever reads this answers its request after that. */
+  readonly cleared?: number;
 }
 
 const sharedIn = (tx: ReadTx): Shared | undefined => tx.get("testing", "ledger")?.value as Shared | undefined;
@@ -41,9 +51,32 @@ const nameOf = (number: number): string =>
  */
 export const joinInstances = (store: Store, newKey: string): Promise<{ readonly name: string; readonly key: string }> =>
   store.transaction((tx) => {
-    const { key, instances } = sharedIn(tx) ?? { key: newKey, instances: 0 };
-    tx.put("testing", { id: "ledger", value: { key, instances: instances + 1 } });
+    const shared = sharedIn(tx) ?? { key: newKey, instances: 0 };
+    const { key, instances } = shared;
+    tx.put("testing", { id: "ledger", value: { ...shared, instances: instances + 1 } });
     return { name: nameOf(instances), key };
+  });
+
+/** The last clear that this process knows of. */
+interface Cleared {
+  /** By the clock of the log. */
+  readonly at: number;
+  /** When this process learned of it, by its own clock. */
+  readonly learned: number;
+}
+
+/** Each request that changes or reads records learns first what was changed before it came, and so of a clear. */
+export const followCleared = (store: Store, real: () => number): Promise<Derived<Cleared>> =>
+  derive(store, ["testing"], (tx, before) => {
+    const at = sharedIn(tx)?.cleared ?? 0;
+    return at === before?.at ? before : { at, learned: real() };
+  });
+
+const rememberCleared = (store: Store, cleared: number): Promise<void> =>
+  store.transaction((tx) => {
+    const shared = sharedIn(tx);
+    if (shared === undefined || cleared <= (shared.cleared ?? 0)) return;
+    tx.put("testing", { id: "ledger", value: { ...shared, cleared } });
   });
 
 interface SharedOptions {
@@ -53,6 +86,8 @@ interface SharedOptions {
   readonly real: () => number;
   /** The name of the instance. */
   readonly name: string;
+  readonly store: Store;
+  readonly cleared: Derived<Cleared>;
   readonly log: (note: string) => void;
 }
 
@@ -63,7 +98,7 @@ interface SharedOptions {
 export function createSharedLedger(
   makeOwn: (onDropped: (endpoint: string, at: number) => void) => OwnLedger,
   requests: RequestLog,
-  { size, real, name, log }: SharedOptions,
+  { size, real, name, store, cleared, log }: SharedOptions,
 ): Ledger {
   const merged = createMerged(size);
   /** Requests that there was no room for since the last write, and when the last one to each endpoint came. */
@@ -86,13 +121,19 @@ export function createSharedLedger(
   let writing: NodeJS.Timeout | undefined;
   let isOver = false;
 
-  /** How far the clock of the log is ahead of ours, by the answer that took the shortest time of late. */
-  let ahead = { ms: 0, took: Infinity, at: -Infinity };
+  /** How far the clock of the log is ahead of ours, probably and at least, by the answer that took the shortest time of late. */
+  let ahead = { ms: 0, atLeast: -Infinity, took: Infinity, at: -Infinity };
   function compare(began: number, now: number): void {
     const ended = real();
     if (ended - began > ahead.took && ended - ahead.at < sameFor) return;
-    ahead = { ms: now - (began + ended) / 2, took: ended - began, at: ended };
+    ahead = { ms: now - (began + ended) / 2, atLeast: now - ended, took: ended - began, at: ended };
   }
+
+  /** @param at by the clock of this process */
+  const momentOf = (at: number): Moment => ({
+    at: at + ahead.ms,
+    earliest: Math.max(at + ahead.atLeast, at < cleared.value.learned ? 0 : cleared.value.at + 0.001),
+  });
 
   function collect(): void {
     for (const { record, links, place, at } of own.take()) {
@@ -129,13 +170,12 @@ export function createSharedLedger(
   }
 
   async function append(entries: readonly LogEntry[]): Promise<void> {
-    const { ms } = ahead;
     const until = dropped;
     const marks = [...droppedAt];
     try {
       await requests.append(
-        entries.map((entry) => ({ ...entry, at: entry.at + ms })),
-        { count: lost(), dropped: Object.fromEntries(marks.map(([endpoint, at]) => [endpoint, at + ms])) },
+        entries.map((entry) => ({ ...entry, ...momentOf(entry.at) })),
+        { count: lost(), dropped: Object.fromEntries(marks.map(([endpoint, at]) => [endpoint, momentOf(at)])) },
       );
     } catch (error) {
       if (!(error instanceof StorageError) || error.away) throw error;
@@ -213,7 +253,8 @@ export function createSharedLedger(
       writeSoon();
     },
     async clear() {
-      await requests.clear();
+      // First, so that whoever asks after the answer learns of it.
+      await rememberCleared(store, await requests.clear());
       await refresh();
     },
     subscribe(listener) {

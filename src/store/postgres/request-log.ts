@@ -21,16 +21,22 @@ const latest = (more: string): string => `(
   ) latest
 )`;
 
+/** What was dropped after the last clear. */
+const marks =
+  "select key, (value->>'at')::float8 from jsonb_each($5::jsonb) where (value->>'earliest')::float8 > cleared";
+
+/** No entry is later than its append, and whatever is not dropped by a clear is after it: so later clears, which look at `at`, are certain, too. */
 const appendEntries = `
 with moved as (
-  update idp_ledgers set head = head + $3::bigint, lost = lost + $4::bigint, dropped = ${latest("select key, value::float8 from jsonb_each_text($5::jsonb) where value::float8 > cleared")}
+  update idp_ledgers set head = head + $3::bigint,
+    lost = lost + case when exists (${marks}) then $4::bigint else 0 end, dropped = ${latest(marks)}
   where issuer = $1 and (select max(version) from idp_schema) <= ${schemaVersion}
   returning head - $3::bigint as base, cleared
 )
 insert into idp_requests (issuer, seq, id, at, endpoint, content)
-select $1, moved.base + one.n, one.id, one.at, one.endpoint, one.content
-from moved, json_to_recordset($2::json) as one (n bigint, id text, at float8, endpoint text, content text)
-where one.at > moved.cleared
+select $1, moved.base + one.n, one.id, greatest(least(one.at, ${now}), moved.cleared + 0.001), one.endpoint, one.content
+from moved, json_to_recordset($2::json) as one (n bigint, id text, at float8, earliest float8, endpoint text, content text)
+where one.earliest > moved.cleared
 on conflict (issuer, id) do nothing`;
 
 const readEntries = `
@@ -51,8 +57,9 @@ update idp_ledgers set dropped = ${latest("select endpoint, at from gone where e
 where issuer = $1 and exists (select from gone)`;
 
 const clearEntries = `
-with now as (update idp_ledgers set cleared = ${now}, lost = 0, dropped = '{}' where issuer = $1 returning cleared)
-delete from idp_requests using now where issuer = $1 and at <= now.cleared`;
+with now as (update idp_ledgers set cleared = ${now}, lost = 0, dropped = '{}' where issuer = $1 returning cleared),
+  gone as (delete from idp_requests using now where issuer = $1 and at <= now.cleared)
+select cleared from now`;
 
 /** Opens the log of an issuer, and makes it if there is none. @throws {StorageError} */
 export async function openRequestLog(database: Database, issuer: string): Promise<RequestLog> {
@@ -89,7 +96,8 @@ export async function openRequestLog(database: Database, issuer: string): Promis
       await database.query(trimEntries, [issuer, size - 1]);
     },
     async clear() {
-      await database.query(clearEntries, [issuer]);
+      const { rows } = await database.query(clearEntries, [issuer]);
+      return Number(rows[0]?.["cleared"]);
     },
   };
 }

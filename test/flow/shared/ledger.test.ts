@@ -4,6 +4,7 @@ import { createIdp, type Expectation, type Idp, type IdpOptions, type RequestRec
 import { atEnd } from "../../helpers/at-end.ts";
 import { callback, exchange, post, paths, signIn, userinfo } from "../../helpers/client.ts";
 import { adminToken, call, startInstances } from "../../helpers/instances.ts";
+import { openLink } from "../../helpers/link.ts";
 import { startPostgres } from "../../helpers/postgres.ts";
 import { openInspector } from "../../helpers/inspector.ts";
 import { startRoundRobin } from "../../helpers/round-robin.ts";
@@ -174,6 +175,43 @@ test("clear at one instance: older requests that arrive later stay away, later o
   expect(await listed()).toEqual([]);
   await userinfo(direct(b), null);
   expect((await listed()).map(({ endpoint }) => endpoint)).toEqual(["userinfo"]);
+});
+
+test.each([{ there: 60 }, { back: 60 }])(
+  "what was answered before a clear is never counted after it, and what comes after it is, on a slow way: %j",
+  async (slow) => {
+    const link = await openLink(Number(new URL(store).port), slow);
+    const far = await createIdp({ issuer: balancer.url, store: link.through(store), port: 0, adminToken });
+    try {
+      for (let round = 0; round < 5; round += 1) {
+        await userinfo(direct(far), null);
+        await a.requests.clear();
+        expect(await a.call("expect", { endpoint: "userinfo" })).toMatchObject({ count: 0, dropped: false });
+        await a.requests.clear();
+        await userinfo(direct(far), null);
+        expect(await a.call("expect", { endpoint: "userinfo" })).toMatchObject({ count: 1 });
+      }
+    } finally {
+      await far.close();
+    }
+  },
+);
+
+test("what comes after a clear is counted, although an instance knows little of the time of the database", async () => {
+  const slow = { back: 0 };
+  const link = await openLink(Number(new URL(store).port), slow);
+  const far = await createIdp({ issuer: balancer.url, store: link.through(store), port: 0, adminToken });
+  try {
+    slow.back = 500;
+    await userinfo(direct(far), null);
+    await expect.poll(async () => (await a.requests.list()).length).toBe(1);
+    slow.back = 0;
+    await a.requests.clear();
+    await userinfo(direct(far), null);
+    expect(await a.call("expect", { endpoint: "userinfo" })).toMatchObject({ count: 1 });
+  } finally {
+    await far.close();
+  }
 });
 
 test("follow at one instance has the requests of all, each once", async () => {
