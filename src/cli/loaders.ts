@@ -34,6 +34,7 @@ export const loaders: Readonly<Record<Noun, () => Promise<Declare>>> = {
   requests: async () => (await import("./commands/requests/requests.ts")).declareRequests,
   expect: async () => (await import("./commands/expect.ts")).declareExpect,
   acts: async () => (await import("./commands/acts.ts")).declareActs,
+  "sign-in": async () => (await import("./commands/sign-in/sign-in.ts")).declareSignIn,
   check: async () => (await import("./commands/check/check.ts")).declareCheck,
   login: async () => (await import("./commands/login/login.ts")).declareLogin,
   open: async () => (await import("./commands/open.ts")).declareOpen,

@@ -43,6 +43,8 @@ export const nouns = {
     requests: "list, follow and show the requests of your app",
     expect: "check that your app sent the requests that it should; exit 6, with the nearest misses, if it did not",
     acts: "list who changed what: the last 200 changes, with the name of the token of the control API",
+    "sign-in":
+      "sign a user in at your app, for Playwright, curl, load tests and coding agents: print or write the cookies",
     check: "check an app that signs users in or is provisioned, or an API that takes tokens",
   },
   "Act as a client:": {

@@ -6,6 +6,10 @@ import { requireWebAddress, send, type Outgoing, type Reply } from "./http.ts";
 export class ScriptlessBrowser {
   /** RFC 6265: ports do not matter, and the loopback is as good as https. */
   readonly #jar = new CookieJar();
+  /** The address that set each cookie. */
+  readonly #setBy = new Map<string, URL>();
+  /** How many cookies were set; those that were removed do not count. */
+  sets = 0;
   readonly #defaults: (url: URL) => Partial<Outgoing>;
 
   /** @param defaults what a request to a URL has, unless it says otherwise: headers, and how names are resolved */
@@ -34,12 +38,6 @@ export class ScriptlessBrowser {
     return reply;
   }
 
-  /** Sends a form of a page. @throws {Problem} if it does not lead to a web address, or no answer comes */
-  submit(page: Reply, action: string, form: URLSearchParams): Promise<Reply> {
-    const { href: url } = requireWebAddress("the page leads to", action, page.url);
-    return this.request({ method: "POST", url, form }, page.url);
-  }
-
   /** The `Cookie` header of a request; empty without cookies. */
   cookieHeader(url: URL): string {
     return this.#jar.getCookieStringSync(url.href);
@@ -57,7 +55,39 @@ export class ScriptlessBrowser {
       if (cookie === undefined) continue;
       // RFC 6265 5.3, item 5: a public suffix may set a cookie for itself alone, such as `web`, the name of a container.
       if (cookie.domain === url.hostname && !url.hostname.includes(".")) cookie.domain = null;
-      this.#jar.setCookieSync(cookie, url.href, { ignoreError: true });
+      const kept = this.#jar.setCookieSync(cookie, url.href, { ignoreError: true });
+      if (kept === undefined || kept.TTL() <= 0) continue;
+      this.#setBy.set(placeOf(kept), url);
+      this.sets += 1;
     }
   }
+
+  /** The cookies that addresses set for which `isOf` holds. @param url only those that are sent there */
+  keptOf(isOf: (setBy: URL) => boolean, url?: URL): readonly Cookie[] {
+    const all = url === undefined ? this.#all() : this.#jar.getCookiesSync(url.href);
+    return all.filter((cookie) => {
+      const setBy = this.#setBy.get(placeOf(cookie));
+      return setBy !== undefined && cookie.TTL() > 0 && isOf(setBy);
+    });
+  }
+
+  #all(): readonly Cookie[] {
+    const { cookies } = this.#jar.serializeSync() ?? { cookies: [] };
+    return cookies.flatMap((one) => Cookie.fromJSON(one) ?? []);
+  }
+
+  /** Sets a cookie beside one that an address set: with its attributes, and another name and value. */
+  setBeside({ key }: Pick<Cookie, "key">, name: string, value: string, url: URL): void {
+    const like = this.#jar.getCookiesSync(url.href).find((one) => one.key === key);
+    if (like === undefined) return;
+    const cookie = like.clone();
+    if (cookie === undefined) return;
+    cookie.key = name;
+    cookie.value = value;
+    this.#jar.setCookieSync(cookie, url.href);
+    this.#setBy.set(placeOf(cookie), url);
+  }
 }
+
+/** What tells cookies apart (RFC 6265 5.3, item 11). */
+const placeOf = ({ domain, path, key }: Cookie): string => [domain, path, key].join(";");

@@ -22,6 +22,9 @@ export class Problem extends Error {
   override readonly name = "Problem";
 }
 
+/** No answer came. */
+export class Unanswered extends Problem {}
+
 /** Runs `work`. A problem becomes a failed check of this name, and the result null. */
 export async function attempt<T>(report: Report, name: string, work: () => Promise<T> | T): Promise<T | null> {
   try {

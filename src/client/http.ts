@@ -1,7 +1,7 @@
 import type { LookupAddress } from "node:dns";
 import type { LookupFunction } from "node:net";
 import { parseExact, type JsonObject } from "../text/json.ts";
-import { Problem, shown } from "./check.ts";
+import { Problem, shown, Unanswered } from "./check.ts";
 import { send as ask, type ReceivedResponse, type SendError } from "../net/send.ts";
 import { isAddress, isLoopbackUrl, withoutBrackets } from "../net/address.ts";
 
@@ -73,7 +73,7 @@ export async function send({ method, url, headers = {}, form, json, lookup, body
     return { url, ...answer };
   } catch (error) {
     const { reason, cause } = error as SendError;
-    throw new Problem(sentenceFor(reason, url) ?? failureOf(host, cause as NodeJS.ErrnoException), { cause });
+    throw new Unanswered(sentenceFor(reason, url) ?? failureOf(host, cause as NodeJS.ErrnoException), { cause });
   }
 }
 
@@ -90,7 +90,7 @@ export const resolved = (host: string, lookup: LookupFunction): Promise<readonly
   new Promise((resolve, reject) => {
     lookup(withoutBrackets(host), { all: true }, (error, addresses) => {
       if (error === null && Array.isArray(addresses)) resolve(addresses);
-      else reject(new Problem(failureOf(host, error ?? new Error("no address")), { cause: error }));
+      else reject(new Unanswered(failureOf(host, error ?? new Error("no address")), { cause: error }));
     });
   });
 

@@ -1,6 +1,6 @@
 import type { JsonObject } from "../text/json.ts";
 import { Problem, shown } from "./check.ts";
-import { jsonOf, refusalOf, type Reply } from "./http.ts";
+import { jsonOf, refusalOf, requireWebAddress, type Outgoing, type Reply } from "./http.ts";
 
 /** The pages of an idp server as data (`Accept: application/json`), answered for a user. */
 
@@ -11,6 +11,12 @@ export interface Decider {
   readonly decision: "allow" | "deny" | "cancel";
   /** The user's one-time code, once there is one; null: it cannot be known. */
   readonly code: (() => Promise<string>) | null;
+  /**
+   * Begins the user's session in this browser, where nobody can be picked. Absent: it cannot.
+   * @param csrf of the login page
+   * @returns where the sign-in goes on
+   */
+  readonly begin?: ((address: string, csrf: string) => Promise<string>) | undefined;
 }
 
 /** @throws {Problem} if it is an error instead of a page */
@@ -42,18 +48,18 @@ interface Action {
   readonly sends?: Readonly<Record<string, string>>;
 }
 
-/** Presses the button that leads on. @throws {Problem} if there is none */
-export async function answerPage(
-  page: JsonObject,
-  decider: Decider,
-  request: (address: string, form: URLSearchParams) => Promise<Reply>,
-): Promise<Reply> {
-  if (page["page"] === "factor") return answerFactor(page, decider, request);
-  const { user, decision } = decider;
+/** The form that the button sends which leads on. @param address of the page @throws {Problem} if there is none */
+export async function answerTo(page: JsonObject, address: string, decider: Decider): Promise<Outgoing> {
+  if (page["page"] === "factor") return answerFactor(page, address, decider);
+  const { user, decision, begin } = decider;
   const name = page["page"] === "login" && decision !== "cancel" ? "pick" : decision;
   const action = (page["actions"] as readonly Action[]).find((one) => one.name === name);
-  if (page["page"] === "login" && name === "pick" && (page["failed"] === true || action === undefined))
+  if (page["page"] === "login" && name === "pick" && (page["failed"] === true || action === undefined)) {
+    if (begin !== undefined && page["failed"] !== true && page["state"] !== "reauth") {
+      return { method: "GET", url: await begin(address, String(page["csrf"])) };
+    }
     throw refusedBy(page, user);
+  }
   if (action === undefined)
     throw new Problem(`the page ${shown(page["page"])} (${shown(page["state"])}) leads nowhere`);
   const form = new URLSearchParams({ csrf: String(page["csrf"]), ...action.sends });
@@ -61,15 +67,17 @@ export async function answerPage(
   for (const { name: field, options } of (page["fields"] ?? []) as readonly { name: string; options?: string[] }[]) {
     if (name === "allow") for (const option of options ?? []) form.append(field, option);
   }
-  return request(action.href, form);
+  return posted(action, address, form);
 }
 
+const posted = ({ href }: Action, address: string, form: URLSearchParams): Outgoing => ({
+  method: "POST",
+  url: requireWebAddress("the page leads to", href, address).href,
+  form,
+});
+
 /** Gives the second step: the code, or the button that stands in for a passkey. @throws {Problem} if neither can be given */
-async function answerFactor(
-  page: JsonObject,
-  { user, code }: Decider,
-  request: (address: string, form: URLSearchParams) => Promise<Reply>,
-): Promise<Reply> {
+async function answerFactor(page: JsonObject, address: string, { user, code }: Decider): Promise<Outgoing> {
   const actions = page["actions"] as readonly Action[];
   const button = actions.find((one) => one.name === "button");
   const typed = actions.find((one) => one.name === "continue");
@@ -82,7 +90,7 @@ async function answerFactor(
       throw new Problem(`the page asks for a one-time code of ${user}, which this command cannot know`);
     form.set("otp", await code());
   }
-  return request(action.href, form);
+  return posted(action, address, form);
 }
 
 /** Why nobody is signed in, in the words of the login page. */

@@ -2,8 +2,9 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { JsonObject } from "../text/json.ts";
 import type { ScriptlessBrowser } from "./browser.ts";
 import { Problem } from "./check.ts";
-import { jsonOf, maxSteps, redirectOf, requireWebAddress, send, type Outgoing, type Reply } from "./http.ts";
-import { answerPage, pageOf, postedParameters } from "./pages.ts";
+import { jsonOf, maxSteps, requireWebAddress, send, type Outgoing, type Reply } from "./http.ts";
+import { answerTo, pageOf, postedParameters } from "./pages.ts";
+import { walk } from "./walk.ts";
 
 /** Signs a user in at an app, in a program: redirects, cookies, and the pages of idp. For tests that need no browser. */
 
@@ -55,7 +56,7 @@ export async function signInWithoutBrowser(
     return latest;
   }
 
-  async function answer(reply: Reply): Promise<Reply | Outgoing> {
+  async function answer(reply: Reply): Promise<Outgoing> {
     const first = pageOf(reply);
     const redirectUri = String(first["action"]);
     const form = postedParameters(first, redirectUri);
@@ -64,37 +65,25 @@ export async function signInWithoutBrowser(
     }
     const page = otp === "auto" ? await withCode(first, reply.url) : first;
     const code = otp === "auto" ? page["code"] : otp;
-    const decider = {
+    return answerTo(page, reply.url, {
       user,
-      decision: approve ? ("allow" as const) : ("deny" as const),
+      decision: approve ? "allow" : "deny",
       code: typeof code === "string" ? () => Promise.resolve(code) : null,
-    };
-    return answerPage(page, decider, (href, fields) => browser.submit(reply, href, fields));
+    });
   }
 
-  let next: Outgoing = { method: "GET", url: requireWebAddress("a sign-in begins at", String(url)).href };
-  let from: string | null = null;
-  for (let step = 0; step < maxSteps; step += 1) {
-    idp ??= await idpAt(next.url);
-    let reply = await browser.request(next, from);
-    let moved = redirectOf(reply);
-    while (moved === null && new URL(reply.url).origin === idp) {
-      const after = await answer(reply);
-      if (!("status" in after)) {
-        moved = after;
-        break;
-      }
-      reply = after;
-      moved = redirectOf(reply);
-    }
-    if (moved === null) {
-      const { url: end, status } = reply;
-      return { url: end, status, cookies: browser.cookies(new URL(end)), fetch: fetchWith(browser) };
-    }
-    from = reply.url;
-    next = moved;
-  }
-  throw new Problem(`the app and idp redirect in a circle: ${maxSteps} steps, and no end`);
+  const { url: end, status } = await walk<Reply>(
+    browser,
+    { method: "GET", url: requireWebAddress("a sign-in begins at", String(url)).href },
+    {
+      async before(next) {
+        idp ??= await idpAt(next.url);
+        return null;
+      },
+      page: (reply) => (new URL(reply.url).origin === idp ? answer(reply) : { end: reply }),
+    },
+  );
+  return { url: end, status, cookies: browser.cookies(new URL(end)), fetch: fetchWith(browser) };
 }
 
 /** Whether a sign-in begins there: an authorization request, an AuthnRequest by HTTP-Redirect, or a sign-in by SAML that begins at the idp. */

@@ -35,6 +35,7 @@ const needed: Readonly<Record<OperationName, "reader" | "tester" | "admin">> = {
   revoke: "tester",
   "sessions.list": "reader",
   "sessions.show": "reader",
+  "sessions.begin": "tester",
   "sessions.end": "tester",
   "sessions.remove": "tester",
   "scopes.list": "reader",

@@ -113,6 +113,7 @@ const calls: Readonly<Record<string, Call>> = {
     code: 5,
     aboutServer: true,
   },
+  "sign-in": { words: "--start http://localhost:1/login", code: 5, aboutServer: true },
   "check api": { words: "--url http://localhost:1/orders --timeout 1", code: 5, aboutServer: true },
   "check sp": {
     words: "--start http://localhost:1/login --signed-in http://localhost:1/me --timeout 1",

@@ -120,6 +120,17 @@ const token = async (): Promise<string> =>
   ((await call("POST", "/issue/tokens", { user: "alice", client: "app" })).body as { readonly access_token: string })
     .access_token;
 
+/** A sign-in that waits at its login page. */
+async function waitingSignIn(): Promise<{ readonly sign_in: string; readonly csrf: string }> {
+  const query = `response_type=code&client_id=app&redirect_uri=${encodeURIComponent(client.redirect_uris[0] ?? "")}`;
+  const begun = await fetch(`${idp.issuer}/api/v2/oauth/authorize?${query}&scope=openid`, { redirect: "manual" });
+  const address = new URL(begun.headers.get("location") ?? "", idp.issuer);
+  const cookie = begun.headers.getSetCookie().map((line) => line.split(";")[0]);
+  const page = await fetch(address, { headers: { cookie: cookie.join("; "), accept: "application/json" } });
+  const { csrf } = (await page.json()) as { readonly csrf: string };
+  return { sign_in: address.pathname.split("/").at(-2) ?? "", csrf };
+}
+
 /** A call of each operation that does what it is for; in this order. */
 const calls: Readonly<Record<string, () => Promise<{ readonly path: string; readonly body?: unknown }>>> = {
   openapi: async () => ({ path: "/openapi.json" }),
@@ -173,6 +184,7 @@ const calls: Readonly<Record<string, () => Promise<{ readonly path: string; read
   "scim.push": async () => ({ path: "/scim/push", body: {} }),
   "scim.status": async () => ({ path: "/scim/status" }),
   "scim.test": async () => ({ path: "/scim/test", body: {} }),
+  "sessions.begin": async () => ({ path: "/sessions", body: { user: "alice", ...(await waitingSignIn()) } }),
   "sessions.end": async () => ({ path: "/sessions/end", body: { user: "alice" } }),
   "scopes.list": async () => ({ path: "/scopes" }),
   "fixtures.list": async () => ({ path: "/fixtures" }),
@@ -243,7 +255,7 @@ test("every operation answers as it is described", async () => {
 });
 
 test("an act names a command that exists, or the request where only the control API does it", async () => {
-  const commands = readdirSync("test/cli/help").map((file) => `idp ${file.replace(".txt", "").replace("-", " ")}`);
+  const commands = readdirSync("test/cli/help").map((file) => `idp ${file.replace(".txt", "").replace(/(?<!^sign)-/, " ")}`);
   const twoWords = commands.filter((name) => name.split(" ").length > 2);
   const isCommand = (act: string): boolean => {
     const [idp = "", noun = "", verb = ""] = act.split(" ");

@@ -21,6 +21,8 @@ interface Tag {
   readonly name: string;
   readonly isEnd: boolean;
   readonly attributes: ReadonlyMap<string, string>;
+  /** Of a piece of text, whose name is `#text`. */
+  readonly text?: string;
 }
 
 function tagsOf(html: string): readonly Tag[] {
@@ -29,6 +31,9 @@ function tagsOf(html: string): readonly Tag[] {
     tags.push({ name: tagName, isEnd, attributes: new Map(attrs.map(({ name, value }) => [name, value])) });
   };
   const ignore = (): void => undefined;
+  const say = ({ chars }: Token.CharacterToken): void => {
+    tags.push({ name: "#text", isEnd: false, attributes: new Map(), text: chars });
+  };
   const tokenizer = new Tokenizer(
     {},
     {
@@ -40,7 +45,7 @@ function tagsOf(html: string): readonly Tag[] {
         add(true, tag);
       },
       ...{ onComment: ignore, onDoctype: ignore, onEof: ignore },
-      ...{ onCharacter: ignore, onNullCharacter: ignore, onWhitespaceCharacter: ignore },
+      ...{ onCharacter: say, onNullCharacter: ignore, onWhitespaceCharacter: say },
     },
   );
   tokenizer.write(html, true);
@@ -52,32 +57,82 @@ interface Form {
   readonly fields: URLSearchParams;
 }
 
-/**
- * The form of a page that has a single form with nothing to fill in, as "Sign in with …" often is; null: a person has to decide, or it leads
- * nowhere.
- */
-export function onlyForm(html: string, address: string): Form | null {
+/** The forms of a page: each with its tag, and with what is in it. */
+function formsOf(tags: readonly Tag[]): readonly (readonly Tag[])[] {
   const forms: Tag[][] = [];
   let open: Tag[] | null = null;
-  for (const tag of tagsOf(html)) {
+  for (const tag of tags) {
     if (tag.name === "form" && tag.isEnd) open = null;
     // A form within a form is none (HTML 13.2.6.4.7).
     else if (tag.name === "form") {
       if (open !== null) continue;
       open = [tag];
       forms.push(open);
-    } else if (!tag.isEnd) open?.push(tag);
+    } else open?.push(tag);
   }
-  const [[form, ...elements] = [], ...others] = forms;
+  return forms;
+}
+
+/**
+ * The form of a page that has a single form with nothing to fill in, as "Sign in with …" often is; null: a person has to decide, or it leads
+ * nowhere.
+ */
+export function onlyForm(html: string, address: string): Form | null {
+  const [[form, ...elements] = [], ...others] = formsOf(tagsOf(html));
   if (form === undefined || others.length > 0 || kindOf(form, "method") !== "post") return null;
   const inputs = elements.filter(({ name }) => name === "input");
   if (!inputs.every((tag) => ["hidden", "submit"].includes(kindOf(tag, "type")))) return null;
   if (elements.some(({ name }) => name === "select" || name === "textarea")) return null;
+  return sentBy(form, inputs, address);
+}
+
+/** @param inputs those whose values are sent are hidden */
+function sentBy(form: Tag, inputs: readonly Tag[], address: string): Form | null {
   const fields = inputs
     .filter((tag) => kindOf(tag, "type") === "hidden")
     .map(({ attributes }): [string, string] => [attributes.get("name") ?? "", attributes.get("value") ?? ""]);
   const action = webAddress(form.attributes.get("action") ?? address, address);
   return action === null ? null : { action: action.href, fields: new URLSearchParams(fields) };
+}
+
+const plain = (text: string): string => text.replaceAll(/\s+/g, " ").trim();
+
+/** What an element says, which begins at this place. */
+function labelAt(tags: readonly Tag[], at: number): string {
+  const name = tags[at]?.name;
+  const end = tags.findIndex((tag, index) => index > at && tag.isEnd && tag.name === name);
+  const inside = tags.slice(at + 1, end === -1 ? undefined : end);
+  return plain(inside.map(({ text = "" }) => text).join(""));
+}
+
+/** The form that the button with this text sends; null: no button has it. */
+export function formWith(html: string, address: string, label: string): (Form & { readonly isGet: boolean }) | null {
+  for (const [form, ...tags] of formsOf(tagsOf(html))) {
+    const button = tags.find((tag, at) => {
+      if (tag.isEnd) return false;
+      if (tag.name === "input") return kindOf(tag, "type") === "submit" && tag.attributes.get("value") === label;
+      return (
+        tag.name === "button" && ["", "submit"].includes(kindOf(tag, "type")) && labelAt(tags, at) === plain(label)
+      );
+    });
+    if (form === undefined || button === undefined) continue;
+    const sent = sentBy(
+      form,
+      tags.filter(({ name, isEnd }) => name === "input" && !isEnd),
+      address,
+    );
+    const [name = "", value = ""] = ["name", "value"].map((one) => button.attributes.get(one));
+    if (name !== "") sent?.fields.append(name, value);
+    return sent === null ? null : { ...sent, isGet: kindOf(form, "method") !== "post" };
+  }
+  return null;
+}
+
+/** Where the link with this text leads; null: no link has it. */
+export function linkWith(html: string, address: string, label: string): string | null {
+  const tags = tagsOf(html);
+  const link = tags.find((tag, at) => tag.name === "a" && !tag.isEnd && labelAt(tags, at) === plain(label));
+  return link === undefined ? null : (webAddress(link.attributes.get("href") ?? "", address)?.href ?? null);
 }
 
 const kindOf = ({ attributes }: Tag, name: string): string => (attributes.get(name) ?? "").toLowerCase();

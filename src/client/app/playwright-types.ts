@@ -1,3 +1,4 @@
+import type { Held, HeldCookie } from "./visit.ts";
 import type { SignInPage } from "../../playwright.ts";
 
 /** The members of Playwright that are used here. Nothing is imported from it, because each app has its own Playwright. */
@@ -28,6 +29,7 @@ interface Response {
 }
 
 type Locator = ReturnType<SignInPage["locator"]> & {
+  first(): Locator;
   innerText(options: { timeout: number }): Promise<string>;
   click(options: { timeout: number }): Promise<void>;
   waitFor(options: { state: "attached" | "detached"; timeout: number }): Promise<void>;
@@ -39,10 +41,16 @@ export interface Page extends SignInPage {
   setContent(html: string): Promise<void>;
   waitForLoadState(state: "networkidle", options: { timeout: number }): Promise<void>;
   mainFrame(): unknown;
+  evaluate(expression: string): Promise<unknown>;
   on(event: "response", listener: (response: Response) => void): unknown;
 }
 
+export type Cookies = readonly HeldCookie[];
+
 export interface BrowserContext {
+  cookies(url?: string): Promise<Cookies>;
+  addCookies(cookies: Cookies): Promise<void>;
+  storageState(): Promise<Pick<Held, "cookies" | "origins">>;
   newPage(): Promise<Page>;
   newCDPSession(page: never): Promise<Session>;
   close(): Promise<void>;

@@ -1,20 +1,30 @@
+import type { Cookie } from "tough-cookie";
 import { ScriptlessBrowser } from "../browser.ts";
 import { Problem } from "../check.ts";
-import { maxSteps, redirectOf, type Outgoing, type Reply } from "../http.ts";
-import { answerPage, pageOf, postedParameters } from "../pages.ts";
-import { addressOf, isIdp, type Browser, type End, type Places, type Visit } from "./visit.ts";
-import { onlyForm, refreshOf } from "./html.ts";
-import { endBefore, newProgress, type Progress } from "./progress.ts";
+import type { Outgoing, Reply } from "../http.ts";
+import { answerTo, pageOf, postedParameters } from "../pages.ts";
+import { walk, type Next } from "../walk.ts";
+import {
+  addressOf,
+  afterLogin,
+  isIdp,
+  isOwnCookie,
+  sessionCookieOf,
+  uidOf,
+  type Browser,
+  type End,
+  type HeldCookie,
+  type Places,
+  type Visit,
+} from "./visit.ts";
+import { formWith, linkWith, onlyForm, refreshOf } from "./html.ts";
+import { endBefore, newProgress, noteStep, visitOf, type Progress } from "./progress.ts";
 
 /** A browser without scripts: cookies, redirects and forms. It opens nothing but the app and idp. */
 
 const html = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
 
-/** What to do next, or where it ends. */
-type Next = Outgoing | End;
-
-const isEnd = (next: Next): next is End => "kind" in next;
-const stuck = (why: string): End => ({ kind: "stuck", why });
+const stuck = (why: string, error?: unknown): End => ({ kind: "stuck", why, error });
 const get = (url: string): Outgoing => ({ method: "GET", url });
 
 export function smallBrowser(places: Places): Browser {
@@ -27,7 +37,7 @@ export function smallBrowser(places: Places): Browser {
   });
 
   /** What comes after a page of idp. */
-  async function afterIdp(reply: Reply, progress: Progress): Promise<Next> {
+  function afterIdp(reply: Reply, progress: Progress): Promise<Outgoing> | Outgoing {
     const page = pageOf(reply);
     const redirectUri = String(page["action"]);
     const parameters = postedParameters(page, redirectUri);
@@ -35,54 +45,75 @@ export function smallBrowser(places: Places): Browser {
       progress.response = { redirectUri, mode: "form_post", parameters };
       return { method: "POST", url: redirectUri, form: parameters };
     }
-    const decision = places.cancels === true ? "cancel" : "allow";
-    const moved = await answerPage(page, { user: places.user, decision, code: null }, (href, form) =>
-      browser.submit(reply, href, form),
-    );
-    progress.steps.push({ url: new URL(moved.url), isApp: false, status: moved.status });
-    return redirectOf(moved) ?? afterIdp(moved, progress);
+    return answerTo(page, reply.url, {
+      user: places.user,
+      decision: places.cancels === true ? "cancel" : "allow",
+      code: places.code ?? null,
+      begin: places.begin === undefined ? undefined : beginSession,
+    });
+  }
+
+  async function beginSession(address: string, csrf: string): Promise<string> {
+    const url = new URL(address);
+    const known = browser.keptOf((setBy) => isIdp(places, setBy), url).find(({ key }) => sessionCookieOf(key) !== null);
+    const name = sessionCookieOf(known?.key ?? "");
+    const value = await places.begin?.(uidOf(address) ?? "", csrf);
+    if (known === undefined || name === null || value === undefined)
+      throw new Problem(`no session can begin at ${url.pathname}`);
+    browser.setBeside(known, name, value, url);
+    return afterLogin(address);
   }
 
   /** What comes after a page of the app. */
-  function afterApp({ url, status, text, headers }: Reply, signsIn: boolean): Next {
-    const end: End = { kind: "page", url, status, text };
+  function afterApp({ url, status, text, headers }: Reply, { signsIn, delivered }: Progress): Next<End> {
+    const end: Next<End> = { end: { kind: "page", url, status, text } };
     if (status >= 400 || !(headers["content-type"] ?? "").includes("html")) return end;
     const refresh = refreshOf(text, url);
     if (refresh !== null && refresh !== url) return get(refresh);
-    const form = signsIn ? onlyForm(text, url) : null;
-    return form === null ? end : { method: "POST", url: form.action, form: form.fields };
+    // A page that the app shows after the sign-in ends the visit, whatever form is on it.
+    if (!signsIn || delivered) return end;
+    const { startButton } = places;
+    const link = startButton === undefined ? null : linkWith(text, url, startButton);
+    if (link !== null) return get(link);
+    const form = startButton === undefined ? onlyForm(text, url) : formWith(text, url, startButton);
+    if (form === null) return end;
+    if ("isGet" in form && form.isGet) return get(withQuery(form.action, form.fields));
+    return { method: "POST", url: form.action, form: form.fields };
   }
 
-  async function walk(first: Outgoing, progress: Progress): Promise<End> {
-    let next: Next = first;
-    let from: string | null = progress.delivered ? places.issuer : null;
-    for (let count = 0; count < maxSteps; count += 1) {
-      if (isEnd(next)) return next;
-      const url = new URL(next.url);
-      const end = endBefore(places, progress, url, progress.response?.mode === "form_post" ? progress.response : null);
-      if (end !== null) return end;
-      if (progress.response?.mode === "fragment") {
-        return stuck("the response is in the fragment of the address, which only scripts read: add --browser");
-      }
-      const atIdp = isIdp(places, url);
-      const reply = await browser.request(next, from);
-      progress.steps.push({ url, isApp: !atIdp, status: reply.status });
-      from = reply.url;
-      next = redirectOf(reply) ?? (atIdp ? await afterIdp(reply, progress) : afterApp(reply, progress.signsIn));
-      // A page that the app shows after the sign-in ends the visit, whatever form is on it.
-      if (!isEnd(next) && progress.delivered && next.method === "POST") {
-        return { kind: "page", url: reply.url, status: reply.status, text: reply.text };
-      }
-    }
-    return stuck(`the browser was sent from address to address ${maxSteps} times`);
-  }
+  /** How many cookies were set before. */
+  let sets = 0;
+  const walkFrom = (first: Outgoing, progress: Progress): Promise<End> =>
+    walk<End>(
+      browser,
+      first,
+      {
+        before(next) {
+          const posted = progress.response?.mode === "form_post" ? progress.response : null;
+          const end = endBefore(places, progress, new URL(next.url), posted);
+          if (end !== null) return { end };
+          return progress.response?.mode === "fragment"
+            ? { end: stuck("the response is in the fragment of the address, which only scripts read: add --browser") }
+            : null;
+        },
+        answered({ url, status }) {
+          const address = new URL(url);
+          const isOfApp = !isIdp(places, address);
+          noteStep(progress, { url: address, isApp: isOfApp, status });
+          if (progress.delivered && isOfApp && browser.sets > sets) progress.changed = true;
+          ({ sets } = browser);
+        },
+        page: (reply) => (isIdp(places, new URL(reply.url)) ? afterIdp(reply, progress) : afterApp(reply, progress)),
+      },
+      progress.delivered ? places.issuer : null,
+    );
 
   async function visit(first: Outgoing, progress: Progress): Promise<Visit> {
-    const end = await walk(first, progress).catch((error: unknown) => {
-      if (error instanceof Problem) return stuck(error.message);
+    const end = await walkFrom(first, progress).catch((error: unknown) => {
+      if (error instanceof Problem) return stuck(error.message, error);
       throw error;
     });
-    return { steps: progress.steps, request: progress.request, response: progress.response, end };
+    return visitOf(progress, end);
   }
 
   return {
@@ -93,6 +124,31 @@ export function smallBrowser(places: Places): Browser {
       return visit(first, newProgress(true, false, response));
     },
     look: (address) => visit(get(address), newProgress(false, false, null)),
+    held: () => {
+      const cookies = browser.keptOf((setBy) => !isIdp(places, setBy)).filter(({ key }) => !isOwnCookie(key));
+      return Promise.resolve({ cookies: cookies.map(heldCookie), origins: [], sessionStorage: {} });
+    },
     close: () => Promise.resolve(),
+  };
+}
+
+/** A form that is sent by GET replaces the query (HTML 4.10.21.3). */
+function withQuery(action: string, fields: URLSearchParams): string {
+  const url = new URL(action);
+  url.search = fields.toString();
+  return url.href;
+}
+
+const sameSites: Readonly<Record<string, HeldCookie["sameSite"]>> = { strict: "Strict", lax: "Lax", none: "None" };
+
+function heldCookie(cookie: Cookie): HeldCookie {
+  const { key: name, value, domain, path, hostOnly, httpOnly, secure, sameSite } = cookie;
+  const ends = cookie.expiryTime();
+  return {
+    ...{ name, value, path: path ?? "/", httpOnly, secure },
+    domain: `${hostOnly === true ? "" : "."}${domain ?? ""}`,
+    expires: ends === undefined || !Number.isFinite(ends) ? -1 : Math.floor(ends / 1000),
+    // As browsers do without the attribute.
+    sameSite: sameSites[sameSite ?? ""] ?? "Lax",
   };
 }

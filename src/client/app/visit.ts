@@ -26,14 +26,45 @@ export type End =
   /** The response was held back, and the app has not seen it. */
   | { readonly kind: "held" }
   /** No response came, or the browser cannot go on. */
-  | { readonly kind: "stuck"; readonly why: string };
+  | { readonly kind: "stuck"; readonly why: string; readonly error?: unknown };
 
 export interface Visit {
   readonly steps: readonly Step[];
   /** The address of the authorization request; null: there was none. */
   readonly request: URL | null;
   readonly response: AuthorizationResponse | null;
+  /** What the app answered to the response; null: it was not delivered. */
+  readonly callback: Step | null;
+  /** Whether a cookie of the app was set or changed since then. */
+  readonly changed: boolean;
   readonly end: End;
+}
+
+/** A cookie as Playwright writes it. */
+export interface HeldCookie {
+  readonly name: string;
+  readonly value: string;
+  /** With a dot in front where subdomains get it too. */
+  readonly domain: string;
+  readonly path: string;
+  /** Seconds since 1970; -1: until the browser closes. */
+  readonly expires: number;
+  readonly httpOnly: boolean;
+  readonly secure: boolean;
+  readonly sameSite: "Strict" | "Lax" | "None";
+}
+
+export interface NamedValue {
+  readonly name: string;
+  readonly value: string;
+}
+
+/** What a browser holds of every app; nothing of idp. */
+export interface Held {
+  readonly cookies: readonly HeldCookie[];
+  readonly origins: readonly { readonly origin: string; readonly localStorage: readonly NamedValue[] }[];
+  /** By origin. */
+  readonly sessionStorage: Readonly<Record<string, readonly NamedValue[]>>;
 }
 
 export interface Browser {
@@ -43,19 +74,31 @@ export interface Browser {
   deliver(response: AuthorizationResponse): Promise<Visit>;
   /** Opens an address of the app, and signs nobody in. */
   look(address: string): Promise<Visit>;
+  held(): Promise<Held>;
   close(): Promise<void>;
 }
 
 /** The places of an app and its idp. */
 export interface Places {
   readonly issuer: string;
-  readonly redirectUris: readonly string[];
-  /** Origins of the app. */
-  readonly origins: readonly string[];
+  /** Null: whatever idp sends the browser to. */
+  readonly redirectUris: readonly string[] | null;
+  /** Origins of the app; null: all but idp. */
+  readonly origins: readonly string[] | null;
   /** Username. */
   readonly user: string;
   /** The user cancels at the login page of idp in place of signing in. */
   readonly cancels?: boolean;
+  /** What the button or link of the app's sign-in page says; absent: it has only one button. */
+  readonly startButton?: string | undefined;
+  /** The user's one-time code, once there is one; absent: none can be given. */
+  readonly code?: () => Promise<string>;
+  /**
+   * Begins the user's session where nobody can be picked. Absent: it cannot.
+   * @param uid of the sign-in @param csrf of its login page
+   * @returns the value of the session cookie
+   */
+  readonly begin?: (uid: string, csrf: string) => Promise<string>;
   /** Resolves the names of the app, and refuses addresses that may not be reached. */
   readonly lookup: LookupFunction;
 }
@@ -65,19 +108,40 @@ export const isIdp = ({ issuer }: Places, url: URL): boolean => {
   return url.origin === origin && url.pathname.startsWith(pathname);
 };
 
-export const isApp = ({ origins }: Places, url: URL): boolean => origins.includes(url.origin);
+export const isApp = (places: Places, url: URL): boolean =>
+  places.origins === null ? /^https?:$/.test(url.protocol) && !isIdp(places, url) : places.origins.includes(url.origin);
+
+/** The id of a sign-in, in the address of a page of idp. */
+export const uidOf = (address: string): string | null => /\/interaction\/([\w-]+)\//.exec(address)?.[1] ?? null;
+
+/** Where a sign-in goes on once somebody has a session. @param address of its login page */
+export const afterLogin = (address: string): string => new URL("consent", address).href;
+
+/** The name of the session cookie, beside the cookie with which idp knows the browser. */
+export const sessionCookieOf = (name: string): string | null => {
+  const beside = name.replace(/^(idp_\d+(?:_[\w-]+)?)_browser$/, "$1_session");
+  return beside === name ? null : beside;
+};
+
+/** Whether idp gives its own cookies such a name: another idp on this host does, too. */
+export const isOwnCookie = (name: string): boolean =>
+  /^idp_\d+(?:_[\w-]+)?_(?:browser|session|try|inspector|language|theme)$/.test(name);
 
 /** The response that a redirect carries to the app; null: the redirect leads elsewhere. */
 export function responseAt({ redirectUris }: Places, url: URL): AuthorizationResponse | null {
   const bare = url.origin + url.pathname;
-  const isRegistered = redirectUris.some((uri) => {
-    const [start = "", ...rest] = (uri.split("?")[0] ?? "").split(":*");
-    return rest.length === 0 ? sameAddress(start, bare) : bare.startsWith(`${start}:`) && bare.endsWith(rest[0] ?? "");
-  });
+  const isRegistered =
+    redirectUris === null ||
+    redirectUris.some((uri) => {
+      const [start = "", ...rest] = (uri.split("?")[0] ?? "").split(":*");
+      return rest.length === 0
+        ? sameAddress(start, bare)
+        : bare.startsWith(`${start}:`) && bare.endsWith(rest[0] ?? "");
+    });
   if (!isRegistered) return null;
   const inFragment = /[#&](code|error|state)=/.test(url.hash);
   const parameters = inFragment ? new URLSearchParams(url.hash.slice(1)) : url.searchParams;
-  if (!["code", "error", "state", "iss"].some((name) => parameters.has(name))) return null;
+  if (redirectUris !== null && !["code", "error", "state", "iss"].some((name) => parameters.has(name))) return null;
   const redirectUri = inFragment ? bare + url.search : bare;
   return { redirectUri, mode: inFragment ? "fragment" : "query", parameters: new URLSearchParams(parameters) };
 }

@@ -9,7 +9,7 @@ import { cut, redacted } from "../../text/redacted.ts";
 
 const shownInLedger: readonly string[] = [
   ...["revoke", "grants.revoke", "users.suspend", "users.ban", "users.restore", "users.leave"],
-  ...["sessions.end", "expire", "reset"],
+  ...["sessions.begin", "sessions.end", "expire", "reset"],
   ...["clock.advance", "clock.set", "clock.freeze", "clock.reset", "faults.add", "faults.remove", "faults.clear"],
   "snapshots.restore",
 ];
@@ -26,6 +26,7 @@ const otherWords: Readonly<Record<string, string>> = {
   "diff.given": "diff",
   "fixtures.apply": "seed",
   "grants.add": "issue grant",
+  "sessions.begin": "sign-in",
   "sessions.remove": "sessions end",
 };
 

@@ -1,4 +1,4 @@
-import { changes, none, reads, removes } from "./operation.ts";
+import { changes, creates, none, reads, removes } from "./operation.ts";
 import { needsOneOf, withRules } from "./schemas/rules.ts";
 
 /** Sessions of browsers. */
@@ -15,6 +15,28 @@ export const sessionOperations = {
     refuses: [404],
     run: async (ctx, input) => (await sessions()).listSessions(ctx, input),
   }),
+  "sessions.begin": changes(
+    "/sessions",
+    {
+      role: "tester",
+      summary: "Begin the session of a user in the browser of a sign-in that waits, as if the user had been picked",
+      input: (zod) =>
+        zod.strictObject({
+          user: zod.string(),
+          sign_in: zod.string().describe("The id in the address of its pages"),
+          csrf: zod.string().describe("The value on its login page"),
+        }),
+      answer: (zod) =>
+        zod.object({
+          user: zod.string(),
+          cookie: zod.string().describe("The value of the session cookie"),
+          expiresAt: zod.string().describe("ISO 8601"),
+        }),
+      refuses: [404, 409],
+      run: async (ctx, input) => (await import("../login/begin-session.ts")).beginSession(ctx, input),
+    },
+    { ...creates, needsServer: "unless shared" },
+  ),
   "sessions.end": changes("/sessions/end", {
     role: "tester",
     summary: "End sessions, and notify clients by back-channel logout",

@@ -255,6 +255,14 @@ export function isWaiting(tx: ReadTx, ctx: Context, uid: string, browser: Browse
   }
 }
 
+/** The sign-in that waits and has this `csrf` value, whichever browser asks; null: there is none. */
+export function waitingFor(tx: ReadTx, ctx: Context, uid: string, csrf: string): Interaction | null {
+  const interaction = tx.get("interactions", uid);
+  if (interaction === undefined || interaction.csrf === "" || !sameSecret(csrf, interaction.csrf)) return null;
+  const isSignIn = ["authorization", "saml", "page"].includes(recordOf(interaction).kind);
+  return isSignIn && interaction.expiresAt - expiredTtl > ctx.now() ? interaction : null;
+}
+
 /**
  * The interaction that a form belongs to, with the form's `csrf` value checked: the whole of it, or its part for the page if the form was
  * shown to one user (`user-form.ts`).

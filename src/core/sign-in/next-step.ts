@@ -215,7 +215,8 @@ export function proveMore(
   return { step, sessionCookie: cookie, endedSessions: [] };
 }
 
-const recordProof = (tx: Tx, interaction: Interaction, user: User, proofs: readonly Proof[]): Interaction =>
+/** Records what a user proved in a sign-in. */
+export const recordProof = (tx: Tx, interaction: Interaction, user: User, proofs: readonly Proof[]): Interaction =>
   recordFact(tx, interaction, { login: { userId: user.id, met: [...givenIn(interaction, user), ...proofs] } });
 
 /** Finishes a step after its transaction: notifies clients. @throws the error that the sign-in was refused with */

@@ -51,9 +51,9 @@ const installed = (path = ""): readonly string[] =>
     .filter((file) => isAbsolute(file) && existsSync(file));
 
 /** Chromium resolves names itself, so each name of the app is bound to an address that was checked (DNS rebinding). */
-async function bindings({ origins, lookup }: Places): Promise<readonly string[]> {
+async function bindings({ origins, lookup }: Pick<Places, "origins" | "lookup">): Promise<readonly string[]> {
   const named = new Set(
-    origins.filter((origin) => addressIn(origin) === null).map((origin) => new URL(origin).hostname),
+    (origins ?? []).filter((origin) => addressIn(origin) === null).map((origin) => new URL(origin).hostname),
   );
   const rules = await Promise.all(
     [...named].map(async (host) => {
@@ -66,7 +66,10 @@ async function bindings({ origins, lookup }: Places): Promise<readonly string[]>
 }
 
 /** @throws {OperationError} usage without Playwright or a browser */
-export async function launchChromium({ env }: Invocation, places: Places): Promise<Launched> {
+export async function launchChromium(
+  { env }: Pick<Invocation, "env">,
+  places: Pick<Places, "origins" | "lookup">,
+): Promise<Launched> {
   const args = await bindings(places);
   const { chromium } = await findPlaywright();
   const { CHROMIUM_PATH: path } = env;

@@ -1,8 +1,8 @@
-import type { JsonObject } from "../../../text/json.ts";
 import { ScriptlessBrowser } from "../../../client/browser.ts";
 import { Problem } from "../../../client/check.ts";
-import { maxSteps, requireWebAddress, type Reply } from "../../../client/http.ts";
-import { answerPage, pageOf, parametersAt, postedParameters, type Decider } from "../../../client/pages.ts";
+import { requireWebAddress, type Outgoing } from "../../../client/http.ts";
+import { answerTo, pageOf, parametersAt, postedParameters, type Decider } from "../../../client/pages.ts";
+import { walk } from "../../../client/walk.ts";
 
 /** Signs a user in on the pages of an idp server, and keeps its cookies. */
 
@@ -13,49 +13,47 @@ interface Pages {
   decideDevice(address: string): Promise<void>;
 }
 
+const get = (url: string): Outgoing => ({ method: "GET", url });
+
 /** @param issuer the issuer of the server; no other address is called */
 export function pagesOf(issuer: string, decider: Decider): Pages {
   const { origin } = new URL(issuer);
   const browser = new ScriptlessBrowser();
 
-  async function request(address: string, form?: URLSearchParams): Promise<Reply> {
-    const url = requireWebAddress("the pages lead to", address, origin);
-    if (url.origin !== origin) throw new Problem(`the pages lead to ${url.origin}, which is not ${origin}`);
-    if (form === undefined) return browser.request({ method: "GET", url: url.href }, null);
-    return browser.request({ method: "POST", url: url.href, form }, origin);
-  }
-
-  /** Goes from page to page until the last one. @param arrived the result of the last page; null for another one */
-  async function walk<T>(begin: string, arrived: (step: Step) => T | null): Promise<T> {
-    let reply = await request(begin);
-    for (let steps = 0; steps < maxSteps; steps += 1) {
-      const location = reply.headers.location;
-      const moved = reply.status >= 300 && reply.status < 400 && location !== undefined;
-      const page = moved ? null : pageOf(reply);
-      const end = arrived({ location: moved ? location : null, page });
-      if (end !== null) return end;
-      if (page !== null) reply = await answerPage(page, decider, request);
-      else reply = await request(location ?? "");
-    }
-    throw new Problem(`the pages go in a loop: ${maxSteps} steps, and no end`);
+  /** @throws {Problem} */
+  function requireOwn(address: string): null {
+    const url = requireWebAddress("the pages lead to", address);
+    if (url.origin === origin) return null;
+    throw new Problem(`the pages lead to ${url.origin}, which is not ${origin}`);
   }
 
   return {
-    signIn: (address, redirectUri) =>
-      walk(address, ({ location, page }) => {
-        const back = location === null ? null : parametersAt(location, redirectUri);
-        if (back !== null && decider.decision === "deny" && back.has("code")) {
-          throw new Problem("no consent page came up, so nothing could be denied: this client skips consent");
-        }
-        return back ?? (page === null ? null : postedParameters(page, redirectUri));
-      }),
-    async decideDevice(address) {
-      await walk(address, ({ page }) => (page?.["state"] === "done" || page?.["state"] === "denied" ? true : null));
+    signIn: (address, redirectUri) => {
+      const { href } = new URL(redirectUri);
+      return walk<URLSearchParams>(browser, get(address), {
+        before({ url }) {
+          const back = parametersAt(url, href);
+          if (back === null) return requireOwn(url);
+          if (decider.decision === "deny" && back.has("code")) {
+            throw new Problem("no consent page came up, so nothing could be denied: this client skips consent");
+          }
+          return { end: back };
+        },
+        page(reply) {
+          const page = pageOf(reply);
+          const parameters = postedParameters(page, redirectUri);
+          return parameters === null ? answerTo(page, reply.url, decider) : { end: parameters };
+        },
+      });
     },
+    decideDevice: (address) =>
+      walk<void>(browser, get(new URL(address, origin).href), {
+        before: ({ url }) => requireOwn(url),
+        page(reply) {
+          const page = pageOf(reply);
+          const isDecided = page["state"] === "done" || page["state"] === "denied";
+          return isDecided ? { end: undefined } : answerTo(page, reply.url, decider);
+        },
+      }),
   };
-}
-
-interface Step {
-  readonly location: string | null;
-  readonly page: JsonObject | null;
 }

@@ -1,6 +1,6 @@
-import { setTimeout } from "node:timers/promises";
 import { listenForCallback, type CallbackListener, callbackPath } from "../../../client/callback-listener.ts";
 import type { Visit } from "../../../client/code-flow.ts";
+import { codeOnceLeft } from "../../../client/one-time-code.ts";
 import type { DevicePrompt } from "../../../client/device-flow.ts";
 import { OperationError } from "../../../core/errors.ts";
 import { duration } from "../../../text/time.ts";
@@ -118,15 +118,6 @@ export async function deviceUser(
   };
 }
 
-/** The one-time code of a user, once one is left. */
-async function codeOf(server: NonNullable<LoginPlace["server"]>, username: string): Promise<string> {
-  for (;;) {
-    const { code, availableIn } = await callServer(server, "users.otp", { username });
-    if (code !== null) return code;
-    await setTimeout(availableIn * 1000);
-  }
-}
-
 /** How many milliseconds a server has to say that it is an idp server. */
 const timeoutMs = 5000;
 
@@ -146,7 +137,11 @@ async function deciderOf(flags: LoginFlags, { issuer, server }: LoginPlace): Pro
     );
   }
   const { user } = flags;
-  return { user, decision, code: server === null ? null : () => codeOf(server, user) };
+  return {
+    user,
+    decision,
+    code: server === null ? null : () => codeOnceLeft(() => callServer(server, "users.otp", { username: user })),
+  };
 }
 
 /** Which redirect URI a login uses. */
