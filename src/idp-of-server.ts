@@ -33,7 +33,10 @@ export function idpOf(server: Server): Idp {
         return ctx.issuer;
       },
       ...{ port, app, adminToken, seeded },
-      ...issuerMethods((operation, input) => whileThere(() => runOperation(ctx, operation, input, { server: null }))),
+      ...issuerMethods(
+        () => ctx.issuer,
+        (operation, input) => whileThere(() => runOperation(ctx, operation, input, { server: null })),
+      ),
       changeFixtures: (others) => whileThere(() => changeFixtures(ctx, others)),
     };
   };

@@ -27,6 +27,8 @@ import { explained } from "./serve/uncaught.ts";
 // The errors that the library throws, and the types of its input and output.
 export { OAuthError, OperationError } from "./core/errors.ts";
 export { signInWithoutBrowser } from "./client/sign-in-without-browser.ts";
+export { SignInError } from "./client/app/sign-in-error.ts";
+export type { SignedInAt, SignInAtOptions } from "./sign-in-at.ts";
 export type { SignedInWithoutBrowser, SignInWithoutBrowserOptions } from "./client/sign-in-without-browser.ts";
 export type { OnToken, OnTokenInput } from "./core/context.ts";
 export { ExpectationError } from "./core/ledger/expect.ts";

@@ -10,6 +10,7 @@ import type { RequestRecord } from "./core/ledger/ledger.ts";
 import type { RestoreResult, SnapshotView } from "./core/controls/snapshots.ts";
 import type { IssueCodeInput, IssuedCode, IssueInput } from "./core/tokens/issue.ts";
 import type { TokenResponse } from "./core/tokens/settle.ts";
+import { signInAt, type SignedInAt, type SignInAtOptions } from "./sign-in-at.ts";
 
 /** The clock of the server; clients have their own. What was revoked stays revoked, whichever way the clock moves. */
 export interface IdpClock {
@@ -37,6 +38,12 @@ export interface IssuerMethods {
     remove(id: string): Promise<null>;
     clear(): Promise<null>;
   };
+  /**
+   * Signs a user in at an app, as a person would in a browser, and gives what the browser then holds.
+   * @param start the address behind the app's sign-in button
+   * @throws {SignInError} with the rule and the fix, if the user is not signed in at the end
+   */
+  signInAt(start: string | URL, options: SignInAtOptions): Promise<SignedInAt>;
   /** What an identity provider does when somebody leaves: suspends the user, and tells every app. @param user the username */
   leave(user: string): Promise<OperationOutput<"users.leave">>;
   /** Users and groups in the SCIM server of an app, as a provisioning client keeps them there. */
@@ -78,9 +85,10 @@ export interface IssuerMethods {
   reset(): Promise<ResetResult>;
 }
 
-/** @param call runs an operation on the issuer */
-export const issuerMethods = (call: IssuerMethods["call"]): IssuerMethods => ({
+/** @param issuer asked at each use, since it may change @param call runs an operation on the issuer */
+export const issuerMethods = (issuer: () => string, call: IssuerMethods["call"]): IssuerMethods => ({
   call,
+  signInAt: (start, options) => signInAt(issuer(), call, start, options),
   issueGrant: (input) => call("issue.grant", input),
   issueCode: (input) => call("issue.code", input),
   issueTokens: (input) => call("issue.tokens", input),

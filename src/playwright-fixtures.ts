@@ -138,7 +138,14 @@ async function issuerOfWorker(server: ServerOfTests, parallelIndex: number): Pro
 /** @param name null for the first issuer */
 function remoteIssuer({ issuer: first, adminToken = "" }: ServerOfTests, name: string | null): RemoteIssuer {
   const issuer = addressOf(first, name);
-  return { issuer, adminToken, ...issuerMethods((operation, input) => call(issuer, adminToken, operation, input)) };
+  return {
+    issuer,
+    adminToken,
+    ...issuerMethods(
+      () => issuer,
+      (operation, input) => call(issuer, adminToken, operation, input),
+    ),
+  };
 }
 
 /** Why the server cannot be asked. Playwright shows the message and no hint. */
