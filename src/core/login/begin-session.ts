@@ -17,7 +17,7 @@ interface BeginInput {
   readonly csrf: string;
 }
 
-interface BegunSession {
+export interface BegunSession {
   readonly user: string;
   /** The value of the session cookie. */
   readonly cookie: string;
