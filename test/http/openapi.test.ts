@@ -255,7 +255,9 @@ test("every operation answers as it is described", async () => {
 });
 
 test("an act names a command that exists, or the request where only the control API does it", async () => {
-  const commands = readdirSync("test/cli/help").map((file) => `idp ${file.replace(".txt", "").replace(/(?<!^sign)-/, " ")}`);
+  const commands = readdirSync("test/cli/help").map(
+    (file) => `idp ${file.replace(".txt", "").replace(/(?<!^sign)-/, " ")}`,
+  );
   const twoWords = commands.filter((name) => name.split(" ").length > 2);
   const isCommand = (act: string): boolean => {
     const [idp = "", noun = "", verb = ""] = act.split(" ");
