@@ -1,6 +1,5 @@
-import type { IssuerMethods } from "./issuer-methods.ts";
 import type { HeldCookie, NamedValue } from "./client/app/visit.ts";
-import { signInServerOf } from "./serve/sign-in-server.ts";
+import { signInServerOf, type Call } from "./serve/sign-in-server.ts";
 
 /** `signInAt` of the library: a user signs in at an app, in the process of a test. */
 
@@ -23,7 +22,7 @@ export interface SignedInAt {
 
 export async function signInAt(
   issuer: string,
-  call: IssuerMethods["call"],
+  call: Call,
   start: string | URL,
   { user, signedIn }: SignInAtOptions,
 ): Promise<SignedInAt> {

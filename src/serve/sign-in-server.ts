@@ -2,7 +2,7 @@ import type { OperationInput, OperationName, OperationOutput } from "../core/ope
 
 /** What a running server does for a program that signs a user in at an app: its operations, of the command and of the library alike. */
 
-type Call = <N extends OperationName>(name: N, input: OperationInput<N>) => Promise<OperationOutput<N>>;
+export type Call = <N extends OperationName>(name: N, input: OperationInput<N>) => Promise<OperationOutput<N>>;
 
 interface OfSignIn {
   readonly issuer: string;
