@@ -21,8 +21,11 @@ const app = await plainApp(
 );
 const idp = await underAttack({
   fixtures: { users: [{ username: "alice" }], clients: [appClient(app.url)], settings: { login: "password" } },
-  onRequest: (event, _record, line) => {
-    lines.push(line, JSON.stringify(event));
+  log: (line) => {
+    lines.push(line);
+  },
+  onRequest: (event) => {
+    lines.push(JSON.stringify(event));
   },
 });
 ({ issuer } = idp);

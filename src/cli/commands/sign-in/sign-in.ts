@@ -115,12 +115,13 @@ async function openBrowsers(
 
 /** What the user of the command reads of a sign-in that failed. */
 function failureOf({ kind, message, rule, given, fix, flow }: SignInError): OperationError {
-  const lines = [
+  const parts: readonly (readonly [string, string | null])[] = [
     ["rule", rule],
     ["given", given],
     ["fix", fix],
     ["more", flow === null ? null : `idp open ${flow}`],
-  ].flatMap(([name = "", value]) => (value == null ? [] : `${name.padEnd(8)} ${value}`));
+  ];
+  const lines = parts.flatMap(([name, value]) => (value === null ? [] : `${name.padEnd(8)} ${value}`));
   const code = kind === "far" ? "usage" : kind === "unanswered" ? "no_server" : "refused";
   return new OperationError(code, message, lines.length === 0 ? {} : { hint: lines.join("\n") });
 }
