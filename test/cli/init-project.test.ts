@@ -12,6 +12,17 @@ test.each<[dependencies: Readonly<Record<string, string>>, library: string | nul
   [{ next: "16" }, null, "confidential", "http://localhost:3000/callback"],
   [{ next: "16", "next-auth": "4" }, "next-auth", "confidential", "http://localhost:3000/api/auth/callback/idp"],
   [{ vite: "8", "oidc-client-ts": "3" }, "oidc-client-ts", "public", "http://localhost:5173/callback"],
+  [
+    { vite: "8", "oidc-client-ts": "3", "react-oidc-context": "3" },
+    "react-oidc-context",
+    "public",
+    "http://localhost:5173/callback",
+  ],
+  [{ koa: "3", "openid-client": "6" }, "openid-client", "confidential", "http://localhost:3000/callback"],
+  [{ elysia: "1" }, null, "confidential", "http://localhost:3000/callback"],
+  [{ "@react-router/dev": "7", vite: "8" }, null, "confidential", "http://localhost:5173/callback"],
+  [{ "@remix-run/dev": "2", vite: "6" }, null, "confidential", "http://localhost:5173/callback"],
+  [{ astro: "5", "@auth/core": "0.40" }, "authjs", "confidential", "http://localhost:4321/auth/callback/idp"],
   [{ next: "16", "oidc-client-ts": "3" }, "oidc-client-ts", "public", "http://localhost:3000/callback"],
   [{ express: "5", "@auth/express": "0.12" }, "authjs", "confidential", "http://localhost:3000/auth/callback/idp"],
   [{ nuxt: "4", "nuxt-auth-utils": "0.5" }, "nuxt-auth-utils", "confidential", "http://localhost:3000/auth/oidc"],
@@ -50,9 +61,42 @@ test("openid-client in NestJS, whose app takes no routes of Express: the code as
   ]);
 });
 
-test("framework and library are named with their versions", async () => {
-  const { found } = await made(project({ next: "^16.1.0", "next-auth": "^4.24.0" }));
-  expect(found).toEqual(["next 16", "next-auth 4"]);
+test.each([
+  [{ next: "^16.1.0", "next-auth": "^4.24.0" }, ["next 16", "next-auth 4"]],
+  [{ koa: "3" }, ["koa 3"]],
+  [{ "@react-router/dev": "7", vite: "8" }, ["@react-router/dev 7"]],
+  [{ astro: "5", "@auth/core": "0.40" }, ["astro 5", "@auth/core 0"]],
+])("framework and library of %j are named with their versions", async (dependencies, found) => {
+  expect(await made(project(dependencies))).toMatchObject({ found });
+});
+
+test.each([
+  ["go.mod", "require github.com/coreos/go-oidc/v3 v3.11.0", "go test ./...", "8080/login", "8080/logout"],
+  ["requirements.txt", "authlib", "pytest", "5000/login", "5000/logout"],
+  ["requirements.txt", "mozilla-django-oidc", "pytest", "8000/oidc/authenticate/", "signs out of the app alone"],
+  [
+    ...["pom.xml", "spring-boot-starter-oauth2-client", "mvn test", "8080/oauth2/authorization/idp"],
+    "signs out of the app alone",
+  ],
+] as [string, string, string, string, string][])(
+  "%s with %s: its own test command, where to sign in, and how to sign out or that the code does not",
+  async (name, text, tests, signIn, signOut) => {
+    const cwd = newFolder();
+    writeFileSync(join(cwd, name), text);
+    const { stderr } = await made(cwd);
+    const said = stderr.replaceAll(/\s+/g, " ");
+    expect(said).toContain(`idp exec -- ${tests}`);
+    expect(said).toContain(`sign in at http://localhost:${signIn}`);
+    expect(said).toContain(signOut);
+  },
+);
+
+test("code is printed with its tabs", async () => {
+  const cwd = newFolder();
+  writeFileSync(join(cwd, "go.mod"), "require github.com/coreos/go-oidc/v3 v3.11.0");
+  const { stdout } = await idpIn(cwd, ["init", "--no-input"]);
+  expect(stdout).toContain("\n\tlog.Fatal(err)\n");
+  expect(stdout).not.toContain("u0009");
 });
 
 test.each([

@@ -14,6 +14,7 @@ export const libraries = [
   "express-openid-connect",
   "hono-oidc-auth",
   "fastify-oauth2",
+  "react-oidc-context",
   "oidc-client-ts",
   "msal",
   "keycloak-js",

@@ -8,11 +8,12 @@ import { authjs, nextAuth } from "./libraries/authjs.ts";
 import { betterAuth } from "./libraries/better-auth.ts";
 import { nuxtAuthUtils, fastifyOauth2, honoOidcAuth } from "./libraries/servers.ts";
 import { asTexts, asVariables, type Variables } from "./libraries/expressions.ts";
-import { angularAuthOidcClient, keycloakJs, msal, oidcClientTs } from "./libraries/browser.ts";
+import { angularAuthOidcClient, keycloakJs, msal, oidcClientTs, reactOidcContext } from "./libraries/browser.ts";
 import type { Code, Form, Parts, Piece, ServedStatus } from "./libraries/form.ts";
 import { expressOpenidConnect, passport } from "./libraries/node.ts";
 import { openidClient } from "./libraries/openid-client.ts";
-import { go, grafana, mcpInspector, oauth2Proxy, spring, authlib, django } from "./libraries/others.ts";
+import { go, grafana, mcpInspector, oauth2Proxy, spring } from "./libraries/others.ts";
+import { authlib, django } from "./libraries/python.ts";
 
 /** The configuration of each library that signs users in. */
 
@@ -26,6 +27,7 @@ export const forms: Readonly<Record<Library, Form>> = {
   "express-openid-connect": expressOpenidConnect,
   "hono-oidc-auth": honoOidcAuth,
   "fastify-oauth2": fastifyOauth2,
+  "react-oidc-context": reactOidcContext,
   "oidc-client-ts": oidcClientTs,
   msal,
   "keycloak-js": keycloakJs,
@@ -176,6 +178,7 @@ export function piecesOf(library: Library, served: ServedStatus, client: ClientV
     variables: app.variables === null ? [] : (variables?.(parts) ?? []),
     signsInAt: inApp(signsInAt),
     signsOutAt: inApp(signsOutAt?.(app)),
+    noSignOut: form.noSignOut ?? null,
     notes: notes?.(parts) ?? [],
   };
 }

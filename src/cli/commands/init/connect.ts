@@ -31,6 +31,8 @@ export interface Connection {
   readonly pieces: readonly CodePiece[];
   readonly signsInAt: string | null;
   readonly signsOutAt: string | null;
+  /** That the code signs nobody out at the provider; null where it does. */
+  readonly noSignOut: string | null;
   readonly notes: readonly (string | Hint)[];
 }
 
@@ -55,7 +57,8 @@ export async function connectionOf(
     client,
     variables?.prefix ?? (client.public ? project.framework?.inBrowser?.prefix : ""),
   );
-  if (found === null) return { own, more: [], pieces: [], signsInAt: null, signsOutAt: null, notes: [] };
+  if (found === null)
+    return { own, more: [], pieces: [], signsInAt: null, signsOutAt: null, noSignOut: null, notes: [] };
   const app = { ...project, folder: process.cwd(), package: found.package, variables };
   const { pieces, variables: more, ...places } = piecesOf(found.library, served, client, app);
   return { own: variables === null ? null : own, pieces, more, ...places };

@@ -93,7 +93,7 @@ async function init(cli: Invocation, files: readonly string[], flags: InitFlags)
     pieces,
   };
   return answer(document, (shown, style) => textOf(shown, pieces, style), {
-    notes: [...notes, ...(await nextNotes(cli, connection, different))],
+    notes: [...notes, ...(await nextNotes(cli, connection, { different, tests: project.testsWith(found) }))],
   });
 }
 
@@ -159,8 +159,8 @@ function textOf({ client, users, found, env }: Shown, pieces: Pieces, style: Sty
 /** The next steps. */
 async function nextNotes(
   cli: Invocation,
-  { signsInAt, signsOutAt, notes }: Connection,
-  different: readonly string[],
+  { signsInAt, signsOutAt, noSignOut, notes }: Connection,
+  { different, tests }: { readonly different: readonly string[]; readonly tests: readonly string[] },
 ): Promise<readonly (string | Hint)[]> {
   const ignored = ignoreSecrets();
   const server = await findServer(cli).catch(() => null);
@@ -175,8 +175,9 @@ async function nextNotes(
     next,
     ...(signsInAt === null ? [] : [`Then start your app, and sign in at ${signsInAt}`]),
     ...(signsOutAt === null ? [] : [`To sign out, at the provider too: ${signsOutAt}`]),
+    ...(noSignOut === null ? [] : [noSignOut]),
     { text: "To print the settings that your app needs", command: ["idp", "env"] },
-    { text: "To run your tests with it", command: ["idp", "exec", "--", "npm", "test"] },
+    { text: "To run your tests with it", command: ["idp", "exec", "--", ...tests] },
   ];
 }
 

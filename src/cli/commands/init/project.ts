@@ -32,6 +32,8 @@ export interface Project extends Code {
   readonly libraries: readonly FoundLibrary[];
   /** Whether a file with the dependencies of another language has this word, in lower case. */
   readonly mentions: (word: string) => boolean;
+  /** The words of the command that runs its tests. */
+  readonly testsWith: (found: FoundLibrary | null) => readonly string[];
 }
 
 /** For a project about which nothing is known. */
@@ -47,13 +49,15 @@ export function projectOf(folder: string): Project {
   const exists = (path: string): boolean => existsSync(join(folder, path));
   const isTypeScript = exists("tsconfig.json");
   const others = textOf(folder);
-  const isBundled = name !== undefined && !["express", "fastify", "hono"].includes(name);
+  const isBundled = name !== undefined && !["express", "fastify", "hono", "koa", "elysia"].includes(name);
   return {
     clientId: clientIdOf(manifest["name"]),
     framework: framework ?? null,
     frameworkTitle: name === undefined ? null : titled(name),
     libraries: librariesOf(has, titled, others),
     mentions: (word) => others.includes(word),
+    testsWith: (found) =>
+      testsOf(exists) ?? (found === null ? undefined : forms[found.library].tests) ?? ["npm", "test"],
     exists,
     has,
     isTypeScript,
@@ -61,18 +65,30 @@ export function projectOf(folder: string): Project {
   };
 }
 
-/** Each library once, in the order of the table. */
+/** By the files that the tools of each language work with; undefined without any. */
+function testsOf(exists: (path: string) => boolean): readonly string[] | undefined {
+  if (exists("package.json")) return ["npm", "test"];
+  if (exists("go.mod")) return ["go", "test", "./..."];
+  if (exists("pom.xml")) return [exists("mvnw") ? "./mvnw" : "mvn", "test"];
+  if (exists("build.gradle") || exists("build.gradle.kts")) return [exists("gradlew") ? "./gradlew" : "gradle", "test"];
+  if (exists("manage.py")) return ["python", "manage.py", "test"];
+  return ["requirements.txt", "pyproject.toml", "Pipfile"].some(exists) ? ["pytest"] : undefined;
+}
+
+/** Each library once, in the order of the table, without those that another one wraps. */
 function librariesOf(
   has: (name: string) => boolean,
   titled: (name: string) => string,
   others: string,
 ): readonly FoundLibrary[] {
-  return (Object.keys(forms) as Library[]).flatMap((library): readonly FoundLibrary[] => {
+  const all = (Object.keys(forms) as Library[]).flatMap((library): readonly FoundLibrary[] => {
     const { packages = {}, mention } = forms[library];
     const name = Object.keys(packages).find(has);
     if (name !== undefined) return [{ library, package: name, title: titled(name) }];
     return mention !== undefined && others.includes(mention) ? [{ library, package: null, title: mention }] : [];
   });
+  const wrapped = all.map(({ library }) => forms[library].wraps);
+  return all.filter(({ library }) => !wrapped.includes(library));
 }
 
 /** What the manifests of other languages say, in lower case. */

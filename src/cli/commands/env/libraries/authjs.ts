@@ -149,7 +149,11 @@ const authjsForm = {
 /** Version 5, also as @auth/express and the like, unless next-auth 4 is installed. */
 export const authjs: Form = {
   ...authjsForm,
-  packages: { "@auth/express": "/auth/callback/idp", "@auth/sveltekit": "/auth/callback/idp" },
+  packages: {
+    "@auth/express": "/auth/callback/idp",
+    "@auth/sveltekit": "/auth/callback/idp",
+    "@auth/core": "/auth/callback/idp",
+  },
   lines: authjsConfig(5),
   pieces(parts, code, name) {
     if (name === "@auth/sveltekit") {
@@ -166,6 +170,24 @@ export const authjs: Form = {
           ],
         },
         { file: `src/hooks.server.${extension(code)}`, lines: ['export { handle } from "./auth";'] },
+      ];
+    }
+    if (name === "@auth/core") {
+      const auth = [
+        "export const auth = (request) =>",
+        "  Auth(request, {",
+        ...authjs5(parts).map((line) => `  ${line}`),
+        "  });",
+      ];
+      const lines = [importing(code, "{ Auth }", "@auth/core"), ...parts.js.imports, "", ...parts.js.load];
+      return [
+        {
+          where: 'into your server, which answers each request below /auth with auth(request); basePath is "/auth"',
+          lines: [
+            ...lines,
+            ...auth.map((line) => (code.isTypeScript ? line.replace("(request) =>", "(request: Request) =>") : line)),
+          ],
+        },
       ];
     }
     const use = ['app.use("/auth", ExpressAuth({', ...authjs5(parts), "}));"];

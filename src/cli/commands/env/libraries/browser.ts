@@ -57,6 +57,42 @@ export const oidcClientTs: Form = {
   signsInAt: "/",
 };
 
+/** https://github.com/authts/react-oidc-context: oidc-client-ts as hooks of React. */
+export const reactOidcContext: Form = {
+  ...inBrowser,
+  packages: { "react-oidc-context": "/callback" },
+  wraps: "oidc-client-ts",
+  lines: (parts) => [
+    "// react-oidc-context: <AuthProvider {...config}>, then useAuth() in a component",
+    "export const config = {",
+    ...oidcClientTsFields(parts),
+    "  // Takes the code out of the address, which a reload would send again.",
+    '  onSigninCallback: () => history.replaceState(null, "", "/"),',
+    "};",
+  ],
+  pieces: (parts, code) => [
+    { file: `src/auth.${extension(code)}`, lines: reactOidcContext.lines(parts) },
+    {
+      where: "into your entry, around <App />",
+      lines: [
+        'import { AuthProvider, useAuth } from "react-oidc-context";',
+        `import { config } from "./auth${code.isTypeScript ? "" : ".js"}";`,
+        "",
+        "function SignedIn({ children }" + (code.isTypeScript ? ": { children: React.ReactNode }" : "") + ") {",
+        "  const auth = useAuth();",
+        "  if (auth.isLoading) return <p>Loading</p>;",
+        "  if (auth.error) return <p>Not signed in. {auth.error.message}</p>;",
+        "  if (!auth.isAuthenticated) return <button onClick={() => auth.signinRedirect()}>Sign in</button>;",
+        "  // Signs the user out, at the provider too.",
+        "  return <>{children}<button onClick={() => auth.signoutRedirect()}>Sign out</button></>;",
+        "}",
+        "// <AuthProvider {...config}><SignedIn><App /></SignedIn></AuthProvider>",
+      ],
+    },
+  ],
+  signsInAt: "/",
+};
+
 /**
  * https://learn.microsoft.com/entra/msal/javascript/browser/configuration. Without `knownAuthorities` it asks Microsoft about the authority.
  * Version 5 moved `protocolMode` from `auth` to `system`.

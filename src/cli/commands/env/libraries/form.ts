@@ -97,6 +97,12 @@ export interface Form {
   readonly signsInAt?: string;
   /** The path at which it signs them out, at the provider too. */
   readonly signsOutAt?: (code: Code) => string;
+  /** That the code does not sign out at the provider, and what would; absent where it does. */
+  readonly noSignOut?: string;
+  /** The words of the command that runs the tests of an app that uses this, where it is no npm package. */
+  readonly tests?: readonly string[];
+  /** The library that is below this one, and is not proposed beside it. */
+  readonly wraps?: string;
   /** The path of the app that the library returns to after a sign-out; "": the address of the app without a slash at its end. Default: "/". */
   readonly afterSignOut?: "";
   /** More variables that the library needs, for `.env.local`. */
@@ -232,3 +238,11 @@ export const refusePlaceholder =
       ? `its secret contains "\${", which ${library} takes for a placeholder`
       : null;
   };
+
+/** Where the provider ends its session, and then returns to. */
+export const signOutParts = ({ endpoints, clientId, redirectUri, postLogoutRedirectUri }: Parts) => ({
+  logout: endpoints.logout,
+  clientId,
+  front: postLogoutRedirectUri ?? `${new URL(redirectUri).origin}/`,
+  callback: new URL(redirectUri).pathname,
+});

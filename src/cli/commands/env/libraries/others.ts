@@ -1,6 +1,14 @@
 import { formatted } from "../format.ts";
-import { cookieSecret, methodBesideBasic, nameIn, q, refusePlaceholder, type Form } from "./form.ts";
-import { baseOf } from "../../../../core/endpoints.ts";
+import {
+  cookieSecret,
+  methodBesideBasic,
+  nameIn,
+  q,
+  refusePlaceholder,
+  signOutParts,
+  type Form,
+  type Parts,
+} from "./form.ts";
 
 /** Other languages, and programs that sign users in themselves. */
 
@@ -14,6 +22,10 @@ export const spring: Form = {
   mention: "spring-boot-starter-oauth2-client",
   clients: "any",
   refusal: refusePlaceholder("Spring"),
+  tests: ["mvn", "test"],
+  signsInAt: "/oauth2/authorization/idp",
+  noSignOut:
+    "This configuration signs out of the app alone (/logout). To end the session at the provider too, give logout() of Spring Security an OidcClientInitiatedLogoutSuccessHandler.",
   lines: (parts) => {
     const { issuer, clientId, secret, redirectUri, scopes } = parts;
     const id = nameIn(redirectUri, springCallback);
@@ -47,6 +59,12 @@ export const go: Form = {
   origin: "http://localhost:8080",
   mention: "github.com/coreos/go-oidc",
   clients: "any",
+  tests: ["go", "test", "./..."],
+  signsInAt: "/login",
+  signsOutAt: () => "/logout",
+  pieces: (parts) => [
+    { where: "into your app, before it listens", lines: [...go.lines(parts).slice(0, -3), ...goRoutes(parts)] },
+  ],
   lines: ({ issuer, clientId, secret, redirectUri, authMethod, scopes }) => [
     "// github.com/coreos/go-oidc/v3/oidc, golang.org/x/oauth2",
     `provider, err := oidc.NewProvider(ctx, ${q(issuer)})`,
@@ -143,60 +161,51 @@ export const mcpInspector: Form = {
   ],
 };
 
-/** https://mozilla-django-oidc.readthedocs.io/en/stable/settings.html; by default it sends the secret in the body. */
-export const django: Form = {
-  returnsTo: /\/oidc\/callback\/$/,
-  usual: "/oidc/callback/",
-  origin: "http://localhost:8000",
-  mention: "mozilla-django-oidc",
-  clients: "confidential",
-  lines: ({ endpoints, clientId, secret, authMethod, idTokenAlg, scopes }) => {
-    return [
-      '# mozilla-django-oidc: settings.py; in urls.py: path("oidc/", include("mozilla_django_oidc.urls"))',
-      'AUTHENTICATION_BACKENDS = ["mozilla_django_oidc.auth.OIDCAuthenticationBackend"]',
-      `OIDC_RP_CLIENT_ID = ${q(clientId)}`,
-      `OIDC_RP_CLIENT_SECRET = ${q(secret ?? "")}`,
-      `OIDC_RP_SIGN_ALGO = ${q(idTokenAlg)}`,
-      `OIDC_RP_SCOPES = ${q(scopes.join(" "))}`,
-      `OIDC_OP_AUTHORIZATION_ENDPOINT = ${q(endpoints.authorize)}`,
-      `OIDC_OP_TOKEN_ENDPOINT = ${q(endpoints.token)}`,
-      `OIDC_OP_USER_ENDPOINT = ${q(endpoints.userinfo)}`,
-      `OIDC_OP_JWKS_ENDPOINT = ${q(endpoints.jwks)}`,
-      ...(authMethod === "client_secret_basic" ? ["OIDC_TOKEN_USE_BASIC_AUTH = True"] : []),
-      "OIDC_USE_PKCE = True",
-      'LOGIN_REDIRECT_URL = "/"',
-      'LOGOUT_REDIRECT_URL = "/"',
-    ];
-  },
-};
-
-/** https://docs.authlib.org/en/latest/client/frameworks.html */
-export const authlib: Form = {
-  returnsTo: /./,
-  usual: "/callback",
-  origin: "http://localhost:5000",
-  mention: "authlib",
-  clients: "any",
-  lines: (parts) => {
-    const { issuer, clientId, secret, redirectUri, scopes } = parts;
-    const method = methodBesideBasic(parts);
-    return [
-      "# Authlib with Flask; authlib.integrations has starlette_client and django_client too",
-      "from authlib.integrations.flask_client import OAuth",
-      "",
-      "oauth = OAuth(app)",
-      "oauth.register(",
-      '    name="idp",',
-      `    client_id=${q(clientId)},`,
-      ...(secret === null ? [] : [`    client_secret=${q(secret)},`]),
-      `    server_metadata_url=${q(`${baseOf(issuer)}/.well-known/openid-configuration`)},`,
-      "    client_kwargs={",
-      `        "scope": ${q(scopes.join(" "))},`,
-      '        "code_challenge_method": "S256",',
-      ...(method === null ? [] : [`        "token_endpoint_auth_method": ${q(method)},`]),
-      "    },",
-      ")",
-      `REDIRECT_URI = ${q(redirectUri)}  # oauth.idp.authorize_redirect(REDIRECT_URI)`,
-    ];
-  },
-};
+/** Cookies keep what a sign-in needs until its end, and the ID token for the sign-out. */
+function goRoutes(parts: Parts): readonly string[] {
+  const { logout, clientId, front, callback } = signOutParts(parts);
+  return [
+    "keep := func(w http.ResponseWriter, name, value string) {",
+    '\thttp.SetCookie(w, &http.Cookie{Name: name, Value: value, Path: "/", HttpOnly: true, SameSite: http.SameSiteLaxMode})',
+    "}",
+    "kept := func(r *http.Request, name string) string {",
+    "\tif cookie, err := r.Cookie(name); err == nil {",
+    "\t\treturn cookie.Value",
+    "\t}",
+    '\treturn ""',
+    "}",
+    'http.HandleFunc("/login", func(w http.ResponseWriter, r *http.Request) {',
+    "\tstate, pkce := oauth2.GenerateVerifier(), oauth2.GenerateVerifier()",
+    '\tkeep(w, "state", state)',
+    '\tkeep(w, "pkce", pkce)',
+    "\thttp.Redirect(w, r, config.AuthCodeURL(state, oauth2.S256ChallengeOption(pkce)), http.StatusFound)",
+    "})",
+    `http.HandleFunc(${q(callback)}, func(w http.ResponseWriter, r *http.Request) {`,
+    '\tif state := kept(r, "state"); state == "" || state != r.FormValue("state") {',
+    '\t\thttp.Error(w, "this sign-in did not begin here", http.StatusBadRequest)',
+    "\t\treturn",
+    "\t}",
+    '\ttoken, err := config.Exchange(r.Context(), r.FormValue("code"), oauth2.VerifierOption(kept(r, "pkce")))',
+    "\tif err != nil {",
+    "\t\thttp.Error(w, err.Error(), http.StatusUnauthorized)",
+    "\t\treturn",
+    "\t}",
+    '\tidToken, _ := token.Extra("id_token").(string)',
+    "\t// Its Subject is the user. Keep it in the session of your app.",
+    "\tif _, err := idTokens.Verify(r.Context(), idToken); err != nil {",
+    "\t\thttp.Error(w, err.Error(), http.StatusUnauthorized)",
+    "\t\treturn",
+    "\t}",
+    '\tkeep(w, "id_token", idToken)',
+    '\thttp.Redirect(w, r, "/", http.StatusFound)',
+    "})",
+    'http.HandleFunc("/logout", func(w http.ResponseWriter, r *http.Request) {',
+    `\tquery := url.Values{"client_id": {${q(clientId)}}, "post_logout_redirect_uri": {${q(front)}}}`,
+    '\tif idToken := kept(r, "id_token"); idToken != "" {',
+    '\t\tquery.Set("id_token_hint", idToken)',
+    "\t}",
+    '\thttp.SetCookie(w, &http.Cookie{Name: "id_token", Path: "/", MaxAge: -1})',
+    `\thttp.Redirect(w, r, ${q(`${logout}?`)}+query.Encode(), http.StatusFound)`,
+    "})",
+  ];
+}
