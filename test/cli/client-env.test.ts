@@ -30,14 +30,17 @@ describe("the field env of a client", () => {
   ];
 
   test("a name by which programs find or run code, or that idp sets, is refused", async () => {
-    const env = Object.fromEntries(refused.map((name) => [name, "x"]));
-    const problems = await problemsOf({ name: "f.json", text: withEnv(env) });
-    for (const name of refused) {
-      expect(problems.filter((line) => line.includes(`clients[0].env.${name} `))).toEqual([
-        expect.stringContaining("cannot be set here") as string,
-      ]);
+    // Of one file, 100 problems are shown.
+    for (const part of [refused.slice(0, 60), refused.slice(60)]) {
+      const env = Object.fromEntries(part.map((name) => [name, "x"]));
+      const problems = await problemsOf({ name: "f.json", text: withEnv(env) });
+      for (const name of part) {
+        expect(problems.filter((line) => line.includes(`clients[0].env.${name} `))).toEqual([
+          expect.stringContaining("cannot be set here") as string,
+        ]);
+      }
+      expect(problems).toHaveLength(part.length);
     }
-    expect(problems).toHaveLength(refused.length);
   });
   test("a name that only resembles one of them is not", async () => {
     const alike =

@@ -31,7 +31,7 @@ async function signIn(issuer: string): Promise<SignedIn> {
   const checks = { pkceCodeVerifier: client.randomPKCECodeVerifier(), expectedState: client.randomState() };
   const url = client.buildAuthorizationUrl(config, {
     redirect_uri: callback,
-    scope: "openid profile email",
+    scope: "openid profile email offline_access",
     state: checks.expectedState,
     code_challenge: await client.calculatePKCECodeChallenge(checks.pkceCodeVerifier),
     code_challenge_method: "S256",

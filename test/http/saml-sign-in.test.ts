@@ -78,6 +78,7 @@ test("by HTTP-POST without the session cookie: 303 to a continuation, where the 
   expect(relayState).toBe("r");
   const again = await new Browser(idp.issuer).open("/saml/sso?kept=unknown");
   expect([again.status, again.page]).toEqual([400, "error"]);
+  expect(again.body).toContain("begin again in the app");
 });
 
 test("a user who is signed in by OpenID Connect is not asked again by SAML, and the reverse", async () => {
