@@ -68,9 +68,9 @@ function requireShort(sent: unknown): void {
  * @throws {OAuthError} invalid_client_metadata, invalid_redirect_uri, too_many_requests
  */
 export async function registerClient(ctx: Context, sent: unknown, address: string): Promise<Registered> {
+  ctx.attempts.begin("registrations", registrationLimits(address));
   requireShort(sent);
   const secret = needsSecret(sent) ? { client_secret: ctx.random(32) } : {};
-  ctx.attempts.begin("registrations", registrationLimits(address));
   const checked = await checkMetadata(ctx, sent, { client_id: `c_${ctx.random(12)}`, ...secret });
   const registrationAccessToken = ctx.random(32);
   const at = new Date(ctx.now()).toISOString();
