@@ -75,7 +75,7 @@ describe("what a tester sends keeps nobody waiting", async () => {
     const small = Array.from({ length: 101 }, () => ({ name: "f.yaml", text: "{}" }));
     expect((await add({ sources: small })).status).toBe(413);
     expect((await add({ fixtures: { "x-a": "x".repeat(1_000_000) } })).status).toBe(413);
-    expect((await add(of(1_000_000))).status).toBe(201);
+    expect((await add({ name: "largest", ...of(1_000_000) })).status).toBe(201);
     const more = { name: "larger", ...of(1_000_001) };
     expect((await call(server, server.adminToken, "POST", "/issuers", more)).status).toBe(201);
   });
@@ -103,6 +103,26 @@ describe("what a tester sends keeps nobody waiting", async () => {
     const { status, json } = await add({ sources: [{ name: "f.yaml", text }] });
     expect([status, json]).toMatchObject([422, { error_description: expect.stringContaining(count) }]);
     expect((json as { problems: unknown[] }).problems).toHaveLength(100);
+  });
+
+  test.each([
+    ["a scope", (key: string, unknown: string) => `scopes: {${key}: {${unknown}}}`],
+    [
+      "a claim",
+      (key: string) => `users: [{username: a, claims: {${key}: [${"99999999999999999999, ".repeat(300)}1]}}]`,
+    ],
+    ["a user", (key: string) => `users: [{username: a, ? ${key} : 1}]`],
+  ])("a long key of %s is not repeated in each problem", async (_what, textOf) => {
+    const unknown = Array.from({ length: 300 }, (_, at) => `k${at}: 1`).join(", ");
+    const { status, text } = await add({
+      sources: [{ name: "f.yaml", text: textOf("x".repeat(400_000), unknown) }],
+    });
+    expect([status, text.length < 300_000]).toEqual([422, true]);
+  });
+
+  test("a file has no name of a megabyte, which each problem would repeat", async () => {
+    const text = `users: [${"1,".repeat(100)}1]`;
+    expect((await add({ sources: [{ name: "x".repeat(900_000), text }] })).text.length).toBeLessThan(1000);
   });
 
   test("50 issuers at a time are the most", async () => {

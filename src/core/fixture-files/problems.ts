@@ -72,17 +72,23 @@ export interface ProblemSource {
   locate(): Located | undefined;
 }
 
+/** Characters of a path or a message: a key may have a megabyte, and each problem below it names it. */
+const maxText = 2000;
+
+const short = (text: string): string => (text.length > maxText ? `${text.slice(0, maxText)}…` : text);
+
 function placed(found: readonly FoundProblem[], source: ProblemSource): Problem[] {
   const { name, text } = source;
   const file = name === null ? {} : { file: name };
-  if (text === null) return found.map(({ path, message }) => ({ ...file, path: pathText(path), message }));
+  const shown = ({ path, message }: FoundProblem) => ({ path: short(pathText(path)), message: short(message) });
+  if (text === null) return found.map((one) => ({ ...file, ...shown(one) }));
   const root = found.some(({ at }) => typeof at !== "number") ? source.locate() : undefined;
   const position = lineCounter(text);
   return found
     .map((one) => {
       const inTree = (on: "key" | "value"): number => (root === undefined ? 0 : offsetOf(root, one.path, on));
       const offset = typeof one.at === "number" ? one.at : inTree(one.at ?? "value");
-      return { offset, problem: { ...file, ...position(offset), path: pathText(one.path), message: one.message } };
+      return { offset, problem: { ...file, ...position(offset), ...shown(one) } };
     })
     .sort((a, b) => a.offset - b.offset)
     .map(({ problem }) => problem);
