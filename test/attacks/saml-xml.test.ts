@@ -4,7 +4,16 @@ import { decodeSaml, samlTextIn } from "../../src/core/saml/read.ts";
 import { Browser, type Visit } from "../helpers/browser.ts";
 import { underAttack } from "../helpers/attack.ts";
 import { cpuTimeOf } from "../helpers/cpu-time.ts";
-import { authnRequest, newKey, postRequest, redirectUrl, registerSp, signInBySaml, type Sp } from "../helpers/saml.ts";
+import {
+  authnRequest,
+  newKey,
+  postRequest,
+  redirectUrl,
+  registerSp,
+  signInBySaml,
+  signXml,
+  type Sp,
+} from "../helpers/saml.ts";
 
 /** XML that two parsers read differently, names that look like another, and messages that cost more than their size. */
 
@@ -171,7 +180,37 @@ const costly: readonly (readonly [string, (xml: string, bytes: number) => string
   ["a tag of white space", (xml, bytes) => inside(`<a${" ".repeat(bytes)}x`)(xml)],
 ];
 
+/** Each of these is cheap where nothing is signed. */
+const costlySigned: readonly (readonly [string, string])[] = [
+  ["comments", "<!---->"],
+  ["elements with the ID that is signed", '<a ID="_same"/>'],
+  ["elements with that ID under a prefix", '<p:a p:Id="_same" xmlns:p="u"/>'],
+];
+
 describe("the time to read a message grows with its size, not faster", () => {
+  test.each(costlySigned)("%s in a message with a signature", async (_, piece) => {
+    const own = newKey();
+    const sp = await registerSp(idp, { certificates: [own.certificate] });
+    const change = { attributes: { ID: "_same" } };
+    const signed = signXml(authnRequest(idp, sp, change), own);
+    const post = (xml: string) => async () => {
+      await postRequest(new Browser(idp.issuer), sso, xml);
+    };
+    await post(signed)();
+    expect(await cpuTimeOf(post(inside(filled(piece, 58_000))(signed)))).toBeLessThan(500);
+  });
+
+  test("comments in a signed message are not covered, and change nothing", async () => {
+    const own = newKey();
+    const sp = await registerSp(idp, { certificates: [own.certificate], require_signed_requests: true });
+    const signed = signXml(authnRequest(idp, sp), own);
+    const visit = await postRequest(new Browser(idp.issuer), sso, inside("<!-- a --><!-- b -->")(signed));
+    expect([visit.status, visit.page]).toEqual([200, "login"]);
+    // What only looks like one is covered.
+    isRefused(await postRequest(new Browser(idp.issuer), sso, inside("<a><![CDATA[<!-- a -->]]></a>")(signed)));
+    isRefused(await postRequest(new Browser(idp.issuer), sso, inside("<?a <!-- a --> ?>")(signed)));
+  });
+
   test.each(costly)("%s", async (_, make) => {
     const sp = await registerSp(idp);
     const browser = new Browser(idp.issuer);

@@ -167,7 +167,7 @@ test.each([
 test("one user has one name in SAML, in ID tokens and at SCIM servers", async () => {
   const { app, idp: other, push } = await pushedApp();
   await push();
-  const sp = await registerSp(other);
+  const sp = await registerSp(other, { nameid: "username" });
   for (const [user, given, family] of [
     ["alice", "Alice B.", "Adams"],
     // The claims win.

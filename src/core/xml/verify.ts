@@ -93,15 +93,46 @@ const sha1Problem = (): SignatureProblem =>
     "the message is signed with SHA-1, which is broken; sign with RSA-SHA256, or set allow_sha1 for the client",
   );
 
-/** The signatures of a message as xml-crypto reads them, in the order of the document, beside the text that it checks. */
-function forCrypto({ text, root }: XmlDocument): { readonly text: string; readonly signatures: readonly Element[] } {
-  const own = text.slice(root.start, root.end);
+interface ForCrypto {
+  readonly text: string;
+  readonly signatures: readonly Element[];
+}
+
+/** A comment, or what may have the marks of one in it. */
+const commentOrOther = /<!--.*?-->|<!\[CDATA\[.*?\]\]>|<\?.*?\?>/gs;
+
+/**
+ * The signatures of a message as xml-crypto reads them, in the order of the document, beside the text that it checks. A reference by ID does not cover
+ * comments (XML Signature 4.4.3.3), and xml-crypto takes them out in a time that grows with the square of their number.
+ */
+function forCrypto({ text, root }: XmlDocument): ForCrypto {
+  const own = text
+    .slice(root.start, root.end)
+    .replaceAll(commentOrOther, (found) => (found.startsWith("<!--") ? "" : found));
   const fail = (): never => {
     throw new SignatureProblem("the message is not one whose signature can be checked");
   };
   const parser = new DOMParser({ errorHandler: { warning: fail, error: fail, fatalError: fail } });
   const document = parser.parseFromString(own, "text/xml");
+  checkIds(document);
   return { text: own, signatures: Array.from(document.getElementsByTagNameNS(signatureSpace, "Signature")) };
+}
+
+/**
+ * A reference that two elements fit says nothing (SAML Core 1.3.4). xml-crypto refuses it, too, after a time that grows with the square of their number.
+ * @throws {SignatureProblem}
+ */
+function checkIds(document: Document): void {
+  const known = new Set<string>();
+  for (const element of Array.from(document.getElementsByTagName("*"))) {
+    // The attributes that xml-crypto takes for an ID, whatever their prefix.
+    const ids = Array.from(element.attributes).filter(({ localName }) => ["ID", "Id", "id"].includes(localName));
+    for (const value of new Set(ids.map((one) => one.value))) {
+      if (known.has(value))
+        throw new SignatureProblem("the message has an ID that two elements have", "SAML Core 1.3.4");
+      known.add(value);
+    }
+  }
 }
 
 /**
@@ -147,16 +178,12 @@ export function signedElements(sent: string, verifying: Verifying): readonly Xml
         "SAML Core 5.4.1",
       );
     checkForm(signature, parent, verifying);
-    return coveredByAny(read as ReturnType<typeof forCrypto>, at, verifying);
+    return coveredByAny(read as ForCrypto, at, verifying);
   });
 }
 
 /** What a signature covers, by the first certificate that it is by. @throws {SignatureProblem} */
-function coveredByAny(
-  { text, signatures }: ReturnType<typeof forCrypto>,
-  at: number,
-  { certificates }: Verifying,
-): XmlElement {
+function coveredByAny({ text, signatures }: ForCrypto, at: number, { certificates }: Verifying): XmlElement {
   const signature = signatures[at];
   for (const certificate of signature === undefined ? [] : certificates) {
     const covered = coveredBy(text, signature as Element, certificate);
