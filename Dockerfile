@@ -10,6 +10,10 @@ COPY src src
 RUN npm ci --no-audit --no-fund && npm prune --omit=dev
 
 FROM node:22.21.1-alpine
+LABEL org.opencontainers.image.title="idp" \
+  org.opencontainers.image.description="The OAuth 2.0 and OpenID Connect identity provider for development and CI" \
+  org.opencontainers.image.licenses="MIT" \
+  org.opencontainers.image.version="0.1.0"
 ENV NODE_ENV=production IDP_HOST=0.0.0.0 IDP_DATA=/data
 WORKDIR /idp
 COPY --from=build /idp/package.json ./
@@ -20,9 +24,10 @@ COPY fixtures fixtures
 COPY templates templates
 # `docker exec … idp users list`
 RUN ln -s /idp/bin/idp.js /usr/local/bin/idp
-RUN install -d -o node -g node -m 0700 /data
+# Any user id may run it (docker run --user 12345, OpenShift): a user that is unknown here has the group 0, which may write here.
+RUN install -d -o root -g 0 -m 0770 /data
 VOLUME /data
-USER node
+USER 1000:0
 EXPOSE 4370
 HEALTHCHECK --interval=5s --retries=6 CMD ["node", "/idp/bin/idp.js", "wait", "--timeout", "0"]
 # Node.js itself is process 1 and takes SIGTERM: open requests are answered, and the data is on disk.

@@ -19,6 +19,9 @@ import (
 	"testing"
 )
 
+// Version is the version of the npm package that this module belongs to.
+const Version = "0.1.0"
+
 // Fields are the fields of a fixture, a fault or an expectation, or optional ones of a call, by their names in the control API.
 type Fields map[string]any
 

@@ -28,6 +28,31 @@ test("--refresh-token-ttl is the life of a refresh token, and of those that foll
   expect(lifeOf((await refresh(server, first)).json.refresh_token)).toBe(3600);
 });
 
+test("in a codespace, start says the flags for its address, changes nothing by itself, and says nothing where --issuer is given", async () => {
+  const cwd = newFolder();
+  const env = { CODESPACE_NAME: "fuzzy-disco-4jq" };
+  const server = await startHere(["--memory"], { cwd, env });
+  const { port } = new URL(server.issuer);
+  expect(server.issuer).toBe(`http://localhost:${port}`);
+  expect(server.output.stderr).toContain(
+    `idp start --port auto --memory --port ${port} --issuer https://fuzzy-disco-4jq-${port}.app.github.dev --backchannel dynamic`,
+  );
+  expect(server.output.stdout).not.toContain("github.dev");
+  await server.stop();
+  const other = await startHere(["--memory", "--json"], {
+    cwd,
+    env: { ...env, GITHUB_CODESPACES_PORT_FORWARDING_DOMAIN: "preview.example.com" },
+  });
+  expect(other.output.stderr).toMatch(
+    / --issuer https:\/\/fuzzy-disco-4jq-\d+\.preview\.example\.com --backchannel dynamic/,
+  );
+  await other.stop();
+  const issuer = "https://fuzzy-disco-4jq-4370.app.github.dev";
+  const reachable = await startHere(["--memory", "--issuer", issuer, "--backchannel", "dynamic"], { cwd, env });
+  expect(reachable.issuer).toBe(issuer);
+  expect(reachable.output.stderr).not.toContain("codespace");
+});
+
 test("a life may have a unit", async () => {
   const cwd = newFolder();
   await startHere(["--code-ttl", "45s", "--access-token-ttl", "5m", "--refresh-token-ttl", "2d"], { cwd });

@@ -8,6 +8,8 @@ import type { FoundFixtures } from "../../../serve/fixture-files.ts";
 import type { Server } from "../../../serve/server.ts";
 import type { Invocation } from "../../invocation.ts";
 import { escapeDeep, printableJson } from "../../output/escape.ts";
+import { wordsWithoutPassword } from "../../../store/postgres/address.ts";
+import { say } from "../../output/print.ts";
 import { openBrowser } from "../../output/open-browser.ts";
 import { firstScreen } from "./first-screen.ts";
 import type { StartFlags } from "./flags.ts";
@@ -47,6 +49,21 @@ export async function removeReadyFile(file: string): Promise<void> {
   }
 }
 
+/**
+ * In a GitHub codespace the browser reaches a port at another address. `idp` never takes its issuer from its surroundings, so this only says
+ * what to type. @param words the words after `idp`
+ */
+function sayCodespace(cli: Invocation, flags: StartFlags, port: number, words: readonly string[]): void {
+  const { CODESPACE_NAME: name, GITHUB_CODESPACES_PORT_FORWARDING_DOMAIN: domain = "app.github.dev" } = cli.env;
+  if (name === undefined || name === "" || flags.issuer !== undefined) return;
+  const asked = flags.port === 0 ? ["--port", String(port)] : [];
+  const address = ["--issuer", `https://${name}-${port}.${domain === "" ? "app.github.dev" : domain}`];
+  say(cli, {
+    text: "The browser reaches this codespace at another address. To start idp for it",
+    command: ["idp", ...wordsWithoutPassword(words), ...asked, ...address, "--backchannel", "dynamic"],
+  });
+}
+
 /** Says that the server is ready, and opens the browser for `--open`. @throws {OperationError} usage if the file cannot be written */
 export async function announce(
   cli: Invocation,
@@ -57,6 +74,7 @@ export async function announce(
     line,
     caFile,
     isFound,
+    words,
   }: {
     readonly server: Server;
     readonly fixtures: FoundFixtures;
@@ -64,6 +82,8 @@ export async function announce(
     readonly caFile: string | undefined;
     /** Whether commands in this folder find the server in memory. */
     readonly isFound: boolean;
+    /** The words after `idp`. */
+    readonly words: readonly string[];
   },
 ): Promise<void> {
   const { port } = server;
@@ -72,6 +92,7 @@ export async function announce(
   const data = place === null || cli.store !== null ? place : resolve(place);
   const ready = { event: "ready" as const, issuer, port, pid: process.pid, data, version, ca_file: caFile };
   if (flags.readyFile !== undefined) await writeReadyFile(flags.readyFile, ready);
+  sayCodespace(cli, flags, port, words);
   if (cli.json) cli.stdout.write(`${printableJson(ready, 0)}\n`);
   else {
     if (!cli.quiet) {

@@ -151,7 +151,7 @@ async function start(cli: Invocation, flags: StartFlags, typed: readonly string[
   const unlock = flags.memory === true && flags.untilStdinCloses !== true ? lockInMemory(cli, server, caFile) : null;
   let stopKeys: ReturnType<typeof listenForKeys> = null;
   try {
-    await announce(cli, flags, { server, fixtures, line, caFile, isFound: unlock !== null });
+    await announce(cli, flags, { server, fixtures, line, caFile, isFound: unlock !== null, words: typed });
     serving = true;
     makeKeys(server, flags.issuers ?? 0).catch(() => undefined);
     // A person at a terminal changes fixtures; a pipeline does not.
