@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -244,4 +246,36 @@ func TestNoServerOutlivesAKilledTestProcess(t *testing.T) {
 		response.Body.Close()
 	}
 	t.Error("the server still answers")
+}
+
+func TestSignInAt(t *testing.T) {
+	idp := idptest.New(t)
+	var app *httptest.Server
+	app = httptest.NewServer(http.HandlerFunc(func(response http.ResponseWriter, request *http.Request) {
+		cookie, err := request.Cookie("sid")
+		switch {
+		case request.URL.Path == "/me" && err == nil && cookie.Value == "1":
+			response.WriteHeader(http.StatusOK)
+		case request.URL.Path == "/callback":
+			http.SetCookie(response, &http.Cookie{Name: "sid", Value: "1", HttpOnly: true})
+			http.Redirect(response, request, "/me", http.StatusFound)
+		default:
+			asked := url.Values{"client_id": {"app"}, "response_type": {"code"}, "scope": {"openid"}, "redirect_uri": {app.URL + "/callback"}}
+			asked.Set("code_challenge", strings.Repeat("a", 43))
+			asked.Set("code_challenge_method", "S256")
+			http.Redirect(response, request, idp.Issuer+"/api/v2/oauth/authorize?"+asked.Encode(), http.StatusFound)
+		}
+	}))
+	defer app.Close()
+	idp.Call("POST", "clients", idptest.Fields{"client_id": "app", "redirect_uris": []string{app.URL + "/callback"}}, nil)
+	signedIn := idp.SignInAt(app.URL+"/login", "alice", app.URL+"/me")
+	if header := signedIn.Header(app.URL + "/me"); header != "sid=1" {
+		t.Errorf("the header is %q", header)
+	}
+	if header := signedIn.Header("http://example.test/"); header != "" {
+		t.Errorf("another host gets %q", header)
+	}
+	if !strings.Contains(string(signedIn.StorageState()), `"sid"`) {
+		t.Errorf("the state is %s", signedIn.StorageState())
+	}
 }

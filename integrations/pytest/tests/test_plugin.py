@@ -41,6 +41,62 @@ def test_each_test_has_an_issuer_of_its_own(pytester):
     pytester.runpytest_subprocess("-n", "2").assert_outcomes(passed=4)
 
 
+APP = """
+import threading
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from urllib.parse import urlencode, urlsplit
+
+
+def serve(idp):
+    class App(BaseHTTPRequestHandler):
+        def do_GET(self):
+            path = urlsplit(self.path).path
+            signed_in = "sid=1" in self.headers.get("cookie", "")
+            self.send_response(200 if path == "/me" and signed_in else 302)
+            asked = {"client_id": "app", "redirect_uri": f"{url}/callback", "response_type": "code", "scope": "openid"}
+            asked.update(code_challenge="a" * 43, code_challenge_method="S256")
+            here = f"{idp.issuer}/api/v2/oauth/authorize?{urlencode(asked)}"
+            self.send_header("location", "/me" if path == "/callback" else here)
+            if path == "/callback":
+                self.send_header("set-cookie", "sid=1; HttpOnly")
+            self.end_headers()
+
+        def log_message(self, *_):
+            pass
+
+    server = HTTPServer(("localhost", 0), App)
+    url = f"http://localhost:{server.server_port}"
+    idp.call("POST", "clients", {"client_id": "app", "redirect_uris": [f"{url}/callback"]})
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    return url
+"""
+
+
+def test_sign_in_at_an_app(pytester):
+    pytester.makepyfile(
+        app=APP,
+        test_app="""
+        from urllib.request import Request, urlopen
+
+        import pytest
+        from app import serve
+        from pytest_dev_idp import IdpError
+
+        def test_app(idp):
+            url = serve(idp)
+            signed_in = idp.sign_in_at(f"{url}/login", user="alice", signed_in=f"{url}/me")
+            assert signed_in.header(f"{url}/me") == "sid=1"
+            assert signed_in.header("http://example.test/") == ""
+            assert signed_in.storage_state["cookies"] == signed_in.cookies
+            with urlopen(Request(f"{url}/me", headers={"cookie": signed_in.header(url)})) as response:
+                assert response.status == 200
+            with pytest.raises(IdpError, match="nobody"):
+                idp.sign_in_at(f"{url}/login", user="nobody")
+        """,
+    )
+    pytester.runpytest_subprocess().assert_outcomes(passed=1)
+
+
 def test_members(pytester):
     pytester.makefile(".yaml", users="users: [{ username: erin }]\nclients: [{ client_id: shop, redirect_uris: ['http://localhost/cb'] }]")
     pytester.makepyfile(

@@ -222,7 +222,7 @@ async function isWithoutPicker(page: Page, { begin }: Places): Promise<boolean> 
 /** Begins the user's session in this browser, and answers the pages that follow. */
 async function enter(page: Page, { user, begin, code }: Places, context: BrowserContext): Promise<void> {
   const login = page.url();
-  const csrf = await page.locator("input[name=csrf]").getAttribute("value");
+  const csrf = await page.locator("input[name=csrf]").first().getAttribute("value");
   const value = await begin?.(uidOf(login) ?? "", csrf ?? "");
   const known = (await context.cookies(login)).find(({ name }) => sessionCookieOf(name) !== null);
   const name = sessionCookieOf(known?.name ?? "");

@@ -2,5 +2,6 @@
 
 from .idp import Client, Idp, IdpError
 from .server import Server
+from .signed_in import SignedIn
 
-__all__ = ["Client", "Idp", "IdpError", "Server"]
+__all__ = ["Client", "Idp", "IdpError", "Server", "SignedIn"]

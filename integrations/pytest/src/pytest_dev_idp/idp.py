@@ -9,6 +9,8 @@ from urllib.error import HTTPError, URLError
 from urllib.parse import quote
 from urllib.request import ProxyHandler, Request, build_opener
 
+from .signed_in import SignedIn, sign_in_at
+
 #: The server is on this machine, whatever proxy the environment names.
 _open = build_opener(ProxyHandler({})).open
 
@@ -158,6 +160,16 @@ class Idp:
         :returns: the address at which the browser returns to the app: the redirect URI with code, state and iss
         """
         return self.call("POST", "issue/code", {"client": _id(client), "user": user, **more})["url"]
+
+    def sign_in_at(self, start: str, user: str | None = None, signed_in: str | None = None) -> SignedIn:
+        """Signs a user in at your app, as a person would in a browser, with the command ``sign-in``.
+
+        :param start: the address behind the app's sign-in button
+        :param user: the username; by default the first active user
+        :param signed_in: an address that only users may see; without it, the app's callback has to set or change a cookie
+        :raises IdpError: with the rule and the fix, if the user is not signed in at the end
+        """
+        return sign_in_at(self.issuer, self.admin_token, start, user, signed_in)
 
     def issue_tokens(self, client: str | Client, user: str, **more: str) -> Record:
         """The token response of a sign-in. :param more: ``scope``, ``nonce``"""

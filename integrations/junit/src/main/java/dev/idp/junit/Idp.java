@@ -110,6 +110,21 @@ public final class Idp {
         return URI.create((String) object(call("POST", "issue/code", body)).get("url"));
     }
 
+    /** As {@link #signInAt(String, String, String)}; the app's callback has to set or change a cookie. */
+    public SignedIn signInAt(String start, String username) {
+        return SignedIn.at(this, start, username, null);
+    }
+
+    /**
+     * Signs a user in at your app, as a person would in a browser, with the command {@code sign-in}.
+     *
+     * @param start the address behind the app's sign-in button
+     * @param signedIn an address that only users may see
+     */
+    public SignedIn signInAt(String start, String username, String signedIn) {
+        return SignedIn.at(this, start, username, signedIn);
+    }
+
     /** As {@link #issueTokens(String, String, Map)}, with the scopes of the client. */
     public Tokens issueTokens(String clientId, String username) {
         return issueTokens(clientId, username, Map.of());

@@ -81,7 +81,7 @@ final class Server implements Store.CloseableResource {
         }
     }
 
-    private static String readAll(InputStream stream) {
+    static String readAll(InputStream stream) {
         try (stream) {
             return new String(stream.readAllBytes(), StandardCharsets.UTF_8);
         } catch (IOException closed) {
@@ -90,7 +90,7 @@ final class Server implements Store.CloseableResource {
     }
 
     /** The words of the command: DEV_IDP, else dev-idp on PATH, or in node_modules/.bin of this folder or one above it. */
-    private static List<String> findCommand() {
+    static List<String> findCommand() {
         String named = System.getenv().getOrDefault("DEV_IDP", "").strip();
         Path here = Path.of("").toAbsolutePath();
         if (!named.isEmpty()) {

@@ -7,7 +7,11 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.net.ConnectException;
+import com.sun.net.httpserver.HttpServer;
+import java.net.InetSocketAddress;
 import java.net.URI;
+import java.net.URLEncoder;
+import java.nio.charset.StandardCharsets;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse.BodyHandlers;
@@ -45,6 +49,34 @@ class IdpExtensionTest {
     void theExampleOfTheReadmeIsTheTestThatRunsHere() throws Exception {
         String example = Files.readString(Path.of("src/test/java/SignInTest.java"));
         assertTrue(Files.readString(Path.of("README.md")).contains("```java\n" + example + "```"));
+    }
+
+    @Test
+    void aUserSignsInAtAnApp(Idp idp) throws Exception {
+        HttpServer app = HttpServer.create(new InetSocketAddress("localhost", 0), 0);
+        String url = "http://localhost:" + app.getAddress().getPort();
+        String authorize = idp.issuer() + "/api/v2/oauth/authorize?response_type=code&client_id=app&scope=openid&redirect_uri="
+                + URLEncoder.encode(url + "/callback", StandardCharsets.UTF_8)
+                + "&code_challenge_method=S256&code_challenge=" + "a".repeat(43);
+        app.createContext("/", exchange -> {
+            String path = exchange.getRequestURI().getPath();
+            boolean isUser = String.valueOf(exchange.getRequestHeaders().getFirst("Cookie")).contains("sid=1");
+            exchange.getResponseHeaders().set("Location", path.equals("/callback") ? "/me" : authorize);
+            if (path.equals("/callback")) exchange.getResponseHeaders().set("Set-Cookie", "sid=1; HttpOnly");
+            exchange.sendResponseHeaders(path.equals("/me") && isUser ? 200 : 302, -1);
+            exchange.close();
+        });
+        app.start();
+        try {
+            idp.call("POST", "clients", Map.of("client_id", "app", "redirect_uris", List.of(url + "/callback")));
+            SignedIn signedIn = idp.signInAt(url + "/login", "alice", url + "/me");
+            assertEquals("sid=1", signedIn.header(url + "/me"));
+            assertEquals("", signedIn.header("http://example.test/"));
+            assertTrue(signedIn.storageState().contains("\"sid\""));
+            assertThrows(IdpException.class, () -> idp.signInAt(url + "/login", "nobody"));
+        } finally {
+            app.stop(0);
+        }
     }
 
     @RepeatedTest(4)
