@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from "node:crypto";
+import { createHash, createHmac, createPublicKey, randomBytes } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
 import { compactVerify, decodeJwt, decodeProtectedHeader, importJWK, type JWK, type JWTPayload } from "jose";
@@ -28,6 +28,11 @@ export type Neglect =
   | "aud-extra"
   | "exp"
   | "iat"
+  /** It takes HS256 with the text of the published key as the secret. */
+  | "hs256"
+  /** It compares `aud` only where it is a text, and `token_type` only as "Bearer". */
+  | "aud-text"
+  | "type-case"
   | "sub"
   | "pkce"
   | "pkce-fresh"
@@ -270,6 +275,7 @@ export class CarefulApp {
     const tokens = await jsonOf<Readonly<Record<string, string | undefined>>>(response);
     const { access_token: accessToken = "", refresh_token: refreshToken, id_token: idToken } = tokens;
     refuseUnless(this.#neglects("token-type") || tokens["token_type"]?.toLowerCase() === "bearer", "token_type");
+    refuseUnless(!this.#neglects("type-case") || tokens["token_type"] === "Bearer", "token_type");
     refuseUnless(!this.#neglects("expires-in") || tokens["expires_in"] !== undefined, "expires_in");
     refuseUnless(!this.#neglects("refresh-token") || refreshToken !== undefined, "refresh_token");
     refuseUnless(idToken !== undefined || this.#neglects("id-token"), "id_token");
@@ -292,7 +298,7 @@ export class CarefulApp {
     refuseUnless(alg !== "none" || this.#neglects("alg"), "alg");
     refuseUnless(crit === undefined || this.#neglects("crit"), "crit");
     // jose refuses what is in crit, too.
-    const isRead = alg !== "none" && crit === undefined;
+    const isRead = alg !== "none" && crit === undefined && !(alg === "HS256" && (await this.#isKeyedWithPem(token)));
     if (isRead && !this.#neglects("signature")) await this.#verify(token, kid);
     const claims = decodeJwt(token);
     const { issuer, clientId } = this.#config;
@@ -303,6 +309,7 @@ export class CarefulApp {
     const isPart = this.#neglects("aud-contains") && audiences.join(" ").includes(clientId);
     refuseUnless(this.#neglects("id-iss") || isPrefix || claims.iss === issuer, "iss");
     refuseUnless(this.#neglects("aud") || isPart || audiences.includes(clientId), "aud");
+    refuseUnless(!this.#neglects("aud-text") || typeof claims.aud === "string", "aud");
     refuseUnless(audiences.length === 1 || this.#neglects("aud-extra"), "aud");
     refuseUnless(azp === undefined || azp === clientId, "azp");
     refuseUnless(this.#neglects("exp") || (claims.exp !== undefined && claims.exp > now), "exp");
@@ -311,6 +318,16 @@ export class CarefulApp {
     refuseUnless(this.#neglects("nonce") || claims["nonce"] === nonce, "nonce");
     refuseUnless(atHash === undefined || typeof atHash === "string", "at_hash");
     return claims;
+  }
+
+  async #isKeyedWithPem(token: string): Promise<boolean> {
+    if (!this.#neglects("hs256")) return false;
+    const { keys } = await jsonOf<{ readonly keys: readonly JWK[] }>(await fetch(this.#metadata.jwks_uri));
+    const [header = "", payload = "", signature = ""] = token.split(".");
+    return keys.some((key) => {
+      const pem = createPublicKey({ key: { ...key }, format: "jwk" }).export({ type: "spki", format: "pem" });
+      return createHmac("sha256", pem).update(`${header}.${payload}`).digest("base64url") === signature;
+    });
   }
 
   async #verify(token: string, kid: string | undefined): Promise<void> {

@@ -63,7 +63,7 @@ export async function checkedApp(): Promise<CheckNeglects> {
     await start();
     const people = {
       ...{ issuer: idp.issuer, client: "app", redirectUris: [redirectUri], user: "alice", isOwn: true },
-      logoutUri,
+      ...{ logoutUri, isConfidential: true },
     };
     const control = controlOf({ url: idp.issuer, adminToken: idp.adminToken }, people);
     const lookup = nearLookup(undefined);

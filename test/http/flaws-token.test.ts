@@ -26,6 +26,7 @@ async function problemsOf(response: Body): Promise<string[]> {
   check("access_token", (await userinfo(idp, response.access_token)).status === 200);
   check("id_token", typeof response["id_token"] === "string");
   if (typeof response["id_token"] !== "string") return problems;
+  if (response.id_token.split(".").length !== 3) return [...problems, "not a JWT"];
   const [header, claims] = [jwtPart(response.id_token, 0), jwtPart(response.id_token, 1)];
   const { keys } = await keysOf();
   const key = header["kid"] === undefined ? keys[0] : keys.find(({ kid }) => kid === header["kid"]);
@@ -77,6 +78,7 @@ const refusalOf = (response: Body): Promise<string | null> =>
 /** With each flaw of the token endpoint: the checks that fail, and what oauth4webapi does. */
 const tokenFlaws: readonly (readonly [FlawName, readonly string[], "refused" | "accepted"])[] = [
   ["id-token-missing", ["id_token"], "refused"],
+  ["not-jwt", ["not a JWT"], "refused"],
   ["signature-wrong", ["signature"], "accepted"],
   ["alg-none", ["alg"], "refused"],
   ["kid-unknown", ["key"], "accepted"],
@@ -95,7 +97,14 @@ const tokenFlaws: readonly (readonly [FlawName, readonly string[], "refused" | "
   ["crit", ["crit"], "refused"],
   ["iss-prefix", ["iss"], "refused"],
   ["aud-contains", ["aud"], "refused"],
+  ["iss-missing", ["iss"], "refused"],
+  ["aud-missing", ["aud"], "refused"],
+  ["exp-missing", ["exp"], "refused"],
+  ["alg-hs256-public", ["alg"], "accepted"],
+  ["alg-hs256-secret", ["alg"], "accepted"],
+  ["aud-list", ["aud"], "accepted"],
   ["token-type-wrong", ["token_type"], "refused"],
+  ["type-case", ["token_type"], "accepted"],
   ["expires-in-missing", ["expires_in"], "accepted"],
   ["refresh-token-missing", ["refresh_token"], "accepted"],
   ["scope-wider", ["scope"], "accepted"],

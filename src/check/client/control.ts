@@ -27,6 +27,8 @@ export interface LogoutClaims {
 export interface Control {
   readonly issuer: string;
   readonly client: string;
+  /** It has a secret, or keys. */
+  readonly isConfidential: boolean;
   /** The registered ones. */
   readonly redirectUris: readonly string[];
   /** Username. */

@@ -57,6 +57,8 @@ export interface Case<A> extends CaseText {
   readonly restarts?: true;
   /** Milliseconds that it may have to wait for. */
   readonly waits?: number;
+  /** The cases whose verdicts it reads. They stand before it, and run with it where it is named alone. */
+  readonly reads?: readonly string[];
   run(attempt: A): Promise<Finding>;
 }
 

@@ -1,14 +1,14 @@
 import { whyNotBegun } from "../../frame/app.ts";
 import type { Attempt } from "../attempt.ts";
 import { elsewhere, type Visit } from "../../../client/app/visit.ts";
-import { type Case, noticed, notReached, unnoticed } from "../../frame/verdict.ts";
+import { type Case, type Finding, noticed, notReached, unnoticed } from "../../frame/verdict.ts";
 
 /** Addresses: where the app sends a browser, and what stands in them. */
 
 const parameters = ["return_to", "returnTo", "next", "redirect"];
 const { host } = new URL(elsewhere);
-/** All of them lead away in a browser, which reads `/\` as `//`. */
-const targets = [`${elsewhere}/`, `//${host}/`, `/\\${host}/`];
+/** All of them lead away in a browser, which reads `/\\` as `//`, and leaves tabs out. */
+const targets = [`${elsewhere}/`, `//${host}/`, `/\\${host}/`, `/\t/${host}/`, `https:${host}/`];
 
 export const openRedirect: Case<Attempt> = {
   name: "open-redirect",
@@ -17,26 +17,42 @@ export const openRedirect: Case<Attempt> = {
   paragraph: "RFC 9700 4.11.1, RFC 6749 10.15",
   fix: "resolve the address against your own, and compare its origin: new URL(to, base).origin === base.origin",
   async run(attempt) {
-    const { start, signedIn } = attempt.app;
-    let isRefused = false;
-    for (const target of targets) {
-      const visit = await signInWith(attempt, target);
-      if (visit.end.kind === "foreign") return unnoticed(`sent the browser to ${visit.end.url}`);
-      const why = whyNotBegun(visit);
-      if (why !== null && visit.end.kind === "stuck") return notReached(why);
-      isRefused ||= why !== null;
+    const all = [...parameters, ...(attempt.app.returnParams ?? [])];
+    const followed = await followedOf(attempt, all);
+    if ("verdict" in followed) return followed;
+    if (followed.length === 0) {
+      return notReached(`the app goes nowhere by ${all.join(", ")}: name its parameter with --return-param NAME`);
     }
-    // An app may also refuse the whole link. Then it has to take one to an address of its own.
-    const { origin, pathname, search } = new URL(signedIn);
-    const own = origin === new URL(start).origin ? pathname + search : signedIn;
-    const why = isRefused ? whyNotBegun(await signInWith(attempt, own)) : null;
-    return why === null ? noticed("stayed at its own addresses") : notReached(why);
+    for (const name of followed) {
+      for (const target of targets) {
+        const visit = await signInWith(attempt, name, target);
+        if (visit.end.kind === "foreign") return unnoticed(`sent the browser to ${visit.end.url}`);
+        const why = whyNotBegun(visit);
+        if (why !== null && visit.end.kind === "stuck") return notReached(why);
+      }
+    }
+    return noticed("stayed at its own addresses");
   },
 };
 
-async function signInWith(attempt: Attempt, target: string): Promise<Visit> {
+/** The parameters by which the app goes to an address of its own, to which it does not go by itself. */
+async function followedOf(attempt: Attempt, all: readonly string[]): Promise<readonly string[] | Finding> {
+  const { start, signedIn } = attempt.app;
+  const followed: string[] = [];
+  for (const name of all) {
+    const own = new URL(signedIn);
+    own.searchParams.set("idp-check", attempt.random(9));
+    const target = own.origin === new URL(start).origin ? own.pathname + own.search : own.href;
+    const visit = await signInWith(attempt, name, target);
+    if (visit.end.kind === "stuck") return notReached(visit.end.why);
+    if (visit.steps.some(({ url }) => url.href === own.href)) followed.push(name);
+  }
+  return followed;
+}
+
+async function signInWith(attempt: Attempt, name: string, target: string): Promise<Visit> {
   const address = new URL(attempt.app.start);
-  for (const name of parameters) address.searchParams.set(name, target);
+  address.searchParams.set(name, target);
   return (await attempt.newBrowser()).signIn(address.href);
 }
 

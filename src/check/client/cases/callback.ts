@@ -119,6 +119,10 @@ async function tryOne(attempt: Attempt, [what, open, make]: Try): Promise<Findin
   return standing === "in" ? unnoticed(`signed in ${what}`) : null;
 }
 
+/** An app with one issuer has nobody to mix it up with. */
+const excused = (did: string): Finding =>
+  notRequired(`${did}: the app has one issuer`, "RFC 9700 4.4.2: only a client of several issuers needs it");
+
 export const mixUp: Case<Attempt> = {
   name: "mix-up",
   mustNot: "a code of one issuer is sent to another",
@@ -137,9 +141,9 @@ export const mixUp: Case<Attempt> = {
     if (standing === "broken") return standingUnknown;
     const records = await attempt.requests(mark);
     if (records.some(({ endpoint }) => endpoint === "token")) {
-      return unnoticed("sent the code of another issuer to this one's token endpoint");
+      return excused("sent the code of another issuer to this one's token endpoint");
     }
-    return standing === "in" ? unnoticed("signed the user in") : noticedIfDelivered(attempt, ending(visit));
+    return standing === "in" ? excused("signed the user in") : noticedIfDelivered(attempt, ending(visit));
   },
 };
 

@@ -14,11 +14,13 @@ export const casesFor = (logoutUri: string | null): readonly Case<Attempt>[] =>
 
 /** Every case but the control, in the order in which they run. */
 export const allCases: readonly Case<Attempt>[] = [
-  ...[pkce, pkceFresh, nonceFresh, redirectUri],
+  ...[pkceFresh, nonceFresh, redirectUri],
   ...responseCases,
   // After those whose verdicts it reads.
   ...[errorAnswer, mixUp, loginCsrf, stateFresh, callbackReplayed],
   ...idTokenCases,
+  // It reads those of nonce.
+  pkce,
   ...tokenCases,
   ...userinfoCases,
   ...[openRedirect, tokenInUrl, retry503, retry429, refreshRefused, accessRevoked],

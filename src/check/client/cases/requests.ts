@@ -84,16 +84,25 @@ function lettersOf(text: string): number {
   return /^[\da-z]*$/.test(text) || /^[\dA-Z]*$/.test(text) ? 36 : 64;
 }
 
+/** Where all of them are noticed, a confidential client need not use PKCE (RFC 9700 2.1.1). */
+const nonceCases = ["nonce-fresh", "id-token.nonce-wrong", "id-token.nonce-missing"];
+
 export const pkce: Case<Attempt> = {
   name: "pkce",
   mustNot: "a code that was taken on its way can be used",
   should: "send code_challenge with code_challenge_method=S256",
   paragraph: "RFC 9700 2.1.1, RFC 7636 4.2",
   fix: "turn PKCE on, with S256",
+  reads: nonceCases,
   async run(attempt) {
     const all = await askSome(attempt);
     if (isFinding(all)) return all;
-    if (textsOf(all, "code_challenge").length < all.length) return unnoticed("sent no code_challenge");
+    if (textsOf(all, "code_challenge").length < all.length) {
+      const hasNonce = nonceCases.every((name) => attempt.verdicts.get(name) === "noticed");
+      return attempt.control.isConfidential && hasNonce
+        ? notRequired("sent no code_challenge; the client is confidential, and compares nonce", "RFC 9700 2.1.1")
+        : unnoticed("sent no code_challenge");
+    }
     const other = textsOf(all, "code_challenge_method").find((method) => method !== "S256");
     return other === undefined
       ? noticed("sent code_challenge with S256")
@@ -139,6 +148,7 @@ export const stateFresh: Case<Attempt> = {
   should: "send a new random state each time",
   paragraph: "RFC 6749 10.10, 10.12",
   fix: "make state of at least 16 random bytes in the handler that redirects",
+  reads: ["pkce-fresh", "nonce-fresh", "login-csrf"],
   async run(attempt) {
     const all = await askSome(attempt);
     if (isFinding(all)) return all;

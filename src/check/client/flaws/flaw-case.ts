@@ -3,6 +3,7 @@ import type { Attempt } from "../attempt.ts";
 import type { Browser, Visit } from "../../../client/app/visit.ts";
 import { noticed, notReached, notRequired, unnoticed, works, type Case, type Finding } from "../../frame/verdict.ts";
 import type { Recorded } from "../../frame/idp.ts";
+import type { Verdicts } from "../../frame/run.ts";
 import { flawList } from "../../../core/controls/faults/flaw-list.ts";
 import type { FlawRow } from "../../../core/controls/faults/flaws/flaw.ts";
 
@@ -41,7 +42,7 @@ export interface Seen {
 /** A case for each flaw of this place. */
 export const flawCases = (place: CasePlace): readonly Case<Attempt>[] =>
   flawList
-    .filter((row) => row.place === place.prefix)
+    .filter((row) => row.place === place.prefix && row.hasOwnCase !== true)
     .map((row: FlawRow) => ({
       name: `${place.prefix}.${row.name}`,
       mustNot: row.mustNot ?? `${row.wrong} signs a user in`,
@@ -50,10 +51,77 @@ export const flawCases = (place: CasePlace): readonly Case<Attempt>[] =>
       fix: row.fix,
       ...(place.restarts && { restarts: true as const }),
       ...(place.prefix === "keys" && { waits: betweenFetches }),
+      reads: [
+        ...(place.prefix === "id-token" ? [notRead] : []),
+        ...(afterwards[`${place.prefix}.${row.name}`]?.reads ?? []),
+      ],
       run: (attempt) => runFlaw(place, row, attempt),
     }));
 
+/** A flaw whose finding depends on other cases of the same run. */
+interface Afterwards {
+  readonly reads: readonly string[];
+  /** Why it says nothing; null: it runs. */
+  readonly skip?: (verdicts: Verdicts) => string | null;
+  /** Why the app need not refuse it, with the paragraph; null: it must. */
+  readonly excuse?: (verdicts: Verdicts) => readonly [why: string, paragraph: string] | null;
+}
+
+/** A hole that another case tells already. */
+const partOf = (whole: string): Afterwards => ({
+  reads: [whole],
+  skip: (verdicts) => (verdicts.get(whole) === "unnoticed" ? `it is the same hole as ${whole}` : null),
+});
+
+/** An app that verifies no signature takes any. */
+const signature: Afterwards = {
+  reads: ["id-token.signature-wrong"],
+  excuse: (verdicts) =>
+    verdicts.get("id-token.signature-wrong") === "not-required"
+      ? ["it is the same hole as id-token.signature-wrong", "OpenID Connect Core 3.1.3.7 (6): TLS may take its place"]
+      : null,
+};
+
+/** An app with one issuer has nobody to mix it up with. */
+const oneIssuer: Afterwards = {
+  reads: [],
+  excuse: () => ["the app has one issuer", "RFC 9700 4.4.2: only a client of several issuers needs it"],
+};
+
+/** An app that compares state takes no response of somebody else. */
+const comparedState: Afterwards = {
+  reads: ["response.state-missing", "response.state-wrong"],
+  excuse: (verdicts) =>
+    ["response.state-missing", "response.state-wrong"].every((name) => verdicts.get(name) === "noticed")
+      ? ["the app compares state", "RFC 6749 10.12"]
+      : null,
+};
+
+const afterwards: Readonly<Record<string, Afterwards>> = {
+  "response.iss-missing": oneIssuer,
+  "response.iss-wrong": oneIssuer,
+  "response.code-twice": comparedState,
+  "response.error-and-code": comparedState,
+  "id-token.alg-none": signature,
+  "id-token.alg-hs256-public": signature,
+  "id-token.iss-prefix": partOf("id-token.iss-wrong"),
+  "id-token.aud-contains": partOf("id-token.aud-wrong"),
+};
+
+/** The case that says whether the app reads the ID token at all. */
+export const notRead = "id-token.not-read";
+
 async function runFlaw(place: CasePlace, row: FlawRow, attempt: Attempt): Promise<Finding> {
+  const { skip, excuse } = afterwards[`${place.prefix}.${row.name}`] ?? {};
+  const isRead = place.prefix !== "id-token" || attempt.verdicts.get(notRead) !== "not-required";
+  const why = isRead ? (skip?.(attempt.verdicts) ?? null) : `the app does not read the ID token (see ${notRead})`;
+  if (why !== null) return notReached(why);
+  const found = await spoiledSignIn(place, row, attempt);
+  const excused = found.verdict === "unnoticed" ? (excuse?.(attempt.verdicts) ?? null) : null;
+  return excused === null ? found : notRequired(`${found.did}: ${excused[0]}`, excused[1]);
+}
+
+async function spoiledSignIn(place: CasePlace, row: FlawRow, attempt: Attempt): Promise<Finding> {
   const { control } = attempt;
   if (!place.ofClient && !control.isOwn) {
     return notReached(`the ${place.prefix} of this issuer are those of every client: use -- CMD`);

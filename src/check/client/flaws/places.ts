@@ -1,6 +1,7 @@
-import { noticed, notReached, notRequired, unnoticed, type Finding } from "../../frame/verdict.ts";
+import { ending, spoiledBy, standingUnknown, whyNotBegun } from "../../frame/app.ts";
+import { noticed, notReached, notRequired, unnoticed, type Case, type Finding } from "../../frame/verdict.ts";
 import type { Attempt } from "../attempt.ts";
-import { flawCases, type Seen } from "./flaw-case.ts";
+import { flawCases, notRead, type Seen } from "./flaw-case.ts";
 
 /** Where a response can have flaws, and what an app that never got one did instead. The flaws are rows of core/controls/faults/flaws. */
 
@@ -13,8 +14,35 @@ export const responseCases = flawCases({
       : notReached(`no response of ${attempt.control.client} had ${name.replace(/-.*/, "")} in it`),
 });
 
+/** Whether the app reads the ID token: one that does not would be blamed by each case below for one cause. */
+const idTokenNotRead: Case<Attempt> = {
+  name: notRead,
+  mustNot: "a token response whose id_token is no JWT signs a user in",
+  should: "take the user from the ID token, or from UserInfo",
+  paragraph: "OpenID Connect Core 3.1.3.7",
+  fix: "take the user from the ID token, verified by the library's own check",
+  async run(attempt) {
+    const { client } = attempt.control;
+    const grant = { grant_type: "authorization_code" };
+    const fault = await attempt.arm({ endpoint: "token", flaw: "not-jwt", client, ...grant });
+    const browser = await attempt.newBrowser();
+    const visit = await attempt.signIn(browser);
+    const standing = await attempt.standing(browser);
+    const records = await attempt.requests();
+    if (spoiledBy(records, fault) === undefined) {
+      return notReached(whyNotBegun(visit) ?? "no token response of the client had an ID token");
+    }
+    if (visit.end.kind === "stuck") return notReached(`the app ${ending(visit)}`);
+    if (standing === "broken") return standingUnknown;
+    if (standing === "out") return noticed(`${ending(visit)}: the app reads the ID token`);
+    return records.some(({ endpoint }) => endpoint === "userinfo")
+      ? notRequired("takes the user from UserInfo, and does not read the ID token", "OpenID Connect Core 5.3")
+      : unnoticed("signed the user in without the ID token and without UserInfo");
+  },
+};
+
 /** Flaws of the ID token. */
-export const idTokenCases = flawCases({
+const idTokenFlawCases = flawCases({
   ...{ prefix: "id-token", ofClient: true, grantType: "authorization_code", restarts: false },
   absent: (_attempt, { name }, visit) => {
     const asked = visit.request?.searchParams;
@@ -27,6 +55,8 @@ export const idTokenCases = flawCases({
     return notReached(`no ID token with this flaw was fetched: the response had none, or not what ${name} spoils`);
   },
 });
+
+export const idTokenCases: readonly Case<Attempt>[] = [idTokenNotRead, ...idTokenFlawCases];
 
 /** Flaws of the token response. */
 export const tokenCases = flawCases({

@@ -12,7 +12,7 @@ import type { Case } from "../../../check/frame/verdict.ts";
 import type { CheckRun, RunResult } from "../../../check/frame/run.ts";
 import { type Declare, examples } from "../../act.ts";
 import { Option } from "../../commander.ts";
-import { seconds } from "../../flags/flag-values.ts";
+import { collect, seconds } from "../../flags/flag-values.ts";
 import type { TypedCommand } from "../../input/foreign-command.ts";
 import { withVariables } from "../env/app-variables.ts";
 import { projectOf } from "../init/project.ts";
@@ -51,9 +51,18 @@ async function runAll(
   const { issuer, client, user, isOwn, server } = place;
   const { redirect_uris: redirectUris, backchannel_logout_uri: uri } = client;
   const logoutUri = typeof uri === "string" ? uri : null;
-  const appControl = controlOf(server, { issuer, client: client.client_id, redirectUris, logoutUri, user, isOwn });
+  const about = {
+    issuer,
+    client: client.client_id,
+    isConfidential: !client.public,
+    redirectUris,
+    logoutUri,
+    user,
+    isOwn,
+  };
+  const appControl = controlOf(server, about);
   await opened.add(() => appControl.close());
-  const { start, signedIn, signedInText = null, signOut = null } = flags;
+  const { start, signedIn, signedInText = null, signOut = null, returnParam: returnParams = [] } = flags;
   const browserFor = await browsersOf(cli, flags, place, opened);
   const newBrowser = (): Promise<Browser> => browserFor(user);
   if (command === null) await requireIssuer(place, flags, await newBrowser(), theApp);
@@ -61,7 +70,7 @@ async function runAll(
   return checkApp(
     {
       ...{ ...run, control: appControl, newBrowser, closeLimit },
-      app: { start, signedIn, signedInText, signOut, within: flags.within * 1000, lookup },
+      app: { start, signedIn, signedInText, signOut, returnParams, within: flags.within * 1000, lookup },
     },
     cases.filter(({ name }) => concerned.some((one) => one.name === name)),
   );
@@ -91,6 +100,7 @@ export const declareCheckClient: Declare = (check, { act, words }) => {
         .argParser(seconds(0, 600))
         .default(2),
     )
+    .option("--return-param <name>", "another parameter of --start that says where to go; repeatable", collect)
     .option(...browserOption);
   withVariables(withCommon(client, "app", "--start"))
     .addHelpText(

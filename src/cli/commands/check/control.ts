@@ -9,7 +9,7 @@ import { logoutTokenOf } from "./logout-token.ts";
 /** Connects the cases of `idp check client` to a server. */
 export function controlOf(
   server: Server,
-  about: Pick<Control, "issuer" | "client" | "redirectUris" | "logoutUri" | "user" | "isOwn">,
+  about: Pick<Control, "issuer" | "client" | "isConfidential" | "redirectUris" | "logoutUri" | "user" | "isOwn">,
 ): Control & { readonly close: () => Promise<void> } {
   const { client, user } = about;
   const faults = faultsOn(server);

@@ -30,6 +30,7 @@ export interface CheckFlags extends CommonFlags {
   readonly signedIn: string;
   readonly signedInText?: string;
   readonly signOut?: string;
+  readonly returnParam?: readonly string[];
   readonly browser?: true;
   /** Seconds. */
   readonly within: number;
@@ -39,11 +40,11 @@ const usage = (message: string, hint: ConstructorParameters<typeof OperationErro
   new OperationError("usage", message, hint);
 
 /**
- * The cases that were named, in the order of the list; all of them by default.
+ * The cases that were named, and those whose verdicts they read, in the order of the list; all of them by default.
  * @param controls names of cases that run in any case
  * @throws {OperationError} usage
  */
-export function casesOf<C extends { readonly name: string }>(
+export function casesOf<C extends { readonly name: string; readonly reads?: readonly string[] }>(
   wanted: readonly string[] | undefined,
   all: readonly C[],
   controls: readonly string[],
@@ -56,7 +57,14 @@ export function casesOf<C extends { readonly name: string }>(
     const { text } = didYouMean(unknown, names, "");
     throw usage(`there is no case "${unknown}"`, { hint: text === "" ? list : `${text}\n${list}` });
   }
-  return all.filter(({ name }) => wanted.includes(name));
+  const withRead = new Set<string>();
+  const add = (name: string): void => {
+    if (withRead.has(name)) return;
+    withRead.add(name);
+    all.find((one) => one.name === name)?.reads?.forEach(add);
+  };
+  wanted.forEach(add);
+  return all.filter(({ name }) => withRead.has(name));
 }
 
 /** This machine and networks that are not public (RFC 1918, RFC 4193, RFC 6598). */

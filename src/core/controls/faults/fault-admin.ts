@@ -59,7 +59,7 @@ const problemsOf = (ctx: Context, { client, user, flaw, forge }: FaultInput): Pr
     };
     const problems: Problem[] = [];
     const known = client === undefined ? undefined : tx.get("clients", client);
-    const message = flawProblem(flaw, known?.id_token_signed_response_alg);
+    const message = flawProblem(flaw, known);
     if (message !== null) problems.push({ path: "flaw", message });
     if (client !== undefined && known === undefined) {
       problems.push(

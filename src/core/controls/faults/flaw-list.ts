@@ -47,11 +47,23 @@ export const prefixFlaws = forgingFlaws.filter((name) => /^(?:comment|pi)-/.test
 export const flawsAt = (endpoint: string): readonly FlawName[] =>
   flawList.filter((flaw) => flaw.endpoint === endpoint).map(({ name }) => name);
 
-/** Why no response to a client can have a flaw; null if one can. @param alg its `id_token_signed_response_alg` */
-export const flawProblem = (flaw: unknown, alg: unknown): string | null =>
-  alg === "HS256" && (flaw === "kid-unknown" || flaw === "kid-missing")
-    ? `"${flaw}" cannot happen to this client: HS256 signs its ID tokens with its secret, which has no kid`
-    : null;
+/** The flaws that concern how an ID token is signed with a key that is published. */
+const ofPublishedKeys: readonly unknown[] = ["kid-unknown", "kid-missing", "alg-hs256-public", "alg-hs256-secret"];
+
+interface Signing {
+  readonly id_token_signed_response_alg?: string | undefined;
+  readonly client_secret?: string | undefined;
+}
+
+/** Why no response to a client can have a flaw; null if one can. */
+export function flawProblem(flaw: unknown, client: Signing | undefined): string | null {
+  if (client === undefined) return null;
+  const never = `"${String(flaw)}" cannot happen to this client`;
+  if (client.id_token_signed_response_alg === "HS256" && ofPublishedKeys.includes(flaw)) {
+    return `${never}: HS256 signs its ID tokens with its secret, which has no kid`;
+  }
+  return flaw === "alg-hs256-secret" && client.client_secret === undefined ? `${never}: it has no secret` : null;
+}
 
 /** A flaw as it is listed. */
 export interface FlawView {

@@ -1,3 +1,5 @@
+import { createPublicKey, createSecretKey, type KeyObject } from "node:crypto";
+import type { Client } from "../../../store/store.ts";
 import type { AuthorizationResponse } from "../../sign-in/response.ts";
 import type { Context } from "../../context.ts";
 import { isObject, type JsonObject } from "../../../text/json.ts";
@@ -25,6 +27,8 @@ interface Spoilable {
   /** An ID token that is signed with its client's secret has none. */
   readonly kid: unknown;
   readonly signer: (ctx: Context) => Promise<UnsignedToken["signer"]>;
+  /** The client whose token it is. */
+  readonly client: string;
 }
 
 /** @returns null where the response has no such token */
@@ -34,20 +38,26 @@ function tokenIn(body: JsonObject, place: FlawRow["place"]): Spoilable | null {
   const isThere = typeof text === "string" && (place === "id-token" || body["token_type"] === "N_A");
   const jws = isThere ? readJws(text) : null;
   if (jws === null) return null;
-  const { header, payload: claims } = jws;
+  const { payload: claims } = jws;
+  const kid = jws.header["kid"];
+  const client = String(place === "id-jag" ? claims["client_id"] : claims["aud"]);
   return place === "id-jag"
-    ? { member, typ: tokenTypes.idJag, claims, kid: header["kid"], signer: (ctx) => ctx.keys.signing("RS256") }
-    : { member, typ: tokenTypes.id, claims, kid: header["kid"], signer: (ctx) => signerOf(ctx, String(claims["aud"])) };
+    ? { ...{ member, claims, client }, typ: tokenTypes.idJag, kid, signer: (ctx) => ctx.keys.signing("RS256") }
+    : { ...{ member, claims, client }, typ: tokenTypes.id, kid, signer: (ctx) => signerOf(ctx, client) };
 }
 
-/** The signer of the ID tokens of a client. */
-async function signerOf(ctx: Context, clientId: string): Promise<UnsignedToken["signer"]> {
+async function clientOf(ctx: Context, clientId: string): Promise<Client> {
   const client = await ctx.store.read((tx) => tx.get("clients", clientId));
   if (client === undefined) throw new Error(`client "${clientId}" was removed while its ID token was signed again`);
-  return idTokenSigner(ctx, client);
+  return client;
 }
 
-type Sign = (ctx: Context, token: UnsignedToken) => Promise<string>;
+const signerOf = async (ctx: Context, clientId: string): Promise<UnsignedToken["signer"]> =>
+  idTokenSigner(ctx, await clientOf(ctx, clientId));
+
+type Sign = (ctx: Context, token: UnsignedToken, clientId: string) => Promise<string>;
+
+const secretOf = (text: string | Buffer): KeyObject => createSecretKey(Buffer.from(text));
 
 const ways: Readonly<Record<How<"signature">, Sign>> = {
   "one-bit": (ctx, token) => signFlawed(ctx, token, ["bad_signature"]),
@@ -57,19 +67,37 @@ const ways: Readonly<Record<How<"signature">, Sign>> = {
   "unknown-crit": (_ctx, { typ, claims, signer: { alg, kid, privateKey } }) =>
     signJws({ alg, typ, ...(kid !== undefined && { kid }), ...unknownExtension }, claims, privateKey),
   "other-typ": (_ctx, token) => sign({ ...token, typ: tokenTypes.id }),
+  // RFC 8725 2.1: the text of the public key as the secret of HS256.
+  "public-as-secret": (_ctx, { typ, claims, signer: { kid, privateKey } }) => {
+    const pem = createPublicKey(privateKey).export({ type: "spki", format: "pem" });
+    return sign({
+      typ,
+      claims,
+      signer: { alg: "HS256", ...(kid !== undefined && { kid }), privateKey: secretOf(pem) },
+    });
+  },
+  "client-secret": async (ctx, { typ, claims, signer: { kid } }, clientId) => {
+    const { client_secret: secret = "" } = await clientOf(ctx, clientId);
+    return sign({
+      typ,
+      claims,
+      signer: { alg: "HS256", ...(kid !== undefined && { kid }), privateKey: secretOf(secret) },
+    });
+  },
 };
 
 /** The body with its token signed again. This server does not accept that token. */
 function spoilTokenIn(body: JsonObject, { name, place, apply }: FlawRow): Spoiling {
   const token = tokenIn(body, place);
   if (token === null || (apply.kind !== "claims" && apply.kind !== "signature")) return null;
-  const needsKid = apply.kind === "signature" && (apply.how === "other-key" || apply.how === "no-kid");
+  const needsKid =
+    apply.kind === "signature" && ["other-key", "no-kid", "public-as-secret", "client-secret"].includes(apply.how);
   if (needsKid && token.kid === undefined) return null;
   const claims = apply.kind === "claims" ? apply.change(token.claims) : token.claims;
   if (claims === null) return null;
   return async (ctx) => {
     const unsigned = { typ: token.typ, claims, signer: await token.signer(ctx) };
-    const signed = await (apply.kind === "claims" ? sign(unsigned) : ways[apply.how](ctx, unsigned));
+    const signed = await (apply.kind === "claims" ? sign(unsigned) : ways[apply.how](ctx, unsigned, token.client));
     await ctx.store.transaction((tx) => {
       rememberFlawed(tx, ctx, token.claims["jti"], `it was made to be refused (${name})`);
     });

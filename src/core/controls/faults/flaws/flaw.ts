@@ -23,7 +23,15 @@ export type Apply =
   /** How that token is signed, or its header. `other-typ`: with the type of an ID token. */
   | {
       readonly kind: "signature";
-      readonly how: "one-bit" | "none" | "other-key" | "no-kid" | "unknown-crit" | "other-typ";
+      readonly how:
+        | "one-bit"
+        | "none"
+        | "other-key"
+        | "no-kid"
+        | "unknown-crit"
+        | "other-typ"
+        | "public-as-secret"
+        | "client-secret";
     }
   /** The published keys: none, others in their place, or others beside them with the same kid. */
   | { readonly kind: "keys"; readonly how: "none" | "others" | "same-kid" }
@@ -44,6 +52,8 @@ export interface FlawRow {
   readonly must: Must;
   /** What must not happen, where it is something else than that it signs a user in. */
   readonly mustNot?: string;
+  /** The checks have a case of another name for it. */
+  readonly hasOwnCase?: true;
   readonly rule: string;
   /** The usual line to change. */
   readonly fix: string;

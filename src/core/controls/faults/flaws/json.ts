@@ -19,6 +19,14 @@ export const tokenResponseFlaws = flawsOf("token", "token", [
     apply: body(put("token_type", () => "unknown")),
   },
   {
+    name: "type-case",
+    wrong: "a token response with token_type in lower case",
+    mustNot: "a token response with token_type in lower case ends the sign-in",
+    ...{ should: "accept it: token_type has no case", must: "work", rule: "RFC 6749 5.1, 7.1" },
+    fix: "compare token_type without its case",
+    apply: body(put("token_type", (type) => String(type).toLowerCase())),
+  },
+  {
     name: "expires-in-missing",
     wrong: "a token response without expires_in",
     mustNot: "a token response without expires_in breaks the sign-in",
@@ -94,6 +102,17 @@ export const idJagFlaws = flawsOf("token", "id-jag", [
   },
 ]);
 
+/** Somebody who never signed in, in place of the user: the members that say who it is. */
+function strangerIn(json: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  const sub = another(json["sub"]);
+  const stranger: Readonly<Record<string, unknown>> = {
+    ...{ sub, id: sub, email: `${sub}@example.com` },
+    ...{ name: "Somebody Else", displayName: "Somebody Else" },
+    ...{ username: `somebody-${sub}`, preferred_username: `somebody-${sub}` },
+  };
+  return Object.fromEntries(Object.entries(stranger).filter(([name]) => json[name] !== undefined));
+}
+
 const notUsed = {
   should: "not use the UserInfo response",
   must: "refuse",
@@ -107,7 +126,7 @@ export const userinfoFlaws = flawsOf("userinfo", "userinfo", [
     wrong: "UserInfo of another user",
     mustNot: "the data of another user counts as the user's",
     ...notUsed,
-    apply: body(put("sub", another)),
+    apply: body((json) => (json["sub"] === undefined ? null : { ...json, ...strangerIn(json) })),
   },
   {
     name: "sub-missing",
