@@ -4,6 +4,7 @@ import type { Hint } from "../core/hint.ts";
 import type { Failure } from "./failure.ts";
 import type { Invocation } from "./invocation.ts";
 import { isNameKind } from "./commands/completion/complete.ts";
+import { isWebUrl } from "./flags/flag-values.ts";
 import { withNames } from "./input/example.ts";
 
 /** What a person is told who typed a command, a flag or a value that there is not, or left one out. */
@@ -206,6 +207,21 @@ async function exampleOf(argument: Argument, { command, path }: Typed, cli: Invo
   return words === undefined ? null : { text: "For example", command: words };
 }
 
+/** An address of the app that stands alone, as after `check client`: it is the one to begin at. @returns null: there is none */
+function startAt({ words }: Typed): Missing | null {
+  const end = words.includes("--") ? words.indexOf("--") : words.length;
+  const own = words.slice(0, end);
+  const at = own.findIndex((word, index) => isWebUrl(word) && !/^-/.test(own[index - 1] ?? ""));
+  const url = own[at];
+  if (url === undefined) return null;
+  const hasPage = own.some((word) => /^--signed-in(=|$)/.test(word));
+  const flags = [...own.toSpliced(at, 1), "--start", url, ...(hasPage ? [] : ["--signed-in", "URL"])];
+  return {
+    message: `${url} is an address: name it with --start`,
+    example: { text: "Type", command: ["idp", ...flags, ...words.slice(end)] },
+  };
+}
+
 /** What is missing; null for another error. */
 async function missingIn(
   { code, message }: CommanderError,
@@ -227,6 +243,8 @@ async function missingIn(
   const flag = [...command.options, ...program.options].find(({ flags }) => flags === name);
   if (flag === undefined) return null;
   const long = flag.long ?? flag.flags;
+  const started = long === "--start" ? startAt(typed) : null;
+  if (started !== null) return started;
   const example = examplesOf(command, path).find((words) => words.includes(long));
   return {
     message:

@@ -89,3 +89,23 @@ test("the command names what the data has, for the data and the program that wer
   const { stderr } = await idpIn(cwd, ["users", "edit", "--data", "d", "--display-name"]);
   expect(stderr).toContain("idp users edit gulsen --display-name 'Alice Adams' --data d\n");
 });
+
+test.each(["client", "sp", "leaver"])("check %s with an address alone: it is the one to begin at", async (what) => {
+  const page = ["--signed-in", "http://localhost:3000/me"];
+  const { code, stderr } = await idpIn(newFolder(), [
+    "check",
+    what,
+    "http://localhost:3000/login",
+    ...page,
+    "--",
+    "npm",
+    "start",
+  ]);
+  expect({ code, stderr }).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining("http://localhost:3000/login is an address: name it with --start") as string,
+  });
+  expect(stderr).toContain(
+    `Type: idp check ${what} --signed-in http://localhost:3000/me --start http://localhost:3000/login -- npm start`,
+  );
+});

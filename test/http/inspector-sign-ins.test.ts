@@ -43,6 +43,30 @@ test("a sign-in that passes: app, user, and its requests between browser, app an
   expect(text).toContain("passed access token the newest one");
 });
 
+test("a login page that nobody opened is a sign-in that is not finished", async () => {
+  const answer = await fetch(app.url(), { redirect: "manual" });
+  expect(answer.headers.get("location")).toContain("/login");
+  expect((await newest()).row).toMatch(/shop .*Not finished The user did not finish the login page/);
+});
+
+test("after an operator's revoke the inspector says who it was; the answer has the words of the service", async () => {
+  const { code } = await app.signIn({});
+  await idp.call("revoke", { user: "alice", client: "shop" });
+  const refused = await app.exchange(code);
+  expect(refused.json).toMatchObject({
+    error_description: expect.stringContaining("Access revoked by user") as string,
+  });
+  const { row } = await newest();
+  expect(row).toContain("the grant behind this code was revoked by the operator");
+  expect(row).not.toContain("Access revoked by user");
+});
+
+test("a page of a restarted server names the command that the shell finds", async () => {
+  const own = await serve({ commandLine: (words) => ["npx", "dev-idp", ...words.slice(1)].join(" ") });
+  const inside = await openInspector(own);
+  expect(textOf(await inside.browser.open(inside.at()))).toContain("Open the inspector again: npx dev-idp open");
+});
+
 test("a sign-in by SAML: its messages as XML without the NameID, and its own checks", async () => {
   const own = await serve();
   await signInBySaml(own, await registerSp(own), { relayState: "/deep" });

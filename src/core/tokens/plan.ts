@@ -9,7 +9,7 @@ import type { TokenPlan } from "./settle.ts";
 import type { Authentication } from "./sign.ts";
 import { noteLife } from "../keys/admin.ts";
 import { OAuthError } from "../errors.ts";
-import { consentAgain, fixOf, userRefusal } from "./state.ts";
+import { consentAgain, endOf, fixOf, userRefusal } from "./state.ts";
 
 /** The user and the grant of the tokens. */
 interface Owner {
@@ -120,6 +120,8 @@ function requireApproval(tx: ReadTx, approval: Approval | null, what: string): {
       rule: "RFC 6749 5.2",
       fix: consentAgain,
       about,
+      // The answer has the words of the service; the log says who it was.
+      cause: `the grant behind this ${what} was revoked${grant === undefined ? "" : endOf(grant)}`,
     });
   }
   return { user, grant };

@@ -164,7 +164,7 @@ const revokers: Readonly<Record<NonNullable<Grant["revokedBy"]>, string>> = {
 };
 
 /** Who ended a grant; if it was granted again since, that older tokens stay invalid. */
-function endOf(grant: Grant): string {
+export function endOf(grant: Grant): string {
   if (grant.status === "active")
     return " and granted again, or its tokens ended when the user left: older tokens stay invalid";
   return grant.revokedBy === undefined ? "" : revokers[grant.revokedBy];

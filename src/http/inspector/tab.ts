@@ -84,6 +84,8 @@ export function tabView(web: Web, req: Request, res: Response, refusal: Operatio
     /** The path of the inspector. */
     href: inspectorHref(web),
     issuer: web.ctx.issuer,
+    /** Opens the inspector again. */
+    openCommand: pageCommand(web, ["idp", "open"]).command,
     issuers: issuersView(web),
     /** What the last form did, and the command that does the same; null: nothing was done just now. */
     done: refusal === null ? doneIn(web, req, view.lang) : null,

@@ -217,7 +217,8 @@ function scopesOf(tx: Tx, client: Client, { scopes: named }: IdJag, requested: s
 
 /** The issuer grants in place of the user, unless the user has revoked the client. @throws {OAuthError} invalid_grant */
 function grantOf(tx: Tx, ctx: Context, user: User, client: Client, { iss }: IdJag, scopes: readonly string[]): Grant {
-  if (findGrant(tx, user.id, client.client_id)?.status === "revoked") {
+  const before = findGrant(tx, user.id, client.client_id);
+  if (before?.status === "revoked") {
     throw new OAuthError(
       "invalid_grant",
       `Access revoked by user: the user has to consent to client "${client.client_id}" again at the authorization endpoint`,
@@ -225,6 +226,7 @@ function grantOf(tx: Tx, ctx: Context, user: User, client: Client, { iss }: IdJa
         rule: "RFC 6749 5.2",
         fix: consentAgain,
         about: { user: user.username, client: client.client_id },
+        cause: `the grant was revoked${endOf(before)}: the user has to consent to client "${client.client_id}" again`,
       },
     );
   }

@@ -102,7 +102,11 @@ function stopOf(records: readonly RequestRecord[]): Stop | null {
       ? "code"
       : null;
   }
-  return (lastPage(records)?.endpoint as Stop | undefined) ?? null;
+  // A page that nobody opened: the app followed no redirect, or the browser was closed.
+  const asked = records.findLast(({ endpoint }) => endpoint === "authorize")?.outcome ?? "";
+  return (
+    (lastPage(records)?.endpoint as Stop | undefined) ?? pages.find((page) => asked.startsWith(`${page} page`)) ?? null
+  );
 }
 
 /** The client ID that a request named and nobody registered, where the ledger has it. */
