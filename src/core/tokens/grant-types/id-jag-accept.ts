@@ -14,7 +14,7 @@ import { hashOf } from "../../secrets.ts";
 import { seconds } from "../../../text/time.ts";
 import { planTokens } from "../plan.ts";
 import { settleAccessToken, type TokenResult } from "../settle.ts";
-import { consentAgain, fixOf, userRefusal } from "../state.ts";
+import { consentAgain, endOf, fixOf, userRefusal } from "../state.ts";
 
 /**
  * Cross-app access, as the authorization server of a resource: an ID-JAG of a trusted issuer gives an access token of its user
