@@ -1,7 +1,9 @@
+import { generateKeyPairSync, X509Certificate } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { selfSignedCertificate } from "../../src/core/keys/certificate.ts";
 import { newFolder } from "../helpers/cli.ts";
 import { documentOf, idpIn } from "../helpers/command.ts";
 import { listenOn } from "../helpers/saml.ts";
@@ -137,4 +139,69 @@ test("keys rotate --saml, and the column use", async () => {
       .map(({ status }) => status)
       .sort(),
   ).toEqual(["retired", "signing"]);
+});
+
+/** Metadata with a certificate that has expired, and a day until which it was valid. */
+const expiredMd = (entityId: string): string => {
+  const { privateKey: key } = generateKeyPairSync("rsa", { modulusLength: 2048 });
+  const day = 86_400_000;
+  const times = { notBefore: Date.now() - 2 * day, notAfter: Date.now() - day };
+  const der = selfSignedCertificate({ key, subject: "sp", names: [], ...times }).replaceAll(/-----[^-]+-----|\s/g, "");
+  const described = `<md:KeyDescriptor use="signing"><ds:KeyInfo xmlns:ds="http://www.w3.org/2000/09/xmldsig#"><ds:X509Data><ds:X509Certificate>${der}</ds:X509Certificate></ds:X509Data></ds:KeyInfo></md:KeyDescriptor>`;
+  return md(entityId)
+    .replace("<md:EntityDescriptor ", '<md:EntityDescriptor validUntil="2018-07-21T14:48:13Z" ')
+    .replace("<md:AssertionConsumerService", `${described}<md:AssertionConsumerService`);
+};
+
+test("clients add prints what to keep with the name of the file, clients show a summary, and the JSON the XML", async () => {
+  const { cwd, run } = await prepared();
+  writeFileSync(join(cwd, "old.xml"), expiredMd("urn:old"));
+  const added = await run(["clients", "add", "--saml-metadata", "old.xml"]);
+  expect(added.code).toBe(0);
+  const printed = added.stdout + added.stderr;
+  expect(printed).toMatch(/metadata: (?:\.\/)?old\.xml|"metadata": ?"(?:\.\/)?old\.xml"/);
+  expect(printed).not.toContain("…");
+  expect(printed).not.toContain("<md:");
+  const shown = await run(["clients", "show", "urn:old"]);
+  expect(shown.stdout).not.toContain("<md:");
+  expect(shown.stdout).toContain("http://localhost:3000/acs");
+  expect(shown.stdout.length).toBeLessThan(1000);
+  expect((await run(["clients", "show", "urn:old", "--json"])).stdout).toContain("<md:EntityDescriptor");
+});
+
+test("metadata and a certificate that have expired are named by clients add, seed --check and doctor", async () => {
+  const { cwd, run } = await prepared();
+  const says = (printed: string): void => {
+    expect(printed).toContain("The metadata of urn:old expired at 2018-07-21T14:48:13Z (validUntil)");
+    expect(printed).toMatch(/A certificate of urn:old expired at .+ \(SHA-256 (?:[0-9A-F]{2}:){31}[0-9A-F]{2}\)/);
+  };
+  writeFileSync(join(cwd, "old.xml"), expiredMd("urn:old"));
+  const fixtures = join(cwd, "old.yaml");
+  writeFileSync(fixtures, "clients:\n  - client_id: urn:old\n    saml: { metadata: ./old.xml }\n");
+  const checked = await run(["seed", "--check", fixtures]);
+  expect(checked.code).toBe(0);
+  says(checked.stdout + checked.stderr);
+  const added = await run(["clients", "add", "--saml-metadata", join(cwd, "old.xml")]);
+  says(added.stdout + added.stderr);
+  const { checks } = documentOf((await run(["doctor", "--json"])).stdout) as {
+    checks: { name: string; status: string; detail: string }[];
+  };
+  const found = checks.filter(({ name }) => name === "saml");
+  expect(found.map(({ status }) => status)).toEqual(["warning", "warning"]);
+  says(found.map(({ detail }) => detail).join("\n"));
+});
+
+test("keys list and env have the fingerprints of the certificate", async () => {
+  const { run } = await prepared();
+  const env = documentOf((await run(["env", "--client", sp, "--json"])).stdout) as Record<string, string>;
+  const certificate = new X509Certificate(
+    `-----BEGIN CERTIFICATE-----\n${(env["SAML_IDP_CERT"] ?? "").replaceAll(/-----[^-]+-----|\s/g, "")}\n-----END CERTIFICATE-----`,
+  );
+  const { fingerprint256: sha256, fingerprint: sha1 } = certificate;
+  expect(env).toMatchObject({ SAML_IDP_CERT_SHA256: sha256, SAML_IDP_CERT_SHA1: sha1 });
+  const list = await run(["keys", "list"]);
+  expect(list.stdout).toContain(`  SHA-256  ${sha256}`);
+  expect(list.stdout).toContain(`  SHA-1    ${sha1}`);
+  const keys = documentOf((await run(["keys", "list", "--json"])).stdout) as object[];
+  expect(keys).toContainEqual(expect.objectContaining({ use: "saml", fingerprints: { sha256, sha1 } }));
 });
