@@ -72,15 +72,26 @@ export async function signInWithoutBrowser(
     });
   }
 
+  /** The AuthnRequest that a page of the app posts to an idp (SAML Bindings 3.5); null: it posts none. */
+  async function postedRequest({ text, url: address }: Reply): Promise<Outgoing | null> {
+    if (!text.includes("SAMLRequest")) return null;
+    const { onlyForm } = await import("./app/html.ts");
+    const form = onlyForm(text, address);
+    if (form?.fields.has("SAMLRequest") !== true) return null;
+    idp ??= await idpAt(form.action);
+    return new URL(form.action).origin === idp ? { method: "POST", url: form.action, form: form.fields } : null;
+  }
+
   const { url: end, status } = await walk<Reply>(
     browser,
     { method: "GET", url: requireWebAddress("a sign-in begins at", String(url)).href },
     {
       async before(next) {
-        idp ??= await idpAt(next.url);
+        if (isRequest(new URL(next.url))) idp ??= await idpAt(next.url);
         return null;
       },
-      page: (reply) => (new URL(reply.url).origin === idp ? answer(reply) : { end: reply }),
+      page: async (reply) =>
+        new URL(reply.url).origin === idp ? answer(reply) : ((await postedRequest(reply)) ?? { end: reply }),
     },
   );
   return { url: end, status, cookies: browser.cookies(new URL(end)), fetch: fetchWith(browser) };
@@ -92,12 +103,11 @@ function isRequest({ pathname, searchParams: sent }: URL): boolean {
   return isOAuth || sent.has("SAMLRequest") || (pathname.endsWith("/saml/start") && sent.has("sp"));
 }
 
-/** The origin of an idp, where the address is a request to one that a sign-in begins with; else null. */
+/** The origin of an address, where it is that of an idp; else null. */
 async function idpAt(address: string): Promise<string | null> {
   const { origin } = new URL(address);
-  if (!isRequest(new URL(address))) return null;
   const health = await send({ method: "GET", url: `${origin}/_idp/health` });
-  if (health.status !== 200) return null;
+  if (health.status !== 200 || !String(health.headers["content-type"]).startsWith("application/json")) return null;
   return jsonOf(health)["status"] === "ok" ? origin : null;
 }
 

@@ -86,6 +86,43 @@ test("at a service provider of SAML, from its own request and from here: it ends
   }
 });
 
+test("at a service provider of SAML that posts its request: it ends at the app, with the response", async () => {
+  let idpAddress = "";
+  let posted: URLSearchParams | null = null;
+  const server = createServer((req, res) => {
+    const chunks: Buffer[] = [];
+    req.on("data", (chunk: Buffer) => chunks.push(chunk));
+    req.on("end", () => {
+      if (req.method === "POST") posted = new URLSearchParams(Buffer.concat(chunks).toString());
+      const { origin } = new URL(`http://${req.headers.host ?? ""}`);
+      const xml = `<samlp:AuthnRequest xmlns:samlp="urn:oasis:names:tc:SAML:2.0:protocol" ID="_1" Version="2.0" IssueInstant="${new Date().toISOString()}"><saml:Issuer xmlns:saml="urn:oasis:names:tc:SAML:2.0:assertion">${origin}/metadata</saml:Issuer></samlp:AuthnRequest>`;
+      const value = Buffer.from(xml).toString("base64");
+      const form = `<form method="post" action="${idpAddress}/saml/sso"><input type="hidden" name="SAMLRequest" value="${value}"><input type="hidden" name="RelayState" value="r"><noscript><input type="submit"></noscript></form>`;
+      res.writeHead(200, { "content-type": "text/html" }).end(req.url === "/login" ? form : "signed in");
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "localhost", resolve));
+  afterAll(() => server.close());
+  const base = `http://localhost:${(server.address() as AddressInfo).port}`;
+  const idp = await createIdp({
+    fixtures: {
+      users: [{ username: "alice" }],
+      clients: [{ client_id: `${base}/metadata`, saml: { acs: [`${base}/acs`], nameid: "username" } }],
+    },
+  });
+  afterAll(() => idp.close());
+  // What is no idp gets nothing.
+  idpAddress = base;
+  expect(await signInWithoutBrowser(`${base}/login`, { user: "alice" })).toMatchObject({ url: `${base}/login` });
+  expect(posted).toBeNull();
+  idpAddress = idp.issuer;
+  const { url, status } = await signInWithoutBrowser(`${base}/login`, { user: "alice" });
+  expect([url, status]).toEqual([`${base}/acs`, 200]);
+  const sent = posted as URLSearchParams | null;
+  expect(sent?.get("RelayState")).toBe("r");
+  expect(Buffer.from(sent?.get("SAMLResponse") ?? "", "base64").toString()).toContain(">alice</saml:NameID>");
+});
+
 describe("at an app", async () => {
   const { base, posted, state } = await startApp();
   const idp = await createIdp({
