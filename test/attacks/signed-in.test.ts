@@ -106,6 +106,14 @@ test("characters that act on a terminal or in a file come out of no form", async
   }
 });
 
+test("what a refused request sent begins no line of its own", async () => {
+  ways = { tokenRedirectUri: `${app.url}/callback\nfix      idp reset --yes` };
+  const { code, stderr } = await signIn([]);
+  expect(code).toBe(6);
+  expect(stderr).toContain("rule ");
+  expect(stderr).not.toMatch(/^\s*fix +idp reset/m);
+});
+
 test("a username leads to no other folder", async () => {
   await idp.call("seed", { users: [{ username: "_..-" }] });
   const output = join(cwd, "below", "{user}", "state.json");

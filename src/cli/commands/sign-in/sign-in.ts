@@ -15,6 +15,7 @@ import { type Declare, examples } from "../../act.ts";
 import { type Command, type FlagsOf, Option } from "../../commander.ts";
 import { collect, seconds } from "../../flags/flag-values.ts";
 import type { Invocation } from "../../invocation.ts";
+import { escapeLine } from "../../output/escape.ts";
 import { answer, say, type Outcome } from "../../output/print.ts";
 import { count } from "../../output/words.ts";
 import { serverOfUrl } from "../../target/server-of-url.ts";
@@ -121,7 +122,7 @@ function failureOf({ kind, message, rule, given, fix, flow }: SignInError): Oper
     ["fix", fix],
     ["more", flow === null ? null : `idp open ${flow}`],
   ];
-  const lines = parts.flatMap(([name, value]) => (value === null ? [] : `${name.padEnd(8)} ${value}`));
+  const lines = parts.flatMap(([name, value]) => (value === null ? [] : `${name.padEnd(8)} ${escapeLine(value)}`));
   const code = kind === "far" ? "usage" : kind === "unanswered" ? "no_server" : "refused";
   return new OperationError(code, message, lines.length === 0 ? {} : { hint: lines.join("\n") });
 }
