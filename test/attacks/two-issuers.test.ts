@@ -36,7 +36,12 @@ async function send({ at }: Side, path: string, body: Readonly<Record<string, st
   return { status: response.status, json: (text === "" ? {} : JSON.parse(text)) as Record<string, string> };
 }
 
-const request = { response_type: "code", client_id: "demo-app", redirect_uri: callback, scope: "openid profile" };
+const request = {
+  response_type: "code",
+  client_id: "demo-app",
+  redirect_uri: callback,
+  scope: "openid profile offline_access",
+};
 const asking = ({ at }: Side, parameters: Readonly<Record<string, string>> = request): string =>
   `${at}/authorize?${new URLSearchParams(parameters).toString()}`;
 

@@ -65,14 +65,14 @@ describe("on a running server", () => {
     const fault = {
       ...{ id: "x2", endpoint: "token", client: "app", user: "alice", grant_type: "refresh_token", method: "POST" },
       ...{ times: 3, remaining: 3, skip: 1, after: true, delay: "2s", status: 503, error: "server_error" },
-      ...{ description: "not now", header: { "Retry-After": "2", "X-A": "b: c" }, drop_after: 4 },
+      ...{ description: "not now", header: { "Retry-After": "2", "X-A": "b: c" }, drop_after: 4, by: "admin" },
     };
     expect(JSON.parse(added.stdout)).toEqual(fault);
     expect((await list())[1]).toEqual(fault);
     expect((await faults("list")).stdout).toMatchInlineSnapshot(`
-      "FAULT  ENDPOINT  REQUESTS                              LEFT     DOES
-      x1     jwks                                            always   503 temporarily_unavailable
-      x2     token     app alice refresh_token POST after 1  3 times  delay 2 s, 503 server_error, connection closed after 4 bytes, after the work
+      "FAULT  ENDPOINT  REQUESTS                              LEFT     BY     DOES
+      x1     jwks                                            always          503 temporarily_unavailable
+      x2     token     app alice refresh_token POST after 1  3 times  admin  delay 2 s, 503 server_error, connection closed after 4 bytes, after the work
       "
     `);
     const body = await faults("add", "jwks", "--body", "", "--content-type", "text/html", "--always", "--json");

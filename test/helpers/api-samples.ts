@@ -179,10 +179,6 @@ export const samples: Readonly<Partial<Record<OperationName, { good: readonly ob
     bad: [{ parallel: 0 }, { parallel: 9 }, { profile: "other" }, { user: 1 }, { dry_run: "yes" }, { users: [] }],
   },
   "scim.test": { good: [{}, { profile: "okta" }], bad: [{ profile: "other" }, { user: "alice" }] },
-  "sessions.begin": {
-    good: [{ user: "alice", sign_in: "u1", csrf: "c1" }],
-    bad: [{}, { user: "alice", sign_in: "u1" }],
-  },
   "sessions.end": { good: [{ user: "alice" }], bad: [{}, { id: 1 }] },
   "issuer.set": {
     good: [{ issuer: "https://idp.test:8443" }, { issuer: "http://[::1]:4370" }],

@@ -544,7 +544,10 @@ export function storeContract(name: string, open: (clock: StoreClock) => Promise
       beforeEach(() => {
         told.length = 0;
         store.follow((changed, read) => {
-          const found = [[...changed].sort(), read((tx) => [...tx.all("users")].map(({ username }) => username))];
+          const found = [
+            [...changed.keys()].sort(),
+            read((tx) => [...tx.all("users")].map(({ username }) => username)),
+          ];
           return () => told.push(found);
         });
       });

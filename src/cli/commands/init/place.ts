@@ -15,13 +15,22 @@ export const file = "idp.fixtures.yaml";
 /** A folder may have only one fixture file with a usual name. */
 const otherNames = usualNames.filter((name) => name !== file);
 
+function isLink(path: string): boolean {
+  try {
+    return lstatSync(path).isSymbolicLink();
+  } catch {
+    // Nothing is there, or what should be a folder is a file: then writing says so.
+    return false;
+  }
+}
+
 /** Where a file of the project is or would be, with all links followed. */
 function realPlace(path: string): string {
   try {
     return realpathSync(path);
   } catch {
     // A link to nothing would make what it names.
-    if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true) return "";
+    if (isLink(path)) return "";
     return join(realPlace(dirname(path)), basename(path));
   }
 }
