@@ -4,7 +4,7 @@ import { createIdp } from "../../src/index.ts";
 import { register, type App } from "../helpers/app.ts";
 import { underAttack } from "../helpers/attack.ts";
 import { Browser } from "../helpers/browser.ts";
-import { pick, pkce, post, type Body, type Change } from "../helpers/client.ts";
+import { pick, pkce, post, type Body, type Parameters } from "../helpers/client.ts";
 
 /** A pattern of redirect URIs lets in one label of one host, for clients that prove who they are, and nothing else (RFC 9700 2.1). */
 
@@ -20,8 +20,8 @@ const previews = (metadata: object = {}): Promise<App> =>
 const shop = await previews();
 const team = await previews({ redirect_patterns: ["https://app-*-team.vercel.app/cb", "https://*.example.com/cb"] });
 
-const open = (app: App, redirect_uri: string, change: Change = {}, browser = new Browser(idp.issuer)) =>
-  browser.open(app.url({ redirect_uri, ...withPkce, ...change } as Record<string, string>));
+const open = (app: App, redirect_uri: string, change: Parameters = {}, browser = new Browser(idp.issuer)) =>
+  browser.open(app.url({ redirect_uri, ...withPkce, ...change }));
 
 const problemOf = async (client: object): Promise<string> => {
   const fixtures = { clients: [{ client_id: "c", client_secret: "s", redirect_uris: [fixed], ...client }] };
@@ -154,7 +154,11 @@ describe("who may have patterns", () => {
   );
   test("nor may one that lost its secret", async () => {
     const { credentials } = await previews();
-    const change = { client_id: credentials.client_id, client_secret: null, token_endpoint_auth_method: "none" };
+    const change = {
+      client_id: credentials.client_id,
+      client_secret: null,
+      token_endpoint_auth_method: "none" as const,
+    };
     const problems = [
       { path: "redirect_patterns", message: expect.stringMatching(/^need a client that can prove who/) as string },
     ];
