@@ -17,7 +17,7 @@ import {
   type StateRecords,
 } from "../state/state.ts";
 import { commandOn, type Hint } from "../hint.ts";
-import { rememberMadeFrom } from "../fixture-files/made-from.ts";
+import { madeFrom, rememberMadeFrom } from "../fixture-files/made-from.ts";
 import { stepper } from "../fixtures/prepare.ts";
 
 export interface ImportResult {
@@ -52,7 +52,8 @@ export async function importState(ctx: Context, source: FixtureSource): Promise<
     // Whose an issuer is decides who may do what in it.
     if (owner === undefined) tx.remove("meta", "addedBy");
     else tx.put("meta", owner);
-    rememberMadeFrom(tx, []);
+    // Into data with fixtures it is a change like others, which a reset undoes.
+    if (madeFrom(tx) === null) rememberMadeFrom(tx, []);
     // The digests of their passwords could not be compared with another key.
     if (digestKey(tx) !== key) tx.remove("fixtures", "inUse");
     for (const { id, passwordPending } of document.users) if (passwordPending) ctx.passwords.drop(id);
