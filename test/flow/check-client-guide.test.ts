@@ -53,12 +53,13 @@ test.each([
     .replace(/^(npx dev-idp|idp) /, "")
     .trim()
     .split(/\s+/);
+  // With those of nonce, whose verdicts pkce reads.
   const cases = ["pkce", "response.iss-wrong", "id-token.nonce-wrong"].flatMap((name) => ["--case", name]);
   const { code, stdout, stderr } = await idp([...words.slice(0, 2), ...cases, ...words.slice(2)], {
     ...{ cwd, env: { PORT: port } },
   });
   expect(code, stdout + stderr).toBe(0);
-  expect(stdout).toContain("3 noticed, 2 working.");
+  expect(stdout).toContain("6 noticed, 2 working.");
   expect(existsSync(join(cwd, "check-client.xml"))).toBe(command.includes("check-client.xml"));
 });
 
