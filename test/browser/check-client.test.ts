@@ -109,9 +109,9 @@ test("an app of one page is signed in by its script, and recognized by its text"
   const found = await verdicts("spa", spa.url, "Alice Adams", names, inChromium);
   expect(found.map((one) => one.replace(/,.*/, ""))).toEqual([
     "control: works",
-    "pkce: noticed",
     "response.state-wrong: noticed",
     "id-token.iss-wrong: unnoticed",
+    "pkce: noticed",
     "control: works",
   ]);
 });
