@@ -76,7 +76,15 @@ async function verdicts(
   newBrowser: (places: Places) => Promise<Browser>,
 ): Promise<readonly string[]> {
   const redirectUris = [`${url}/callback`];
-  const people = { issuer: idp.issuer, client, redirectUris, logoutUri: null, user: "alice", isOwn: true };
+  const people = {
+    issuer: idp.issuer,
+    client,
+    redirectUris,
+    logoutUri: null,
+    user: "alice",
+    isOwn: true,
+    isConfidential: client === "app",
+  };
   const lookup = nearLookup(undefined);
   const places = { issuer: idp.issuer, redirectUris, origins: [url], user: "alice", lookup };
   const { cases } = await checkApp(
