@@ -117,7 +117,7 @@ describe("three instances on one database", () => {
     if (one === undefined || other === undefined) throw new Error("two instances");
     const seen: unknown[] = [];
     other.follow((changed, read) => {
-      const found = [[...changed], read((tx) => count(tx))];
+      const found = [[...changed.keys()], read((tx) => count(tx))];
       return () => seen.push(found);
     });
     await one.transaction(increment());
