@@ -30,7 +30,7 @@ test("Ctrl+C in a question: exit 130, and nothing of a stack trace", { tags: ["s
 });
 
 test.each([
-  ["a yes or no", "reset", "Reset to the fixtures?"],
+  ["a yes or no", "reset", "Reset to the demo?"],
   ["a line", "token decode", "The token"],
 ])("Ctrl+D in %s: exit 130, and nothing is done", { tags: ["script"] }, async (_what, words, question) => {
   const cwd = await seeded();
@@ -82,9 +82,9 @@ test(
     };
     expect(await say("users remove erin", "Remove erin, with their grants and sessions?", "n")).toBe(6);
     expect(await users()).toContain("erin");
-    expect(await say("reset", "Reset to the fixtures?", "")).toBe(6);
+    expect(await say("reset", "Reset to the demo?", "")).toBe(6);
     expect(await users()).toContain("erin");
-    expect(await say("reset", "Reset to the fixtures?", "y")).toBe(0);
+    expect(await say("reset", "Reset to the demo?", "y")).toBe(0);
     expect(await users()).not.toContain("erin");
     expect(await say("import state.json", "Import state.json?", "n")).toBe(6);
     expect(await users()).not.toContain("erin");
