@@ -47,9 +47,14 @@ test("the record of an accepted access token is small, however large the token o
   };
   const [pad, long] = ["x".repeat(90_000), { long: "x".repeat(60_000) }];
   for (let warm = 0; warm < 20; warm += 1) await send({}, pad);
-  const before = heapInUse();
+  // What waits to become a record, up to 8 million characters, does so when the records are read.
+  const recorded = async (): Promise<number> => {
+    await idp.call("requests.list", {});
+    return heapInUse();
+  };
+  const before = await recorded();
   for (let i = 0; i < 50; i += 1) await send({}, pad);
   for (let i = 0; i < 50; i += 1) await send(long, "");
   // Less than a third of what was sent.
-  expect(heapInUse() - before).toBeLessThan(50 * 50_000);
+  expect((await recorded()) - before).toBeLessThan(50 * 50_000);
 });
