@@ -124,7 +124,7 @@ test("an app that takes no response which the check delivers has noticed none of
   const names = ["unsolicited", "replayed", "other-browser", "relay-state", "response-in-query", "doctype"];
   const refused: Browser["deliver"] = (response) =>
     Promise.resolve({
-      ...{ steps: [], request: null, response },
+      ...{ steps: [], request: null, response, callback: null, changed: false },
       end: { kind: "page", url: response.redirectUri, status: 403, text: "" },
     });
   const newBrowser = (places: Places): Promise<Browser> =>
@@ -200,7 +200,7 @@ test("an app that takes nothing else is checked with encrypted assertions, where
 
 const person = (...names: readonly string[]) => ({ username: "u", names });
 const page = (text: string) => ({
-  ...{ steps: [], request: null, response: null },
+  ...{ steps: [], request: null, response: null, callback: null, changed: false },
   end: { kind: "page", url: "http://app.test/me", status: 200, text } as const,
 });
 

@@ -13,7 +13,7 @@ test("an app that takes no response which the check delivers", async () => {
   const names = ["mix-up", "login-csrf", "callback-replayed"];
   const refused: Browser["deliver"] = (response) =>
     Promise.resolve({
-      ...{ steps: [], request: null, response },
+      ...{ steps: [], request: null, response, callback: null, changed: false },
       end: { kind: "page", url: response.redirectUri, status: 400, text: "" },
     });
   const result = await check(casesOf(names), [], {}, { deliver: refused });

@@ -34,7 +34,7 @@ export async function createInstances(options: IdpOptions): Promise<Idp> {
     return next().call(name, input);
   }) as Idp["call"];
   const own: Partial<Idp> = {
-    ...issuerMethods(call),
+    ...issuerMethods(() => next().issuer, call),
     port: balancer.port,
     app: balancer.listener,
     close: async () => {

@@ -14,6 +14,7 @@ export const tab = {
   csrf: "c5rf",
   href: "/_idp/",
   issuer: "http://localhost:4370",
+  openCommand: "npx dev-idp open",
   issuers: { name: null, action: "/_idp/issuer", others: [] },
   banner: null,
   testingHref: "/_idp/testing",
