@@ -147,6 +147,7 @@ const kinds = [
     "consent-document",
     "consent-every-field",
     "consent-finished",
+    "consent-new-host",
     "consent-suspended-fix",
   ],
   ["device-confirm", "device-done", "device-invalid"],
