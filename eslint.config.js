@@ -144,7 +144,8 @@ export default tseslint.config(
   layer(["src/check/**"], [noHttp, noCli, noMigrate, noAdapters]),
   layer(["src/client/**"], [aloneClient]),
   layer(["src/jwt/**"], [aloneJwt]),
-  layer(["src/net/**", "src/text/**", "src/files/**", "src/scim/**"], [aloneLeaf]),
+  layer(["src/net/**", "src/text/**", "src/files/**"], [aloneLeaf]),
+  layer(["src/scim/**"], [{ ...aloneLeaf, regex: "^\\.\\./(?!text/)" }]),
   layer(["src/serve/**"], [noCli, noCheck, noClient, noMigrate]),
   layer(
     ["src/http/**"],

@@ -211,7 +211,7 @@ async function exampleOf(argument: Argument, { command, path }: Typed, cli: Invo
 function startAt({ words }: Typed): Missing | null {
   const end = words.includes("--") ? words.indexOf("--") : words.length;
   const own = words.slice(0, end);
-  const at = own.findIndex((word, index) => isWebUrl(word) && !/^-/.test(own[index - 1] ?? ""));
+  const at = own.findIndex((word, index) => isWebUrl(word) && !(own[index - 1] ?? "").startsWith("-"));
   const url = own[at];
   if (url === undefined) return null;
   const hasPage = own.some((word) => /^--signed-in(=|$)/.test(word));

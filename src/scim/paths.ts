@@ -65,8 +65,6 @@ function attributeOf(path: string): { readonly key: string; readonly name: strin
   };
 }
 
-const rule = "RFC 7643 4.1";
-
 /** Why no user can have a value at a path; null: one can. */
 export function pathProblem(path: string): string | null {
   const { key, name, below } = attributeOf(path);

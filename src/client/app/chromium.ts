@@ -81,7 +81,7 @@ function namedValues(text: unknown): readonly NamedValue[] {
   const entries = typeof text === "string" ? jsonIn(text) : null;
   if (!Array.isArray(entries)) return [];
   return entries.flatMap((entry: unknown) => {
-    const [name, value]: readonly unknown[] = Array.isArray(entry) ? entry : [];
+    const [name, value] = Array.isArray(entry) ? (entry as readonly unknown[]) : [];
     return typeof name === "string" && typeof value === "string" ? [{ name, value }] : [];
   });
 }

@@ -46,7 +46,7 @@ export function checkRedirectPattern(pattern: string): string | null {
 const example = (pattern: string): string => pattern.replace("*", "a");
 
 /** Whether a request's URI, as it was sent, is one of the pattern. It is never parsed and normalized first. */
-export function matchRedirectPattern(pattern: string, asked: string): boolean {
+function matchRedirectPattern(pattern: string, asked: string): boolean {
   const [before = "", after = ""] = pattern.split("*");
   if (!redirectPatternForm.test(pattern) || asked.length <= before.length + after.length) return false;
   if (!asked.startsWith(before) || !asked.endsWith(after)) return false;

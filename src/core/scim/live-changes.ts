@@ -1,5 +1,4 @@
 import type { Changed, Client, ReadTx, Tx } from "../../store/store.ts";
-import { activeGrant } from "../grants/grants.ts";
 import { isLive, provisioned, recordOf, wantedNow, type Provisioned, type Wanted } from "./wanted.ts";
 
 /**
@@ -96,7 +95,11 @@ export function newsOf(tx: ReadTx, seen: Seen, changed: Changed): News {
       const is = tx.get("users", id) === undefined ? undefined : seenOf(tx, to, id);
       // What an operator changes about all users is for the next push.
       if (isMoved ? is?.isWanted === was?.isWanted : is?.sent === was?.sent) continue;
-      if (!isMoved) writes.push(() => void (is === undefined ? before.users.delete(id) : before.users.set(id, is)));
+      if (!isMoved)
+        writes.push(() => {
+          if (is === undefined) before.users.delete(id);
+          else before.users.set(id, is);
+        });
       if (!overtaken.has(id)) changes.push({ clientId, wanted: wantedBy(tx, to, id), isOvertaken: false });
     }
   }
@@ -121,7 +124,10 @@ function changedUsers(
     const userId = grants.get(id) ?? grant?.userId;
     if (userId === undefined || (grant !== undefined && grant.clientId !== client.client_id)) continue;
     ids.add(userId);
-    writes.push(() => void (grant === undefined ? grants.delete(id) : grants.set(id, userId)));
+    writes.push(() => {
+      if (grant === undefined) grants.delete(id);
+      else grants.set(id, userId);
+    });
   }
   return ids;
 }

@@ -106,7 +106,7 @@ function groupsOf({ scim: { groups = "all" } }: Provisioned, user: User): readon
 }
 
 /** @param user undefined: it was removed */
-export function wantedOf(
+function wantedOf(
   tx: ReadTx,
   to: Provisioned,
   record: Pick<ScimResource, "local" | "name">,

@@ -52,7 +52,7 @@ export type EncryptionAlgorithm = keyof typeof encryptionAlgorithms;
 export const keyTransport = "http://www.w3.org/2001/04/xmlenc#rsa-oaep-mgf1p";
 
 /** Those that encrypt the key, in the spelling of either version. */
-const isForKeys = (method: string): boolean => /#rsa-/.test(method);
+const isForKeys = (method: string): boolean => method.includes("#rsa-");
 
 /** The first method of a service provider that this server has; undefined: it names none of them. */
 export const algorithmOf = (methods: readonly string[]): EncryptionAlgorithm | undefined =>

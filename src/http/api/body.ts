@@ -37,7 +37,7 @@ const tooLarge = (given: string): HttpError =>
 function refusalOf(body: unknown): HttpError | null {
   if (!isObject(body)) return null;
   const { sources = [], source, ...others } = body;
-  const files: readonly unknown[] = Array.isArray(sources) ? [...sources, source] : [sources, source];
+  const files = Array.isArray(sources) ? [...(sources as readonly unknown[]), source] : [sources, source];
   if (files.length > maxFiles + 1) return tooLarge(`the request has ${files.length - 1} files`);
   const bytes = Math.max(bytesOf(files.map(withoutName)), Buffer.byteLength(JSON.stringify(others)));
   return bytes > maxTexts ? tooLarge(`the texts of the request have ${bytes.toLocaleString("en-US")} bytes`) : null;
@@ -58,7 +58,7 @@ export function jsonBodyFor(limit: number, isAdmin: (res: Response) => boolean):
       return;
     }
     small(req, res, (error?: unknown) => {
-      const isLarge = Object(error).type === "entity.too.large";
+      const isLarge = isObject(error) && error["type"] === "entity.too.large";
       next(isLarge ? tooLarge("the body is too large") : (error ?? refusalOf(req.body) ?? undefined));
     });
   };

@@ -29,7 +29,7 @@ interface Change {
  * nothing gets a second try with tokens of a short life, if nobody else uses the issuer.
  * @returns a finding if the app did not sign in, asked nothing and kept the user signed in, or signs the user out where nothing ended
  */
-export async function askAgain(attempt: Attempt, change: Change): Promise<AskedAgain | Finding> {
+async function askAgain(attempt: Attempt, change: Change): Promise<AskedAgain | Finding> {
   const lives = attempt.control.isOwn ? [null, shortLife] : [null];
   for (const life of lives) {
     const found = await withLife(attempt, life, () => proved(attempt, change, life));

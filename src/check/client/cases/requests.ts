@@ -12,7 +12,7 @@ import { elsewhere } from "../../../client/app/visit.ts";
 const samples = 4;
 
 /** The parameters of an authorization request. @param records of idp, which has those that were pushed */
-export function askedWith(request: URL | null, records: readonly Recorded[]): Map<string, Value> {
+function askedWith(request: URL | null, records: readonly Recorded[]): Map<string, Value> {
   const asked = new Map<string, Value>(
     Array.from(request?.searchParams ?? [], ([name, text]) => [name, { text, isFingerprint: false }]),
   );
@@ -29,7 +29,7 @@ export function askedWith(request: URL | null, records: readonly Recorded[]): Ma
 }
 
 /** The parameters of some authorization requests, each from its own browser; a finding says why there are none. */
-export async function askSome(attempt: Attempt): Promise<readonly Asked[] | Finding> {
+async function askSome(attempt: Attempt): Promise<readonly Asked[] | Finding> {
   const all = attempt.known.samples;
   while (all.length < samples) {
     const mark = await attempt.mark();
@@ -46,9 +46,9 @@ export async function askSome(attempt: Attempt): Promise<readonly Asked[] | Find
   return all;
 }
 
-export const isFinding = (found: readonly Asked[] | Finding): found is Finding => "verdict" in found;
+const isFinding = (found: readonly Asked[] | Finding): found is Finding => "verdict" in found;
 
-export const textsOf = (all: readonly Asked[], name: string): readonly string[] =>
+const textsOf = (all: readonly Asked[], name: string): readonly string[] =>
   all.flatMap((asked) => asked.get(name)?.text ?? []);
 
 /** Fewer bits can be guessed; a UUID has 122. */

@@ -36,7 +36,7 @@ function realPlace(path: string): string {
 }
 
 /** A project is often somebody else's, and what it links to may be a file of this user. @throws {OperationError} usage */
-export function requireInProject(...names: readonly string[]): void {
+function requireInProject(...names: readonly string[]): void {
   const project = realpathSync(".");
   for (const name of names) {
     const place = realPlace(resolve(name));

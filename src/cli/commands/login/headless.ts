@@ -47,7 +47,7 @@ export function pagesOf(issuer: string, decider: Decider): Pages {
       });
     },
     decideDevice: (address) =>
-      walk<void>(browser, get(new URL(address, origin).href), {
+      walk<undefined>(browser, get(new URL(address, origin).href), {
         before: ({ url }) => requireOwn(url),
         page(reply) {
           const page = pageOf(reply);

@@ -35,7 +35,10 @@ const compared = (name: string, one: unknown, other: unknown, same: Text, differ
 };
 
 /** What a kept message of SAML says; "" without one. */
-const messageOf = (value: unknown): string => String(valuesIn(value)["message"] ?? "");
+function messageOf(value: unknown): string {
+  const { message } = valuesIn(value);
+  return typeof message === "string" ? message : "";
+}
 
 /** The value of an attribute of the first element of a message, which the writer of this server and the reader of requests have checked. */
 const attributeOf = (message: string, name: string): string | null =>

@@ -1,4 +1,4 @@
-import { another, distance, flawsOf, leaveOut, put, wrongNames, type Apply } from "./flaw.ts";
+import { distance, flawsOf, leaveOut, put, wrongNames, type Apply } from "./flaw.ts";
 
 /** Flaws of the ID token. Times are relative to the token's own, because clients may have another clock. */
 
