@@ -56,13 +56,13 @@ async function check(
 }
 
 test("an app that notices everything: exit 0, and one document", async () => {
-  const { code, stdout, stderr } = await check(["--case", "response.iss-wrong", "--case", "pkce", "--json"]);
+  const { code, stdout, stderr } = await check(["--case", "response.iss-wrong", "--case", "pkce-fresh", "--json"]);
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
   const { passed, cases } = JSON.parse(stdout) as { passed: boolean; cases: Readonly<Record<string, unknown>>[] };
   expect(passed).toBe(true);
   expect(cases.map(({ name, verdict }) => [name, verdict])).toEqual([
     ["control", "works"],
-    ["pkce", "noticed"],
+    ["pkce-fresh", "noticed"],
     ["response.iss-wrong", "noticed"],
     ["control", "works"],
   ]);
@@ -92,7 +92,7 @@ test("an app that does not: a line for each case, what to change, exit 6, and th
 });
 
 test("an accepted case does not fail the run; one that is noticed now is stale", async () => {
-  const cases = ["--case", "id-token.nonce-wrong", "--case", "pkce"];
+  const cases = ["--case", "id-token.nonce-wrong", "--case", "pkce-fresh"];
   const given = [
     ...cases,
     "--report",
@@ -100,12 +100,12 @@ test("an accepted case does not fail the run; one that is noticed now is stale",
     "--accept",
     "id-token.nonce-wrong=one user only",
     "--accept",
-    "pkce",
+    "pkce-fresh",
   ];
   const { code, stdout, stderr, app } = await check(given, "careful", "nonce");
   expect({ code, stderr }).toEqual({
     code: 0,
-    stderr: expect.stringContaining("pkce is accepted, but is noticed now"),
+    stderr: expect.stringContaining("pkce-fresh is accepted, but is noticed now"),
   });
   expect(stdout).toMatch(/^- unnoticed +id-token.nonce-wrong +signed the user in \(accepted: one user only\)$/m);
   expect(stdout).toContain("1 unnoticed (1 accepted), 1 noticed, 2 working.");
@@ -212,7 +212,7 @@ test("a user who is not there: exit 3, with those that the check's own server kn
 });
 
 test("an app that never signs in, or dies on the way: exit 6, and no case counts as noticed", async () => {
-  const aimless = await check(["--case", "pkce"], "aimless");
+  const aimless = await check(["--case", "pkce-fresh"], "aimless");
   expect(aimless.code).toBe(6);
   expect(aimless.stdout).toMatch(/^\? not-reached +control +--start never led to idp: the app answered 401/m);
   expect(aimless.stdout).not.toContain("noticed ");
@@ -225,7 +225,7 @@ test("an app that never signs in, or dies on the way: exit 6, and no case counts
 });
 
 test("an app that ignores SIGTERM is ended with everything that it started", async () => {
-  const { code, app } = await check(["--case", "pkce"], "stubborn");
+  const { code, app } = await check(["--case", "pkce-fresh"], "stubborn");
   expect(code).toBe(0);
   expect(
     readFileSync(app.env["APP_PIDS"] ?? "", "utf8")
@@ -265,6 +265,6 @@ test("wrong arguments: exit 2", async () => {
     code: 2,
     stderr: expect.stringContaining(`idp check client --start ${url} --signed-in ${url} -- npm test\n`),
   });
-  const browser = await idpIn(cwd, words(["--browser", "--case", "pkce"]));
+  const browser = await idpIn(cwd, words(["--browser", "--case", "pkce-fresh"]));
   expect(browser).toMatchObject({ code: 2, stderr: expect.stringContaining("needs Playwright") });
 });

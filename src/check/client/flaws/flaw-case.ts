@@ -51,10 +51,7 @@ export const flawCases = (place: CasePlace): readonly Case<Attempt>[] =>
       fix: row.fix,
       ...(place.restarts && { restarts: true as const }),
       ...(place.prefix === "keys" && { waits: betweenFetches }),
-      reads: [
-        ...(place.prefix === "id-token" ? [notRead] : []),
-        ...(afterwards[`${place.prefix}.${row.name}`]?.reads ?? []),
-      ],
+      reads: afterwards[`${place.prefix}.${row.name}`]?.reads ?? [],
       run: (attempt) => runFlaw(place, row, attempt),
     }));
 
