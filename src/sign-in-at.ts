@@ -17,7 +17,7 @@ export interface SignedInAt {
   /** For Playwright: `browser.newContext({ storageState })`. */
   readonly storageState: { cookies: HeldCookie[]; origins: { origin: string; localStorage: NamedValue[] }[] };
   /** The value of the header `Cookie` that a browser sends to an address; empty without cookies. */
-  header(url: string | URL): string;
+  readonly header: (url: string | URL) => string;
 }
 
 export async function signInAt(

@@ -10,7 +10,6 @@ import { smallBrowser } from "../../src/client/app/small-browser.ts";
 import { launchChromium as launchBound } from "../../src/cli/commands/check/browsers.ts";
 import { controlOf } from "../../src/cli/commands/check/control.ts";
 import { nearLookup } from "../../src/cli/commands/check/flags.ts";
-import type { Invocation } from "../../src/cli/invocation.ts";
 import { createIdp } from "../../src/index.ts";
 import { checkRun } from "../helpers/check-run.ts";
 import { atEnd } from "../helpers/at-end.ts";
@@ -168,7 +167,7 @@ test("a name of the app leads to the address that was checked, whatever a resolv
     callback(null, [{ address: "127.0.0.1", family: 4 }]);
   };
   const places = { issuer: idp.issuer, redirectUris: [], origins: [origin], user: "alice", lookup };
-  const bound = await launchBound({ env: { CHROMIUM_PATH: path } } as unknown as Invocation, places);
+  const bound = await launchBound({ env: { CHROMIUM_PATH: path } }, places);
   onTestFinished(() => bound.close());
   const browser = await chromiumBrowser(places, await bound.newContext({ ignoreHTTPSErrors: true }));
   expect((await browser.look(`${origin}/`)).end).toMatchObject({ kind: "page", status: 200 });

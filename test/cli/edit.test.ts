@@ -199,7 +199,10 @@ test("a password that is set is kept as a scrypt hash at its full cost, and one 
   const cwd = newFolder();
   expect((await idp(["seed"], { cwd })).code).toBe(0);
   expect((await idp("users edit bob --password-stdin".split(" "), { cwd, input: "s3cret" })).code).toBe(0);
-  type User = { readonly username: string; readonly passwordHash: string };
+  interface User {
+    readonly username: string;
+    readonly passwordHash: string;
+  }
   const { users } = JSON.parse((await idp(["export"], { cwd })).stdout) as { readonly users: readonly User[] };
   const costs = users.map(({ username, passwordHash }) => [
     username,

@@ -75,7 +75,7 @@ test("the command of Cypress sets each cookie as the file has it", async () => {
   const code = blockWith("Cypress.Commands").replace("cy.readFile", "return cy.readFile");
   // The code of the guide, in a function that has what Cypress gives it.
   // eslint-disable-next-line @typescript-eslint/no-implied-eval
-  new Function("Cypress", "cy", code)(Cypress, cy);
+  (new Function("Cypress", "cy", code) as (...given: readonly unknown[]) => void)(Cypress, cy);
   await command("alice");
   expect(set[0]).toEqual([
     "sid",

@@ -181,7 +181,7 @@ test("one user has one name in SAML, in ID tokens and at SCIM servers", async ()
     const valueOf = (name: string): string | undefined =>
       new RegExp(`Name="${name}"[^>]*><saml:AttributeValue[^>]*>([^<]*)<`).exec(xml)?.[1];
     expect([valueOf("given_name"), valueOf("family_name")]).toEqual([given, family]);
-    const { id_token = "" } = await other.issueTokens({ user, client: "app", scope: "openid profile" });
+    const { id_token } = await other.issueTokens({ user, client: "app", scope: "openid profile" });
     expect(decodeJwt(id_token)).toMatchObject({ given_name: given, family_name: family });
     const sent = [...app.users.values()].find(({ displayName }) => String(displayName).toLowerCase().startsWith(user));
     expect(sent?.["name"]).toEqual({ givenName: given, familyName: family });

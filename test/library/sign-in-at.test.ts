@@ -21,12 +21,13 @@ const idp = await serve({ fixtures: { users: [{ username: "alice" }], clients: [
 const start = `${app.url}/login`;
 
 test("gives cookies, Playwright's state and the header for an address", async () => {
-  const { cookies, storageState, header } = await idp.signInAt(start, { user: "alice", signedIn: `${app.url}/me` });
+  const signedIn = await idp.signInAt(start, { user: "alice", signedIn: `${app.url}/me` });
+  const { cookies, storageState } = signedIn;
   expect(cookies.map(({ name }) => name)).toEqual(["sid", "theme"]);
   expect(storageState).toEqual({ cookies, origins: [] });
-  expect(header(`${app.url}/me`)).toMatch(/^sid=[\da-f]{32}; theme=dark$/);
-  expect(header("http://example.test/")).toBe("");
-  const me = await fetch(`${app.url}/me`, { headers: { cookie: header(`${app.url}/me`) } });
+  expect(signedIn.header(`${app.url}/me`)).toMatch(/^sid=[\da-f]{32}; theme=dark$/);
+  expect(signedIn.header("http://example.test/")).toBe("");
+  const me = await fetch(`${app.url}/me`, { headers: { cookie: signedIn.header(`${app.url}/me`) } });
   expect(await me.text()).toContain("I am ");
 });
 
@@ -61,8 +62,8 @@ test("the fixtures of Playwright have it too", async () => {
   await worker(
     {},
     async (own) => {
-      const { header } = await own.signInAt(start, { user: "alice" });
-      expect(header(app.url)).toContain("sid=");
+      const signedIn = await own.signInAt(start, { user: "alice" });
+      expect(signedIn.header(app.url)).toContain("sid=");
     },
     { parallelIndex: 0 },
   );

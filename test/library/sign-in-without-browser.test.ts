@@ -95,7 +95,7 @@ test("at a service provider of SAML that posts its request: it ends at the app, 
     req.on("end", () => {
       if (req.method === "POST") posted = new URLSearchParams(Buffer.concat(chunks).toString());
       const { origin } = new URL(`http://${req.headers.host ?? ""}`);
-      const xml = `<samlp:AuthnRequest xmlns:samlp="urn:oasis:names:tc:SAML:2.0:protocol" ID="_1" Version="2.0" IssueInstant="${new Date().toISOString()}"><saml:Issuer xmlns:saml="urn:oasis:names:tc:SAML:2.0:assertion">${origin}/metadata</saml:Issuer></samlp:AuthnRequest>`;
+      const xml = `<samlp:AuthnRequest xmlns:samlp="urn:oasis:names:tc:SAML:2.0:protocol" ID="_1" Version="2.0" IssueInstant="${new Date(Date.now()).toISOString()}"><saml:Issuer xmlns:saml="urn:oasis:names:tc:SAML:2.0:assertion">${origin}/metadata</saml:Issuer></samlp:AuthnRequest>`;
       const value = Buffer.from(xml).toString("base64");
       const form = `<form method="post" action="${idpAddress}/saml/sso"><input type="hidden" name="SAMLRequest" value="${value}"><input type="hidden" name="RelayState" value="r"><noscript><input type="submit"></noscript></form>`;
       res.writeHead(200, { "content-type": "text/html" }).end(req.url === "/login" ? form : "signed in");
