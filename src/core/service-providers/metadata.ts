@@ -102,7 +102,7 @@ const sloIn = (role: XmlElement): readonly SloEndpoint[] =>
       : [{ binding, url, responseUrl }];
   });
 
-/** The earliest of the times; one that is none is left to the schema. */
+/** The earliest of the times. The schema refuses a text that is not a time. */
 const earliest = (times: readonly (string | undefined)[]): string | null =>
   times
     .filter((time) => time !== undefined && !Number.isNaN(Date.parse(time)))
