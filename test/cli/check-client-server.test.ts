@@ -57,8 +57,10 @@ test("the faults are those of one client, and none is left", async () => {
 test("the issuer of the check signs nobody in by itself, although the server does", async () => {
   const { serve, words, cwd, issuer } = await startServer(["--login", "auto:alice"]);
   const own = `${issuer}/i/check-client`;
-  await serve(own);
-  const { code, stdout } = await idp(words("--case", "login-csrf"), { cwd });
+  // The check makes its issuer, and then waits for the app.
+  const checked = idp(words("--case", "login-csrf"), { cwd });
+  await vi.waitFor(() => serve(own), { timeout: 30_000 });
+  const { code, stdout } = await checked;
   expect([code, stdout]).toEqual([0, expect.stringContaining("works")]);
 });
 

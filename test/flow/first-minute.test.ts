@@ -29,7 +29,7 @@ test("start, sign in, exchange, UserInfo, revoke, 403, and sign in again", { tag
   };
   const askUserInfo = async (accessToken: string) => {
     const [, body = "", status] =
-      /^(.*)(\d{3})$/s.exec(await run(userInfoLine.replace("PASTE_THE_ACCESS_TOKEN", accessToken))) ?? [];
+      /^(.*)\n(\d{3})\n$/s.exec(await run(userInfoLine.replace("PASTE_THE_ACCESS_TOKEN", accessToken))) ?? [];
     return { status, body: JSON.parse(body) as unknown };
   };
 
