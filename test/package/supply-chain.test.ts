@@ -18,6 +18,7 @@ interface Locked {
   readonly devOptional?: boolean;
   readonly peer?: boolean;
   readonly hasInstallScript?: boolean;
+  readonly engines?: { readonly node?: string };
 }
 const manifest = JSON.parse(read("package.json")) as Readonly<Record<string, Record<string, string>>>;
 const lock = JSON.parse(read("package-lock.json")) as {
@@ -44,6 +45,25 @@ test("no package runs a script when it is installed, and neither does idp", () =
   expect(production.filter(([, { hasInstallScript }]) => hasInstallScript === true)).toEqual([]);
   const scripts = Object.keys(manifest["scripts"] ?? {});
   expect(scripts.filter((name) => /^(pre|post)?install$/.test(name))).toEqual([]);
+});
+
+/** Of ranges as packages write them: `>=18`, `^20.17.0 || >=22.9.0`. A form that is not known admits nothing. */
+function admits(range: string, [major, minor, patch]: readonly [number, number, number]): boolean {
+  return range.split("||").some((part) => {
+    const form = /^\s*(>=|\^)\s*(\d+)(?:\.(\d+|x))?(?:\.(\d+|x))?\s*$/.exec(part);
+    if (form === null) return false;
+    const [from = 0, fromMinor = 0, fromPatch = 0] = form.slice(2).map((text) => Number(text ?? 0) || 0);
+    if (form[1] === "^" && from !== major) return false;
+    return major !== from ? major > from : minor !== fromMinor ? minor > fromMinor : patch >= fromPatch;
+  });
+}
+
+test("each runs on the oldest Node.js that package.json names: yarn 1 installs nothing else", () => {
+  const oldest = /^>=(\d+)\.(\d+)$/.exec(manifest["engines"]?.["node"] ?? "");
+  const version = [Number(oldest?.[1]), Number(oldest?.[2]), 0] as const;
+  expect([admits("^22.22.2 || ^24.15.0 || >=26.0.0", version), admits(">=20.19.0", version)]).toEqual([false, true]);
+  const newer = production.filter(([, { engines }]) => !admits(engines?.node ?? ">=0", version));
+  expect(newer.map(([path, { engines }]) => `${path} needs Node.js ${String(engines?.node)}`)).toEqual([]);
 });
 
 test("the lock file pins each by its hash, from the registry alone, and is that of package.json", () => {
