@@ -8,8 +8,7 @@ import { faultRequestOf } from "../core/controls/faults/fault-request.ts";
 import { delayOf, errorOf, hasOwnResponse, type Fault, type FaultRequest } from "../core/controls/faults/faults.ts";
 import { effectOf } from "../core/controls/faults/fault-admin.ts";
 import { faultEndpoints, type FaultEndpoint } from "../core/controls/faults/endpoints.ts";
-import type { FlawName } from "../core/controls/faults/flaw-list.ts";
-import { spoilAuthorization, spoilJson } from "../core/controls/faults/spoil.ts";
+import { otherClaimsIn, spoilAuthorization, spoilJson } from "../core/controls/faults/spoil.ts";
 import { noteRegistered } from "./answer/cleaned.ts";
 import { privateApiHeaders, sandboxed } from "./answer/security-headers.ts";
 import { readBrowser } from "./input/cookies.ts";
@@ -165,26 +164,32 @@ async function after(exchange: Exchange, made: MadeResponse): Promise<void> {
     return;
   }
   const body = isAuthorize || made.status !== 200 ? null : parsed(made.body);
-  const flawed = (flaw: FlawName): (() => Promise<void>) | null => {
+  const flawed = ({ flaw, claims }: Fault): (() => Promise<void>) | null => {
+    if (flaw === undefined && claims === undefined) return null;
     if (authorization !== null) {
+      if (flaw === undefined) return null;
       const answer = spoilAuthorization(authorization.answer, flaw);
       return answer && (async () => sendToClient(web, req, res, answer));
     }
-    const spoil = spoilJson(request.endpoint, body, flaw);
+    const { endpoint } = request;
+    const spoil = flaw === undefined ? otherClaimsIn(endpoint, body, claims ?? {}) : spoilJson(endpoint, body, flaw);
     return spoil && (async () => sendSpoiled(res, { ...made, body: bytesOf(await spoil(web.ctx)) }));
   };
   const asked = authorization ? { ...request, client: authorization.clientId, user: authorization.username } : request;
-  const fault = await web.ctx.faults.take("after", asked, ({ flaw }) => flaw === undefined || flawed(flaw) !== null);
+  const fault = await web.ctx.faults.take("after", asked, (one) => !isInBody(one) || flawed(one) !== null);
   if (fault === null) {
     sendMade(res, made);
     return;
   }
   if (!(await begin(exchange, fault))) return;
-  const send = fault.flaw === undefined ? null : flawed(fault.flaw);
+  const send = flawed(fault);
   if (send !== null) await send();
   else if (hasOwnResponse(fault)) sendOwn(exchange, fault, authorization?.answer.target ?? null);
   else sendMade(res, made, fault.drop_after);
 }
+
+/** Whether a fault changes what a response says, which only some can. */
+const isInBody = ({ flaw, claims }: Fault): boolean => flaw !== undefined || claims !== undefined;
 
 /** The same of an assertion for a service provider, whichever page makes it. Each flaw of it is one of saml_sso. */
 async function afterSaml(exchange: Exchange, made: MadeResponse, saml: SamlResult): Promise<void> {

@@ -1,4 +1,5 @@
 import { request as send } from "node:http";
+import { createRemoteJWKSet, jwtVerify } from "jose";
 import { afterEach, beforeAll, describe, expect, test } from "vitest";
 import type { FaultInput, Idp } from "../../src/index.ts";
 import { register, serve, type App } from "../helpers/app.ts";
@@ -70,6 +71,24 @@ describe("what a fault does", () => {
     expect([html.status, html.headers.get("content-type"), await html.text()]).toEqual([200, "text/html", "<html>"]);
     const empty = await fetch(jwks());
     expect([empty.status, await empty.text()]).toEqual([502, ""]);
+  });
+
+  test("--claim: other claims in the ID token, which stays valid, and in UserInfo, of that client alone", async () => {
+    const claims = { email: "mallory@example.com", name: "Mallory" };
+    await add({ endpoint: "token", client: app.credentials.client_id, claims });
+    await add({ endpoint: "userinfo", client: app.credentials.client_id, claims });
+    const { code } = await app.signIn();
+    const { json: tokens } = await app.exchange(code);
+    const { payload } = await jwtVerify(String(tokens["id_token"]), createRemoteJWKSet(new URL(jwks())), {
+      ...{ issuer: idp.issuer, audience: app.credentials.client_id },
+    });
+    expect(payload).toMatchObject(claims);
+    const ask = () =>
+      fetch(idp.issuer + paths.userinfo, { headers: { authorization: `Bearer ${String(tokens["access_token"])}` } });
+    expect(await (await ask()).json()).toMatchObject({ ...claims, sub: payload.sub });
+    expect(await (await ask()).json()).toEqual(expect.not.objectContaining(claims));
+    await expect(add({ endpoint: "jwks", claims })).rejects.toThrow("claims: is not known at jwks");
+    await expect(add({ endpoint: "token", claims, status: 503 })).rejects.toThrow("leave one of them out");
   });
 
   test("--drop: no response", async () => {

@@ -7,6 +7,7 @@ import { table } from "../output/table.ts";
 import { count } from "../output/words.ts";
 import { findTarget } from "../target/target.ts";
 import { wholeNumber, notListed } from "../flags/flag-values.ts";
+import { setClaim } from "../flags/set-field.ts";
 import { type Declare, examples } from "../act.ts";
 import { faultMethods, faultEndpoints } from "../../core/controls/faults/endpoints.ts";
 import { listFlaws as listFlawRows, flawNames } from "../../core/controls/faults/flaw-list.ts";
@@ -39,6 +40,11 @@ const withFaultFlags = (command: Command) =>
         flaw,
       ),
     )
+    .option(
+      "--claim <name=value>",
+      "another claim of the ID token (token) or of UserInfo (userinfo), as JSON or text; repeatable",
+      setClaim,
+    )
     .option("--forge <username>", "whose identity a flaw at saml_sso forges");
 type FaultFlags = FlagsOf<typeof withFaultFlags>;
 
@@ -65,10 +71,11 @@ const faultTable = (cli: Invocation, faults: readonly Fault[], style: Style): st
 
 /** `idp faults add` */
 async function addFault(cli: Invocation, endpoint: FaultInput["endpoint"], flags: FaultFlags): Promise<Outcome> {
-  const { grantType, header, contentType, dropAfter, ...rest } = flags;
+  const { grantType, header, contentType, dropAfter, claim: claims, ...rest } = flags;
   const target = await findTarget(cli);
   const fault = await target.call("faults.add", {
     ...{ endpoint, ...rest, grant_type: grantType, content_type: contentType, drop_after: dropAfter },
+    ...(claims !== undefined && { claims }),
     ...(header !== undefined && { header: Object.fromEntries(header) }),
   });
   return answer(fault, (shown, style) => faultTable(cli, [shown], style), {

@@ -18,7 +18,7 @@ const filterOf = ({ client, user, grant_type: grantType, method }: Fault): strin
 
 /** What a fault does, by the names of the fields of its form; only a response of its own needs no name. */
 function effectsOf(fault: Fault): readonly { readonly key: string | null; readonly value: string }[] {
-  const { status, body, drop, drop_after: bytes, flaw, delay, after } = fault;
+  const { status, body, drop, drop_after: bytes, flaw, claims, delay, after } = fault;
   const own = [status, body === undefined ? errorCodeOf(fault) : null].filter(
     (part) => part !== undefined && part !== null,
   );
@@ -29,6 +29,7 @@ function effectsOf(fault: Fault): readonly { readonly key: string | null; readon
     ...(drop === undefined ? [] : [{ key: "inspector.fault-field-drop", value: "" }]),
     ...(bytes === undefined ? [] : [{ key: "inspector.fault-field-drop_after", value: String(bytes) }]),
     ...(flaw === undefined ? [] : [{ key: "inspector.fault-field-flaw", value: flaw }]),
+    ...(claims === undefined ? [] : [{ key: null, value: `claims ${Object.keys(claims).join(", ")}` }]),
     ...(after ? [{ key: "inspector.fault-field-after", value: "" }] : []),
   ];
 }

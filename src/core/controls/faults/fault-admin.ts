@@ -13,7 +13,7 @@ import { flawProblem, prefixFlaws } from "./flaw-list.ts";
 
 /** What a fault does, in a few words. */
 export function effectOf(fault: Effects): string {
-  const { status, body, drop, drop_after: bytes, flaw, delay } = fault;
+  const { status, body, drop, drop_after: bytes, flaw, delay, claims } = fault;
   const parts = [
     delay === undefined ? null : `delay ${delayOf(fault)} s`,
     hasOwnResponse(fault)
@@ -22,6 +22,7 @@ export function effectOf(fault: Effects): string {
     drop === undefined ? null : "connection closed",
     bytes === undefined ? null : `connection closed after ${bytes} bytes`,
     flaw === undefined ? null : `flaw ${flaw}`,
+    claims === undefined ? null : `other ${Object.keys(claims).join(", ")}`,
   ];
   return parts.filter((part) => part !== null).join(", ");
 }

@@ -40,6 +40,8 @@ export interface Effects {
   readonly drop_after?: number | undefined;
   readonly flaw?: FlawName | undefined;
   readonly forge?: string | undefined;
+  /** Of the ID token and UserInfo, in place of those that they have, or beside them. */
+  readonly claims?: Readonly<Record<string, unknown>> | undefined;
 }
 
 /** A fault as it is added; it was checked by the rules of fixtures. */
@@ -87,9 +89,9 @@ export function delayOf({ delay = 0 }: Pick<Effects, "delay">): number {
 export const hasOwnResponse = ({ status, body, error }: Effects): boolean =>
   status !== undefined || body !== undefined || error !== undefined;
 
-/** A flaw, and a connection that is closed within the body, need a finished response. */
+/** A flaw, other claims, and a connection that is closed within the body, need a finished response. */
 const needsResponse = (fault: Effects): boolean =>
-  fault.flaw !== undefined || (fault.drop_after !== undefined && !hasOwnResponse(fault));
+  fault.flaw !== undefined || fault.claims !== undefined || (fault.drop_after !== undefined && !hasOwnResponse(fault));
 
 /** 500 is a failure of the server's own (RFC 6749 4.1.2.1). Every other status may pass. */
 export const errorCodeOf = ({ error, status }: Effects): string =>

@@ -87,7 +87,7 @@ const ways: Readonly<Record<How<"signature">, Sign>> = {
 };
 
 /** The body with its token signed again. This server does not accept that token. */
-function spoilTokenIn(body: JsonObject, { name, place, apply }: FlawRow): Spoiling {
+function spoilTokenIn(body: JsonObject, { name, place, apply }: Pick<FlawRow, "name" | "place" | "apply">): Spoiling {
   const token = tokenIn(body, place);
   if (token === null || (apply.kind !== "claims" && apply.kind !== "signature")) return null;
   const needsKid =
@@ -146,4 +146,12 @@ export function spoilJson(endpoint: FaultEndpoint, body: unknown, flaw: FlawName
     case "saml":
       return null;
   }
+}
+
+/** Other claims in the ID token of a token response, or in UserInfo. @returns null where the response has neither */
+export function otherClaimsIn(endpoint: FaultEndpoint, body: unknown, claims: JsonObject): Spoiling {
+  if (!isObject(body)) return null;
+  if (endpoint === "userinfo") return () => Promise.resolve({ ...body, ...claims });
+  const change = (own: JsonObject): JsonObject => ({ ...own, ...claims });
+  return spoilTokenIn(body, { name: "claims", place: "id-token", apply: { kind: "claims", change } });
 }
