@@ -26,7 +26,7 @@ const flushed = deflateRawSync(xml, { finishFlush: constants.Z_SYNC_FLUSH });
 /** A message whose base64 has a plus. */
 const [withPlus = ""] = Array.from({ length: 50 }, (_, at) =>
   deflateRawSync(authnRequest(idp, sp, { inside: `<!--${at}-->` })).toString("base64"),
-).filter((one) => one.includes("+"));
+).filter((one) => /\+./.test(one));
 
 test.each([
   ["not base64", "%21%21", "is not base64"],
