@@ -1,4 +1,5 @@
 import type { ScimRequest } from "./profiles.ts";
+import { cut } from "../text/redacted.ts";
 import type { Resource } from "./resource.ts";
 
 /** What every sender of these requests has to do: say who asks, keep the token out of what it shows, and send again what was refused for now. */
@@ -94,11 +95,9 @@ export const isGood = ({ status }: ScimResponse): boolean => status >= 200 && st
 const maxLength = 300;
 
 /** Somebody else's text on one line. */
-const tidy = (text: string): string => {
+const tidy = (text: string): string =>
   // eslint-disable-next-line no-control-regex
-  const line = text.replaceAll(/[\x00-\x1f\x7f-\x9f\u2028\u2029]+/g, " ").trim();
-  return line.length > maxLength ? `${line.slice(0, maxLength)}…` : line;
-};
+  cut(text.replaceAll(/[\x00-\x1f\x7f-\x9f\u2028\u2029]+/g, " ").trim(), maxLength);
 
 /** "invalidValue: 'active' must be a boolean", of an error (RFC 7644 3.12); "answered 500" without one. */
 export function reasonOf({ status, json, problem }: ScimResponse): string {
@@ -133,10 +132,6 @@ export function adviceFor({ method, path, body }: ScimRequest): string {
 /** What was sent, in one line: the operations of a PATCH, else the method and the path. */
 export function sentIn({ method, path, body }: ScimRequest): string {
   const operations = body?.["Operations"];
-  if (Array.isArray(operations))
-    return operations
-      .map((one) => JSON.stringify(one))
-      .join(" ")
-      .slice(0, 500);
+  if (Array.isArray(operations)) return cut(operations.map((one) => JSON.stringify(one)).join(" "), 500);
   return `${method} ${path}`;
 }

@@ -1,8 +1,14 @@
 /** Texts that somebody else chose: shortened, copied, and without what has the form of a secret. */
 
-/** The beginning of a text whose length somebody else chooses. @param maxLength characters */
+/** Characters from which on V8 keeps a slice of a text as a reference to the whole text. */
+const minSlice = 13;
+
+/** A copy of a text. What is read from a request is a slice of it: stored, it would keep the whole body or header in memory. */
+export const ownText = (text: string): string => (text.length < minSlice ? text : Buffer.from(text).toString());
+
+/** The beginning of a text whose length somebody else chooses, as a text by itself. @param maxLength characters */
 export const cut = (text: string, maxLength: number): string =>
-  text.length > maxLength ? `${text.slice(0, maxLength)}…` : text;
+  ownText(text.length > maxLength ? `${text.slice(0, maxLength)}…` : text);
 
 /** The text without these characters at its end. A pattern such as `0+$` would try each of them in turn, and take quadratic time. */
 export function withoutEnd(text: string, characters: string): string {
@@ -40,9 +46,3 @@ export const redacted = (text: string): string =>
         .replaceAll(secrets, "$1…")
         .replaceAll(userinfo, "$1…")
     : text;
-
-/** Characters from which on V8 keeps a slice of a text as a reference to the whole text. */
-const minSlice = 13;
-
-/** A copy of a text. What is read from a request is a slice of it: stored, it would keep the whole body or header in memory. */
-export const ownText = (text: string): string => (text.length < minSlice ? text : Buffer.from(text).toString());

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { Browser } from "../helpers/browser.ts";
 import { underAttack } from "../helpers/attack.ts";
+import { heapInUse } from "../helpers/heap.ts";
 import {
   authnRequest,
   newKey,
@@ -145,6 +146,10 @@ test.each([
   ["an ID of 257 characters", { attributes: { ID: `_${"a".repeat(256)}` } }],
   ["an ID of 60 kB", { attributes: { ID: `_${long}` } }],
   ["a class of 60 kB", { inside: classes }],
+  ["a class of 60 kB that nothing reaches", { inside: classes.replace("ac:classes:Password", "ac:classes:None") }],
+  ["a Subject of 60 kB", { inside: subject }],
+  ["a Subject of 17 kB", { inside: subject.replace(long, long.slice(0, 17_000)) }],
+  ["an encrypted Subject of 60 kB", { inside: subject.replaceAll("NameID", "EncryptedID") }],
 ])("what waits for a person is small: %s is refused", async (_, change) => {
   const sp = await registerSp(idp);
   const visit = await new Browser(idp.issuer).open(redirectUrl(sso, authnRequest(idp, sp, change)));
@@ -153,10 +158,21 @@ test.each([
   expect(byPost.status).toBe(400);
 });
 
-test("a Subject of 60 kB leaves nothing, and an ID of 256 characters is taken", async () => {
+test("an ID of 256 characters and a Subject of 8 kB are answered", async () => {
   const sp = await registerSp(idp);
-  const visit = await new Browser(idp.issuer).open(redirectUrl(sso, authnRequest(idp, sp, { inside: subject })));
-  expect(visit.page).not.toBe("login");
   const good = authnRequest(idp, sp, { attributes: { ID: `_${"a".repeat(255)}` } });
   expect((await new Browser(idp.issuer).open(redirectUrl(sso, good))).page).toBe("login");
+  const unknown = authnRequest(idp, sp, { inside: subject.replace(long, long.slice(0, 8000)) });
+  expect((await new Browser(idp.issuer).open(redirectUrl(sso, unknown))).page).toBe("saml-post");
+});
+
+test("a refused message leaves what is shown of it, and not the whole", async () => {
+  const sp = await registerSp(idp);
+  const url = redirectUrl(sso, authnRequest(idp, sp, { attributes: { ID: `_${long}` } }));
+  await idp.call("requests.list", {});
+  const before = heapInUse();
+  const count = 300;
+  for (let sent = 0; sent < count; sent += 1) expect((await fetch(url)).status).toBe(400);
+  expect((await idp.call("requests.list", {})).length).toBeGreaterThan(count);
+  expect((heapInUse() - before) / count).toBeLessThan(45_000);
 });

@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import { isObject, jsonObjectIn } from "../../text/json.ts";
-import { ownText, cut, redacted } from "../../text/redacted.ts";
+import { cut, redacted } from "../../text/redacted.ts";
 import { isList, isOpen, isParameterName, openNames } from "../redaction/places.ts";
 import { shownValue } from "../redaction/values.ts";
 
@@ -32,10 +32,7 @@ const maxLength = 500;
 const maxItems = 100;
 const maxJwtLength = 16_384;
 
-function shortened(text: string): string {
-  const clean = redacted(text);
-  return clean.length > maxLength ? ownText(cut(clean, maxLength)) : clean;
-}
+const shortened = (text: string): string => cut(redacted(text), maxLength);
 
 /** The sender of a token chooses how deep its claims are nested. Deeper ones are cut off. */
 const deepest = 8;
@@ -153,7 +150,7 @@ export function createRedactor(fingerprint: (value: string) => string): Redactor
     if (typeof value === "string") {
       if (!isOpen(name)) return never.test(name) ? { fingerprint: null } : redactedValue(value);
       const text = shown(name, value);
-      return text === null ? redactedValue(value) : shortened(ownText(text));
+      return text === null ? redactedValue(value) : shortened(text);
     }
     // No parameter has an object as its value, so it may hold anything.
     return isOpen(name) && (typeof value !== "object" || value === null) ? value : { fingerprint: null };

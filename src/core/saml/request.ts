@@ -5,7 +5,7 @@ import { addServiceProvider, listClients, showClient } from "../fix-commands.ts"
 import { nearest } from "../nearest.ts";
 import { askedNameId, serviceProvider, type ServiceProvider } from "../service-providers/provider.ts";
 import { bindings, nameIdFormats, rightFormat, spaces } from "../service-providers/names.ts";
-import { childOf, childrenOf, isTrue, textIn, type XmlElement } from "../xml/parse.ts";
+import { allIn, childOf, childrenOf, isTrue, textIn, type XmlElement } from "../xml/parse.ts";
 import { metadataFor, samlAddress } from "./addresses.ts";
 import { choicesOf, comparisons, type AskedContext } from "./authn-context.ts";
 import {
@@ -90,6 +90,8 @@ export async function takeRequest(
     id: message.attributes["ID"] ?? "",
     relayState: brought.relayState ?? null,
   };
+  // Whatever the answer will be: what would wait is refused before anything is answered to the service provider.
+  requireSmall([target, waitingTexts(message)]);
   const request = requestOf(ctx, message, provider, target);
   const named = await ctx.store.read((tx) => namedUser(tx, ctx, message, provider, target));
   const notChecked =
@@ -100,6 +102,12 @@ export async function takeRequest(
     remarks: [...notChecked, ...inside, ...(remark === null ? [] : [remark])],
   };
 }
+
+/** What a message says about the person and the sign-in. */
+const waitingTexts = (message: XmlElement): readonly (string | null)[] =>
+  ["Subject", "RequestedAuthnContext"].flatMap((name) =>
+    message.children.filter((child) => child.name === name).flatMap((child) => allIn(child).map(({ text }) => text)),
+  );
 
 /** Where the response goes: only to an address that is registered, letter by letter. @throws {OAuthError} */
 function acsOf(client: Client, { acs }: ServiceProvider, { attributes }: XmlElement): string {
