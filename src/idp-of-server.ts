@@ -12,7 +12,7 @@ import { explained } from "./serve/uncaught.ts";
 
 /** @param server that answers requests */
 export function idpOf(server: Server): Idp {
-  const { issuer: first, issuers, port, app, adminToken, isClosing, closed, close, reloadPages } = server;
+  const { issuer: first, issuers, port, app, adminToken, isClosing, closed, close, reloadPages, commandLine } = server;
   /** Refuses calls after a close, when data in memory would still answer although no request reaches it. */
   const whileOpen = <T>(work: () => Promise<T>): Promise<T> =>
     explained(async () => {
@@ -35,7 +35,8 @@ export function idpOf(server: Server): Idp {
       ...{ port, app, adminToken, seeded },
       ...issuerMethods(
         () => ctx.issuer,
-        (operation, input) => whileThere(() => runOperation(ctx, operation, input, { server: null })),
+        (operation, input) =>
+          whileThere(() => runOperation(ctx, operation, input, { server: null, commandLine: commandLine(name) })),
       ),
       changeFixtures: (others) => whileThere(() => changeFixtures(ctx, others)),
     };

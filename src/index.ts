@@ -16,7 +16,7 @@ import type { Fault, FaultInput } from "./core/controls/faults/faults.ts";
 import type { Tls } from "./http/node-server.ts";
 import type { Expectation, ExpectResult } from "./core/ledger/expect.ts";
 import type { RequestFilter } from "./core/ledger/filter.ts";
-import type { RequestEvent, RequestRecord } from "./core/ledger/ledger.ts";
+import type { RequestEvent, RequestRecord } from "./core/ledger/request-json.ts";
 import type { IdpOptions, OneFixture } from "./serve/options.ts";
 import { startServer } from "./serve/server.ts";
 import type { Idp } from "./idp.ts";

@@ -6,7 +6,7 @@ import { ExpectationError, type Expectation, type ExpectResult } from "./core/le
 import type { ExpireInput, ExpireResult } from "./core/controls/expire.ts";
 import type { Fault, FaultInput } from "./core/controls/faults/faults.ts";
 import type { RequestFilter } from "./core/ledger/filter.ts";
-import type { RequestRecord } from "./core/ledger/ledger.ts";
+import type { RequestRecord } from "./core/ledger/request-json.ts";
 import type { RestoreResult, SnapshotView } from "./core/controls/snapshots.ts";
 import type { IssueCodeInput, IssuedCode, IssueInput } from "./core/tokens/issue.ts";
 import type { TokenResponse } from "./core/tokens/settle.ts";

@@ -61,6 +61,33 @@ export interface Guidance {
   readonly fix: string | Hint | null;
 }
 
+/** Why a request was refused. Whoever shows it makes the text. */
+export interface Refusal {
+  /** Null: no standard has a code for it. */
+  readonly code: string | null;
+  readonly message: string;
+  /** The paragraph that requires the refusal. */
+  readonly rule: string | null;
+  /** What was sent and what is registered, where the two differ. */
+  readonly given: Mismatch | null;
+  /** What repairs it. */
+  readonly hint: Hint | null;
+}
+
+/** A refusal from what an error says. @param refused `code`: absent if no standard has one */
+export const refusalOf = ({
+  code = null,
+  message,
+  rule,
+  fix,
+  mismatch = null,
+}: Pick<Guidance, "fix"> & {
+  readonly code?: string | null;
+  readonly message: string;
+  readonly rule: string | null;
+  readonly mismatch?: Mismatch | null;
+}): Refusal => ({ code, message, rule, given: mismatch, hint: fix === null ? null : hintOf(fix) });
+
 /**
  * The form in which descriptions go to clients, in JSON, redirects and challenges (RFC 6749 4.1.2.1, 5.2; RFC 6750 3): printable ASCII without
  * `"` and `\`, whatever was sent.

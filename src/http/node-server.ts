@@ -6,7 +6,7 @@ import {
   type Server,
 } from "node:http";
 import type { Socket } from "node:net";
-import { OperationError } from "../core/errors.ts";
+import { OperationError, refusalOf } from "../core/errors.ts";
 import type { Context } from "../core/context.ts";
 import { showClock } from "../core/clock.ts";
 import { privateApiHeaders } from "./answer/security-headers.ts";
@@ -96,7 +96,7 @@ export function unreadRecorder(ctx: Context, onRequest: OnRequest | undefined): 
 
 /** Records a request whose headers are too large. Node.js does not tell its method and path, so both are empty. */
 function recordTooLarge(ctx: Context, onRequest: OnRequest | undefined): void {
-  const refusal = { error: `invalid_request: ${message}`, rule: "RFC 6585 5", fix };
+  const refusal = refusalOf({ code: "invalid_request", message, rule: "RFC 6585 5", fix });
   ctx.ledger.add(
     {
       time: ctx.now(),

@@ -23,7 +23,7 @@ function withoutPlace(exchange: Exchange): Exchange {
   return {
     ...exchange,
     path: hidden(path),
-    notes: { ...notes, ...(refusal && { refusal: { ...refusal, error: hidden(refusal.error) } }) },
+    notes: { ...notes, ...(refusal && { refusal: { ...refusal, message: hidden(refusal.message) } }) },
   };
 }
 

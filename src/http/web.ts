@@ -4,9 +4,9 @@ import type { ControlToken, Role } from "../core/operators/roles.ts";
 import type { TrustsProxy } from "../net/trusted-proxies.ts";
 import type { Context } from "../core/context.ts";
 import { baseOf } from "../core/endpoints.ts";
-import type { Guidance } from "../core/errors.ts";
+import { refusalOf } from "../core/errors.ts";
 import type { RequestNotes } from "../core/ledger/ledger.ts";
-import { hintOf, hintText, type CommandLine } from "../core/hint.ts";
+import type { CommandLine } from "../core/hint.ts";
 import type { Renderer } from "./pages/templates/render.ts";
 
 /** What the routes of an issuer share, or those of one of its layouts. */
@@ -70,7 +70,7 @@ export function note(res: Response, notes: RequestNotes): void {
   if (taken !== undefined) Object.assign(taken, notes);
 }
 
-/** Says in the ledger and in the log why a request was refused. @param error a code and a sentence, or a sentence */
-export function noteRefusal({ commandLine }: Web, res: Response, error: string, { rule, fix }: Guidance): void {
-  note(res, { refusal: { error, rule, fix: fix === null ? null : hintText(hintOf(fix), commandLine) } });
-}
+/** Says in the ledger and in the log why a request was refused. */
+export const noteRefusal = (res: Response, refused: Parameters<typeof refusalOf>[0]): void => {
+  note(res, { refusal: refusalOf(refused) });
+};

@@ -11,7 +11,7 @@ import type { SeedOptions } from "../core/seed/seed.ts";
 import { isAllowable } from "../http/input/host-check.ts";
 import type { Tls } from "../http/node-server.ts";
 import { problemOfAddress } from "../store/postgres/address.ts";
-import type { OnRequest } from "../core/ledger/ledger.ts";
+import type { RequestEvent, RequestRecord } from "../core/ledger/request-json.ts";
 
 /** What a fixture file contains, the path of a file or folder, or the text of a file. */
 export type OneFixture = FixtureFile | string | FixtureSource;
@@ -78,7 +78,7 @@ export interface IdpOptions {
    * Called for each request when it is answered, with what makes its record (null: the ledger does not hold it, such as a call of the control
    * API), and with what writes commands for its issuer.
    */
-  readonly onRequest?: (...answered: [...Parameters<OnRequest>, line: CommandLine]) => void;
+  readonly onRequest?: (event: RequestEvent, read: () => RequestRecord | null, line: CommandLine) => void;
   /** Called with what an operator may want to know. */
   readonly log?: (note: string) => void;
 }

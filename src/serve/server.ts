@@ -11,6 +11,7 @@ import { catchUp } from "../core/derived.ts";
 import { checkSettings } from "../core/fixtures/prepare.ts";
 import { plainCommandLine, type CommandLine } from "../core/hint.ts";
 import type { OnRequest } from "../core/ledger/ledger.ts";
+import { eventJson, requestJson } from "../core/ledger/request-json.ts";
 import { createApp, issuerRoutes } from "../http/app.ts";
 import { issuerOfPath } from "../http/not-found.ts";
 import { listen, type Listening } from "../http/listen.ts";
@@ -51,6 +52,8 @@ export interface Server {
   /** The Express app, for supertest. */
   readonly app: RequestListener;
   readonly adminToken: string;
+  /** Writes commands for an issuer, by its name; null: the first one. */
+  readonly commandLine: (issuer: string | null) => CommandLine;
   /** Whether {@link close} was called. */
   readonly isClosing: () => boolean;
   /** Resolves once it is closed, whoever closed it. */
@@ -96,7 +99,11 @@ export async function startServer(
   const anyHost = options.allowHosts?.includes("*") === true;
   const isShared = options.store !== undefined;
   const owner = { ...admin, token: adminToken };
-  const { onToken } = options;
+  const { onToken, commandLine: line = plainCommandLine } = options;
+  const commandLine: Server["commandLine"] =
+    (issuer) =>
+    (words, of = issuer) =>
+      line(words, of);
   const issuers = createRegistry(stores, { now, random, log, settings, isShared, anyHost, owner, onToken });
   let listening: Listening | null = null;
   // In this order, because open requests may wait for passwords, and passwords for the stores.
@@ -127,7 +134,7 @@ export async function startServer(
       address: (last) => options.issuer ?? (isShared ? last : null) ?? `${scheme}://localhost:${port}`,
     });
     const base = pathOf(issuer);
-    onUnread = unreadRecorder(issuer.ctx, told(options, options.commandLine ?? plainCommandLine));
+    onUnread = unreadRecorder(issuer.ctx, told(options, commandLine(null)));
     const toRoutes = createSites({
       ...options,
       renderer,
@@ -135,6 +142,7 @@ export async function startServer(
       host,
       port,
       controlTokens: () => [owner, ...controlTokens()],
+      commandLine,
       close: closing.close,
     });
     routesFor = (path) => {
@@ -155,7 +163,7 @@ export async function startServer(
     stores.updateLock({ url, adminToken, caFile });
     listening.serve();
     issuers.startBackground();
-    return { issuer, issuers, port, localUrl: url, app, adminToken, reloadPages, ...closing };
+    return { issuer, issuers, port, localUrl: url, app, adminToken, commandLine, reloadPages, ...closing };
   } catch (error) {
     await closing.close().catch((failure: unknown) => {
       log(`after a start that failed: ${String(failure)}`);
@@ -186,7 +194,7 @@ const pathOf = ({ ctx }: Issuer): string => new URL(ctx.address).pathname.replac
 function createSites(
   options: Pick<
     IdpOptions,
-    "store" | "dynamicRegistration" | "backchannel" | "allowHosts" | "trustedProxies" | "commandLine" | "onRequest"
+    "store" | "dynamicRegistration" | "backchannel" | "allowHosts" | "trustedProxies" | "onRequest"
   > &
     Readonly<{
       renderer: Renderer;
@@ -194,6 +202,7 @@ function createSites(
       host: string;
       port: number;
       controlTokens: Web["controlTokens"];
+      commandLine: Server["commandLine"];
       close: () => Promise<void>;
     }>,
 ): (issuer: Issuer) => RequestHandler {
@@ -207,13 +216,12 @@ function createSites(
     backchannel: options.backchannel ?? "off",
     // A host name that the operator listens on counts as our own.
     allowedHosts: [...(options.allowHosts ?? []), host],
-    commandLine: options.commandLine ?? plainCommandLine,
   };
   const server = { pid: process.pid, startedAt: new Date(now()).toISOString(), version };
 
   function make(issuer: Issuer): RequestHandler {
     const { name, ctx } = issuer;
-    const commandLine: CommandLine = (words, of = name) => shared.commandLine(words, of);
+    const commandLine = options.commandLine(name);
     // Browsers reach all instances of a shared store at the issuer's port, so these instances name their cookies alike.
     const cookiePort = options.store === undefined ? port : portOf(ctx.address);
     const web = { ...shared, commandLine, ctx, name, base: pathOf(issuer), port: cookiePort };
@@ -232,7 +240,11 @@ function createSites(
 const told = ({ onRequest }: Pick<IdpOptions, "onRequest">, line: CommandLine): OnRequest | undefined =>
   onRequest &&
   ((event, read) => {
-    onRequest(event, read, line);
+    const readJson = () => {
+      const request = read();
+      return request && requestJson(request, line);
+    };
+    onRequest(eventJson(event, line), readJson, line);
   });
 
 /** Where commands on this machine reach the server. The issuer may be a name that only other machines resolve. */

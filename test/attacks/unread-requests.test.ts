@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import type { Exchange, RequestRecord } from "../../src/core/ledger/ledger.ts";
+import { refusalOf } from "../../src/core/errors.ts";
+import type { Exchange, KeptRequest } from "../../src/core/ledger/ledger.ts";
 import { createLedger } from "../../src/core/ledger/requests.ts";
 import { heapInUse } from "../helpers/heap.ts";
 
@@ -62,13 +63,15 @@ const signIn: readonly Exchange[] = [
   exchange("token", {
     status: 400,
     body: { grant_type: "authorization_code", code: "the-code", client_secret: "the-client-secret" },
-    notes: { refusal: { error: "invalid_grant: code the-code was already used", rule: null, fix: null } },
+    notes: {
+      refusal: refusalOf({ code: "invalid_grant", message: "code the-code was already used", rule: null, fix: null }),
+    },
   }),
   exchange("userinfo", { authorization: "Bearer the-access-token" }),
 ];
 
 test("a record that is made a thousand requests later is the one that is made at once, and has no secret", () => {
-  const bare = (records: readonly RequestRecord[]): readonly unknown[] =>
+  const bare = (records: readonly KeptRequest[]): readonly unknown[] =>
     records.map((record) => ({ ...record, id: null, flow: record.flow === records[0]?.flow }));
   const atOnce = newLedger();
   for (const each of signIn) {
@@ -99,7 +102,7 @@ test("a request that gives up its place unread is counted as dropped", () => {
 test("who is told of a request can have its record, and it has the flow of those before it", async () => {
   const ledger = newLedger();
   for (const each of signIn.slice(0, 2)) ledger.add(each);
-  const read: (RequestRecord | null)[] = [];
+  const read: (KeptRequest | null)[] = [];
   for (const each of signIn.slice(2, 3)) ledger.add(each, (_event, record) => read.push(record()));
   expect(read.map((record) => record?.flow)).toEqual([ledger.list()[0]?.flow]);
   await ledger.clear();

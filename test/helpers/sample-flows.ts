@@ -1,4 +1,5 @@
-import type { RequestRecord } from "../../src/core/ledger/ledger.ts";
+import { refusalOf } from "../../src/core/errors.ts";
+import type { KeptRequest } from "../../src/core/ledger/ledger.ts";
 
 /** Requests as the ledger records them: a sign-in that passes, and one that sends its code twice. */
 
@@ -18,8 +19,8 @@ let count = 0;
 const request = (
   second: number,
   [method, endpoint]: readonly [method: string, endpoint: string],
-  change: Partial<RequestRecord>,
-): RequestRecord => ({
+  change: Partial<KeptRequest>,
+): KeptRequest => ({
   id: `r${(count += 1)}`,
   time: `2026-11-20T12:04:${String(second).padStart(2, "0")}.000Z`,
   flow: null,
@@ -28,7 +29,7 @@ const request = (
   status: 200,
   ms: 3.4,
   ...{ client: "demo-app", user: null, grant_type: null, scope: null, parameters: {}, response: null },
-  ...{ metadata_document: null, outcome: "answered", error: null, rule: null, fix: null, fault: null, clock: null },
+  ...{ metadata_document: null, outcome: "answered", refusal: null, fault: null, clock: null },
   ...change,
 });
 
@@ -50,7 +51,7 @@ const exchanged = {
   code_verifier: sealed("BmbtZ7kBGQ"),
 };
 
-const signIn = (flow: string): readonly RequestRecord[] => [
+const signIn = (flow: string): readonly KeptRequest[] => [
   request(31, ["GET", "authorize"], {
     flow,
     status: 303,
@@ -95,27 +96,37 @@ const signIn = (flow: string): readonly RequestRecord[] => [
   }),
 ];
 
-export const passedRecords: readonly RequestRecord[] = signIn("f11");
+export const passedRecords: readonly KeptRequest[] = signIn("f11");
 
-export const refusedRecords: readonly RequestRecord[] = [
+export const refusedRecords: readonly KeptRequest[] = [
   ...signIn("f12"),
   request(41, ["POST", "token"], {
     ...{ flow: "f12", status: 400, user: "alice", grant_type: "authorization_code", clock: 600 },
     parameters: { ...exchanged, redirect_uri: "http://localhost:3001/callback" },
     response: { body: { error: "invalid_grant", error_description: "code was already used 5 s ago" } },
     outcome: "refused",
-    error: "invalid_grant: code was already used 5 s ago; every token of that grant was revoked",
-    rule: "RFC 6749 4.1.2",
-    fix: "npx dev-idp grants show g_8fK2aQxYz01b",
+    refusal: refusalOf({
+      code: "invalid_grant",
+      message: "code was already used 5 s ago; every token of that grant was revoked",
+      rule: "RFC 6749 4.1.2",
+      fix: { text: "", command: ["idp", "grants", "show", "g_8fK2aQxYz01b"] },
+    }),
   }),
 ];
 
 /** One request each, that belongs to no app, or whose response a fault lost. */
-export const otherRecords: readonly RequestRecord[] = [
+export const otherRecords: readonly KeptRequest[] = [
   request(44, ["GET", "authorize"], {
     ...{ flow: "f13", status: 400, client: null, outcome: "refused" },
-    error: 'invalid_request: client "web" is not registered',
-    fix: "npx dev-idp clients add web --public --redirect-uri http://localhost:3000/callback",
+    refusal: refusalOf({
+      code: "invalid_request",
+      message: 'client "web" is not registered',
+      rule: null,
+      fix: {
+        text: "",
+        command: ["idp", "clients", "add", "web", "--public", "--redirect-uri", "http://localhost:3000/callback"],
+      },
+    }),
   }),
   request(46, ["POST", "token"], {
     ...{ flow: "f14", status: 0, fault: "f1: connection closed" },

@@ -1,4 +1,5 @@
 import type { Client, Tx, User } from "../../store/store.ts";
+import { refusalOf } from "../errors.ts";
 import { showClock } from "../clock.ts";
 import type { Context } from "../context.ts";
 import { sign, tokenTypes } from "../keys/signer.ts";
@@ -178,11 +179,11 @@ async function revokeGlobally(ctx: Context, client: Client, user: User): Promise
     notes: {
       ...{ client: client.client_id, user: user.username, outcome: "revocation delivered" },
       ...(error !== null && {
-        refusal: {
-          error,
+        refusal: refusalOf({
+          message: error,
           rule: "draft-parecki-oauth-global-token-revocation-04 3",
           fix: "answer 204 at global_token_revocation.uri of the client, where this server can reach it",
-        },
+        }),
       }),
     },
   });

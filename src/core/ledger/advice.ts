@@ -4,7 +4,7 @@ import { isDocumentUrl } from "../clients/documents.ts";
 import { allowanceFor } from "../clients/redirect-patterns.ts";
 import { staysNear } from "../clients/redirect-uri.ts";
 import type { Context } from "../context.ts";
-import type { RequestRecord } from "./ledger.ts";
+import type { KeptRequest } from "./ledger.ts";
 
 /**
  * What a failed test says in place of a command: its server is gone when the evidence is read. What the command does is then done in the
@@ -131,19 +131,20 @@ interface Fix {
 }
 
 /** A parameter as it was sent; null where the ledger recorded less than all of it. */
-function sent({ parameters }: RequestRecord, name: string): string | null {
+function sent({ parameters }: KeptRequest, name: string): string | null {
   const value = parameters[name];
   return typeof value === "string" && !value.includes("…") ? value : null;
 }
 
 /** Whether the fix that the ledger recorded is a command with these words. */
-const proposes = ({ fix }: RequestRecord, words: string): boolean => fix?.includes(words) === true;
+const proposes = ({ refusal }: KeptRequest, ...words: readonly string[]): boolean =>
+  words.every((word) => refusal?.hint?.command?.includes(word) === true);
 
 /** The fix, by the records as they are now; null: there is none. */
-export const fixOf = (ctx: Context, record: RequestRecord): Promise<Fix | null> =>
+export const fixOf = (ctx: Context, record: KeptRequest): Promise<Fix | null> =>
   ctx.store.read((tx) => {
     const user = record.user === null ? undefined : tx.find("users", "username", record.user);
-    if (user !== undefined && (user.status !== "active" || proposes(record, " users restore ")))
+    if (user !== undefined && (user.status !== "active" || proposes(record, "users", "restore")))
       return { kind: "restore", target: user.username, uri: null, isMade: user.status === "active" };
     const [clientId, uri] = [sent(record, "client_id") ?? record.client, sent(record, "redirect_uri")];
     // Anybody can send a request, and a click must not let its sender receive codes at another host.
@@ -155,7 +156,7 @@ export const fixOf = (ctx: Context, record: RequestRecord): Promise<Fix | null> 
       return clientIdForm.test(clientId) ? { kind: "create-client", target: clientId, uri, isMade: false } : null;
     }
     const isRegistered = allowanceFor(ctx, client, uri) !== null;
-    const wasProposed = proposes(record, " --add-redirect-uri") || proposes(record, " clients add ");
+    const wasProposed = proposes(record, "--add-redirect-uri") || proposes(record, "clients", "add");
     if (isRegistered && !wasProposed) return null;
     return { kind: "add-redirect-uri", target: clientId, uri, isMade: isRegistered };
   });

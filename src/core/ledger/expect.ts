@@ -2,7 +2,9 @@ import { ownValue } from "../../text/json.ts";
 import { durationOf } from "../../text/time.ts";
 import { after, current, differences, type Difference, type RequestFilter, type ExpectEndpoint } from "./filter.ts";
 import { shownAs } from "./redact-record.ts";
-import type { RequestRecord, Ledger } from "./ledger.ts";
+import type { CommandLine } from "../hint.ts";
+import type { KeptRequest, Ledger } from "./ledger.ts";
+import { requestJson, type RequestRecord } from "./request-json.ts";
 import { escapeLine } from "../../text/terminal.ts";
 
 /** Expectations on the ledger: how often an app sent a certain request. */
@@ -48,7 +50,7 @@ function boundsOf({ times, at_least, never }: Expectation): readonly [least: num
 }
 
 /** The parameters in which a request differs. */
-const paramDifferences = (ledger: Ledger, { param = {} }: Expectation, record: RequestRecord): readonly Difference[] =>
+const paramDifferences = (ledger: Ledger, { param = {} }: Expectation, record: KeptRequest): readonly Difference[] =>
   Object.entries(param).flatMap(([name, wanted]) => {
     const recorded = ownValue(record.parameters, name);
     return [recorded].flat().some((one) => ledger.isSame(wanted, one))
@@ -63,7 +65,8 @@ const maxShown = 3;
 /** The misses worth showing. A request to another endpoint is one only if everything else fits. */
 function nearestOf(
   ledger: Ledger,
-  looked: readonly { record: RequestRecord; differs: readonly Difference[] }[],
+  line: CommandLine,
+  looked: readonly { record: KeptRequest; differs: readonly Difference[] }[],
   isFiltered: boolean,
 ) {
   const near = looked.filter(
@@ -75,11 +78,11 @@ function nearestOf(
         a.differs.length - b.differs.length || (ledger.placeOf(b.record.id) ?? 0) - (ledger.placeOf(a.record.id) ?? 0),
     )
     .slice(0, maxShown)
-    .map(({ record, differs }): NearMiss => ({ request: record, differs: differs.map(sentence) }));
+    .map(({ record, differs }): NearMiss => ({ request: requestJson(record, line), differs: differs.map(sentence) }));
 }
 
 /** Compares the expectation with what the ledger holds now. */
-function judge(ledger: Ledger, asked: Expectation): ExpectResult {
+function judge(ledger: Ledger, asked: Expectation, line: CommandLine): ExpectResult {
   const expectation = current(ledger, asked);
   const { since, method, endpoint } = expectation;
   const [least, most] = boundsOf(expectation);
@@ -105,7 +108,7 @@ function judge(ledger: Ledger, asked: Expectation): ExpectResult {
     count,
     dropped,
     expected: inWords(ledger, expectation),
-    nearest: met ? [] : nearestOf(ledger, shown, isFiltered),
+    nearest: met ? [] : nearestOf(ledger, line, shown, isFiltered),
   };
 }
 
@@ -133,10 +136,14 @@ function isSettled({ met, count, dropped }: ExpectResult, expectation: Expectati
   return count > most || (dropped && most !== Infinity) || (met && most > 0);
 }
 
-/** Checks an expectation. Waits for it to be met, as long as `within` says. @throws {StorageError} */
-export async function expectRequests(ledger: Ledger, expectation: Expectation): Promise<ExpectResult> {
+/** Checks an expectation. Waits for it to be met, as long as `within` says. @param line writes commands @throws {StorageError} */
+export async function expectRequests(
+  ledger: Ledger,
+  expectation: Expectation,
+  line: CommandLine,
+): Promise<ExpectResult> {
   await ledger.settle();
-  const now = judge(ledger, expectation);
+  const now = judge(ledger, expectation, line);
   const ms = secondsOf(expectation.within) * 1000;
   if (ms === 0 || ledger.closing.aborted || isSettled(now, expectation)) return now;
   await new Promise<void>((resolve) => {
@@ -148,12 +155,12 @@ export async function expectRequests(ledger: Ledger, expectation: Expectation): 
     };
     const timer = setTimeout(end, ms);
     const unsubscribe = ledger.subscribe(() => {
-      if (isSettled(judge(ledger, expectation), expectation)) end();
+      if (isSettled(judge(ledger, expectation, line), expectation)) end();
     });
     ledger.closing.addEventListener("abort", end);
   });
   await ledger.settle();
-  return judge(ledger, expectation);
+  return judge(ledger, expectation, line);
 }
 
 /**

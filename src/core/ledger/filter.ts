@@ -1,5 +1,5 @@
 import { OperationError } from "../errors.ts";
-import { idForm, type RequestRecord, type Ledger } from "./ledger.ts";
+import { idForm, type KeptRequest, type Ledger } from "./ledger.ts";
 import { faultEndpoints } from "../controls/faults/endpoints.ts";
 
 /** Filters of requests, for `idp requests` and `idp expect`. */
@@ -21,7 +21,7 @@ export interface RequestFilter {
 export const statusForm = /^[1-5](?:\d\d|xx)$/;
 
 /** Selects the requests that came after the place or time that `since` names. */
-export function after(ledger: Ledger, since: string | undefined): (record: RequestRecord) => boolean {
+export function after(ledger: Ledger, since: string | undefined): (record: KeptRequest) => boolean {
   if (since === undefined) return () => true;
   const place = ledger.placeOf(since);
   if (place !== null) return ({ id }) => (ledger.placeOf(id) ?? 0) > place;
@@ -43,7 +43,7 @@ export interface Difference {
 }
 
 /** All ways in which a request does not match. {@link after} looks at `since`. */
-export function differences(filter: RequestFilter, record: RequestRecord): readonly Difference[] {
+export function differences(filter: RequestFilter, record: KeptRequest): readonly Difference[] {
   const { endpoint = "any", status } = filter;
   const exact = (["client", "user", "grant_type", "method", "flow"] as const).flatMap((name) => {
     const wanted = filter[name];
@@ -62,7 +62,7 @@ export function differences(filter: RequestFilter, record: RequestRecord): reado
 }
 
 /** The requests that match, the oldest first. @throws {StorageError} */
-export async function listRequests(ledger: Ledger, filter: RequestFilter): Promise<readonly RequestRecord[]> {
+export async function listRequests(ledger: Ledger, filter: RequestFilter): Promise<readonly KeptRequest[]> {
   await ledger.refresh();
   const wanted = current(ledger, filter);
   return ledger
@@ -72,7 +72,7 @@ export async function listRequests(ledger: Ledger, filter: RequestFilter): Promi
 }
 
 /** @throws {OperationError} not_found @throws {StorageError} */
-export async function showRequest(ledger: Ledger, id: string): Promise<RequestRecord> {
+export async function showRequest(ledger: Ledger, id: string): Promise<KeptRequest> {
   await ledger.refresh();
   const found = ledger.find(id);
   if (found !== undefined) return found;
@@ -87,15 +87,15 @@ export async function showRequest(ledger: Ledger, id: string): Promise<RequestRe
 export const flowForm = new RegExp(`^f[a-z]{0,8}\\d{1,15}$|${idForm.source}`);
 
 /** Whether the requests of one sign-in have this id; a refused request that belongs to none has its own. */
-const isOfFlow = (record: Pick<RequestRecord, "flow" | "id">, flow: string): boolean =>
+const isOfFlow = (record: Pick<KeptRequest, "flow" | "id">, flow: string): boolean =>
   (record.flow ?? record.id) === flow;
 
 /** The word that stands for the sign-in that was refused last, in place of its id. */
 export const lastFlow = "last";
 
 /** Requests to addresses that are no endpoint, such as a picture that a browser looks for, say nothing about a sign-in. */
-const isRefusal = ({ endpoint, error, status }: RequestRecord): boolean =>
-  endpoint !== "none" && (error !== null || status >= 400);
+const isRefusal = ({ endpoint, refusal, status }: KeptRequest): boolean =>
+  endpoint !== "none" && (refusal !== null || status >= 400);
 
 /** @param flow its id, or {@link lastFlow} @returns the name that the flow has now @throws {OperationError} not_found @throws {StorageError} */
 export async function requireFlow(ledger: Ledger, flow: string): Promise<string> {

@@ -1,15 +1,16 @@
-import type { Mismatch } from "../errors.ts";
+import type { Refusal } from "../errors.ts";
 
-/** A request as `http` saw it, and as the ledger records it. `recording.ts` converts one into the other. */
+/**
+ * A request as `http` saw it, and as the ledger keeps it. `recording.ts` converts one into the other; `request-json.ts` writes what is kept as
+ * the JSON that others read.
+ */
 
-/** A request and its outcome. It holds no usable secret. */
-export interface RequestRecord {
-  /** Unique in the process: `r17`. */
-  readonly id: string;
+/** What the log line of a request says. */
+export interface KeptEvent {
+  /** Unique in the process: `r17`. Null: the ledger does not hold the request, such as a call of the control API. */
+  readonly id: string | null;
   /** ISO 8601. */
   readonly time: string;
-  /** All requests of one sign-in have the same flow. Null: the request belongs to none. */
-  readonly flow: string | null;
   /** The name of the route: "token", "login"; "none" for an unknown path. */
   readonly endpoint: string;
   readonly method: string;
@@ -22,6 +23,25 @@ export interface RequestRecord {
   readonly client: string | null;
   /** Username. */
   readonly user: string | null;
+  /** Null: the status says it all. */
+  readonly outcome: string | null;
+  /** Null: it was not refused. */
+  readonly refusal: Refusal | null;
+  /** The fault that spoiled the response. */
+  readonly fault: string | null;
+  /** How far the clock was moved, in seconds; null: not at all. */
+  readonly clock: number | null;
+  /** The name of the token that a request to the control API had; absent: it is no such request. */
+  readonly by?: string;
+  /** Where it came from, as the limits count it; absent: from this machine. */
+  readonly address?: string;
+}
+
+/** A request and its outcome. It holds no usable secret. */
+export interface KeptRequest extends Omit<KeptEvent, "id" | "outcome" | "by" | "address"> {
+  readonly id: string;
+  /** All requests of one sign-in have the same flow. Null: the request belongs to none. */
+  readonly flow: string | null;
   readonly grant_type: string | null;
   /** What was granted, else what was asked for. */
   readonly scope: string | null;
@@ -33,32 +53,6 @@ export interface RequestRecord {
   readonly metadata_document: unknown;
   /** What happened, in a few words: "login page", "authorization_code: access, refresh". */
   readonly outcome: string;
-  /** The reason of a refusal: a code and a sentence, "invalid_grant: code was already used". */
-  readonly error: string | null;
-  /** The paragraph that requires the refusal. */
-  readonly rule: string | null;
-  /** The command or setting that fixes it. */
-  readonly fix: string | null;
-  /** The fault that spoiled the response. */
-  readonly fault: string | null;
-  /** How far the clock was moved, in seconds; null: not at all. */
-  readonly clock: number | null;
-}
-
-type Detail = "flow" | "grant_type" | "scope" | "parameters" | "response" | "metadata_document";
-
-/** One line of the request log. */
-export interface RequestEvent extends Omit<RequestRecord, "id" | "outcome" | Detail> {
-  /** Null: the ledger does not hold the request, such as a call of the control API. */
-  readonly id: string | null;
-  /** Null: the status says it all. */
-  readonly outcome: string | null;
-  /** If a value is not a registered one: what was sent, and what is registered. */
-  readonly mismatch: Mismatch | null;
-  /** The name of the token that a request to the control API had; absent: it is no such request. */
-  readonly by?: string;
-  /** Where it came from, as the limits count it; absent: from this machine. */
-  readonly address?: string;
 }
 
 /** What a route reports about a request. */
@@ -67,8 +61,7 @@ export interface RequestNotes {
   user?: string | null;
   outcome?: string;
   /** Absent: the request was not refused. */
-  refusal?: Pick<RequestRecord, "rule" | "fix"> & { readonly error: string };
-  mismatch?: Mismatch | null;
+  refusal?: Refusal;
   /** Who sent it to the control API, or the form of the inspector. */
   by?: string;
   /** Where it came from, as the limits count it; absent: from this machine. */
@@ -116,7 +109,7 @@ export interface Exchange {
 }
 
 /** Receives the log line of a request, and what makes its record; null: the ledger does not hold it. */
-export type OnRequest = (event: RequestEvent, read: () => RequestRecord | null) => void;
+export type OnRequest = (event: KeptEvent, read: () => KeptRequest | null) => void;
 
 /** The record of the requests that an issuer received. A request becomes a record, without its secrets, when somebody reads it. */
 export interface Ledger {
@@ -131,8 +124,8 @@ export interface Ledger {
   /** How many requests are missing, because they could not be written. */
   lost(): number;
   /** The oldest first. */
-  list(): readonly RequestRecord[];
-  find(id: string): RequestRecord | undefined;
+  list(): readonly KeptRequest[];
+  find(id: string): KeptRequest | undefined;
   /** The place of a request among all others; null: the text is not an id. */
   placeOf(id: string): number | null;
   /** The flow of a request that is being refused, for its error page; null: it belongs to none. The caller notes it. */
@@ -148,7 +141,7 @@ export interface Ledger {
   /** Whether requests to an endpoint were dropped for lack of room, after this place. */
   hasDropped(endpoint: string | null, after: number): boolean;
   /** Calls the listener for each new request. Refresh it before. @returns a function that ends this */
-  subscribe(listener: (record: RequestRecord) => void): () => void;
+  subscribe(listener: (record: KeptRequest) => void): () => void;
   /** Whether a value is the one that was recorded. */
   readonly isSame: (wanted: string, recorded: unknown) => boolean;
   /** The value of a parameter in words: a fingerprint, where it may be a secret. */

@@ -1,18 +1,22 @@
 import type { LogEntry, LogPart } from "../../store/store.ts";
 import { createFlows, type Flows, type Links } from "./flows.ts";
-import { idForm, maxActs, type Act, type Ledger, type RequestRecord } from "./ledger.ts";
+import { idForm, maxActs, type Act, type Ledger, type KeptRequest } from "./ledger.ts";
+import { keptRequest } from "./request-json.ts";
 
 /** What an entry of the log says. */
 export type Content =
-  { readonly record: RequestRecord; readonly links: Links | null } | { readonly act: Omit<Act, "after"> };
+  { readonly record: KeptRequest; readonly links: Links | null } | { readonly act: Omit<Act, "after"> };
 
 type ReadEntry = Pick<LogEntry, "id" | "at"> & { readonly content: Content };
 
-const entryOf = ({ id, at, content }: LogEntry): ReadEntry => ({ id, at, content: JSON.parse(content) as Content });
+function entryOf({ id, at, content: text }: LogEntry): ReadEntry {
+  const content = JSON.parse(text) as Content;
+  return { id, at, content: "act" in content ? content : { ...content, record: keptRequest(content.record) } };
+}
 
 /** The records and acts of all entries together. */
 interface View {
-  readonly records: readonly RequestRecord[];
+  readonly records: readonly KeptRequest[];
   /** The places of the records, from 1 on, by their ids. */
   readonly places: ReadonlyMap<string, number>;
   readonly acts: readonly Act[];
@@ -44,7 +48,7 @@ function viewOf(entries: readonly ReadEntry[]): View {
 }
 
 function joined(entries: readonly ReadEntry[], flows: Flows): View {
-  const records: RequestRecord[] = [];
+  const records: KeptRequest[] = [];
   const places = new Map<string, number>();
   const acts: Act[] = [];
   const names = new Map<string, string>();
@@ -71,7 +75,7 @@ interface Merged extends Pick<
   /** Where the next part begins. */
   place(): number;
   /** @returns the requests of the part that are held, with their links */
-  take(part: LogPart): readonly { readonly record: RequestRecord; readonly links: Links | null }[];
+  take(part: LogPart): readonly { readonly record: KeptRequest; readonly links: Links | null }[];
 }
 
 /** @param size how many requests it holds */
@@ -98,7 +102,7 @@ export function createMerged(size: () => number): Merged {
     }
     return all.slice(first);
   }
-  const find = (id: string): RequestRecord | undefined => current().records[(current().places.get(id) ?? 0) - 1];
+  const find = (id: string): KeptRequest | undefined => current().records[(current().places.get(id) ?? 0) - 1];
 
   return {
     place: () => read.place,

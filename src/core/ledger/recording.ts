@@ -5,7 +5,8 @@ import { redactorOf, valuesIn } from "../redaction/redactor.ts";
 import { shownValue, type IsRegistered } from "../redaction/values.ts";
 import { byName, parametersOf, type Flows, type LinkableRequest, type Links } from "./flows.ts";
 import { copied, type Redactor, type Token } from "./redact-record.ts";
-import type { Exchange, RequestEvent, RequestRecord } from "./ledger.ts";
+import type { Refusal } from "../errors.ts";
+import type { Exchange, KeptEvent, KeptRequest } from "./ledger.ts";
 import { isProvisioning } from "./filter.ts";
 
 /** Makes the record of a request. Parameters, tokens and bodies go through `redact-record.ts`, other texts through `core/redaction`. */
@@ -49,6 +50,14 @@ function brief(text: string | null | undefined): string | null {
 const maxSentence = 4000;
 const sentence = (text: string | null | undefined): string | null => (text == null ? null : cut(text, maxSentence));
 
+/** A refusal with its texts, but for code and rule, as a function changes them. */
+const refusalIn = ({ message, given, hint, ...refusal }: Refusal, text: (text: string) => string): Refusal => ({
+  ...refusal,
+  message: text(message),
+  given: given && { ...given, sent: text(given.sent) },
+  hint: hint && { text: text(hint.text), ...(hint.command !== undefined && { command: hint.command.map(text) }) },
+});
+
 /**
  * The log line of a request.
  * @param id null: the ledger does not hold it
@@ -57,7 +66,7 @@ export function eventOf<Id extends string | null>(
   exchange: Exchange,
   id: Id,
   isScope: IsRegistered,
-): RequestEvent & { readonly id: Id } {
+): KeptEvent & { readonly id: Id } {
   const { time, clock, method, endpoint, path, status, isSent, ms, notes } = exchange;
   const line = {
     id,
@@ -70,12 +79,9 @@ export function eventOf<Id extends string | null>(
     client: brief(notes.client),
     user: brief(notes.user),
     outcome: isSent ? brief(notes.outcome) : "the connection was closed before the response",
-    error: sentence(notes.refusal?.error),
-    rule: notes.refusal?.rule ?? null,
-    fix: sentence(notes.refusal?.fix),
+    refusal: notes.refusal === undefined ? null : refusalIn(notes.refusal, (text) => cut(text, maxSentence)),
     fault: sentence(notes.fault),
     clock,
-    mismatch: notes.mismatch ? { ...notes.mismatch, sent: cut(notes.mismatch.sent, maxSentence) } : null,
     ...(notes.by !== undefined && { by: notes.by }),
     ...(notes.address !== undefined && { address: notes.address }),
   };
@@ -83,16 +89,14 @@ export function eventOf<Id extends string | null>(
   const text = redactorOf(exchange, registeredIn(exchange, isScope));
   // A name that contains a secret is left out.
   const name = (given: string | null): string | null => (given !== null && text(given) === given ? given : null);
-  const { error, outcome, fix, mismatch } = line;
+  const { outcome, refusal } = line;
   return {
     ...line,
     path: text(line.path),
     client: name(line.client),
     user: name(line.user),
     outcome: outcome && text(outcome),
-    error: error && text(error),
-    fix: fix && text(fix),
-    mismatch: mismatch && { ...mismatch, sent: text(mismatch.sent) },
+    refusal: refusal && refusalIn(refusal, text),
   };
 }
 
@@ -107,10 +111,10 @@ interface Recorder {
 /** The whole record, and what links it to others. @param event its log line */
 export function recordOf(
   { redactor, linksOf, flows, isScope }: Recorder,
-  event: RequestEvent & { readonly id: string },
+  event: KeptEvent & { readonly id: string },
   exchange: Exchange,
-): { readonly record: RequestRecord; readonly links: Links | null } {
-  const { id, time, endpoint, method, path, status, ms, client, user, outcome, error, rule, fix, fault, clock } = event;
+): { readonly record: KeptRequest; readonly links: Links | null } {
+  const { id, time, endpoint, method, path, status, ms, client, user, outcome, refusal, fault, clock } = event;
   const { authorization, dpop } = exchange;
   const values = valuesIn(exchange);
   const isRegistered = registeredIn(exchange, isScope);
@@ -127,7 +131,7 @@ export function recordOf(
   const json = jsonOf(exchange);
   const answered = responseOf(redactor, exchange, json, shown);
   const response =
-    error === null || isOurs ? answered : (copied(answered, redactorOf(exchange, isRegistered)) as typeof answered);
+    refusal === null || isOurs ? answered : (copied(answered, redactorOf(exchange, isRegistered)) as typeof answered);
   const granted = isObject(response?.["body"]) ? response["body"]["scope"] : undefined;
   const links = linksOf(linkableRequest(exchange, { sent: values, bearer, read: redactor.read, json }));
   const record = {
@@ -146,10 +150,8 @@ export function recordOf(
     parameters,
     response,
     metadata_document: exchange.notes.document === undefined ? null : redactor.whole(exchange.notes.document),
-    outcome: status >= 400 ? "refused" : (outcome ?? (error === null ? "answered" : "refused")),
-    error,
-    rule,
-    fix,
+    outcome: status >= 400 ? "refused" : (outcome ?? (refusal === null ? "answered" : "refused")),
+    refusal,
     fault,
     clock,
   };

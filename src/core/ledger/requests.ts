@@ -10,7 +10,7 @@ import { setMaxListeners } from "node:events";
 import type { IsRegistered } from "../redaction/values.ts";
 import { createFlows, linksBy, type Flows, type Links } from "./flows.ts";
 import { createRedactor, fingerprintsBy } from "./redact-record.ts";
-import { idForm, maxActs, type Act, type Ledger, type Exchange, type RequestRecord } from "./ledger.ts";
+import { idForm, maxActs, type Act, type Ledger, type Exchange, type KeptRequest } from "./ledger.ts";
 import { eventOf, flowOfRequest, recordOf } from "./recording.ts";
 
 /** Count the requests and the flows of all issuers in the process. */
@@ -30,7 +30,7 @@ interface Unread {
 }
 
 interface Read extends Pick<Unread, "place" | "at"> {
-  readonly record: RequestRecord;
+  readonly record: KeptRequest;
   /** What links it to others; null: it belongs to no sign-in. */
   readonly links: Links | null;
 }
@@ -79,7 +79,7 @@ export function createLedger({ size, key, isScope, real, name, onDropped }: OwnO
   const acts: Act[] = [];
   /** The place of the last request to each endpoint that was dropped. */
   const droppedAt = new Map<string, number>();
-  const listeners = new Set<(record: RequestRecord) => void>();
+  const listeners = new Set<(record: KeptRequest) => void>();
   const closing = new AbortController();
   // Each stream and each wait listens to it; http limits the streams.
   setMaxListeners(0, closing.signal);
@@ -124,7 +124,7 @@ export function createLedger({ size, key, isScope, real, name, onDropped }: OwnO
       unreadCharacters += characters;
       while (isRead.length + unread.length > size()) dropOldest();
       while (unreadCharacters > maxUnread) readOldest();
-      const read = (): RequestRecord | null => readAll().find((one) => one.place === place)?.record ?? null;
+      const read = (): KeptRequest | null => readAll().find((one) => one.place === place)?.record ?? null;
       onRequest?.(eventOf(exchange, idAt(place), isScope), read);
       if (listeners.size === 0) return;
       const record = read();

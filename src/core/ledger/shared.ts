@@ -8,7 +8,7 @@ import {
   type Store,
 } from "../../store/store.ts";
 import { derive, type Derived } from "../derived.ts";
-import type { Ledger, RequestRecord } from "./ledger.ts";
+import type { Ledger, KeptRequest } from "./ledger.ts";
 import { createMerged, type Content } from "./merged.ts";
 import type { OwnLedger } from "./requests.ts";
 
@@ -116,7 +116,7 @@ export function createSharedLedger(
   let pending: LogEntry[] = [];
   let acts = 0;
   let writtenSinceTrim = Infinity;
-  const listeners = new Set<(record: RequestRecord) => void>();
+  const listeners = new Set<(record: KeptRequest) => void>();
   let looking: NodeJS.Timeout | undefined;
   let writing: NodeJS.Timeout | undefined;
   let isOver = false;

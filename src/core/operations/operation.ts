@@ -1,6 +1,7 @@
 import type { ZodType } from "zod";
 import type { Context } from "../context.ts";
 import { OperationError } from "../errors.ts";
+import type { CommandLine } from "../hint.ts";
 import type { Opener } from "../inspector/access.ts";
 import type { Role } from "../operators/roles.ts";
 import type { z, Input, LazySchema } from "./schemas/zod.ts";
@@ -21,6 +22,8 @@ export interface Runner {
   readonly by?: Opener;
   /** Null: a command that works on a folder, or a program that uses the library. */
   readonly server: RunningServer | null;
+  /** Writes the commands in what it returns. Absent: quoted for a terminal here. */
+  readonly commandLine?: CommandLine;
   /** Called with how far a long operation is. */
   readonly progress?: ((done: number, total: number) => void) | undefined;
 }

@@ -1,3 +1,5 @@
+import { plainCommandLine } from "../hint.ts";
+import { requestJson } from "../ledger/request-json.ts";
 import { changes, none, nothing, reads, removes } from "./operation.ts";
 import type { Zod } from "./schemas/zod.ts";
 import { atMostOne, withRules } from "./schemas/rules.ts";
@@ -47,7 +49,10 @@ export const requestOperations = {
       summary: "List the last requests, the oldest first",
       input: async (zod) => zod.strictObject(await filters(zod)),
       answer: async (zod) => zod.array(await request()),
-      run: async (ctx, input) => (await filter()).listRequests(ctx.ledger, input),
+      run: async (ctx, input, { commandLine = plainCommandLine }) => {
+        const records = await (await filter()).listRequests(ctx.ledger, input);
+        return records.map((record) => requestJson(record, commandLine));
+      },
     },
     { needsServer: true },
   ),
@@ -59,7 +64,8 @@ export const requestOperations = {
       input: (zod) => zod.strictObject({ id: zod.string() }),
       answer: request,
       refuses: [404],
-      run: async (ctx, { id }) => (await filter()).showRequest(ctx.ledger, id),
+      run: async (ctx, { id }, { commandLine = plainCommandLine }) =>
+        requestJson(await (await filter()).showRequest(ctx.ledger, id), commandLine),
     },
     { needsServer: true },
   ),
@@ -110,7 +116,8 @@ export const requestOperations = {
           dropped: zod.boolean().describe("The ledger no longer holds older requests that could match"),
           nearest: zod.array(zod.object({ request: await request(), differs: zod.array(zod.string()) })),
         }),
-      run: async (ctx, input) => (await import("../ledger/expect.ts")).expectRequests(ctx.ledger, input),
+      run: async (ctx, input, { commandLine = plainCommandLine }) =>
+        (await import("../ledger/expect.ts")).expectRequests(ctx.ledger, input, commandLine),
     },
     { changes: false, needsServer: true },
   ),

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
+import { refusalOf } from "../errors.ts";
 import type { Client, ScimServer } from "../../store/store.ts";
 import { jsonObjectIn, isObject, type JsonObject } from "../../text/json.ts";
 import {
@@ -162,7 +163,7 @@ function record(
       ...{ client: client.client_id, user, outcome: `${method} answered` },
       ...(answer.json !== null && { answer: { json: JSON.stringify(answer.json) } }),
       ...(!isGood(answer) && {
-        refusal: { error: reasonOf(answer), rule: "RFC 7644 3", fix: adviceFor(request) },
+        refusal: refusalOf({ message: reasonOf(answer), rule: "RFC 7644 3", fix: adviceFor(request) }),
       }),
     },
   });

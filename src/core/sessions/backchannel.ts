@@ -1,4 +1,5 @@
 import type { Client, ReadTx, Session, Tx } from "../../store/store.ts";
+import { refusalOf } from "../errors.ts";
 import { showClock } from "../clock.ts";
 import { clientName, type ClientName } from "../clients/clients.ts";
 import type { Context } from "../context.ts";
@@ -138,11 +139,11 @@ async function notify(ctx: Context, { session, user }: EndedSession, client: Cli
     notes: {
       ...{ client: client.client_id, user, outcome: "logout token delivered" },
       ...(!ok && {
-        refusal: {
-          error: detail,
+        refusal: refusalOf({
+          message: detail,
           rule: "OpenID Connect Back-Channel Logout 2.8",
           fix: "answer 200 at backchannel_logout_uri of the client, where this server can reach it",
-        },
+        }),
       }),
     },
   });

@@ -60,7 +60,7 @@ export const errorHandler =
       if (error instanceof RedirectedError) {
         const remarks = patternRemarks(error.target.pattern);
         if (remarks.length > 0) note(res, { outcome: ["refused", ...remarks].join("; ") });
-        noteRefusal(web, res, `${answer.code}: ${answer.message}`, answer);
+        noteRefusal(res, { ...answer, mismatch: null });
         sendToClient(
           web,
           req,
@@ -83,7 +83,7 @@ async function answerStatus(web: Web, req: Request, res: Response, error: SamlSt
   const { status, message, guidance, target } = error;
   try {
     note(res, { client: target.clientId });
-    noteRefusal(web, res, `${status.second ?? status.top}: ${message}`, guidance);
+    noteRefusal(res, { code: status.second ?? status.top, message, ...guidance });
     await noteRegistered(web, req, res);
     await sendStatus(web, req, res, error);
     return null;
@@ -104,9 +104,7 @@ function sendAnswer(web: Web, req: Request, res: Response, error: unknown, answe
         : answer.message;
   if (error instanceof SwappedCredentialsError) note(res, { client: null });
   if (error instanceof OAuthError && error.about !== null) note(res, error.about);
-  const { mismatch = null } = answer;
-  note(res, { mismatch });
-  noteRefusal(web, res, `${answer.code}: ${detail}`, answer);
+  noteRefusal(res, { ...answer, message: detail });
   if (error instanceof HttpError && error.allow !== null) res.set("Allow", error.allow);
   if (answer.retryAfter != null) res.set("Retry-After", String(answer.retryAfter));
   const authenticate = challengeOf(req, route, error, answer.message);

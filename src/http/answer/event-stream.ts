@@ -1,5 +1,5 @@
 import type { Response } from "express";
-import type { RequestRecord, Ledger } from "../../core/ledger/ledger.ts";
+import type { KeptRequest, Ledger } from "../../core/ledger/ledger.ts";
 import { HttpError } from "./error-answers.ts";
 import { privateApiHeaders } from "./security-headers.ts";
 
@@ -29,8 +29,8 @@ export function streamLedger(
   }: {
     readonly mayRead: () => boolean;
     readonly maxWaiting: number;
-    readonly earlier?: readonly RequestRecord[];
-    readonly eventOf: (record: RequestRecord) => string | null;
+    readonly earlier?: readonly KeptRequest[];
+    readonly eventOf: (record: KeptRequest) => string | null;
   },
 ): void {
   const others = open.get(ledger) ?? 0;
@@ -41,7 +41,7 @@ export function streamLedger(
     });
   }
   open.set(ledger, others + 1);
-  const send = (record: RequestRecord): void => {
+  const send = (record: KeptRequest): void => {
     const event = eventOf(record);
     if (event === null) return;
     if (!mayRead()) {

@@ -23,7 +23,9 @@ import { privateApiHeaders } from "../answer/security-headers.ts";
 import { isOwnOrigin } from "../input/host-check.ts";
 import { note, type Web } from "../web.ts";
 import { after, current, differences } from "../../core/ledger/filter.ts";
-import type { RequestRecord } from "../../core/ledger/ledger.ts";
+import type { KeptRequest } from "../../core/ledger/ledger.ts";
+import type { CommandLine } from "../../core/hint.ts";
+import { requestJson } from "../../core/ledger/request-json.ts";
 import { streamLedger } from "../answer/event-stream.ts";
 
 /** The control API: the table of operations as routes below `/_idp/api`. Refusals are answered in `errors.ts`. */
@@ -154,7 +156,10 @@ export function apiRoutes(web: Web, { server, onStop }: ControlOptions): readonl
       note(res, { outcome: name, by: by.name });
       const input = await inputOf(req, operation);
       const result = await performed(web, { name, input, by, status: operation.status }, () =>
-        perform(ctx, name, input as never, { server, by, progress: progressTo(req, res) }),
+        perform(ctx, name, input as never, {
+          ...{ server, by, commandLine: web.commandLine },
+          progress: progressTo(req, res),
+        }),
       );
       // The operation may have moved the clock.
       setClockHeader(web.ctx, res);
@@ -191,11 +196,12 @@ export function apiRoutes(web: Web, { server, onStop }: ControlOptions): readonl
 /** The most bytes that may wait for a slow reader. */
 const maxWaiting = 1024 * 1024;
 
-const eventOf = (record: RequestRecord): string => `id: ${record.id}\ndata: ${JSON.stringify(record)}\n\n`;
+const eventOf = (record: KeptRequest, line: CommandLine): string =>
+  `id: ${record.id}\ndata: ${JSON.stringify(requestJson(record, line))}\n\n`;
 
 /** It begins with those after `since` or `Last-Event-ID`, which a browser sends when it connects again. */
 const streamRequests =
-  ({ ctx: { ledger } }: Web, mayRead: (res: Response) => boolean): RequestHandler =>
+  ({ ctx: { ledger }, commandLine }: Web, mayRead: (res: Response) => boolean): RequestHandler =>
   async (req, res) => {
     const again = req.headers["last-event-id"];
     const given = { ...req.query, ...(typeof again === "string" && again !== "" && { since: again }) };
@@ -208,6 +214,7 @@ const streamRequests =
       mayRead: () => mayRead(res),
       maxWaiting,
       earlier: since === undefined ? [] : ledger.list().filter(after(ledger, since)),
-      eventOf: (record) => (differences(current(ledger, filter), record).length > 0 ? null : eventOf(record)),
+      eventOf: (record) =>
+        differences(current(ledger, filter), record).length > 0 ? null : eventOf(record, commandLine),
     });
   };

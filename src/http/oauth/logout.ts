@@ -116,7 +116,8 @@ export async function sendSignedOut(web: Web, req: Request, res: Response, outco
   const failed = outcome.notices.filter(({ ok }) => !ok).map(({ client, detail }) => `${client}: ${detail}`);
   note(res, { outcome: "signed out" });
   if (failed.length > 0) {
-    noteRefusal(web, res, `back-channel logout failed: ${failed.join("; ")}`, {
+    noteRefusal(res, {
+      message: `back-channel logout failed: ${failed.join("; ")}`,
       rule: "OpenID Connect Back-Channel Logout 2.8",
       fix: { text: "To see what was sent", command: ["idp", "requests", "list", "--endpoint", "backchannel_logout"] },
     });

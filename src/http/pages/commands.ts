@@ -48,17 +48,27 @@ export function pageCommand(web: Web, words: readonly string[], issuer?: string 
   return { command: line, beside: text === "" ? beside : text };
 }
 
-/** A hint for a page, which shows the command in a box of its own. */
-export function pageFix(
-  web: Web,
-  { text, command }: Hint,
-): { readonly advice: string | null; readonly fix: string | null } {
-  if (command === undefined) return { advice: null, fix: text };
+/** A hint in words, and its command. */
+export interface FixParts {
+  readonly advice: string | null;
+  readonly fix: string | null;
+}
+
+/** A hint for a page that says both apart. */
+export function fixParts(web: Web, hint: Hint | null): FixParts {
+  const { text, command } = hint ?? { text: "" };
+  if (command === undefined) return { advice: text === "" ? null : text, fix: null };
   const line = web.commandLine(command);
-  if (isAdvice(line)) return { advice: null, fix: text === "" ? line : `${text}: ${line}` };
+  if (isAdvice(line)) return { advice: text === "" ? line : `${text}: ${line}`, fix: null };
   const shown = pageCommand(web, command);
   const advice = [shown.beside, text].filter((part) => part !== null && part !== "").join(". ");
   return { advice: advice === "" ? null : `${advice}:`, fix: shown.command };
+}
+
+/** A hint for a page, which shows the command, or else the sentence, in a box of its own. */
+export function pageFix(web: Web, hint: Hint): FixParts {
+  const { advice, fix } = fixParts(web, hint);
+  return fix === null ? { advice: null, fix: advice ?? "" } : { advice, fix };
 }
 
 /** The command that signs in from a terminal; null without the client that it uses. */

@@ -53,14 +53,16 @@ export function renderFactor(renderer: Renderer, view: FactorView): Page {
 /** The page that asks for a one-time code or a passkey. */
 
 const refusals = {
-  otp: (user: string): [string, Guidance] => [
-    "wrong code",
-    { rule: "RFC 6238 5.2", fix: { text: "To see the code of now", command: ["idp", "users", "otp", user] } },
-  ],
-  passkey: (): [string, Guidance] => [
-    "passkey refused",
-    { rule: "OpenID Connect Core 3.1.2.3", fix: "use a passkey that the user registered here, on the account page" },
-  ],
+  otp: (user: string): Guidance & { readonly message: string } => ({
+    message: "wrong code",
+    rule: "RFC 6238 5.2",
+    fix: { text: "To see the code of now", command: ["idp", "users", "otp", user] },
+  }),
+  passkey: (): Guidance & { readonly message: string } => ({
+    message: "passkey refused",
+    rule: "OpenID Connect Core 3.1.2.3",
+    fix: "use a passkey that the user registered here, on the account page",
+  }),
 };
 
 export const getFactor = (web: Web) => async (req: UidRequest, res: Response) => {
@@ -78,7 +80,7 @@ export const postFactor = (web: Web) => async (req: UidRequest, res: Response) =
   });
   if (result.kind === "refused") {
     note(res, { user: result.username });
-    noteRefusal(web, res, ...refusals[result.factor](result.username));
+    noteRefusal(res, refusals[result.factor](result.username));
     await sendFactor(web, req, res, `error-${result.factor}`, result.factor);
     return;
   }

@@ -35,7 +35,7 @@ export const postLogin = (web: Web) => async (req: UidRequest, res: Response) =>
   });
   if (result.kind === "refused") {
     note(res, { user: result.username });
-    noteRefusal(web, res, result.why, result.guidance);
+    noteRefusal(res, { message: result.why, ...result.guidance });
     await sendLogin(web, req, res, { ...result, username }, {});
     return;
   }
@@ -61,7 +61,8 @@ async function sendLogin(
   if (refusal === null && page.isAutomatic && page.barred !== null) {
     const { username, status } = page.barred;
     note(res, { user: username });
-    noteRefusal(web, res, `login is auto:${username}, but ${username} is ${status}`, {
+    noteRefusal(res, {
+      message: `login is auto:${username}, but ${username} is ${status}`,
       // Who signs in by themselves is a setting of this server.
       rule: null,
       fix: restoreUser(page.barred),

@@ -139,7 +139,7 @@ function sendFailed(
   state: TryItFailedView["state"],
   { code, message, rule, fix }: Pick<OAuthError, "message"> & Guidance & { readonly code: string },
 ): void {
-  noteRefusal(web, res, `${code}: ${message}`, { rule, fix });
+  noteRefusal(res, { code, message, rule, fix });
   const view = { state, error: code, description: message, homeHref: `${web.base}/` };
   const common = { ...viewFor(web, req, res), keptQuery: null, ...beginForm(web, req, res) };
   sendPage(res, 400, renderTryItFailed(web.renderer, { ...common, ...view }));

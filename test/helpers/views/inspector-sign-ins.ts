@@ -1,14 +1,16 @@
-import type { RequestRecord } from "../../../src/core/ledger/ledger.ts";
+import { hintText, type Hint } from "../../../src/core/hint.ts";
+import type { KeptRequest } from "../../../src/core/ledger/ledger.ts";
 import { failureOf, flowsOf, rowOf } from "../../../src/http/inspector/sign-ins/flows.ts";
 import type { SignInsView, SignInView } from "../../../src/http/inspector/sign-ins/sign-in-views.ts";
 import { stepsOf } from "../../../src/http/inspector/sign-ins/steps.ts";
+import type { FixParts } from "../../../src/http/pages/commands.ts";
 import { otherRecords, passedRecords, refusedRecords } from "../sample-flows.ts";
 import { done, list, tab } from "./inspector.ts";
 
 /** The list of sign-ins, and the sequence of one. */
 
-const flowOf = (records: readonly RequestRecord[]) => flowsOf(records)[0] ?? { id: "", records };
-const rows = (...all: (readonly RequestRecord[])[]): SignInsView["flows"] =>
+const flowOf = (records: readonly KeptRequest[]) => flowsOf(records)[0] ?? { id: "", records };
+const rows = (...all: (readonly KeptRequest[])[]): SignInsView["flows"] =>
   flowsOf(all.flat()).map((flow) => rowOf(flow, "/_idp/sign-ins/"));
 
 const signIns: SignInsView = {
@@ -28,17 +30,24 @@ export const signInsViews = {
   "inspector-sign-ins-none": { ...signIns, flows: [] },
 } satisfies Record<string, SignInsView>;
 
-function signInView(records: readonly RequestRecord[]): SignInView {
+const fixParts = (hint: Hint | null): FixParts => ({
+  advice: null,
+  fix: hint && hintText(hint, ([, ...words]) => ["npx", "dev-idp", ...words].join(" ")),
+});
+
+function signInView(records: readonly KeptRequest[]): SignInView {
   const flow = flowOf(records);
   const failure = failureOf(flow);
   return {
     ...tab,
     streamHref: "/_idp/stream",
     backHref: "/_idp/",
-    launcher: "npx dev-idp ",
     faultsHref: "/_idp/testing",
     flow: rowOf(flow, "/_idp/sign-ins/"),
-    failed: failure && { id: failure.id, rule: failure.rule, fix: failure.fix, clock: failure.clock },
+    failed: failure && {
+      ...{ id: failure.id, rule: failure.refusal?.rule ?? null, clock: failure.clock },
+      ...fixParts(failure.refusal?.hint ?? null),
+    },
     fix: null,
     isFixed: false,
     acts: records.slice(-1).flatMap(({ time, id }) =>
@@ -50,7 +59,7 @@ function signInView(records: readonly RequestRecord[]): SignInView {
         before: id,
       })),
     ),
-    steps: stepsOf(flow, "http://localhost:4370"),
+    steps: stepsOf(flow, "http://localhost:4370", fixParts),
   };
 }
 

@@ -1,6 +1,7 @@
 import type { WriteStream } from "node:fs";
 import { ledgerText } from "../../../core/ledger/expect.ts";
-import type { OnRequest, RequestRecord } from "../../../core/ledger/ledger.ts";
+import type { RequestRecord } from "../../../core/ledger/request-json.ts";
+import type { IdpOptions } from "../../../index.ts";
 import type { Invocation } from "../../invocation.ts";
 import { escapeText, printableJson } from "../../output/escape.ts";
 import { cannotBeWritten, openToWrite } from "../../output/put-file.ts";
@@ -11,7 +12,7 @@ import { count } from "../../output/words.ts";
  * issuers.
  */
 export interface Evidence {
-  readonly take: OnRequest;
+  readonly take: NonNullable<IdpOptions["onRequest"]>;
   /** After a command that failed, prints what was refused; then ends the file. Rejects if that could not be written. */
   readonly leave: (cli: Invocation, exitCode: number) => Promise<void>;
 }

@@ -1,4 +1,4 @@
-import type { RequestRecord } from "../../../core/ledger/ledger.ts";
+import type { RequestRecord } from "../../../core/ledger/request-json.ts";
 import { baseOf } from "../../../core/endpoints.ts";
 import { OperationError } from "../../../core/errors.ts";
 import { isLoopbackUrl } from "../../../net/address.ts";

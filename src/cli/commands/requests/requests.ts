@@ -3,7 +3,7 @@
  * new requests.
  */
 import { shownAs } from "../../../core/ledger/redact-record.ts";
-import type { RequestRecord } from "../../../core/ledger/ledger.ts";
+import type { RequestRecord } from "../../../core/ledger/request-json.ts";
 import type { Hint } from "../../../core/hint.ts";
 import { isObject } from "../../../text/json.ts";
 import { failureOf } from "../../failure.ts";

@@ -1,5 +1,5 @@
 import type { Mismatch } from "../../../core/errors.ts";
-import type { RequestEvent } from "../../../core/ledger/ledger.ts";
+import type { RequestEvent } from "../../../core/ledger/request-json.ts";
 import type { IdpOptions } from "../../../index.ts";
 import { duration } from "../../../text/time.ts";
 import { cut } from "../../../text/redacted.ts";

@@ -1,8 +1,9 @@
 import { STATUS_CODES } from "node:http";
-import { isObject, ownValue } from "../../../text/json.ts";
+import { isObject } from "../../../text/json.ts";
 import { tryItPaths } from "../../../core/try-it/try-it.ts";
 import { isProvisioning } from "../../../core/ledger/filter.ts";
-import type { RequestRecord } from "../../../core/ledger/ledger.ts";
+import type { KeptRequest } from "../../../core/ledger/ledger.ts";
+import { reasonText } from "../../../core/ledger/request-json.ts";
 import { matches } from "../lists.ts";
 import type { FlowRow, Stop } from "./sign-in-views.ts";
 
@@ -12,18 +13,18 @@ import type { FlowRow, Stop } from "./sign-in-views.ts";
 export interface Flow {
   readonly id: string;
   /** The oldest first; at least one. */
-  readonly records: readonly RequestRecord[];
+  readonly records: readonly KeptRequest[];
 }
 
-export const isBad = ({ status, error, fault }: RequestRecord): boolean =>
-  status >= 400 || status === 0 || error !== null || fault !== null;
+export const isBad = ({ status, refusal, fault }: KeptRequest): boolean =>
+  status >= 400 || status === 0 || refusal !== null || fault !== null;
 
 /**
  * The newest first, by their first request. Requests that belong to no sign-in, such as those for the keys, are left out unless refused. So are
  * the calls of an operator. What one app was sent about one user by SCIM and Global Token Revocation is one row.
  */
-export function flowsOf(records: readonly RequestRecord[]): readonly Flow[] {
-  const flows = new Map<string, RequestRecord[]>();
+export function flowsOf(records: readonly KeptRequest[]): readonly Flow[] {
+  const flows = new Map<string, KeptRequest[]>();
   const provisioned = new Map<string, string>();
   for (const record of records) {
     const { endpoint, client, user } = record;
@@ -37,17 +38,9 @@ export function flowsOf(records: readonly RequestRecord[]): readonly Flow[] {
   return [...flows].map(([id, all]) => ({ id, records: all })).reverse();
 }
 
-/** Refusals of the login page, by the words of the ledger. */
-const loginErrors: Readonly<Record<string, string>> = {
-  credentials: "wrong user name or password",
-  suspended: "the account is suspended",
-  banned: "the account is banned",
-};
-
 /** The outcome of a request, in words. */
-export function outcomeOf({ status, outcome, error, fault }: RequestRecord): string {
-  const refusal = error === null ? null : (ownValue(loginErrors, error) ?? error);
-  const reasons = [refusal, fault].filter((reason) => reason !== null);
+export function outcomeOf({ status, outcome, refusal, fault }: KeptRequest): string {
+  const reasons = [refusal && reasonText(refusal), fault].filter((reason) => reason !== null);
   if (reasons.length > 0) return reasons.join("; ");
   return isTelling(outcome) ? outcome : (STATUS_CODES[status] ?? "");
 }
@@ -56,11 +49,11 @@ export function outcomeOf({ status, outcome, error, fault }: RequestRecord): str
 const isTelling = (outcome: string): boolean => outcome !== "answered" && outcome !== "refused";
 
 /** The request that failed. Null: none did, or a later attempt succeeded. */
-export function failureOf({ records }: Flow): RequestRecord | null {
+export function failureOf({ records }: Flow): KeptRequest | null {
   const at = records.findLastIndex(isBad);
   const failed = records[at];
   if (failed === undefined) return null;
-  const passed = ({ endpoint, method }: RequestRecord): boolean =>
+  const passed = ({ endpoint, method }: KeptRequest): boolean =>
     endpoint === failed.endpoint && method === failed.method;
   return records.slice(at + 1).some(passed) ? null : failed;
 }
@@ -68,23 +61,23 @@ export function failureOf({ records }: Flow): RequestRecord | null {
 const lastOf = <T>(values: readonly (T | null)[]): T | null => values.findLast((value) => value !== null) ?? null;
 
 /** The outcome of a sign-in that did not fail: the last one that says something. */
-function successOf(records: readonly RequestRecord[]): string {
+function successOf(records: readonly KeptRequest[]): string {
   const telling = records.findLast(({ outcome }) => isTelling(outcome));
-  return outcomeOf(telling ?? (records.at(-1) as RequestRecord));
+  return outcomeOf(telling ?? (records.at(-1) as KeptRequest));
 }
 
-const locationOf = ({ response }: RequestRecord): string => {
+const locationOf = ({ response }: KeptRequest): string => {
   const location = response?.["location"];
   return typeof location === "string" ? location : "";
 };
-const isRedirectToApp = (record: RequestRecord): boolean => /^[^/]/.test(locationOf(record));
+const isRedirectToApp = (record: KeptRequest): boolean => /^[^/]/.test(locationOf(record));
 
 const pages: readonly Stop[] = ["login", "consent", "factor"];
-const lastPage = (records: readonly RequestRecord[]): RequestRecord | undefined =>
+const lastPage = (records: readonly KeptRequest[]): KeptRequest | undefined =>
   records.findLast(({ endpoint }) => pages.some((page) => page === endpoint));
 
 /** Where a sign-in stopped; null: it came to its end. */
-function stopOf(records: readonly RequestRecord[]): Stop | null {
+function stopOf(records: readonly KeptRequest[]): Stop | null {
   const has = (endpoint: string): boolean => records.some((record) => record.endpoint === endpoint);
   if (has("token") || has("logout")) return null;
   if (has("device_authorization")) return "device";
@@ -98,7 +91,7 @@ function stopOf(records: readonly RequestRecord[]): Stop | null {
   if (back !== undefined) {
     // The built-in app redeems its code without a request.
     if (locationOf(back).endsWith(tryItPaths.callback)) return null;
-    return back.error === null && isObject(back.response?.["parameters"]) && "code" in back.response["parameters"]
+    return back.refusal === null && isObject(back.response?.["parameters"]) && "code" in back.response["parameters"]
       ? "code"
       : null;
   }
@@ -110,13 +103,10 @@ function stopOf(records: readonly RequestRecord[]): Stop | null {
 }
 
 /** The client ID that a request named and nobody registered, where the ledger has it. */
-function sentClient(records: readonly RequestRecord[]): string | null {
+function sentClient(records: readonly KeptRequest[]): string | null {
   const sent = records.map(({ parameters }) => parameters["client_id"]).find((id) => typeof id === "string");
   return sent ?? null;
 }
-
-/** The code that an error begins with; null: it has none. */
-const errorCode = (error: string | null): string | null => /^[\w.-]+(?=:|$)/.exec(error ?? "")?.[0] ?? null;
 
 /** The filters of the list. */
 export const signInFilters = ["q", "state", "status", "client", "user", "error"] as const;
@@ -125,7 +115,7 @@ export const signInFilters = ["q", "state", "status", "client", "user", "error"]
 type SignInFilter = Readonly<Record<(typeof signInFilters)[number], string>>;
 
 /** @param status `400`, or `4xx` */
-const hasStatus = (status: string, record: RequestRecord): boolean =>
+const hasStatus = (status: string, record: KeptRequest): boolean =>
   String(record.status).padStart(3, "0").startsWith(status.replace(/xx$/i, ""));
 
 /** A sign-in is found by each of its requests: one that was refused is found by that, even if a later attempt passed. */
@@ -145,19 +135,19 @@ export function isFound(filter: SignInFilter, flow: Flow): boolean {
     isState &&
     (has("client", client) || sentClient(records) === client) &&
     has("user", user) &&
-    records.some((record) => hasStatus(status, record) && (error === "" || errorCode(record.error) === error)) &&
+    records.some((record) => hasStatus(status, record) && (error === "" || record.refusal?.code === error)) &&
     (q === "" || records.some((record) => isNamed(q, record)))
   );
 }
 
-const isNamed = (query: string, record: RequestRecord): boolean => {
-  const { client, user, endpoint, error, outcome, flow, id } = record;
+const isNamed = (query: string, record: KeptRequest): boolean => {
+  const { client, user, endpoint, refusal, outcome, flow, id } = record;
   return matches(
     query,
     client ?? "",
     user ?? "",
     endpoint,
-    error ?? "",
+    refusal === null ? "" : reasonText(refusal),
     outcome,
     flow ?? "",
     id,
@@ -176,11 +166,10 @@ export function valuesIn(
     status: new Set<string>(),
   };
   for (const { records } of flows) {
-    for (const { client, user, error, status } of records) {
-      const code = errorCode(error);
+    for (const { client, user, refusal, status } of records) {
       if (client !== null) found.client.add(client);
       if (user !== null) found.user.add(user);
-      if (code !== null) found.error.add(code);
+      if (refusal?.code != null) found.error.add(refusal.code);
       if (status !== 0) found.status.add(String(status));
     }
   }

@@ -1,5 +1,5 @@
 import { liveFormPageHeaders, livePageHeaders } from "../../answer/security-headers.ts";
-import { pageLine } from "../../pages/commands.ts";
+import type { FixParts } from "../../pages/commands.ts";
 import { writerOf, type Page } from "../../pages/page-writer.ts";
 import { scriptPath, type Renderer } from "../../pages/templates/render.ts";
 import { formatMoment, formatNumber, timeZoneHere, type Text } from "../../pages/templates/texts.ts";
@@ -60,7 +60,7 @@ export interface ValueView {
   readonly decoded: string | null;
 }
 
-export interface StepView {
+export interface StepView extends FixParts {
   readonly id: string;
   /** ISO 8601. */
   readonly at: string;
@@ -78,7 +78,6 @@ export interface StepView {
   readonly lost: boolean;
   readonly outcome: string;
   readonly rule: string | null;
-  readonly fix: string | null;
   /** Seconds that the clock was moved by. */
   readonly clock: number | null;
   readonly location: string | null;
@@ -98,7 +97,7 @@ interface FixView {
 export interface SignInView extends TabView, LiveView {
   readonly flow: FlowRow;
   /** Where it failed. */
-  readonly failed: Pick<StepView, "id" | "rule" | "fix" | "clock"> | null;
+  readonly failed: Pick<StepView, "id" | "rule" | "clock" | keyof FixParts> | null;
   /** The button that repairs it; null for none. */
   readonly fix: FixView | null;
   /** Whether somebody repaired it since. */
@@ -114,8 +113,6 @@ export interface SignInView extends TabView, LiveView {
     /** The id of the request that came next. */
     readonly before: string;
   }[];
-  /** What the commands of `idp` begin with here: "npx dev-idp ". */
-  readonly launcher: string;
   /** The tab where faults are removed. */
   readonly faultsHref: string;
   /** The list of all. */
@@ -188,20 +185,6 @@ export function renderSignIns(renderer: Renderer, view: SignInsView): Page {
   );
 }
 
-/** The command in a fix, and the words before it. */
-function fixParts(
-  fix: string | null,
-  launcher: string,
-): { readonly advice: string | null; readonly fix: string | null } {
-  const text = fix ?? "";
-  const starts = [launcher, "curl "].map((start) => (text.startsWith(start) ? 0 : text.indexOf(`: ${start}`) + 2));
-  const at = starts.find((start) => start !== 1);
-  if (at === undefined) return { advice: fix, fix: null };
-  const { command, beside } = pageLine(text.slice(at));
-  const advice = [beside === null ? "" : `${beside}.`, text.slice(0, at).trim()].filter((part) => part !== "");
-  return { advice: advice.length === 0 ? null : advice.join(" "), fix: command };
-}
-
 export function renderSignIn(renderer: Renderer, view: SignInView): Page {
   const writer = writerOf(renderer, view);
   const { lang, say } = writer;
@@ -222,14 +205,13 @@ export function renderSignIn(renderer: Renderer, view: SignInView): Page {
       refusedWords: refusedWords(view.flow, lang),
       failed: view.failed && {
         ...view.failed,
-        ...fixParts(view.failed.fix, view.launcher),
         clockWords: moved(view.failed.clock),
       },
       steps: view.steps.map((step) => ({
         ...step,
         ...outcomeIn(writer, step.outcome),
         // The fix of the request that failed stands above.
-        ...fixParts(step.id === view.failed?.id ? null : step.fix, view.launcher),
+        ...(step.id === view.failed?.id && { advice: null, fix: null }),
         acts: view.acts.filter(({ before }) => before === step.id).map((act) => ({ ...act, atWords: moment(act.at) })),
         statusWords: step.lost ? say("inspector.no-response") : String(step.status),
         checks: step.checks.map(({ detail, ...check }) => ({

@@ -1,13 +1,14 @@
 import type { Request, RequestHandler, Response } from "express";
 import { fixOf } from "../../../core/ledger/advice.ts";
-import type { RequestRecord, Ledger } from "../../../core/ledger/ledger.ts";
+import type { Hint } from "../../../core/hint.ts";
+import type { KeptRequest, Ledger } from "../../../core/ledger/ledger.ts";
 import { operations, type OperationName } from "../../../core/operations/table.ts";
 import { HttpError } from "../../answer/error-answers.ts";
 import { sendText } from "../../answer/answer.ts";
 import { streamLedger } from "../../answer/event-stream.ts";
 import { assetHeaders } from "../../answer/security-headers.ts";
 import { bodyParameters } from "../../input/params.ts";
-import { pageCommand, pageLine } from "../../pages/commands.ts";
+import { fixParts, pageCommand, pageLine, type FixParts } from "../../pages/commands.ts";
 import { sendPage } from "../../pages/page-writer.ts";
 import { issuerUrl, type Web } from "../../web.ts";
 import { tabs, asAsked, inspectorHref, mayHere, operatorOf, signInPath } from "../access.ts";
@@ -70,24 +71,24 @@ function actsIn({ records }: Flow, ledger: Ledger): SignInView["acts"] {
 }
 
 /** The button that repairs a sign-in, or that somebody repaired it. */
-async function fixView(web: Web, failure: RequestRecord | null): Promise<Pick<SignInView, "fix" | "isFixed">> {
+async function fixView(web: Web, failure: KeptRequest | null): Promise<Pick<SignInView, "fix" | "isFixed">> {
   const fix = failure && (await fixOf(web.ctx, failure));
   if (fix === null) return { fix: null, isFixed: false };
   const { kind, target, uri, isMade } = fix;
   return { fix: isMade ? null : { change: changeView(web, kind, target, uri ?? undefined), uri }, isFixed: isMade };
 }
 
-/** A fix, unless it is a command that the person may not run here: then who may. */
-function allowedFix(web: Web, launcher: string, fix: string | null): string | null {
-  const at = fix?.indexOf(launcher) ?? -1;
-  if (fix === null || at === -1) return fix;
-  const [noun = "", verb = ""] = fix.slice(at + launcher.length).split(" ");
+/** What repairs a request, unless it is a command that the person may not run here: then who may. */
+function allowedFix(web: Web, hint: Hint | null): FixParts {
+  const [program, noun = "", verb = ""] = hint?.command ?? [];
   const name = [`${noun}.${verb}`, noun].find((one): one is OperationName => Object.hasOwn(operations, one));
   // Flags of the server are for whoever starts it.
-  const isAllowed = noun === "start" ? web.operator?.role === "admin" : name === undefined || mayHere(web, name);
-  if (isAllowed) return fix;
+  const isAllowed =
+    program !== "idp" || (noun === "start" ? web.operator?.role === "admin" : name === undefined || mayHere(web, name));
+  if (hint === null || isAllowed) return fixParts(web, hint);
   const role = name !== undefined && operations[name].role === "tester" ? "a tester" : "an admin";
-  return `Ask ${role} of this server: ${noun === "start" ? "start" : `${noun} ${verb}`} needs that role`;
+  const what = noun === "start" ? "start" : `${noun} ${verb}`;
+  return { advice: `Ask ${role} of this server: ${what} needs that role`, fix: null };
 }
 
 export const getSignIn = (all: Web) => async (req: Request<{ id: string }>, res: Response) => {
@@ -101,22 +102,22 @@ export const getSignIn = (all: Web) => async (req: Request<{ id: string }>, res:
       fix: "go to the list of sign-ins",
     });
   const failure = failureOf(flow);
-  const launcher = web.commandLine(["idp", "--help"]).slice(0, -"--help".length);
-  const allowed = <T extends { readonly fix: string | null }>(one: T): T => ({
-    ...one,
-    fix: allowedFix(web, launcher, one.fix),
-  });
+  const fixFor = (hint: Hint | null): FixParts => allowedFix(web, hint);
   const page = renderSignIn(web.renderer, {
     ...tabView(web, req, res, null),
     streamHref: inspectorHref(web, streamPath),
     backHref: inspectorHref(web),
-    launcher,
     faultsHref: inspectorHref(web, tabs.testing),
     flow: rowOf(flow, inspectorHref(web, signInPath)),
-    failed: failure && allowed({ id: failure.id, rule: failure.rule, fix: failure.fix, clock: failure.clock }),
+    failed: failure && {
+      id: failure.id,
+      clock: failure.clock,
+      rule: failure.refusal?.rule ?? null,
+      ...fixFor(failure.refusal?.hint ?? null),
+    },
     ...(await fixView(web, failure)),
     acts: actsIn(flow, ledger),
-    steps: stepsOf(flow, issuerUrl(web).origin).map(allowed),
+    steps: stepsOf(flow, issuerUrl(web).origin, fixFor),
   });
   sendPage(res, 200, page);
 };

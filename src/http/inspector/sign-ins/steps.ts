@@ -1,9 +1,11 @@
 import { isObject, type JsonObject } from "../../../text/json.ts";
 import { isProvisioning } from "../../../core/ledger/filter.ts";
-import type { RequestRecord } from "../../../core/ledger/ledger.ts";
+import type { KeptRequest } from "../../../core/ledger/ledger.ts";
 import { quoteWord } from "../../../text/terminal.ts";
 import type { Text } from "../../pages/templates/texts.ts";
 import { isBad, outcomeOf, type Flow } from "./flows.ts";
+import type { Hint } from "../../../core/hint.ts";
+import type { FixParts } from "../../pages/commands.ts";
 import type { StepView, ValueView, CheckView } from "./sign-in-views.ts";
 
 /**
@@ -24,8 +26,8 @@ function mark(value: unknown): string | null {
 /** What a check says, in the language of the page. */
 const said = (what: string): Text => ({ key: `inspector.check-${what}`, values: {} });
 
-const sentBack = ({ response }: RequestRecord): JsonObject => valuesIn(response?.["parameters"]);
-const issued = ({ response }: RequestRecord): JsonObject => valuesIn(response?.["body"]);
+const sentBack = ({ response }: KeptRequest): JsonObject => valuesIn(response?.["parameters"]);
+const issued = ({ response }: KeptRequest): JsonObject => valuesIn(response?.["body"]);
 
 /** Compares two values, if both are there. `same` and `differs` are what the check says. */
 const compared = (name: string, one: unknown, other: unknown, same: Text, differs: Text): readonly CheckView[] => {
@@ -59,7 +61,7 @@ function ofSaml(asked: JsonObject, answer: JsonObject): readonly CheckView[] {
   ];
 }
 
-function ofRedirect(asked: JsonObject, record: RequestRecord): readonly CheckView[] {
+function ofRedirect(asked: JsonObject, record: KeptRequest): readonly CheckView[] {
   const answer = sentBack(record);
   if (answer["SAMLResponse"] !== undefined) return ofSaml(asked, answer);
   const location = record.response?.["location"];
@@ -69,22 +71,22 @@ function ofRedirect(asked: JsonObject, record: RequestRecord): readonly CheckVie
 }
 
 /** RFC 7636. A sign-in without PKCE has nothing to compare. */
-function ofPkce(asked: JsonObject, { parameters, error }: RequestRecord): readonly CheckView[] {
+function ofPkce(asked: JsonObject, { parameters, refusal }: KeptRequest): readonly CheckView[] {
   const hasChallenge = mark(asked["code_challenge"]) !== null;
   const hasVerifier = mark(parameters["code_verifier"]) !== null;
   if (!hasChallenge && !hasVerifier) return [];
   const check = (ok: boolean, detail: Text): readonly CheckView[] => [{ name: "PKCE", ok, detail }];
   if (!hasVerifier) return check(false, said("no-verifier"));
   if (!hasChallenge) return check(false, said("no-challenge"));
-  if (error?.includes("code_verifier") === true) return check(false, said("unfit"));
+  if (refusal?.rule?.startsWith("RFC 7636") === true) return check(false, said("unfit"));
   return check(true, said("both"));
 }
 
 /** RFC 6749 2.3. */
-const ofClient = ({ error }: RequestRecord): readonly CheckView[] =>
-  error?.startsWith("invalid_client") === true ? [{ name: "client", ok: false, detail: said("secret") }] : [];
+const ofClient = ({ refusal }: KeptRequest): readonly CheckView[] =>
+  refusal?.code === "invalid_client" ? [{ name: "client", ok: false, detail: said("secret") }] : [];
 
-function ofCode(asked: JsonObject, code: unknown, record: RequestRecord): readonly CheckView[] {
+function ofCode(asked: JsonObject, code: unknown, record: KeptRequest): readonly CheckView[] {
   const { parameters } = record;
   // Status 0: the app did not get the response.
   const idToken = record.status === 0 ? {} : valuesIn(valuesIn(issued(record)["id_token"])["claims"]);
@@ -101,20 +103,19 @@ function ofCode(asked: JsonObject, code: unknown, record: RequestRecord): readon
  * The parameters of an authorization request as the server used them: those of a pushed request are the ones that were pushed (RFC 9126 4).
  * @param earlier the requests of the sign-in before it
  */
-function askedBy({ parameters }: RequestRecord, earlier: readonly RequestRecord[]): JsonObject {
+function askedBy({ parameters }: KeptRequest, earlier: readonly KeptRequest[]): JsonObject {
   if (parameters["request_uri"] === undefined) return parameters;
   return earlier.findLast(({ endpoint, status }) => endpoint === "par" && status < 400)?.parameters ?? parameters;
 }
 
 /** The refusal, in the words of the response, unless a comparison says the same. */
-function ofRefusal({ status, error }: RequestRecord, others: readonly CheckView[]): readonly CheckView[] {
-  const isTold = others.some(({ ok }) => !ok) || error === null || (status > 0 && status < 400);
-  const [, name = "", detail = ""] = /^(\w+): (.*)$/s.exec(error ?? "") ?? [];
-  return isTold || name === "" ? [] : [{ name, ok: false, detail }];
+function ofRefusal({ status, refusal }: KeptRequest, others: readonly CheckView[]): readonly CheckView[] {
+  const isTold = others.some(({ ok }) => !ok) || (status > 0 && status < 400);
+  return isTold || refusal?.code == null ? [] : [{ name: refusal.code, ok: false, detail: refusal.message }];
 }
 
 /** @param earlier the requests of the sign-in before this one */
-function checksOf(record: RequestRecord, earlier: readonly RequestRecord[]): readonly CheckView[] {
+function checksOf(record: KeptRequest, earlier: readonly KeptRequest[]): readonly CheckView[] {
   const compared = comparisonsOf(record, earlier);
   return [...compared, ...ofRefusal(record, compared)];
 }
@@ -122,13 +123,13 @@ function checksOf(record: RequestRecord, earlier: readonly RequestRecord[]): rea
 /** The endpoints where a sign-in begins. */
 const begins: readonly string[] = ["authorize", "saml_sso"];
 
-function comparisonsOf(record: RequestRecord, earlier: readonly RequestRecord[]): readonly CheckView[] {
+function comparisonsOf(record: KeptRequest, earlier: readonly KeptRequest[]): readonly CheckView[] {
   const at = earlier.findLastIndex(({ endpoint }) => begins.includes(endpoint));
   const request = earlier[at];
   const asked = request === undefined ? {} : askedBy(request, earlier.slice(0, at));
   if (begins.includes(record.endpoint)) return ofRedirect(askedBy(record, earlier), record);
   if (record.endpoint === "consent" || record.endpoint === "login") return ofRedirect(asked, record);
-  const last = (of: (record: RequestRecord) => unknown): unknown =>
+  const last = (of: (record: KeptRequest) => unknown): unknown =>
     earlier.map(of).findLast((value) => mark(value) !== null);
   if (record.endpoint === "userinfo") {
     const token = last((one) => issued(one)["access_token"]);
@@ -162,13 +163,13 @@ const calledByApps: readonly string[] = [
   "discovery",
 ];
 
-const senderOf = ({ endpoint }: RequestRecord): StepView["from"] => {
+const senderOf = ({ endpoint }: KeptRequest): StepView["from"] => {
   if (endpoint === "backchannel_logout" || isProvisioning(endpoint)) return "idp";
   return calledByApps.includes(endpoint) ? "app" : "browser";
 };
 
 /** A redirect to another server gives the response to the app. */
-const receiverOf = (record: RequestRecord): StepView["to"] => {
+const receiverOf = (record: KeptRequest): StepView["to"] => {
   const location = record.response?.["location"];
   return typeof location === "string" && !location.startsWith("/") ? "app" : senderOf(record);
 };
@@ -197,7 +198,7 @@ const valueViews = (values: unknown): readonly ValueView[] =>
 const blank = (name: string): string => name.replaceAll(/[^a-z0-9]+/gi, "_").toUpperCase();
 
 /** The request as a command, with a placeholder for each secret. @param origin of the issuer */
-function curlOf({ endpoint, method, path, parameters }: RequestRecord, origin: string): string {
+function curlOf({ endpoint, method, path, parameters }: KeptRequest, origin: string): string {
   const { authorization, dpop, ...fields } = parameters;
   const pairs = Object.entries(fields).flatMap(([name, value]) =>
     [value].flat().map((one: unknown) => `${name}=${typeof one === "string" ? encodeURIComponent(one) : blank(name)}`),
@@ -231,13 +232,18 @@ function curlOf({ endpoint, method, path, parameters }: RequestRecord, origin: s
   return words.map(quoteWord).join(" ");
 }
 
-/** @param origin of the issuer */
-export const stepsOf = ({ records }: Flow, origin: string): readonly StepView[] =>
+/** @param origin of the issuer @param fixParts writes a hint for the page */
+export const stepsOf = (
+  { records }: Flow,
+  origin: string,
+  fixParts: (hint: Hint | null) => FixParts,
+): readonly StepView[] =>
   records.map((record, at) => {
-    const { id, time, method, endpoint, status, ms, rule, fix, clock, response } = record;
+    const { id, time, method, endpoint, status, ms, refusal, clock, response } = record;
     const location = response?.["location"];
     return {
-      ...{ id, at: time, method, endpoint, path: record.path, ms, rule, fix, clock },
+      ...{ id, at: time, method, endpoint, path: record.path, ms, rule: refusal?.rule ?? null, clock },
+      ...fixParts(refusal?.hint ?? null),
       status,
       from: senderOf(record),
       to: receiverOf(record),

@@ -1,0 +1,57 @@
+import type { Mismatch, Refusal } from "../errors.ts";
+import { hintText, type CommandLine } from "../hint.ts";
+import type { KeptEvent, KeptRequest } from "./ledger.ts";
+
+/** The JSON of a request, for the library, the control API and `--json`: what was refused is a text there. */
+
+interface RefusalTexts {
+  /** The reason of a refusal: a code and a sentence, "invalid_grant: code was already used". */
+  readonly error: string | null;
+  /** The paragraph that requires the refusal. */
+  readonly rule: string | null;
+  /** The command or setting that fixes it. */
+  readonly fix: string | null;
+}
+
+/** A request and its outcome. It holds no usable secret. */
+export interface RequestRecord extends Omit<KeptRequest, "refusal">, RefusalTexts {}
+
+/** One line of the request log. */
+export interface RequestEvent extends Omit<KeptEvent, "refusal">, RefusalTexts {
+  /** If a value is not a registered one: what was sent, and what is registered. */
+  readonly mismatch: Mismatch | null;
+}
+
+/** A code and a sentence, "invalid_grant: code was already used"; without a code the sentence alone. */
+export const reasonText = ({ code, message }: Refusal): string => (code === null ? message : `${code}: ${message}`);
+
+const textsOf = (refusal: Refusal | null, line: CommandLine): RefusalTexts => ({
+  error: refusal && reasonText(refusal),
+  rule: refusal?.rule ?? null,
+  fix: refusal?.hint ? hintText(refusal.hint, line) : null,
+});
+
+/** @param line writes commands for the issuer that the request was sent to */
+export function requestJson({ refusal, fault, clock, ...request }: KeptRequest, line: CommandLine): RequestRecord {
+  return { ...request, ...textsOf(refusal, line), fault, clock };
+}
+
+/** @param line as in {@link requestJson} */
+export function eventJson(event: KeptEvent, line: CommandLine): RequestEvent {
+  const { refusal, fault, clock, by, address, ...rest } = event;
+  return {
+    ...rest,
+    ...textsOf(refusal, line),
+    ...{ fault, clock, mismatch: refusal?.given ?? null },
+    ...(by !== undefined && { by }),
+    ...(address !== undefined && { address }),
+  };
+}
+
+/** What a shared store holds. Versions before this one wrote the JSON. */
+export function keptRequest(stored: KeptRequest | RequestRecord): KeptRequest {
+  if ("refusal" in stored) return stored;
+  const { error, rule, fix, ...request } = stored;
+  const hint = fix === null ? null : { text: fix };
+  return { ...request, refusal: error === null ? null : { code: null, message: error, rule, given: null, hint } };
+}
