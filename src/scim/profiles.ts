@@ -74,9 +74,9 @@ const pageOf = (profile: Profile): readonly (readonly [string, string])[] =>
       ]
     : [];
 
-export const lookUpUser = (profile: Profile, userName: string): ScimRequest => ({
+export const lookUpUser = (profile: Profile, value: string, attribute = "userName"): ScimRequest => ({
   method: "GET",
-  path: `/Users?${query([["filter", `userName eq ${quoted(userName)}`], ...pageOf(profile)])}`,
+  path: `/Users?${query([["filter", `${attribute} eq ${quoted(value)}`], ...pageOf(profile)])}`,
 });
 
 export const readUser = (id: string): ScimRequest => ({ method: "GET", path: resourceAt("Users", id) });

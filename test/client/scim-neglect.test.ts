@@ -70,27 +70,51 @@ const weak: readonly (readonly [Weakness, readonly string[]])[] = [
   ["lets-anybody-read", ["no-token"]],
   ["accepts-any-token", ["token-wrong"]],
   ["shares-tenants", ["other-tenant"]],
-  ["not-found-200", ["not-found"]],
+  ["not-found-200", ["not-found", "delete-twice"]],
   ["plain-errors", ["not-found"]],
   ["accepts-any-op", ["patch-invalid"]],
   ["html", ["media-type"]],
   ["crashes-on-unknown", ["unknown-attribute"]],
   ["crashes-on-empty", ["empty-values"]],
   ["crashes-on-null", ["null-values"]],
-  ["ignores-filter", every("lookup-none")],
+  ["ignores-filter", ["none", "case", "quote", "external", "inactive"].flatMap((name) => every(`lookup-${name}`))],
+  ["filter-ends-at-quote", every("lookup-quote")],
+  ["ignores-external-filter", every("lookup-external")],
   ["case-sensitive", every("lookup-case")],
+  ["hides-inactive", [...every("lookup-inactive"), ...every("rehire")]],
+  ["text-total", [...every("lookup-none"), "list-envelope"]],
+  ["bare-list", ["list-envelope"]],
+  ["keeps-removed", ["delete"]],
+  ["lists-removed", ["delete"]],
+  ["removes-twice", ["delete-twice"]],
   ["created-200", every("create")],
   ["creates-twice", every("create-twice")],
   ["races", every("create-repeated")],
+  ["upserts", every("create-id")],
+  ["creates-active", every("create-inactive")],
+  ["remembers-removed", every("create-again")],
+  ["rehires-another", every("rehire")],
+  ["found-by-old-name", every("update-username")],
+  ["manager-is-object", ["entra.manager", "entra-compliant.manager"]],
+  ["forgets-new-values", ["entra.update-new", "entra-compliant.update-new"]],
+  ["not-atomic", ["standard.update-atomic", "entra.update-atomic", "entra-compliant.update-atomic"]],
   ["patch-forgets", ["standard.update", "entra.update", "entra-compliant.update"]],
   ["no-dots", ["entra-compliant.update-dots"]],
-  ["ignores-email", ["standard.update-email", "entra.update-email", "entra-compliant.update-email"]],
-  ["put-forgets", ["standard.replace", "okta.replace", "okta-put.replace"]],
+  [
+    "ignores-email",
+    [
+      ...["standard.update-email", "entra.update-email", "entra-compliant.update-email"],
+      ...["entra.update-new", "entra-compliant.update-new"],
+    ],
+  ],
+  ["put-forgets", ["standard.replace", "okta.replace", "okta-put.replace", "okta.manager", "okta-put.manager"]],
   ["ignores-active", every("deactivate")],
   ["ignores-string-active", ["entra.deactivate-string"]],
   ["reactivates-another", byPatch("reactivate")],
   ["group-created-empty", ["standard.group-create", "okta.group-create", "okta-put.group-create"]],
   ["group-loses-members", byPatch("group-add")],
+  ["member-twice", byPatch("group-add-twice")],
+  ["unknown-members", every("group-unknown-member")],
   ["group-keeps-members", byPatch("group-remove")],
   ["group-keeps-name", byPatch("group-rename")],
   ["group-stays", every("group-delete")],
@@ -120,8 +144,36 @@ test("what the RFC leaves open is not required", async () => {
   expect(named(checked, "not-required")).toEqual([
     "media-type",
     "okta.lookup-none",
-    ...["create", "add", "remove", "rename", "delete"].map((name) => `okta.group-${name}`),
+    ...["create", "add", "add-twice", "unknown-member", "remove", "rename", "delete"].map(
+      (name) => `okta.group-${name}`,
+    ),
   ]);
+  const others = await check(
+    ["no-manager", "no-target", "refuses-member-twice", "skips-unknown-members", "forbids-delete"],
+    casesFor("entra"),
+  );
+  expect(named(others, "unnoticed")).toEqual([]);
+  expect(named(others, "not-required")).toEqual([
+    ...["delete", "delete-twice", "entra.manager", "entra.update-new", "entra.group-add-twice"],
+    "entra.group-unknown-member",
+  ]);
+  expect(named(others, "not-reached")).toEqual(["entra.create-again"]);
+});
+
+test("a 409 without scimType is a remark, and says nothing of a second user", async () => {
+  const { result } = await check(["conflict-without-type"], casesFor("standard"));
+  expect(result.passed).toBe(true);
+  const did = (name: string): string => result.cases.find((one) => one.name === `standard.${name}`)?.did ?? "";
+  expect(did("create-twice")).toBe("answered 409; without scimType uniqueness (RFC 7644 3.12)");
+  expect(did("create-repeated")).toBe("has the user once");
+});
+
+test("users that stay after DELETE are deactivated and listed, and hide no verdict", async () => {
+  const checked = await check(["keeps-removed"], casesFor("standard"));
+  const unreached = named(checked, "not-reached");
+  expect(unreached).toEqual(["delete-twice", "standard.create-again"]);
+  expect(checked.left.size).toBeGreaterThan(20);
+  expect(new Set(checked.left.values())).toEqual(new Set(["deactivated"]));
 });
 
 test("an app that removes nobody: the users are deactivated and listed, and one serves all controls", async () => {
@@ -175,5 +227,5 @@ test("a server that fails, is busy, or is gone: never noticed", async () => {
 test("--keep leaves everything in the app", async () => {
   const { app } = await check([], casesFor("standard"), true);
   expect(app.users.size).toBeGreaterThan(20);
-  expect(app.groups.size).toBe(5);
+  expect(app.groups.size).toBe(7);
 });

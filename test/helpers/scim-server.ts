@@ -39,7 +39,32 @@ export type Weakness =
   | "group-stays"
   | "no-groups"
   | "no-delete"
-  | "unstable-pages";
+  | "unstable-pages"
+  | "keeps-removed"
+  | "lists-removed"
+  | "removes-twice"
+  | "filter-ends-at-quote"
+  | "ignores-external-filter"
+  | "hides-inactive"
+  | "bare-list"
+  | "text-total"
+  | "upserts"
+  | "creates-active"
+  | "remembers-removed"
+  | "rehires-another"
+  | "conflict-without-type"
+  | "found-by-old-name"
+  | "manager-is-object"
+  | "no-manager"
+  | "forgets-new-values"
+  | "no-target"
+  | "not-atomic"
+  | "member-twice"
+  | "refuses-member-twice"
+  | "unknown-members"
+  | "skips-unknown-members"
+  | "forbids-delete"
+  | "number-ids";
 
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- any JSON
 export type Json = Record<string, any>;
@@ -88,6 +113,12 @@ export class ScimServer {
   url = "";
   #close = (): Promise<void> => Promise.resolve();
   #isLate = false;
+  /** Names of users who were removed. */
+  readonly #removed = new Set<string>();
+  /** Users who were removed, and are in lists. */
+  readonly #listed: Json[] = [];
+  readonly #oldNames = new Map<string, string>();
+  #nextId = 1000;
 
   constructor(options: { readonly token?: string; readonly weaknesses?: readonly Weakness[] } = {}) {
     this.token = options.token ?? "scim-secret-of-the-app";
@@ -195,12 +226,17 @@ export class ScimServer {
     const found = all.get(id);
     const isHidden = found !== undefined && found["tenant"] !== tenant && !this.#has("shares-tenants");
     if (found === undefined || isHidden) {
+      if (this.#has("removes-twice") && seen.method === "DELETE") return { status: 204 };
       if (this.#has("not-found-200")) return { status: 200, body: {} };
       throw new Failure(404, `there is no ${id}`);
     }
     if (seen.method === "GET") return { status: 200, body: this.#shown(found) };
     if (seen.method === "DELETE") {
       if (this.#has("no-delete")) throw new Failure(405, "users stay");
+      if (this.#has("forbids-delete") && kind === "Users") throw new Failure(403, "users stay");
+      if (this.#has("keeps-removed") && kind === "Users") return { status: 204 };
+      this.#removed.add(String(found["userName"]));
+      if (this.#has("lists-removed")) this.#listed.push(found);
       if (kind === "Groups" && this.#has("group-stays")) return { status: 204 };
       all.delete(id);
       for (const group of this.groups.values()) this.#dropMember(group, id);
@@ -235,11 +271,19 @@ export class ScimServer {
     const sent = body ?? {};
     const isUser = kind === "Users";
     if (isUser && typeof sent["userName"] !== "string") throw new Failure(400, "userName is missing", "invalidValue");
+    if (isUser && this.#has("remembers-removed") && this.#removed.has(String(sent["userName"])))
+      throw new Failure(400, "userName is taken");
     const isTaken = isUser && this.#isTaken(sent, tenant) && !this.#isLate;
-    if (isTaken && !this.#has("creates-twice")) throw new Failure(409, "userName is taken", "uniqueness");
-    const id = randomUUID();
+    if (isTaken && !this.#has("creates-twice")) {
+      throw new Failure(409, "userName is taken", this.#has("conflict-without-type") ? undefined : "uniqueness");
+    }
+    const own = this.#has("number-ids") ? String((this.#nextId += 1)) : randomUUID();
+    const id = this.#has("upserts") && typeof sent["id"] === "string" ? sent["id"] : own;
+    if (!isUser) sent["members"] = this.#known((sent["members"] ?? []) as Json[]);
     const meta = { resourceType: isUser ? "User" : "Group", location: `${this.url}/${kind}/${id}` };
-    const resource: Json = { ...(isUser && { active: true }), ...this.#clean(sent), id, meta, tenant };
+    const given = this.#clean(sent);
+    if (isUser && this.#has("creates-active")) given["active"] = true;
+    const resource: Json = { ...(isUser && { active: true }), ...given, id, meta, tenant };
     if (!isUser && this.#has("group-created-empty")) resource["members"] = [];
     (isUser ? this.users : this.groups).set(id, resource);
     const status = isUser && this.#has("created-200") ? 200 : 201;
@@ -247,13 +291,17 @@ export class ScimServer {
   }
 
   #isTaken({ userName }: Json, tenant: string): boolean {
-    const users = [...this.users.values()].filter((user) => user["tenant"] === tenant);
+    const users = [...this.users.values()]
+      .filter((user) => user["tenant"] === tenant)
+      .filter(({ active }) => !this.#has("rehires-another") || active !== false);
     return userName !== undefined && users.some((user) => this.#same(user["userName"], userName));
   }
 
   /** Without members that have no value. */
   #clean(sent: Json): Json {
-    const entries = Object.entries(sent).filter(([, value]) => value !== null);
+    const entries = Object.entries(sent).filter(([name, value]) => {
+      return value !== null && !(name === enterprise && this.#has("no-manager"));
+    });
     return Object.fromEntries(entries.map(([name, value]) => [name, name === "active" ? truth(value) : value]));
   }
 
@@ -262,9 +310,16 @@ export class ScimServer {
     const [, name = "", , value = ""] = /^(\w+) (eq) (".*")$/s.exec(filter ?? "") ?? [];
     if (filter !== null && name === "") throw new Failure(400, `cannot read ${filter}`, "invalidFilter");
     const wanted: unknown = value === "" ? null : JSON.parse(value);
-    let all = [...(kind === "Users" ? this.users : this.groups).values()]
+    const isCut = this.#has("filter-ends-at-quote") && String(wanted).includes('"');
+    const isIgnored =
+      this.#has("ignores-filter") || isCut || (name === "externalId" && this.#has("ignores-external-filter"));
+    let all = [...(kind === "Users" ? [...this.users.values(), ...this.#listed] : this.groups.values())]
       .filter((one) => one["tenant"] === tenant || this.#has("shares-tenants"))
-      .filter((one) => filter === null || this.#has("ignores-filter") || this.#same(one[name], wanted));
+      .filter(({ active }) => !this.#has("hides-inactive") || active !== false)
+      .filter((one) => {
+        const old = this.#has("found-by-old-name") ? this.#oldNames.get(String(one["id"])) : undefined;
+        return filter === null || isIgnored || this.#same(one[name], wanted) || (name === "userName" && old === wanted);
+      });
     if (all.length === 0 && this.#has("lookup-404")) throw new Failure(404, "nobody found");
     if (this.#has("unstable-pages")) all = all.toSorted(() => Math.random() - 0.5);
     const start = Number(query.get("startIndex") ?? 1);
@@ -275,6 +330,9 @@ export class ScimServer {
       return isShort || members === undefined ? rest : { ...rest, members: members as Json[] };
     });
     const schemas = ["urn:ietf:params:scim:api:messages:2.0:ListResponse"];
+    if (this.#has("text-total"))
+      return { status: 200, body: { schemas, totalResults: String(all.length), Resources: page } };
+    if (this.#has("bare-list")) return { status: 200, body: { schemas, totalResults: all.length, Resources } };
     return {
       status: 200,
       body: { schemas, totalResults: all.length, startIndex: start, itemsPerPage: page.length, Resources },
@@ -284,6 +342,8 @@ export class ScimServer {
   #put(found: Json, sent: Json): Json {
     const { id, meta, tenant, active } = found;
     const clean = this.#clean(sent);
+    if ("userName" in found) this.#oldNames.set(String(id), String(found["userName"]));
+    if (!("userName" in found)) clean["members"] = this.#known((clean["members"] ?? []) as Json[]);
     if (this.#has("ignores-active")) clean["active"] = active;
     if (this.#has("put-forgets")) Reflect.deleteProperty(clean, enterprise);
     return { ...(active !== undefined && { active }), ...clean, id, meta, tenant };
@@ -295,7 +355,10 @@ export class ScimServer {
     for (const { op, path, value } of Operations as Json[]) {
       const verb = String(op).toLowerCase();
       if (this.#has("accepts-any-op") && !["add", "replace", "remove"].includes(verb)) continue;
-      if (!["add", "replace", "remove"].includes(verb)) throw new Failure(400, `no op ${op}`, "invalidSyntax");
+      if (!["add", "replace", "remove"].includes(verb)) {
+        if (this.#has("not-atomic")) this.users.set(String(next["id"]), next);
+        throw new Failure(400, `no op ${op}`, "invalidSyntax");
+      }
       next = this.#change(next, verb, path as string | undefined, value);
     }
     if (this.#has("patch-forgets") && next["displayName"] !== found["displayName"]) delete next["externalId"];
@@ -310,7 +373,10 @@ export class ScimServer {
       }, found);
     }
     if (path === "id") return found;
+    if (path === "userName") this.#oldNames.set(String(found["id"]), String(found["userName"]));
     if (path.startsWith(`${enterprise}:`)) {
+      if (this.#has("no-manager")) return found;
+      if (this.#has("manager-is-object") && typeof value === "string") throw new Error("value.value is undefined");
       const below = { ...found[enterprise], [path.slice(enterprise.length + 1)]: value };
       return { ...found, [enterprise]: below };
     }
@@ -320,7 +386,10 @@ export class ScimServer {
     if (list === "emails" && this.#has("ignores-email")) return found;
     if (list !== "") {
       const all = (found[list] ?? []) as Json[];
-      const mine = all.find((one) => String(one[key]).toLowerCase() === type.toLowerCase()) ?? { [key]: truth(type) };
+      const there = all.find((one) => String(one[key]).toLowerCase() === type.toLowerCase());
+      if (there === undefined && this.#has("forgets-new-values")) return found;
+      if (there === undefined && this.#has("no-target")) throw new Failure(400, `nothing is at ${path}`, "noTarget");
+      const mine = there ?? { [key]: truth(type) };
       const others = all.filter((one) => one !== mine);
       return { ...found, [list]: op === "remove" ? others : [{ ...mine, [sub]: value }, ...others] };
     }
@@ -354,8 +423,19 @@ export class ScimServer {
       return { ...group, members: before.filter((one) => !ids.includes(String(one["value"]))) };
     }
     const kept = op === "replace" || this.#has("group-loses-members") ? [] : before;
-    const joining = ids.filter((id) => !kept.some((one) => one["value"] === id)).map((id) => ({ value: id }));
-    return { ...group, members: [...kept, ...joining] };
+    const isThere = (id: string): boolean => kept.some((one) => one["value"] === id);
+    if (this.#has("refuses-member-twice") && ids.some(isThere)) throw new Failure(409, "is a member", "uniqueness");
+    const joining = ids.filter((id) => this.#has("member-twice") || !isThere(id)).map((id) => ({ value: id }));
+    return { ...group, members: this.#known([...kept, ...joining]) };
+  }
+
+  /** Members, once each. @throws {Failure} for one who does not exist */
+  #known(members: readonly Json[]): readonly Json[] {
+    const known = members.filter(({ value }) => this.#has("unknown-members") || this.users.has(String(value)));
+    if (known.length < members.length && !this.#has("skips-unknown-members"))
+      throw new Failure(400, "no such member", "invalidValue");
+    if (this.#has("member-twice")) return known;
+    return known.filter(({ value }, at) => known.findIndex((one) => one["value"] === value) === at);
   }
 
   #dropMember(group: Json, id: string): void {

@@ -46,7 +46,7 @@ export interface Attempt {
   /** The user as the app shows it; null: it is not there. @throws {Problem} where that is not known */
   read(id: string): Promise<Resource | null>;
   readGroup(id: string): Promise<Resource | null>;
-  /** Removes a user, or deactivates it where the app does not remove users. @returns why not, or null */
+  /** Removes a user, or deactivates it where it stays. @returns why it stays, or null */
   remove(id: string): Promise<string | null>;
   /** Works on several at a time. */
   each<T>(all: readonly T[], work: (one: T) => Promise<unknown>): Promise<void>;
@@ -55,6 +55,8 @@ export interface Attempt {
 export interface Known {
   /** A user who stays for the controls, because the app does not remove users; null: it does. */
   stays: Person | null;
+  /** The app has two users with one userName. */
+  takesNamesTwice: boolean;
 }
 
 /** "answered 400 invalidValue: 'active' must be a boolean"; why there was no answer, where there was none. */

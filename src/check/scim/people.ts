@@ -30,7 +30,7 @@ export interface People {
   readonly postGroup: (profile: Profile, name: string, members: readonly string[]) => Promise<Reply>;
   readonly read: (id: string) => Promise<Resource | null>;
   readonly readGroup: (id: string) => Promise<Resource | null>;
-  /** @returns why the app does not remove the user, or null */
+  /** @returns why the user stays, or null */
   readonly remove: (id: string) => Promise<string | null>;
   /** Removes everybody but one. @param stays the id of a user; null: nobody stays */
   readonly removeAll: (stays: string | null) => Promise<void>;
@@ -95,15 +95,21 @@ export function peopleOf(ask: Ask, { random, keeps, emailDomain }: PeopleOptions
 
   /** @returns why the user is still there, or null */
   async function remove(id: string): Promise<string | null> {
-    const name = users.get(id);
     const reply = await ask(deleteUser(id));
-    if (isGood(reply) || reply.status === 404 || reply.status === 410) {
+    const there = await readAt(readUser(id));
+    if (there === null) {
       users.delete(id);
       return null;
     }
-    if (await deactivate(id)) users.delete(id);
-    if (name !== undefined) left.set(name, users.has(id) ? "active" : "deactivated");
-    return answered(reply);
+    // A case may have changed the name.
+    const shown = valueAt(there, "userName");
+    const name = typeof shown === "string" ? shown : (users.get(id) ?? id);
+    const isInactive = await deactivate(id);
+    if (isInactive) users.delete(id);
+    left.set(name, isInactive ? "deactivated" : "active");
+    return isGood(reply)
+      ? "the app answered that it removed the user, and still shows it"
+      : `the app ${answered(reply)}`;
   }
 
   /** @returns whether it is inactive now */

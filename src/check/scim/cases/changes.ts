@@ -1,5 +1,6 @@
 import { adviceFor } from "../../../scim/sending.ts";
 import {
+  lookUpUser,
   patchActive,
   patchUser,
   putUser,
@@ -8,11 +9,11 @@ import {
   type Profile,
   type ScimRequest,
 } from "../../../scim/profiles.ts";
-import { enterpriseSchema, workEmail } from "../../../scim/paths.ts";
-import { attributesIn, valueAt, type Attributes } from "../../../scim/resource.ts";
-import { notReached, unnoticed, works, type Finding } from "../../frame/verdict.ts";
+import { enterpriseSchema, managerPath, workEmail } from "../../../scim/paths.ts";
+import { attributesIn, idIn, resourcesIn, valueAt, type Attributes } from "../../../scim/resource.ts";
+import { notReached, notRequired, unnoticed, works, type Finding } from "../../frame/verdict.ts";
 import type { Reply } from "../app.ts";
-import { answered, notDone, type Attempt, type Person } from "../attempt.ts";
+import { answered, failure, notDone, type Attempt, type Person } from "../attempt.ts";
 import type { ScimCase } from "../run.ts";
 
 /** How a client changes a user. Each change is read back, and so is what it must leave as it was. */
@@ -40,14 +41,25 @@ const sendUpdate: Send = (attempt, person, change) => {
 };
 
 /** @param value in place of how the profile writes the truth value */
-const sendActive =
+export const sendActive =
   (active: boolean, value?: unknown): Send =>
   (attempt, person) =>
     putsActive(attempt.profile)
       ? sendPut(attempt, person, { active })
       : asked(attempt, patchActive(attempt.profile, person.id, active, value));
 
+/** Deactivates a user. @returns whether it is there, and inactive */
+export async function isDeactivated(attempt: Attempt, person: Person): Promise<boolean> {
+  await sendActive(false, false)(attempt, person, {});
+  const there = await attempt.read(person.id);
+  return there !== null && valueAt(there, "active") === false;
+}
+
 const same = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other);
+
+/** Some apps keep a manager as Entra ID sends it: the id alone. */
+const isStored = (path: string, shown: unknown, sent: unknown): boolean =>
+  same(path === managerPath && typeof shown === "string" ? { value: shown } : shown, sent);
 
 const names = (paths: readonly string[]): string =>
   paths.map((path) => path.replace(`${enterpriseSchema}:`, "")).join(" and ");
@@ -60,19 +72,24 @@ interface Compared {
   readonly change: Attributes;
   /** Paths that an app may derive from those that change. */
   readonly derived?: readonly string[];
+  /** Paths that the app did not keep when it created the user. */
+  readonly absent?: readonly string[];
 }
 
 /** Reads a user back. @param reply what the app said of the change */
-async function readBack(
+export async function readBack(
   attempt: Attempt,
   { id }: Person,
   reply: Reply,
-  { before, change, derived = [] }: Compared,
+  { before, change, derived = [], absent = [] }: Compared,
 ): Promise<Finding> {
   const there = await attempt.read(id);
   if (there === null) return unnoticed(`${answered(reply)}, and the user is gone`);
   const after = attributesIn(there, [...new Set([...Object.keys(before), ...Object.keys(change)])]);
-  const missed = Object.keys(change).filter((path) => !same(after[path], change[path]));
+  const missed = Object.keys(change).filter((path) => !isStored(path, after[path], change[path]));
+  if (missed.length > 0 && missed.every((path) => absent.includes(path) && after[path] === undefined)) {
+    return notRequired(`does not keep ${names(missed)}`, "RFC 7643 4.1.1: optional");
+  }
   if (missed.length > 0) {
     const shown = missed.map((path) => `${names([path])} reads back as ${JSON.stringify(after[path] ?? null)}`);
     return unnoticed(`${answered(reply)}, and ${shown.join(", ").slice(0, 300)}`);
@@ -91,26 +108,34 @@ interface Change {
   readonly paragraph: string;
   readonly fix: string;
   /** What the user has, beside the usual. */
-  readonly more?: Attributes;
-  readonly change: (person: Person) => Attributes;
+  readonly more?: (attempt: Attempt) => Promise<Attributes>;
+  readonly change: (person: Person, attempt: Attempt) => Attributes | Promise<Attributes>;
   readonly derived?: readonly string[];
   readonly send: Send;
+  /** What must also be so, once the change is read back. */
+  readonly also?: (attempt: Attempt, person: Person, change: Attributes) => Promise<Finding>;
+  readonly reads?: readonly string[];
 }
 
 /** Makes a user, changes it, and reads it back. */
-const changeCase = (profile: Profile, { name, more = {}, change, derived, send, ...text }: Change): ScimCase => ({
+const changeCase = (profile: Profile, { name, more, change, derived, send, also, ...text }: Change): ScimCase => ({
   ...{ ...text, profile, name: `${profile}.${name}` },
   async run(attempt) {
-    const person = await attempt.person(more);
+    const person = await attempt.person(await more?.(attempt));
     const there = await attempt.read(person.id);
     if (there === null) return notReached("the app created a user, and does not show it");
     // What the app does not keep, no change can lose.
     const before = attributesIn(there, Object.keys(person.attributes));
-    const wanted = change(person);
+    const absent = Object.keys(person.attributes).filter((path) => !Object.hasOwn(before, path));
+    const wanted = await change(person, attempt);
     const [reply, request] = await send(attempt, person, wanted);
+    const isAbsent = reply.status === 400 && Object.keys(wanted).every((path) => absent.includes(path));
+    if (isAbsent) return notRequired(`does not keep ${names(Object.keys(wanted))}: it ${answered(reply)}`);
     const refused = notDone(reply, adviceFor(request));
     if (refused !== null) return refused;
-    return readBack(attempt, person, reply, { before, change: wanted, ...(derived !== undefined && { derived }) });
+    const compared = { before, change: wanted, absent, ...(derived !== undefined && { derived }) };
+    const found = await readBack(attempt, person, reply, compared);
+    return found.verdict === "works" && also !== undefined ? also(attempt, person, wanted) : found;
   },
 });
 
@@ -142,10 +167,50 @@ const updates = (profile: Profile): readonly Change[] => {
       should: "store the new value of the work address",
       ...(byPut ? {} : { fix: 'read the path emails[type eq "work"].value: the filter chooses the address' }),
     },
+    {
+      ...{ name: "update-username", ...rest, change: ({ userName }) => ({ userName: `new-${userName}` }) },
+      mustNot: "a changed userName is not stored, or the user is found by the old one, too",
+      should: "find the user by the new userName, and by the old one no longer",
+      ...(byPut ? {} : { fix: `${patched}, userName too: it is not the key of a user` }),
+      derived: [workEmail],
+      also: foundByNewName,
+      reads: [`${profile}.lookup-none`],
+    },
+    {
+      ...{ name: "manager", ...rest },
+      mustNot: "a changed manager makes the app fail, or is not stored",
+      should: "store the manager, or leave the attribute out",
+      paragraph: "RFC 7643 4.3",
+      fix:
+        profile === "entra" || profile === "entra-compliant"
+          ? "take the manager as a text too, as Entra ID sends it in a PATCH, and keep it as value"
+          : 'keep the manager as an object: { "value": id }',
+      more: managedBySomebody,
+      change: async (_person, attempt) => managedBySomebody(attempt),
+    },
     // Entra ID never sends PUT.
     ...(profile === "entra" || profile === "entra-compliant" ? [] : [replace]),
   ];
 };
+
+const managedBySomebody = async (attempt: Attempt): Promise<Attributes> => ({
+  [managerPath]: { value: (await attempt.person()).id },
+});
+
+async function foundByNewName(attempt: Attempt, { id, userName }: Person, change: Attributes): Promise<Finding> {
+  const finds = async (name: string): Promise<boolean | Finding> => {
+    const reply = await attempt.ask(lookUpUser(attempt.profile, name));
+    return failure(reply) ?? resourcesIn(reply.json).some((one) => idIn(one) === id);
+  };
+  const [byNew, byOld] = [await finds(String(change["userName"])), await finds(userName)];
+  if (typeof byNew !== "boolean") return byNew;
+  if (typeof byOld !== "boolean") return byOld;
+  if (!byNew) return unnoticed("stored the new userName, and does not find the user by it");
+  // An app that does not read the filter finds everybody.
+  return byOld && attempt.verdicts.get(`${attempt.profile}.lookup-none`) !== "unnoticed"
+    ? unnoticed("stored the new userName, and still finds the user by the old one")
+    : works("made the change, and finds the user by the new userName alone");
+}
 
 const replace: Change = {
   name: "replace",
@@ -153,7 +218,7 @@ const replace: Change = {
   should: "store everything that the PUT has",
   paragraph: "RFC 7644 3.5.1",
   fix: "store the whole body of a PUT, with the attributes of extensions",
-  more: { title: "Idp", [`${enterpriseSchema}:department`]: "Checks" },
+  more: () => Promise.resolve({ title: "Idp", [`${enterpriseSchema}:department`]: "Checks" }),
   change: () => ({ title: "Idp Replaced", displayName: "Idp Replaced" }),
   send: sendPut,
 };
@@ -180,7 +245,7 @@ const deactivateString = (profile: Profile): ScimCase => {
     fix: 'active = typeof value === "string" ? value.toLowerCase() === "true" : value',
     send: sendActive(false, "False"),
   });
-  return { ...one, run: (attempt) => unlessStays(attempt, profile, one) };
+  return { ...one, reads: [`${profile}.deactivate`], run: (attempt) => unlessStays(attempt, profile, one) };
 };
 
 /** An app that deactivates nobody says nothing about other ways to do so. */
@@ -191,7 +256,7 @@ async function unlessStays(attempt: Attempt, profile: Profile, one: ScimCase): P
 
 const reactivate = (profile: Profile): ScimCase => {
   const one: ScimCase = {
-    ...{ profile, name: `${profile}.reactivate` },
+    ...{ profile, name: `${profile}.reactivate`, reads: [`${profile}.deactivate`] },
     mustNot: "a user who is back stays inactive, or is another one",
     should: "store active: true, for the same user",
     paragraph: "RFC 7643 4.1.1",

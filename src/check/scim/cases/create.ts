@@ -1,64 +1,12 @@
 import { isGood } from "../../../scim/sending.ts";
-import { lookUpUser, type Profile } from "../../../scim/profiles.ts";
-import { attributesIn, idIn, resourcesIn, valueAt } from "../../../scim/resource.ts";
-import { noticed, notReached, notRequired, unnoticed, works, type Finding } from "../../frame/verdict.ts";
-import { answered, failure, notDone, type Attempt } from "../attempt.ts";
+import { deleteUser, type Profile } from "../../../scim/profiles.ts";
+import { attributesIn, idIn, valueAt } from "../../../scim/resource.ts";
+import { noticed, notReached, notRequired, unnoticed, works } from "../../frame/verdict.ts";
+import { answered, failure, notDone } from "../attempt.ts";
 import type { ScimCase } from "../run.ts";
+import { idsNamed } from "./lookups.ts";
 
-/** How a client finds a user, and creates one. */
-
-const answerList = "answer a filter with a ListResponse: totalResults and Resources";
-
-/** The ids of the users who have a name, by a lookup; or why that is not known. */
-async function lookUp(attempt: Attempt, userName: string): Promise<readonly string[] | Finding> {
-  const reply = await attempt.ask(lookUpUser(attempt.profile, userName));
-  if (reply.status === 404) return [];
-  if (!isGood(reply)) return notDone(reply, answerList) ?? notReached(answered(reply));
-  const same = (one: unknown): boolean => String(one).toLowerCase() === userName.toLowerCase();
-  return resourcesIn(reply.json)
-    .filter((one) => same(valueAt(one, "userName")))
-    .map((one) => idIn(one) ?? "");
-}
-
-const isFinding = (found: readonly string[] | Finding): found is Finding => "verdict" in found;
-
-const lookupNone = (profile: Profile): ScimCase => ({
-  ...{ profile, name: `${profile}.lookup-none` },
-  mustNot: "a lookup finds somebody where nobody has the name",
-  should: "answer 200 with totalResults 0",
-  paragraph: "RFC 7644 3.4.2",
-  fix: answerList,
-  async run(attempt) {
-    const reply = await attempt.ask(lookUpUser(profile, attempt.newAddress()));
-    if (reply.status === 404) return notRequired("answered 404", "RFC 7644 3.4.2.1: 200 is usual");
-    if (!isGood(reply)) return notDone(reply, answerList) ?? notReached(answered(reply));
-    const total = reply.json?.["totalResults"];
-    if (total === 0 && resourcesIn(reply.json).length === 0) return works("answered 200 with totalResults 0");
-    const shown = total === undefined ? "no totalResults" : `totalResults ${JSON.stringify(total).slice(0, 100)}`;
-    return unnoticed(`answered 200 with ${shown}`, {
-      fix: "read the parameter filter: a client takes whoever it finds for the user it looks for",
-    });
-  },
-});
-
-const lookupCase = (profile: Profile): ScimCase => ({
-  ...{ profile, name: `${profile}.lookup-case` },
-  mustNot: "a user is not found by a userName in another case",
-  should: "find the user: userName is not case-exact",
-  paragraph: "RFC 7643 4.1.1",
-  fix: "compare userName without its case, as with lower(user_name) = lower($1)",
-  async run(attempt) {
-    const { id, userName } = await attempt.person();
-    const found = await lookUp(attempt, userName.toUpperCase());
-    if (isFinding(found)) return found;
-    if (found.includes(id)) return works("found the user by a name in another case");
-    const exact = await lookUp(attempt, userName);
-    if (isFinding(exact)) return exact;
-    return exact.includes(id)
-      ? unnoticed("found the user only by a name in the same case")
-      : unnoticed("did not find the user by its userName at all", { fix: answerList });
-  },
-});
+/** How a client creates a user. */
 
 /** The attributes that an app may leave out; the others it has to have. */
 const optional = (path: string): boolean => path !== "userName" && path !== "active";
@@ -100,23 +48,23 @@ const create = (profile: Profile): ScimCase => ({
 const createTwice = (profile: Profile): ScimCase => ({
   ...{ profile, name: `${profile}.create-twice` },
   mustNot: "a second user gets the same userName",
-  should: "answer 409 with scimType uniqueness",
+  should: "answer 409, with scimType uniqueness",
   paragraph: "RFC 7644 3.3, RFC 7643 4.1.1",
   fix: "give userName a unique index, and turn its error into 409 uniqueness",
   async run(attempt) {
     const { id, attributes } = await attempt.person();
     const reply = await attempt.post(attributes);
     if (isGood(reply)) {
-      return idIn(reply.json) === id
-        ? unnoticed(`${answered(reply)} with the first user, and must answer 409`)
-        : unnoticed(`created a second user: it ${answered(reply)}`);
+      if (idIn(reply.json) === id) return unnoticed(`${answered(reply)} with the first user, and must answer 409`);
+      attempt.known.takesNamesTwice = true;
+      return unnoticed(`created a second user: it ${answered(reply)}`);
     }
     const failed = failure(reply);
     if (failed !== null) return failed;
     if (reply.status !== 409) return unnoticed(`${answered(reply)}, and must answer 409`);
     return reply.json?.["scimType"] === "uniqueness"
       ? noticed("answered 409 uniqueness")
-      : unnoticed("answered 409 without scimType uniqueness");
+      : noticed("answered 409; without scimType uniqueness (RFC 7644 3.12)");
   },
 });
 
@@ -126,8 +74,9 @@ const createRepeated = (profile: Profile): ScimCase => ({
   should: "have one user where the same is sent again while the first request is still under way",
   paragraph: "RFC 7644 3.3, RFC 7643 4.1.1",
   fix: "let a unique index of the database decide: what is looked up before it is inserted may be inserted twice",
+  reads: [`${profile}.create-twice`],
   async run(attempt) {
-    if (attempt.verdicts.get(`${profile}.create-twice`) === "unnoticed") {
+    if (attempt.known.takesNamesTwice) {
       return notReached("the app takes a second user of the same name at any time (see create-twice)");
     }
     const attributes = attempt.attributes();
@@ -135,8 +84,8 @@ const createRepeated = (profile: Profile): ScimCase => ({
     const replies = await Promise.all([attempt.post(attributes), attempt.post(attributes)]);
     const refused = replies.every((reply) => !isGood(reply)) ? notDone(replies[0], "answer 201 to one of them") : null;
     if (refused !== null) return refused;
-    const found = await lookUp(attempt, String(attributes["userName"]));
-    if (isFinding(found)) return found;
+    const found = await idsNamed(attempt, String(attributes["userName"]));
+    if ("verdict" in found) return found;
     const ids = new Set([...found, ...replies.flatMap((reply) => (isGood(reply) ? (idIn(reply.json) ?? []) : []))]);
     if (ids.size === 1 && found.length === 1) return noticed("has the user once");
     return unnoticed(
@@ -145,10 +94,78 @@ const createRepeated = (profile: Profile): ScimCase => ({
   },
 });
 
+const createId = (profile: Profile): ScimCase => ({
+  ...{ profile, name: `${profile}.create-id` },
+  mustNot: "an id in the body of a new user takes the place of somebody else",
+  should: "ignore the id of the body, and choose one",
+  paragraph: "RFC 7643 3.1",
+  fix: "choose the id in the app, and insert: never insert or update by an id of the body",
+  async run(attempt) {
+    const other = await attempt.person();
+    const reply = await attempt.post(attempt.attributes({ id: other.id }));
+    const there = await attempt.read(other.id);
+    if (there === null) return unnoticed(`${answered(reply)}, and the user who had that id is gone`);
+    if (String(valueAt(there, "userName")).toLowerCase() !== other.userName.toLowerCase()) {
+      return unnoticed(`${answered(reply)}, and overwrote the user who had that id`);
+    }
+    if (reply.status === 400 || reply.status === 409) return notRequired(`refused it: ${answered(reply)}`);
+    const refused = notDone(reply, "ignore the member id of a new resource: it is readOnly");
+    if (refused !== null) return refused;
+    const id = idIn(reply.json);
+    return id === null || id === other.id
+      ? unnoticed(`${answered(reply)} with ${id === null ? "no id" : "the id of another user"}`)
+      : noticed("chose an id, and kept the user who had that one");
+  },
+});
+
+const createInactive = (profile: Profile): ScimCase => ({
+  ...{ profile, name: `${profile}.create-inactive` },
+  mustNot: "a user who is sent as inactive is active",
+  should: "keep active: false of a new user",
+  paragraph: "RFC 7643 4.1.1, RFC 7644 3.3",
+  fix: "set the state of a new user from active, too",
+  async run(attempt) {
+    const reply = await attempt.post(attempt.attributes({ active: false }));
+    const refused = notDone(reply, "accept active: false of a new user");
+    if (refused !== null) return refused;
+    const id = idIn(reply.json);
+    const there = id === null ? null : await attempt.read(id);
+    if (there === null) return unnoticed(`${answered(reply)}, and there is no such user`);
+    const shown = valueAt(there, "active");
+    return shown === false
+      ? works("created the user inactive")
+      : unnoticed(`${answered(reply)}, and active reads back as ${JSON.stringify(shown ?? null).slice(0, 100)}`);
+  },
+});
+
+const createAgain = (profile: Profile): ScimCase => ({
+  ...{ profile, name: `${profile}.create-again` },
+  mustNot: "somebody who was removed cannot be created again",
+  should: "answer 201 to a userName that a removed user had",
+  paragraph: "RFC 7644 3.6",
+  fix: "let the unique index of userName leave removed users out",
+  async run(attempt) {
+    const { id, attributes } = await attempt.person();
+    const removed = await attempt.ask(deleteUser(id));
+    if (!isGood(removed) || (await attempt.read(id)) !== null) {
+      return notReached("the app did not remove a user (see delete)");
+    }
+    const reply = await attempt.post(attributes);
+    if (reply.status === 409) return notRequired(answered(reply), "RFC 7644 3.6: a server may keep removed users");
+    const refused = notDone(reply, "answer 201 to a userName that nobody has any more");
+    if (refused !== null) return refused;
+    const made = idIn(reply.json);
+    return made === null || (await attempt.read(made)) === null
+      ? unnoticed(`${answered(reply)}, and there is no such user`)
+      : works("created the user again");
+  },
+});
+
 export const createCases = (profile: Profile): readonly ScimCase[] => [
-  lookupNone(profile),
-  lookupCase(profile),
   create(profile),
   createTwice(profile),
   createRepeated(profile),
+  createId(profile),
+  createInactive(profile),
+  createAgain(profile),
 ];

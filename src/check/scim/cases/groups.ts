@@ -11,8 +11,16 @@ import {
 } from "../../../scim/profiles.ts";
 import { idIn, membersIn, valueAt } from "../../../scim/resource.ts";
 import { Problem } from "../../../client/check.ts";
-import { notRequired, unnoticed, works, type CaseText, type Finding } from "../../frame/verdict.ts";
-import { answered, notDone, type Attempt } from "../attempt.ts";
+import {
+  noticed,
+  notReached,
+  notRequired,
+  unnoticed,
+  works,
+  type CaseText,
+  type Finding,
+} from "../../frame/verdict.ts";
+import { answered, failure, notDone, type Attempt } from "../attempt.ts";
 import type { ScimCase } from "../run.ts";
 
 /** How a client keeps groups. After each change the members are read back. */
@@ -80,18 +88,20 @@ async function wrongAfter(attempt: Attempt, group: Group, wanted: readonly strin
   return shown === name ? null : `displayName reads back as ${JSON.stringify(shown ?? null).slice(0, 100)}`;
 }
 
-interface GroupText extends Omit<CaseText, "fix"> {
-  readonly fix: string;
-}
-
+/** @param basis the case without which this one says nothing */
 const groupCase = (
   profile: Profile,
-  { name, ...text }: GroupText,
+  { name, ...text }: CaseText,
   run: (attempt: Attempt) => Promise<Finding>,
+  basis?: string,
 ): ScimCase => ({
   ...{ ...text, profile, name: `${profile}.${name}` },
+  ...(basis !== undefined && { reads: [`${profile}.${basis}`] }),
   run: (attempt) =>
-    run(attempt).catch((error: unknown) => {
+    (attempt.verdicts.get(`${profile}.${basis ?? ""}`) === "unnoticed"
+      ? Promise.resolve(notReached(`nobody joins a group as must be (see ${basis ?? ""})`))
+      : run(attempt)
+    ).catch((error: unknown) => {
       if (error instanceof NoGroups) return notRequired(`has no groups: it ${error.message}`, "RFC 7643 6: optional");
       throw error;
     }),
@@ -144,6 +154,59 @@ const groupAdd = (profile: Profile): ScimCase =>
       const wrong = await wrongAfter(attempt, group, both);
       return wrong === null ? works("added the member") : unnoticed(`${answered(reply)}, and ${wrong}`);
     },
+  );
+
+const groupAddTwice = (profile: Profile): ScimCase =>
+  groupCase(
+    profile,
+    {
+      name: "group-add-twice",
+      mustNot: "a member who joins again is there twice, or others have left",
+      should: "keep every member once",
+      paragraph: "RFC 7644 3.5.2.1",
+      fix: "give group and user together a unique index, and answer 2xx where the member is there",
+    },
+    async (attempt) => {
+      const [one, other] = [await attempt.person(), await attempt.person()];
+      const both = [one.id, other.id];
+      const group = await groupWith(attempt, both);
+      const [reply] = await change(attempt, group, [...both, other.id], { joining: [other.id], leaving: [] });
+      const failed = failure(reply);
+      if (failed !== null) return failed;
+      const wrong = await wrongAfter(attempt, group, both);
+      if (wrong !== null) return unnoticed(`${answered(reply)}, and ${wrong}`);
+      return isGood(reply)
+        ? works("kept the member once")
+        : notRequired(`kept the member once, and ${answered(reply)}`, "RFC 7644 3.5.2.1: success SHOULD be returned");
+    },
+    "group-add",
+  );
+
+const groupUnknownMember = (profile: Profile): ScimCase =>
+  groupCase(
+    profile,
+    {
+      name: "group-unknown-member",
+      mustNot: "somebody who does not exist is a member",
+      should: "refuse a member who does not exist, and keep the others",
+      paragraph: "RFC 7643 4.2, RFC 7644 3.12",
+      fix: "look every member up before you store it, and answer 400 invalidValue",
+    },
+    async (attempt) => {
+      const [one, gone] = [await attempt.person(), await attempt.person()];
+      // An id of the kind that the app makes; where it removes nobody, one that it never made.
+      const id = (await attempt.remove(gone.id)) === null ? gone.id : attempt.newName();
+      const group = await groupWith(attempt, [one.id]);
+      const [reply] = await change(attempt, group, [one.id, id], { joining: [id], leaving: [] });
+      const failed = failure(reply);
+      if (failed !== null) return failed;
+      const wrong = await wrongAfter(attempt, group, [one.id]);
+      if (wrong !== null) return unnoticed(`${answered(reply)}, and ${wrong}`);
+      return isGood(reply)
+        ? notRequired(`left the member out: it ${answered(reply)}`, "RFC 7644 3.5.2: the answer may say so")
+        : noticed(`refused the member: it ${answered(reply)}`);
+    },
+    "group-add",
   );
 
 const groupRemove = (profile: Profile): ScimCase =>
@@ -221,6 +284,9 @@ const groupDelete = (profile: Profile): ScimCase =>
 export const groupCases = (profile: Profile): readonly ScimCase[] => [
   groupCreate(profile),
   groupAdd(profile),
+  // Nobody replaces the members by a list that names one twice.
+  ...(putsGroups(profile) ? [] : [groupAddTwice(profile)]),
+  groupUnknownMember(profile),
   groupRemove(profile),
   groupRename(profile),
   groupDelete(profile),

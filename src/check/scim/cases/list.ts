@@ -8,6 +8,9 @@ import type { ScimCase } from "../run.ts";
 import { changeCases } from "./changes.ts";
 import { createCases } from "./create.ts";
 import { groupCases } from "./groups.ts";
+import { leavingCases, rehire } from "./leaving.ts";
+import { listEnvelope, lookupCases } from "./lookups.ts";
+import { patchCases } from "./patches.ts";
 import { otherTenant, protocolCases } from "./protocol.ts";
 import { valueCases } from "./values.ts";
 
@@ -61,14 +64,19 @@ export const page: ScimCase = {
 };
 
 const casesOf = (profile: Profile): readonly ScimCase[] => [
+  ...lookupCases(profile),
   ...createCases(profile),
   ...changeCases(profile),
+  ...patchCases(profile),
+  rehire(profile),
   ...groupCases(profile),
 ];
 
 /** In the order in which they run. */
 export const allCases: readonly ScimCase[] = [
   ...protocolCases,
+  listEnvelope,
+  ...leavingCases,
   ...valueCases,
   ...profileNames.flatMap(casesOf),
   page,

@@ -73,7 +73,7 @@ export const protocolCases: readonly ScimCase[] = [
     fix: "answer 400 invalidSyntax for an op other than add, replace and remove",
     async run(attempt) {
       const { id } = await attempt.person();
-      const reply = await attempt.ask(patchUserBy(id, [{ op: "explode", path: "displayName", value: "Changed" }]));
+      const reply = await attempt.ask(patchUserBy(id, [{ op: "idp-check", path: "displayName", value: "Changed" }]));
       return isUnsupported(reply) ? notRequired(answered(reply), "RFC 7644 3.5.2: optional") : judgedError(reply, 400);
     },
   },

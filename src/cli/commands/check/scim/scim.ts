@@ -92,8 +92,7 @@ The command is a provisioning client with users and groups of its own, which it
 removes at the end. After every change it reads back: a 2xx that changed nothing
 is unnoticed. Requests are those of each --profile; names carry it, as in
 entra.deactivate, and --case deactivate runs the case in every profile.
-Creating, reading and removing a user must work first, between the cases and
-last.
+Creating and reading a user must work first, between the cases and last.
 Verdicts: noticed (refused as required), works (done as required), unnoticed,
 not-required (the paragraph says so), not-reached. The exit code is 6 if
 something went unnoticed that is not accepted or the first case fails, 5 if the
