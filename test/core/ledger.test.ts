@@ -16,11 +16,11 @@ const exchange = (endpoint: string, more: Partial<Exchange>): Exchange => ({
 const login = exchange("login", {
   ...{ url: "/interaction/abc/login", status: 303 },
   body: { username: "alice", password: "the-password", csrf: "the-csrf" },
-  notes: { user: "alice", outcome: "signed in", answer: { location: "/interaction/abc/consent" } },
+  notes: { user: "alice", outcome: { kind: "signed-in" }, answer: { location: "/interaction/abc/consent" } },
 });
 const consent = exchange("consent", {
   ...{ method: "GET", url: "/interaction/abc/consent" },
-  notes: { client: "app", outcome: "consent page" },
+  notes: { client: "app", outcome: { kind: "consent-page" } },
 });
 const token = exchange("token", {
   authorization: "Basic dGhlLXNlY3JldA==",

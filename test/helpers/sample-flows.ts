@@ -29,7 +29,7 @@ const request = (
   status: 200,
   ms: 3.4,
   ...{ client: "demo-app", user: null, grant_type: null, scope: null, parameters: {}, response: null },
-  ...{ metadata_document: null, outcome: "answered", refusal: null, fault: null, clock: null },
+  ...{ metadata_document: null, outcome: null, refusal: null, fault: null, clock: null },
   ...change,
 });
 
@@ -58,14 +58,14 @@ const signIn = (flow: string): readonly KeptRequest[] => [
     scope: "openid profile email",
     parameters: asked,
     response: { location: `${page}/login`, parameters: {} },
-    outcome: "login page",
+    outcome: { kind: "login-page" },
   }),
   request(31, ["GET", "login"], { flow, path: `${page}/login`, client: null }),
   request(34, ["POST", "login"], {
     ...{ flow, path: `${page}/login`, status: 303, client: null, user: "alice" },
     parameters: { csrf: { fingerprint: null }, username: "alice", pick: "1" },
     response: { location: `${page}/consent`, parameters: {} },
-    outcome: "consent page",
+    outcome: { kind: "consent-page" },
   }),
   request(36, ["POST", "consent"], {
     ...{ flow, path: `${page}/consent`, status: 303, user: "alice" },
@@ -74,7 +74,7 @@ const signIn = (flow: string): readonly KeptRequest[] => [
       location: callback,
       parameters: { code: sealed("gvlEppizcY"), state: sealed("_RnY7oSRo6"), iss: "http://localhost:4370" },
     },
-    outcome: "back to the client with a code",
+    outcome: { kind: "back-to-the-client-with-a-code" },
   }),
   request(36, ["POST", "token"], {
     ...{ flow, user: "alice", grant_type: "authorization_code", scope: "openid profile email", ms: 18.2 },
@@ -87,7 +87,10 @@ const signIn = (flow: string): readonly KeptRequest[] => [
         id_token: jwt("qgZnWAGc1U", { nonce: "n-0S6_WzA2Mj" }),
       },
     },
-    outcome: "authorization_code, PKCE ok: access, id",
+    outcome: {
+      kind: "tokens-without-scope",
+      values: { grant: "authorization_code, PKCE ok", tokens: "access, id" },
+    },
   }),
   request(37, ["GET", "userinfo"], {
     ...{ flow, user: "alice" },
@@ -104,7 +107,7 @@ export const refusedRecords: readonly KeptRequest[] = [
     ...{ flow: "f12", status: 400, user: "alice", grant_type: "authorization_code", clock: 600 },
     parameters: { ...exchanged, redirect_uri: "http://localhost:3001/callback" },
     response: { body: { error: "invalid_grant", error_description: "code was already used 5 s ago" } },
-    outcome: "refused",
+    outcome: null,
     refusal: refusalOf({
       code: "invalid_grant",
       message: "code was already used 5 s ago; every token of that grant was revoked",
@@ -117,7 +120,7 @@ export const refusedRecords: readonly KeptRequest[] = [
 /** One request each, that belongs to no app, or whose response a fault lost. */
 export const otherRecords: readonly KeptRequest[] = [
   request(44, ["GET", "authorize"], {
-    ...{ flow: "f13", status: 400, client: null, outcome: "refused" },
+    ...{ flow: "f13", status: 400, client: null, outcome: null },
     refusal: refusalOf({
       code: "invalid_request",
       message: 'client "web" is not registered',

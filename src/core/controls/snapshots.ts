@@ -259,6 +259,6 @@ function record(ctx: Context, name: string): void {
     dpop: undefined,
     time: ctx.now(),
     clock: ctx.clock.isMoved() ? showClock(ctx).offset : null,
-    notes: { outcome: `restored the snapshot ${name}` },
+    notes: { outcome: { kind: "snapshot-restored", values: { name } } },
   });
 }

@@ -177,7 +177,7 @@ async function revokeGlobally(ctx: Context, client: Client, user: User): Promise
     clock: ctx.clock.isMoved() ? showClock(ctx).offset : null,
     ...{ body: { sub_id }, authorization: `Bearer ${token}`, dpop: undefined, status: answer.status, isSent: true, ms },
     notes: {
-      ...{ client: client.client_id, user: user.username, outcome: "revocation delivered" },
+      ...{ client: client.client_id, user: user.username, outcome: { kind: "revocation-delivered" } },
       ...(error !== null && {
         refusal: refusalOf({
           message: error,

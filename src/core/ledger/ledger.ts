@@ -1,4 +1,5 @@
 import type { Refusal } from "../errors.ts";
+import type { Outcome } from "./outcome.ts";
 
 /**
  * A request as `http` saw it, and as the ledger keeps it. `recording.ts` converts one into the other; `request-json.ts` writes what is kept as
@@ -24,7 +25,7 @@ export interface KeptEvent {
   /** Username. */
   readonly user: string | null;
   /** Null: the status says it all. */
-  readonly outcome: string | null;
+  readonly outcome: Outcome | null;
   /** Null: it was not refused. */
   readonly refusal: Refusal | null;
   /** The fault that spoiled the response. */
@@ -38,7 +39,7 @@ export interface KeptEvent {
 }
 
 /** A request and its outcome. It holds no usable secret. */
-export interface KeptRequest extends Omit<KeptEvent, "id" | "outcome" | "by" | "address"> {
+export interface KeptRequest extends Omit<KeptEvent, "id" | "by" | "address"> {
   readonly id: string;
   /** All requests of one sign-in have the same flow. Null: the request belongs to none. */
   readonly flow: string | null;
@@ -51,15 +52,13 @@ export interface KeptRequest extends Omit<KeptEvent, "id" | "outcome" | "by" | "
   readonly response: Readonly<Record<string, unknown>> | null;
   /** The metadata document of the client, without secrets; null: the request used none. */
   readonly metadata_document: unknown;
-  /** What happened, in a few words: "login page", "authorization_code: access, refresh". */
-  readonly outcome: string;
 }
 
 /** What a route reports about a request. */
 export interface RequestNotes {
   client?: string | null;
   user?: string | null;
-  outcome?: string;
+  outcome?: Outcome;
   /** Absent: the request was not refused. */
   refusal?: Refusal;
   /** Who sent it to the control API, or the form of the inspector. */

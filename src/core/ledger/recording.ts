@@ -6,6 +6,7 @@ import { shownValue, type IsRegistered } from "../redaction/values.ts";
 import { byName, parametersOf, type Flows, type LinkableRequest, type Links } from "./flows.ts";
 import { copied, type Redactor, type Token } from "./redact-record.ts";
 import type { Refusal } from "../errors.ts";
+import { outcomeIn } from "./outcome.ts";
 import type { Exchange, KeptEvent, KeptRequest } from "./ledger.ts";
 import { isProvisioning } from "./filter.ts";
 
@@ -78,7 +79,7 @@ export function eventOf<Id extends string | null>(
     path: brief(path),
     client: brief(notes.client),
     user: brief(notes.user),
-    outcome: isSent ? brief(notes.outcome) : "the connection was closed before the response",
+    outcome: isSent ? ((notes.outcome && outcomeIn(notes.outcome, brief)) ?? null) : ({ kind: "cut-off" } as const),
     refusal: notes.refusal === undefined ? null : refusalIn(notes.refusal, (text) => cut(text, maxSentence)),
     fault: sentence(notes.fault),
     clock,
@@ -95,7 +96,7 @@ export function eventOf<Id extends string | null>(
     path: text(line.path),
     client: name(line.client),
     user: name(line.user),
-    outcome: outcome && text(outcome),
+    outcome: outcome && outcomeIn(outcome, text),
     refusal: refusal && refusalIn(refusal, text),
   };
 }
@@ -150,7 +151,7 @@ export function recordOf(
     parameters,
     response,
     metadata_document: exchange.notes.document === undefined ? null : redactor.whole(exchange.notes.document),
-    outcome: status >= 400 ? "refused" : (outcome ?? (refusal === null ? "answered" : "refused")),
+    outcome: status >= 400 ? null : outcome,
     refusal,
     fault,
     clock,

@@ -1,5 +1,6 @@
 import type { Mismatch, Refusal } from "../errors.ts";
 import { hintText, type CommandLine } from "../hint.ts";
+import { outcomeText } from "./outcome.ts";
 import type { KeptEvent, KeptRequest } from "./ledger.ts";
 
 /** The JSON of a request, for the library, the control API and `--json`: what was refused is a text there. */
@@ -14,10 +15,15 @@ interface RefusalTexts {
 }
 
 /** A request and its outcome. It holds no usable secret. */
-export interface RequestRecord extends Omit<KeptRequest, "refusal">, RefusalTexts {}
+export interface RequestRecord extends Omit<KeptRequest, "refusal" | "outcome">, RefusalTexts {
+  /** What happened, in a few words: "login page", "authorization_code: access, refresh". */
+  readonly outcome: string;
+}
 
 /** One line of the request log. */
-export interface RequestEvent extends Omit<KeptEvent, "refusal">, RefusalTexts {
+export interface RequestEvent extends Omit<KeptEvent, "refusal" | "outcome">, RefusalTexts {
+  /** Null: the status says it all. */
+  readonly outcome: string | null;
   /** If a value is not a registered one: what was sent, and what is registered. */
   readonly mismatch: Mismatch | null;
 }
@@ -31,16 +37,22 @@ const textsOf = (refusal: Refusal | null, line: CommandLine): RefusalTexts => ({
   fix: refusal?.hint ? hintText(refusal.hint, line) : null,
 });
 
+/** Where nothing else is known of it, whether it was refused. */
+export const whatHappened = ({ status, outcome, refusal }: KeptRequest): string =>
+  outcome === null ? (status >= 400 || refusal !== null ? "refused" : "answered") : outcomeText(outcome);
+
 /** @param line writes commands for the issuer that the request was sent to */
-export function requestJson({ refusal, fault, clock, ...request }: KeptRequest, line: CommandLine): RequestRecord {
-  return { ...request, ...textsOf(refusal, line), fault, clock };
+export function requestJson(request: KeptRequest, line: CommandLine): RequestRecord {
+  const { outcome: _, refusal, fault, clock, ...rest } = request;
+  return { ...rest, outcome: whatHappened(request), ...textsOf(refusal, line), fault, clock };
 }
 
 /** @param line as in {@link requestJson} */
 export function eventJson(event: KeptEvent, line: CommandLine): RequestEvent {
-  const { refusal, fault, clock, by, address, ...rest } = event;
+  const { outcome, refusal, fault, clock, by, address, ...rest } = event;
   return {
     ...rest,
+    outcome: outcome && outcomeText(outcome),
     ...textsOf(refusal, line),
     ...{ fault, clock, mismatch: refusal?.given ?? null },
     ...(by !== undefined && { by }),
@@ -51,7 +63,11 @@ export function eventJson(event: KeptEvent, line: CommandLine): RequestEvent {
 /** What a shared store holds. Versions before this one wrote the JSON. */
 export function keptRequest(stored: KeptRequest | RequestRecord): KeptRequest {
   if ("refusal" in stored) return stored;
-  const { error, rule, fix, ...request } = stored;
+  const { outcome: text, error, rule, fix, ...request } = stored;
   const hint = fix === null ? null : { text: fix };
-  return { ...request, refusal: error === null ? null : { code: null, message: error, rule, given: null, hint } };
+  return {
+    ...request,
+    outcome: text === "answered" || text === "refused" ? null : { kind: "stored", values: { text } },
+    refusal: error === null ? null : { code: null, message: error, rule, given: null, hint },
+  };
 }

@@ -160,7 +160,7 @@ function record(
     clock: ctx.clock.isMoved() ? showClock(ctx).offset : null,
     ...{ body, authorization: undefined, dpop: undefined, status: answer.status, isSent: true, ms },
     notes: {
-      ...{ client: client.client_id, user, outcome: `${method} answered` },
+      ...{ client: client.client_id, user, outcome: { kind: "scim-answered", values: { method } } },
       ...(answer.json !== null && { answer: { json: JSON.stringify(answer.json) } }),
       ...(!isGood(answer) && {
         refusal: refusalOf({ message: reasonOf(answer), rule: "RFC 7644 3", fix: adviceFor(request) }),

@@ -137,7 +137,7 @@ async function notify(ctx: Context, { session, user }: EndedSession, client: Cli
     ...{ authorization: undefined, dpop: undefined },
     ...{ status, isSent: true, ms },
     notes: {
-      ...{ client: client.client_id, user, outcome: "logout token delivered" },
+      ...{ client: client.client_id, user, outcome: { kind: "logout-token-delivered" } },
       ...(!ok && {
         refusal: refusalOf({
           message: detail,

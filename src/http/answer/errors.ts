@@ -59,7 +59,7 @@ export const errorHandler =
     try {
       if (error instanceof RedirectedError) {
         const remarks = patternRemarks(error.target.pattern);
-        if (remarks.length > 0) note(res, { outcome: ["refused", ...remarks].join("; ") });
+        if (remarks.length > 0) note(res, { outcome: { kind: "refused", remarks } });
         noteRefusal(res, { ...answer, mismatch: null });
         sendToClient(
           web,

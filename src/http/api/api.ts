@@ -153,7 +153,7 @@ export function apiRoutes(web: Web, { server, onStop }: ControlOptions): readonl
   const handlerOf = (name: OperationName, operation: Operation): RequestHandler => {
     return async (req, res) => {
       const by = askedBy(res);
-      note(res, { outcome: name, by: by.name });
+      note(res, { outcome: { kind: "operation", values: { name } }, by: by.name });
       const input = await inputOf(req, operation);
       const result = await performed(web, { name, input, by, status: operation.status }, () =>
         perform(ctx, name, input as never, {

@@ -1,6 +1,7 @@
 /*
  * http/oauth: the endpoints of the protocol, one file per endpoint, named as in the contract.
  */
+import type { Outcome, OutcomeKind } from "../../core/ledger/outcome.ts";
 import { viewFor } from "../pages/reader.ts";
 import type { Request, Response } from "express";
 import { beginAuthorization } from "../../core/authorize/authorize.ts";
@@ -96,12 +97,14 @@ export async function takeStep(
   proof: string | null = null,
   remarks: readonly string[] = [],
 ): Promise<void> {
-  const after = (outcome: string): string =>
-    [proof === null ? outcome : `${proof}, then ${outcome}`, ...remarks].join("; ");
+  const after = (kind: OutcomeKind, more: readonly string[] = []): Outcome => {
+    const all = [...remarks, ...more];
+    return { kind, ...(proof !== null && { proof }), ...(all.length > 0 && { remarks: all }) };
+  };
   if (sessionCookie !== null) setSessionCookie(web, res, sessionCookie);
   switch (step.kind) {
     case "page":
-      note(res, { outcome: after(`${step.page} page`) });
+      note(res, { outcome: after(`${step.page}-page`) });
       redirect(res, `${web.base}/interaction/${step.uid}/${step.page}`);
       return;
     case "own-page":
@@ -114,7 +117,7 @@ export async function takeStep(
       note(res, {
         client: step.clientId,
         user: step.username,
-        outcome: [after("back to the client with a code"), ...patternRemarks(step.answer.target.pattern)].join("; "),
+        outcome: after("back-to-the-client-with-a-code", patternRemarks(step.answer.target.pattern)),
       });
       res.locals["authorizationResponse"] = step;
       sendToClient(web, req, res, step.answer);

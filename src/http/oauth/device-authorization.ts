@@ -10,7 +10,7 @@ import { note, type Web } from "../web.ts";
 export const postDeviceAuthorization = (web: Web) => async (req: Request, res: Response) => {
   const body = bodyParameters(req);
   const client = await authenticateDevice(web.ctx, clientCredentials(web, req, body));
-  note(res, { client: client.client_id, outcome: "device waits for its user" });
+  note(res, { client: client.client_id, outcome: { kind: "device-waits-for-its-user" } });
   const answer = await beginDevice(web.ctx, client, {
     scope: single(body, "scope"),
     acr_values: single(body, "acr_values"),

@@ -19,6 +19,6 @@ export const postIntrospect = (web: Web) => async (req: Request, res: Response) 
       fix: "send the token as the parameter token",
     });
   const answer = await introspect(web.ctx, client, token);
-  note(res, { outcome: answer.active ? "active" : "inactive" });
+  note(res, { outcome: { kind: answer.active ? "active" : "inactive" } });
   sendJson(res, 200, answer);
 };

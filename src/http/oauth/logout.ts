@@ -36,7 +36,7 @@ export const postLogout = (web: Web) => async (req: Request, res: Response) => {
     const client = await authenticateClient(web.ctx, clientCredentials(web, req, parameters));
     note(res, { client: client.client_id });
     await logoutByRefreshToken(web.ctx, client, refreshToken);
-    note(res, { outcome: "signed out by refresh token" });
+    note(res, { outcome: { kind: "signed-out-by-token" } });
     res.status(204).set(privateApiHeaders).end();
     return;
   }
@@ -79,7 +79,7 @@ async function logout(web: Web, req: Request, res: Response, parameters: RawPara
     return;
   }
   if (browser.isNew) setBrowserCookie(web, res, browser.id);
-  note(res, { outcome: "sign-out page" });
+  note(res, { outcome: { kind: "sign-out-page" } });
   redirect(res, `${web.base}/interaction/${outcome.uid}/logout`);
 }
 
@@ -103,7 +103,7 @@ export const postLogoutPage = (web: Web) => async (req: UidRequest, res: Respons
   const browser = readBrowser(web, req);
   const outcome = await answerLogout(web.ctx, req.params.uid, browser, { csrf: single(body, "csrf") ?? "", confirmed });
   if (outcome === null) {
-    note(res, { outcome: "stays signed in" });
+    note(res, { outcome: { kind: "stays-signed-in" } });
     redirect(res, `${web.base}/account`);
     return;
   }
@@ -114,7 +114,7 @@ export const postLogoutPage = (web: Web) => async (req: UidRequest, res: Respons
 export async function sendSignedOut(web: Web, req: Request, res: Response, outcome: SignedOut): Promise<void> {
   if (outcome.stillSignedIn !== true) clearSessionCookie(web, res);
   const failed = outcome.notices.filter(({ ok }) => !ok).map(({ client, detail }) => `${client}: ${detail}`);
-  note(res, { outcome: "signed out" });
+  note(res, { outcome: { kind: "signed-out" } });
   if (failed.length > 0) {
     noteRefusal(res, {
       message: `back-channel logout failed: ${failed.join("; ")}`,

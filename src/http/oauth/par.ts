@@ -11,7 +11,7 @@ import { note, type Web } from "../web.ts";
 export const postPar = (web: Web) => async (req: Request, res: Response) => {
   const body = bodyParameters(req);
   const client = await authenticateClient(web.ctx, { ...clientCredentials(web, req, body), isPushed: true });
-  note(res, { client: client.client_id, outcome: "request pushed" });
+  note(res, { client: client.client_id, outcome: { kind: "request-pushed" } });
   sendJson(
     res,
     201,

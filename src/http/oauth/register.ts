@@ -23,7 +23,7 @@ function accessOf(req: ClientRequest, res: Response): RegistrationAccess {
 
 export const postRegister = (web: Web) => async (req: Request, res: Response) => {
   const registered = await registerClient(web.ctx, req.body, addressOf(web, req));
-  note(res, { client: registered.client_id, outcome: "client registered" });
+  note(res, { client: registered.client_id, outcome: { kind: "client-registered" } });
   sendJson(res, 201, registered);
 };
 

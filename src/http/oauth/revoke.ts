@@ -19,6 +19,8 @@ export const postRevoke = (web: Web) => async (req: Request, res: Response) => {
       fix: "send the token as the parameter token",
     });
   const { revoked } = await revokeToken(web.ctx, { token }, client);
-  note(res, { outcome: revoked === null ? "nothing to revoke" : `revoked: ${revoked}` });
+  note(res, {
+    outcome: revoked === null ? { kind: "nothing-to-revoke" } : { kind: "revoked", values: { what: revoked } },
+  });
   sendJson(res, 200, {});
 };

@@ -36,7 +36,11 @@ export const postToken = (web: Web) => async (req: Request, res: Response) => {
   const { scope = "" } = response;
   note(res, {
     user: username,
-    outcome: `${grantType ?? ""}: ${tokensIn(response)}${scope === "" ? "" : ` for "${scope}"`}${remark === undefined ? "" : `; ${remark}`}`,
+    outcome: {
+      kind: scope === "" ? "tokens-without-scope" : "tokens",
+      values: { grant: grantType ?? "", tokens: tokensIn(response), scope },
+      ...(remark !== undefined && { remarks: [remark] }),
+    },
   });
   sendJson(res, 200, response, tokenHeaders);
 };

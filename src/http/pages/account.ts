@@ -52,7 +52,7 @@ export const getAccount = (web: Web) => async (req: Request, res: Response) => {
   const factors = await showOwnFactors(web.ctx, readBrowser(web, req));
   const shown = viewFor(web, req, res);
   const elsewhere = passkeysElsewhere(web, req);
-  note(res, { user: user.username, outcome: "account page" });
+  note(res, { user: user.username, outcome: { kind: "account-page" } });
   const view: AccountView = {
     ...shown,
     csrf: account.csrf,
@@ -148,7 +148,11 @@ export const postRemoveApp = (web: Web) => async (req: AppRequest, res: Response
     await signInFirst(web, req, res, accountPath);
     return;
   }
-  note(res, { client: clientId, user: result.username, outcome: result.removed ? "access removed" : "had no access" });
+  note(res, {
+    client: clientId,
+    user: result.username,
+    outcome: { kind: result.removed ? "access-removed" : "had-no-access" },
+  });
   if (result.removed) redirect(res, `${web.base}${accountPath}?removed=${encodeURIComponent(clientId)}`);
   else await leadToGone(web, req, res, clientId);
 };
@@ -174,7 +178,7 @@ export const postPreferences = (web: Web) => async (req: Request, res: Response)
   // This choice replaces an earlier one in this browser.
   setPreference(web, res, "language", language);
   setPreference(web, res, "theme", theme);
-  note(res, { outcome: "language and theme kept" });
+  note(res, { outcome: { kind: "preferences-kept" } });
   redirect(res, `${web.base}${accountPath}?saved=1`);
 };
 
@@ -185,7 +189,11 @@ export const postSignOut = (web: Web) => async (req: Request, res: Response) => 
   const which = everywhere ? "all" : "this";
   const ended = await signOut(web.ctx, readBrowser(web, req), { csrf: single(body, "csrf") ?? "", which });
   clearSessionCookie(web, res);
-  note(res, { outcome: everywhere ? `signed out everywhere: ${ended ?? 0}` : "signed out" });
+  note(res, {
+    outcome: everywhere
+      ? { kind: "signed-out-everywhere", values: { sessions: String(ended ?? 0) } }
+      : { kind: "signed-out" },
+  });
   const page = renderSignedOut(web.renderer, {
     ...viewFor(web, req, res),
     state: ended === null ? "already" : everywhere ? "all-sessions" : "done",
@@ -204,7 +212,7 @@ export const postEndSession = (web: Web) => async (req: Request, res: Response) 
     await signInFirst(web, req, res, accountPath);
     return;
   }
-  note(res, { outcome: "session ended" });
+  note(res, { outcome: { kind: "session-ended" } });
   // A session that had already ended counts as ended too.
   redirect(res, `${web.base}${accountPath}?ended=1`);
 };
@@ -237,6 +245,6 @@ async function answer(
     return;
   }
   const outcome = change === "done" ? done : "passkey-refused";
-  note(res, { outcome: outcome.replace("-", " ") });
+  note(res, { outcome: { kind: outcome } });
   redirect(res, `${web.base}${accountPath}?${outcome}=1`);
 }

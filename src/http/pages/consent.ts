@@ -84,7 +84,7 @@ export const getConsent = (web: Web) => async (req: UidRequest, res: Response) =
   }
   const { client, user } = shown;
   const path = `${web.base}/interaction/${req.params.uid}`;
-  note(res, { client: client.client_id, user: user.username, outcome: "consent page" });
+  note(res, { client: client.client_id, user: user.username, outcome: { kind: "consent-page" } });
   const view = viewFor(web, req, res, shown);
   const row = rowIn(view.lang);
   const page = renderConsent(renderer, {

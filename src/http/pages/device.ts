@@ -72,7 +72,7 @@ export const postDevice = (web: Web) => async (req: Request, res: Response) => {
     decision,
   });
   if (outcome === "allowed" || outcome === "denied") {
-    note(res, { outcome: `device ${outcome}` });
+    note(res, { outcome: { kind: `device-${outcome}` } });
     send(web, res, 200, viewFor(web, req, res), { state: outcome === "allowed" ? "done" : "denied" });
     return;
   }

@@ -101,7 +101,7 @@ async function sendFactor(
     await takeStep(web, req, res, await resumeSignIn(ctx, req.params.uid, readBrowser(web, req)));
     return;
   }
-  if (refused === null) note(res, { user: page.user.username, outcome: "factor page" });
+  if (refused === null) note(res, { user: page.user.username, outcome: { kind: "factor-page" } });
   const path = `${base}/interaction/${req.params.uid}/factor`;
   const shown = viewFor(web, req, res, page);
   const { client, asked, instead, code } = page;

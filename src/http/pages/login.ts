@@ -39,7 +39,7 @@ export const postLogin = (web: Web) => async (req: UidRequest, res: Response) =>
     await sendLogin(web, req, res, { ...result, username }, {});
     return;
   }
-  note(res, { user: username, outcome: "signed in" });
+  note(res, { user: username, outcome: { kind: "signed-in" } });
   await takeStep(web, req, res, result);
 };
 
@@ -57,7 +57,7 @@ async function sendLogin(
 ): Promise<void> {
   const { ctx, base } = web;
   const page = await showLogin(ctx, req.params.uid, readBrowser(web, req));
-  if (refusal === null) note(res, { outcome: "login page" });
+  if (refusal === null) note(res, { outcome: { kind: "login-page" } });
   if (refusal === null && page.isAutomatic && page.barred !== null) {
     const { username, status } = page.barred;
     note(res, { user: username });

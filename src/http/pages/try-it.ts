@@ -81,7 +81,7 @@ export const postTryIt = (web: Web) => async (req: Request, res: Response) => {
   const { path, secrets } = await beginTryIt(web.ctx, single(body, "login_hint"));
   const { state, nonce, verifier } = secrets;
   setTryItCookie(web, res, `${state}.${nonce}.${verifier}`);
-  note(res, { client: tryItClientId, outcome: "to the authorization endpoint" });
+  note(res, { client: tryItClientId, outcome: { kind: "to-authorization" } });
   redirect(res, web.base + path);
 };
 
@@ -124,7 +124,7 @@ export const getTryItCallback = (web: Web) => async (req: Request, res: Response
   }
   try {
     const { accessToken, idToken, username } = await finishTryIt(web.ctx, secrets, response);
-    note(res, { user: username, outcome: "signed in" });
+    note(res, { user: username, outcome: { kind: "signed-in" } });
     await sendTryIt(web, req, res, { state: "done", accessToken, idToken });
   } catch (error) {
     if (!(error instanceof OAuthError)) throw error;
@@ -150,7 +150,7 @@ export const postTryItUserInfo = (web: Web) => async (req: Request, res: Respons
   const accessToken = single(body, "access_token") ?? "";
   const removes = single(body, "remove") !== undefined;
   if (removes) await removeTryItAccess(web.ctx, accessToken);
-  note(res, { client: tryItClientId, outcome: removes ? "access removed" : "UserInfo called" });
+  note(res, { client: tryItClientId, outcome: { kind: removes ? "access-removed" : "userinfo-called" } });
   await sendTryIt(web, req, res, { state: removes ? "removed" : "called", accessToken, idToken: null });
 };
 

@@ -63,7 +63,7 @@ export async function sendAssertion(
   note(res, {
     client: result.clientId,
     user: result.username,
-    outcome: ["back to the service provider with an assertion", ...said].join("; "),
+    outcome: { kind: "back-to-the-service-provider", remarks: said },
   });
   await sendSaml(web, req, res, post);
 }
@@ -84,9 +84,11 @@ export async function answerLogoutRequest(web: Web, req: Request, res: Response,
   const answer = await answerLogout(web.ctx, outcome);
   if (answer === null) return false;
   const { binding, action, parameters, xml, statuses } = answer;
-  const words = outcome.ended ? "signed out" : "no session ended";
   note(res, {
-    outcome: `${words}; LogoutResponse ${statuses.join(" / ")}`,
+    outcome: {
+      kind: outcome.ended ? "signed-out" : "no-session-ended",
+      remarks: [`LogoutResponse ${statuses.join(" / ")}`],
+    },
     answer: { location: action.split("?")[0] ?? "", parameters },
   });
   await noteMessage(res, "SAMLResponse", { xml });

@@ -31,7 +31,7 @@ export const postSlo = (web: Web) => async (req: Request, res: Response) => {
     return;
   }
   const kept = await (await logout()).keepLogout(web.ctx, broughtBy(req), browser);
-  note(res, { client: taken.answer.clientId, outcome: "kept until the browser comes with its cookies" });
+  note(res, { client: taken.answer.clientId, outcome: { kind: "kept-for-cookies" } });
   redirect(res, keptLocation(web, "slo", kept));
 };
 
@@ -54,6 +54,6 @@ async function beginLogout(web: Web, req: Request, res: Response, taken: TakenLo
     return;
   }
   if (browser.isNew) setBrowserCookie(web, res, browser.id);
-  note(res, { outcome: ["sign-out page", ...(taken.remark === null ? [] : [taken.remark])].join("; ") });
+  note(res, { outcome: { kind: "sign-out-page", ...(taken.remark !== null && { remarks: [taken.remark] }) } });
   redirect(res, `${web.base}/interaction/${outcome.uid}/logout`);
 }

@@ -53,7 +53,7 @@ export const postSso = (web: Web) => async (req: Request, res: Response) => {
     return;
   }
   const kept = await keepRequest(web.ctx, broughtBy(req), taken, browser);
-  noteTaken(res, taken, "kept until the browser comes with its cookies");
+  note(res, { client: taken.request.clientId, outcome: { kind: "kept-for-cookies", remarks: taken.remarks } });
   redirect(res, keptLocation(web, "sso", kept));
 };
 
@@ -74,10 +74,6 @@ async function take(web: Web, req: Request, res: Response): Promise<Taken> {
     note(res, { client });
   });
 }
-
-const noteTaken = (res: Response, { request, remarks }: Taken, outcome: string): void => {
-  note(res, { client: request.clientId, outcome: [outcome, ...remarks].join("; ") });
-};
 
 async function begin(web: Web, req: Request, res: Response, taken: Taken): Promise<void> {
   const { beginSaml } = await beginnings();

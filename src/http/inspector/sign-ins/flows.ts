@@ -3,7 +3,8 @@ import { isObject } from "../../../text/json.ts";
 import { tryItPaths } from "../../../core/try-it/try-it.ts";
 import { isProvisioning } from "../../../core/ledger/filter.ts";
 import type { KeptRequest } from "../../../core/ledger/ledger.ts";
-import { reasonText } from "../../../core/ledger/request-json.ts";
+import type { Outcome } from "../../../core/ledger/outcome.ts";
+import { reasonText, whatHappened } from "../../../core/ledger/request-json.ts";
 import { matches } from "../lists.ts";
 import type { FlowRow, Stop } from "./sign-in-views.ts";
 
@@ -38,15 +39,12 @@ export function flowsOf(records: readonly KeptRequest[]): readonly Flow[] {
   return [...flows].map(([id, all]) => ({ id, records: all })).reverse();
 }
 
-/** The outcome of a request, in words. */
-export function outcomeOf({ status, outcome, refusal, fault }: KeptRequest): string {
+/** The outcome of a request: as the ledger has it, or in words. */
+export function outcomeOf({ status, outcome, refusal, fault }: KeptRequest): Outcome | string {
   const reasons = [refusal && reasonText(refusal), fault].filter((reason) => reason !== null);
   if (reasons.length > 0) return reasons.join("; ");
-  return isTelling(outcome) ? outcome : (STATUS_CODES[status] ?? "");
+  return outcome ?? STATUS_CODES[status] ?? "";
 }
-
-/** "answered" and "refused" say no more than the status does. */
-const isTelling = (outcome: string): boolean => outcome !== "answered" && outcome !== "refused";
 
 /** The request that failed. Null: none did, or a later attempt succeeded. */
 export function failureOf({ records }: Flow): KeptRequest | null {
@@ -61,8 +59,8 @@ export function failureOf({ records }: Flow): KeptRequest | null {
 const lastOf = <T>(values: readonly (T | null)[]): T | null => values.findLast((value) => value !== null) ?? null;
 
 /** The outcome of a sign-in that did not fail: the last one that says something. */
-function successOf(records: readonly KeptRequest[]): string {
-  const telling = records.findLast(({ outcome }) => isTelling(outcome));
+function successOf(records: readonly KeptRequest[]): Outcome | string {
+  const telling = records.findLast(({ outcome }) => outcome !== null);
   return outcomeOf(telling ?? (records.at(-1) as KeptRequest));
 }
 
@@ -96,10 +94,8 @@ function stopOf(records: readonly KeptRequest[]): Stop | null {
       : null;
   }
   // A page that nobody opened: the app followed no redirect, or the browser was closed.
-  const asked = records.findLast(({ endpoint }) => endpoint === "authorize")?.outcome ?? "";
-  return (
-    (lastPage(records)?.endpoint as Stop | undefined) ?? pages.find((page) => asked.startsWith(`${page} page`)) ?? null
-  );
+  const asked = records.findLast(({ endpoint }) => endpoint === "authorize")?.outcome?.kind;
+  return (lastPage(records)?.endpoint as Stop | undefined) ?? pages.find((page) => asked === `${page}-page`) ?? null;
 }
 
 /** The client ID that a request named and nobody registered, where the ledger has it. */
@@ -141,14 +137,14 @@ export function isFound(filter: SignInFilter, flow: Flow): boolean {
 }
 
 const isNamed = (query: string, record: KeptRequest): boolean => {
-  const { client, user, endpoint, refusal, outcome, flow, id } = record;
+  const { client, user, endpoint, refusal, flow, id } = record;
   return matches(
     query,
     client ?? "",
     user ?? "",
     endpoint,
     refusal === null ? "" : reasonText(refusal),
-    outcome,
+    whatHappened(record),
     flow ?? "",
     id,
     sentClient([record]) ?? "",

@@ -1,3 +1,4 @@
+import { outcomeText, type Outcome, type OutcomeKind } from "../../../core/ledger/outcome.ts";
 import { liveFormPageHeaders, livePageHeaders } from "../../answer/security-headers.ts";
 import type { FixParts } from "../../pages/commands.ts";
 import { writerOf, type Page } from "../../pages/page-writer.ts";
@@ -28,8 +29,8 @@ export interface FlowRow {
   readonly state: "passed" | "unfinished" | "refused" | "fault";
   /** Where it stopped; null: it came to its end, or was refused. */
   readonly stopped: Stop | null;
-  /** The outcome. English. */
-  readonly outcome: string;
+  /** A text is English. */
+  readonly outcome: Outcome | string;
 }
 
 /** The page that the user left, or what an app or a device did not do. */
@@ -76,7 +77,7 @@ export interface StepView extends FixParts {
   readonly bad: boolean;
   /** The response did not arrive. */
   readonly lost: boolean;
-  readonly outcome: string;
+  readonly outcome: Outcome | string;
   readonly rule: string | null;
   /** Seconds that the clock was moved by. */
   readonly clock: number | null;
@@ -129,29 +130,29 @@ const stoppedWords = ({ say }: ReturnType<typeof writerOf>, { stopped }: FlowRow
   stopped && say(`inspector.stopped-${stopped}`);
 
 /** Outcomes that pages name in each language. Others are those of the ledger, and English. */
-const namedOutcomes = new Set([
-  "login page",
-  "consent page",
-  "factor page",
-  "account page",
-  "sign-out page",
-  "back to the client with a code",
-  "signed in",
-  "signed out",
-  "request pushed",
-  "device waits for its user",
-  "access removed",
+const namedOutcomes = new Set<OutcomeKind>([
+  "login-page",
+  "consent-page",
+  "factor-page",
+  "account-page",
+  "sign-out-page",
+  "back-to-the-client-with-a-code",
+  "signed-in",
+  "signed-out",
+  "request-pushed",
+  "device-waits-for-its-user",
+  "access-removed",
+  "tokens",
   "active",
   "inactive",
 ]);
 
-function outcomeIn({ say, plain }: ReturnType<typeof writerOf>, outcome: string) {
-  const key = `inspector.outcome-${outcome.replaceAll(" ", "-")}`;
-  if (namedOutcomes.has(outcome)) return { outcome: say(key), isEnglish: false };
-  // As http/oauth/token.ts says it.
-  const values = /^(?<grant>[^ ]+): (?<tokens>[^"]+) for "(?<scope>[^"]*)"$/.exec(outcome)?.groups;
-  if (values !== undefined) return { outcome: plain({ key: "inspector.outcome-tokens", values }), isEnglish: false };
-  return { outcome, isEnglish: true };
+function outcomeWords({ plain }: ReturnType<typeof writerOf>, outcome: Outcome | string) {
+  if (typeof outcome === "string") return { outcome, isEnglish: true };
+  const { kind, values = {}, proof, remarks = [] } = outcome;
+  return namedOutcomes.has(kind) && proof === undefined && remarks.length === 0
+    ? { outcome: plain({ key: `inspector.outcome-${kind}`, values }), isEnglish: false }
+    : { outcome: outcomeText(outcome), isEnglish: true };
 }
 
 /** How many requests were refused, where the outcome does not say it; null: no more than that one. */
@@ -175,7 +176,7 @@ export function renderSignIns(renderer: Renderer, view: SignInsView): Page {
       lostWords: view.lost > 0 ? formatNumber(view.lost, lang) : null,
       flows: view.flows.map((flow) => ({
         ...flow,
-        ...outcomeIn(writer, flow.outcome),
+        ...outcomeWords(writer, flow.outcome),
         atWords: formatMoment(flow.at, lang, timeZoneHere()),
         stoppedWords: stoppedWords(writer, flow),
         refusedWords: refusedWords(flow, lang),
@@ -198,7 +199,7 @@ export function renderSignIn(renderer: Renderer, view: SignInView): Page {
       script: script(renderer, view),
       flow: {
         ...view.flow,
-        ...outcomeIn(writer, view.flow.outcome),
+        ...outcomeWords(writer, view.flow.outcome),
         stoppedWords: stoppedWords(writer, view.flow),
         atWords: moment(view.flow.at),
       },
@@ -209,7 +210,7 @@ export function renderSignIn(renderer: Renderer, view: SignInView): Page {
       },
       steps: view.steps.map((step) => ({
         ...step,
-        ...outcomeIn(writer, step.outcome),
+        ...outcomeWords(writer, step.outcome),
         // The fix of the request that failed stands above.
         ...(step.id === view.failed?.id && { advice: null, fix: null }),
         acts: view.acts.filter(({ before }) => before === step.id).map((act) => ({ ...act, atWords: moment(act.at) })),
