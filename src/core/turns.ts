@@ -1,3 +1,6 @@
+/** Lets a running server answer others between two pieces of long work. */
+export const pause = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));
+
 /** Runs work one piece after the other, in the order in which it was added. */
 export type Turns = <T>(work: () => Promise<T>) => Promise<T>;
 

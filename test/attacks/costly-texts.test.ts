@@ -129,7 +129,7 @@ test.each([
   ["dashes", `${"-".repeat(100_000)}!: b: c\n`],
   ["colons before a separator", `a: ${"b: ".repeat(50_000)}\u2028: c\n`],
 ])("fixtures with a line of %s", async (_what, text) => {
-  expect(await timeOf(() => readYaml(text))).toBeLessThan(soon);
+  expect(await timeOf(() => readYaml(text, false))).toBeLessThan(soon);
 });
 
 const users = (more: object): string =>

@@ -16,6 +16,7 @@ import {
   type LocatedFile,
   type RepeatedKey,
 } from "./located.ts";
+import { pause } from "../turns.ts";
 import { withFiles, type FileOfLogo, type FileOfMetadata } from "./named-files.ts";
 import { createFindings, refuseFixtures, type FoundProblem, type ProblemSource } from "./problems.ts";
 
@@ -85,6 +86,7 @@ export async function readSource(source: AnyFixtures): Promise<FixtureDocument> 
   if ("value" in source) {
     const origin = { name: null, text: null, locate: () => undefined };
     if (source.builtIn === true) return { ...origin, value: source.value, found: [] };
+    await pause();
     const vetted = vet(source.value, false);
     // A copy, because records are frozen, and the value belongs to the caller.
     return { ...origin, ...vetted, value: vetted.found.length === 0 ? structuredClone(vetted.value) : vetted.value };
@@ -116,21 +118,40 @@ function isYaml(name: string, text: string): boolean {
   return !/^\s*[[{/]/.test(text);
 }
 
+/** The parts of the work on a large text go one after another, with time for others between them. */
 export async function readYamlSource(name: string, text: string): Promise<FixtureDocument> {
   const { readYaml, locateYaml, lostZeros, roundedNames } = await import("./yaml.ts");
-  const read = readYaml(text);
+  const file = once(() => locateYaml(text));
   const origin = { name, text, locate: () => locateYaml(text).root };
+  await pause();
+  let read = readYaml(text, false);
+  if (read === "repeats") {
+    await pause();
+    // Again with fields that occur twice, so that all problems of a file are found in one run.
+    read = readYaml(text, true);
+  }
   if ("syntax" in read) return { ...origin, value: undefined, found: [syntaxFound(read.syntax)] };
+  await pause();
   const vetted = vet(read.value, true);
   // Of what cannot be checked further, nothing else is said.
   if (vetted.value === undefined) return { ...origin, ...vetted };
-  const names = roundedNames(text).map((path) => ({ path, message: rounded, at: "key" as const }));
-  const zeros = lostZeros(text, read.value).map((path) => ({ path, message: lost }));
-  const digits = lostDigits(text, () => locateYaml(text), vetted.value);
-  const repeated = read.repeats ? twice(text, locateYaml(text).repeated) : [];
   const found = createFindings<FoundProblem>();
-  for (const some of [vetted.found, names, zeros, digits, repeated]) found.add(some);
+  found.add(vetted.found);
+  await pause();
+  if (read.repeats) found.add(twice(text, file().repeated));
+  await pause();
+  for (const path of roundedNames(text, file)) found.addOne(() => ({ path, message: rounded, at: "key" }));
+  await pause();
+  for (const path of lostZeros(text, file, read.value)) found.addOne(() => ({ path, message: lost }));
+  await pause();
+  found.add(lostDigits(text, file, vetted.value));
   return { ...origin, ...vetted, found: found.all() };
+}
+
+/** Computes a value when it is first needed. */
+function once<T>(compute: () => T): () => T {
+  let made: { readonly value: T } | undefined;
+  return () => (made ??= { value: compute() }).value;
 }
 
 /** The fields that occur twice in one object, each with both lines. */
@@ -155,18 +176,22 @@ const lostDigits = (text: string, file: () => LocatedFile, value: unknown): read
 
 async function readJsonSource(name: string, text: string): Promise<FixtureDocument> {
   const { readJson, locateJson } = await import("./json.ts");
+  const file = once(() => locateJson(text));
   const origin = { name, text, locate: () => locateJson(text).root };
+  await pause();
   const read = readJson(text);
   if (read === undefined) {
-    const syntax = locateJson(text).syntax ?? { offset: 0, message: "this is not JSON" };
+    const { syntax = { offset: 0, message: "this is not JSON" } } = file();
     return { ...origin, value: undefined, found: [syntaxFound(syntax)] };
   }
   const vetted = vet(read.value, false);
   if (vetted.value === undefined) return { ...origin, ...vetted };
-  const located = locateJson(text);
-  const digits = lostDigits(text, () => located, vetted.value);
   const found = createFindings<FoundProblem>();
-  for (const some of [vetted.found, digits, twice(text, located.repeated)]) found.add(some);
+  found.add(vetted.found);
+  await pause();
+  found.add(twice(text, file().repeated));
+  await pause();
+  found.add(lostDigits(text, file, vetted.value));
   return { ...origin, ...vetted, found: found.all() };
 }
 

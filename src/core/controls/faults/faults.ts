@@ -189,14 +189,14 @@ function requireRoom({ kept }: State): void {
 /** The active faults, in the order in which they were added. */
 export const activeFaults = (tx: ReadTx): readonly Fault[] => faultsIn(tx).kept.map(({ fault }) => fault);
 
-function added(state: State, input: FaultInput, ofFixtures: boolean, by?: string): State {
-  const { added: before, kept } = state;
+/** @param number how many were ever added, with this one */
+function keptOf(number: number, input: FaultInput, ofFixtures: boolean, by?: string): Kept {
   const { times = 1, always, skip = 0, after = false, endpoint, ...rest } = input;
   const given = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined));
   const count = always === true ? null : times;
   const isAfter = after || needsResponse(input);
   // Sign-ins are `f1`.
-  const id = `x${before + 1}`;
+  const id = `x${number}`;
   const fault: Fault = {
     id,
     endpoint,
@@ -207,13 +207,15 @@ function added(state: State, input: FaultInput, ofFixtures: boolean, by?: string
     ...given,
     ...(by !== undefined && { by }),
   };
-  return { ...state, added: before + 1, kept: [...kept, { fault, ofFixtures }] };
+  return { fault, ofFixtures };
 }
 
 /** Replaces the faults of the fixtures, and keeps the others. */
 function withFixtures(before: State, inputs: readonly FaultInput[]): State {
-  const kept = before.kept.filter(({ ofFixtures }) => !ofFixtures);
-  return inputs.reduce<State>((state, input) => added(state, input, true), { ...before, kept, fixtures: inputs });
+  const { added } = before;
+  const others = before.kept.filter(({ ofFixtures }) => !ofFixtures);
+  const own = inputs.map((input, index) => keptOf(added + index + 1, input, true));
+  return { added: added + own.length, kept: [...others, ...own], fixtures: inputs };
 }
 
 /** A fault after it has matched a request. */
@@ -261,9 +263,11 @@ export async function createFaults(store: Store): Promise<Faults> {
     asksFor: (filter) => state.value.kept.some(({ fault }) => fault[filter] !== undefined),
     add: (input, by) =>
       change((before) => {
-        const after = added(before, input, false, by);
+        const added = before.added + 1;
+        const one = keptOf(added, input, false, by);
+        const after = { ...before, added, kept: [...before.kept, one] };
         requireRoom(after);
-        return [after, (after.kept.at(-1) as Kept).fault];
+        return [after, one.fault];
       }),
     remove: (id) =>
       change((before) => {
