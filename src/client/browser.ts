@@ -1,4 +1,6 @@
 import { Cookie, CookieJar } from "tough-cookie";
+import { keptCookie } from "./app/held.ts";
+import type { HeldCookie } from "./app/visit.ts";
 import { requireWebAddress, send, type Outgoing, type Reply } from "./http.ts";
 
 /** A browser without scripts: it keeps cookies, sends forms, and goes where redirects lead, one request at a time. */
@@ -69,6 +71,15 @@ export class ScriptlessBrowser {
       const setBy = this.#setBy.get(placeOf(cookie));
       return setBy !== undefined && cookie.TTL() > 0 && isOf(setBy);
     });
+  }
+
+  /** Takes cookies that another browser held. */
+  take(cookies: readonly HeldCookie[]): void {
+    for (const held of cookies) {
+      const [cookie, url] = keptCookie(held);
+      const kept = this.#jar.setCookieSync(cookie, url.href, { ignoreError: true });
+      if (kept !== undefined) this.#setBy.set(placeOf(kept), url);
+    }
   }
 
   #all(): readonly Cookie[] {

@@ -15,6 +15,8 @@ export interface Outgoing {
   readonly form?: URLSearchParams;
   /** Sent as JSON. */
   readonly json?: unknown;
+  /** Sent as it is. */
+  readonly content?: { readonly type: string; readonly text: string };
   /** Resolves names, and refuses addresses, also one that the URL itself names. Absent: as the system does. */
   readonly lookup?: LookupFunction;
   /** Milliseconds after the headers, when a body that goes on is left: it may be a stream of events. */
@@ -47,8 +49,18 @@ export function requireWebAddress(what: string, address: string, base?: string):
 }
 
 /** Sends a request. Redirects are not followed. @throws {Problem} if no answer comes */
-export async function send({ method, url, headers = {}, form, json, lookup, bodyLimit }: Outgoing): Promise<Reply> {
-  const body = form?.toString() ?? (json === undefined ? undefined : JSON.stringify(json));
+export async function send({
+  method,
+  url,
+  headers = {},
+  form,
+  json,
+  content,
+  lookup,
+  bodyLimit,
+}: Outgoing): Promise<Reply> {
+  const body = content?.text ?? form?.toString() ?? (json === undefined ? undefined : JSON.stringify(json));
+  const ofForm = form === undefined ? "application/json" : "application/x-www-form-urlencoded";
   const { hostname, host } = requireWebAddress("a request goes to", url);
   // Node.js asks no resolver about an IP address.
   if (lookup !== undefined && isAddress(hostname)) await resolved(hostname, lookup);
@@ -58,7 +70,7 @@ export async function send({ method, url, headers = {}, form, json, lookup, body
       headers: {
         accept: "application/json",
         ...(body !== undefined && {
-          "content-type": form === undefined ? "application/json" : "application/x-www-form-urlencoded",
+          "content-type": content?.type ?? ofForm,
           "content-length": Buffer.byteLength(body),
         }),
         ...headers,

@@ -8,7 +8,7 @@ import { smallBrowser } from "../../src/client/app/small-browser.ts";
 import type { Case } from "../../src/check/frame/verdict.ts";
 import type { Attempt } from "../../src/check/sp/attempt.ts";
 import { allCases, casesFor } from "../../src/check/sp/cases/list.ts";
-import { shownBy } from "../../src/check/sp/who.ts";
+import { shownBy } from "../../src/check/frame/who.ts";
 import type { SpConfig } from "../helpers/careful-sp.ts";
 import { checkedSp } from "../helpers/checked-sp.ts";
 import { named } from "../helpers/checked-app.ts";

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import type { Attempt } from "../../src/check/client/attempt.ts";
-import { allCases } from "../../src/check/client/cases/list.ts";
+import { accountCases } from "../../src/check/client/cases/account.ts";
+import { allCases as everyCase } from "../../src/check/client/cases/list.ts";
 import { noticed, type Case } from "../../src/check/frame/verdict.ts";
 import { flawList } from "../../src/core/controls/faults/flaw-list.ts";
 import type { Neglect } from "../helpers/careful-app.ts";
@@ -10,6 +11,9 @@ import { checkedApp, named } from "../helpers/checked-app.ts";
 /** `idp check client` on an app that neglects something: exactly that goes unnoticed. */
 
 const check = await checkedApp();
+
+/** account-neglect.test.ts has those of the account. */
+const allCases = everyCase.filter((one) => !accountCases.includes(one));
 
 test("an app that checks everything passes, and every case is reached", async () => {
   const result = await check(allCases);
@@ -156,7 +160,7 @@ test("every flaw has a case, and every case a unique name", () => {
   const ofFlaws = flawList
     .filter(({ place, hasOwnCase }) => place !== "id-jag" && place !== "saml" && hasOwnCase !== true)
     .map(({ place, name }) => `${place}.${name}`);
-  expect(names.filter((name) => name.includes(".") && !name.startsWith("logout-token.")).sort()).toEqual(
+  expect(names.filter((name) => name.includes(".") && !/^(?:logout-token|refresh)\./.test(name)).sort()).toEqual(
     [...ofFlaws, "id-token.not-read"].sort(),
   );
   expect(names.at(-1)).toBe("keys-rotated");

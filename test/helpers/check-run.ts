@@ -6,4 +6,5 @@ import { randomText } from "../../src/serve/random.ts";
 export const checkRun: CheckRun = {
   ...{ accepted: new Map(), onResult: () => undefined, restart: null, startLimit: 30_000 },
   ...{ caseLimit: 60_000, until: Infinity, now: Date.now, wait, random: randomText },
+  leaves: () => undefined,
 };

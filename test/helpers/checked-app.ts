@@ -78,6 +78,7 @@ export async function checkedApp(): Promise<CheckNeglects> {
           ...{ within: 300, lookup },
         },
         ...{ ...checkRun, control, wait, restart: start, closeLimit: 100 },
+        ...{ account: null, otherUser: null, second: null },
         newBrowser: () => Promise.resolve({ ...smallBrowser(places), ...browser }),
       },
       cases,

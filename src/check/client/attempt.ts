@@ -2,6 +2,7 @@
  * check/client: `idp check client`. It asks whether an app notices a response that is wrong. run.ts runs the cases: each is in cases/, or a row in
  * flaws/, where one function judges all rows. attempt.ts is what a case works with.
  */
+import type { Probe } from "../frame/account/probe.ts";
 import type { App, SignsIn } from "../frame/app.ts";
 import type { Browser, Visit } from "../../client/app/visit.ts";
 import type { Fault, Recorded } from "../frame/idp.ts";
@@ -33,6 +34,30 @@ export interface Known {
   readonly samples: Asked[];
   /** Every address of the app that a browser opened. */
   readonly addresses: URL[];
+  /** Absent: nobody tried. A text: why no account can be recognized. */
+  recognizing?: Recognizing | string;
+}
+
+export type Claims = Readonly<Record<string, unknown>>;
+
+/** How an account is recognized, once that was seen to work. */
+export interface Recognizing {
+  readonly probe: Probe;
+  /** The user's claims, as the app got them in the ID token and from UserInfo. */
+  readonly seen: { readonly token: Claims; readonly userinfo: Claims };
+}
+
+/** Another connection of the app, to another issuer. */
+export interface Second {
+  readonly start: string;
+  readonly control: Control;
+}
+
+/** Who uses a browser, and at which of the app's connections. */
+export interface Somebody {
+  /** Absent: the user. */
+  readonly username?: string;
+  readonly at?: "second";
 }
 
 export interface Attempt extends SignsIn {
@@ -43,6 +68,13 @@ export interface Attempt extends SignsIn {
   readonly verdicts: Verdicts;
   /** The app can be started again. */
   readonly canRestart: boolean;
+  /** Null: it is not known what the app shows to one account alone. */
+  readonly probe: Probe | null;
+  /** The other user whom the app admits; null: one is added. */
+  readonly otherUser: string | null;
+  readonly second: Second | null;
+  /** Notes what stays in the app. @param key what it replaces */
+  readonly leaves: (key: string, what: string) => void;
   /** Why the app does not answer since it was started again for this case; null: it does, or was not started again. */
   readonly startFailure: string | null;
   readonly now: () => number;
@@ -50,10 +82,11 @@ export interface Attempt extends SignsIn {
   readonly random: (bytes: number) => string;
   /** What `--signed-in` shows now; empty if that is not a page. */
   shown(browser: Browser): Promise<string>;
-  /** @returns the id */
-  arm(fault: Fault): Promise<string>;
+  newBrowser(somebody?: Somebody): Promise<Browser>;
+  /** Adds a fault for the app's client. @returns the id */
+  arm(fault: Fault, at?: "second"): Promise<string>;
   /** The requests that idp received since the case began, or since a mark. */
-  requests(mark?: string): Promise<readonly Recorded[]>;
+  requests(mark?: string, at?: "second"): Promise<readonly Recorded[]>;
   /** The id of the latest request to idp. */
   mark(): Promise<string | undefined>;
 }

@@ -35,6 +35,8 @@ export interface Control {
   readonly user: string;
   /** Nobody else uses this issuer, so its keys, settings and documents may be changed. */
   readonly isOwn: boolean;
+  /** Adds a user with a name and a sub that nobody had, and the claims by which the app may admit the user. @returns the username */
+  addUser(): Promise<string>;
   /** @returns its id @throws {Problem} no response to this client can have it */
   addFault(fault: Fault): Promise<string>;
   /** Removes the faults of this run that are left. */

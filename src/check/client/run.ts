@@ -1,7 +1,9 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { control as controlCase } from "./cases/control.ts";
 import { type App, appStanding } from "../frame/app.ts";
-import type { Attempt, Known } from "./attempt.ts";
+import type { AccountPlace } from "../frame/account/account-place.ts";
+import { probeOf } from "../frame/account/probe.ts";
+import type { Attempt, Known, Second, Somebody } from "./attempt.ts";
 import type { Browser, Visit } from "../../client/app/visit.ts";
 import type { Control } from "./control.ts";
 import type { Case, Finding } from "../frame/verdict.ts";
@@ -12,13 +14,20 @@ import { runCases, type CheckRun, type RunResult, type Verdicts } from "../frame
 interface AppRun extends CheckRun {
   readonly app: App;
   readonly control: Control;
-  readonly newBrowser: () => Promise<Browser>;
+  readonly newBrowser: (somebody: Somebody) => Promise<Browser>;
+  /** How an account of the app is known; null: nobody said. */
+  readonly account: AccountPlace | null;
+  /** The other user whom the app admits; null: one is added. */
+  readonly otherUser: string | null;
+  readonly second: Second | null;
   /** Milliseconds that a browser may take to close. */
   readonly closeLimit: number;
 }
 
 export async function checkApp(run: AppRun, cases: readonly Case<Attempt>[]): Promise<RunResult> {
-  const { control, restart } = run;
+  const { control, restart, second, account, random, leaves } = run;
+  const issuers = [control.issuer, ...(second === null ? [] : [second.control.issuer])];
+  const probe = account === null ? null : probeOf(account, { issuers, signedIn: run.app.signedIn, random, leaves });
   const known: Known = {
     ...{ last: undefined, stranger: null, shown: "" },
     ...{ signIns: [], samples: [], addresses: [] },
@@ -28,10 +37,11 @@ export async function checkApp(run: AppRun, cases: readonly Case<Attempt>[]): Pr
     ...{ control: controlCase, last: controlCase, cases },
     broken: "the app does not sign in any more",
     didLast: "signed in at the end too",
-    attempt: (one, verdicts, over) => attemptCase(run, known, one, verdicts, over, browsers),
+    attempt: (one, verdicts, over) => attemptCase({ ...run, probe }, known, one, verdicts, over, browsers),
     async tidy(one) {
       await browsers.closeAll();
       await control.removeFaults();
+      await second?.control.removeFaults();
       return one.restarts === true && restart !== null ? restart() : null;
     },
   });
@@ -64,14 +74,14 @@ export function browsersOf(closeLimit: number): Browsers {
 
 /** @param browsers gets those that the case opens */
 async function attemptCase(
-  run: AppRun,
+  run: AppRun & Pick<Attempt, "probe">,
   known: Known,
   one: Case<Attempt>,
   verdicts: Verdicts,
   over: AbortSignal,
   browsers: Browsers,
 ): Promise<Finding> {
-  const { app, control } = run;
+  const { app, control, second } = run;
   // The app is started again once the case has added its fault.
   const again = one.restarts === true ? run.restart : null;
   const begun = await markOf(control, known);
@@ -82,13 +92,14 @@ async function attemptCase(
   };
   return one.run({
     ...{ app, control, known, verdicts, now: run.now, wait: run.wait, random: run.random },
+    ...{ second, probe: run.probe, otherUser: run.otherUser, leaves: run.leaves },
     canRestart: run.restart !== null,
     get startFailure() {
       return startFailure;
     },
-    async newBrowser() {
+    async newBrowser(somebody = {}) {
       over.throwIfAborted();
-      return browsers.add(await run.newBrowser());
+      return browsers.add(await run.newBrowser(somebody));
     },
     signIn: async (browser, hold) => seen(await browser.signIn(app.start, hold)),
     standing: async (browser) => appStanding(seen(await browser.look(app.signedIn)), app, known.stranger),
@@ -96,13 +107,14 @@ async function attemptCase(
       const { end } = seen(await browser.look(app.signedIn));
       return end.kind === "page" ? end.text : "";
     },
-    async arm(fault) {
+    async arm(fault, at) {
       over.throwIfAborted();
-      const id = await control.addFault(fault);
+      const id = await (at === "second" && second !== null ? second.control : control).addFault(fault);
       if (again !== null) startFailure = await again();
       return id;
     },
-    requests: (mark) => control.requests(mark ?? begun),
+    requests: (mark, at) =>
+      at === "second" && second !== null ? second.control.requests() : control.requests(mark ?? begun),
     mark: () => markOf(control, known),
   });
 }

@@ -37,6 +37,8 @@ export interface CheckRun {
   readonly now: () => number;
   readonly wait: (milliseconds: number) => Promise<unknown>;
   readonly random: (bytes: number) => string;
+  /** Notes what the check leaves in the app, which is said at the end. @param key what it replaces */
+  readonly leaves: (key: string, what: string) => void;
 }
 
 /** What each kind of check adds to {@link CheckRun}. */

@@ -13,7 +13,7 @@ import type { Browser, Visit } from "../../client/app/visit.ts";
 import type { Fault, Recorded } from "../frame/idp.ts";
 import type { Verdicts } from "../frame/run.ts";
 import type { Asked, Person, SpControl, Way } from "./control.ts";
-import type { Shown } from "./who.ts";
+import type { Shown } from "../frame/who.ts";
 
 /** The app under test. */
 export interface App {

@@ -6,7 +6,7 @@ import { runCases, type CheckRun, type RunResult, type Verdicts } from "../frame
 import type { App, Attempt, Known, Somebody } from "./attempt.ts";
 import { control as controlCase, controlAttacker } from "./cases/control.ts";
 import type { SpControl } from "./control.ts";
-import { shownBy } from "./who.ts";
+import { shownBy } from "../frame/who.ts";
 
 /** Runs the cases of `idp check sp`: each with its own browsers, and with the faults that it adds. */
 

@@ -16,7 +16,9 @@ import {
   type Places,
   type Visit,
 } from "./visit.ts";
+import { ScriptlessBrowser } from "../browser.ts";
 import { resolved } from "../http.ts";
+import { heldCookie } from "./held.ts";
 import { endBefore, newProgress, noteStep, visitOf, type Progress } from "./progress.ts";
 import type { BrowserContext, Cookies, Page, Paused, Session } from "./playwright-types.ts";
 
@@ -168,6 +170,14 @@ export async function chromiumBrowser(places: Places, context: BrowserContext): 
       ),
     look: (address) => visit(newProgress(false, false, null), () => goto(address)),
     held,
+    async request(outgoing, from) {
+      const carrier = new ScriptlessBrowser(() => ({ headers: { "accept-language": "en" }, lookup: places.lookup }));
+      carrier.take(ofApps(await context.cookies()));
+      const reply = await carrier.request(outgoing, from);
+      await context.addCookies(carrier.keptOf(() => true).map(heldCookie));
+      return reply;
+    },
+    take: (cookies) => context.addCookies(cookies),
     close: () => context.close(),
   };
 }

@@ -17,7 +17,7 @@ const textElements = new Map([
 ] as const);
 
 /** A tag, with the names of elements and attributes in small letters. */
-interface Tag {
+export interface Tag {
   readonly name: string;
   readonly isEnd: boolean;
   readonly attributes: ReadonlyMap<string, string>;
@@ -25,7 +25,7 @@ interface Tag {
   readonly text?: string;
 }
 
-function tagsOf(html: string): readonly Tag[] {
+export function tagsOf(html: string): readonly Tag[] {
   const tags: Tag[] = [];
   const add = (isEnd: boolean, { tagName, attrs }: Token.TagToken): void => {
     tags.push({ name: tagName, isEnd, attributes: new Map(attrs.map(({ name, value }) => [name, value])) });
@@ -58,7 +58,7 @@ interface Form {
 }
 
 /** The forms of a page: each with its tag, and with what is in it. */
-function formsOf(tags: readonly Tag[]): readonly (readonly Tag[])[] {
+export function formsOf(tags: readonly Tag[]): readonly (readonly Tag[])[] {
   const forms: Tag[][] = [];
   let open: Tag[] | null = null;
   for (const tag of tags) {
@@ -135,7 +135,7 @@ export function linkWith(html: string, address: string, label: string): string |
   return link === undefined ? null : (webAddress(link.attributes.get("href") ?? "", address)?.href ?? null);
 }
 
-const kindOf = ({ attributes }: Tag, name: string): string => (attributes.get(name) ?? "").toLowerCase();
+export const kindOf = ({ attributes }: Tag, name: string): string => (attributes.get(name) ?? "").toLowerCase();
 
 /** Where a page sends the browser on by itself (`<meta http-equiv="refresh">`). */
 export function refreshOf(html: string, address: string): string | null {

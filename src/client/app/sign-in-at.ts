@@ -1,7 +1,8 @@
-import { CookieJar, Cookie } from "tough-cookie";
+import { CookieJar } from "tough-cookie";
 import { Problem, Unanswered } from "../check.ts";
 import { resolved } from "../http.ts";
 import { codeOnceLeft } from "../one-time-code.ts";
+import { keptCookie } from "./held.ts";
 import { FarAddressError } from "./near.ts";
 import { refusedIn, type RecordOfRequest } from "./refused.ts";
 import { SignInError } from "./sign-in-error.ts";
@@ -156,14 +157,9 @@ function whyNotIn({ end }: Visit, { callback }: Visit): Why | null {
 /** The value of the `Cookie` header that a browser would send to an address; empty without cookies. */
 export function cookieHeader(cookies: readonly HeldCookie[], url: string): string {
   const jar = new CookieJar(undefined, { rejectPublicSuffixes: false });
-  for (const { name, value, domain, path, secure, expires } of cookies) {
-    const hostOnly = !domain.startsWith(".");
-    const host = domain.replace(/^\./, "");
-    const cookie = new Cookie({
-      ...{ key: name, value, domain: hostOnly ? null : host, path, secure },
-      expires: expires === -1 ? "Infinity" : new Date(expires * 1000),
-    });
-    jar.setCookieSync(cookie, `https://${host}/`, { ignoreError: true });
+  for (const held of cookies) {
+    const [cookie, setBy] = keptCookie(held);
+    jar.setCookieSync(cookie, setBy.href, { ignoreError: true });
   }
   return jar.getCookieStringSync(url);
 }

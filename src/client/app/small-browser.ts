@@ -1,4 +1,3 @@
-import type { Cookie } from "tough-cookie";
 import { ScriptlessBrowser } from "../browser.ts";
 import { Problem } from "../check.ts";
 import type { Outgoing, Reply } from "../http.ts";
@@ -13,10 +12,10 @@ import {
   uidOf,
   type Browser,
   type End,
-  type HeldCookie,
   type Places,
   type Visit,
 } from "./visit.ts";
+import { heldCookie } from "./held.ts";
 import { formWith, linkWith, onlyForm, refreshOf } from "./html.ts";
 import { endBefore, newProgress, noteStep, visitOf, type Progress } from "./progress.ts";
 
@@ -128,6 +127,11 @@ export function smallBrowser(places: Places): Browser {
       const cookies = browser.keptOf((setBy) => !isIdp(places, setBy)).filter(({ key }) => !isOwnCookie(key));
       return Promise.resolve({ cookies: cookies.map(heldCookie), origins: [], sessionStorage: {} });
     },
+    request: (outgoing, from) => browser.request(outgoing, from),
+    take: (cookies) => {
+      browser.take(cookies);
+      return Promise.resolve();
+    },
     close: () => Promise.resolve(),
   };
 }
@@ -137,18 +141,4 @@ function withQuery(action: string, fields: URLSearchParams): string {
   const url = new URL(action);
   url.search = fields.toString();
   return url.href;
-}
-
-const sameSites: Readonly<Record<string, HeldCookie["sameSite"]>> = { strict: "Strict", lax: "Lax", none: "None" };
-
-function heldCookie(cookie: Cookie): HeldCookie {
-  const { key: name, value, domain, path, hostOnly, httpOnly, secure, sameSite } = cookie;
-  const ends = cookie.expiryTime();
-  return {
-    ...{ name, value, path: path ?? "/", httpOnly, secure },
-    domain: `${hostOnly === true ? "" : "."}${domain ?? ""}`,
-    expires: ends === undefined || !Number.isFinite(ends) ? -1 : Math.floor(ends / 1000),
-    // As browsers do without the attribute.
-    sameSite: sameSites[sameSite ?? ""] ?? "Lax",
-  };
 }

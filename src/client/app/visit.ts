@@ -1,4 +1,5 @@
 import type { LookupFunction } from "node:net";
+import type { Outgoing, Reply } from "../http.ts";
 
 /** What a case asks of a browser. */
 
@@ -75,6 +76,14 @@ export interface Browser {
   /** Opens an address of the app, and signs nobody in. */
   look(address: string): Promise<Visit>;
   held(): Promise<Held>;
+  /**
+   * Sends one request with its cookies, and keeps those of the answer. Redirects are not followed.
+   * @param from the page that leads there; null if none does
+   * @throws {Problem} if no answer comes
+   */
+  request(outgoing: Outgoing, from: string | null): Promise<Reply>;
+  /** Takes cookies that another browser held. */
+  take(cookies: readonly HeldCookie[]): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -103,7 +112,7 @@ export interface Places {
   readonly lookup: LookupFunction;
 }
 
-export const isIdp = ({ issuer }: Places, url: URL): boolean => {
+export const isIdp = ({ issuer }: Pick<Places, "issuer">, url: URL): boolean => {
   const { origin, pathname } = new URL(issuer);
   return url.origin === origin && url.pathname.startsWith(pathname);
 };

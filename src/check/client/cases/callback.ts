@@ -120,8 +120,10 @@ async function tryOne(attempt: Attempt, [what, open, make]: Try): Promise<Findin
 }
 
 /** An app with one issuer has nobody to mix it up with. */
-const excused = (did: string): Finding =>
-  notRequired(`${did}: the app has one issuer`, "RFC 9700 4.4.2: only a client of several issuers needs it");
+const unlessAlone = ({ second }: Attempt, did: string): Finding =>
+  second === null
+    ? notRequired(`${did}: the app has one issuer`, "RFC 9700 4.4.2: only a client of several issuers needs it")
+    : unnoticed(did);
 
 export const mixUp: Case<Attempt> = {
   name: "mix-up",
@@ -135,15 +137,17 @@ export const mixUp: Case<Attempt> = {
     const { response } = begun;
     if (response === null) return notReached(whyNotBegun(begun) ?? "the app did not begin to sign in");
     const mark = await attempt.mark();
-    const visit = await browser.deliver(changed(response, { iss: elsewhere, code: attempt.random(24) }));
+    const visit = await browser.deliver(
+      changed(response, { iss: attempt.second?.control.issuer ?? elsewhere, code: attempt.random(24) }),
+    );
     if (visit.end.kind === "stuck") return notReached(`the app ${ending(visit)}`);
     const standing = await attempt.standing(browser);
     if (standing === "broken") return standingUnknown;
     const records = await attempt.requests(mark);
     if (records.some(({ endpoint }) => endpoint === "token")) {
-      return excused("sent the code of another issuer to this one's token endpoint");
+      return unlessAlone(attempt, "sent the code of another issuer to this one's token endpoint");
     }
-    return standing === "in" ? excused("signed the user in") : noticedIfDelivered(attempt, ending(visit));
+    return standing === "in" ? unlessAlone(attempt, "signed the user in") : noticedIfDelivered(attempt, ending(visit));
   },
 };
 

@@ -1,6 +1,7 @@
 import type { Attempt } from "../attempt.ts";
 import type { Case } from "../../frame/verdict.ts";
 import { discoveryCases, keysCases, idTokenCases, responseCases, tokenCases, userinfoCases } from "../flaws/places.ts";
+import { accountCases } from "./account.ts";
 import { logoutCases } from "./logout.ts";
 import { accessRevoked, refreshRefused } from "./asked-again.ts";
 import { callbackReplayed, errorAnswer, loginCsrf, mixUp, retry429, retry503 } from "./callback.ts";
@@ -24,6 +25,7 @@ export const allCases: readonly Case<Attempt>[] = [
   ...tokenCases,
   ...userinfoCases,
   ...[openRedirect, tokenInUrl, retry503, retry429, refreshRefused, accessRevoked],
+  ...accountCases,
   ...logoutCases,
   ...keysCases,
   ...discoveryCases,

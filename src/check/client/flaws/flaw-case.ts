@@ -61,7 +61,7 @@ interface Afterwards {
   /** Why it says nothing; null: it runs. */
   readonly skip?: (verdicts: Verdicts) => string | null;
   /** Why the app need not refuse it, with the paragraph; null: it must. */
-  readonly excuse?: (verdicts: Verdicts) => readonly [why: string, paragraph: string] | null;
+  readonly excuse?: (verdicts: Verdicts, attempt: Attempt) => readonly [why: string, paragraph: string] | null;
 }
 
 /** A hole that another case tells already. */
@@ -82,7 +82,8 @@ const signature: Afterwards = {
 /** An app with one issuer has nobody to mix it up with. */
 const oneIssuer: Afterwards = {
   reads: [],
-  excuse: () => ["the app has one issuer", "RFC 9700 4.4.2: only a client of several issuers needs it"],
+  excuse: (_verdicts, { second }) =>
+    second === null ? ["the app has one issuer", "RFC 9700 4.4.2: only a client of several issuers needs it"] : null,
 };
 
 /** An app that compares state takes no response of somebody else. */
@@ -114,7 +115,7 @@ async function runFlaw(place: CasePlace, row: FlawRow, attempt: Attempt): Promis
   const why = isRead ? (skip?.(attempt.verdicts) ?? null) : `the app does not read the ID token (see ${notRead})`;
   if (why !== null) return notReached(why);
   const found = await spoiledSignIn(place, row, attempt);
-  const excused = found.verdict === "unnoticed" ? (excuse?.(attempt.verdicts) ?? null) : null;
+  const excused = found.verdict === "unnoticed" ? (excuse?.(attempt.verdicts, attempt) ?? null) : null;
   return excused === null ? found : notRequired(`${found.did}: ${excused[0]}`, excused[1]);
 }
 

@@ -114,21 +114,22 @@ export async function browserOf(
   return async (own) => chromiumBrowser(own, await chromium.newContext({ ignoreHTTPSErrors: true }));
 }
 
-/** @returns what makes a browser in which a user, by the username, signs in to an app */
+/** @param more addresses of the app @returns what makes a browser in which a user, by the username, signs in to an app */
 export async function browsersOf(
   cli: Invocation,
-  flags: Pick<CheckFlags, "start" | "signedIn" | "signOut" | "browser" | "allowRemote">,
+  flags: Pick<CheckFlags, "start" | "signedIn" | "signOut" | "browser" | "allowRemote" | "startButton">,
   { issuer, client }: Pick<CheckPlace, "issuer" | "client">,
   opened: Opened,
+  more: readonly string[] = [],
 ): Promise<(username: string) => Promise<Browser>> {
-  const { start, signedIn, signOut, allowRemote } = flags;
+  const { start, signedIn, signOut, allowRemote, startButton } = flags;
   const redirectUris = client.redirect_uris;
-  const addresses = [start, signedIn, ...(signOut === undefined ? [] : [signOut]), ...redirectUris];
+  const addresses = [start, signedIn, ...(signOut === undefined ? [] : [signOut]), ...redirectUris, ...more];
   const origins = addresses
     .filter((address) => /^https?:/.test(address) && URL.canParse(address))
     .map((address) => new URL(address).origin);
   const placesFor = (user: string): Places => ({
-    ...{ issuer, redirectUris, origins, user, lookup: nearLookup(allowRemote) },
+    ...{ issuer, redirectUris, origins, user, lookup: nearLookup(allowRemote), startButton },
   });
   const browserFor = await browserOf(cli, flags, placesFor(""), opened);
   return (username) => browserFor(placesFor(username));

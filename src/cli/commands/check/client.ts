@@ -4,11 +4,11 @@
  */
 import { control } from "../../../check/client/cases/control.ts";
 import { allCases, casesFor } from "../../../check/client/cases/list.ts";
-import type { Attempt } from "../../../check/client/attempt.ts";
+import type { Attempt, Somebody } from "../../../check/client/attempt.ts";
 import { handPackages, withFix } from "../../../check/client/fixes.ts";
 import { checkApp } from "../../../check/client/run.ts";
 import type { Browser } from "../../../client/app/visit.ts";
-import type { Case } from "../../../check/frame/verdict.ts";
+import type { Case, CaseResult } from "../../../check/frame/verdict.ts";
 import type { CheckRun, RunResult } from "../../../check/frame/run.ts";
 import { type Declare, examples } from "../../act.ts";
 import { Option } from "../../commander.ts";
@@ -18,62 +18,120 @@ import { withVariables } from "../env/app-variables.ts";
 import { projectOf } from "../init/project.ts";
 import type { Invocation } from "../../invocation.ts";
 import type { Outcome } from "../../output/print.ts";
+import { count } from "../../output/words.ts";
 import { browsersOf, closeLimit } from "./browsers.ts";
 import { address, browserOption, checkCommand, withAddresses, withCommon } from "./common.ts";
 import { controlOf } from "./control.ts";
+import { accountOf, addressesOf, withAccount, type AccountFlags } from "./account/account-flags.ts";
 import { casesOf, type CheckFlags } from "./flags.ts";
 import { appPlace, requireIssuer, type CheckPlace } from "./place.ts";
+import { secondPlace, type SecondPlace } from "./account/second.ts";
+import { callServer, type Server } from "../../../serve/remote.ts";
 import { commandOf, runCheck, type Session } from "./session.ts";
 import { theApp } from "./subject.ts";
 
-async function checkClient(cli: Invocation, typed: TypedCommand, flags: CheckFlags): Promise<Outcome | number> {
+/** As commander reads them. */
+interface ClientFlags extends CheckFlags, AccountFlags {
+  /** Username; absent: one is added. */
+  readonly attacker?: string;
+}
+
+async function checkClient(cli: Invocation, typed: TypedCommand, flags: ClientFlags): Promise<Outcome | number> {
   const command = commandOf(typed, theApp);
   const { libraries, has } = projectOf(process.cwd());
   const library = libraries[0]?.library ?? handPackages.find(has) ?? null;
   const cases = casesOf(flags.case, allCases, [control.name]).map((one) => withFix(one, library));
   const { start, signedIn, signOut } = flags;
-  const addresses = { "--start": start, "--signed-in": signedIn, "--sign-out": signOut };
+  const account = accountOf(flags);
+  const addresses = {
+    ...{ "--start": start, "--signed-in": signedIn, "--sign-out": signOut },
+    ...addressesOf(account, flags),
+  };
   return runCheck(cli, { subject: theApp, command, flags, addresses }, async (session) => {
     const place = await appPlace(cli, flags, session, theApp);
-    const run = await session.start(place.env, start, `as client ${place.client.client_id} of ${place.issuer}`);
-    return { result: await runAll(cli, flags, cases, place, session, run) };
+    const second = await secondPlace(place, flags, command !== null);
+    const run = await session.start(
+      { ...place.env, ...second?.env },
+      start,
+      `as client ${place.client.client_id} of ${place.issuer}`,
+    );
+    const result = await runAll(cli, flags, cases, { ...place, account, second }, session, run);
+    return { result, lead: leadOf(result) };
   });
+}
+
+/** Cases in which somebody gets what belongs to somebody else; two others are about the user's own account. */
+const isOfPerson = ({ name }: CaseResult): boolean =>
+  /^(?:account|refresh)\./.test(name) && !["account.email-changed", "refresh.token-kept"].includes(name);
+
+/** Whether the app let in the wrong person; null: that was not seen. */
+function leadOf({ cases }: RunResult): string | null {
+  const seen = cases.filter((one) => isOfPerson(one) && ["noticed", "unnoticed"].includes(one.verdict));
+  const wrong = seen.filter(({ verdict }) => verdict === "unnoticed").length;
+  if (seen.length === 0) return null;
+  return `${wrong === 0 ? "None" : wrong} of ${count(cases.length, "case")} let in the wrong person.`;
 }
 
 async function runAll(
   cli: Invocation,
-  flags: CheckFlags,
+  flags: ClientFlags,
   cases: readonly Case<Attempt>[],
-  place: CheckPlace,
+  place: CheckPlace & Pick<Parameters<typeof checkApp>[0], "account"> & { readonly second: SecondPlace | null },
   { opened, command, lookup }: Session,
   run: CheckRun,
 ): Promise<RunResult> {
-  const { issuer, client, user, isOwn, server } = place;
-  const { redirect_uris: redirectUris, backchannel_logout_uri: uri } = client;
-  const logoutUri = typeof uri === "string" ? uri : null;
-  const about = {
-    issuer,
-    client: client.client_id,
-    isConfidential: !client.public,
-    redirectUris,
-    logoutUri,
-    user,
-    isOwn,
-  };
-  const appControl = controlOf(server, about);
+  const { user, server, account } = place;
+  const appControl = controlOf(server, aboutOf(place, place));
   await opened.add(() => appControl.close());
+  const { logoutUri } = appControl;
   const { start, signedIn, signedInText = null, signOut = null, returnParam: returnParams = [] } = flags;
-  const browserFor = await browsersOf(cli, flags, place, opened);
-  const newBrowser = (): Promise<Browser> => browserFor(user);
-  if (command === null) await requireIssuer(place, flags, await newBrowser(), theApp);
+  const more = Object.values(addressesOf(account, {})).filter((one) => one !== undefined);
+  const browserFor = await browsersOf(cli, flags, place, opened, more);
+  const other = await secondOf(cli, flags, place, opened, more);
+  const newBrowser = ({ username = user, at }: Somebody): Promise<Browser> =>
+    at === "second" && other !== null ? other.browserFor(username) : browserFor(username);
+  if (command === null) await requireIssuer(place, flags, await newBrowser({}), theApp);
   const concerned = casesFor(logoutUri);
   return checkApp(
     {
       ...{ ...run, control: appControl, newBrowser, closeLimit },
+      ...{ account, otherUser: await otherUserOf(server, flags), second: other },
       app: { start, signedIn, signedInText, signOut, returnParams, within: flags.within * 1000, lookup },
     },
     cases.filter(({ name }) => concerned.some((one) => one.name === name)),
   );
+}
+
+/** What the cases know of an issuer and its client. */
+function aboutOf(
+  { issuer, client }: Pick<CheckPlace, "issuer" | "client">,
+  { user, isOwn }: Pick<CheckPlace, "user" | "isOwn">,
+) {
+  const { redirect_uris: redirectUris, backchannel_logout_uri: uri } = client;
+  const logoutUri = typeof uri === "string" ? uri : null;
+  return { issuer, client: client.client_id, isConfidential: !client.public, redirectUris, logoutUri, user, isOwn };
+}
+
+/** The other connection of the app. */
+async function secondOf(
+  cli: Invocation,
+  flags: ClientFlags,
+  { second, ...place }: CheckPlace & { readonly second: SecondPlace | null },
+  opened: Session["opened"],
+  more: readonly string[],
+) {
+  const { secondStart } = flags;
+  if (second === null || secondStart === undefined) return null;
+  const like = await callServer(place.server, "users.show", { username: place.user });
+  const control = controlOf(second.server, aboutOf(second, place), like.claims);
+  await opened.add(() => control.close());
+  const browserFor = await browsersOf(cli, { ...flags, start: secondStart }, second, opened, more);
+  return { start: secondStart, control, browserFor };
+}
+
+/** @throws {OperationError} not_found, usage */
+async function otherUserOf(server: Server, { attacker }: ClientFlags): Promise<string | null> {
+  return attacker === undefined ? null : (await callServer(server, "users.show", { username: attacker })).username;
 }
 
 const help = `
@@ -101,8 +159,12 @@ export const declareCheckClient: Declare = (check, { act, words }) => {
         .default(2),
     )
     .option("--return-param <name>", "another parameter of --start that says where to go; repeatable", collect)
-    .option(...browserOption);
-  withVariables(withCommon(client, "app", "--start"))
+    .option(...browserOption)
+    .option(
+      "--attacker <username>",
+      "another user whom the app admits (default: one that is added, and removed at the end)",
+    );
+  withVariables(withCommon(withAccount(client), "app", "--start"))
     .addHelpText(
       "after",
       help +
@@ -112,5 +174,5 @@ export const declareCheckClient: Declare = (check, { act, words }) => {
           "idp check client --start http://localhost:3000/login --signed-in http://localhost:3000/me --case pkce --report report.xml -- npm start",
         ),
     )
-    .action(act((cli, before: readonly string[], flags: CheckFlags) => checkClient(cli, { before, words }, flags)));
+    .action(act((cli, before: readonly string[], flags: ClientFlags) => checkClient(cli, { before, words }, flags)));
 };

@@ -38,6 +38,11 @@ export const withCommon = <A extends unknown[], F extends Flags, G extends Flags
   user = `whose ${what === "API" ? "tokens are sent" : "sign-in it is"} (default: the first active user)`,
 ) => withRun(command.option("--user <username>", user), what, place).option(...fixturesOption);
 
+export const startButtonOption = [
+  "--start-button <text>",
+  "the button or link to press, where the page at --start has several",
+] as const;
+
 /** An address of the app. */
 export const address = webUrl("http://localhost:3000/login");
 
@@ -54,7 +59,8 @@ export const withAddresses = <A extends unknown[], F extends Flags, G extends Fl
         .argParser(address)
         .makeOptionMandatory(),
     )
-    .option("--signed-in-text <text>", "what --signed-in shows only to users, if it answers 200 to everybody");
+    .option("--signed-in-text <text>", "what --signed-in shows only to users, if it answers 200 to everybody")
+    .option(...startButtonOption);
 
 export const browserOption = [
   "--browser",

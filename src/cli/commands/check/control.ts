@@ -4,16 +4,20 @@ import { RemoteError } from "../../../core/errors.ts";
 import type { OperationInput, OperationName, OperationOutput } from "../../../core/operations/table.ts";
 import { callServer, type Server } from "../../../serve/remote.ts";
 import { faultsOn } from "./opened.ts";
+import { addOwnUser } from "./account/own-user.ts";
 import { logoutTokenOf } from "./logout-token.ts";
 
-/** Connects the cases of `idp check client` to a server. */
+/** Connects the cases of `idp check client` to a server. @param admits the claims by which the app may admit somebody; absent: those of the user */
 export function controlOf(
   server: Server,
   about: Pick<Control, "issuer" | "client" | "isConfidential" | "redirectUris" | "logoutUri" | "user" | "isOwn">,
+  admits?: Readonly<Record<string, unknown>>,
 ): Control & { readonly close: () => Promise<void> } {
   const { client, user } = about;
   const faults = faultsOn(server);
   let usualLife: number | null = null;
+  const added: Promise<string>[] = [];
+  let ended = false;
   const call = <N extends OperationName>(name: N, input: OperationInput<N>): Promise<OperationOutput<N>> =>
     callServer(server, name, input);
 
@@ -27,8 +31,19 @@ export function controlOf(
         throw error;
       }
     },
+    async addUser() {
+      if (ended) throw new Error("the check has ended");
+      const adding = addOwnUser(server, admits ?? (await call("users.show", { username: user })).claims);
+      added.push(adding);
+      return adding;
+    },
     removeFaults: () => faults.removeAll(),
-    close: () => faults.close(),
+    async close() {
+      ended = true;
+      await faults.close();
+      // What cannot be removed keeps nothing else.
+      for (const one of added) await one.then((username) => call("users.remove", { username })).catch(() => undefined);
+    },
     async requests(since) {
       const all = await call("requests.list", since === undefined ? {} : { since });
       return all.filter((record) => record.client === client || record.client === null);

@@ -32,6 +32,8 @@ export interface CheckFlags extends CommonFlags {
   readonly signOut?: string;
   readonly returnParam?: readonly string[];
   readonly browser?: true;
+  /** What the button or link of the app's sign-in page says. */
+  readonly startButton?: string;
   /** Seconds. */
   readonly within: number;
 }

@@ -12,6 +12,17 @@ const timeoutMs = 10_000;
 export class Opened {
   readonly #work: (() => Promise<unknown>)[] = [];
   isClosed = false;
+  readonly #left = new Map<string, string>();
+
+  /** Notes what stays in the app. @param key what it replaces */
+  leaves(key: string, what: string): void {
+    this.#left.set(key, what);
+  }
+
+  /** What a check created in the app, and cannot remove there; null: nothing. */
+  left(): string | null {
+    return this.#left.size === 0 ? null : `Left in the app: ${[...this.#left.values()].join(", ")}.`;
+  }
 
   /** What was added last is closed first. */
   async add(close: () => Promise<unknown>): Promise<void> {

@@ -120,6 +120,8 @@ export interface AddedToOutcome {
   /** Members of the document. */
   readonly fields?: Readonly<Record<string, unknown>>;
   readonly notes?: readonly string[];
+  /** The sentence that comes first. */
+  readonly lead?: string | null;
 }
 
 /** @param app the app or API that the command started */
@@ -128,7 +130,7 @@ export function outcomeOf(
   subject: Subject,
   result: RunResult,
   app: AppProcess | null,
-  { remedy = null, fields = {}, notes = [] }: AddedToOutcome = {},
+  { remedy = null, fields = {}, notes = [], lead = null }: AddedToOutcome = {},
 ): Outcome {
   const { passed, cases, stale } = result;
   const open = cases.filter(isOpen);
@@ -162,7 +164,8 @@ export function outcomeOf(
     }),
     text: (style) => {
       const blocks = escapeDeep(open).map((one) => block(one, subject, style, cli.width));
-      return ["", ...blocks.flatMap((one) => [one, ""]), style.bold(`${sumOf(cases)}.`)].join("\n");
+      const first = lead === null ? [] : ["", style.bold(lead)];
+      return [...first, "", ...blocks.flatMap((one) => [one, ""]), style.bold(`${sumOf(cases)}.`)].join("\n");
     },
     failure: passed ? null : failureOf(error),
   };

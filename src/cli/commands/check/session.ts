@@ -94,13 +94,22 @@ export async function runCheck(
       async start(env, address, what) {
         const app = await startOrWait(subject, command, env, { address, timeout: flags.timeout, lookup }, opened);
         running.app = app;
+        let hasHeading = false;
         if (!cli.json) say(cli, `Checking ${address} ${what}`.trimEnd());
         return {
           ...{ accepted, wait, now: cli.now, random: randomText, caseLimit, until },
           ...{ restart: restartOf(app, opened), startLimit: flags.timeout * 1000 },
+          leaves: (key, what) => {
+            opened.leaves(key, what);
+          },
           onResult: (one) => {
             if (cli.json || opened.isClosed) return;
-            cli.stdout.write(`${caseLine(one, cli.out, { width: cli.width, maxName })}\n`);
+            const isOfAccount = one.name.startsWith("account.");
+            if (isOfAccount && !hasHeading) cli.stdout.write("Is it the right account?\n");
+            hasHeading ||= isOfAccount;
+            const indent = isOfAccount ? "  " : "";
+            const line = caseLine(one, cli.out, { width: cli.width - indent.length, maxName });
+            cli.stdout.write(`${line.replaceAll(/^/gm, indent)}\n`);
           },
         };
       },
@@ -108,7 +117,11 @@ export async function runCheck(
     const { app } = running;
     if (result.cases.some(isFailedControl)) await app?.settle();
     if (flags.report !== undefined) await writeReport(flags.report, subject, result);
-    return outcomeOf(cli, subject, result, app, added);
+    const left = opened.left();
+    return outcomeOf(cli, subject, result, app, {
+      ...added,
+      notes: [...(added.notes ?? []), ...(left === null ? [] : [left])],
+    });
   });
 }
 
@@ -126,7 +139,10 @@ async function runUntilSignal(cli: Invocation, check: (opened: Opened) => Promis
   });
   const opened = new Opened();
   try {
-    return await Promise.race([interrupted, check(opened)]);
+    const ended = await Promise.race([interrupted, check(opened)]);
+    const left = typeof ended === "number" ? opened.left() : null;
+    if (left !== null) say(cli, left);
+    return ended;
   } finally {
     await opened.close();
   }

@@ -21,7 +21,7 @@ import { count } from "../../output/words.ts";
 import { serverOfUrl } from "../../target/server-of-url.ts";
 import { findServer, noServer } from "../../target/target.ts";
 import { launchChromium } from "../check/browsers.ts";
-import { address, browserOption } from "../check/common.ts";
+import { address, browserOption, startButtonOption } from "../check/common.ts";
 import { filesFor, gitNote, writeSignedIn } from "./files.ts";
 import { firstEnd, forms, textOf } from "./forms.ts";
 
@@ -44,7 +44,7 @@ const withFlags = (command: Command) =>
       "write to this file, readable only by you; with several users, {user} in it is the name",
     )
     .option(...browserOption)
-    .option("--start-button <text>", "the button or link to press, where the page at --start has several")
+    .option(...startButtonOption)
     .option("--allow-remote", "let addresses be outside this machine and private networks")
     .addOption(
       new Option("--timeout <seconds>", "how long a sign-in may take").argParser(seconds(1, 86_400)).default(30),

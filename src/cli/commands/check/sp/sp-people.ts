@@ -2,12 +2,12 @@ import type { Person } from "../../../../check/sp/control.ts";
 import { OperationError } from "../../../../core/errors.ts";
 import type { OperationOutput } from "../../../../core/operations/table.ts";
 import { emailOf, namedClaims } from "../../../../core/scopes/claims.ts";
-import { standardByScope } from "../../../../core/scopes/claim-table.ts";
 import type { NameIdKind } from "../../../../core/service-providers/names.ts";
 import { randomText } from "../../../../serve/random.ts";
 import type { User } from "../../../../store/store.ts";
 import { callServer, type Server } from "../../../../serve/remote.ts";
 import type { Opened } from "../opened.ts";
+import { ownClaims } from "../account/own-user.ts";
 
 /** The user of `idp check sp`, and the attacker. */
 
@@ -27,12 +27,6 @@ function personOf(shown: Shown, nameid: NameIdKind): Person {
     names: [...new Set(names.filter((name) => typeof name === "string" && name.length >= minName))] as string[],
   };
 }
-
-const standardNames = new Set([...standardByScope.values()].flat());
-
-/** What an app may admit people by, such as groups; not who they are. */
-const ownClaims = ({ claims }: Shown): Shown["claims"] =>
-  Object.fromEntries(Object.entries(claims).filter(([name]) => !standardNames.has(name)));
 
 /**
  * The user, and an attacker whose e-mail address begins with that of the user: one that is added, and removed at the end, or one that is named.
@@ -73,7 +67,7 @@ async function addAttacker(server: Server, user: Shown, nameid: NameIdKind, open
     username,
     ...(typeof email === "string" && { email: `${email}.${random}.example.com` }),
     displayName: `Check ${random}`,
-    claims: ownClaims(user),
+    claims: ownClaims(user.claims),
   });
   await opened.add(async () => {
     await added;

@@ -27,7 +27,8 @@ import { theSp } from "../subject.ts";
 import { spPeople } from "./sp-people.ts";
 
 /** As commander reads them. */
-interface SpFlags extends CommonFlags, Pick<CheckFlags, "start" | "signedIn" | "signedInText" | "browser"> {
+interface SpFlags
+  extends CommonFlags, Pick<CheckFlags, "start" | "signedIn" | "signedInText" | "browser" | "startButton"> {
   /** A page that shows who is signed in; absent: that of `signedIn`. */
   readonly who?: string;
   /** Username; absent: one is added. */
@@ -75,7 +76,15 @@ async function runAll(
     const acs = spControl.acs().map(({ url }) => url);
     const addresses = [start, signedIn, who, ...acs, ...(provider.slo === null ? [] : [provider.slo.url])];
     const origins = addresses.map((one) => new URL(one).origin);
-    return { issuer, redirectUris: acs, origins, user: person.username, cancels, lookup };
+    return {
+      issuer,
+      redirectUris: acs,
+      origins,
+      user: person.username,
+      cancels,
+      lookup,
+      startButton: flags.startButton,
+    };
   };
   const browserFor = await browserOf(cli, flags, placesFor({}), opened);
   const newBrowser = (somebody: Somebody) => browserFor(placesFor(somebody));

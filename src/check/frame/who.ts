@@ -1,5 +1,4 @@
 import type { Visit } from "../../client/app/visit.ts";
-import type { Person } from "./control.ts";
 
 /** Who is signed in, by the names on a page. */
 
@@ -9,13 +8,18 @@ export interface Shown {
   readonly attacker: boolean;
 }
 
+/** Somebody, by what a page may show of them, and of no other. */
+interface Named {
+  readonly names: readonly string[];
+}
+
 const nobody: Shown = { user: false, attacker: false };
 
 /**
  * Whose names are on a page. At each place the longest one counts: the attacker's address begins with that of the user.
  * @param visit of the page
  */
-export function shownBy({ end }: Visit, user: Person, attacker: Person): Shown {
+export function shownBy({ end }: Visit, user: Named, attacker: Named): Shown {
   if (end.kind !== "page") return nobody;
   const text = plain(end.text);
   const ofUser = user.names.map((name) => name.toLowerCase());

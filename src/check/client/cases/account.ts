@@ -1,0 +1,282 @@
+import { ending, spoiledBy, whyNotBegun, whyNotSignedIn } from "../../frame/app.ts";
+import type { Recognized } from "../../frame/account/probe.ts";
+import type { Recorded } from "../../frame/idp.ts";
+import { noticed, notReached, notRequired, unnoticed, works, type Case, type Finding } from "../../frame/verdict.ts";
+import type { Browser } from "../../../client/app/visit.ts";
+import type { Attempt, Claims, Recognizing } from "../attempt.ts";
+
+/** Whether a valid sign-in opens the right account: the one of its issuer and sub (OpenID Connect Core 5.7), and not somebody else's. */
+
+/** The claims of one kind, by the names that answers of idp have for them. */
+const members = {
+  email: ["email"],
+  username: ["preferred_username", "username"],
+  name: ["name", "displayName", "given_name", "family_name"],
+};
+type Kind = keyof typeof members;
+
+/** What it is called in a sentence. */
+const words: Readonly<Record<Kind, string>> = { email: "e-mail", username: "username", name: "name" };
+
+/** Where an app reads claims. */
+const places = ["token", "userinfo"] as const;
+type Seen = Readonly<Record<(typeof places)[number], Claims>>;
+
+/** The claims of the user as the app got them. */
+function claimsIn(records: readonly Recorded[]): Seen {
+  const bodyOf = (endpoint: string): Claims =>
+    Object(records.findLast((one) => one.endpoint === endpoint && one.status === 200)?.response?.["body"]) as Claims;
+  const idToken = Object(bodyOf("token")["id_token"]) as Claims;
+  return { token: Object(idToken["claims"]) as Claims, userinfo: bodyOf("userinfo") };
+}
+
+/** Those of these names that are there. */
+const pick = (claims: Claims, names: readonly string[]): Claims =>
+  Object.fromEntries(Object.entries(claims).filter(([name]) => names.includes(name)));
+
+/** Puts claims into the answers to one user. @returns the ids of the faults */
+async function give(
+  attempt: Attempt,
+  user: string,
+  claimsAt: (place: (typeof places)[number]) => Claims,
+  where?: "second",
+): Promise<readonly string[]> {
+  const ids: string[] = [];
+  const { client } = (where === "second" ? attempt.second?.control : null) ?? attempt.control;
+  for (const endpoint of places) {
+    const claims = claimsAt(endpoint);
+    if (Object.keys(claims).length === 0) continue;
+    ids.push(await attempt.arm({ endpoint, client, user, claims, always: true }, where));
+  }
+  return ids;
+}
+
+const isGiven = async (attempt: Attempt, faults: readonly string[], where?: "second"): Promise<boolean> => {
+  const records = await attempt.requests(undefined, where);
+  return faults.some((fault) => spoiledBy(records, fault) !== undefined);
+};
+
+/** The controls: whether the account can be recognized at all. They run once, before the first case. */
+async function recognizing(attempt: Attempt): Promise<Recognizing | string> {
+  attempt.known.recognizing ??= await controls(attempt);
+  return attempt.known.recognizing;
+}
+
+async function controls(attempt: Attempt): Promise<Recognizing | string> {
+  const { probe, control } = attempt;
+  if (probe === null) {
+    return "it is not known what the app shows to one account alone: add --mark URL, a page with a form that keeps a text of the user, or --account URL with --account-id";
+  }
+  const first = await attempt.newBrowser();
+  const whyNot = whyNotSignedIn(await attempt.signIn(first), await attempt.standing(first));
+  if (whyNot !== null) return whyNot;
+  const seen = claimsIn(await attempt.requests());
+  const account = await probe.take(first, control.user);
+  if (typeof account === "string") return account;
+  const claims = Object.values({ ...seen.token, ...seen.userinfo });
+  if (claims.includes(account.value)) return "--account: the id is a claim of the user, not one that the app gave";
+  const second = await attempt.newBrowser();
+  await attempt.signIn(second);
+  if (!(await probe.isSame(second, account))) {
+    return `a second browser of ${control.user} is not shown ${account.what}, so it is not kept with the account`;
+  }
+  const other = attempt.otherUser ?? (await control.addUser());
+  const browser = await attempt.newBrowser({ username: other });
+  await attempt.signIn(browser);
+  if (attempt.otherUser === null && (await attempt.standing(browser)) === "in") leave(attempt, other);
+  if (await probe.isSame(browser, account)) {
+    return `another user, ${other}, is shown ${account.what}, too: name an address that shows it to one user alone`;
+  }
+  return { probe, seen };
+}
+
+const leave = ({ leaves }: Attempt, username: string): void => {
+  leaves(username, `the account of ${username}`);
+};
+
+/** Recognizes the user's account as it is now. @returns a finding where that is not possible */
+async function account(attempt: Attempt, { probe }: Recognizing): Promise<Recognized | Finding> {
+  const browser = await attempt.newBrowser();
+  const why = whyNotSignedIn(await attempt.signIn(browser), await attempt.standing(browser));
+  if (why !== null) return notReached(why);
+  const found = await probe.take(browser, attempt.control.user);
+  return typeof found === "string" ? notReached(found) : found;
+}
+
+/** What the app did with somebody else, who must not be at this account. */
+async function judged(
+  attempt: Attempt,
+  { probe }: Recognizing,
+  browser: Browser,
+  visit: Awaited<ReturnType<Browser["signIn"]>>,
+  { wanted, who, username }: { readonly wanted: Recognized; readonly who: string; readonly username: string },
+): Promise<Finding> {
+  const standing = await attempt.standing(browser);
+  if (await probe.isSame(browser, wanted)) return unnoticed(`showed ${who} ${wanted.what}`);
+  if (standing === "in") {
+    leave(attempt, username);
+    return noticed("signed in to another account");
+  }
+  return noticed(`${ending(visit)}: refused ${who}`);
+}
+
+interface Taken {
+  readonly kind: Kind;
+  /** Beside the user's own claims of this kind. */
+  readonly with?: Claims;
+  /** "another person with the user's e-mail" */
+  readonly who: (user: string) => string;
+}
+
+const texts = {
+  should: "open an account of its own, or ask: an account is the issuer and sub",
+  paragraph: "OpenID Connect Core 5.7, ASVS 5.0 10.5.2",
+  fix: "find users by (iss, sub), never by email or username; link accounts only while both are signed in",
+};
+
+const taken = (name: string, mustNot: string, { kind, with: more = {}, who }: Taken): Case<Attempt> => ({
+  ...{ name, mustNot, ...texts },
+  async run(attempt) {
+    const known = await recognizing(attempt);
+    if (typeof known === "string") return notReached(known);
+    const claimsAt = (place: (typeof places)[number]): Claims => {
+      const own = pick(known.seen[place], members[kind]);
+      return Object.keys(own).length === 0 ? {} : { ...own, ...more };
+    };
+    if (places.every((place) => Object.keys(claimsAt(place)).length === 0)) return without(kind);
+    const wanted = await account(attempt, known);
+    if ("verdict" in wanted) return wanted;
+    const username = await attempt.control.addUser();
+    const faults = await give(attempt, username, claimsAt);
+    const browser = await attempt.newBrowser({ username });
+    const visit = await attempt.signIn(browser);
+    if (!(await isGiven(attempt, faults))) {
+      return notReached(whyNotBegun(visit) ?? `no answer to the app had the ${words[kind]} of somebody else`);
+    }
+    return judged(attempt, known, browser, visit, { wanted, username, who: who(attempt.control.user) });
+  },
+});
+
+const without = (kind: Kind): Finding =>
+  notReached(`no answer to the app has the user's ${words[kind]}, so no account is found by it`);
+
+const emailTaken = taken("account.email-taken", "another person with the user's e-mail gets the user's account", {
+  kind: "email",
+  with: { email_verified: true },
+  who: (user) => `another person with ${user}'s e-mail`,
+});
+
+const emailUnverified = taken(
+  "account.email-unverified",
+  "another person who only claims the user's e-mail gets the user's account",
+  {
+    kind: "email",
+    with: { email_verified: false },
+    who: (user) => `another person, with ${user}'s e-mail unverified,`,
+  },
+);
+
+const usernameTaken = taken(
+  "account.username-taken",
+  "another person with the user's username gets the user's account",
+  { kind: "username", who: (user) => `another person with ${user}'s username` },
+);
+
+const nameTaken = taken("account.name-taken", "another person with the user's name gets the user's account", {
+  kind: "name",
+  who: (user) => `another person with ${user}'s name`,
+});
+
+/** Claims that say who somebody is. */
+const ofPerson = ["sub", "email", "email_verified", ...members.username, ...members.name];
+
+const otherIssuer: Case<Attempt> = {
+  name: "account.other-issuer",
+  mustNot: "the same sub and e-mail at another issuer gets the user's account",
+  ...texts,
+  async run(attempt) {
+    const { second } = attempt;
+    if (second === null) return notReached("the app has one connection: name another one with --second-start URL");
+    const known = await recognizing(attempt);
+    if (typeof known === "string") return notReached(known);
+    const wanted = await account(attempt, known);
+    if ("verdict" in wanted) return wanted;
+    const username = await second.control.addUser();
+    const who = { ...pick(known.seen.userinfo, ofPerson), ...pick(known.seen.token, ofPerson) };
+    const faults = await give(attempt, username, () => who, "second");
+    const browser = await attempt.newBrowser({ username, at: "second" });
+    const visit = await browser.signIn(second.start);
+    if (visit.request === null) {
+      return notReached(`--second-start does not lead to ${second.control.issuer}: the app ${ending(visit)}`);
+    }
+    if (!(await isGiven(attempt, faults, "second"))) {
+      return notReached(whyNotBegun(visit) ?? "the app got no answer of the second issuer");
+    }
+    const person = {
+      wanted,
+      username,
+      who: `somebody with ${attempt.control.user}'s sub and e-mail at another issuer`,
+    };
+    return judged(attempt, known, browser, visit, person);
+  },
+};
+
+/** Another e-mail of the same domain, and another username. */
+function moved(claims: Claims, random: string): Claims {
+  const email = typeof claims["email"] === "string" ? claims["email"].replace(/^[^@]*/, `idp-check-${random}`) : null;
+  const names = Object.keys(pick(claims, members.username)).map((name) => [name, `idp-check-${random}`]);
+  return { ...Object.fromEntries(names), ...(email !== null && { email }) } as Claims;
+}
+
+const emailChanged: Case<Attempt> = {
+  name: "account.email-changed",
+  mustNot: "a user whose e-mail and username changed loses the account",
+  should: "open the same account: an account is the issuer and sub",
+  paragraph: "OpenID Connect Core 5.7, ASVS 5.0 10.5.2",
+  fix: "find users by (iss, sub), and take the new e-mail over",
+  async run(attempt) {
+    const { control, random } = attempt;
+    const known = await recognizing(attempt);
+    if (typeof known === "string") return notReached(known);
+    const word = random(9)
+      .toLowerCase()
+      .replaceAll(/[^a-z\d]/g, "x");
+    const claimsAt = (place: (typeof places)[number]): Claims => moved(known.seen[place], word);
+    if (places.every((place) => Object.keys(claimsAt(place)).length === 0)) return without("email");
+    const wanted = await account(attempt, known);
+    if ("verdict" in wanted) return wanted;
+    const faults = await give(attempt, control.user, claimsAt);
+    const after = await openedBy(attempt, known, wanted);
+    if (!(await isGiven(attempt, faults))) return notReached("the app got no answer with the other e-mail");
+    await control.removeFaults();
+    if ("verdict" in after) return after;
+    if (!after.isSame) leave(attempt, `${control.user} under another e-mail`);
+    const back = await openedBy(attempt, known, wanted);
+    if (!after.isSame) return unnoticed(`opened a new account for ${control.user} with another e-mail`);
+    if ("verdict" in back) return back;
+    return back.isSame
+      ? works("opened the same account with another e-mail, and with the old one again")
+      : unnoticed(`opened another account once ${control.user} had the old e-mail again`);
+  },
+};
+
+/** Signs the user in. @returns whether it is the same account; a finding where nobody is signed in */
+async function openedBy(
+  attempt: Attempt,
+  { probe }: Recognizing,
+  wanted: Recognized,
+): Promise<{ readonly isSame: boolean } | Finding> {
+  const browser = await attempt.newBrowser();
+  const visit = await attempt.signIn(browser);
+  const why = whyNotSignedIn(visit, await attempt.standing(browser));
+  if (why === null) return { isSame: await probe.isSame(browser, wanted) };
+  return whyNotBegun(visit) === null
+    ? notRequired(`${ending(visit)}: refused the user with another e-mail`, "OpenID Connect Core 5.7")
+    : notReached(why);
+}
+
+export const accountCases: readonly Case<Attempt>[] = [
+  ...[emailTaken, emailUnverified, usernameTaken, nameTaken, otherIssuer],
+  // Last, since the app may keep the other e-mail.
+  emailChanged,
+];
