@@ -1,7 +1,7 @@
 import { createPublicKey } from "node:crypto";
 import { everyAssertionAlgorithm } from "./clients/clients.ts";
 import { proofAlgorithms } from "./tokens/dpop.ts";
-import { baseOf } from "./endpoints.ts";
+import { baseOf, discoveryPath, metadataPath } from "./endpoints.ts";
 import { publicAlgs } from "./keys/keys.ts";
 import { responseModesOf } from "./sign-in/response.ts";
 import { idJagType } from "./tokens/grant-types/id-jag-issue.ts";
@@ -36,11 +36,13 @@ export function metadata(
   const base = baseOf(ctx.address);
   const { paths } = ctx.layout;
   const back = backchannel ?? base;
+  const { github, without = [] } = ctx.layout;
+  if (github === true) return oauthMetadata(ctx, supported, back);
   return {
     issuer: ctx.issuer,
     authorization_endpoint: base + paths.authorize,
     token_endpoint: back + paths.token,
-    userinfo_endpoint: back + paths.userinfo,
+    ...(!without.includes("userinfo") && { userinfo_endpoint: back + paths.userinfo }),
     jwks_uri: back + paths.jwks,
     pushed_authorization_request_endpoint: back + paths.par,
     require_pushed_authorization_requests: false,
@@ -81,6 +83,32 @@ export function metadata(
     // Absent it would mean true (OpenID Connect Discovery 3).
     request_uri_parameter_supported: false,
   };
+}
+
+/** The metadata of OAuth alone (RFC 8414 2), where there is no OpenID Connect. */
+const oauthMetadata = (
+  { issuer, address, layout: { paths } }: Context,
+  { scopes, languages }: { readonly scopes: readonly string[]; readonly languages: readonly string[] },
+  back: string,
+): Readonly<Record<string, unknown>> => ({
+  issuer,
+  authorization_endpoint: baseOf(address) + paths.authorize,
+  token_endpoint: back + paths.token,
+  scopes_supported: scopes,
+  response_types_supported: ["code"],
+  response_modes_supported: ["query"],
+  grant_types_supported: ["authorization_code"],
+  token_endpoint_auth_methods_supported: ["client_secret_post", "client_secret_basic"],
+  code_challenge_methods_supported: ["S256"],
+  ui_locales_supported: languages,
+  authorization_response_iss_parameter_supported: true,
+});
+
+/** The address of the metadata: below the issuer, and without OpenID Connect where RFC 8414 3.1 has it. */
+export function metadataAddress({ issuer, layout }: Pick<Context, "issuer" | "layout">): string {
+  if (layout.github !== true) return baseOf(issuer) + discoveryPath;
+  const { origin, pathname } = new URL(issuer);
+  return origin + metadataPath + baseOf(pathname);
 }
 
 /** How Keycloak describes a realm at the issuer: its clients read the public key there. */

@@ -50,6 +50,8 @@ import { avatar, copyScriptFile, favicon, health, passkeyScriptFile, root, style
 import { enter, mount, type Route } from "./route.ts";
 import { getTryItCallback, postTryIt, postTryItUserInfo } from "./pages/try-it.ts";
 import { postToken } from "./oauth/token.ts";
+import { githubRoutes, postGithubToken } from "./oauth/github.ts";
+import { certificates, googleCertificates, postGoogleRevoke } from "./oauth/google.ts";
 import { samlRoutes } from "./saml/routes.ts";
 import { offersRegistration, type Web } from "./web.ts";
 import { workloadDiscovery, workloadKeys, workloadPaths } from "./oauth/workloads.ts";
@@ -66,32 +68,34 @@ const endpoint = { kind: "api", challenge: "Basic", body: formOrJsonBody } as co
 const document = { kind: "public", cors: anyOrigin } as const;
 
 function oauthRoutes(web: Web): readonly Route[] {
-  const { paths } = web.ctx.layout;
+  const { paths, github, google, without = [], alsoAuthorize } = web.ctx.layout;
   const cors = clientOrigins(web);
   const guard = [withNonce(web)];
+  const authorize = { ...page, name: "authorize", body: formBody } as const;
+  const handlers = { get: getAuthorize(web), post: postAuthorize(web) };
+  const readsUser = { ...endpoint, name: "userinfo", challenge: "Bearer, DPoP", cors, guard } as const;
   return [
-    {
-      ...page,
-      name: "authorize",
-      path: paths.authorize,
-      body: formBody,
-      get: getAuthorize(web),
-      post: postAuthorize(web),
-    },
-    { ...endpoint, name: "token", path: paths.token, cors, guard, post: postToken(web) },
+    ...[paths.authorize, ...(alsoAuthorize === undefined ? [] : [alsoAuthorize])].map((path) => ({
+      ...{ ...authorize, ...handlers, path },
+    })),
     {
       ...endpoint,
-      name: "userinfo",
-      path: paths.userinfo,
-      challenge: "Bearer, DPoP",
-      cors,
-      guard,
-      get: userinfo(web),
-      post: userinfo(web),
+      ...{ name: "token", path: paths.token, cors, guard },
+      post: github === true ? postGithubToken(web) : postToken(web),
     },
+    ...(github === true
+      ? githubRoutes(web, cors)
+      : without.includes("userinfo")
+        ? []
+        : [{ ...readsUser, path: paths.userinfo, get: userinfo(web), post: userinfo(web) }]),
     { ...endpoint, name: "introspect", path: paths.introspect, post: postIntrospect(web) },
-    { ...endpoint, name: "revoke", path: paths.revoke, cors, post: postRevoke(web) },
+    {
+      ...endpoint,
+      ...{ name: "revoke", path: paths.revoke, cors },
+      post: google === true ? postGoogleRevoke(web) : postRevoke(web),
+    },
     { ...document, name: "jwks", path: paths.jwks, get: jwks(web) },
+    ...(google === true ? [{ ...document, name: "jwks", path: googleCertificates, get: certificates(web) } as const] : []),
     { ...endpoint, name: "par", path: paths.par, cors, guard, body: formBody, post: postPar(web) },
     {
       ...endpoint,
@@ -167,6 +171,7 @@ const newRouter = (): Router => express.Router({ caseSensitive: true, strict: tr
 function metadataRoutes(web: Web): readonly Route[] {
   const route = { ...document, name: "discovery", get: discovery(web) } as const;
   const path = escaped(web.base) + baseOf(web.ctx.layout.issuer);
+  if (web.ctx.layout.github === true) return [{ ...route, path: metadataPath + path }];
   return [
     { ...route, path: path + discoveryPath },
     { ...route, path: path + metadataPath },

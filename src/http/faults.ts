@@ -128,7 +128,7 @@ const readRequest = async (web: Web, endpoint: FaultEndpoint, req: Request): Pro
     client:
       (endpoint.startsWith("saml_") ? await senderOf(web, req) : basicId(req)) ??
       (typeof req.params["clientId"] === "string" ? req.params["clientId"] : null),
-    accessToken: /^(?:bearer|dpop) +(\S+) *$/i.exec(req.headers.authorization ?? "")?.[1] ?? null,
+    accessToken: /^(?:bearer|dpop|token) +(\S+) *$/i.exec(req.headers.authorization ?? "")?.[1] ?? null,
     session: readBrowser(web, req).session,
   });
 

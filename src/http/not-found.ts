@@ -1,5 +1,6 @@
 import type { RequestHandler } from "express";
-import { baseOf, discoveryPath, devicePath, metadataPath } from "../core/endpoints.ts";
+import { devicePath, metadataPath } from "../core/endpoints.ts";
+import { metadataAddress } from "../core/discovery.ts";
 import { issuerName, pathOfName } from "../core/issuers/issuer-view.ts";
 import { nearest } from "../core/nearest.ts";
 import { HttpError } from "./answer/error-answers.ts";
@@ -26,7 +27,7 @@ export function notFound(web: Web): RequestHandler {
     // The last part of one of our paths goes before that of a vendor's path.
     const known = [...paths.map(([, path]) => [lastName(path), path] as const), ...paths, ...pages];
     const byName = new Map(known.map(([name, path]) => [name, base + path]));
-    const fix = { text: "", command: ["curl", baseOf(ctx.issuer) + discoveryPath] };
+    const fix = { text: "", command: ["curl", metadataAddress(ctx)] };
     const issuer = name === null ? issuerOfPath(base, path) : null;
     if (issuer !== null) {
       const help = issuerName.test(issuer)
@@ -36,7 +37,7 @@ export function notFound(web: Web): RequestHandler {
     }
     const meant = byName.get(nearest(lastName(path), byName.keys()) ?? "");
     const question = meant === undefined || meant === path ? "" : ` Did you mean ${meant}?`;
-    const list = `All endpoints are listed at ${base}${baseOf(ctx.layout.issuer)}${discoveryPath}`;
+    const list = `All endpoints are listed at ${new URL(metadataAddress(ctx)).pathname}`;
     throw new HttpError(404, `there is nothing at ${path}.${question} ${list}`, { fix });
   };
 }

@@ -1,8 +1,8 @@
 import { avatarPicture } from "../core/scopes/avatar.ts";
 import { HttpError } from "./answer/error-answers.ts";
 import type { RequestHandler } from "express";
-import { baseOf, discoveryPath } from "../core/endpoints.ts";
-import { realm } from "../core/discovery.ts";
+import { baseOf } from "../core/endpoints.ts";
+import { metadataAddress, realm } from "../core/discovery.ts";
 import { checkReadable } from "../core/status.ts";
 import { asksForHtml, sendJson, sendText } from "./answer/answer.ts";
 import { apiHeaders, assetHeaders, iconHeaders } from "./answer/security-headers.ts";
@@ -36,7 +36,7 @@ export const root =
       await sendHome(web, req, res);
       return;
     }
-    const own = { issuer, discovery: baseOf(issuer) + discoveryPath, account: `${baseOf(address)}/account` };
+    const own = { issuer, discovery: metadataAddress(web.ctx), account: `${baseOf(address)}/account` };
     sendJson(res, 200, layout.realm === true ? { ...own, ...(await realm(web.ctx)) } : own, apiHeaders);
   };
 

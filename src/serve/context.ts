@@ -103,9 +103,12 @@ export async function composeContext(options: ContextOptions): Promise<Context> 
     (tx) => new Set<string>([...builtInScopes, ...[...tx.all("scopes")].map(({ name }) => name)]),
   );
 
+  const isScope = (name: string): boolean =>
+    scopes.value.has(name) || served.value.layouts[0].scopes?.names.includes(name) === true;
+
   async function openLedger(): Promise<Ledger> {
     const size = (): number => served.value.settings.ledger;
-    const shared = { size, real: clock.real, isScope: (name: string) => scopes.value.has(name) };
+    const shared = { size, real: clock.real, isScope };
     if (store.requests === undefined || !options.isServer) return createLedger({ ...shared, key: random(32) });
     const own = await joinInstances(store, random(32));
     return createSharedLedger((onDropped) => createLedger({ ...shared, ...own, onDropped }), store.requests, {

@@ -19,6 +19,7 @@ import type {
   Grant,
   Key,
   Meta,
+  OpaqueToken,
   Scope,
   ScimResource,
   Session,
@@ -34,6 +35,7 @@ export interface Collections {
   grants: Grant;
   families: TokenFamily;
   deadTokens: DeadToken;
+  opaqueTokens: OpaqueToken;
   expirations: Expiration;
   sessions: Session;
   scim: ScimResource;
@@ -144,6 +146,7 @@ export const collections = {
   }),
   families: define<TokenFamily>()({ key: "id" }),
   deadTokens: define<DeadToken>()({ key: "jti" }),
+  opaqueTokens: define<OpaqueToken>()({ key: "id", max: maxCodes }),
   expirations: define<Expiration>()({ key: "id" }),
   sessions: define<Session>()({
     key: "id",

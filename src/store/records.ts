@@ -73,6 +73,8 @@ export interface Client {
   readonly claims?: Readonly<Record<string, unknown>>;
   readonly jwks?: { readonly keys: readonly Readonly<Record<string, unknown>>[] };
   readonly jwks_uri?: string;
+  /** Its secret is a JWT that it signs with the key of `jwks`, as at Apple; this is the `iss` of that. */
+  readonly apple_team?: string;
   /** Issuers for which the client may get an ID-JAG here, with its name there. */
   readonly id_jag_audiences?: readonly { readonly issuer: string; readonly client_id?: string | undefined }[];
   /** Tokens of workloads that may act as this client. */
@@ -129,7 +131,7 @@ export interface Grant {
   readonly updatedAt: string;
   readonly revokedAt: string | null;
   /** Who revoked it; absent if it is active, or if that is not recorded. */
-  readonly revokedBy?: "user" | "operator" | "ban";
+  readonly revokedBy?: "user" | "operator" | "ban" | "client";
   /** When its client last received a token, exact to an hour (`core/grants/grants.ts`). Absent: never. */
   readonly lastUsedAt?: string;
 }
@@ -157,6 +159,15 @@ export interface DeadToken {
   readonly reason: string;
   /** Since when, in milliseconds; absent if that is not known. */
   readonly at?: number;
+  readonly expiresAt: number;
+}
+
+/** What an opaque access token stands for. */
+export interface OpaqueToken {
+  /** SHA-256 of the token, base64url. */
+  readonly id: string;
+  /** The JWT that says what the token is good for. Nobody is given it. */
+  readonly jwt: string;
   readonly expiresAt: number;
 }
 

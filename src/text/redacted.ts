@@ -18,8 +18,8 @@ export function withoutEnd(text: string, characters: string): string {
 }
 
 // Anybody may send a text of 100 kB, so each pattern takes linear time: it either consumes what it began to read, or gives up at once.
-/** JSON in base64url, as the parts of a JWT are. */
-const tokens = /\beyJ[\w.-]{20,}/g;
+/** JSON in base64url, as the parts of a JWT are; and the tokens of GitHub. */
+const tokens = /\b(eyJ|gho_)[\w.-]{20,}/g;
 /** 24 or 32 random bytes in base64url: codes, cookies, generated secrets, the admin token. */
 const randoms = /(?<![\w-])(?=[\w-]*[a-z])(?=[\w-]*[A-Z])(?:[\w-]{32}|[\w-]{43})(?![\w-])/g;
 /** The code that a device shows: eight consonants. */
@@ -30,7 +30,7 @@ const secrets = /\b((?:\w+_)?(?:password|secret)=)[^\s'"&]+/gi;
 const userinfo = /\b(\w+:\/\/[^\s/:@'"]*:)[^\s/@'"]+(?=@)/g;
 
 /** Every text with one of those forms has one of these, and most texts are plain names. */
-const signs = /eyJ|=|%3[Dd]|:\/\/[^\s/]*@|(?<![\w-])[\w-]{32}|[B-Z]{4}-/;
+const signs = /eyJ|gho_|=|%3[Dd]|:\/\/[^\s/]*@|(?<![\w-])[\w-]{32}|[B-Z]{4}-/;
 
 /**
  * Replaces what has the form of a token or stands where a secret stands: an app that sends `location.href` as its redirect URI also sends the
@@ -39,7 +39,7 @@ const signs = /eyJ|=|%3[Dd]|:\/\/[^\s/]*@|(?<![\w-])[\w-]{32}|[B-Z]{4}-/;
 export const redacted = (text: string): string =>
   signs.test(text)
     ? text
-        .replaceAll(tokens, "eyJ…")
+        .replaceAll(tokens, "$1…")
         .replaceAll(randoms, "…")
         .replaceAll(userCodes, "…")
         .replaceAll(parameters, "$1…")

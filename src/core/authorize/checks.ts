@@ -6,7 +6,7 @@ import { addGrantType } from "../fix-commands.ts";
 import { commandOn } from "../hint.ts";
 import { single, checkLength, type RawParameters } from "./parameters.ts";
 import type { Context } from "../context.ts";
-import { responseModesOf } from "../sign-in/response.ts";
+import { responseModesOf, type ResponseTarget } from "../sign-in/response.ts";
 
 /** The checks of single parameters of an authorization request; `request.ts` lists and orders all checks. */
 
@@ -69,8 +69,9 @@ export function refuseUnpushed(client: Client): void {
 const isDefaultOfAspNet = (raw: RawParameters): boolean =>
   single(raw, "response_type") === "id_token" && single(raw, "response_mode") === "form_post";
 
-export function checkResponseType(raw: RawParameters, client: Client): void {
-  const responseType = single(raw, "response_type");
+export function checkResponseType({ layout }: Pick<Context, "layout">, raw: RawParameters, client: Client): void {
+  // GitHub has no other, so that apps leave it out.
+  const responseType = single(raw, "response_type") ?? (layout.github === true ? "code" : undefined);
   if (responseType === undefined)
     throw new OAuthError("invalid_request", 'response_type is missing; send "code"', {
       rule: "RFC 6749 4.1.1",
@@ -112,6 +113,22 @@ export function checkResponseMode(ctx: Pick<Context, "layout">, raw: RawParamete
       { rule: "RFC 6749 4.1.2.1", fix: `leave response_mode out, or use ${responseModesOf(ctx).join(" or ")}` },
     );
   }
+}
+
+/** At Apple the name and the e-mail address come with the response, which a form has to carry. */
+export function refuseQueryWithUser(
+  { layout }: Pick<Context, "layout">,
+  scopes: readonly string[],
+  { mode }: ResponseTarget,
+): void {
+  const asked = scopes.filter((name) => name === "name" || name === "email");
+  if (layout.apple !== true || asked.length === 0 || mode === "form_post") return;
+  throw new OAuthError(
+    "invalid_request",
+    `response_mode must be form_post when the scope has ${asked.join(" or ")}; this is ${mode}`,
+    // Apple's rule.
+    { rule: null, fix: "send response_mode=form_post" },
+  );
 }
 
 /** OpenID Connect Core 3.1.2.1. */

@@ -19,6 +19,8 @@ export const authorizeParameters: readonly string[] = [
   "response_type response_mode client_id redirect_uri scope state nonce prompt max_age display ui_locales claims_locales",
   "claims acr_values login_hint id_token_hint code_challenge code_challenge_method dpop_jkt resource audience",
   "request request_uri",
+  // Google's: whether a refresh token is wanted, and whose users the picker shows.
+  "access_type hd",
 ].flatMap((line) => line.split(" "));
 
 /** The single value of a parameter; one without a value counts as not sent (RFC 6749 3.1). */
@@ -99,16 +101,16 @@ export function readClaimsParameter(
   const { userinfo, id_token: idToken } = parse(text);
   const needConsent = new Set<string>();
   /** Core 5.5.1: unknown claims, and those of scopes that the client may not request, are ignored. */
-  const requested = (names: readonly string[]): readonly string[] =>
+  const requested = (names: readonly string[], onRequest: readonly string[] = []): readonly string[] =>
     names.filter((name) => {
-      if (isProtocolClaim(name)) return false;
+      if (isProtocolClaim(name)) return onRequest.includes(name);
       const releasing = releasingScopes(tx, ctx, client, name);
       if (releasing.length === 0) return true;
       if (!mayAskClaim(tx, ctx, client, name)) return false;
       if (!releasing.some((scope) => scopes.includes(scope))) needConsent.add(claimScope(name));
       return true;
     });
-  const claims = { userinfo: requested(Object.keys(userinfo)), id_token: requested(Object.keys(idToken)) };
+  const claims = { userinfo: requested(Object.keys(userinfo)), id_token: requested(Object.keys(idToken), ctx.layout.claimsOnRequest) };
   return {
     claims,
     scopes: [...needConsent],

@@ -5,13 +5,14 @@ import { clientOf } from "../clients/documents.ts";
 import { drawCode } from "../tokens/codes.ts";
 import type { Context } from "../context.ts";
 import { OAuthError, type Guidance } from "../errors.ts";
-import { grantFor, recordGrant } from "../grants/grants.ts";
+import { activeGrant, grantFor, recordGrant } from "../grants/grants.ts";
 import type { AuthorizationRecord } from "../sign-in/interactions.ts";
 import type { Ending, Needs, SignInOutcome, Purpose, RequestNote, RequestSummary } from "../sign-in/purpose.ts";
 import { answerClient, RedirectedError } from "../sign-in/response.ts";
 import { isList, isOpen } from "../redaction/places.ts";
 import { shownValue } from "../redaction/values.ts";
 import { singleClaim } from "../scopes/claims.ts";
+import { userForm } from "../scopes/vendor-users.ts";
 
 /** An authorization request as the purpose of a sign-in: it ends with a code for the client, or with the reason why not. */
 export function authorizationPurpose(record: AuthorizationRecord): Purpose {
@@ -35,12 +36,13 @@ export function authorizationPurpose(record: AuthorizationRecord): Purpose {
 const requestOf = ({ request }: AuthorizationRecord): AuthorizationRequest => request as AuthorizationRequest;
 
 function needsOf(request: AuthorizationRequest, hintedUserId: string | null): Needs {
-  const { prompt, maxAge, loginHint, clientId, document, redirectUri, scopes } = request;
+  const { prompt, maxAge, loginHint, hostedDomain, clientId, document, redirectUri, scopes } = request;
   const login = prompt.includes("select_account") ? "choice" : prompt.includes("login") ? "again" : "once";
   return {
     login,
     maxAge,
     loginHint,
+    hostedDomain,
     userId: hintedUserId,
     consent: { clientId, document, redirectUri, scopes, isForced: prompt.includes("consent") },
     acr: request.acr,
@@ -55,9 +57,13 @@ function finish(tx: Tx, ctx: Context, request: AuthorizationRequest, outcome: Si
   const { authentication } = outcome;
   const { user, session } = outcome.session;
   const client = clientOf(tx, request);
+  const isFirst = activeGrant(tx, user.id, client.client_id) === undefined;
   const grant = settleGrant(tx, ctx, request, { user, client, allowed: outcome.allowed });
-  const code = drawCode(tx, ctx, { client, user, grant, session, authentication }, request);
-  const answer = answerClient(request, { code });
+  const isOffline = request.offline && (isFirst || request.prompt.includes("consent"));
+  const withoutRefresh = ctx.layout.google === true && !isOffline;
+  const code = drawCode(tx, ctx, { client, user, grant, session, authentication }, { ...request, withoutRefresh });
+  const shown = isFirst && ctx.layout.apple === true ? userForm(ctx, user, grant.scopes) : {};
+  const answer = answerClient(request, { code, ...shown });
   return { kind: "return", answer, clientId: client.client_id, username: user.username };
 }
 

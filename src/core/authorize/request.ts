@@ -5,6 +5,7 @@ import {
   checkPrompt,
   checkResponseMode,
   checkResponseType,
+  refuseQueryWithUser,
   refuseRequestObjects,
   refuseUnpushed,
   requireCodes,
@@ -44,6 +45,10 @@ export interface AuthorizationRequest extends ResponseTarget {
   /** Seconds. */
   readonly maxAge: number | null;
   readonly loginHint: string | null;
+  /** Google's `hd`. */
+  readonly hostedDomain: string | null;
+  /** The vendor gives a refresh token only for `access_type=offline`, which this has. */
+  readonly offline: boolean;
   readonly idTokenHint: string | null;
   /** The only user who may sign in: `sub` of the `claims` parameter. */
   readonly requiredUserId: string | null;
@@ -76,11 +81,12 @@ export function checkAuthorizationRequest(
     checkParameters(raw);
     refuseRequestObjects(raw);
     if (!pushed) refuseUnpushed(client);
-    checkResponseType(raw, client);
+    checkResponseType(ctx, raw, client);
     checkResponseMode(ctx, raw);
-    const { scopes, ignored } = resolveScopes(tx, client, impliedScope(ctx, client, single(raw, "scope")));
+    const { scopes, ignored } = resolveScopes(tx, ctx, client, impliedScope(ctx, client, single(raw, "scope")));
     const claims = readClaimsParameter(tx, ctx, client, single(raw, "claims"), scopes);
     if (claims.acr?.essential === true) checkEssentialAcr(ctx, claims.acr.values);
+    refuseQueryWithUser(ctx, scopes, target);
     const nonce = single(raw, "nonce") ?? null;
     const resources = checkResources(ctx, [raw["resource"] ?? [], raw["audience"] ?? []].flat());
     checkCodeLength([nonce ?? "", ...claims.claims.userinfo, ...claims.claims.id_token, ...resources]);
@@ -89,7 +95,7 @@ export function checkAuthorizationRequest(
       clientId: client.client_id,
       ...(document !== undefined && { document }),
       scopes: [...scopes, ...claims.scopes],
-      claims: claims.claims,
+      claims: withSignInClaims(ctx, client, claims.claims, raw),
       ignoredScopes: ignored,
       nonce,
       codeChallenge: checkChallenge(
@@ -100,6 +106,8 @@ export function checkAuthorizationRequest(
       prompt: checkPrompt(single(raw, "prompt")),
       maxAge: checkMaxAge(single(raw, "max_age")) ?? client.default_max_age ?? null,
       loginHint: single(raw, "login_hint") ?? null,
+      hostedDomain: ctx.layout.google === true ? (single(raw, "hd") ?? null) : null,
+      offline: single(raw, "access_type") === "offline",
       idTokenHint: single(raw, "id_token_hint") ?? null,
       requiredUserId: claims.sub,
       uiLocales: single(raw, "ui_locales") ?? null,
@@ -111,6 +119,25 @@ export function checkAuthorizationRequest(
   } catch (error) {
     throw error instanceof OAuthError ? new RedirectedError(error, target) : error;
   }
+}
+
+/** With some vendors an ID token says how and when the user signed in only if the request asked for that. */
+function withSignInClaims(
+  { layout: { claimsOnRequest = [] } }: Pick<Context, "layout">,
+  client: Client,
+  claims: RequestedClaims,
+  raw: RawParameters,
+): RequestedClaims {
+  const asks = {
+    acr: single(raw, "acr_values") !== undefined || client.default_acr_values !== undefined,
+    amr: false,
+    auth_time:
+      single(raw, "max_age") !== undefined ||
+      client.default_max_age !== undefined ||
+      client["require_auth_time"] === true,
+  };
+  const asked = claimsOnRequest.filter((name) => asks[name]);
+  return asked.length === 0 ? claims : { ...claims, id_token: [...new Set([...claims.id_token, ...asked])] };
 }
 
 /** The claim is more exact than the parameter, so it wins where both name values. */
@@ -129,7 +156,7 @@ const askedAcr = (
  */
 export function checkStillAllowed(
   tx: ReadTx,
-  ctx: Pick<Context, "settings" | "address">,
+  ctx: Pick<Context, "settings" | "address" | "layout">,
   request: AuthorizationRequest,
 ): Client {
   const { redirectUri, scopes, codeChallenge } = request;

@@ -4,6 +4,7 @@ import type { Context } from "../context.ts";
 import { OAuthError } from "../errors.ts";
 import { addRedirectUri, listClients, showClient } from "../fix-commands.ts";
 import { single, type RawParameters } from "./parameters.ts";
+import { hasOpenPort } from "../clients/redirect-uri.ts";
 import { allowanceFor, registeredAddresses } from "../clients/redirect-patterns.ts";
 import { RedirectedError, responseModesOf, type ResponseMode, type ResponseTarget } from "../sign-in/response.ts";
 import { jsonObjectIn } from "../../text/json.ts";
@@ -56,12 +57,14 @@ function namedClient(tx: ReadTx, raw: RawParameters, document?: Client): Client 
  */
 export function settleClient(
   tx: ReadTx,
-  ctx: Pick<Context, "settings">,
+  ctx: Pick<Context, "settings" | "layout">,
   raw: RawParameters,
   document?: Client,
 ): { client: Client } & Settled {
   const client = namedClient(tx, raw, document);
-  const redirectUri = single(raw, "redirect_uri");
+  // At GitHub it may be left out: the answer goes to the one that is registered (RFC 6749 3.1.2.3).
+  const usual = ctx.layout.github === true ? client.redirect_uris.find((uri) => !hasOpenPort(uri)) : undefined;
+  const redirectUri = single(raw, "redirect_uri") ?? usual;
   if (redirectUri === undefined) {
     throw new OAuthError(
       "invalid_request",

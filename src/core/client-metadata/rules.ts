@@ -4,6 +4,7 @@
  * It comes after tokens, because grant types are declared there.
  */
 import { assertionAlgorithms, grantTypesOf, isPublic } from "../clients/clients.ts";
+import { loginClient } from "../identifiers.ts";
 import { keyKindOf } from "../keys/certificate.ts";
 import { privateMembers } from "../keys/keys.ts";
 import { patternSuffixProblem } from "../clients/redirect-patterns.ts";
@@ -150,6 +151,36 @@ async function providerProblems(client: FixtureClient, settings: UriSettings): P
   return problemsOfMetadata(client.client_id, saml, settings).map((problem) => ({ field: "saml", ...problem }));
 }
 
+const isAppleKey = ({ kty, crv }: Readonly<Record<string, unknown>>): boolean => kty === "EC" && crv === "P-256";
+
+/** What the clients of Apple and GitHub need. @param endpoints the setting */
+function vendorProblems(client: FixtureClient, endpoints: unknown): ClientProblem[] {
+  const { apple_team: team, client_secret: secret, jwks, saml } = client;
+  const of = (field: keyof FixtureClient, message: string, conflictsWith: ClientProblem["conflictsWith"]) => [
+    { field, message, conflictsWith },
+  ];
+  // Our own client, of `idp login`, has no secret anywhere.
+  const isApp = saml === undefined && client.client_id !== loginClient;
+  if (team !== undefined) {
+    if (jwks?.keys.some(isAppleKey) !== true)
+      return of("apple_team", "needs the public ES256 key of the client in jwks, by which its secrets are checked", "record");
+    if (secret !== undefined)
+      return of("client_secret", "is given beside apple_team, whose secret is a JWT; leave one of them out", "record");
+    const method = client.token_endpoint_auth_method;
+    if (method !== undefined)
+      return of("token_endpoint_auth_method", "is given beside apple_team, which is a method itself", "record");
+  }
+  if (endpoints === "apple" && isApp && team === undefined)
+    return of(
+      "apple_team",
+      "is missing: with the endpoints of Apple a client has it, and an ES256 key in jwks",
+      "settings",
+    );
+  if (endpoints === "github" && isApp && secret === undefined)
+    return of("client_secret", "is missing: every app has one at GitHub", "settings");
+  return [];
+}
+
 const hasKeys = (client: FixtureClient): boolean => client.jwks !== undefined || client.jwks_uri !== undefined;
 
 /** Every rule that the client breaks. */
@@ -216,6 +247,7 @@ export function clientProblems(client: FixtureClient, settings: UriSettings): Cl
   if (client.jwks !== undefined && client.jwks_uri !== undefined) {
     add("jwks_uri", "is given beside jwks; leave one of them out (RFC 7591 2)");
   }
+  problems.push(...vendorProblems(client, settings.endpoints));
   if (client.jwks?.keys.some((key) => privateMembers.some((member) => Object.hasOwn(key, member))) === true) {
     add("jwks", "holds a private or secret key; register public keys only");
   }

@@ -191,6 +191,9 @@ const ownMetadata = {
     .min(1, { error: "is empty; list a workload, or leave it out" })
     .optional()
     .describe("Tokens of workloads that may act as the client, by their iss, sub and aud"),
+  apple_team: nonEmptyText
+    .optional()
+    .describe("The secret is a JWT by the ES256 key in jwks, as at Apple; this is its iss"),
   saml: samlSchema.optional(),
   allowed_origins: z.array(origin).optional().describe("CORS, beside the origins of redirect_uris"),
   scim: scimSchema.optional(),

@@ -1,5 +1,6 @@
 import type { Client, ReadTx } from "../../store/store.ts";
 import { clientSecretLimits } from "../attempts.ts";
+import { verifyAppleSecret } from "./apple-secret.ts";
 import { assertedClientId, assertionType, verifyAssertion } from "./assertion.ts";
 import { authMethods, federatedMethod } from "./clients.ts";
 import type { ClientCredentials } from "./client-credentials.ts";
@@ -156,6 +157,10 @@ export async function authenticateClient(
   } else if (method === "client_secret_jwt" || method === "private_key_jwt") {
     const wasRight = ctx.attempts.begin(wrong, limits);
     await verifyAssertion(ctx, { client, version }, method, credentials);
+    wasRight();
+  } else if (client.apple_team !== undefined) {
+    const wasRight = ctx.attempts.begin(wrong, limits);
+    await verifyAppleSecret(ctx, client, credentials.secret ?? "");
     wasRight();
   } else if (!ctx.attempts.check(wrong, limits, () => isItsSecret(client, credentials))) {
     throw notItsSecret(client, credentials);

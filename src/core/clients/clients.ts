@@ -19,17 +19,19 @@ export const hasLoginClient = ({ store }: Pick<Context, "store">): Promise<boole
 
 /** Some metadata of a client, of its record or as a fixture writes it. */
 type Stated<
-  Name extends "client_secret" | "federated_credentials" | "grant_types" | "saml" | "token_endpoint_auth_method",
+  Name extends
+    "apple_team" | "client_secret" | "federated_credentials" | "grant_types" | "saml" | "token_endpoint_auth_method",
 > = {
   readonly [N in Name]?: Client[N] | undefined;
 };
 
-type Proving = Stated<"token_endpoint_auth_method" | "client_secret" | "federated_credentials">;
+type Proving = Stated<"token_endpoint_auth_method" | "client_secret" | "federated_credentials" | "apple_team">;
 
 /** A client that cannot prove who it is (RFC 6749 2.1). */
 export function isPublic({ token_endpoint_auth_method: method, ...client }: Proving): boolean {
   if (method !== undefined) return method === "none";
-  return client.client_secret === undefined && client.federated_credentials === undefined;
+  const { client_secret: secret, federated_credentials: workloads, apple_team: team } = client;
+  return secret === undefined && workloads === undefined && team === undefined;
 }
 
 /** A new client that names no method of authentication is confidential, as in RFC 7591 2. If it has no secret, it gets one. */
@@ -37,6 +39,7 @@ export const wantsSecret = (client: Proving & Stated<"saml">): boolean =>
   client.saml === undefined &&
   client.client_secret === undefined &&
   client.federated_credentials === undefined &&
+  client.apple_team === undefined &&
   client.token_endpoint_auth_method !== "none" &&
   client.token_endpoint_auth_method !== "private_key_jwt";
 
@@ -54,6 +57,8 @@ export function authMethods(client: Client): readonly string[] {
   const federated = client.federated_credentials === undefined ? [] : [federatedMethod];
   if (client.token_endpoint_auth_method !== undefined) return [client.token_endpoint_auth_method, ...federated];
   if (isPublic(client)) return ["none"];
+  // Apple takes the secret in the body alone.
+  if (client.apple_team !== undefined) return ["client_secret_post", ...federated];
   const bySecret = client.client_secret === undefined ? [] : ["client_secret_post", "client_secret_basic"];
   return [...bySecret, ...federated];
 }

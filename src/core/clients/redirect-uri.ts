@@ -121,6 +121,8 @@ export function matchRedirectUri(registered: string, asked: string, ports: OpenP
  */
 
 export interface UriSettings {
+  /** Some vendors' endpoints need more of a client. Only their names count. */
+  readonly endpoints?: unknown;
   readonly any_loopback_port: boolean;
   /** Null: none can be listed. */
   readonly http_redirect_hosts: readonly string[] | null;

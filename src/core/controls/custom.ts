@@ -11,7 +11,11 @@ import { seconds, tenYears } from "../../text/time.ts";
 import { rememberFlawed } from "../tokens/state.ts";
 import { planForClient } from "../tokens/grant-types/client-credentials.ts";
 import { planTokens } from "../tokens/plan.ts";
+import { opaqueFor } from "../tokens/opaque.ts";
 import { accessToken, idToken, refreshToken, signAccessToken } from "../tokens/sign.ts";
+
+/** Milliseconds. */
+const day = 86_400_000;
 
 /** Issues one token, as the flow would issue it or with changes, to test code that reads tokens. */
 
@@ -66,7 +70,10 @@ export async function issueToken(ctx: Context, input: IssueTokenInput): Promise<
   };
   const token = { ...plain, typ: bendType(plain.typ, flaws), claims: bendClaims(ctx, changed, flaws, life) };
   const { jti, exp = seconds(ctx) + tenYears } = token.claims;
-  const signed = await signFlawed(ctx, token, flaws);
+  const jwt = await signFlawed(ctx, token, flaws);
+  // A token that is over is kept for a while, so that its refusal says why.
+  const isOpaque = kind === "access" && ctx.layout.opaque !== undefined;
+  const signed = isOpaque ? await opaqueFor(ctx, jwt, Math.max(Number(exp) * 1000, ctx.now()) + day) : jwt;
   if (flaws.length > 0) {
     await ctx.store.transaction((tx) => {
       const [reason, at] = [flawedReason(flaws), ctx.now()];

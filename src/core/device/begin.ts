@@ -78,7 +78,7 @@ export function beginDevice(
   checkLength([request.scope, request.acr_values, ...request.resource]);
   const resources = checkResources(ctx, request.resource);
   return ctx.store.transaction((tx) => {
-    const { scopes } = resolveScopes(tx, client, impliedScope(ctx, client, request.scope));
+    const { scopes } = resolveScopes(tx, ctx, client, impliedScope(ctx, client, request.scope));
     const deviceCode = ctx.random(32);
     let userCode = drawUserCode(ctx);
     while (tx.find("deviceRequests", "userCode", userCode) !== undefined) userCode = drawUserCode(ctx);

@@ -88,7 +88,7 @@ export const editGrant = (ctx: Context, input: { readonly id: string; readonly s
         hint: { text: "To make a new one", command: ["idp", "issue", "grant"] },
       });
     }
-    const scopes = scopesFor(tx, requireClient(tx, grant.clientId), input.scope);
+    const scopes = scopesFor(tx, ctx, requireClient(tx, grant.clientId), input.scope);
     const updatedAt = new Date(ctx.now()).toISOString();
     const { issuer: _, ...rest } = grant;
     const changed: Grant = { ...rest, scopes, by: "cli", updatedAt };
@@ -97,9 +97,9 @@ export const editGrant = (ctx: Context, input: { readonly id: string; readonly s
   });
 
 /** A scope that nobody defined is a mistake here, where an authorization request would go on without it. */
-function scopesFor(tx: ReadTx, client: Client, scope: string): readonly string[] {
+function scopesFor(tx: ReadTx, ctx: Context, client: Client, scope: string): readonly string[] {
   const names = splitScope(scope);
-  const wrong = names.filter((name) => !isDefined(tx, name) || !mayAsk(client, name));
+  const wrong = names.filter((name) => !isDefined(tx, ctx, name) || !mayAsk(client, name));
   if (wrong.length === 0) return names;
   const why = `"${wrong.join(" ")}" is not defined, or not in the scope of client "${client.client_id}"`;
   throw new OperationError("refused", why, {

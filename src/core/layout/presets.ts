@@ -1,4 +1,5 @@
 import type { EndpointName, SamlEndpoint } from "../endpoints.ts";
+import { tenYears } from "../../text/time.ts";
 
 /** Where known vendors have their endpoints, for their SDKs. Only data: no security check depends on it. */
 
@@ -51,11 +52,38 @@ export interface Preset {
   readonly tenant?: true;
   /** A logout without a hint returns to an address that exactly one client registered. */
   readonly logoutByUri?: true;
+  /** Access tokens are opaque: random bits behind this text (`core/tokens/opaque.ts`). */
+  readonly opaque?: string;
+  /** The scopes in place of the built-in ones. `any`: others are granted too, and do nothing; commas separate them; a request may have none. */
+  readonly scopes?: { readonly names: readonly string[]; readonly any?: true };
+  /** The standard claims that ID tokens and UserInfo have; absent: all. */
+  readonly standardClaims?: readonly string[];
+  /** The claims about the sign-in that an ID token has only if the request asked for them. */
+  readonly claimsOnRequest?: readonly ("acr" | "amr" | "auth_time")[];
+  /** The answer to a refresh has no refresh token, unless it rotated. */
+  readonly keepsRefreshToken?: true;
+  /** Endpoints that neither the vendor nor this issuer has. */
+  readonly without?: readonly EndpointName[];
+  /** Another path of the authorization endpoint. */
+  readonly alsoAuthorize?: string;
+  /**
+   * What Google does its own way: a refresh token needs `access_type=offline`, `hd` narrows the picker, a token revokes itself, and the keys are
+   * also published as certificates.
+   */
+  readonly google?: true;
+  /** OAuth 2.0 without OpenID Connect, GitHub's way (`core/github`, `http/oauth/github.ts`). */
+  readonly github?: true;
+  /** What Apple does its own way: client secrets that are JWTs, the form that has `user` once, private addresses (`core/apple`). */
+  readonly apple?: true;
+  /** Tokens have Cognito's claims. */
+  readonly cognito?: true;
   /** What applies where neither fixtures nor flags say otherwise: tokens and UserInfo as the vendor has them. */
   readonly settings: {
-    readonly access_token_alg: "RS256";
+    readonly access_token_alg: "HS256" | "RS256";
     readonly userinfo_format: "standard";
     readonly access_token_typ?: "JWT";
+    readonly access_token_ttl?: number;
+    readonly refresh_rotation?: "off";
     readonly refresh_requires_offline_access?: true;
   };
 }
@@ -65,6 +93,9 @@ const usual = { access_token_alg: "RS256", userinfo_format: "standard" } as cons
 const asJwt = { ...usual, access_token_typ: "JWT" } as const;
 /** Of vendors that give a refresh token only to an app that asked for `offline_access`. */
 const offline = { refresh_requires_offline_access: true } as const;
+
+/** The settings of vendors whose access tokens are opaque. */
+const asText = { access_token_alg: "HS256", userinfo_format: "standard" } as const;
 
 const realm = "/realms/NAME";
 const protocol = `${realm}/protocol/openid-connect`;
@@ -149,6 +180,8 @@ export const presets = {
       logout: "/logout",
     },
     returnParameter: "logout_uri",
+    alsoAuthorize: "/login",
+    cognito: true,
   },
   entra: {
     settings: { ...asJwt, ...offline },
@@ -168,6 +201,49 @@ export const presets = {
     tenant: true,
     logoutByUri: true,
     grantTypes: { device_code: "urn:ietf:params:oauth:grant-type:device_code" },
+  },
+  // https://developers.google.com/identity/openid-connect/openid-connect
+  google: {
+    settings: { ...asText, refresh_rotation: "off" },
+    issuer: "",
+    firstName: "",
+    paths: {
+      authorize: "/o/oauth2/v2/auth",
+      token: "/token",
+      userinfo: "/v1/userinfo",
+      revoke: "/revoke",
+      jwks: "/oauth2/v3/certs",
+    },
+    opaque: "ya29.",
+    standardClaims: ["name", "picture", "given_name", "family_name", "email", "email_verified"],
+    claimsOnRequest: ["acr", "amr", "auth_time"],
+    keepsRefreshToken: true,
+    google: true,
+  },
+  // https://docs.github.com/apps/oauth-apps/building-oauth-apps/authorizing-oauth-apps
+  github: {
+    // Its tokens do not expire.
+    settings: { ...asText, access_token_ttl: tenYears },
+    issuer: "/login/oauth",
+    firstName: "",
+    paths: { authorize: "/login/oauth/authorize", token: "/login/oauth/access_token", userinfo: "/user" },
+    opaque: "gho_",
+    scopes: { names: ["user", "read:user", "user:email", "read:org"], any: true },
+    github: true,
+  },
+  // https://developer.apple.com/documentation/signinwithapplerestapi
+  apple: {
+    settings: { ...asText, refresh_rotation: "off" },
+    issuer: "",
+    firstName: "",
+    paths: { authorize: "/auth/authorize", token: "/auth/token", revoke: "/auth/revoke", jwks: "/auth/keys" },
+    opaque: "",
+    scopes: { names: ["openid", "name", "email"] },
+    standardClaims: ["email", "email_verified"],
+    claimsOnRequest: ["acr", "amr"],
+    keepsRefreshToken: true,
+    without: ["userinfo"],
+    apple: true,
   },
 } as const satisfies Readonly<Record<string, Preset>>;
 

@@ -16,7 +16,7 @@ const maxLength = 500;
 
 /** The token of an Authorization header. */
 function bearerIn(redactor: Redactor, authorization: string | undefined): Token | null {
-  const token = /^(?:bearer|dpop) +(\S+) *$/i.exec(authorization ?? "")?.[1];
+  const token = /^(?:bearer|dpop|token) +(\S+) *$/i.exec(authorization ?? "")?.[1];
   return token === undefined ? null : redactor.read(token);
 }
 

@@ -38,6 +38,8 @@ export interface LoginPage {
   /** If `max_age` is the reason (seconds): how long ago the sign-in was, and how long ago it may be. */
   readonly reauthAges: { readonly signedInAgo: number; readonly maxAge: number } | null;
   readonly loginHint: string | null;
+  /** The users that the picker shows; null: all. */
+  readonly hostedDomain: string | null;
   /** The most likely user: the one of the hint, or the one who is signed in if the app asks for a choice. */
   readonly likely: User | null;
   /** The user of the session or of `login: auto:`, if they are suspended or banned. */
@@ -77,6 +79,7 @@ export function showLogin(ctx: Context, uid: string, browser: Browser): Promise<
       reauth:
         (mustSignInAgain || passwordNeeded) && (userId === null || userId === session.user.id) ? session.user : null,
       mayBeAnother: userId === null,
+      hostedDomain: needs.hostedDomain ?? null,
       reauthAges: mustSignInAgain && maxAge !== null ? agesOf(seconds(ctx) - session.session.authTime, maxAge) : null,
       loginHint: hinted !== undefined && ctx.offersPicker ? loginHint : shownHint(loginHint),
       likely: hinted ?? chooser ?? null,

@@ -64,11 +64,14 @@ interface UserFilter {
   readonly status: string;
   readonly role: string;
   readonly group: string;
+  /** The claim `hd`; `*`: any. */
+  readonly hd?: string;
 }
 
 const everybodyFits: UserFilter = { status: "", role: "", group: "" };
 
-const fits = (user: User, { status, role, group }: UserFilter): boolean =>
+const fits = (user: User, { status, role, group, hd = "" }: UserFilter): boolean =>
+  (hd === "" || user.claims["hd"] === hd || (hd === "*" && user.claims["hd"] !== undefined)) &&
   (status === "" || user.status === status) &&
   (role === "" || rolesOf(user).includes(role)) &&
   (group === "" || groupsOf(user).includes(group));

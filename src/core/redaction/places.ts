@@ -13,6 +13,7 @@ const open = new Set(
   [
     // Requests (RFC 6749, 7009, 7662, 8628, 8693, 8707, 9449; OpenID Connect Core 3.1.2.1, RP-Initiated Logout 2).
     "response_type response_mode client_id redirect_uri scope nonce prompt max_age display ui_locales claims_locales",
+    "access_type hd",
     "acr_values claims login_hint code_challenge_method dpop_jkt resource grant_type token_type_hint",
     "client_assertion_type post_logout_redirect_uri",
     // The names that vendors have for post_logout_redirect_uri.

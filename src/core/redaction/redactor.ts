@@ -19,7 +19,7 @@ import { hiddenIn, hiddenInPath, minPartLength, textsIn, without, decoded, type 
 import type { ReadTx } from "../../store/store.ts";
 import type { Context } from "../context.ts";
 import { readJws } from "../keys/jws.ts";
-import { isDefined } from "../scopes/scopes.ts";
+import { isKnown } from "../scopes/scopes.ts";
 
 /** What a request sent. */
 export interface Sent {
@@ -110,8 +110,8 @@ const namedByTokens = (values: JsonObject): readonly string[] =>
     return typeof id === "string" ? [id] : [];
   });
 
-const isName = (tx: ReadTx, text: string): boolean =>
-  isDefined(tx, text) ||
+const isName = (tx: ReadTx, ctx: Context, text: string): boolean =>
+  isKnown(tx, ctx, text) ||
   tx.find("users", "username", text) !== undefined ||
   tx.has("users", "email", text.toLowerCase());
 
@@ -137,6 +137,6 @@ export async function registeredIn(
   const asked = [...new Set(texts)].filter((text) => text !== "").slice(0, maxLookedUp);
   const own = [...open, ctx.issuer, ctx.address, ...Object.values(ctx.layout.paths)].flatMap(partsOf);
   return ctx.store.read(
-    (tx) => new Set([...own, ...asked.flatMap((text) => [...ofClient(tx, text), ...(isName(tx, text) ? [text] : [])])]),
+    (tx) => new Set([...own, ...asked.flatMap((text) => [...ofClient(tx, text), ...(isName(tx, ctx, text) ? [text] : [])])]),
   );
 }

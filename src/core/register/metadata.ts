@@ -55,10 +55,11 @@ function addressProblems(client: Metadata, settings: Settings): Problem[] {
 export const isLeftOut = (value: unknown): boolean => value === undefined || value === null || value === "";
 
 /** Takes away a scope of which nothing is defined, because such a client could not ask for any. */
-async function withUsableScope({ store, log }: Context, client: Client): Promise<Client> {
+async function withUsableScope(ctx: Context, client: Client): Promise<Client> {
+  const { store, log } = ctx;
   const { scope, ...rest } = client;
   const names = splitScope(scope ?? "");
-  if (scope === undefined || (await store.read((tx) => names.some((name) => isDefined(tx, name))))) return client;
+  if (scope === undefined || (await store.read((tx) => names.some((name) => isDefined(tx, ctx, name))))) return client;
   const shown = cut(redacted(names.join(" ")), 500);
   log(`client "${client.client_id}": none of its scopes "${shown}" is defined here, so its scope is left out`);
   return rest;

@@ -1,9 +1,8 @@
 import type { Client, ReadTx, User } from "../../store/store.ts";
-import { baseOf } from "../endpoints.ts";
-import { avatarOf } from "./avatar.ts";
 import { ownValue } from "../../text/json.ts";
 import type { Context, Settings } from "../context.ts";
 import { reservedClaims, standardByScope } from "./claim-table.ts";
+import { githubUser, hasPrivateEmail, userAt } from "./vendor-users.ts";
 
 /** Which claims a scope releases, in the three forms of `userinfo_format`. */
 
@@ -39,13 +38,13 @@ export const isProtocolClaim = (name: string): boolean => protocolNames.has(name
 const detailsNames = new Set(["website", "birthdate"]);
 
 /** The part of the context that decides which claims clients receive. */
-export type Defaults = Pick<Context, "settings" | "address">;
+export type Defaults = Pick<Context, "settings" | "address" | "layout">;
 
-const formatFor = ({ settings }: Defaults, client: Client): Settings["userinfo_format"] =>
+const formatFor = ({ settings }: Pick<Context, "settings">, client: Client): Settings["userinfo_format"] =>
   client.userinfo_format ?? settings.userinfo_format;
 
 /** Whether `details` stands for `website` and `birthdate` of `profile`, as in the spec's body. */
-const hasDetails = (ctx: Defaults, client: Client): boolean => formatFor(ctx, client) !== "standard";
+const hasDetails = (ctx: Pick<Context, "settings">, client: Client): boolean => formatFor(ctx, client) !== "standard";
 
 /** The scopes that release a claim to this client; empty if the claim is unknown, or always released. */
 export function releasingScopes(tx: ReadTx, ctx: Defaults, client: Client, name: string): readonly string[] {
@@ -56,9 +55,6 @@ export function releasingScopes(tx: ReadTx, ctx: Defaults, client: Client, name:
   const own = [...tx.all("scopes")].flatMap((scope) => (scope.claims.includes(name) ? [scope.name] : []));
   return [...standard, ...own];
 }
-
-/** The user with the address of the picture. */
-const withPicture = ({ address }: Defaults, user: User): User => ({ ...user, avatar: avatarOf(user, baseOf(address)) });
 
 const textIn = (value: unknown): string | null => (typeof value === "string" && value !== "" ? value : null);
 
@@ -135,18 +131,19 @@ function releasedStandardClaims(
     if (scope === "details" && hasDetails(ctx, client)) for (const name of detailsNames) names.add(name);
     for (const name of tx.get("scopes", scope)?.claims ?? []) if (standardNames.has(name)) names.add(name);
   }
-  return pick(standardClaims(user), names);
+  const { standardClaims: known } = ctx.layout;
+  return pick(standardClaims(user), known === undefined ? names : known.filter((name) => names.has(name)));
 }
 
 /** What an access token says of the user beside `sub` and `email`: the user's own claims, and those that the vendor has there. */
 export const accessTokenClaims = (
   tx: ReadTx,
-  ctx: Defaults & Pick<Context, "layout">,
+  ctx: Defaults,
   client: Client,
   user: User,
   scopes: readonly string[],
 ): Record<string, unknown> => ({
-  ...extraClaims(tx, user, scopes),
+  ...extraClaims(tx, userAt(ctx, user), scopes),
   ...pick(releasedStandardClaims(tx, ctx, client, user, scopes), ctx.layout.accessTokenClaims ?? []),
 });
 
@@ -172,10 +169,14 @@ export const idTokenClaims = (
   named: readonly string[],
 ): Record<string, unknown> =>
   (client.id_token_claims ?? ctx.settings.id_token_claims) === "minimal"
-    ? namedClaims(withPicture(ctx, user), named)
-    : Object.assign(
-        standardForm(tx, ctx, client, withPicture(ctx, user), scopes),
-        namedClaims(withPicture(ctx, user), named),
+    ? namedClaims(userAt(ctx, user), named)
+    : ofApple(
+        ctx,
+        user,
+        Object.assign(
+          standardForm(tx, ctx, client, userAt(ctx, user), scopes),
+          namedClaims(userAt(ctx, user), named),
+        ),
       );
 
 const standardForm = (
@@ -186,6 +187,12 @@ const standardForm = (
   scopes: readonly string[],
 ): Record<string, unknown> =>
   Object.assign(extraClaims(tx, user, scopes), releasedStandardClaims(tx, ctx, client, user, scopes));
+
+/** Apple says whether the address is the user's own. */
+const ofApple = ({ layout }: Defaults, user: User, claims: Record<string, unknown>): Record<string, unknown> =>
+  layout.apple === true && claims["email"] !== undefined
+    ? { ...claims, is_private_email: hasPrivateEmail(user) }
+    : claims;
 
 /** The e-mail address in tokens and in UserInfo. The one in the user's `claims` wins. */
 export function emailOf({ claims, email }: User): unknown {
@@ -226,7 +233,7 @@ function nativeUserInfo(user: User, scopes: readonly string[]): Record<string, u
 
 /** What the record of a user says: native UserInfo with every scope, and the user's own claims. */
 export const everythingOf = (ctx: Defaults, user: User): Record<string, unknown> => ({
-  ...nativeUserInfo(withPicture(ctx, user), ["email", "details", "phone", "social"]),
+  ...nativeUserInfo(userAt(ctx, user), ["email", "details", "phone", "social"]),
   ...user.claims,
 });
 
@@ -242,7 +249,8 @@ export function userInfo(
   scopes: readonly string[],
   named: readonly string[],
 ): Record<string, unknown> {
-  const user = withPicture(ctx, given);
+  const user = userAt(ctx, given);
+  if (ctx.layout.github === true) return githubUser(user, emailOf(user));
   const format = formatFor(ctx, client);
   return {
     sub: user.id,

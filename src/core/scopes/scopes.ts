@@ -26,7 +26,12 @@ export const builtInScopes = [
 ] as const;
 
 const builtIn: ReadonlyMap<string, string> = new Map(builtInScopes.map((name) => [name, name]));
-const isBuiltIn = (name: string): boolean => builtIn.has(name);
+
+/** The part of the context that decides which scopes there are. */
+type ScopesOf = Pick<Context, "layout">;
+
+/** The scopes that every client may ask for without a fixture: the vendor's, or those above. */
+const namesOf = ({ layout }: ScopesOf): readonly string[] => layout.scopes?.names ?? builtInScopes;
 
 /**
  * Scope names of a space-separated list, each once (RFC 6749 3.3). A built-in name is always the same string object, which all grants
@@ -39,7 +44,12 @@ export function splitScope(scope = ""): string[] {
 }
 
 /** Whether this scope is built in, or defined by a fixture. */
-export const isDefined = (tx: ReadTx, name: string): boolean => isBuiltIn(name) || tx.get("scopes", name) !== undefined;
+export const isKnown = (tx: ReadTx, ctx: ScopesOf, name: string): boolean =>
+  namesOf(ctx).includes(name) || tx.get("scopes", name) !== undefined;
+
+/** Whether this scope may be granted. Some vendors grant any. */
+export const isDefined = (tx: ReadTx, ctx: ScopesOf, name: string): boolean =>
+  ctx.layout.scopes?.any === true || isKnown(tx, ctx, name);
 
 /** A scope that may be asked for. */
 export interface ScopeView {
@@ -52,7 +62,7 @@ export interface ScopeView {
   readonly claims: readonly string[];
 }
 
-const descriptions: Readonly<Record<(typeof builtInScopes)[number], string>> = {
+const descriptions: Readonly<Record<string, string>> = {
   openid: "Who the user is",
   profile: "The user's profile",
   email: "The e-mail address",
@@ -61,6 +71,11 @@ const descriptions: Readonly<Record<(typeof builtInScopes)[number], string>> = {
   social: "Social links",
   address: "The postal address",
   offline_access: "A refresh token, where the setting refresh_requires_offline_access is on",
+  name: "The name, once",
+  user: "The user's profile and e-mail addresses",
+  "read:user": "The user's profile",
+  "user:email": "The e-mail addresses",
+  "read:org": "The organizations of the user",
 };
 
 /** What the other built-in scopes release: fields of the native UserInfo. */
@@ -73,10 +88,10 @@ const otherClaims: Readonly<Partial<Record<string, readonly string[]>>> = {
 /** Every scope: the built-in ones, then those of fixtures. */
 export const listScopes = (ctx: Context): Promise<readonly ScopeView[]> =>
   ctx.store.read((tx) => [
-    ...builtInScopes.map((name) => ({
+    ...namesOf(ctx).map((name) => ({
       name,
       builtIn: true,
-      description: { en: descriptions[name] },
+      description: { en: descriptions[name] ?? name },
       claims: standardByScope.get(name) ?? otherClaims[name] ?? [],
     })),
     ...[...tx.all("scopes")].map((scope) => ({ builtIn: false, ...scope })),
@@ -88,7 +103,7 @@ export const supportedScopes = (
 ): Promise<{ readonly scopes: readonly string[]; readonly claims: readonly string[] }> =>
   ctx.store.read((tx) => {
     const own = [...tx.all("scopes")];
-    return { scopes: [...builtInScopes, ...own.map(({ name }) => name)], claims: own.flatMap(({ claims }) => claims) };
+    return { scopes: [...namesOf(ctx), ...own.map(({ name }) => name)], claims: own.flatMap(({ claims }) => claims) };
   });
 
 /** Whether the client's registered `scope` includes this one; a client without `scope` may ask for any. */
@@ -102,21 +117,23 @@ export const mayAskClaim = (tx: ReadTx, ctx: Defaults, client: Client, name: str
 
 /**
  * The scopes a request asks for, out of those defined and the client's own.
- * @param requested the `scope` parameter; undefined or empty means `openid`
+ * @param requested the `scope` parameter; undefined or empty means `openid`, or with some vendors no scope
  * @returns the scopes in the order of the request, and the names that nobody defined, which are ignored
  * @throws {OAuthError} invalid_scope
  */
 export function resolveScopes(
   tx: ReadTx,
+  ctx: ScopesOf,
   client: Client,
   requested: string | undefined,
 ): { scopes: string[]; ignored: string[] } {
-  const asked = splitScope(requested ?? "");
-  const names = asked.length === 0 ? ["openid"] : asked;
-  const scopes = names.filter((name) => isDefined(tx, name));
-  const ignored = names.filter((name) => !isDefined(tx, name));
-  if (scopes.length === 0) {
-    const defined = [...builtInScopes, ...Array.from(tx.all("scopes"), ({ name }) => name)];
+  const hasAny = ctx.layout.scopes?.any === true;
+  const asked = splitScope(hasAny ? requested?.replaceAll(",", " ") : requested);
+  const names = asked.length === 0 && !hasAny ? ["openid"] : asked;
+  const scopes = names.filter((name) => isDefined(tx, ctx, name));
+  const ignored = names.filter((name) => !isDefined(tx, ctx, name));
+  if (scopes.length === 0 && !hasAny) {
+    const defined = [...namesOf(ctx), ...Array.from(tx.all("scopes"), ({ name }) => name)];
     const meant = names.length === 1 ? nearest(names[0] ?? "", defined) : undefined;
     const question = meant === undefined ? "" : `; did you mean ${meant}?`;
     throw new OAuthError("invalid_scope", `no scope in "${names.join(" ")}" is defined here${question}`, {

@@ -187,7 +187,7 @@ export async function diff(ctx: Context, sources?: readonly AnyFixtures[], as?: 
   const documents = await Promise.all(given.map(readSource));
   const { data, key, file } = await ctx.store.read((tx) => ({
     ...{ data: dataIn(tx), key: digestKey(tx) ?? "" },
-    file: fixturesIn(tx, { secrets: false }),
+    file: fixturesIn(tx, ctx, { secrets: false }),
   }));
   const declared = [...(await issuersIn(given)).keys()];
   const there = declared.length === 0 ? [] : (await ctx.issuers.list()).map(({ name }) => name);

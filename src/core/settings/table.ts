@@ -169,7 +169,7 @@ export const settings = {
   endpoints: own<EndpointsSetting>({
     default: {},
     flag: "<paths>",
-    help: 'the paths of auth0, okta, keycloak, cognito or entra for its SDK; or your own as JSON: {"token":"/token"}',
+    help: 'the paths of auth0, okta, keycloak, cognito, entra, google, github or apple; or your own as JSON: {"token":"/token"}',
     example: "auth0",
   }),
   trusted_issuers: own<readonly TrustedIssuerSetting[]>({

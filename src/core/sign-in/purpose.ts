@@ -32,6 +32,8 @@ export interface Needs {
   readonly userId: string | null;
   /** The name of the user who is expected. */
   readonly loginHint: string | null;
+  /** The users that the picker shows (Google's `hd`); anybody may sign in. Absent: all. */
+  readonly hostedDomain?: string | null;
   /** Null: no consent. */
   readonly consent: Question | null;
   /** What the sign-in must prove: one of these values of `acr`, best first; or any factor that the user has. */

@@ -107,7 +107,8 @@ function checkClaims(ctx: Context, jws: Jws, kind: TokenKind, { allowExpired = f
       fix: `send ${kindInWords[kind]}, which is another member of the token response`,
     });
   }
-  const missing = requiredClaims[kind].find((name) => !Object.hasOwn(payload, name));
+  const mayLack = kind === "access" && ctx.layout.cognito === true ? "aud" : null;
+  const missing = requiredClaims[kind].find((name) => name !== mayLack && !Object.hasOwn(payload, name));
   if (missing !== undefined)
     throw new TokenProblem(`the token has no "${missing}" claim`, { rule: "RFC 9068 2.2", fix: asGiven });
   if (payload["iss"] !== ctx.issuer)

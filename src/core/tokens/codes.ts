@@ -17,6 +17,8 @@ export interface CodeRequest {
   readonly resources: readonly string[];
   /** Thumbprint of the key to which the code is bound (RFC 9449 10). */
   readonly dpopJkt: string | null;
+  /** Google gives a refresh token only with `access_type=offline`, and once. Absent: the usual rules. */
+  readonly withoutRefresh?: boolean;
 }
 
 /** A code is remembered this long (milliseconds) after it expires, so that a replay is recognized. */
@@ -55,6 +57,7 @@ export function drawCode(tx: Tx, ctx: Context, to: CodeOwner, request: CodeReque
       codeChallenge: request.codeChallenge,
       resources: request.resources,
       dpopJkt: request.dpopJkt,
+      ...(request.withoutRefresh === true && { withoutRefresh: true }),
     } satisfies CodeRequest,
     family: `f_${ctx.random(12)}`,
     ...to.authentication,

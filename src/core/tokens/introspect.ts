@@ -3,6 +3,7 @@ import { ownClaims } from "../scopes/claims.ts";
 import { isPublic } from "../clients/clients.ts";
 import type { Context } from "../context.ts";
 import { readToken, type GenuineToken } from "./accept.ts";
+import { jwtOf } from "./opaque.ts";
 import { TokenProblem } from "./token-problem.ts";
 import { decodeToken } from "./read/decode.ts";
 import { OAuthError, OperationError } from "../errors.ts";
@@ -79,7 +80,7 @@ function stateOf(tx: ReadTx, ctx: Context, genuine: GenuineToken): Introspection
 
 /** The answer for the operator, with the reason why a token is inactive. */
 export async function introspectToken(ctx: Context, input: { readonly token: string }): Promise<Introspection> {
-  const genuine = readToken(ctx, input.token);
+  const genuine = readToken(ctx, await jwtOf(ctx, input.token));
   if (genuine instanceof TokenProblem) return refused(ctx, input.token, genuine);
   return ctx.store.read((tx) => stateOf(tx, ctx, genuine));
 }
@@ -96,7 +97,7 @@ export async function introspect(ctx: Context, client: Client, token: string): P
       { rule: "RFC 7662 2.1", fix: "introspect as a client that has a secret" },
     );
   }
-  const genuine = readToken(ctx, token);
+  const genuine = readToken(ctx, await jwtOf(ctx, token));
   // Why is not said, so what anybody sends here is not read for it.
   if (genuine instanceof TokenProblem) return { active: false };
   const { reason: _reason, since: _since, ...answer } = await ctx.store.read((tx) => stateOf(tx, ctx, genuine));

@@ -67,7 +67,7 @@ export function approve(
         : { hint: { text: "For itself", command: ["idp", "token", "issue", "--client", client.client_id] } },
     );
   }
-  const { scopes } = asOperation(() => resolveScopes(tx, client, input.scope));
+  const { scopes } = asOperation(() => resolveScopes(tx, ctx, client, input.scope));
   const grant = recordGrant(tx, ctx, { user, client, asked: scopes, allowed: scopes, by: "cli" });
   return { user, client, grant, scopes };
 }

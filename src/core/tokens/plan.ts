@@ -41,6 +41,8 @@ interface TokensAsked extends AccessAsked {
   readonly family?: string;
   readonly refreshPlace?: RefreshPlace;
   readonly keptRefreshToken?: string | null;
+  /** No refresh token, by the vendor's rule. */
+  readonly withoutRefresh?: boolean | undefined;
 }
 
 /**
@@ -84,6 +86,7 @@ export function planTokens(
     refreshScopes: asked.refreshScopes ?? scopes,
     refreshResources: asked.refreshResources,
     keptRefreshToken,
+    withoutRefresh: asked.withoutRefresh === true,
   };
 }
 

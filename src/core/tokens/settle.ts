@@ -55,6 +55,8 @@ export interface TokenPlan {
   readonly refreshResources: readonly string[];
   /** Where rotation is off, the refresh token stays the one that was sent. */
   readonly keptRefreshToken: string | null;
+  /** No refresh token, by the vendor's rule. */
+  readonly withoutRefresh: boolean;
 }
 
 /** What an access token will say, alone. */
@@ -96,6 +98,10 @@ const accessTokenAnswer = (ctx: Context, accessToken: string, subject: AccessTok
   expires_in: accessTokenLife(ctx, subject),
   ...(subject.scopes.length > 0 && { scope: subject.scopes.join(" ") }),
 });
+
+/** GitHub's answer has no more than this: its tokens do not expire. Nothing there has the members that the type asks for beside. */
+const githubAnswer = (accessToken: string, { scopes }: AccessTokenSubject): TokenResponse =>
+  ({ access_token: accessToken, scope: scopes.join(","), token_type: "bearer" }) as unknown as TokenResponse;
 
 /**
  * Plans the tokens for this client in one transaction, and signs them after it.
@@ -171,23 +177,32 @@ export async function settleAccessToken(
   return { response: accessTokenAnswer(ctx, accessToken, subject), username: subject.user?.username ?? null };
 }
 
-const withoutRefresh =
+const withoutOfflineAccess =
   "no refresh token: offline_access was not granted, and the setting refresh_requires_offline_access is on";
+
+const withoutAccessType =
+  "no refresh token: Google gives one only for access_type=offline, at the first consent or with prompt=consent";
 
 /** Signs the settled tokens. */
 async function signTokens(ctx: Context, plan: TokenPlan, userClaims: UserClaims): Promise<TokenResult<TokenResponse>> {
   const { subject, authentication } = plan;
   const accessToken = await signAccessToken(ctx, subject, userClaims.access, authentication);
+  const { username } = subject.user;
+  if (ctx.layout.github === true) return { response: githubAnswer(accessToken, subject), username };
   const refreshed = { ...subject, scopes: plan.refreshScopes, resources: plan.refreshResources };
   const content = { claims: userClaims.id, nonce: plan.nonce, accessToken };
   const isOffline = !ctx.settings.refresh_requires_offline_access || plan.refreshScopes.includes("offline_access");
+  const hasKept = plan.keptRefreshToken !== null && ctx.layout.keepsRefreshToken === true;
   const response = {
     ...accessTokenAnswer(ctx, accessToken, subject),
-    ...(isOffline && {
-      refresh_token:
-        plan.keptRefreshToken ?? (await sign(refreshToken(ctx, refreshed, authentication, plan.refreshPlace))),
-    }),
+    ...(isOffline &&
+      !plan.withoutRefresh &&
+      !hasKept && {
+        refresh_token:
+          plan.keptRefreshToken ?? (await sign(refreshToken(ctx, refreshed, authentication, plan.refreshPlace))),
+      }),
     id_token: await sign(await idToken(ctx, subject, authentication, content)),
   };
-  return { response, username: subject.user.username, ...(!isOffline && { remark: withoutRefresh }) };
+  const remark = plan.withoutRefresh ? withoutAccessType : isOffline ? undefined : withoutOfflineAccess;
+  return { response, username, ...(remark !== undefined && { remark }) };
 }

@@ -6,6 +6,7 @@ import { isPublic } from "../clients/clients.ts";
 import type { Context } from "../context.ts";
 import { idTokenSigner, sign, tokenTypes, type UnsignedToken } from "../keys/signer.ts";
 import { seconds } from "../../text/time.ts";
+import { opaqueFor } from "./opaque.ts";
 import { jtiOfIdToken, type AccessTokenSubject, type RefreshPlace, type TokenSubject } from "./claims.ts";
 
 /** What tokens say. The types of their claims are in `claims.ts`; `keys/signer.ts` signs them; `accept.ts` verifies them. */
@@ -18,13 +19,37 @@ function withClaims(claims: Record<string, unknown>, more: Readonly<Record<strin
 
 /** What a vendor's tokens say of themselves beside the standard claims; the claims of the user win. */
 function vendorClaims(
-  { layout: { payloadTypes, tenant, name } }: Context,
+  ctx: Context,
   kind: "access" | "id" | "refresh",
-  subject: string,
+  sub: string,
+  subject: AccessTokenSubject,
 ): Record<string, unknown> {
+  const { payloadTypes, tenant, name, apple, cognito } = ctx.layout;
   return {
     ...(payloadTypes !== undefined && { typ: payloadTypes[kind] }),
-    ...(tenant === true && kind !== "refresh" && { tid: name, oid: subject, ver: "2.0" }),
+    ...(tenant === true && kind !== "refresh" && { tid: name, oid: sub, ver: "2.0" }),
+    ...(apple === true && kind === "id" && { nonce_supported: true }),
+    ...(cognito === true && kind !== "refresh" && cognitoClaims(ctx, kind, subject)),
+  };
+}
+
+/**
+ * Cognito's claims: https://docs.aws.amazon.com/cognito/latest/developerguide/amazon-cognito-user-pools-using-the-id-token.html, and the page of the
+ * access token beside it.
+ */
+function cognitoClaims(
+  { random }: Context,
+  kind: "access" | "id",
+  { user, family }: AccessTokenSubject,
+): Record<string, unknown> {
+  const groups = user?.claims["groups"];
+  return {
+    token_use: kind,
+    ...(kind === "access" && { version: 2 }),
+    ...(user !== null && { [kind === "id" ? "cognito:username" : "username"]: user.username }),
+    ...(groups !== undefined && { "cognito:groups": groups }),
+    ...(family !== null && { origin_jti: family }),
+    event_id: random(16),
   };
 }
 
@@ -54,7 +79,8 @@ export async function accessToken(
     sub: exchanged?.sub ?? user?.id ?? client.client_id,
     client_id: client.client_id,
     ...scopeClaim(scopes),
-    aud: resources.length === 0 ? (client.audience ?? ctx.issuer) : resources.length === 1 ? resources[0] : resources,
+    // Cognito has client_id in its place.
+    aud: resources.length === 0 ? (client.audience ?? (ctx.layout.cognito === true ? undefined : ctx.issuer)) : resources.length === 1 ? resources[0] : resources,
     iat: now,
     exp: now + accessTokenLife(ctx, subject),
     jti: ctx.random(16),
@@ -76,12 +102,16 @@ export async function accessToken(
   return {
     typ: ctx.settings.access_token_typ,
     signer,
-    claims: withClaims(withClaims(claims, custom), vendorClaims(ctx, "access", claims.sub)),
+    claims: withClaims(withClaims(claims, custom), vendorClaims(ctx, "access", claims.sub, subject)),
   };
 }
 
-export const signAccessToken = async (...of: Parameters<typeof accessToken>): Promise<string> =>
-  sign(await accessToken(...of));
+/** The access token as its client gets it. */
+export async function signAccessToken(...of: Parameters<typeof accessToken>): Promise<string> {
+  const [ctx] = of;
+  const jwt = await sign(await accessToken(...of));
+  return ctx.layout.opaque === undefined ? jwt : opaqueFor(ctx, jwt);
+}
 
 /** How the user signed in. A refresh token keeps it for later ID tokens. */
 export interface Authentication extends AuthenticationInfo {
@@ -121,7 +151,7 @@ export function refreshToken(
   return {
     typ: tokenTypes.refresh,
     signer: ctx.keys.secret,
-    claims: { ...claims, ...vendorClaims(ctx, "refresh", claims.sub) },
+    claims: { ...claims, ...vendorClaims(ctx, "refresh", claims.sub, subject) },
   };
 }
 
@@ -155,6 +185,9 @@ export async function idToken(
   const now = seconds(ctx);
   const { client, user } = subject;
   const signer = await idTokenSigner(ctx, client);
+  const { claimsOnRequest = [] } = ctx.layout;
+  const ifAsked = <T>(name: (typeof claimsOnRequest)[number], value: T): T | undefined =>
+    claimsOnRequest.includes(name) && !subject.claims.id_token.includes(name) ? undefined : value;
   const claims = {
     iss: ctx.issuer,
     sub: user.id,
@@ -162,9 +195,9 @@ export async function idToken(
     azp: client.client_id,
     iat: now,
     exp: now + ctx.settings.access_token_ttl,
-    auth_time: authentication.authTime,
-    amr: authentication.amr,
-    acr: authentication.acr,
+    auth_time: ifAsked("auth_time", authentication.authTime),
+    amr: ifAsked("amr", authentication.amr),
+    acr: ifAsked("acr", authentication.acr),
     at_hash: leftHash(content.accessToken, signer.alg),
     sid: authentication.sid ?? undefined,
     jti: jtiOfIdToken(ctx.random(16), subject),
@@ -173,7 +206,7 @@ export async function idToken(
   return {
     typ: tokenTypes.id,
     signer,
-    claims: withClaims(withClaims(claims, content.claims), vendorClaims(ctx, "id", user.id)),
+    claims: withClaims(withClaims(claims, content.claims), vendorClaims(ctx, "id", user.id, subject)),
   };
 }
 

@@ -161,6 +161,7 @@ const revokers: Readonly<Record<NonNullable<Grant["revokedBy"]>, string>> = {
   user: " by the user",
   operator: " by the operator",
   ban: " when the user was banned",
+  client: " by the app",
 };
 
 /** Who ended a grant; if it was granted again since, that older tokens stay invalid. */

@@ -1,3 +1,4 @@
+import type { Client, ReadTx, User } from "../../store/store.ts";
 import { userInfo } from "../scopes/claims.ts";
 import type { Context } from "../context.ts";
 import { checkSender, type PresentedToken } from "./dpop-binding.ts";
@@ -5,28 +6,48 @@ import { OAuthError } from "../errors.ts";
 import { claimsNow, scopesNow } from "../grants/grants.ts";
 import { requireLive, tokenState } from "./state.ts";
 import { verifyAccessToken } from "./accept.ts";
+import { jwtOf } from "./opaque.ts";
 import { TokenProblem } from "./token-problem.ts";
 
 /** UserInfo (OpenID Connect Core 5.3): what both the token's scopes and the grant's current scopes allow. */
 
-interface UserInfoResult {
-  readonly body: Record<string, unknown>;
+interface UserInfoResult<B = Record<string, unknown>> {
+  readonly body: B;
   readonly clientId: string;
   readonly username: string;
 }
 
+/** Makes the body of an answer. @param scopes those of the token that the grant still has @param named the claims that were asked for by name */
+type BodyOf<B> = (
+  of: { readonly tx: ReadTx; readonly ctx: Context; readonly client: Client; readonly user: User },
+  scopes: readonly string[],
+  named: readonly string[],
+) => B;
+
+const userInfoBody: BodyOf<Record<string, unknown>> = ({ tx, ctx, client, user }, scopes, named) =>
+  userInfo(tx, ctx, client, user, scopes, named);
+
+/** @throws as {@link readAs} */
+export const readUserInfo = (ctx: Context, presented: PresentedToken | undefined): Promise<UserInfoResult> =>
+  readAs(ctx, presented, userInfoBody);
+
 /**
+ * What an access token of a user may read.
  * @param presented undefined: no access token was sent
  * @throws {OAuthError} missing_token, invalid_token, insufficient_scope; and as {@link checkSender} and {@link requireLive}
  */
-export async function readUserInfo(ctx: Context, presented: PresentedToken | undefined): Promise<UserInfoResult> {
+export async function readAs<B>(
+  ctx: Context,
+  presented: PresentedToken | undefined,
+  bodyOf: BodyOf<B>,
+): Promise<UserInfoResult<B>> {
   if (presented === undefined) {
     throw new OAuthError("missing_token", "no access token: send it as Authorization: Bearer <access token>", {
       rule: "RFC 6750 3",
       fix: "send the access_token of the token response in the Authorization header",
     });
   }
-  const claims = verifyAccessToken(ctx, presented.token);
+  const claims = verifyAccessToken(ctx, await jwtOf(ctx, presented.token));
   if (claims instanceof TokenProblem) {
     throw new OAuthError("invalid_token", claims.message, { rule: claims.rule, fix: claims.fix, cause: claims });
   }
@@ -44,7 +65,7 @@ export async function readUserInfo(ctx: Context, presented: PresentedToken | und
     const scopes = scopesNow(tx, ctx, live, claims.scope);
     const named = claimsNow(tx, ctx, live, claims.claims?.userinfo ?? []);
     return {
-      body: userInfo(tx, ctx, client, user, scopes, named),
+      body: bodyOf({ tx, ctx, client, user }, scopes, named),
       clientId: client.client_id,
       username: user.username,
     };

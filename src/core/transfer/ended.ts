@@ -43,6 +43,7 @@ export function withoutTheEnded(tx: ReadTx, ctx: Pick<Context, "random">, then: 
     sessions: tx.everything("sessions").filter(({ id, userId }) => sessionIds.has(id) && userIds.has(userId)),
     families: both(tx.everything("families"), then.families, ({ id }) => id, familyOf),
     deadTokens: both(tx.everything("deadTokens"), then.deadTokens, ({ jti }) => jti, longer<DeadToken>),
+    opaqueTokens: both(tx.everything("opaqueTokens"), then.opaqueTokens, ({ id }) => id, longer),
     expirations: both(tx.everything("expirations"), then.expirations, ({ id }) => id, expirationOf),
     usedAssertions: both(tx.everything("usedAssertions"), then.usedAssertions, ({ id }) => id, longer),
   };

@@ -26,7 +26,7 @@ export async function exportState(
   ctx: Context,
   input: { readonly as?: (typeof exportForms)[number] | undefined; readonly secrets?: boolean | undefined },
 ): Promise<StateDocument | FixtureFile> {
-  if (input.as === "fixtures") return ctx.store.read((tx) => fixturesIn(tx, { secrets: input.secrets === true }));
+  if (input.as === "fixtures") return ctx.store.read((tx) => fixturesIn(tx, ctx, { secrets: input.secrets === true }));
   // Only this process knows a password that is not hashed yet.
   await ctx.passwords.settle();
   // An import requires it (import.ts).
@@ -87,14 +87,14 @@ function settingsIn(settings: Partial<Settings>): Partial<Settings> {
 }
 
 /** The data as a fixture file: what a person would write, without fields that have their default. */
-export function fixturesIn(tx: ReadTx, { secrets }: { readonly secrets: boolean }): FixtureFile {
+export function fixturesIn(tx: ReadTx, ctx: Pick<Context, "layout">, { secrets }: { readonly secrets: boolean }): FixtureFile {
   const clients = [...tx.all("clients")].filter(isVouchedFor);
   const vouchedFor = new Map(clients.map((client) => [client.client_id, client]));
   const grants = [...tx.all("grants")].flatMap(({ userId, clientId, scopes: all, status }) => {
     const [user, client] = [tx.get("users", userId), vouchedFor.get(clientId)];
     if (user === undefined || client === undefined || status !== "active") return [];
     // Without what a fixture cannot have: single claims (OpenID Connect Core 5.5), and scopes that the client may no longer ask for.
-    const scopes = all.filter((name) => isDefined(tx, name) && mayAsk(client, name));
+    const scopes = all.filter((name) => isDefined(tx, ctx, name) && mayAsk(client, name));
     return scopes.length === 0 ? [] : [{ user: user.username, client: clientId, scope: scopes.join(" ") }];
   });
   // In earlier versions a fixture could define the scope of a single claim.

@@ -71,7 +71,7 @@ const grant = z.strictObject({
   createdAt: timeText,
   updatedAt: timeText,
   revokedAt: timeText.nullable(),
-  revokedBy: z.exactOptional(z.enum(["user", "operator", "ban"])),
+  revokedBy: z.exactOptional(z.enum(["user", "operator", "ban", "client"])),
   lastUsedAt: z.exactOptional(timeText),
 });
 
@@ -161,6 +161,7 @@ export const recordSchemas: { readonly [C in keyof StateRecords]: z.ZodType<Stat
     at: z.exactOptional(milliseconds("at")),
     expiresAt: milliseconds("expiresAt"),
   }),
+  opaqueTokens: z.strictObject({ id: nonEmptyText, jwt: nonEmptyText, expiresAt: milliseconds("expiresAt") }),
   expirations: z.strictObject({ id: nonEmptyText, access: endOfTokens, refresh: endOfTokens }),
   sessions: session,
   scim,

@@ -14,6 +14,7 @@ import { revokeGrant } from "../grants/revoke.ts";
 import { hashOf, sameSecret } from "../secrets.ts";
 import { InteractionError } from "../sign-in/interactions.ts";
 import { verifyAccessToken } from "../tokens/accept.ts";
+import { jwtOf } from "../tokens/opaque.ts";
 import { TokenProblem } from "../tokens/token-problem.ts";
 import { decodeToken, type DecodedToken } from "../tokens/read/decode.ts";
 import { redeemCode } from "../tokens/grant-types/authorization-code.ts";
@@ -137,7 +138,7 @@ export async function finishTryIt(
 
 /** Removes the access of this app for the user of its access token, as the account page does. A dead token removes nothing. */
 export async function removeTryItAccess(ctx: Context, accessToken: string): Promise<void> {
-  const claims = verifyAccessToken(ctx, accessToken);
+  const claims = verifyAccessToken(ctx, await jwtOf(ctx, accessToken));
   if (claims instanceof TokenProblem || claims.client_id !== tryItClientId) return;
   await ctx.store.transaction((tx) => {
     const state = tokenState(tx, claims);

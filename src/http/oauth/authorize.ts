@@ -11,7 +11,7 @@ import { OAuthError } from "../../core/errors.ts";
 import { redirect } from "../answer/answer.ts";
 import { noteUnchecked } from "../answer/cleaned.ts";
 import { knownBrowser, readBrowser, setBrowserCookie, setSessionCookie } from "../input/cookies.ts";
-import { bodyParameters, clientQuery } from "../input/params.ts";
+import { bodyParameters, clientQuery, single } from "../input/params.ts";
 import type { SamlPlan, SamlStatusError } from "../../core/saml/purpose.ts";
 import { sendAssertion } from "../saml/post.ts";
 import { note, type Web } from "../web.ts";
@@ -80,9 +80,13 @@ async function authorize(web: Web, req: Request, res: Response, parameters: RawP
     setBrowserCookie(web, res, browser.id);
   }
   // The response of a sign-in that ends here says it too.
-  const remarks = result.step.kind === "page" ? patternRemarks(result.pattern) : [];
+  const ofState = web.ctx.layout.github === true && single(parameters, "state") === undefined ? [withoutState] : [];
+  const remarks = [...(result.step.kind === "page" ? patternRemarks(result.pattern) : []), ...ofState];
   await takeStep(web, req, res, result, null, remarks);
 }
+
+/** What the ledger says of an app of GitHub, where PKCE and nonce are no help against forged responses. */
+const withoutState = "no state was sent: any site can sign its visitors in at this app as somebody else (RFC 6749 10.12)";
 
 /** What the ledger says of a redirect URI that is not registered itself. */
 export const patternRemarks = (pattern: string | null): readonly string[] =>

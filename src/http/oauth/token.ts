@@ -21,9 +21,18 @@ const tokensIn = (response: AnyTokenResponse): string =>
 
 /** The token endpoint (RFC 6749 3.2). */
 export const postToken = (web: Web) => async (req: Request, res: Response) => {
+  sendJson(res, 200, await tokenAnswer(web, req, res), tokenHeaders);
+};
+
+/**
+ * What the token endpoint answers.
+ * @param usual the grant type of a request that names none
+ * @throws {OAuthError}
+ */
+export async function tokenAnswer(web: Web, req: Request, res: Response, usual?: string): Promise<AnyTokenResponse> {
   const body = bodyParameters(req);
   const credentials = clientCredentials(web, req, body);
-  const grantType = single(body, "grant_type");
+  const grantType = single(body, "grant_type") ?? usual;
   note(res, { client: credentials.basic?.id ?? credentials.id ?? null });
   const { response, username, remark } = await token(web.ctx, {
     ...credentials,
@@ -42,5 +51,5 @@ export const postToken = (web: Web) => async (req: Request, res: Response) => {
       ...(remark !== undefined && { remarks: [remark] }),
     },
   });
-  sendJson(res, 200, response, tokenHeaders);
-};
+  return response;
+}

@@ -88,7 +88,7 @@ async function sendLogin(
         ? null
         : only !== null
           ? pickerOf(web, path, only)
-          : await pickerView(web, path, query, { first: page.likely?.id ?? null, lang: shown.lang }),
+          : await pickerView(web, path, query, { first: page.likely?.id ?? null, lang: shown.lang, hd: page.hostedDomain }),
     username: refusal?.username ?? reauth?.username ?? page.loginHint ?? "",
     onlyUser: refusal === null ? (reauth?.username ?? null) : null,
     isFixed: !page.mayBeAnother,
@@ -127,12 +127,12 @@ export function statusNamed({ renderer: { texts } }: Web, lang: string, query: s
   return userStatuses.find((status) => [status, fold(wordsFor(status))].includes(typed)) ?? null;
 }
 
-/** @param reader `first`: the user shown before all others */
+/** @param reader `first`: the user shown before all others; `hd`: whose users are shown, null for all */
 async function pickerView(
   web: Web,
   href: string,
   parameters: RawParameters,
-  { first, lang }: { readonly first: string | null; readonly lang: string },
+  { first, lang, hd }: { readonly first: string | null; readonly lang: string; readonly hd: string | null },
 ): Promise<PickerView> {
   const query = single(parameters, "q") ?? "";
   const asked = Number(single(parameters, "page") ?? "1");
@@ -140,6 +140,7 @@ async function pickerView(
   const found = await pageOfUsers(web.ctx, {
     ...{ query, page, size: pickerPageSize, first },
     status: statusNamed(web, lang, query),
+    ...(hd !== null && { filter: { status: "", role: "", group: "", hd } }),
   });
   const { users, total, pages, everybody } = found;
   const beyond = everybody > lookedThrough ? { looked: lookedThrough, everybody } : null;

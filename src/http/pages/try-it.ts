@@ -2,7 +2,7 @@ import { viewFor } from "./reader.ts";
 import type { Request, Response } from "express";
 import { leavesOf } from "../../core/consent/consent.ts";
 import { tryItClientId } from "../../core/identifiers.ts";
-import { baseOf, discoveryPath } from "../../core/endpoints.ts";
+import { metadataAddress } from "../../core/discovery.ts";
 import { OAuthError, type Guidance } from "../../core/errors.ts";
 import { readUserInfo } from "../../core/tokens/userinfo.ts";
 import { reservedClaims } from "../../core/scopes/claim-table.ts";
@@ -31,9 +31,13 @@ import { renderHome, renderTryIt, renderTryItFailed, type TryItFailedView, type 
 
 /** The start page, and "Try it": the built-in app that signs in from there (the setting `try_it`). */
 
+/** The built-in app needs an ID token and UserInfo, which GitHub and Apple do not have both. */
+const offersTryIt = ({ ctx: { settings, layout } }: Web): boolean =>
+  settings.try_it && layout.github !== true && layout.apple !== true;
+
 /** @throws {HttpError} 404 if the setting is off */
-function requireTryIt({ ctx }: Web): void {
-  if (!ctx.settings.try_it) {
+function requireTryIt(web: Web): void {
+  if (!offersTryIt(web)) {
     throw new HttpError(404, "there is nothing here: the setting try_it is off", {
       fix: { text: "Set try_it: true under settings of the fixture file" },
     });
@@ -49,13 +53,13 @@ function beginForm(web: Web, req: Request, res: Response): Pick<TryItView, "begi
 
 export async function sendHome(web: Web, req: Request, res: Response): Promise<void> {
   const { ctx, base } = web;
-  const { try_it: tryIt } = ctx.settings;
+  const tryIt = offersTryIt(web);
   // The response comes to the issuer's name, and cookies are bound to a name.
   const isIssuer = req.headers.host === issuerUrl(web).host;
   const page = renderHome(web.renderer, {
     ...viewFor(web, req, res),
     issuer: ctx.issuer,
-    discovery: baseOf(ctx.issuer) + discoveryPath,
+    discovery: metadataAddress(ctx),
     accountHref: `${base}/account`,
     tryIt,
     loginHint: single(queryParameters(req), "login_hint") ?? null,

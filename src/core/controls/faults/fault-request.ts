@@ -4,6 +4,7 @@ import type { Context } from "../../context.ts";
 import { hashOf } from "../../secrets.ts";
 import { sessionOf } from "../../sessions/sessions.ts";
 import { readToken, verifyIdTokenHint } from "../../tokens/accept.ts";
+import { jwtOf } from "../../tokens/opaque.ts";
 import { TokenProblem } from "../../tokens/token-problem.ts";
 import { readJws } from "../../keys/jws.ts";
 import type { FaultEndpoint } from "./endpoints.ts";
@@ -53,7 +54,7 @@ async function namedByToken(ctx: Context, { parameters, accessToken }: SentReque
   const sent = tokenNames.map((name) => single(parameters, name)).find((token) => token !== undefined);
   const token = accessToken ?? sent;
   if (token !== undefined) {
-    const found = readToken(ctx, token);
+    const found = readToken(ctx, await jwtOf(ctx, token));
     return found instanceof TokenProblem ? null : { clientId: found.claims.client_id, userId: found.claims.sub };
   }
   const hint = single(parameters, "id_token_hint");

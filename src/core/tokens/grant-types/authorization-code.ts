@@ -37,7 +37,8 @@ export async function redeemCode(
       rule: "RFC 6749 4.1.3",
       fix: "send the code of the authorization response",
     });
-  if (redirectUri === undefined) {
+  // At GitHub it may be left out.
+  if (redirectUri === undefined && ctx.layout.github !== true) {
     throw new OAuthError(
       "invalid_request",
       "redirect_uri is missing: repeat the one from the authorization request (RFC 6749 4.1.3)",
@@ -67,7 +68,7 @@ export async function redeemCode(
       });
     }
     const request = requestOf(record);
-    checkRedirectUri(request, redirectUri);
+    if (redirectUri !== undefined) checkRedirectUri(request, redirectUri);
     checkVerifier(request.codeChallenge, verifier);
     checkBinding("code", request.dpopJkt, jkt);
     const resources = narrowResources(ctx, request.resources, exchange.resource);
@@ -75,9 +76,9 @@ export async function redeemCode(
     tx.put("codes", { ...record, request: null, usedAt: ctx.now() });
     const authentication = { authTime: record.authTime, amr: record.amr, acr: record.acr, sid: record.sid };
     const approved = { approval: record, what: "code", authentication };
-    const { scopes, claims, nonce, resources: refreshResources } = request;
+    const { scopes, claims, nonce, resources: refreshResources, withoutRefresh } = request;
     const { family } = record;
-    return planTokens(tx, ctx, client, approved, { scopes, claims, nonce, resources, refreshResources, jkt, family });
+    return planTokens(tx, ctx, client, approved, { scopes, claims, nonce, resources, refreshResources, jkt, family, withoutRefresh });
   }).catch(async (error: unknown) => {
     throw await namingIssuer(ctx, error, "code", (tx) => tx.get("codes", hashOf(code)) !== undefined);
   });
@@ -106,10 +107,13 @@ function replay(tx: Tx, ctx: Context, record: Code, usedAt: number): OAuthError 
 
 const beginAgain = { rule: "RFC 6749 5.2", fix: "sign in again, and exchange the new code at once" } as const;
 
+/** `redirect_uri` is not that of the authorization request. */
+export class RedirectUriError extends OAuthError {}
+
 /** Compares the exact strings (RFC 6749 4.1.3): neither side is parsed. */
 function checkRedirectUri(request: CodeRequest, redirectUri: string): void {
   if (redirectUri !== request.redirectUri) {
-    throw new OAuthError(
+    throw new RedirectUriError(
       "invalid_grant",
       `redirect_uri "${redirectUri}" differs from the one in the authorization request, "${request.redirectUri}"`,
       { rule: "RFC 6749 4.1.3", fix: `send redirect_uri=${request.redirectUri}` },

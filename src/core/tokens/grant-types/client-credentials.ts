@@ -46,6 +46,6 @@ export function planForClient(
   asked: { readonly scope: string | undefined; readonly resources: readonly string[]; readonly jkt: string | null },
 ): AccessTokenSubject {
   const scope = asked.scope ?? client.scope;
-  const scopes = scope === undefined ? [] : resolveScopes(tx, client, scope).scopes;
+  const scopes = scope === undefined ? [] : resolveScopes(tx, ctx, client, scope).scopes;
   return planSubject(tx, ctx, client, null, { ...asked, scopes });
 }

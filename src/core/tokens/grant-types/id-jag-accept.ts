@@ -84,7 +84,7 @@ export async function acceptIdJag(
   return settleAccessToken(ctx, authenticated, (tx, client) => {
     useOnce(tx, ctx, idJag);
     const user = findUser(tx, trusted, idJag);
-    const scopes = scopesOf(tx, client, idJag, request.scope);
+    const scopes = scopesOf(tx, ctx, client, idJag, request.scope);
     const grant = grantOf(tx, ctx, user, client, idJag, scopes);
     // The user signed in elsewhere, so the token says nothing of how.
     const authentication = { acr: singleFactor, authTime: seconds(ctx), amr: [], sid: null };
@@ -203,10 +203,10 @@ function byEmail(tx: Tx, names: ReadonlySet<string>, email: string | null): read
 }
 
 /** What the assertion, the client and the request all name. @throws {OAuthError} invalid_scope */
-function scopesOf(tx: Tx, client: Client, { scopes: named }: IdJag, requested: string | undefined): readonly string[] {
+function scopesOf(tx: Tx, ctx: Context, client: Client, { scopes: named }: IdJag, requested: string | undefined): readonly string[] {
   const asked = splitScope(requested ?? "");
   const wanted = asked.length === 0 ? named : asked;
-  const scopes = wanted.filter((name) => named.includes(name) && isDefined(tx, name) && mayAsk(client, name));
+  const scopes = wanted.filter((name) => named.includes(name) && isDefined(tx, ctx, name) && mayAsk(client, name));
   if (scopes.length > 0 || wanted.length === 0) return scopes;
   throw new OAuthError(
     "invalid_scope",

@@ -1,6 +1,7 @@
 import type { Client, ReadTx } from "../../../store/store.ts";
 import { noClaims } from "../../scopes/claims.ts";
 import { verifyAccessToken } from "../accept.ts";
+import { jwtOf } from "../opaque.ts";
 import { TokenProblem } from "../token-problem.ts";
 import type { Context } from "../../context.ts";
 import { OAuthError } from "../../errors.ts";
@@ -59,9 +60,9 @@ async function exchangeToken(
 ): Promise<TokenResult<ExchangeResponse | IdJagResponse>> {
   if (request.requested_token_type === idJagType) return issueIdJag(ctx, authenticated, request);
   checkTypes(request);
-  const subjectClaims = readToken(ctx, "subject_token", request.subject_token, jkt);
+  const subjectClaims = await readToken(ctx, "subject_token", request.subject_token, jkt);
   const actorClaims =
-    request.actor_token === undefined ? null : readToken(ctx, "actor_token", request.actor_token, jkt);
+    request.actor_token === undefined ? null : await readToken(ctx, "actor_token", request.actor_token, jkt);
   const resources = checkResources(ctx, request.resource);
   const { response, username } = await settleAccessToken(ctx, authenticated, (tx, client): AccessTokenPlan => {
     const alive = requireAlive(tx, "subject_token", subjectClaims);
@@ -127,8 +128,13 @@ const refuse = (name: TokenName, reason: string, fix: string | Hint, cause?: unk
     cause: typeof cause === "string" ? `${name} is not accepted: ${cause}` : cause,
   });
 
-function readToken(ctx: Context, name: TokenName, token: string | undefined, jkt: string | null): TokenClaims {
-  const claims = verifyAccessToken(ctx, token ?? "");
+async function readToken(
+  ctx: Context,
+  name: TokenName,
+  token: string | undefined,
+  jkt: string | null,
+): Promise<TokenClaims> {
+  const claims = verifyAccessToken(ctx, await jwtOf(ctx, token ?? ""));
   if (claims instanceof TokenProblem) throw refuse(name, claims.message, claims.fix, claims);
   // Otherwise an exchange would turn it into a bearer token, which anybody can use.
   if (claims.cnf !== undefined && jkt === null) {
