@@ -95,7 +95,9 @@ function oauthRoutes(web: Web): readonly Route[] {
       post: google === true ? postGoogleRevoke(web) : postRevoke(web),
     },
     { ...document, name: "jwks", path: paths.jwks, get: jwks(web) },
-    ...(google === true ? [{ ...document, name: "jwks", path: googleCertificates, get: certificates(web) } as const] : []),
+    ...(google === true
+      ? [{ ...document, name: "jwks", path: googleCertificates, get: certificates(web) } as const]
+      : []),
     { ...endpoint, name: "par", path: paths.par, cors, guard, body: formBody, post: postPar(web) },
     {
       ...endpoint,

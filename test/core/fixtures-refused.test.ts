@@ -381,7 +381,7 @@ describe("what is refused", () => {
     [settings({ consent: "always" }), 'settings.consent "always" is not one of ask, skip'],
     [
       settings({ endpoints: "keyclaok" }),
-      'settings.endpoints "keyclaok" is not one of auth0, okta, keycloak, cognito, entra. Did you mean keycloak?',
+      'settings.endpoints "keyclaok" is not one of auth0, okta, keycloak, cognito, entra, google, github, apple. Did you mean keycloak?',
     ],
     [settings({ endpoints: 5 }), "settings.endpoints must be an object, not the number 5"],
     [settings({ endpoints: { autorize: "/a" } }), "settings.endpoints.autorize unknown key. Did you mean authorize?"],

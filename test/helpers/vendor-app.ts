@@ -3,7 +3,7 @@ import { SignJWT } from "jose";
 import type { Idp } from "../../src/index.ts";
 import { serve } from "./app.ts";
 import { approve, Browser, formsOf } from "./browser.ts";
-import { callback } from "./client.ts";
+import { callback, type Body } from "./client.ts";
 
 /** An app that has "Sign in with Google", "… GitHub" or "… Apple" built in, by hand. */
 
@@ -14,12 +14,11 @@ const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256
 export const appleKey: KeyObject = privateKey;
 export const appleKeyId = "KEY1234567";
 /** The key of the client as its record has it. */
-const appleJwks = { keys: [{ ...publicKey.export({ format: "jwk" }), kid: appleKeyId, alg: "ES256" }] };
+const appleJwks = { keys: [{ ...publicKey.export({ format: "jwk" }), kty: "EC", kid: appleKeyId, alg: "ES256" }] };
 
 export const client = (vendor: Vendor) => ({
   client_id: "shop",
   redirect_uris: [callback],
-  post_logout_redirect_uris: [],
   ...(vendor === "apple" ? { apple_team: appleTeam, jwks: appleJwks } : { client_secret: "the-secret-of-the-shop" }),
 });
 
@@ -39,10 +38,15 @@ export const serveVendor = (vendor: Vendor, settings: object = {}, options: obje
   serve({ fixtures: [{ users, clients: [client(vendor)], settings: { endpoints: vendor, ...settings } }], ...options });
 
 /** A client secret for Apple. @param change its claims @param key that signs it */
-export function appleSecret(change: Readonly<Record<string, unknown>> = {}, key: KeyObject = appleKey): Promise<string> {
+export function appleSecret(
+  change: Readonly<Record<string, unknown>> = {},
+  key: KeyObject = appleKey,
+): Promise<string> {
   const now = Math.floor(Date.now() / 1000);
   const usual = { iss: appleTeam, sub: "shop", aud: "https://appleid.apple.com", iat: now, exp: now + 3600 };
-  const claims = Object.fromEntries(Object.entries({ ...usual, ...change }).filter(([, value]) => value !== undefined));
+  const claims = Object.fromEntries(
+    Object.entries<unknown>({ ...usual, ...change }).filter(([, value]) => value !== undefined),
+  );
   return new SignJWT(claims).setProtectedHeader({ alg: "ES256", kid: appleKeyId }).sign(key);
 }
 
@@ -76,12 +80,12 @@ export interface Answer {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  readonly json: Readonly<Record<string, any>>;
+  readonly json: Body;
 }
 
 async function answerOf(response: globalThis.Response): Promise<Answer> {
   const text = await response.text();
-  const json = /^[{[]/.test(text) ? (JSON.parse(text) as Record<string, any>) : {};
+  const json = (/^[{[]/.test(text) ? JSON.parse(text) : {}) as Body;
   return { status: response.status, headers: response.headers, text, json };
 }
 

@@ -4,7 +4,17 @@ import { beforeAll, describe, expect, test } from "vitest";
 import type { Idp } from "../../src/index.ts";
 import { serve } from "../helpers/app.ts";
 import { callback, jwtPart } from "../helpers/client.ts";
-import { addressOf, appleSecret, client, postForm, send, serveVendor, users, visit, type Parameters } from "../helpers/vendor-app.ts";
+import {
+  addressOf,
+  appleSecret,
+  client,
+  postForm,
+  send,
+  serveVendor,
+  users,
+  visit,
+  type Parameters,
+} from "../helpers/vendor-app.ts";
 
 /** What Apple does its own way. */
 
@@ -52,7 +62,7 @@ describe("apple", () => {
 
   test("the ID token has Apple's claims", async () => {
     const { json } = await signIn(idp, { nonce: "n1" });
-    const { payload } = await jwtVerify(json["id_token"], createRemoteJWKSet(new URL(`${idp.issuer}/auth/keys`)), {
+    const { payload } = await jwtVerify(json.id_token, createRemoteJWKSet(new URL(`${idp.issuer}/auth/keys`)), {
       issuer: idp.issuer,
       audience: "shop",
     });
@@ -65,7 +75,7 @@ describe("apple", () => {
       auth_time: expect.any(Number) as number,
     });
     for (const name of ["acr", "amr", "name", "picture", "private_email"]) expect(payload).not.toHaveProperty(name);
-    expect(json["access_token"]).toMatch(/^[\w-]{43}$/);
+    expect(json.access_token).toMatch(/^[\w-]{43}$/);
   });
 
   test("user comes once, and again after a revocation", async () => {
@@ -91,7 +101,7 @@ describe("apple", () => {
   test("a private address is one at all clients, and a text is used as it is", async () => {
     const fresh = await serveVendor("apple");
     const first = await signIn(fresh, {}, "bob");
-    const claims = jwtPart(first.json["id_token"], 1);
+    const claims = jwtPart(first.json.id_token, 1);
     expect(claims["email"]).toMatch(/^[0-9a-f]{10}@privaterelay\.example\.com$/);
     expect(claims).toMatchObject({ is_private_email: true, email_verified: true });
     expect(JSON.parse(first.parameters["user"] ?? "")).toMatchObject({ email: claims["email"] });
@@ -99,7 +109,7 @@ describe("apple", () => {
     const other = await visit(authorizeAt(fresh, { client_id: "other" }), { user: "bob" });
     expect(JSON.parse(other.parameters["user"] ?? "")).toMatchObject({ email: claims["email"] });
     await fresh.call("users.edit", { username: "bob", claims: { private_email: "x@privaterelay.example.com" } });
-    expect(jwtPart((await signIn(fresh, {}, "bob")).json["id_token"], 1)["email"]).toBe("x@privaterelay.example.com");
+    expect(jwtPart((await signIn(fresh, {}, "bob")).json.id_token, 1)["email"]).toBe("x@privaterelay.example.com");
   });
 
   test("with scopes, the response has to be a form", async () => {
@@ -121,7 +131,7 @@ describe("apple", () => {
   test("a refresh answers without a refresh token, and the old one stays good", async () => {
     const { json } = await signIn(idp);
     for (let round = 0; round < 2; round += 1) {
-      const refreshed = await post(idp, "token", { grant_type: "refresh_token", refresh_token: json["refresh_token"] });
+      const refreshed = await post(idp, "token", { grant_type: "refresh_token", refresh_token: json.refresh_token });
       expect(refreshed.status).toBe(200);
       expect(refreshed.json).not.toHaveProperty("refresh_token");
       expect(refreshed.json).toHaveProperty("id_token");
@@ -132,11 +142,13 @@ describe("apple", () => {
     const refused = { status: 400, json: { error: "invalid_grant" } };
     const { json } = await signIn(idp);
     const refresh = (token: string) => post(idp, "token", { grant_type: "refresh_token", refresh_token: token });
-    expect((await post(idp, "revoke", { token: json["refresh_token"], token_type_hint: "refresh_token" })).status).toBe(200);
-    expect(await refresh(json["refresh_token"])).toMatchObject(refused);
+    expect((await post(idp, "revoke", { token: json.refresh_token, token_type_hint: "refresh_token" })).status).toBe(
+      200,
+    );
+    expect(await refresh(json.refresh_token)).toMatchObject(refused);
     const again = await signIn(idp);
     await idp.revoke({ user: "alice", client: "shop" });
-    expect(await refresh(again.json["refresh_token"])).toMatchObject(refused);
+    expect(await refresh(again.json.refresh_token)).toMatchObject(refused);
   });
 
   test("the issuer is an audience too, and one secret passes until it expires", async () => {
@@ -163,7 +175,7 @@ describe("apple", () => {
     const { parameters } = await visit(authorizeAt(idp));
     const answer = await exchange(idp, parameters["code"], { client_secret: await secret() });
     expect(answer).toMatchObject({ status: 401, json: { error: "invalid_client" } });
-    expect(answer.json["error_description"]).toMatch(says);
+    expect(answer.json.error_description).toMatch(says);
   });
 
   test("the secret in a Basic header, and no secret, are invalid_client", async () => {
@@ -171,7 +183,11 @@ describe("apple", () => {
     const body = { grant_type: "authorization_code", code: parameters["code"] ?? "", redirect_uri: callback };
     const basic = `Basic ${Buffer.from(`shop:${await appleSecret()}`).toString("base64")}`;
     for (const headers of [{ authorization: basic }, {}])
-      expect((await postForm(`${idp.issuer}/auth/token`, { client_id: "shop", ...body }, headers as Parameters)).json["error"]).toBe("invalid_client");
+      expect(
+        (await postForm(`${idp.issuer}/auth/token`, { client_id: "shop", ...body }, headers as Parameters)).json[
+          "error"
+        ],
+      ).toBe("invalid_client");
   });
 });
 

@@ -8,7 +8,13 @@ const credentials = { client_id: "shop", client_secret: "the-secret-of-the-shop"
 
 async function tokensOf(change: Parameters = {}, path = "/oauth2/authorize") {
   const idp = await serveVendor("cognito");
-  const request = { response_type: "code", client_id: "shop", redirect_uri: callback, scope: "openid email", ...change };
+  const request = {
+    response_type: "code",
+    client_id: "shop",
+    redirect_uri: callback,
+    scope: "openid email",
+    ...change,
+  };
   const { parameters } = await visit(addressOf(idp.issuer + path, request));
   const { json } = await postForm(`${idp.issuer}/oauth2/token`, {
     ...credentials,
@@ -16,7 +22,7 @@ async function tokensOf(change: Parameters = {}, path = "/oauth2/authorize") {
     code: parameters["code"] ?? "",
     redirect_uri: callback,
   });
-  return { idp, json, id: jwtPart(json["id_token"], 1), access: jwtPart(json["access_token"], 1) };
+  return { idp, json, id: jwtPart(json.id_token, 1), access: jwtPart(json.access_token, 1) };
 }
 
 test("tokens say what they are for, and who the user and the groups are", async () => {
@@ -39,7 +45,9 @@ test("tokens say what they are for, and who the user and the groups are", async 
   });
   for (const claims of [id, access]) expect(claims).not.toHaveProperty("groups");
   expect(access).not.toHaveProperty("aud");
-  expect((await send(`${idp.issuer}/oauth2/userInfo`, bearer(json["access_token"]))).json).toMatchObject({ email: "alice@example.com" });
+  expect((await send(`${idp.issuer}/oauth2/userInfo`, bearer(json.access_token))).json).toMatchObject({
+    email: "alice@example.com",
+  });
 });
 
 test("with resource, an access token has aud beside client_id", async () => {

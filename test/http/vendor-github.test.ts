@@ -21,7 +21,7 @@ const exchange = (idp: Idp, code = "", change: Parameters = {}, accept = "applic
 
 async function tokenFor(idp: Idp, scope?: string, user = "alice"): Promise<string> {
   const { parameters } = await visit(authorizeAt(idp, scope === undefined ? {} : { scope }), { user });
-  return (await exchange(idp, parameters["code"])).json["access_token"] as string;
+  return (await exchange(idp, parameters["code"])).json.access_token;
 }
 
 const get = (idp: Idp, path: string, token: string, scheme = "Bearer") =>
@@ -147,7 +147,9 @@ describe("github", () => {
   });
 
   test("a redirect URI that is not registered is the error page, never a redirect", async () => {
-    const page = await send(authorizeAt(idp, { redirect_uri: "http://localhost:3000/callback/below" }), { redirect: "manual" });
+    const page = await send(authorizeAt(idp, { redirect_uri: "http://localhost:3000/callback/below" }), {
+      redirect: "manual",
+    });
     expect(page.status).toBe(400);
   });
 
@@ -156,13 +158,16 @@ describe("github", () => {
     const begin = async () =>
       (await visit(authorizeAt(idp, { code_challenge: challenge, code_challenge_method: "S256" }))).parameters["code"];
     expect((await exchange(idp, await begin(), { code_verifier: verifier })).json).toHaveProperty("access_token");
-    expect((await exchange(idp, await begin())).json["error"]).toBe("bad_verification_code");
+    expect((await exchange(idp, await begin())).json.error).toBe("bad_verification_code");
   });
 
   test("a token that is unknown, revoked, or of a suspended user gets 401 Bad credentials", async () => {
     const refused = { status: 401, json: { message: "Bad credentials" } };
     expect(await get(idp, "/user", `gho_${"x".repeat(36)}`)).toMatchObject(refused);
-    expect(await send(`${baseOf(idp)}/user`)).toMatchObject({ status: 401, json: { message: "Requires authentication" } });
+    expect(await send(`${baseOf(idp)}/user`)).toMatchObject({
+      status: 401,
+      json: { message: "Requires authentication" },
+    });
     const token = await tokenFor(idp, "user", "bob");
     await idp.call("users.suspend", { username: "bob" });
     expect(await get(idp, "/user", token)).toMatchObject(refused);

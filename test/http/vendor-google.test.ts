@@ -25,7 +25,12 @@ const exchange = ({ issuer }: Idp, code = "") =>
 const refresh = ({ issuer }: Idp, token: string) =>
   postForm(`${issuer}/token`, { ...credentials, grant_type: "refresh_token", refresh_token: token });
 
-async function signIn(idp: Idp, change: Parameters = {}, user = "alice", browser?: Awaited<ReturnType<typeof visit>>["browser"]) {
+async function signIn(
+  idp: Idp,
+  change: Parameters = {},
+  user = "alice",
+  browser?: Awaited<ReturnType<typeof visit>>["browser"],
+) {
   const response = await visit(authorizeAt(idp, change), { user, ...(browser !== undefined && { browser }) });
   const { json } = await exchange(idp, response.parameters["code"]);
   return { ...response, json };
@@ -51,10 +56,10 @@ describe("google", () => {
 
   test("the access token is opaque, and UserInfo and the operator know it", async () => {
     const { json } = await signIn(idp);
-    expect(json["access_token"]).toMatch(/^ya29\.[\w-]{43}$/);
-    const info = await send(`${idp.issuer}/v1/userinfo`, bearer(json["access_token"]));
+    expect(json.access_token).toMatch(/^ya29\.[\w-]{43}$/);
+    const info = await send(`${idp.issuer}/v1/userinfo`, bearer(json.access_token));
     expect(info.json).toEqual({
-      sub: jwtPart(json["id_token"], 1)["sub"],
+      sub: jwtPart(json.id_token, 1)["sub"],
       hd: "example.com",
       name: "Alice Adams",
       given_name: "Alice",
@@ -67,7 +72,7 @@ describe("google", () => {
       github_orgs: ["octo-org"],
       groups: ["admins"],
     });
-    expect(await idp.call("token.introspect", { token: json["access_token"] })).toMatchObject({
+    expect(await idp.call("token.introspect", { token: json.access_token })).toMatchObject({
       active: true,
       username: "alice",
       client_id: "shop",
@@ -76,16 +81,22 @@ describe("google", () => {
 
   test("no token is in the ledger", async () => {
     const { json } = await signIn(idp);
-    await send(`${idp.issuer}/v1/userinfo`, bearer(json["access_token"]));
-    await send(`${idp.issuer}/revoke?token=${json["access_token"] as string}`, { method: "POST" });
+    await send(`${idp.issuer}/v1/userinfo`, bearer(json.access_token));
+    await send(`${idp.issuer}/revoke?token=${json.access_token}`, { method: "POST" });
     const ledger = JSON.stringify(await idp.call("requests.list", {}));
-    expect(ledger).not.toContain((json["access_token"] as string).slice(5));
+    expect(ledger).not.toContain(json.access_token.slice(5));
   });
 
   test("the ID token has Google's claims, and how the user signed in only if asked", async () => {
     const { json } = await signIn(idp, { nonce: "n1" });
-    const claims = jwtPart(json["id_token"], 1);
-    expect(claims).toMatchObject({ azp: "shop", aud: "shop", nonce: "n1", hd: "example.com", email: "alice@example.com" });
+    const claims = jwtPart(json.id_token, 1);
+    expect(claims).toMatchObject({
+      azp: "shop",
+      aud: "shop",
+      nonce: "n1",
+      hd: "example.com",
+      email: "alice@example.com",
+    });
     for (const name of ["acr", "amr", "auth_time", "preferred_username", "locale"])
       expect(claims).not.toHaveProperty(name);
     const asked = await signIn(idp, {
@@ -93,7 +104,7 @@ describe("google", () => {
       acr_values: "urn:x",
       claims: JSON.stringify({ id_token: { amr: null } }),
     });
-    expect(jwtPart(asked.json["id_token"], 1)).toMatchObject({
+    expect(jwtPart(asked.json.id_token, 1)).toMatchObject({
       auth_time: expect.any(Number) as number,
       acr: expect.any(String) as string,
       amr: expect.any(Array) as unknown[],
@@ -102,10 +113,12 @@ describe("google", () => {
 
   test("the keys are a JWK Set, and certificates by kid that verify the same", async () => {
     const { json } = await signIn(idp);
-    await jwtVerify(json["id_token"], createRemoteJWKSet(new URL(`${idp.issuer}/oauth2/v3/certs`)), { issuer: idp.issuer });
+    await jwtVerify(json.id_token, createRemoteJWKSet(new URL(`${idp.issuer}/oauth2/v3/certs`)), {
+      issuer: idp.issuer,
+    });
     const certificates = await send(`${idp.issuer}/oauth2/v1/certs`);
-    const { publicKey } = new X509Certificate(certificates.json[String(jwtPart(json["id_token"], 0)["kid"])] as string);
-    await jwtVerify(json["id_token"], publicKey, { issuer: idp.issuer });
+    const { publicKey } = new X509Certificate(certificates.json[String(jwtPart(json.id_token, 0)["kid"])] as string);
+    await jwtVerify(json.id_token, publicKey, { issuer: idp.issuer });
   });
 
   test("a refresh token comes with access_type=offline at the first consent, or with prompt=consent", async () => {
@@ -126,7 +139,7 @@ describe("google", () => {
     const fresh = await serveVendor("google");
     const { json } = await signIn(fresh, { access_type: "offline" });
     for (let round = 0; round < 2; round += 1) {
-      const refreshed = await refresh(fresh, json["refresh_token"]);
+      const refreshed = await refresh(fresh, json.refresh_token);
       expect(refreshed).toMatchObject({ status: 200 });
       expect(refreshed.json).toHaveProperty("access_token");
       expect(refreshed.json).not.toHaveProperty("refresh_token");
@@ -136,21 +149,21 @@ describe("google", () => {
   test("refresh_rotation: on wins: the answer has the new refresh token, and the old one is used up", async () => {
     const fresh = await serveVendor("google", { refresh_rotation: "on" });
     const { json } = await signIn(fresh, { access_type: "offline" });
-    const rotated = await refresh(fresh, json["refresh_token"]);
-    expect(rotated.json["refresh_token"]).not.toBe(json["refresh_token"]);
-    expect((await refresh(fresh, json["refresh_token"])).json["error"]).toBe("invalid_grant");
+    const rotated = await refresh(fresh, json.refresh_token);
+    expect(rotated.json.refresh_token).not.toBe(json.refresh_token);
+    expect((await refresh(fresh, json.refresh_token)).json.error).toBe("invalid_grant");
   });
 
   test("revocation needs no credentials, takes the token from the query, and ends the refresh token too", async () => {
     const fresh = await serveVendor("google");
     const { json } = await signIn(fresh, { access_type: "offline" });
-    const revoked = await send(`${fresh.issuer}/revoke?token=${json["access_token"] as string}`, {
+    const revoked = await send(`${fresh.issuer}/revoke?token=${json.access_token}`, {
       method: "POST",
       headers: { authorization: `Basic ${Buffer.from("shop:wrong").toString("base64")}` },
     });
     expect(revoked.status).toBe(200);
-    expect((await send(`${fresh.issuer}/v1/userinfo`, bearer(json["access_token"]))).status).toBe(401);
-    expect((await refresh(fresh, json["refresh_token"])).json["error"]).toBe("invalid_grant");
+    expect((await send(`${fresh.issuer}/v1/userinfo`, bearer(json.access_token))).status).toBe(401);
+    expect((await refresh(fresh, json.refresh_token)).json.error).toBe("invalid_grant");
   });
 
   test("revocation of an unknown token is 400 invalid_token", async () => {
@@ -162,8 +175,11 @@ describe("google", () => {
     const fresh = await serveVendor("google");
     const { json } = await signIn(fresh, { access_type: "offline" });
     await fresh.revoke({ user: "alice", client: "shop" });
-    expect(await refresh(fresh, json["refresh_token"])).toMatchObject({ status: 400, json: { error: "invalid_grant" } });
-    expect((await send(`${fresh.issuer}/v1/userinfo`, bearer(json["access_token"]))).status).toBe(403);
+    expect(await refresh(fresh, json.refresh_token)).toMatchObject({
+      status: 400,
+      json: { error: "invalid_grant" },
+    });
+    expect((await send(`${fresh.issuer}/v1/userinfo`, bearer(json.access_token))).status).toBe(403);
     // A new first consent, so a new refresh token.
     expect((await signIn(fresh, { access_type: "offline" })).json).toHaveProperty("refresh_token");
   });
@@ -175,13 +191,17 @@ describe("google", () => {
     // A session that is there stays: the app checks the claim.
     const { browser } = await signIn(idp, {}, "bob");
     const other = await signIn(idp, { hd: "example.com" }, "bob", browser);
-    expect(jwtPart(other.json["id_token"], 1)).not.toHaveProperty("hd");
-    expect(jwtPart(other.json["id_token"], 1)["email"]).toBe("bob@example.org");
+    expect(jwtPart(other.json.id_token, 1)).not.toHaveProperty("hd");
+    expect(jwtPart(other.json.id_token, 1)["email"]).toBe("bob@example.org");
   });
 
   test("a refused code is invalid_grant, and a wrong secret invalid_client", async () => {
     expect(await exchange(idp, "nonsense")).toMatchObject({ status: 400, json: { error: "invalid_grant" } });
-    const wrong = await postForm(`${idp.issuer}/token`, { ...credentials, client_secret: "no", grant_type: "refresh_token" });
+    const wrong = await postForm(`${idp.issuer}/token`, {
+      ...credentials,
+      client_secret: "no",
+      grant_type: "refresh_token",
+    });
     expect(wrong).toMatchObject({ status: 401, json: { error: "invalid_client" } });
   });
 });
@@ -189,12 +209,15 @@ describe("google", () => {
 test("an access token of google outlives a snapshot, is in no export, and ends with expire", async () => {
   const idp = await serveVendor("google");
   const { json } = await signIn(idp);
-  const info = () => send(`${idp.issuer}/v1/userinfo`, bearer(json["access_token"]));
+  const info = () => send(`${idp.issuer}/v1/userinfo`, bearer(json.access_token));
   await idp.call("snapshots.save", { name: "s" });
   const state = await idp.call("export", {});
-  expect(JSON.stringify(state)).not.toContain((json["access_token"] as string).slice(5));
+  expect(JSON.stringify(state)).not.toContain(json.access_token.slice(5));
   await idp.call("snapshots.restore", { name: "s" });
   expect((await info()).status).toBe(200);
   await idp.call("expire", { all: true, access: true });
-  expect(await info()).toMatchObject({ status: 401, json: { error_description: expect.stringContaining("expired") as string } });
+  expect(await info()).toMatchObject({
+    status: 401,
+    json: { error_description: expect.stringContaining("expired") as string },
+  });
 });

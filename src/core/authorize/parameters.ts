@@ -110,7 +110,10 @@ export function readClaimsParameter(
       if (!releasing.some((scope) => scopes.includes(scope))) needConsent.add(claimScope(name));
       return true;
     });
-  const claims = { userinfo: requested(Object.keys(userinfo)), id_token: requested(Object.keys(idToken), ctx.layout.claimsOnRequest) };
+  const claims = {
+    userinfo: requested(Object.keys(userinfo)),
+    id_token: requested(Object.keys(idToken), ctx.layout.claimsOnRequest),
+  };
   return {
     claims,
     scopes: [...needConsent],

@@ -163,7 +163,11 @@ function vendorProblems(client: FixtureClient, endpoints: unknown): ClientProble
   const isApp = saml === undefined && client.client_id !== loginClient;
   if (team !== undefined) {
     if (jwks?.keys.some(isAppleKey) !== true)
-      return of("apple_team", "needs the public ES256 key of the client in jwks, by which its secrets are checked", "record");
+      return of(
+        "apple_team",
+        "needs the public ES256 key of the client in jwks, by which its secrets are checked",
+        "record",
+      );
     if (secret !== undefined)
       return of("client_secret", "is given beside apple_team, whose secret is a JWT; leave one of them out", "record");
     const method = client.token_endpoint_auth_method;

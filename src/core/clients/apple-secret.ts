@@ -39,7 +39,7 @@ export async function verifyAppleSecret(ctx: Context, client: Client, secret: st
     throw refuse(`its aud is ${quoted(aud)}; it must be ${wanted.join(" or ")}`, `set aud to ${appleAudience}`);
   const { createLocalJWKSet, jwtVerify } = await import("jose");
   try {
-    await jwtVerify(secret, createLocalJWKSet({ keys: [...(client.jwks?.keys ?? [])] } as never), {
+    await jwtVerify(secret, createLocalJWKSet({ keys: [...(client.jwks?.keys ?? [])] }), {
       algorithms: ["ES256"],
       requiredClaims: ["iat", "exp"],
       currentDate: new Date(ctx.now()),

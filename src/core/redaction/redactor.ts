@@ -137,6 +137,7 @@ export async function registeredIn(
   const asked = [...new Set(texts)].filter((text) => text !== "").slice(0, maxLookedUp);
   const own = [...open, ctx.issuer, ctx.address, ...Object.values(ctx.layout.paths)].flatMap(partsOf);
   return ctx.store.read(
-    (tx) => new Set([...own, ...asked.flatMap((text) => [...ofClient(tx, text), ...(isName(tx, ctx, text) ? [text] : [])])]),
+    (tx) =>
+      new Set([...own, ...asked.flatMap((text) => [...ofClient(tx, text), ...(isName(tx, ctx, text) ? [text] : [])])]),
   );
 }

@@ -173,10 +173,7 @@ export const idTokenClaims = (
     : ofApple(
         ctx,
         user,
-        Object.assign(
-          standardForm(tx, ctx, client, userAt(ctx, user), scopes),
-          namedClaims(userAt(ctx, user), named),
-        ),
+        Object.assign(standardForm(tx, ctx, client, userAt(ctx, user), scopes), namedClaims(userAt(ctx, user), named)),
       );
 
 const standardForm = (

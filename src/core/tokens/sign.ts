@@ -80,7 +80,12 @@ export async function accessToken(
     client_id: client.client_id,
     ...scopeClaim(scopes),
     // Cognito has client_id in its place.
-    aud: resources.length === 0 ? (client.audience ?? (ctx.layout.cognito === true ? undefined : ctx.issuer)) : resources.length === 1 ? resources[0] : resources,
+    aud:
+      resources.length === 0
+        ? (client.audience ?? (ctx.layout.cognito === true ? undefined : ctx.issuer))
+        : resources.length === 1
+          ? resources[0]
+          : resources,
     iat: now,
     exp: now + accessTokenLife(ctx, subject),
     jti: ctx.random(16),

@@ -87,7 +87,11 @@ function settingsIn(settings: Partial<Settings>): Partial<Settings> {
 }
 
 /** The data as a fixture file: what a person would write, without fields that have their default. */
-export function fixturesIn(tx: ReadTx, ctx: Pick<Context, "layout">, { secrets }: { readonly secrets: boolean }): FixtureFile {
+export function fixturesIn(
+  tx: ReadTx,
+  ctx: Pick<Context, "layout">,
+  { secrets }: { readonly secrets: boolean },
+): FixtureFile {
   const clients = [...tx.all("clients")].filter(isVouchedFor);
   const vouchedFor = new Map(clients.map((client) => [client.client_id, client]));
   const grants = [...tx.all("grants")].flatMap(({ userId, clientId, scopes: all, status }) => {

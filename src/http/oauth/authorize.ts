@@ -86,7 +86,8 @@ async function authorize(web: Web, req: Request, res: Response, parameters: RawP
 }
 
 /** What the ledger says of an app of GitHub, where PKCE and nonce are no help against forged responses. */
-const withoutState = "no state was sent: any site can sign its visitors in at this app as somebody else (RFC 6749 10.12)";
+const withoutState =
+  "no state was sent: any site can sign its visitors in at this app as somebody else (RFC 6749 10.12)";
 
 /** What the ledger says of a redirect URI that is not registered itself. */
 export const patternRemarks = (pattern: string | null): readonly string[] =>

@@ -47,7 +47,9 @@ function sendMembers(req: Request, res: Response, members: Readonly<Record<strin
     return;
   }
   note(res, { answer: { json: JSON.stringify(members) } });
-  const form = new URLSearchParams(Object.entries(members).map(([name, value]): [string, string] => [name, String(value)]));
+  const form = new URLSearchParams(
+    Object.entries(members).map(([name, value]): [string, string] => [name, String(value)]),
+  );
   const type = "application/x-www-form-urlencoded; charset=utf-8";
   sendText(res, 200, privateApiHeaders, type, form.toString());
 }
@@ -78,7 +80,12 @@ const sendMessage = (res: Response, status: 401 | 404, message: string): void =>
 
 /** Reads something of the user, as the API answers it. */
 const reading =
-  (web: Web, read: (presented: PresentedToken | undefined) => ReturnType<typeof readUserInfo | typeof readEmails | typeof readOrgs>): RequestHandler =>
+  (
+    web: Web,
+    read: (
+      presented: PresentedToken | undefined,
+    ) => ReturnType<typeof readUserInfo | typeof readEmails | typeof readOrgs>,
+  ): RequestHandler =>
   async (req, res) => {
     const token = /^(?:bearer|token) +(\S+) *$/i.exec(req.headers.authorization ?? "")?.[1];
     try {

@@ -88,7 +88,11 @@ async function sendLogin(
         ? null
         : only !== null
           ? pickerOf(web, path, only)
-          : await pickerView(web, path, query, { first: page.likely?.id ?? null, lang: shown.lang, hd: page.hostedDomain }),
+          : await pickerView(web, path, query, {
+              first: page.likely?.id ?? null,
+              lang: shown.lang,
+              hd: page.hostedDomain,
+            }),
     username: refusal?.username ?? reauth?.username ?? page.loginHint ?? "",
     onlyUser: refusal === null ? (reauth?.username ?? null) : null,
     isFixed: !page.mayBeAnother,

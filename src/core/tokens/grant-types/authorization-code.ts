@@ -78,7 +78,16 @@ export async function redeemCode(
     const approved = { approval: record, what: "code", authentication };
     const { scopes, claims, nonce, resources: refreshResources, withoutRefresh } = request;
     const { family } = record;
-    return planTokens(tx, ctx, client, approved, { scopes, claims, nonce, resources, refreshResources, jkt, family, withoutRefresh });
+    return planTokens(tx, ctx, client, approved, {
+      scopes,
+      claims,
+      nonce,
+      resources,
+      refreshResources,
+      jkt,
+      family,
+      withoutRefresh,
+    });
   }).catch(async (error: unknown) => {
     throw await namingIssuer(ctx, error, "code", (tx) => tx.get("codes", hashOf(code)) !== undefined);
   });

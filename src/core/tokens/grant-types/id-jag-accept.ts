@@ -203,7 +203,13 @@ function byEmail(tx: Tx, names: ReadonlySet<string>, email: string | null): read
 }
 
 /** What the assertion, the client and the request all name. @throws {OAuthError} invalid_scope */
-function scopesOf(tx: Tx, ctx: Context, client: Client, { scopes: named }: IdJag, requested: string | undefined): readonly string[] {
+function scopesOf(
+  tx: Tx,
+  ctx: Context,
+  client: Client,
+  { scopes: named }: IdJag,
+  requested: string | undefined,
+): readonly string[] {
   const asked = splitScope(requested ?? "");
   const wanted = asked.length === 0 ? named : asked;
   const scopes = wanted.filter((name) => named.includes(name) && isDefined(tx, ctx, name) && mayAsk(client, name));
