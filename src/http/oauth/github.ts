@@ -23,7 +23,7 @@ async function noted(web: Web, req: Request, res: Response, error: OAuthError): 
   const answer = cleaned(answerTo(error, web.commandLine), await cleanerFor(web, req, res, error));
   const detail = typeof error.cause === "string" ? error.cause : answer.message;
   if (error.about !== null) note(res, error.about);
-  noteRefusal(web, res, `${answer.code}: ${detail}`, answer);
+  noteRefusal(res, { ...answer, message: detail });
   return answer;
 }
 
@@ -97,7 +97,8 @@ const reading =
         sendJson(res, 200, body);
         return;
       }
-      noteRefusal(web, res, "Not Found: the token lacks the scope for this", {
+      noteRefusal(res, {
+        message: "Not Found: the token lacks the scope for this",
         // GitHub's API, which hides what a token may not read.
         rule: null,
         fix: "ask for the scope user:email",
@@ -121,11 +122,12 @@ const ending =
       const client = await authenticateClient(web.ctx, clientCredentials(web, req, {}));
       const token = single(body, "access_token") ?? "";
       if (client.client_id === clientId && (await endAccess(web.ctx, client, token, what))) {
-        note(res, { outcome: what === "token" ? "revoked: access_token" : "revoked: grant" });
+        note(res, { outcome: { kind: "revoked", values: { what: what === "token" ? "access_token" : "grant" } } });
         res.status(204).set(privateApiHeaders).end();
         return;
       }
-      noteRefusal(web, res, "Not Found: the token is unknown, dead or another client's", {
+      noteRefusal(res, {
+        message: "Not Found: the token is unknown, dead or another client's",
         // GitHub's API.
         rule: null,
         fix: "send an access token of this client",

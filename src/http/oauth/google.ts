@@ -33,7 +33,7 @@ export const postGoogleRevoke = (web: Web) => async (req: Request, res: Response
     });
     throw error;
   }
-  note(res, { outcome: `revoked: ${revoked}` });
+  note(res, { outcome: { kind: "revoked", values: { what: revoked } } });
   sendJson(res, 200, {});
 };
 
