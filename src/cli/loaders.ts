@@ -36,6 +36,7 @@ export const loaders: Readonly<Record<Noun, () => Promise<Declare>>> = {
   acts: async () => (await import("./commands/acts.ts")).declareActs,
   "sign-in": async () => (await import("./commands/sign-in/sign-in.ts")).declareSignIn,
   check: async () => (await import("./commands/check/check.ts")).declareCheck,
+  "mcp-server": async () => (await import("./commands/mcp-server/mcp-server.ts")).declareMcpServer,
   login: async () => (await import("./commands/login/login.ts")).declareLogin,
   open: async () => (await import("./commands/open.ts")).declareOpen,
   doctor: async () => (await import("./commands/doctor/doctor.ts")).declareDoctor,

@@ -46,6 +46,7 @@ export const nouns = {
     "sign-in":
       "sign a user in at your app, for Playwright, curl, load tests and coding agents: print or write the cookies",
     check: "check an app that signs users in or is provisioned, or an API that takes tokens",
+    "mcp-server": "serve the tools of coding agents, by the Model Context Protocol on standard input and output",
   },
   "Act as a client:": {
     login: "sign in to this or any other provider as a client would, and report every check",

@@ -1,5 +1,5 @@
 import type { Mismatch, Refusal } from "../errors.ts";
-import { hintText, type CommandLine } from "../hint.ts";
+import { hintText, type CommandLine, type Hint } from "../hint.ts";
 import { outcomeText } from "./outcome.ts";
 import type { KeptEvent, KeptRequest } from "./ledger.ts";
 
@@ -18,6 +18,8 @@ interface RefusalTexts {
 export interface RequestRecord extends Omit<KeptRequest, "refusal" | "outcome">, RefusalTexts {
   /** What happened, in a few words: "login page", "authorization_code: access, refresh". */
   readonly outcome: string;
+  /** The fix in parts; absent: there is none. */
+  readonly next?: Hint;
 }
 
 /** One line of the request log. */
@@ -44,7 +46,8 @@ export const whatHappened = ({ status, outcome, refusal }: KeptRequest): string 
 /** @param line writes commands for the issuer that the request was sent to */
 export function requestJson(request: KeptRequest, line: CommandLine): RequestRecord {
   const { outcome: _, refusal, fault, clock, ...rest } = request;
-  return { ...rest, outcome: whatHappened(request), ...textsOf(refusal, line), fault, clock };
+  const next = refusal?.hint ? { next: refusal.hint } : {};
+  return { ...rest, outcome: whatHappened(request), ...textsOf(refusal, line), ...next, fault, clock };
 }
 
 /** @param line as in {@link requestJson} */

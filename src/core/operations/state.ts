@@ -1,5 +1,6 @@
 import { changeIssuer } from "../issuers/issuer.ts";
 import { issuerForm, webUrlForm } from "../identifiers.ts";
+import { operatorIn } from "../operators/roles.ts";
 import { changes, nothing, reads } from "./operation.ts";
 import { fixtureBody, sourcesOf } from "../fixture-files/source.ts";
 import { withRules } from "./schemas/rules.ts";
@@ -109,7 +110,11 @@ export const stateOperations = {
     summary: "Show the server and what it holds",
     input: nothing,
     answer: async () => (await shown()).status,
-    run: async (ctx, _input, { server }) => ({ ...(await (await import("../status.ts")).status(ctx)), server }),
+    run: async (ctx, _input, { server, by }) => ({
+      ...(await (await import("../status.ts")).status(ctx)),
+      server,
+      ...(by !== undefined && { operator: operatorIn(ctx, by) }),
+    }),
   }),
   "issuer.set": changes(
     "/issuer",

@@ -43,6 +43,12 @@ export function may(ctx: OwnedIssuer, operator: Operator, { role, ofProcess }: N
   return mayAs(operator.role, role) || (!ofProcess && owns(ctx, operator));
 }
 
+/** Who somebody is in this issuer. `owner`: a tester who added it. */
+export const operatorIn = (ctx: OwnedIssuer, by: Operator): Operator & { readonly owner?: true } => ({
+  ...{ name: by.name, role: by.role },
+  ...(owns(ctx, by) && { owner: true as const }),
+});
+
 const article = (role: Role): string => `${role === "admin" ? "an" : "a"} ${role}`;
 
 /** @param what somebody wants, as its command is written: "users remove" */

@@ -100,7 +100,7 @@ async function requireTester(server: Server, username: string): Promise<void> {
 /** The browsers of the command. */
 async function openBrowsers(
   cli: Invocation,
-  { start, signedIn, browser }: SignInFlags,
+  { start, signedIn, browser }: Pick<SignInFlags, "start" | "signedIn" | "browser">,
   lookup: Places["lookup"],
 ): Promise<{ readonly newBrowser: (places: Places) => Promise<Browser>; readonly close: () => Promise<void> }> {
   if (browser !== true)
@@ -149,30 +149,60 @@ interface SignedIn {
   readonly output: string | null;
 }
 
-/** `idp sign-in`: signs users in at an app, one after the other. */
-async function signIn(cli: Invocation, flags: SignInFlags): Promise<Outcome> {
-  const { start, signedIn = null, as, timeout, startButton } = flags;
+/** What a sign-in needs, for the command and for the tool of coding agents. */
+export type SignInWays = Pick<
+  SignInFlags,
+  "start" | "signedIn" | "browser" | "startButton" | "allowRemote" | "timeout"
+> & {
+  /** Absent: the first active user. */
+  readonly user?: readonly string[] | undefined;
+};
+
+/**
+ * Signs users in, one after the other.
+ * @param place is asked where each one's result goes before anybody signs in
+ * @param each is called with what the browser of a user holds
+ * @throws {SignInError | OperationError | RemoteError}
+ */
+export async function signInUsers(
+  cli: Invocation,
+  ways: SignInWays,
+  place: (users: readonly string[]) => void,
+  each: (user: string, held: Held) => Promise<void>,
+): Promise<void> {
+  const { start, signedIn = null, timeout, startButton } = ways;
   const { server, issuer } = await serverOf(cli);
-  const users = await usersOf(server, flags.user);
-  const files = filesFor(users, flags.output);
+  const users = await usersOf(server, ways.user);
+  place(users);
   for (const user of users) await requireTester(server, user);
-  const lookup = nearLookup(flags.allowRemote === true);
+  const lookup = nearLookup(ways.allowRemote === true);
   const running: SignInServer = signInServerOf(issuer, (name, input) => callServer(server, name, input));
-  const browsers = await openBrowsers(cli, flags, lookup);
-  const done: SignedIn[] = [];
+  const browsers = await openBrowsers(cli, ways, lookup);
   try {
     for (const user of users) {
       const options = { start, signedIn, user, startButton, lookup, newBrowser: browsers.newBrowser };
-      const held = await inTime(timeout, user, signInAt(running, options));
-      const output = files?.get(user) ?? null;
-      if (output !== null) await writeSignedIn(output, textOf(as, held, signedIn ?? start));
-      done.push({ user, held, output });
+      await each(user, await inTime(timeout, user, signInAt(running, options)));
     }
-  } catch (error) {
-    throw error instanceof SignInError ? failureOf(error) : error;
   } finally {
     await browsers.close();
   }
+}
+
+/** `idp sign-in`. */
+async function signIn(cli: Invocation, flags: SignInFlags): Promise<Outcome> {
+  const { start, signedIn = null, as } = flags;
+  let files: ReadonlyMap<string, string> | null = null;
+  const done: SignedIn[] = [];
+  const place = (users: readonly string[]): void => {
+    files = filesFor(users, flags.output);
+  };
+  await signInUsers(cli, flags, place, async (user, held) => {
+    const output = files?.get(user) ?? null;
+    if (output !== null) await writeSignedIn(output, textOf(as, held, signedIn ?? start));
+    done.push({ user, held, output });
+  }).catch((error: unknown) => {
+    throw error instanceof SignInError ? failureOf(error) : error;
+  });
   for (const one of done) sayDone(cli, flags, one);
   const documents = done.map(({ user, held, output }) => ({
     ...{ user, start, signedIn, as, output, expires: firstEnd(held) },
@@ -180,7 +210,7 @@ async function signIn(cli: Invocation, flags: SignInFlags): Promise<Outcome> {
   }));
   const [first] = done;
   const text = first === undefined || first.output !== null ? "" : textOf(as, first.held, signedIn ?? start);
-  return answer(users.length === 1 ? documents[0] : documents, () => text);
+  return answer(done.length === 1 ? documents[0] : documents, () => text);
 }
 
 /** Says who, where and until when, and how to use the file. */

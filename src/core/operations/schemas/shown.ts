@@ -174,6 +174,9 @@ export const request = z
     metadata_document: z.unknown().describe("The metadata document of the client, without secrets; null: none"),
     rule: z.string().nullable().describe("The paragraph that requires the refusal"),
     fix: z.string().nullable(),
+    next: z
+      .exactOptional(z.object({ text: z.string(), command: z.exactOptional(z.array(z.string())) }))
+      .describe("The fix in parts: a sentence, and the words of a command; absent: there is none"),
     fault: z.string().nullable(),
     clock: z.number().nullable().describe("Seconds by which the clock was moved"),
   })
@@ -247,6 +250,9 @@ export const status = z.object({
   requests: z.int().describe("What the ledger holds: requests list"),
   clock: z.exactOptional(clock).describe("While it is moved"),
   server: z.object({ pid: z.int(), startedAt: time, version: z.string() }).nullable(),
+  operator: z
+    .exactOptional(z.object({ name: z.string(), role: z.enum(roles), owner: z.exactOptional(z.literal(true)) }))
+    .describe("Whose token asked; owner: a tester who added this issuer, and may do everything in it"),
 });
 
 export const introspection = z.looseObject({
