@@ -1,3 +1,5 @@
+import { Agent, request } from "node:http";
+import { text as readText } from "node:stream/consumers";
 import { describe, expect, test } from "vitest";
 import { call, startWithTokens, tokenOf } from "../helpers/control-tokens.ts";
 
@@ -79,6 +81,46 @@ describe("what a tester sends keeps nobody waiting", async () => {
     const more = { name: "larger", ...of(1_000_001) };
     expect((await call(server, server.adminToken, "POST", "/issuers", more)).status).toBe(201);
   });
+
+  test("what stands beside empty sources counts as well", async () => {
+    for (const bytes of [1_000_000, 1_900_000, 3_000_000]) {
+      const { status, text } = await add({ sources: [], fixtures: { "x-a": "x".repeat(bytes) } });
+      expect([bytes, status, text]).toEqual([bytes, 413, expect.stringContaining("a role below admin")]);
+    }
+  });
+
+  test.each(["with its length", "in chunks"])(
+    "a body of 20 MB, %s, is refused, and the connection goes on",
+    async (how) => {
+      const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+      const ask = (
+        method: string,
+        path: string,
+        body: string,
+      ): Promise<{ status: number; port: number; text: string }> =>
+        new Promise((resolve, reject) => {
+          const url = `${server.issuer.ctx.issuer}/_idp/api${path}`;
+          const headers = {
+            authorization: `Bearer ${qa}`,
+            "content-type": "application/json",
+            ...(how === "with its length" && { "content-length": Buffer.byteLength(body) }),
+          };
+          const asked = request(url, { method, agent, headers }, async (res) => {
+            const port = res.socket.localPort ?? 0;
+            resolve({ status: res.statusCode ?? 0, port, text: await readText(res) });
+          });
+          asked.on("error", reject);
+          for (let at = 0; at < body.length; at += 1_000_000) asked.write(body.slice(at, at + 1_000_000));
+          asked.end();
+        });
+      const body = JSON.stringify({ name: "much", sources: [], fixtures: { "x-a": "x".repeat(20_000_000) } });
+      const refused = await ask("POST", "/issuers", body);
+      expect([refused.status, refused.text]).toEqual([413, expect.stringContaining("the body is too large")]);
+      expect((await ask("POST", "/issuers", body)).status).toBe(413);
+      expect((await ask("POST", "/issuers", JSON.stringify({ name: `after-${how.length}` }))).status).toBe(201);
+      agent.destroy();
+    },
+  );
 
   test.each([
     ["aliases", `x-a: &a [${"1,".repeat(1000)}1]\nx-b: [${"*a,".repeat(10)}1]`],
