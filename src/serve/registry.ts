@@ -192,18 +192,16 @@ export function createRegistry(
         try {
           const { ctx } = await openBeside(name, fixtures === undefined ? "start" : "made", fixtures, addedBy);
           if (isCommand) await ctx.passwords.settle();
+          await stores.confirm(name);
           // Another instance may have added one meanwhile.
           if (addedBy !== undefined && isShared) {
             await follow();
             refuseMore(addedBy, maxOfTester + 1);
           }
-          await stores.confirm(name);
         } catch (error) {
           await drop(name);
-          const removed = stores.remove(name);
-          // The refusal is not to wait for a database that does not answer.
-          if (isAway(error)) removed.catch(() => undefined);
-          else await removed;
+          // A database that does not answer keeps what is unfinished, until the name is claimed again.
+          if (!isAway(error)) await stores.remove(name);
           throw error;
         }
         return view(name);

@@ -15,7 +15,7 @@ export interface IssuerStores {
   names(): Promise<readonly string[]>;
   /** Claims a name for an issuer to be opened. @returns false where it is there: of several processes that ask at once, one gets it */
   claim(name: string): Promise<boolean>;
-  /** The issuer of a claimed name is complete. In a data folder, nothing is left of one that was not confirmed when the process ended. */
+  /** The issuer of a claimed name is complete. One that was not when its process ended is in no list, and its name can be claimed again. */
   confirm(name: string): Promise<void>;
   /**
    * Opens the store of an issuer, and makes it if there is none.

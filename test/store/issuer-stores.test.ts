@@ -79,6 +79,7 @@ test.each(adapters)("%s: a name is claimed once", async (_, prepare) => {
   const store = await stores.open("a", clock);
   await write(store, "of a");
   await store.close();
+  await stores.confirm("a");
   expect(await stores.claim("a")).toBe(false);
   await stores.close();
 });
@@ -101,6 +102,27 @@ test("folder: nothing is left of an issuer that was not complete when its proces
   await after.remove("half");
   expect(readdirSync(join(data, "issuers")).sort()).toEqual([".gitignore", "whole"]);
   await after.close();
+});
+
+test("postgres: an issuer that is not complete is in no list, and its name is free once its maker has gone", async () => {
+  const postgres = await newDatabase();
+  const open = () => openStores({ data: null, postgres, ...shared });
+  const [before, other] = [await open(), await open()];
+  expect(await before.claim("half")).toBe(true);
+  const store = await before.open("half", clock);
+  await write(store, "of the first");
+  await store.close();
+  expect([await other.names(), await other.claim("half")]).toEqual([[], false]);
+  // The maker itself, which was interrupted, begins again.
+  expect(await before.claim("half")).toBe(true);
+  await before.close();
+  await expect.poll(() => other.claim("half")).toBe(true);
+  const again = await other.open("half", clock);
+  expect(await read(again)).toBeUndefined();
+  await other.confirm("half");
+  expect([await other.names(), await other.claim("half")]).toEqual([["half"], false]);
+  await again.close();
+  await other.close();
 });
 
 test("postgres: two processes claim a name at once: one gets it", async () => {

@@ -180,17 +180,20 @@ from idp_journal where issuer = $1 and seq >= $2 order by seq`;
 
 /**
  * Makes the journal of an issuer, if it is not there. It begins with an entry that says nothing and has a name, as every place has.
+ * @param maker who makes an issuer that is not there for others until it is complete; null: it is complete
  * @returns whether it was this caller that made it
  */
-export async function createJournal(database: Database, issuer: string): Promise<boolean> {
+export async function createJournal(database: Database, issuer: string, maker: string | null): Promise<boolean> {
   const id = randomUUID();
   const { rows, repeated } = await database.query(
     `with made as (
        insert into idp_issuers (name, head, head_id, snapshot)
        select $1, 0, $2, 0 where (select max(version) from idp_schema) <= ${schemaVersion} on conflict do nothing returning name
+     ), marked as (
+       insert into idp_unfinished (name, maker) select name, $3::text from made where $3::text is not null
      )
      insert into idp_journal (issuer, seq, id, entry) select name, 0, $2, '[]' from made returning seq`,
-    [issuer, id],
+    [issuer, id, maker],
   );
   return rows.length > 0 || (repeated && (await isThere(database, issuer, { seq: 0, id })));
 }
@@ -235,4 +238,37 @@ export function openJournal(database: Database, issuer: string, onEntry: (length
   }
 
   return { since, append };
+}
+
+/** Removes everything of an issuer, where the version of the tables is known. */
+export async function removeIssuer(query: Query, location: string, name: string): Promise<void> {
+  const [schema] = await query("select max(version) as version from idp_schema");
+  const version = Number(schema?.["version"]);
+  if (version > schemaVersion) throw newerSchema(location, version);
+  await query("delete from idp_issuers where name = $1", [name]);
+  await query("delete from idp_unfinished where name = $1", [name]);
+  await query("delete from idp_journal where issuer = $1", [name]);
+  await query("delete from idp_snapshots where issuer = $1", [name]);
+  await query("delete from idp_ledgers where issuer = $1", [name]);
+  await query("delete from idp_requests where issuer = $1", [name]);
+}
+
+/**
+ * An issuer whose maker will not complete it: the server is this one, which makes one at a time, or is connected no more. A command has no
+ * connection that others know, so it has a minute.
+ */
+const isAbandoned = `
+select name from idp_unfinished where name = $1 and (
+  maker = $2
+  or (maker = '' and at < now() - interval '1 minute')
+  or (maker <> '' and not exists (select from pg_stat_activity where application_name = maker)))
+for update`;
+
+/** Claims the name of an issuer that is to be made. What an earlier maker left unfinished is removed. @param maker empty: a command */
+export async function claimName(database: Database, name: string, maker: string): Promise<boolean> {
+  await database.transaction("begin", async (query) => {
+    if ((await query(isAbandoned, [name, maker === "" ? null : maker])).length > 0)
+      await removeIssuer(query, database.location, name);
+  });
+  return createJournal(database, name, maker);
 }

@@ -52,8 +52,16 @@ create table idp_requests (
 );
 create index idp_requests_at on idp_requests (issuer, at);`;
 
+/** `idp_unfinished` has the issuers that are being made, and the name of the connection of the server that makes each (a command has none). */
+const unfinished = `
+create table idp_unfinished (
+  name text primary key,
+  maker text not null,
+  at timestamptz not null default now()
+);`;
+
 /** The step at position n brings a schema of version n to version n + 1. Whoever adds one keeps those before it. */
-const migrations: readonly string[] = [tables, ledgers];
+const migrations: readonly string[] = [tables, ledgers, unfinished];
 
 export const schemaVersion = migrations.length;
 

@@ -18,12 +18,12 @@ import { createEngine } from "../engine.ts";
 import type { Missed, JournalPlace } from "../journal.ts";
 import { DataFileError, StorageError, UnreachableError, type Store, type StoreClock } from "../store.ts";
 import { away, timeoutMs, within, nameOfServers, openDatabase, type Database } from "./database.ts";
-import { createJournal, openJournal, isDue, saveCheckpoint, worthIt } from "./journal.ts";
+import { claimName, createJournal, openJournal, removeIssuer, isDue, saveCheckpoint, worthIt } from "./journal.ts";
 import { openRequestLog } from "./request-log.ts";
 import { randomUUID } from "node:crypto";
 import type { FolderOptions } from "../json/issuer-stores.ts";
 import type { IssuerStores } from "../issuer-stores.ts";
-import { compareClocks, newerSchema, prepareSchema, schemaVersion } from "./schema.ts";
+import { compareClocks, prepareSchema } from "./schema.ts";
 
 /**
  * Opens the records of an issuer, whose journal is there.
@@ -160,29 +160,25 @@ export async function openPostgresStores({ url, log, kind }: PostgresOptions): P
   }
   return {
     async names() {
-      const { rows } = await database.query("select name from idp_issuers where name <> $1", [firstIssuer]);
+      const { rows } = await database.query(
+        "select name from idp_issuers where name <> $1 and name not in (select name from idp_unfinished)",
+        [firstIssuer],
+      );
       return rows.map((row) => String(row["name"]));
     },
-    claim: (name) => createJournal(database, name),
-    confirm: () => Promise.resolve(),
+    claim: (issuer) => within(timeoutMs, claimName(database, issuer, kind === "server" ? name : ""), away),
+    async confirm(issuer) {
+      await database.query("delete from idp_unfinished where name = $1", [issuer]);
+    },
     async open(name, clock, isFound = false) {
       const issuer = name ?? firstIssuer;
-      if (!isFound) await createJournal(database, issuer);
+      if (!isFound) await createJournal(database, issuer, null);
       return openPostgresStore(database, issuer, { ...clock, log });
     },
     remove: (name) =>
       within(
         timeoutMs,
-        database.transaction("begin", async (query) => {
-          const [schema] = await query("select max(version) as version from idp_schema");
-          const version = Number(schema?.["version"]);
-          if (version > schemaVersion) throw newerSchema(database.location, version);
-          await query("delete from idp_issuers where name = $1", [name]);
-          await query("delete from idp_journal where issuer = $1", [name]);
-          await query("delete from idp_snapshots where issuer = $1", [name]);
-          await query("delete from idp_ledgers where issuer = $1", [name]);
-          await query("delete from idp_requests where issuer = $1", [name]);
-        }),
+        database.transaction("begin", (query) => removeIssuer(query, database.location, name)),
         away,
       ),
     async isLast() {

@@ -117,6 +117,25 @@ test(
   },
 );
 
+test("an issuer whose making was interrupted is nowhere, and its name is free", async () => {
+  const postgres = await startPostgres();
+  const link = await openLink(postgres.port);
+  const through = { ...postgres, database: async () => link.through(await postgres.database()) };
+  const { at } = await startInstances(1, {}, { postgres: through, flags: ["--issuers", "1"] });
+  const names = async () =>
+    ((await call(at(0), "GET", "/issuers")).json as readonly { readonly name: string }[]).map(({ name }) => name);
+  const before = await names();
+  // Its name is claimed, and nothing else of it is written.
+  const cut = link.cutAt("begin isolation level repeatable read").then(() => link.refuse());
+  const made = await call(at(0), "POST", "/issuers", { name: "half", fixtures: { users: [{ username: "eve" }] } });
+  await cut;
+  expect(made.status).toBe(503);
+  link.allow();
+  await expect.poll(names).toEqual(before);
+  expect((await call(at(0), "POST", "/issuers", { name: "half", fixtures: {} })).status).toBe(201);
+  expect((await call({ issuer: `${at(0).issuer}/i/half` }, "GET", "/users")).json).toEqual([]);
+});
+
 test("a command whose connection breaks ends with 5, and names the database", async () => {
   const link = await openLink(Number(new URL(await newDatabase()).port));
   const cwd = newFolder();

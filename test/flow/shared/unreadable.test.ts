@@ -27,7 +27,7 @@ test.each([
   [
     "a newer schema",
     "update idp_schema set version = 99",
-    /has schema version 99; this idp reads version 2/,
+    /has schema version 99; this idp reads version 3/,
     "update idp_schema set version = 2",
   ],
   [
