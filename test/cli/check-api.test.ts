@@ -1,5 +1,6 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
 import { built } from "../helpers/built.ts";
@@ -170,18 +171,21 @@ test("on a running server, nothing is left of the check", async () => {
     JSON.stringify({ users: [{ username: "alice" }], clients: [], settings: { access_token_alg: "RS256" } }),
   );
   const { issuer } = await startIdp([], folder);
-  const api = await CarefulApi.create({ issuer, audience: issuer, url: folder.url });
+  const api = await CarefulApi.create({ issuer, audience: issuer, url: folder.url, usersOnly: true });
   const { close } = await serveApp(folder.port, () => api);
   onTestFinished(close);
-  const wanted = ["other-issuer", "user-suspended", "issuer-down", "keys-rotated"];
-  const words = folder.words([...wanted.flatMap((name) => ["--case", name]), "--json"]);
-  const { code, stdout } = await idp(words.slice(0, words.indexOf("--")), folder);
-  expect(code).toBe(0);
+  const wanted = ["other-issuer", "user-suspended", "service-token", "other-user", "issuer-down", "keys-rotated"];
+  const flags = ["--users-only", "--owned-url", folder.url.replace("orders", "users/{user}/orders")];
+  const words = folder.words([...wanted.flatMap((name) => ["--case", name]), ...flags, "--json"]);
+  const { code, stdout, stderr } = await idp(words.slice(0, words.indexOf("--")), folder);
+  expect(code, stderr).toBe(0);
   const document = JSON.parse(stdout) as { readonly cases: readonly Readonly<Record<string, unknown>>[] };
   expect(document.cases.map(({ name, verdict }) => [name, verdict])).toEqual([
     ["control", "works"],
     ["other-issuer", "noticed"],
     ["user-suspended", "not-required"],
+    ["other-user", "noticed"],
+    ["service-token", "noticed"],
     ["issuer-down", "not-reached"],
     ["keys-rotated", "not-reached"],
     ["control-again", "works"],
@@ -207,4 +211,70 @@ test("on a running server, nothing is left of the check", async () => {
     const shown = JSON.parse((await idp([list, "list", "--json"], folder)).stdout) as readonly unknown[];
     expect(shown, list).toHaveLength(expected);
   }
+});
+
+/** An API that lets in whoever has a department, and knows users by their names. */
+const byDepartment = {
+  handle(req: IncomingMessage, res: ServerResponse): Promise<void> {
+    const [, payload = "e30"] = (req.headers.authorization ?? "").split(".");
+    const claims = JSON.parse(Buffer.from(payload, "base64url").toString()) as Readonly<Record<string, unknown>>;
+    const isIn = claims["department"] === "sales";
+    if (!isIn) res.writeHead(401, { "www-authenticate": "Bearer" });
+    res.end(isIn ? JSON.stringify(claims) : "");
+    return Promise.resolve();
+  },
+};
+
+test("the user of the check has the claims of another one, but not the names", async () => {
+  const folder = await apiFolder();
+  const users = [
+    { username: "alice" },
+    { username: "bob", claims: { department: "sales", nickname: "bobby" } },
+    { username: "carol", claims: { department: "sales" } },
+  ];
+  const clients = [{ client_id: "app", redirect_uris: ["http://localhost:3000/cb"] }];
+  const scopes = { team: { claims: ["department", "nickname"] } };
+  writeFileSync(join(folder.cwd, "idp.fixtures.json"), JSON.stringify({ users, clients, scopes }));
+  await startIdp([], folder);
+  const { close } = await serveApp(folder.port, () => byDepartment);
+  onTestFinished(close);
+  const run = (...flags: readonly string[]) =>
+    idp(["check", "api", "--url", folder.url, "--scope", "openid team", "--case", "no-token", ...flags], folder);
+  expect(await run("--like", "bob")).toMatchObject({ code: 0 });
+  // By default those of the first active user.
+  expect(await run()).toMatchObject({ code: 6, stdout: expect.stringContaining("not-reached") });
+  expect(await run("--like", "bbo")).toMatchObject({ code: 3, stderr: expect.stringContaining("bob") });
+  expect(await run("--other-user", "bob")).toMatchObject({ code: 2, stderr: expect.stringContaining("--other-user") });
+});
+
+test("what belongs to another user: whose it is has to be seen", async () => {
+  const owned = async (flags: readonly string[], ...neglects: readonly string[]) => {
+    const folder = await apiFolder();
+    const fixtures = {
+      users: ["alice", "bob"].map((username) => ({ username })),
+      clients: [{ client_id: "app", redirect_uris: ["http://localhost:3000/cb"] }],
+    };
+    writeFileSync(join(folder.cwd, "idp.fixtures.json"), JSON.stringify(fixtures));
+    const url = folder.url.replace("orders", "users/{user}/orders");
+    const words = folder.words(
+      ["--owned-url", url, "--case", "other-user", "--json", ...flags],
+      "careful",
+      ...neglects,
+    );
+    const { stdout, code, stderr } = await idp(words, folder);
+    if (code === 2) return stderr;
+    const { cases } = JSON.parse(stdout) as { readonly cases: readonly Readonly<Record<string, string>>[] };
+    return cases.find(({ name }) => name === "other-user");
+  };
+  expect(await owned([])).toMatchObject({ verdict: "noticed", did: "answered 404" });
+  expect(await owned([], "owner")).toMatchObject({
+    verdict: "unnoticed",
+    did: expect.stringContaining("belongs to bob"),
+  });
+  expect(await owned(["--other-user", "bob"], "owner")).toMatchObject({ verdict: "unnoticed" });
+  // The API knows users by their sub.
+  expect(await owned(["--owned-by", "username"])).toMatchObject({
+    ...{ verdict: "not-reached", did: expect.stringContaining("give --user and --other-user") },
+  });
+  expect(await owned(["--other-user", "alice"])).toContain("is the user whose tokens are sent");
 });

@@ -1,4 +1,5 @@
 import { expect, onTestFinished, test } from "vitest";
+import type { Api } from "../../src/check/api/attempt.ts";
 import { allCases, casesFor } from "../../src/check/api/cases/list.ts";
 import { claimsOf, headerOf } from "../../src/check/api/forge.ts";
 import { checkApi } from "../../src/check/api/run.ts";
@@ -20,10 +21,11 @@ atEnd(close);
 const introspects = { clientId: "api", clientSecret: "the-secret-of-the-api-under-test" };
 const audience = "https://api.test";
 const needsScope = "orders:read";
+const needsAcr = "urn:example:strong";
 const idp = await createIdp({
   port: 0,
   fixtures: {
-    users: [{ username: "alice" }],
+    users: [{ username: "alice" }, { username: "bob" }],
     clients: [
       { client_id: "app", redirect_uris: ["http://localhost/callback"] },
       {
@@ -47,8 +49,13 @@ async function check(
 ): Promise<RunResult> {
   const { mcp = false, dpop = false } = way;
   const url = `${origin}/${mcp ? "mcp" : "orders"}`;
-  const tokens = { audience: mcp ? url : audience, scope: `openid ${needsScope}` };
-  const config = { ...way, issuer: idp.issuer, audience: tokens.audience, url, neglects, needsScope };
+  const tokens = {
+    ...{ audience: mcp ? url : audience, scope: `openid ${needsScope}` },
+    ...{ claims: { acr: needsAcr }, needsAuthTime: true },
+  };
+  // An API that asks introspection takes what it says.
+  const asks = way.introspects === undefined ? { needsScope, needsAcr, maxAge: 60, usersOnly: true } : { needsScope };
+  const config = { ...way, ...asks, issuer: idp.issuer, audience: tokens.audience, url, neglects };
   const start = async (): Promise<string | null> => {
     api = await CarefulApi.create(config).catch(() => null);
     return api === null ? "the API did not start" : null;
@@ -57,11 +64,15 @@ async function check(
   await start();
   const opened = new Opened();
   const server = { url: idp.issuer, adminToken: idp.adminToken };
-  const people = { issuer: idp.issuer, user: "alice", client: "app", isOwn: true };
+  const people = { issuer: idp.issuer, user: "alice", otherUser: "bob", client: "app", isOwn: true };
+  const asked: Api = {
+    ...{ needsAcr: null, maxAge: null, usersOnly: false, ...asks, url, method: mcp ? "POST" : "GET", dpop, mcp },
+    ...{ ownedUrl: `${origin}/users/{user}/orders`, ownedBy: "sub" },
+  };
   try {
     return await checkApi(
       {
-        api: { url, method: mcp ? "POST" : "GET", needsScope, dpop, mcp },
+        api: asked,
         control: await apiControlOf(server, people, tokens, opened),
         ...{ ...checkRun, restart: restarts ? start : null, lookup: nearLookup(undefined) },
         onResult: ({ name }) => shown.push(name),
@@ -71,7 +82,7 @@ async function check(
         // Nothing has to wait: this API fetches keys as often as it needs them.
         wait: () => Promise.resolve(),
       },
-      casesFor({ needsScope, dpop, mcp }).filter(({ name }) => isMeant(name)),
+      casesFor(asked).filter(({ name }) => isMeant(name)),
     );
   } finally {
     await opened.close();
@@ -91,38 +102,52 @@ function expectAgreement({ cases }: RunResult): void {
 }
 
 /** They make RSA keys, so they run only for APIs that neglect their check. */
-const slow = ["kid-unknown", "key-embedded", "other-issuer", "keys-rotated"];
+const slow = ["kid-unknown", "key-embedded", "jku-fetched", "other-issuer", "keys-rotated"];
 
 test("an API that checks everything passes, and every case is reached", async () => {
   const result = await check();
   expect(named(result, "unnoticed")).toEqual([]);
   expect(named(result, "not-reached")).toEqual([]);
   expect(named(result, "not-required")).toEqual(["revoked", "user-suspended", "token-twice"]);
-  expect(named(result, "works")).toEqual(["control", "keys-rotated", "control-again"]);
+  expect(named(result, "works")).toEqual(["control", "aud-list", "keys-rotated", "control-again"]);
   expect(result.passed).toBe(true);
 });
 
 /** What an API neglects, and the cases that find it. */
 const local: readonly (readonly [neglects: readonly ApiNeglect[], unnoticed: readonly string[]])[] = [
-  [["challenge"], ["no-token", "challenge", "scope-missing"]],
+  [["challenge"], ["no-token", "challenge", "scope-missing", "acr-missing", "auth-time-old"]],
   [["redirect"], ["no-token"]],
-  [["challenge-error"], ["challenge", "scope-missing"]],
+  [["challenge-error"], ["challenge", "scope-missing", "acr-missing", "auth-time-old"]],
   [["malformed"], ["malformed"]],
   [["scheme"], ["scheme-wrong"]],
-  [["exp"], ["expired"]],
+  [["exp"], ["expired", "expired-10m"]],
+  [["leeway"], ["expired-10m"]],
+  [["aud-text"], ["aud-list"]],
+  [["jku"], ["jku-fetched"]],
+  [["jku-fetch"], ["jku-fetched"]],
+  [["kid-file"], ["kid-path"]],
+  [["owner"], ["other-user"]],
+  [["owner-redirect"], ["other-user"]],
+  [["acr"], ["acr-missing"]],
+  [["auth-time"], ["auth-time-old"]],
+  [["acr-error"], ["acr-missing", "auth-time-old"]],
+  [["service"], ["service-token"]],
   [["nbf"], ["not-yet"]],
-  [["signature"], ["signature-wrong", "payload-changed", "signature-missing", "key-embedded", "kid-unknown"]],
+  [
+    ["signature"],
+    ["signature-wrong", "payload-changed", "signature-missing", "key-embedded", "kid-unknown", "jku-fetched"],
+  ],
   [["alg-none"], ["alg-none"]],
   [["alg-case"], ["alg-none-mixed-case"]],
   [["alg-confusion"], ["alg-confusion"]],
   [["jwk"], ["key-embedded"]],
-  [["kid"], ["key-embedded", "kid-unknown"]],
-  [["iss"], ["iss-wrong", "iss-missing", "iss-prefix", "iss-slash"]],
+  [["kid"], ["key-embedded", "kid-unknown", "jku-fetched"]],
+  [["iss"], ["iss-wrong", "iss-missing", "iss-prefix"]],
   [["crit"], ["crit"]],
-  [["iss-prefix"], ["iss-prefix", "iss-slash"]],
+  [["iss-prefix"], ["iss-prefix"]],
   [["iss-slash"], ["iss-slash"]],
   [["aud-contains"], ["aud-contains"]],
-  [["iss-fetch"], ["iss-wrong", "iss-missing", "iss-prefix", "iss-slash", "other-issuer"]],
+  [["iss-fetch"], ["iss-wrong", "iss-missing", "iss-prefix", "other-issuer"]],
   [["aud"], ["aud-wrong", "aud-missing", "aud-contains"]],
   [["exp-missing"], ["exp-missing"]],
   [["typ"], ["typ-wrong"]],
@@ -146,7 +171,9 @@ test.each(local)("an API that neglects %j does not notice exactly %j", async (ne
 });
 
 test("an API that refuses, but in another way than it has to, is not said to let anybody in", async () => {
-  const { cases } = await check(["scheme-400", "forbidden", "malformed"], {}, (name) => /^(sch|exp|mal)/.test(name));
+  const { cases } = await check(["scheme-400", "forbidden", "malformed"], {}, (name) =>
+    /^(sch|expired$|exp-|mal)/.test(name),
+  );
   const texts = cases.flatMap(({ verdict, name, did, mustNot, fix }) =>
     verdict === "works" ? [] : [[name, did, mustNot, fix]],
   );
@@ -278,8 +305,9 @@ test("the token of another issuer differs from a good one in nothing else", asyn
   onTestFinished(() => other.close());
   const opened = new Opened();
   const server = { url: other.issuer, adminToken: other.adminToken };
-  const people = { issuer: other.issuer, user: "alice", client: "app", isOwn: true };
-  const control = await apiControlOf(server, people, { audience: undefined, scope: "openid" }, opened);
+  const people = { issuer: other.issuer, user: "alice", otherUser: null, client: "app", isOwn: true };
+  const tokens = { audience: undefined, scope: "openid", claims: {}, needsAuthTime: false };
+  const control = await apiControlOf(server, people, tokens, opened);
   const [good, foreign] = [await control.issue({}), await control.issueElsewhere({})];
   const parts = (token: string) => {
     const { kid: _kid, ...header } = headerOf(token);

@@ -1,4 +1,6 @@
 import { createHash, createHmac, createPublicKey, verify, type JsonWebKey } from "node:crypto";
+import { existsSync, readFileSync } from "node:fs";
+import { resolve } from "node:path";
 import type { IncomingMessage, ServerResponse } from "node:http";
 
 /** An API by hand that checks all that it must check, except what it is told to neglect, so that `idp check api` has something to find. */
@@ -12,6 +14,18 @@ export type ApiNeglect =
   | "scheme"
   | "scheme-400"
   | "exp"
+  | "leeway"
+  | "aud-text"
+  | "jku"
+  /** Fetches the keys, and uses others. */
+  | "jku-fetch"
+  | "kid-file"
+  | "owner"
+  | "owner-redirect"
+  | "acr"
+  | "acr-error"
+  | "auth-time"
+  | "service"
   | "forbidden"
   | "exp-missing"
   | "nbf"
@@ -63,6 +77,9 @@ export interface ApiConfig {
   /** Asks for a nonce in proofs. */
   readonly nonce?: string;
   readonly mcp?: boolean;
+  readonly needsAcr?: string;
+  readonly maxAge?: number;
+  readonly usersOnly?: boolean;
 }
 
 type Json = Readonly<Record<string, unknown>>;
@@ -85,6 +102,9 @@ const fetchJson = async (url: string): Promise<Json> => {
   if (!response.ok) throw new Refused(503);
   return (await response.json()) as Json;
 };
+
+const keysAt = async (url: unknown): Promise<readonly Json[]> =>
+  (await fetchJson(String(url)))["keys"] as readonly Json[];
 
 export class CarefulApi {
   readonly #config: ApiConfig;
@@ -122,8 +142,12 @@ export class CarefulApi {
       return;
     }
     try {
-      await this.#admit(req, asked);
-      res.end("let in");
+      const claims = await this.#admit(req, asked);
+      const [, owner] = /^\/users\/([^/]+)\/orders$/.exec(asked.pathname) ?? [];
+      if (owner !== undefined && owner !== claims["sub"] && !this.#neglects("owner")) {
+        throw new Refused(this.#neglects("owner-redirect") ? 302 : 404);
+      }
+      res.end(owner === undefined ? "let in" : `orders of ${owner}`);
     } catch (error) {
       if (!(error instanceof Refused)) throw error;
       if (error.status === 302) {
@@ -141,7 +165,7 @@ export class CarefulApi {
     }
   }
 
-  async #admit(req: IncomingMessage, asked: URL): Promise<void> {
+  async #admit(req: IncomingMessage, asked: URL): Promise<Json> {
     let body = "";
     for await (const chunk of req) body += String(chunk);
     const inBody = this.#neglects("body") ? new URLSearchParams(body).get("access_token") : null;
@@ -156,9 +180,15 @@ export class CarefulApi {
     }
     const claims = await this.#claimsOf(token);
     if (expected === "dpop" && scheme !== "Bearer") this.#checkProof(req, asked, token, claims);
-    const { needsScope } = this.#config;
-    if (needsScope === undefined || this.#neglects("scope")) return;
-    if (String(claims["scope"]).split(" ").includes(needsScope)) return;
+    const { needsScope, needsAcr, maxAge = Infinity, usersOnly = false } = this.#config;
+    if (usersOnly && claims["sub"] === claims["client_id"] && !this.#neglects("service")) throw new Refused(403);
+    const isStrong = needsAcr === undefined || claims["acr"] === needsAcr || this.#neglects("acr");
+    const isLate = Number(claims["auth_time"]) + maxAge < Date.now() / 1000 && !this.#neglects("auth-time");
+    if (!isStrong || isLate) {
+      throw new Refused(401, this.#neglects("acr-error") ? "invalid_token" : "insufficient_user_authentication");
+    }
+    if (needsScope === undefined || this.#neglects("scope")) return claims;
+    if (String(claims["scope"]).split(" ").includes(needsScope)) return claims;
     throw new Refused(403, this.#neglects("scope-error") ? null : "insufficient_scope");
   }
 
@@ -206,10 +236,11 @@ export class CarefulApi {
     this.#require(typ === "at+jwt" || this.#neglects("typ"));
     this.#require(header["crit"] === undefined || this.#neglects("crit"));
     this.#require(this.#trusts(String(claims["iss"]), issuer));
-    const hasAudience = [claims["aud"]].flat().includes(audience) || this.#neglects("aud");
+    const all = this.#neglects("aud-text") ? [claims["aud"]] : [claims["aud"]].flat();
+    const hasAudience = all.includes(audience) || this.#neglects("aud");
     this.#require(hasAudience || (this.#neglects("aud-contains") && String(claims["aud"]).includes(audience)));
     if (exp === undefined) this.#require(this.#neglects("exp-missing"));
-    else this.#require(Number(exp) > now || this.#neglects("exp"));
+    else this.#require(Number(exp) + (this.#neglects("leeway") ? 900 : 0) > now || this.#neglects("exp"));
     this.#require(nbf === undefined || Number(nbf) <= now || this.#neglects("nbf"));
     return claims;
   }
@@ -222,10 +253,17 @@ export class CarefulApi {
 
   async #checkSignature(token: string, header: Json, claims: Json): Promise<void> {
     const [head = "", payload = "", signature = ""] = token.split(".");
-    const { alg, kid, jwk } = header;
+    const { alg, kid, jwk, jku } = header;
     if (alg === "none" && this.#neglects("alg-none")) return;
     if (alg !== "none" && String(alg).toLowerCase() === "none" && this.#neglects("alg-case")) return;
-    const key = await this.#keyFor(kid, claims);
+    if (alg === "HS256" && this.#neglects("kid-file") && existsSync(resolve("keys", String(kid)))) {
+      const secret = readFileSync(resolve("keys", String(kid)));
+      this.#require(createHmac("sha256", secret).update(`${head}.${payload}`).digest("base64url") === signature);
+      return;
+    }
+    const named = jku === undefined || !(this.#neglects("jku") || this.#neglects("jku-fetch")) ? [] : await keysAt(jku);
+    const own = this.#neglects("jku") ? named.find((one) => one["kid"] === kid) : undefined;
+    const key = own ?? (await this.#keyFor(kid, claims));
     if (alg === "HS256" && this.#neglects("alg-confusion") && key !== undefined) {
       const pem = createPublicKey({ key: key as JsonWebKey, format: "jwk" }).export({ type: "spki", format: "pem" });
       this.#require(createHmac("sha256", pem).update(`${head}.${payload}`).digest("base64url") === signature);

@@ -118,6 +118,8 @@ test("a bad token is wrong only in the requested way", async () => {
   const good = await made({});
   const now = seconds();
   expect((await made({ expired: true })).payload).toMatchObject({ iat: now - 5400, exp: now - 3600 });
+  expect((await made({ expired_10m: true })).payload).toMatchObject({ iat: now - 2400, exp: now - 600 });
+  expect((await made({ audience: ["https://api.test"] })).payload["aud"]).toEqual(["https://api.test"]);
   expect((await made({ not_yet_valid: true })).payload).toMatchObject({ iat: now, nbf: now + 3600, exp: now + 5400 });
   expect((await made({ wrong_issuer: true })).payload).toMatchObject({ iss: "https://wrong-issuer.invalid" });
   expect((await made({ wrong_audience: true })).payload).toMatchObject({ aud: "https://wrong-audience.invalid" });

@@ -9,7 +9,8 @@
  */
 import type { Verdicts } from "../frame/run.ts";
 import type { Reply } from "../../client/http.ts";
-import type { ApiControl } from "./control.ts";
+import type { Listener } from "../frame/listener.ts";
+import type { ApiControl, Owner } from "./control.ts";
 import type { ProofKey, ProofParts } from "./dpop.ts";
 
 /** The API under test. */
@@ -22,10 +23,21 @@ export interface Api {
   readonly dpop: boolean;
   /** It is an MCP server, which gets an `initialize`. */
   readonly mcp: boolean;
+  /** An address of what belongs to a user, with `{user}` for its owner; null: none is named. */
+  readonly ownedUrl: string | null;
+  readonly ownedBy: "sub" | "username" | "email";
+  /** The `acr` that the API asks for; null: none. */
+  readonly needsAcr: string | null;
+  /** Seconds that a sign-in may be ago; null: as long as it likes. */
+  readonly maxAge: number | null;
+  /** Only tokens of users may be let in. */
+  readonly usersOnly: boolean;
 }
 
 /** What is sent in place of the usual request. */
 export interface Change {
+  /** In place of the address of the API. */
+  readonly url?: string;
   /** In place of `Bearer` or `DPoP`. */
   readonly scheme?: string;
   /** Members of the DPoP proof that are to be otherwise; null: no proof. */
@@ -52,8 +64,18 @@ export interface Attempt {
   /** Of the cases before this one. */
   readonly verdicts: Verdicts;
   readonly wait: (milliseconds: number) => Promise<unknown>;
+  /** Whether the API can reach the listeners of a case. */
+  readonly isAtLoopback: boolean;
   /** A good access token, or a changed one: the fields of `POST token/issue`. */
   token(change?: Readonly<Record<string, unknown>>): Promise<string>;
+  /** A good token of a client that speaks for itself. @param asUser its `sub` is a user's */
+  serviceToken(asUser: boolean): Promise<string>;
+  /** The address of what belongs to a user. */
+  owned(owner: Owner): string;
+  /** `aud` of good tokens. */
+  audience(): Promise<unknown>;
+  /** An address of this machine, until the case ends. */
+  listen(bytes: (url: string) => string): Promise<Listener>;
   /** @param token null: no credentials */
   send(token: string | null, change?: Change): Promise<Reply>;
   /** A proof for a request with this token. */

@@ -6,6 +6,13 @@ interface Recorded {
   readonly endpoint: string;
 }
 
+/** Somebody to whom something belongs. */
+export interface Owner {
+  readonly sub: string;
+  readonly username: string;
+  readonly email: string | null;
+}
+
 export interface ApiControl {
   readonly issuer: string;
   /** This command started the server, so its keys and endpoints may be changed. */
@@ -14,6 +21,10 @@ export interface ApiControl {
   issue(change: Readonly<Record<string, unknown>>): Promise<string>;
   /** The same of another issuer, whose metadata and keys can be fetched. */
   issueElsewhere(change: Readonly<Record<string, unknown>>): Promise<string>;
+  /** A token of a client that speaks for itself. @param asUser its `sub` is a user's */
+  issueService(change: Readonly<Record<string, unknown>>, asUser: boolean): Promise<string>;
+  /** Two users: who asks, and whose it is; null: there is one user alone. */
+  owners(): Promise<readonly [Owner, Owner] | null>;
   /** The published keys. */
   keys(): Promise<readonly Readonly<Record<string, unknown>>[]>;
   /** The scope of good tokens, space-separated. */

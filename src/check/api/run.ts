@@ -1,4 +1,5 @@
 import type { LookupFunction } from "node:net";
+import { isAtLoopback, listen, type Listener } from "../frame/listener.ts";
 import type { Case } from "../frame/verdict.ts";
 import { runCases, type CheckRun, type RunResult } from "../frame/run.ts";
 import { Problem } from "../../client/check.ts";
@@ -7,6 +8,7 @@ import type { Api, Attempt, Change } from "./attempt.ts";
 import { control as controlCase, controlAgain } from "./cases/control.ts";
 import type { ApiControl } from "./control.ts";
 import { newProofKey, proofFor, type ProofParts } from "./dpop.ts";
+import { claimsOf } from "./forge.ts";
 import { challengesOf } from "./judge.ts";
 
 /** Runs the cases of `idp check api`. */
@@ -26,6 +28,7 @@ const bodyLimit = 1000;
 export function checkApi(run: ApiRun, cases: readonly Case<Attempt>[]): Promise<RunResult> {
   const { api, control, restart } = run;
   const key = newProofKey();
+  const listeners: Listener[] = [];
   let nonce: string | null = null;
 
   async function request(outgoing: Outgoing): Promise<Reply> {
@@ -36,6 +39,10 @@ export function checkApi(run: ApiRun, cases: readonly Case<Attempt>[]): Promise<
       return { url: outgoing.url, status: 0, headers: {}, text: error.message };
     }
   }
+
+  /** Access tokens are bound to the key. */
+  const bound = (change: Readonly<Record<string, unknown>>) =>
+    api.dpop && (change["type"] ?? "access") === "access" ? { dpop_jkt: key.jkt } : {};
 
   const nonceParts = (): ProofParts => (nonce === null ? {} : { nonce });
 
@@ -53,7 +60,7 @@ export function checkApi(run: ApiRun, cases: readonly Case<Attempt>[]): Promise<
     ...{ control: controlCase, last: controlAgain, cases },
     broken: "the API does not let a good token in any more",
     didLast: "let a good token in at the end too",
-    attempt(one, verdicts, over) {
+    async attempt(one, verdicts, over) {
       let startFailure: string | null = null;
       return one.run({
         ...{ api, control, key, verdicts, wait: run.wait, send: sendOne },
@@ -64,9 +71,16 @@ export function checkApi(run: ApiRun, cases: readonly Case<Attempt>[]): Promise<
         get startFailure() {
           return startFailure;
         },
-        token: (change = {}) => {
-          const isBound = api.dpop && (change["type"] ?? "access") === "access";
-          return control.issue({ ...(isBound && { dpop_jkt: key.jkt }), ...change });
+        isAtLoopback: await isAtLoopback(api.url),
+        token: (change = {}) => control.issue({ ...bound(change), ...change }),
+        serviceToken: (asUser) => control.issueService(bound({}), asUser),
+        owned: (owner) => (api.ownedUrl ?? api.url).replaceAll("{user}", encodeURIComponent(owner[api.ownedBy] ?? "")),
+        audience: async () => claimsOf(await control.issue({}))["aud"],
+        async listen(bytes) {
+          over.throwIfAborted();
+          const listener = await listen(bytes);
+          listeners.push(listener);
+          return listener;
         },
         read: async (url) => {
           run.mayRead(url);
@@ -80,6 +94,7 @@ export function checkApi(run: ApiRun, cases: readonly Case<Attempt>[]): Promise<
       });
     },
     async tidy(one) {
+      await Promise.all(listeners.splice(0).map((one) => one.close()));
       await control.removeFaults();
       return one.restarts === true && restart !== null ? restart() : null;
     },
@@ -103,7 +118,7 @@ function requestFor(
   nonce: ProofParts,
 ): Outgoing {
   const { form, proof } = change;
-  const url = new URL(api.url);
+  const url = new URL(change.url ?? api.url);
   for (const [name, value] of Object.entries(change.query ?? {})) url.searchParams.set(name, value);
   const method = form === undefined ? api.method : "POST";
   const scheme = change.scheme ?? (api.dpop ? "DPoP" : "Bearer");

@@ -31,7 +31,7 @@ type IssueTokenInput = Readonly<Partial<Record<TokenFlaw, boolean | undefined>>>
   /** `access` (default), `id` or `refresh`. */
   readonly type?: Kind | undefined;
   /** `aud` in place of the usual one. */
-  readonly audience?: string | undefined;
+  readonly audience?: string | readonly string[] | undefined;
   /** Seconds; at most as long as this server remembers what it revoked. */
   readonly expires_in?: number | undefined;
   /** An object of claims; they replace those of the user. */

@@ -58,7 +58,10 @@ export const tokenOperations = {
             client: zod.string(),
             scope: zod.string().optional(),
             type: zod.enum(tokenKinds).optional(),
-            audience: zod.string().optional(),
+            audience: zod
+              .union([zod.string(), zod.array(zod.string()).min(1)])
+              .optional()
+              .describe("aud: a text, or a list"),
             expires_in: whole(1, tenYears).optional().describe("Seconds"),
             claims: ownTokenClaims.optional(),
             dpop_jkt: zod

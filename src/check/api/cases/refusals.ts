@@ -1,6 +1,14 @@
 import { notReached, notRequired, type Case, type Finding } from "../../frame/verdict.ts";
 import type { Attempt } from "../attempt.ts";
-import { confused, headerOf, unsigned, withoutSignature, withOtherPayload, withOwnKey } from "../forge.ts";
+import {
+  confused,
+  headerOf,
+  unsigned,
+  withEmptyFile,
+  withoutSignature,
+  withOtherPayload,
+  withOwnKey,
+} from "../forge.ts";
 import { judged, letsIn, unauthorized } from "../judge.ts";
 
 /** A token that is wrong in one respect, and must get 401 (RFC 6750 3.1 `invalid_token`). All are judged here. */
@@ -15,6 +23,8 @@ interface Row {
   readonly make: (attempt: Attempt) => Promise<readonly string[]>;
   /** Why the API may let it in, by the good token; null: it may not. */
   readonly mayPass?: (good: string) => Finding | null;
+  /** The case that finds the same hole: where it went unnoticed, this one says nothing. */
+  readonly within?: string;
 }
 
 const flawed =
@@ -35,6 +45,13 @@ const rows: readonly Row[] = [
     paragraph: "RFC 9068 4, RFC 7519 4.1.4",
     fix: library,
     make: flawed({ expired: true }),
+  },
+  {
+    name: "expired-10m",
+    token: "a token that expired ten minutes ago",
+    paragraph: "RFC 7519 4.1.4",
+    fix: "allow clocks to be apart by a minute at most: clockTolerance, leeway or skew of the library",
+    make: flawed({ expired_10m: true }),
   },
   {
     name: "not-yet",
@@ -93,6 +110,13 @@ const rows: readonly Row[] = [
     make: forged(withOwnKey),
   },
   {
+    name: "kid-path",
+    token: "a token whose kid is the path of an empty file, signed by HS256 with an empty key",
+    paragraph: "RFC 8725 3.10, 3.1",
+    fix: "look kid up among the keys of the issuer's jwks_uri, never as the name of a file or in a database",
+    make: forged(withEmptyFile),
+  },
+  {
     name: "kid-unknown",
     token: "a token signed with a key that is not published",
     paragraph: "RFC 9068 4, RFC 7515 5.2",
@@ -133,6 +157,7 @@ const rows: readonly Row[] = [
     paragraph: "RFC 9068 4, RFC 8414 3.3",
     fix: "compare iss with the issuer to the letter, and remove no slash before",
     make: flawed({ issuer_slash: true }),
+    within: "iss-prefix",
   },
   {
     name: "aud-wrong",
@@ -196,7 +221,10 @@ const rows: readonly Row[] = [
   },
 ];
 
-async function run({ make, mayPass }: Row, attempt: Attempt): Promise<Finding> {
+async function run({ make, mayPass, within }: Row, attempt: Attempt): Promise<Finding> {
+  if (within !== undefined && attempt.verdicts.get(within) === "unnoticed") {
+    return notReached(`it is the same hole as ${within}`);
+  }
   let found: Finding = notReached("no such token can be made: no public key is published");
   for (const token of await make(attempt)) {
     const reply = await attempt.send(token);
@@ -213,5 +241,6 @@ export const refusalCases: readonly Case<Attempt>[] = rows.map((row) => ({
   should: "answer 401",
   paragraph: row.paragraph,
   fix: row.fix,
+  ...(row.within !== undefined && { reads: [row.within] }),
   run: (attempt) => run(row, attempt),
 }));

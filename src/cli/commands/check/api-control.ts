@@ -1,6 +1,7 @@
-import type { ApiControl } from "../../../check/api/control.ts";
+import type { ApiControl, Owner } from "../../../check/api/control.ts";
 import { claimsOf, headerOf } from "../../../check/api/forge.ts";
 import { jsonOf, send } from "../../../client/http.ts";
+import type { OperationInput } from "../../../core/operations/table.ts";
 import { randomText } from "../../../serve/random.ts";
 import { callServer, type Server } from "../../../serve/remote.ts";
 import { faultsOn, type Opened } from "./opened.ts";
@@ -12,6 +13,8 @@ export interface ApiPeople {
   /** Username. */
   readonly user: string;
   readonly client: string;
+  /** Another user; null: there is none. */
+  readonly otherUser: string | null;
   /** This command started the server. */
   readonly isOwn: boolean;
 }
@@ -22,6 +25,10 @@ export interface ApiTokens {
   readonly audience: string | undefined;
   /** Space-separated. */
   readonly scope: string;
+  /** Claims that all of them have. */
+  readonly claims: Readonly<Record<string, unknown>>;
+  /** The API asks for `auth_time`, which a client that speaks for itself does not have. */
+  readonly needsAuthTime: boolean;
 }
 
 const json = async (url: string) => jsonOf(await send({ method: "GET", url }));
@@ -31,15 +38,25 @@ export async function jwksUriOf(issuer: string): Promise<string> {
   return String((await json(`${issuer.replace(/\/$/, "")}/.well-known/openid-configuration`))["jwks_uri"]);
 }
 
-/** One token: the fields of `POST token/issue`. */
+/** One token: the fields of `POST token/issue`. @param user null: the client speaks for itself */
 async function issue(
   server: Server,
-  { user, client }: Pick<ApiPeople, "user" | "client">,
-  { audience, scope }: ApiTokens,
+  { user, client }: { readonly user: string | null; readonly client: string },
+  { audience, scope, claims: usual, needsAuthTime }: ApiTokens,
   change: Readonly<Record<string, unknown>>,
 ): Promise<string> {
-  const isAccess = (change["type"] ?? "access") === "access";
-  const given = { user, client, scope, ...(isAccess && audience !== undefined && { audience }), ...change };
+  const type = change["type"] ?? "access";
+  // A token that expired long ago would also be one of an old sign-in.
+  const now = needsAuthTime ? (await callServer(server, "clock.show", {})).now : null;
+  const signedIn = now === null ? {} : { auth_time: Math.floor(Date.parse(now) / 1000) };
+  const claims = { ...signedIn, ...usual, ...Object(change["claims"]) } as OperationInput<"token.issue">["claims"];
+  const given = {
+    ...{ client, ...(scope !== "" && { scope }), ...(user !== null && { user }) },
+    ...(type === "access" && audience !== undefined && { audience }),
+    ...change,
+    // Only the server reads a refresh token.
+    ...(type !== "refresh" && { claims }),
+  };
   return (await callServer(server, "token.issue", given)).token;
 }
 
@@ -54,6 +71,13 @@ export async function apiControlOf(
   await opened.add(() => faults.close());
   const jwksUri = await jwksUriOf(issuer);
   let otherIssuer: Promise<Server> | null = null;
+  const services = new Map<boolean, Promise<string>>();
+
+  // OpenID Connect is for users.
+  const serviceScope = tokens.scope
+    .split(" ")
+    .filter((scope) => !isStandard(scope))
+    .join(" ");
 
   /** An issuer with the same user and client, tokens of the same kind, and keys of its own. */
   async function addIssuer(typ: unknown): Promise<Server> {
@@ -75,9 +99,41 @@ export async function apiControlOf(
     return { ...server, url: (await added).issuer };
   }
 
+  /** A client that may speak for itself, and its id. @param asUser the id is the `sub` of the user */
+  async function addService(asUser: boolean): Promise<string> {
+    const good = claimsOf(await issue(server, people, tokens, {}));
+    const id = asUser ? String(good["sub"]) : `check-api-service-${randomText(6)}`;
+    if (opened.isClosed) throw new Error("the check has ended");
+    const added = callServer(server, "clients.add", {
+      ...{ client_id: id, grant_types: ["client_credentials"], ...(serviceScope !== "" && { scope: serviceScope }) },
+    });
+    await opened.add(async () => {
+      await added;
+      await callServer(server, "clients.remove", { client_id: id });
+    });
+    await added;
+    return id;
+  }
+
+  const ownerNamed = async (username: string): Promise<Owner> => {
+    const { id, email } = await callServer(server, "users.show", { username });
+    return { sub: id, username, email };
+  };
+
   return {
     ...{ issuer, isOwn, scope: tokens.scope },
     issue: (change) => issue(server, people, tokens, change),
+    async issueService(change, asUser) {
+      const good = claimsOf(await issue(server, people, tokens, {}));
+      const added = services.get(asUser) ?? addService(asUser);
+      services.set(asUser, added);
+      const [audience] = [good["aud"]].flat().map(String);
+      const client = await added;
+      return issue(server, { user: null, client }, { ...tokens, audience, scope: serviceScope }, change);
+    },
+    async owners() {
+      return people.otherUser === null ? null : Promise.all([ownerNamed(user), ownerNamed(people.otherUser)]);
+    },
     async issueElsewhere(change) {
       // A token that is wrong in nothing but its issuer.
       const good = await issue(server, people, tokens, {});

@@ -2,9 +2,9 @@
  * `idp check api`: whether an API refuses what it must refuse. It shares flags, session, processes, results and reports with `idp check client`
  * (see check.ts). api-place.ts has the issuer, api-control.ts connects the cases of src/client/api-check to it.
  */
-import type { Attempt } from "../../../check/api/attempt.ts";
+import type { Api, Attempt } from "../../../check/api/attempt.ts";
 import { control, controlAgain } from "../../../check/api/cases/control.ts";
-import { allCases, casesFor } from "../../../check/api/cases/list.ts";
+import { allCases, casesFor, missingFlag } from "../../../check/api/cases/list.ts";
 import { claimsOf, headerOf } from "../../../check/api/forge.ts";
 import { withFix } from "../../../check/api/fixes.ts";
 import { checkApi as checkCases } from "../../../check/api/run.ts";
@@ -18,22 +18,28 @@ import { projectOf } from "../init/project.ts";
 import type { Invocation } from "../../invocation.ts";
 import type { Outcome } from "../../output/print.ts";
 import { apiControlOf, type ApiTokens } from "./api-control.ts";
-import { ownApiServer, runningApiServer, type ApiPlace } from "./api-place.ts";
-import { httpMethod, isWebUrl } from "../../flags/flag-values.ts";
+import { ownApiServer, runningApiServer, type ApiPlace, type ApiPlaceFlags } from "./api-place.ts";
+import { Option } from "../../commander.ts";
+import { httpMethod, isWebUrl, seconds } from "../../flags/flag-values.ts";
 import { checkCommand, handUrl, withCommon } from "./common.ts";
-import { casesOf, requireNear, type CommonFlags } from "./flags.ts";
+import { casesOf, requireNear } from "./flags.ts";
 import { onOwnServer } from "./place.ts";
 import { commandOf, runCheck } from "./session.ts";
 import { theApi } from "./subject.ts";
 
 /** As commander reads them. */
-interface ApiFlags extends CommonFlags {
+interface ApiFlags extends ApiPlaceFlags {
   readonly url?: string;
   readonly method?: string;
   readonly audience?: string;
   /** Space-separated. */
   readonly scope?: string;
   readonly needsScope?: string;
+  readonly ownedBy?: Api["ownedBy"];
+  readonly needsAcr?: string;
+  /** Seconds. */
+  readonly maxAge?: number;
+  readonly usersOnly?: true;
   readonly mcp?: true;
   readonly dpop?: true;
 }
@@ -41,10 +47,12 @@ interface ApiFlags extends CommonFlags {
 async function checkApi(cli: Invocation, typed: TypedCommand, flags: ApiFlags): Promise<Outcome | number> {
   const command = commandOf(typed, theApi);
   const url = requireUrl(flags.url);
+  requireOwned(flags.ownedUrl);
   const { has } = projectOf(process.cwd());
-  const cases = wantedCases(flags).map((one) => withFix(one, has));
-  const features = featuresOf(flags);
-  const typedCheck = { subject: theApi, command, flags, addresses: { "--url": url } };
+  const api = apiOf(flags, url);
+  const cases = wantedCases(flags, api).map((one) => withFix(one, has));
+  const addresses = { "--url": url, "--owned-url": flags.ownedUrl?.replaceAll("{user}", "user") };
+  const typedCheck = { subject: theApi, command, flags, addresses };
   return runCheck(cli, typedCheck, async ({ opened, lookup, start }) => {
     const place = await (command === null ? runningApiServer(cli, flags, opened) : ownApiServer(cli, flags, opened));
     const apiControl = await apiControlOf(place.server, place, tokensOf(flags, url), opened);
@@ -57,8 +65,7 @@ async function checkApi(cli: Invocation, typed: TypedCommand, flags: ApiFlags): 
     const run = await start(env, url, `with tokens of ${place.issuer} for ${audience}`);
     const result = await checkCases(
       {
-        ...{ ...run, control: apiControl, lookup },
-        api: { url, method: flags.method ?? (features.mcp ? "POST" : "GET"), ...features },
+        ...{ ...run, control: apiControl, lookup, api },
         mayRead: (address) => requireNear(address, flags.allowRemote),
       },
       cases,
@@ -68,12 +75,13 @@ async function checkApi(cli: Invocation, typed: TypedCommand, flags: ApiFlags): 
 }
 
 /** @throws {OperationError} usage for a case that needs another flag */
-function wantedCases(flags: ApiFlags): readonly Case<Attempt>[] {
-  const concerned = casesFor(featuresOf(flags));
+function wantedCases(flags: ApiFlags, api: Api): readonly Case<Attempt>[] {
+  if (flags.case === undefined) return casesFor(api);
   const named = casesOf(flags.case, allCases, [control.name, controlAgain.name]);
-  if (flags.case === undefined) return concerned;
-  const stray = named.find((one) => !concerned.includes(one));
-  if (stray !== undefined) throw missingFlag(stray.name);
+  for (const one of named) {
+    const flag = missingFlag(one, api);
+    if (flag !== null) throw new OperationError("usage", `--case ${one.name} needs ${flag}`);
+  }
   return named;
 }
 
@@ -89,21 +97,30 @@ function requireUrl(url: string | undefined): string {
   });
 }
 
-const featuresOf = ({ needsScope, dpop, mcp }: ApiFlags) => ({
-  needsScope: needsScope ?? null,
-  dpop: dpop === true,
-  mcp: mcp === true,
-});
-
-function missingFlag(name: string): OperationError {
-  const flag = name.startsWith("dpop-") ? "--dpop" : name.startsWith("metadata") ? "--mcp" : "--needs-scope SCOPE";
-  return new OperationError("usage", `--case ${name} needs ${flag}`);
+/** @throws {OperationError} usage */
+function requireOwned(url: string | undefined): void {
+  if (url === undefined || (url.includes("{user}") && isWebUrl(url.replaceAll("{user}", "user")))) return;
+  throw new OperationError("usage", `--owned-url "${url}" is not an http or https URL with {user}`, {
+    hint: "It is the address of what belongs to one user: 'http://localhost:8080/users/{user}/orders'",
+  });
 }
 
-const tokensOf = ({ audience, scope = "openid", needsScope, mcp }: ApiFlags, url: string): ApiTokens => ({
+const apiOf = (flags: ApiFlags, url: string): Api => ({
+  ...{ url, method: flags.method ?? (flags.mcp === true ? "POST" : "GET") },
+  ...{ needsScope: flags.needsScope ?? null, dpop: flags.dpop === true, mcp: flags.mcp === true },
+  ...{ ownedUrl: flags.ownedUrl ?? null, ownedBy: flags.ownedBy ?? "sub" },
+  ...{ needsAcr: flags.needsAcr ?? null, maxAge: flags.maxAge ?? null, usersOnly: flags.usersOnly === true },
+});
+
+const tokensOf = (
+  { audience, scope = "openid", needsScope, needsAcr, maxAge, mcp }: ApiFlags,
+  url: string,
+): ApiTokens => ({
   // An MCP client asks for a token for the server's URL (RFC 8707 2).
   audience: audience ?? (mcp === true ? url : undefined),
   scope: [...new Set([...scope.split(" "), ...(needsScope === undefined ? [] : [needsScope])])].join(" "),
+  claims: needsAcr === undefined ? {} : { acr: needsAcr },
+  needsAuthTime: maxAge !== undefined,
 });
 
 /** Nobody but the server has the key of HS256, so an API that verifies tokens by itself refuses all of them. */
@@ -149,6 +166,22 @@ export const declareCheckApi: Declare = (check, { act, program, words, env }) =>
     .option("--audience <uri>", "aud of good tokens (default: that of the client, else the issuer; with --mcp: --url)")
     .option("--scope <scopes>", 'of good tokens (default: "openid")')
     .option("--needs-scope <scope>", "a scope without which the API must answer 403")
+    .option("--owned-url <url>", "the address of what belongs to one user, with {user}: another user must get 403")
+    .addOption(
+      new Option("--owned-by <name>", "what {user} is (default: sub)").choices(["sub", "username", "email"] as const),
+    )
+    .option("--other-user <username>", "that other user (default: another active user)")
+    .option("--needs-acr <value>", "an acr without which the API must ask for a stronger sign-in (RFC 9470)")
+    .addOption(
+      new Option("--max-age <seconds>", "how long ago a sign-in may be, as the API has it").argParser(
+        seconds(0, 31_536_000),
+      ),
+    )
+    .option("--users-only", "tokens of client credentials must be refused")
+    .option(
+      "--like <username>",
+      "whose claims the check's user has, on a running server (default: the first active user)",
+    )
     .option("--mcp", "it is an MCP server: also check its metadata")
     .option("--dpop", "send tokens that are bound to a key, and check the proofs");
   withVariables(withCommon(api, "API", "--url"))

@@ -224,7 +224,8 @@ export const anotherUser: Hint = {
   command: ["idp", "users", "add", "erin"],
 };
 
-async function userOf(server: Server, wanted: string | undefined): Promise<string> {
+/** @param wanted absent: the first active user @throws {OperationError} not_found */
+export async function userOf(server: Server, wanted: string | undefined): Promise<string> {
   const list = () => callServer(server, "users.list", {});
   if (wanted !== undefined) {
     try {

@@ -24,6 +24,7 @@ const withOtherSlash = (issuer: unknown): string =>
 
 export const tokenFlawRows = {
   expired: { group: "time", flag: "exp an hour ago", is: "it expired an hour ago" },
+  expired_10m: { group: "time", flag: "exp ten minutes ago", is: "it expired ten minutes ago" },
   not_yet_valid: {
     ...{ group: "time", flag: "nbf an hour from now", is: "its nbf is an hour from now" },
     apply: (_claims, { nbf, exp }) => ({ nbf, exp }),
