@@ -87,7 +87,15 @@ async function check(findsBy: FindsBy, way: Way = {}): Promise<RunResult> {
   const result = await checkApp(
     {
       ...{ ...checkRun, control, closeLimit: 100, account: place, otherUser },
-      app: { start: `${url}/login/one`, signedIn: `${url}/me`, signedInText: null, signOut: null, within: 300, lookup },
+      app: {
+        start: `${url}/login/one`,
+        signedIn: `${url}/me`,
+        who: `${url}/me`,
+        signedInText: null,
+        signOut: null,
+        within: 300,
+        lookup,
+      },
       second: withSecond ? { start: `${url}/login/two`, control: other } : null,
       leaves: (key, what) => left.set(key, what),
       newBrowser: ({ username = "alice", at: where }) => {

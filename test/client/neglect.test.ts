@@ -44,6 +44,8 @@ const apps: readonly Neglected[] = [
     "token-type": ["token.token-type-wrong"],
     "return-to": ["open-redirect"],
     refresh: ["refresh-refused"],
+    "refresh-sub": ["refresh.sub-wrong"],
+    "session-id": ["session-fixed"],
   },
   {
     nonce: ["id-token.nonce-wrong", "id-token.nonce-missing"],
@@ -56,6 +58,8 @@ const apps: readonly Neglected[] = [
     "pkce-fresh": ["pkce-fresh"],
     "expires-in": ["token.expires-in-missing"],
     "token-in-url": ["token-in-url"],
+    "refresh-iss": ["refresh.iss-wrong"],
+    "refresh-in-script": ["secret-in-page"],
     revoked: ["access-revoked"],
   },
   {
@@ -68,6 +72,9 @@ const apps: readonly Neglected[] = [
     "redirect-uri": ["redirect-uri"],
     "refresh-token": ["token.refresh-token-missing"],
     browser: ["login-csrf"],
+    "refresh-aud": ["refresh.aud-wrong"],
+    "refresh-kept": ["refresh.token-kept"],
+    "secret-in-page": ["secret-in-page"],
   },
   // Who verifies no signature is told so once.
   { signature: [], alg: [] },
@@ -146,6 +153,21 @@ test.each([
   const cases = allCases.filter(({ name }) => name.startsWith("userinfo."));
   const result = await check(cases, [], { userinfo });
   expect(named(result, verdict)).toEqual(["userinfo.sub-wrong", "userinfo.sub-missing"]);
+});
+
+test("what an app need not refuse: the auth_time of a refresh, and cookies of before the sign-out", async () => {
+  const names = ["refresh.auth-time-changed", "signed-out-cookie"];
+  const cases = allCases.filter(({ name }) => names.includes(name));
+  expect(named(await check(cases), "noticed")).toEqual(names);
+  expect(named(await check(cases, ["refresh-auth-time", "session-end"]), "not-required")).toEqual(names);
+});
+
+test("an app that does not read the ID token of a refresh is not judged by it", async () => {
+  const cases = allCases.filter(({ name }) => name.startsWith("refresh."));
+  const result = await check(cases, ["refresh-unread"]);
+  const names = ["sub-wrong", "iss-wrong", "aud-wrong", "auth-time-changed"].map((name) => `refresh.${name}`);
+  expect(named(result, "not-reached")).toEqual(names);
+  expect(named(result, "works")).toContain("refresh.token-kept");
 });
 
 test("a response in the fragment needs a browser with scripts", async () => {

@@ -64,10 +64,30 @@ export type Neglect =
   | "logout-aud"
   | "logout-exp"
   | "logout-events"
+  /** It takes a token of any event. */
+  | "logout-event"
   | "logout-nonce"
   | "logout-unnamed"
   | "logout-sub"
-  | "logout-jti";
+  | "logout-jti"
+  | "logout-typ"
+  /** It takes only logout tokens of type logout+jwt. */
+  | "logout-jwt"
+  /** It keeps the session id that the browser had before the callback. */
+  | "session-id"
+  /** At the sign-out, it forgets the cookie alone. */
+  | "session-end"
+  | "secret-in-page"
+  | "refresh-in-script"
+  /** What it does not check of the ID token of a refresh. */
+  | "refresh-sub"
+  | "refresh-iss"
+  | "refresh-aud"
+  | "refresh-auth-time"
+  /** It reads nothing of it. */
+  | "refresh-unread"
+  /** It forgets its refresh token where a refresh brings none. */
+  | "refresh-kept";
 
 export interface AppConfig {
   readonly issuer: string;
@@ -99,7 +119,9 @@ interface Pending {
 interface Session {
   pending: Pending | null;
   user: {
-    readonly sub: string;
+    sub: string;
+    name: unknown;
+    readonly authTime: unknown;
     /** Of the ID token: the session at the provider. */
     readonly sid?: unknown;
     readonly since?: string | undefined;
@@ -170,8 +192,10 @@ export class CarefulApp {
   async handle(req: IncomingMessage, res: ServerResponse): Promise<void> {
     const url = new URL(req.url ?? "/", "http://app.invalid");
     const found = /\bsid=([\w-]+)/.exec(req.headers.cookie ?? "")?.[1] ?? "";
-    const id = this.#sessions.has(found) ? found : random();
-    const session = this.#sessions.get(id) ?? { pending: null, user: null };
+    const session = this.#sessions.get(found) ?? { pending: null, user: null };
+    const isNew = !this.#sessions.has(found) || (url.pathname === "/callback" && !this.#neglects("session-id"));
+    const id = isNew ? random() : found;
+    if (isNew) this.#sessions.delete(found);
     this.#sessions.set(id, session);
     res.setHeader("set-cookie", `sid=${id}; Path=/; HttpOnly; SameSite=Lax`);
     try {
@@ -180,6 +204,9 @@ export class CarefulApp {
       else if (url.pathname === "/me") await this.#me(session, res);
       else if (url.pathname === "/backchannel-logout" && !this.#neglects("no-logout")) await this.#told(req, url, res);
       else if (url.pathname === "/logout") this.#logout(session, res);
+      else if (url.pathname === "/" && this.#neglects("secret-in-page")) res.end(this.#config.clientSecret);
+      else if (url.pathname === "/app.js")
+        res.end(this.#neglects("refresh-in-script") ? session.user?.refreshToken : "");
       else if (["/", "/done", "/welcome"].includes(url.pathname)) res.end("home");
       else res.writeHead(404).end();
     } catch (error) {
@@ -242,7 +269,7 @@ export class CarefulApp {
     refuseUnless(!searchParams.has("error") || this.#neglects("error"), "error");
     const [code, ...more] = searchParams.getAll("code");
     if (code === undefined && this.#neglects("code-missing")) {
-      session.user = { sub: "guest", accessToken: "", refreshToken: undefined };
+      session.user = { sub: "guest", name: "", authTime: 0, accessToken: "", refreshToken: undefined };
       res.writeHead(302, { location: "/" }).end();
       return;
     }
@@ -282,7 +309,11 @@ export class CarefulApp {
     const claims = idToken === undefined ? null : await this.#checkIdToken(idToken, pending.nonce);
     const userinfo = await this.#userinfo(accessToken);
     refuseUnless(userinfo.ok, "userinfo");
-    const { sub, createdAt } = await jsonOf<{ readonly sub?: string; readonly createdAt: string }>(userinfo);
+    const { sub, createdAt, displayName } = await jsonOf<{
+      readonly sub?: string;
+      readonly createdAt: string;
+      readonly displayName?: string;
+    }>(userinfo);
     const isLeftOut = claims === null || (this.#neglects("sub") && claims.sub === undefined);
     const expected = isLeftOut ? sub : claims.sub;
     const isOfUser = (sub !== undefined && sub === expected) || this.#neglects("userinfo-sub");
@@ -290,7 +321,10 @@ export class CarefulApp {
     refuseUnless(isOfUser || use !== undefined, "sub of userinfo");
     const since = isOfUser && use !== "hides" ? createdAt : undefined;
     const signedIn = (this.#neglects("userinfo-sub") ? sub : null) ?? expected ?? "";
-    return { sub: signedIn, sid: claims?.["sid"], since, accessToken, refreshToken };
+    return {
+      ...{ sub: signedIn, sid: claims?.["sid"], since, accessToken, refreshToken },
+      ...{ name: claims?.["name"] ?? displayName, authTime: claims?.["auth_time"] },
+    };
   }
 
   async #checkIdToken(token: string, nonce: string): Promise<JWTPayload> {
@@ -358,7 +392,8 @@ export class CarefulApp {
       res.end("signed out");
       return;
     }
-    res.end(JSON.stringify({ sub: user.sub, since: user.since }));
+    const page = JSON.stringify({ sub: user.sub, name: user.name, since: user.since });
+    res.end(this.#neglects("refresh-in-script") ? `${page}<script src="/app.js"></script>` : page);
   }
 
   async #isLive(user: NonNullable<Session["user"]>): Promise<boolean> {
@@ -369,23 +404,40 @@ export class CarefulApp {
     const response = await this.#tokens({ grant_type: "refresh_token", refresh_token: user.refreshToken });
     if (!response.ok) return this.#neglects("refresh");
     if (this.#neglects("refreshed")) return false;
-    const tokens = await jsonOf<{ readonly access_token: string; readonly refresh_token?: string }>(response);
+    const tokens = await jsonOf<Readonly<Record<"access_token" | "id_token", string>> & { refresh_token?: string }>(
+      response,
+    );
     user.accessToken = tokens.access_token;
-    user.refreshToken = tokens.refresh_token ?? user.refreshToken;
-    return true;
+    user.refreshToken = tokens.refresh_token ?? (this.#neglects("refresh-kept") ? undefined : user.refreshToken);
+    return this.#neglects("refresh-unread") || this.#readRefreshed(user, decodeJwt(tokens.id_token));
+  }
+
+  /** OpenID Connect Core 12.2. @returns whether the user stays signed in */
+  #readRefreshed(user: NonNullable<Session["user"]>, claims: JWTPayload): boolean {
+    const { sub = "", iss, aud, name, auth_time: authTime } = claims;
+    const isOfUser =
+      (sub === user.sub || this.#neglects("refresh-sub")) &&
+      (iss === this.#config.issuer || this.#neglects("refresh-iss")) &&
+      (aud === this.#config.clientId || this.#neglects("refresh-aud")) &&
+      (authTime === user.authTime || this.#neglects("refresh-auth-time"));
+    if (isOfUser) Object.assign(user, { sub, name });
+    return isOfUser;
   }
 
   /** OpenID Connect Back-Channel Logout 2.6, 2.7. */
   async #told(req: IncomingMessage, url: URL, res: ServerResponse): Promise<void> {
     const token = (await parametersOf(req, url)).get("logout_token") ?? "";
-    const { alg, kid } = decodeProtectedHeader(token);
+    const { alg, kid, typ } = decodeProtectedHeader(token);
     const { iss, aud, exp = 0, jti = "", sub, sid, nonce, events } = decodeJwt(token);
     refuseUnless(alg !== "none" || this.#neglects("logout-alg"), "alg");
     if (alg !== "none" && !this.#neglects("logout-signature")) await this.#verify(token, kid);
     refuseUnless(iss === this.#config.issuer || this.#neglects("logout-iss"), "iss");
     refuseUnless(aud === this.#config.clientId || this.#neglects("logout-aud"), "aud");
     refuseUnless(exp > Date.now() / 1000 || this.#neglects("logout-exp"), "exp");
-    refuseUnless(events !== undefined || this.#neglects("logout-events"), "events");
+    const isLogout = Object.hasOwn(Object(events) as object, "http://schemas.openid.net/event/backchannel-logout");
+    refuseUnless(isLogout || this.#neglects(events === undefined ? "logout-events" : "logout-event"), "events");
+    const types = this.#neglects("logout-jwt") ? ["logout+jwt"] : ["logout+jwt", "JWT"];
+    refuseUnless(types.includes(typ ?? "") || (typ !== "JWT" && this.#neglects("logout-typ")), "typ");
     refuseUnless(nonce === undefined || this.#neglects("logout-nonce"), "nonce");
     refuseUnless(!this.#toldBefore.has(jti), "jti");
     if (!this.#neglects("logout-jti")) this.#toldBefore.add(jti);
@@ -399,7 +451,9 @@ export class CarefulApp {
   }
 
   #logout(session: Session, res: ServerResponse): void {
-    session.user = null;
+    if (this.#neglects("session-end")) {
+      res.setHeader("set-cookie", "sid=; Path=/; Max-Age=0");
+    } else session.user = null;
     res.writeHead(302, { location: "/" }).end();
   }
 }

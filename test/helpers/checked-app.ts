@@ -73,6 +73,7 @@ export async function checkedApp(): Promise<CheckNeglects> {
         app: {
           start: `${url}/login`,
           signedIn: `${url}/me`,
+          who: `${url}/me`,
           signedInText: null,
           signOut: `${url}/logout`,
           ...{ within: 300, lookup },

@@ -36,6 +36,10 @@ export interface Known {
   readonly addresses: URL[];
   /** Absent: nobody tried. A text: why no account can be recognized. */
   recognizing?: Recognizing | string;
+  /** How the app refreshes: whether it reads the ID token, and the seconds that an access token has to live. A text: it does not. */
+  refreshing?: { readonly reads: boolean; readonly life: number | null } | string;
+  /** What its pages showed. */
+  readonly texts: Set<string>;
 }
 
 export type Claims = Readonly<Record<string, unknown>>;

@@ -22,6 +22,8 @@ export interface LogoutClaims {
   /** In place of the usual ones; null leaves one out. `iat` and `exp` are seconds from now. */
   readonly claims?: Readonly<Record<string, unknown>>;
   readonly spoil?: "signature" | "alg";
+  /** In place of `logout+jwt`. */
+  readonly typ?: string;
 }
 
 export interface Control {
@@ -35,6 +37,8 @@ export interface Control {
   readonly user: string;
   /** Nobody else uses this issuer, so its keys, settings and documents may be changed. */
   readonly isOwn: boolean;
+  /** The client's secret; null: it has none, or it may not be seen. */
+  secret(): Promise<string | null>;
   /** Adds a user with a name and a sub that nobody had, and the claims by which the app may admit the user. @returns the username */
   addUser(): Promise<string>;
   /** @returns its id @throws {Problem} no response to this client can have it */

@@ -24,13 +24,16 @@ interface AppRun extends CheckRun {
   readonly closeLimit: number;
 }
 
+/** Pages of an app that are looked at for secrets. */
+const maxTexts = 200;
+
 export async function checkApp(run: AppRun, cases: readonly Case<Attempt>[]): Promise<RunResult> {
   const { control, restart, second, account, random, leaves } = run;
   const issuers = [control.issuer, ...(second === null ? [] : [second.control.issuer])];
   const probe = account === null ? null : probeOf(account, { issuers, signedIn: run.app.signedIn, random, leaves });
   const known: Known = {
     ...{ last: undefined, stranger: null, shown: "" },
-    ...{ signIns: [], samples: [], addresses: [] },
+    ...{ signIns: [], samples: [], addresses: [], texts: new Set<string>() },
   };
   const browsers = browsersOf(run.closeLimit);
   return runCases(run, {
@@ -88,6 +91,7 @@ async function attemptCase(
   let startFailure: string | null = null;
   const seen = (visit: Visit): Visit => {
     for (const { url, isApp } of visit.steps) if (isApp) known.addresses.push(url);
+    if (visit.end.kind === "page" && known.texts.size < maxTexts) known.texts.add(visit.end.text);
     return visit;
   };
   return one.run({

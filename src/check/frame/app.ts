@@ -12,6 +12,8 @@ export interface App {
   /** Null: a status of 2xx says that somebody is signed in. */
   readonly signedInText: string | null;
   readonly signOut: string | null;
+  /** A page that shows who is signed in. Absent: `signedIn`. */
+  readonly who?: string;
   /** Names of parameters of `start` that may say where to go, beside the usual ones. */
   readonly returnParams?: readonly string[];
   /** Milliseconds in which a logout at the provider must end the session. */

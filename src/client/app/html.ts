@@ -145,3 +145,10 @@ export function refreshOf(html: string, address: string): string | null {
   const [named = ""] = quote === "" || quote === undefined ? [target] : target.split(quote);
   return named === "" ? null : (webAddress(named, address)?.href ?? null);
 }
+
+/** The addresses of the scripts that a page names. */
+export const scriptsOf = (html: string, address: string): readonly string[] =>
+  tagsOf(html).flatMap(({ name, isEnd, attributes }) => {
+    const src = name === "script" && !isEnd ? attributes.get("src") : undefined;
+    return src === undefined ? [] : (webAddress(src, address)?.href ?? []);
+  });

@@ -1,9 +1,9 @@
 import { ending, spoiledBy, whyNotBegun, whyNotSignedIn } from "../../frame/app.ts";
 import type { Recognized } from "../../frame/account/probe.ts";
-import type { Recorded } from "../../frame/idp.ts";
 import { noticed, notReached, notRequired, unnoticed, works, type Case, type Finding } from "../../frame/verdict.ts";
 import type { Browser } from "../../../client/app/visit.ts";
 import type { Attempt, Claims, Recognizing } from "../attempt.ts";
+import { claimsIn, newWord, pick, places, type Place } from "./seen.ts";
 
 /** Whether a valid sign-in opens the right account: the one of its issuer and sub (OpenID Connect Core 5.7), and not somebody else's. */
 
@@ -18,27 +18,11 @@ type Kind = keyof typeof members;
 /** What it is called in a sentence. */
 const words: Readonly<Record<Kind, string>> = { email: "e-mail", username: "username", name: "name" };
 
-/** Where an app reads claims. */
-const places = ["token", "userinfo"] as const;
-type Seen = Readonly<Record<(typeof places)[number], Claims>>;
-
-/** The claims of the user as the app got them. */
-function claimsIn(records: readonly Recorded[]): Seen {
-  const bodyOf = (endpoint: string): Claims =>
-    Object(records.findLast((one) => one.endpoint === endpoint && one.status === 200)?.response?.["body"]) as Claims;
-  const idToken = Object(bodyOf("token")["id_token"]) as Claims;
-  return { token: Object(idToken["claims"]) as Claims, userinfo: bodyOf("userinfo") };
-}
-
-/** Those of these names that are there. */
-const pick = (claims: Claims, names: readonly string[]): Claims =>
-  Object.fromEntries(Object.entries(claims).filter(([name]) => names.includes(name)));
-
 /** Puts claims into the answers to one user. @returns the ids of the faults */
 async function give(
   attempt: Attempt,
   user: string,
-  claimsAt: (place: (typeof places)[number]) => Claims,
+  claimsAt: (place: Place) => Claims,
   where?: "second",
 ): Promise<readonly string[]> {
   const ids: string[] = [];
@@ -139,7 +123,7 @@ const taken = (name: string, mustNot: string, { kind, with: more = {}, who }: Ta
   async run(attempt) {
     const known = await recognizing(attempt);
     if (typeof known === "string") return notReached(known);
-    const claimsAt = (place: (typeof places)[number]): Claims => {
+    const claimsAt = (place: Place): Claims => {
       const own = pick(known.seen[place], members[kind]);
       return Object.keys(own).length === 0 ? {} : { ...own, ...more };
     };
@@ -238,10 +222,8 @@ const emailChanged: Case<Attempt> = {
     const { control, random } = attempt;
     const known = await recognizing(attempt);
     if (typeof known === "string") return notReached(known);
-    const word = random(9)
-      .toLowerCase()
-      .replaceAll(/[^a-z\d]/g, "x");
-    const claimsAt = (place: (typeof places)[number]): Claims => moved(known.seen[place], word);
+    const word = newWord(random);
+    const claimsAt = (place: Place): Claims => moved(known.seen[place], word);
     if (places.every((place) => Object.keys(claimsAt(place)).length === 0)) return without("email");
     const wanted = await account(attempt, known);
     if ("verdict" in wanted) return wanted;

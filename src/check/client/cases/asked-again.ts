@@ -12,7 +12,7 @@ interface AskedAgain {
 }
 
 /** Seconds. Tokens of this life have expired when `--signed-in` is opened next. */
-const shortLife = 1;
+export const shortLife = 1;
 
 /** What a case does at idp once the user is signed in. */
 interface Change {
@@ -38,7 +38,8 @@ async function askAgain(attempt: Attempt, change: Change): Promise<AskedAgain | 
   return notReached("the app did not ask idp again, so it cannot know");
 }
 
-async function withLife<T>({ control }: Attempt, life: number | null, work: () => Promise<T>): Promise<T> {
+/** Lets tokens that are issued meanwhile live for this many seconds; null: as usual. */
+export async function withLife<T>({ control }: Attempt, life: number | null, work: () => Promise<T>): Promise<T> {
   if (life === null) return work();
   try {
     await control.setTokenLife(life);

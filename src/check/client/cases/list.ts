@@ -7,6 +7,8 @@ import { accessRevoked, refreshRefused } from "./asked-again.ts";
 import { callbackReplayed, errorAnswer, loginCsrf, mixUp, retry429, retry503 } from "./callback.ts";
 import { keysRotated } from "./keys-rotated.ts";
 import { nonceFresh, pkceFresh, pkce, redirectUri, stateFresh } from "./requests.ts";
+import { refreshCases } from "./refresh.ts";
+import { secretInPage, sessionFixed, signedOutCookie } from "./session.ts";
 import { openRedirect, tokenInUrl } from "./addresses.ts";
 
 /** The cases that concern an app. @param logoutUri of its client; null: it has none */
@@ -25,6 +27,8 @@ export const allCases: readonly Case<Attempt>[] = [
   ...tokenCases,
   ...userinfoCases,
   ...[openRedirect, tokenInUrl, retry503, retry429, refreshRefused, accessRevoked],
+  ...refreshCases,
+  ...[sessionFixed, signedOutCookie, secretInPage],
   ...accountCases,
   ...logoutCases,
   ...keysCases,

@@ -129,6 +129,21 @@ const rows: readonly Row[] = [
     change: { claims: { events: null } },
   },
   {
+    name: "events-other",
+    token: "a token of another event",
+    paragraph: "2.6 (6)",
+    fix: 'require events["http://schemas.openid.net/event/backchannel-logout"]',
+    change: { claims: { events: { "http://schemas.openid.net/event/another": {} } } },
+  },
+  {
+    name: "typ-wrong",
+    token: "a token of the type of access tokens",
+    paragraph: "2.4, 4.1: the type need not be compared",
+    fix: 'require typ "logout+jwt" or "JWT"',
+    change: { typ: "at+jwt" },
+    optional: true,
+  },
+  {
     name: "nonce-present",
     token: "a logout token with a nonce",
     paragraph: "2.6 (7)",
@@ -227,4 +242,25 @@ const replayed: Case<Attempt> = {
   },
 };
 
-export const logoutCases: readonly Case<Attempt>[] = [backchannelLogout, ...wrongTokens, replayed];
+/** Providers send either type (4.1): who takes one alone signs nobody out with the next provider. */
+const typeJwt: Case<Attempt> = {
+  name: "logout-token.typ-jwt",
+  mustNot: "a logout token of type JWT signs nobody out",
+  should: "take logout tokens of type JWT, too",
+  paragraph: "OpenID Connect Back-Channel Logout 2.4, 4.1",
+  fix: 'take a logout token whose typ is "logout+jwt", "JWT", or missing',
+  async run(attempt) {
+    const found = await signedIn(attempt);
+    if (isFinding(found)) return found;
+    const { browser, session } = found;
+    const failed = await deliver(attempt, await attempt.control.logoutToken(session, { typ: "JWT" }));
+    if (failed !== null) return failed;
+    const isOut = await isSignedOut(attempt, browser);
+    if (isOut === null) return standingUnknown;
+    if (isOut) return works("ended the session");
+    const other = await judged(attempt, found, {});
+    return other.verdict === "noticed" ? notRequired("kept the user signed in, and takes logout+jwt alone") : other;
+  },
+};
+
+export const logoutCases: readonly Case<Attempt>[] = [backchannelLogout, ...wrongTokens, typeJwt, replayed];

@@ -34,6 +34,8 @@ import { theApp } from "./subject.ts";
 interface ClientFlags extends CheckFlags, AccountFlags {
   /** Username; absent: one is added. */
   readonly attacker?: string;
+  /** A page that shows who is signed in; absent: that of `signedIn`. */
+  readonly who?: string;
 }
 
 async function checkClient(cli: Invocation, typed: TypedCommand, flags: ClientFlags): Promise<Outcome | number> {
@@ -41,10 +43,10 @@ async function checkClient(cli: Invocation, typed: TypedCommand, flags: ClientFl
   const { libraries, has } = projectOf(process.cwd());
   const library = libraries[0]?.library ?? handPackages.find(has) ?? null;
   const cases = casesOf(flags.case, allCases, [control.name]).map((one) => withFix(one, library));
-  const { start, signedIn, signOut } = flags;
+  const { start, signedIn, signOut, who } = flags;
   const account = accountOf(flags);
   const addresses = {
-    ...{ "--start": start, "--signed-in": signedIn, "--sign-out": signOut },
+    ...{ "--start": start, "--signed-in": signedIn, "--sign-out": signOut, "--who": who },
     ...addressesOf(account, flags),
   };
   return runCheck(cli, { subject: theApp, command, flags, addresses }, async (session) => {
@@ -84,8 +86,15 @@ async function runAll(
   const appControl = controlOf(server, aboutOf(place, place));
   await opened.add(() => appControl.close());
   const { logoutUri } = appControl;
-  const { start, signedIn, signedInText = null, signOut = null, returnParam: returnParams = [] } = flags;
-  const more = Object.values(addressesOf(account, {})).filter((one) => one !== undefined);
+  const {
+    start,
+    signedIn,
+    signedInText = null,
+    signOut = null,
+    who = signedIn,
+    returnParam: returnParams = [],
+  } = flags;
+  const more = [flags.who, ...Object.values(addressesOf(account, {}))].filter((one) => one !== undefined);
   const browserFor = await browsersOf(cli, flags, place, opened, more);
   const other = await secondOf(cli, flags, place, opened, more);
   const newBrowser = ({ username = user, at }: Somebody): Promise<Browser> =>
@@ -96,7 +105,7 @@ async function runAll(
     {
       ...{ ...run, control: appControl, newBrowser, closeLimit },
       ...{ account, otherUser: await otherUserOf(server, flags), second: other },
-      app: { start, signedIn, signedInText, signOut, returnParams, within: flags.within * 1000, lookup },
+      app: { start, signedIn, signedInText, signOut, who, returnParams, within: flags.within * 1000, lookup },
     },
     cases.filter(({ name }) => concerned.some((one) => one.name === name)),
   );
@@ -157,6 +166,12 @@ export const declareCheckClient: Declare = (check, { act, words }) => {
       new Option("--within <seconds>", "how soon a logout at the provider must end the session of the app")
         .argParser(seconds(0, 600))
         .default(2),
+    )
+    .addOption(
+      new Option(
+        "--who <url>",
+        "a page that shows e-mail, name or username of the user (default: --signed-in)",
+      ).argParser(address),
     )
     .option("--return-param <name>", "another parameter of --start that says where to go; repeatable", collect)
     .option(...browserOption)

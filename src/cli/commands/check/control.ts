@@ -37,6 +37,15 @@ export function controlOf(
       added.push(adding);
       return adding;
     },
+    async secret() {
+      try {
+        const { client_secret: secret } = await call("clients.show", { client_id: client, secrets: true });
+        return typeof secret === "string" ? secret : null;
+      } catch (error) {
+        if (error instanceof RemoteError) return null;
+        throw error;
+      }
+    },
     removeFaults: () => faults.removeAll(),
     async close() {
       ended = true;

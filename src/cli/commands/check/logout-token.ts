@@ -35,7 +35,7 @@ export async function logoutTokenOf(
   server: Server,
   { issuer, client }: Pick<Control, "issuer" | "client">,
   { sub, sid }: SignedInSession,
-  { claims = {}, spoil }: LogoutClaims,
+  { claims = {}, spoil, typ = "logout+jwt" }: LogoutClaims,
 ): Promise<string> {
   const now = Math.floor(Date.now() / 1000);
   const at = (name: string, usual: number): number => now + (typeof claims[name] === "number" ? claims[name] : usual);
@@ -49,10 +49,10 @@ export async function logoutTokenOf(
   const { id_token_signed_response_alg: alg = "RS256" } = await callServer(server, "clients.show", {
     client_id: client,
   });
-  const token = await signedBy(server, String(alg), "logout+jwt", payload);
+  const token = await signedBy(server, String(alg), typ, payload);
   const [head = "", body = "", signature = ""] = token.split(".");
   if (spoil === undefined) return token;
-  const none = Buffer.from(JSON.stringify({ alg: "none", typ: "logout+jwt" })).toString("base64url");
+  const none = Buffer.from(JSON.stringify({ alg: "none", typ })).toString("base64url");
   if (spoil === "alg") return `${none}.${body}.`;
   const bytes = Buffer.from(signature, "base64url");
   bytes.writeUInt8(bytes.readUInt8(bytes.length >> 1) ^ 1, bytes.length >> 1);

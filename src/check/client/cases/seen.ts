@@ -1,0 +1,26 @@
+import type { Recorded } from "../../frame/idp.ts";
+import type { Claims } from "../attempt.ts";
+
+/** What the app got of idp: the claims of the user. */
+
+/** Where an app reads claims. */
+export const places = ["token", "userinfo"] as const;
+export type Place = (typeof places)[number];
+
+/** The claims of the user as the app got them. */
+export function claimsIn(records: readonly Recorded[]): Readonly<Record<Place, Claims>> {
+  const bodyOf = (endpoint: string): Claims =>
+    Object(records.findLast((one) => one.endpoint === endpoint && one.status === 200)?.response?.["body"]) as Claims;
+  const idToken = Object(bodyOf("token")["id_token"]) as Claims;
+  return { token: Object(idToken["claims"]) as Claims, userinfo: bodyOf("userinfo") };
+}
+
+/** Those of these names that are there. */
+export const pick = (claims: Claims, names: readonly string[]): Claims =>
+  Object.fromEntries(Object.entries(claims).filter(([name]) => names.includes(name)));
+
+/** A word of small letters and digits that nobody has. */
+export const newWord = (random: (bytes: number) => string): string =>
+  random(9)
+    .toLowerCase()
+    .replaceAll(/[^a-z\d]/g, "x");
