@@ -113,7 +113,9 @@ async function lastId({ requests }: RemoteIssuer): Promise<string> {
 async function asked({ issuer, requests }: RemoteIssuer, after: string | null): Promise<string> {
   const listed = await requests.list(after === null ? {} : { since: after });
   // The server may be gone when this is read, so that no command reaches it.
-  const records = listed.map((record) => ({ ...record, fix: record.fix === null ? null : fixOfTest(record.fix) }));
+  const records = listed.map((record) =>
+    record.next ? { ...record, fix: fixOfTest(record.next, record.fix) } : record,
+  );
   if (after !== null) {
     const text = ledgerText(records);
     return `${text}\nAll workers share this issuer: requests of tests that ran at the same time are among these.`;

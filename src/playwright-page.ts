@@ -69,10 +69,16 @@ async function explanation(page: SignInPage, where: Where): Promise<string> {
   const hooks = where.page === "error" ? ["error-code", "error-message", "error-fix"] : [`${where.page}-error`];
   const texts = [];
   for (const name of hooks) texts.push(await textOf(page, name));
-  return texts
-    .filter((text) => text !== "")
-    .map(fixOfTest)
-    .join(": ");
+  const said = texts.filter((text) => text !== "").join(": ");
+  const fix = page.locator("[data-command]");
+  if ((await fix.count()) !== 1) return said;
+  const [command, shown] = [
+    await fix.getAttribute("data-command"),
+    await fix.evaluate(({ textContent }) => textContent),
+  ];
+  // Its words are plain, so that each shell reads them.
+  const advice = fixOfTest({ text: "", command: (command ?? "").split(" ") }, shown);
+  return shown === null || advice === null ? said : said.replace(shown, () => advice);
 }
 
 export async function refusal(page: SignInPage, where: Where, what: string): Promise<Error> {

@@ -8,8 +8,20 @@ export interface Hint {
   readonly command?: readonly string[];
 }
 
-/** Writes the words of a command as a line for a shell. @param issuer the name of the issuer that it is for; absent or null: the first one */
-export type CommandLine = (words: readonly string[], issuer?: string | null) => string;
+/** How a line is written, by whoever shows it. */
+export interface Writing {
+  /** @param words with the flags that name the data or the server */
+  readonly command: (words: readonly string[]) => string;
+  /** What stands in place of a command that nobody can run. */
+  readonly sentence: (text: string) => string;
+}
+
+/**
+ * Writes the words of a command as a line.
+ * @param issuer the name of the issuer that it is for; absent or null: the first one
+ * @param writing absent: for a shell here
+ */
+export type CommandLine = (words: readonly string[], issuer?: string | null, writing?: Writing) => string;
 
 const endOfFlags = (words: readonly string[]): number => (words.includes("--") ? words.indexOf("--") : words.length);
 
@@ -29,12 +41,18 @@ export const quotedLine = (words: readonly string[], platform: NodeJS.Platform =
     .command.map((word) => terminalWord(word, platform) ?? word)
     .join(" ");
 
+/** For the shells of a platform. */
+export const forShell = (platform?: NodeJS.Platform): Writing => ({
+  command: (words) => quotedLine(words, platform),
+  sentence: (text) => text,
+});
+
 /** Quotes words for a terminal here, and adds the issuer. */
-export const plainCommandLine: CommandLine = (words, issuer = null) =>
-  quotedLine(issuer !== null && takesIssuer(words) ? withFlags(words, ["--issuer", issuer]) : words);
+export const plainCommandLine: CommandLine = (words, issuer = null, { command } = forShell()) =>
+  command(issuer !== null && takesIssuer(words) ? withFlags(words, ["--issuer", issuer]) : words);
 
 /** A word without what cannot be shown in a command: all of it, or the value of `name=value`. */
-export const placeholderFor = (word: string, name: string): string => `${/^[\w-]+=/.exec(word)?.[0] ?? ""}${name}`;
+const placeholderFor = (word: string, name: string): string => `${/^[\w-]+=/.exec(word)?.[0] ?? ""}${name}`;
 
 /** A hint whose command has placeholders for the words that cannot be shown in it. They stand beside it, in the text. */
 function placeholders(

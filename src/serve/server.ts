@@ -66,7 +66,8 @@ export interface Server {
 
 /**
  * Starts a server; it answers requests when this resolves.
- * @param more `controlTokens`: those that count now, beside the admin token; `caFile`: the certificate that clients must trust, for the lock
+ * @param more `controlTokens`: those that count now, beside the admin token; `caFile`: the certificate that clients must trust, for the lock;
+ *   `onRequest`: called in place of the one of the options, with what was refused as data
  * @throws {OperationError} usage, conflict (port taken), invalid (fixtures), not_found (the user of `login: auto:`)
  * @throws {LockedError | DataFileError | StorageError} of the data folder
  */
@@ -75,7 +76,12 @@ export async function startServer(
   {
     controlTokens = () => [],
     caFile,
-  }: { readonly controlTokens?: Web["controlTokens"]; readonly caFile?: string | undefined } = {},
+    onRequest,
+  }: {
+    readonly controlTokens?: Web["controlTokens"];
+    readonly caFile?: string | undefined;
+    readonly onRequest?: OnKeptRequest | undefined;
+  } = {},
 ): Promise<Server> {
   checkOptions(options);
   const settings = await checkSettings(options.settings);
@@ -102,9 +108,15 @@ export async function startServer(
   const { onToken, commandLine: line = plainCommandLine } = options;
   const commandLine: Server["commandLine"] =
     (issuer) =>
-    (words, of = issuer) =>
-      line(words, of);
+    (words, of = issuer, writing) =>
+      line(words, of, writing);
   const issuers = createRegistry(stores, { now, random, log, settings, isShared, anyHost, owner, onToken });
+  const onKept = onRequest ?? (options.onRequest && inJson(options.onRequest));
+  const tell = (line: CommandLine): OnRequest | undefined =>
+    onKept &&
+    ((event, read) => {
+      onKept(event, read, line);
+    });
   let listening: Listening | null = null;
   // In this order, because open requests may wait for passwords, and passwords for the stores.
   const closing = createClosing([
@@ -134,7 +146,7 @@ export async function startServer(
       address: (last) => options.issuer ?? (isShared ? last : null) ?? `${scheme}://localhost:${port}`,
     });
     const base = pathOf(issuer);
-    onUnread = unreadRecorder(issuer.ctx, told(options, commandLine(null)));
+    onUnread = unreadRecorder(issuer.ctx, tell(commandLine(null)));
     const toRoutes = createSites({
       ...options,
       renderer,
@@ -142,7 +154,7 @@ export async function startServer(
       host,
       port,
       controlTokens: () => [owner, ...controlTokens()],
-      commandLine,
+      ...{ commandLine, tell },
       close: closing.close,
     });
     routesFor = (path) => {
@@ -192,10 +204,7 @@ const pathOf = ({ ctx }: Issuer): string => new URL(ctx.address).pathname.replac
  * @returns gives the routes of an issuer, which are made at its first request
  */
 function createSites(
-  options: Pick<
-    IdpOptions,
-    "store" | "dynamicRegistration" | "backchannel" | "allowHosts" | "trustedProxies" | "onRequest"
-  > &
+  options: Pick<IdpOptions, "store" | "dynamicRegistration" | "backchannel" | "allowHosts" | "trustedProxies"> &
     Readonly<{
       renderer: Renderer;
       now: () => number;
@@ -203,6 +212,7 @@ function createSites(
       port: number;
       controlTokens: Web["controlTokens"];
       commandLine: Server["commandLine"];
+      tell: (line: CommandLine) => OnRequest | undefined;
       close: () => Promise<void>;
     }>,
 ): (issuer: Issuer) => RequestHandler {
@@ -231,21 +241,24 @@ function createSites(
       });
     };
     const onUnexpected = (error: unknown): void => ctx.log(`unexpected: ${String(error)}`);
-    return issuerRoutes(web, { server, onStop }, { onRequest: told(options, commandLine), onUnexpected });
+    return issuerRoutes(web, { server, onStop }, { onRequest: options.tell(commandLine), onUnexpected });
   }
   return (issuer) => (issuer.routes ??= make(issuer));
 }
 
-/** @param line writes commands for the issuer of the requests */
-const told = ({ onRequest }: Pick<IdpOptions, "onRequest">, line: CommandLine): OnRequest | undefined =>
-  onRequest &&
-  ((event, read) => {
+/** Is told of a request and its record as the ledger has them, and of what writes commands for its issuer. */
+export type OnKeptRequest = (...answered: [...Parameters<OnRequest>, line: CommandLine]) => void;
+
+/** The same, told to a program that uses the library. */
+const inJson =
+  (onRequest: NonNullable<IdpOptions["onRequest"]>): OnKeptRequest =>
+  (event, read, line) => {
     const readJson = () => {
       const request = read();
       return request && requestJson(request, line);
     };
     onRequest(eventJson(event, line), readJson, line);
-  });
+  };
 
 /** Where commands on this machine reach the server. The issuer may be a name that only other machines resolve. */
 function localUrl(scheme: string, host: string, port: number): string {

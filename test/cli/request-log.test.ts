@@ -1,7 +1,7 @@
 import { Chalk } from "chalk";
 import { expect, test } from "vitest";
 import { printableJson } from "../../src/cli/output/escape.ts";
-import { requestLines, timedLines } from "../../src/cli/commands/start/request-log.ts";
+import { requestLines, timedLines, type LoggedRequest } from "../../src/cli/commands/start/request-log.ts";
 import type { RequestEvent } from "../../src/core/ledger/request-json.ts";
 
 /** The request log of `idp start`, to the letter: at most 80 cells wide, and what is to be copied is whole. */
@@ -27,8 +27,14 @@ const event: RequestEvent = {
   fix: null,
 };
 
+const loggedOf = ({ mismatch, ...one }: RequestEvent): LoggedRequest => ({
+  ...one,
+  compared: mismatch && { ...mismatch, code: "invalid_request" },
+  hasCommand: one.fix?.includes("idp ") === true,
+});
+
 const logged = (more: Partial<RequestEvent>, width = Infinity): string =>
-  requestLines({ ...event, ...more }, plain, width).replace(/^\d\d:\d\d:\d\d/, "hh:mm:ss");
+  requestLines(loggedOf({ ...event, ...more }), plain, width).replace(/^\d\d:\d\d:\d\d/, "hh:mm:ss");
 
 test.each([
   ["a token request", {}, "hh:mm:ss  POST token         200  web  alice  authorization_code"],
@@ -185,8 +191,8 @@ test.each(Object.keys(kinds))("%s, in a pipe, on a terminal and as JSON", (kind)
   const one = { ...event, ...kinds[kind] };
   const time = /\d\d:\d\d:\d\d(?=\D)/;
   const lines = [
-    requestLines(one, plain, Infinity),
-    requestLines(one, new Chalk({ level: 1 }), 60),
+    requestLines(loggedOf(one), plain, Infinity),
+    requestLines(loggedOf(one), new Chalk({ level: 1 }), 60),
     printableJson({ event: "request", ...one }, 0),
   ];
   expect(lines.map((line) => line.replace(time, "hh:mm:ss")).join("\n")).toMatchSnapshot();

@@ -31,17 +31,22 @@ test.each([
   expect(commandLineOfTest(command.split(" "))).toBe(advice);
 });
 
-test("a fix that names a command of a server: the same, without the flags that name that server", () => {
-  const line = plainCommandLine(["idp", "clients", "edit", "it's", "--set", 'grant_types=["refresh_token"]']);
+test("a fix that a server wrote with its own command: the same, and one without a command as it was", () => {
+  const command = ["idp", "clients", "edit", "it's", "--set", 'grant_types=["refresh_token"]'];
   const advice = `in the fixtures, set grant_types of the client it's to ["refresh_token"]`;
-  expect(fixOfTest(line)).toBe(advice);
-  expect(fixOfTest(`Do this: npx dev-${line} --url http://localhost:4370`)).toBe(`Do this: ${advice}`);
-  expect(fixOfTest("send the token exactly as the token response gave it")).toMatch(/^send the token/);
+  const fix = `npx dev-${plainCommandLine(command)} --url http://localhost:4370`;
+  expect(fixOfTest({ text: "", command }, fix)).toBe(advice);
+  expect(fixOfTest({ text: "Do this", command }, `Do this: ${fix}`)).toBe(`Do this: ${advice}`);
+  const sentence = "send the token exactly as the token response gave it";
+  expect(fixOfTest({ text: sentence }, sentence)).toBe(sentence);
 });
 
 test("no fix of a refusal names a command for a server that is gone", () => {
   const table = readFileSync(join(repository, "test/http/refusals/table.txt"), "utf8");
-  const fixes = [...table.matchAll(/^ +next: (.*)$/gm)].map(([, fix = ""]) => fixOfTest(fix));
+  const fixes = [...table.matchAll(/^ +next: (.*)$/gm)].map(([, fix = ""]) => fix);
   expect(fixes.length).toBeGreaterThan(100);
-  expect(fixes.filter((fix) => /(?:^|: )(?:idp|curl) /.test(fix))).toEqual([]);
+  const commands = fixes.flatMap((fix) => /(?:^|: )((?:idp|curl) .*)$/.exec(fix)?.[1] ?? []);
+  expect(commands.length).toBeGreaterThan(30);
+  const advice = commands.map((command) => commandLineOfTest(command.split(" ")));
+  expect(advice.filter((line) => /^(?:idp|curl) /.test(line))).toEqual([]);
 });

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { isSea } from "node:sea";
 import type { AnyCommand as Command } from "../commander.ts";
-import { beforeNames, quotedLine, takesIssuer, withFlags, type CommandLine } from "../../core/hint.ts";
+import { beforeNames, forShell, quotedLine, takesIssuer, withFlags, type CommandLine } from "../../core/hint.ts";
 import { issuerName } from "../../core/issuers/issuer-view.ts";
 import { redacted } from "../../text/redacted.ts";
 import { wordsWithoutPassword } from "../../store/postgres/address.ts";
@@ -83,11 +83,11 @@ export const asTyped = (text: string, shell: Shell): string => {
 /** Writes a command for the same data or server, as the reader's shell finds it. */
 export const commandLine =
   ({ target, env, platform }: Pick<Invocation, "target"> & Shell): CommandLine =>
-  (words, issuer = null) => {
-    if (words[0] !== "idp") return quotedLine(words, platform);
+  (words, issuer = null, { command } = forShell(platform)) => {
+    if (words[0] !== "idp") return command(words);
     const place = issuer === null ? target : [...target, "--issuer", issuer];
     const names = ["--data", "--store", "--url", "--help"].some((flag) => hasFlag(words, flag))
       ? []
       : targetOf(words, place);
-    return quotedLine([...programOf({ env, platform }), ...withFlags(words.slice(1), names)], platform);
+    return command([...programOf({ env, platform }), ...withFlags(words.slice(1), names)]);
   };

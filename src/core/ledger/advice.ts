@@ -1,10 +1,4 @@
-import { plainCommandLine, type CommandLine } from "../hint.ts";
-import { clientIdForm } from "../identifiers.ts";
-import { isDocumentUrl } from "../clients/documents.ts";
-import { allowanceFor } from "../clients/redirect-patterns.ts";
-import { staysNear } from "../clients/redirect-uri.ts";
-import type { Context } from "../context.ts";
-import type { KeptRequest } from "./ledger.ts";
+import { forShell, hintText, plainCommandLine, type CommandLine, type Hint } from "../hint.ts";
 
 /**
  * What a failed test says in place of a command: its server is gone when the evidence is read. What the command does is then done in the
@@ -98,65 +92,12 @@ function adviceFor(words: readonly string[]): string | null {
   }
 }
 
+/** A fix that a server wrote with a command, in the words of a test. */
+export const fixOfTest = (hint: Hint, fix: string | null): string | null =>
+  hint.command === undefined || adviceFor(hint.command) === null ? fix : hintText(hint, commandLineOfTest);
+
 /** Writes what to change in place of commands, for the server of a test. Pages are read while it runs: `open` and `login` stay commands. */
-export const commandLineOfTest: CommandLine = (words, issuer = null) =>
-  adviceFor(words) ?? plainCommandLine(words, issuer);
-
-/** Whether a line of {@link commandLineOfTest} is a sentence, which nobody can paste. */
-export const isAdvice = (line: string): boolean => /^(?:in the|see the|read|start the server) /.test(line);
-
-/** A fix of a server that was started without {@link commandLineOfTest}, for a test of it that failed. */
-export function fixOfTest(fix: string): string {
-  const at = /(?:^|: )(?=(?:npx dev-idp|idp|curl) )/.exec(fix);
-  if (at === null) return fix;
-  const from = at.index + at[0].length;
-  const quoted = fix.slice(from).match(/(?:'[^']*'|"[^"]*"|\\.|[^\s'"\\])+/g) ?? [];
-  const words = quoted.map((word) => word.replaceAll(/'([^']*)'|"([^"]*)"|\\(.)/g, "$1$2$3"));
-  const own = words[0] === "npx" ? ["idp", ...words.slice(2)] : words;
-  const target = ["--url", "--data", "--store", "--admin-token-file", "--issuer"];
-  const plain = own.filter((word, index) => !target.includes(word) && !target.includes(own[index - 1] ?? ""));
-  const advice = adviceFor(plain);
-  return advice === null ? fix : fix.slice(0, from) + advice;
-}
-
-/** What repairs a refused request. */
-interface Fix {
-  readonly kind: "add-redirect-uri" | "create-client" | "restore";
-  /** A client id or a username. */
-  readonly target: string;
-  /** The redirect URI; null: the fix needs none. */
-  readonly uri: string | null;
-  /** Whether somebody made it since. */
-  readonly isMade: boolean;
-}
-
-/** A parameter as it was sent; null where the ledger recorded less than all of it. */
-function sent({ parameters }: KeptRequest, name: string): string | null {
-  const value = parameters[name];
-  return typeof value === "string" && !value.includes("…") ? value : null;
-}
-
-/** Whether the fix that the ledger recorded is a command with these words. */
-const proposes = ({ refusal }: KeptRequest, ...words: readonly string[]): boolean =>
-  words.every((word) => refusal?.hint?.command?.includes(word) === true);
-
-/** The fix, by the records as they are now; null: there is none. */
-export const fixOf = (ctx: Context, record: KeptRequest): Promise<Fix | null> =>
-  ctx.store.read((tx) => {
-    const user = record.user === null ? undefined : tx.find("users", "username", record.user);
-    if (user !== undefined && (user.status !== "active" || proposes(record, "users", "restore")))
-      return { kind: "restore", target: user.username, uri: null, isMade: user.status === "active" };
-    const [clientId, uri] = [sent(record, "client_id") ?? record.client, sent(record, "redirect_uri")];
-    // Anybody can send a request, and a click must not let its sender receive codes at another host.
-    if (clientId === null || uri === null || !staysNear(uri, ctx.settings)) return null;
-    const client = tx.get("clients", clientId);
-    // Only the client can change its metadata document.
-    if (client?.fromDocument === true || (client === undefined && isDocumentUrl(clientId, ctx))) return null;
-    if (client === undefined) {
-      return clientIdForm.test(clientId) ? { kind: "create-client", target: clientId, uri, isMade: false } : null;
-    }
-    const isRegistered = allowanceFor(ctx, client, uri) !== null;
-    const wasProposed = proposes(record, "--add-redirect-uri") || proposes(record, "clients", "add");
-    if (isRegistered && !wasProposed) return null;
-    return { kind: "add-redirect-uri", target: clientId, uri, isMade: isRegistered };
-  });
+export const commandLineOfTest: CommandLine = (words, issuer = null, writing = forShell()) => {
+  const advice = adviceFor(words);
+  return advice === null ? plainCommandLine(words, issuer, writing) : writing.sentence(advice);
+};

@@ -157,7 +157,8 @@ export interface Ledger {
 export interface Act {
   /** Milliseconds since 1970, as in the requests. */
   readonly time: number;
-  readonly command: string;
+  /** The words of the command. */
+  readonly command: readonly string[];
   /** The name of their token; null: a command on the folder, or the library. */
   readonly by: string | null;
   /** The place of the last request before it: a moved clock puts times in another order. */

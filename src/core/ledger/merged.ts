@@ -9,9 +9,22 @@ export type Content =
 
 type ReadEntry = Pick<LogEntry, "id" | "at"> & { readonly content: Content };
 
+/** Versions before this one wrote the command as a line. */
+const keptAct = ({
+  command,
+  ...act
+}: Omit<Act, "after" | "command"> & { readonly command: string | Act["command"] }) => ({
+  ...act,
+  command: typeof command === "string" ? command.split(" ") : command,
+});
+
 function entryOf({ id, at, content: text }: LogEntry): ReadEntry {
   const content = JSON.parse(text) as Content;
-  return { id, at, content: "act" in content ? content : { ...content, record: keptRequest(content.record) } };
+  return {
+    id,
+    at,
+    content: "act" in content ? { act: keptAct(content.act) } : { ...content, record: keptRequest(content.record) },
+  };
 }
 
 /** The records and acts of all entries together. */

@@ -1,7 +1,7 @@
 import { nothing, type Operation, pathNames, reads, requestOf } from "./operation.ts";
 import type { Context } from "../context.ts";
 import type { Operator } from "../operators/roles.ts";
-import { commandOn, flagWith, plainCommandLine } from "../hint.ts";
+import { commandOn, flagWith } from "../hint.ts";
 import type { ReadTx } from "../../store/store.ts";
 import { cut, redacted } from "../../text/redacted.ts";
 
@@ -63,11 +63,11 @@ export const isKnownIn =
       (collection) => tx.get(collection, text) !== undefined,
     );
 
-/** The command that does the same, or the request where there is none; its values are names, times and durations. */
-export function commandOf({ name, operation, input: given, isKnown = () => true }: Asked): string {
+/** The words of the command that does the same, or of the request where there is none; its values are names, times and durations. */
+export function commandOf({ name, operation, input: given, isKnown = () => true }: Asked): readonly string[] {
   const shownValue = shownIn(isKnown);
   const input = Object.fromEntries(Object.entries(given).map(([field, value]) => [field, shownValue(value)]));
-  if (withoutCommand.includes(name)) return `${operation.method} /_idp/api${requestOf(operation, input).path}`;
+  if (withoutCommand.includes(name)) return [operation.method, `/_idp/api${requestOf(operation, input).path}`];
   const inPath = pathNames(operation.path);
   const shown = new Set(name === "faults.add" ? ["endpoint"] : shownFields);
   const fields = Object.entries(input).filter(
@@ -84,7 +84,7 @@ export function commandOf({ name, operation, input: given, isKnown = () => true 
   );
   const command = ["idp", ...(otherWords[name] ?? name).split(/[. ]/)];
   const [word] = positional ?? [];
-  return plainCommandLine(word === undefined ? [...command, ...flags] : commandOn(command, String(word[1]), flags));
+  return word === undefined ? [...command, ...flags] : commandOn(command, String(word[1]), flags);
 }
 
 /** Call it after an operation has been done. */

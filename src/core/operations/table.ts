@@ -13,6 +13,7 @@ import { recordAct } from "../operators/acts.ts";
 import { forbidden, may, type Operator } from "../operators/roles.ts";
 import { actOperations, commandOf, isKnownIn, tellLedger } from "./acts.ts";
 import { OperationError } from "../errors.ts";
+import { quotedLine } from "../hint.ts";
 import { clientOperations, scimOperations } from "./clients.ts";
 import { clockOperations } from "./clock.ts";
 import { expireOperations } from "./expire.ts";
@@ -104,7 +105,7 @@ export const keepAct = async (
   const asked = { name, operation, input };
   await recordAct(ctx, by, {
     status,
-    commandOf: (tx) => commandOf(status < 400 ? asked : { ...asked, isKnown: isKnownIn(tx, ctx) }),
+    commandOf: (tx) => quotedLine(commandOf(status < 400 ? asked : { ...asked, isKnown: isKnownIn(tx, ctx) })),
   });
 };
 

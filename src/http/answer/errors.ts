@@ -126,7 +126,7 @@ function errorView(web: Web, req: Request, res: Response, error: unknown, answer
     kind: answer.kind,
     code: answer.code,
     message: answer.message,
-    ...(answer.fix === null ? { advice: null, fix: null } : pageFix(web, answer.fix)),
+    ...(answer.fix === null ? { advice: null, fix: null, command: null } : pageFix(web, answer.fix)),
     inspect: inspectCommand(web, req, res),
     rule: answer.rule,
     mismatch: answer.mismatch ?? null,

@@ -23,9 +23,7 @@ import { privateApiHeaders } from "../answer/security-headers.ts";
 import { isOwnOrigin } from "../input/host-check.ts";
 import { note, type Web } from "../web.ts";
 import { after, current, differences } from "../../core/ledger/filter.ts";
-import type { KeptRequest } from "../../core/ledger/ledger.ts";
-import type { CommandLine } from "../../core/hint.ts";
-import { requestJson } from "../../core/ledger/request-json.ts";
+import { requestJson, type RequestRecord } from "../../core/ledger/request-json.ts";
 import { streamLedger } from "../answer/event-stream.ts";
 
 /** The control API: the table of operations as routes below `/_idp/api`. Refusals are answered in `errors.ts`. */
@@ -196,8 +194,7 @@ export function apiRoutes(web: Web, { server, onStop }: ControlOptions): readonl
 /** The most bytes that may wait for a slow reader. */
 const maxWaiting = 1024 * 1024;
 
-const eventOf = (record: KeptRequest, line: CommandLine): string =>
-  `id: ${record.id}\ndata: ${JSON.stringify(requestJson(record, line))}\n\n`;
+const eventOf = (record: RequestRecord): string => `id: ${record.id}\ndata: ${JSON.stringify(record)}\n\n`;
 
 /** It begins with those after `since` or `Last-Event-ID`, which a browser sends when it connects again. */
 const streamRequests =
@@ -215,6 +212,6 @@ const streamRequests =
       maxWaiting,
       earlier: since === undefined ? [] : ledger.list().filter(after(ledger, since)),
       eventOf: (record) =>
-        differences(current(ledger, filter), record).length > 0 ? null : eventOf(record, commandLine),
+        differences(current(ledger, filter), record).length > 0 ? null : eventOf(requestJson(record, commandLine)),
     });
   };

@@ -1,8 +1,6 @@
 import type { Request, Response } from "express";
 import { hasLoginClient } from "../../core/clients/clients.ts";
-import { pageHint, placeholderFor, type Hint } from "../../core/hint.ts";
-import { isAdvice } from "../../core/ledger/advice.ts";
-import { isPlainWord } from "../../text/terminal.ts";
+import { pageHint, type Hint } from "../../core/hint.ts";
 import { routeOf } from "../route.ts";
 import { isBehindScenes, note, type Web } from "../web.ts";
 
@@ -16,36 +14,39 @@ interface PageCommand {
   readonly beside: string | null;
 }
 
-/** A quoted word of a line. */
-const quoted = /(?<=^| )(?:[\w-]+=)?(?:'[^']*'|\\'|"[^"]*")+(?= |$)/g;
-
-/** The text of a quoted word. */
-const unquoted = (word: string): string =>
-  word.replaceAll(/'([^']*)'|\\(')|"([^"]*)"/g, (_, ...parts: (string | undefined)[]) => parts.slice(0, 3).join(""));
-
-/** A line that was written for a terminal of this machine, as a page shows it. */
-export function pageLine(line: string): PageCommand {
-  const values: string[] = [];
-  const command = line.replaceAll(quoted, (word) => {
-    const text = unquoted(word);
-    if (isPlainWord(text)) return text;
-    if (!values.includes(text)) values.push(text);
-    const at = values.indexOf(text);
-    return placeholderFor(text, at === 0 ? "VALUE" : `VALUE${at + 1}`);
-  });
-  const said = values.map((text, at) => {
-    const name = at === 0 ? "VALUE" : `VALUE${at + 1}`;
-    return `${name} is ${text.slice(placeholderFor(text, "").length)}`;
-  });
-  return { command, beside: said.length === 0 ? null : said.join(". ") };
+/** Words as they are, without the flags that name a server. */
+export function plainPageCommand(words: readonly string[]): PageCommand {
+  const { text, command = [] } = pageHint({ text: "", command: words });
+  return { command: command.join(" "), beside: text === "" ? null : text };
 }
 
-/** A command of ours. */
+/** A command of ours, or the sentence that stands in place of it. The flags that name the server may have a path of the operator. */
+function written(
+  web: Web,
+  words: readonly string[],
+  issuer?: string | null,
+): PageCommand | { readonly sentence: string } {
+  const shown: { as?: ReturnType<typeof written> } = {};
+  web.commandLine(words, issuer, {
+    command: (all) => {
+      const as = plainPageCommand(all);
+      shown.as = as;
+      return as.command;
+    },
+    sentence: (sentence) => {
+      shown.as = { sentence };
+      return sentence;
+    },
+  });
+  if (shown.as !== undefined) return shown.as;
+  // A function of the program that has this server writes as it likes: it gets what is safe to show.
+  const { command, beside } = plainPageCommand(words);
+  return { command: web.commandLine(command.split(" "), issuer), beside };
+}
+
 export function pageCommand(web: Web, words: readonly string[], issuer?: string | null): PageCommand {
-  const { text, command = [] } = pageHint({ text: "", command: words });
-  // The flags that name the server may have a path of the operator.
-  const { command: line, beside } = pageLine(web.commandLine(command, issuer));
-  return { command: line, beside: text === "" ? beside : text };
+  const shown = written(web, words, issuer);
+  return "sentence" in shown ? { command: shown.sentence, beside: null } : shown;
 }
 
 /** A hint in words, and its command. */
@@ -58,17 +59,22 @@ export interface FixParts {
 export function fixParts(web: Web, hint: Hint | null): FixParts {
   const { text, command } = hint ?? { text: "" };
   if (command === undefined) return { advice: text === "" ? null : text, fix: null };
-  const line = web.commandLine(command);
-  if (isAdvice(line)) return { advice: text === "" ? line : `${text}: ${line}`, fix: null };
-  const shown = pageCommand(web, command);
+  const shown = written(web, command);
+  if ("sentence" in shown) return { advice: text === "" ? shown.sentence : `${text}: ${shown.sentence}`, fix: null };
   const advice = [shown.beside, text].filter((part) => part !== null && part !== "").join(". ");
   return { advice: advice === "" ? null : `${advice}:`, fix: shown.command };
 }
 
 /** A hint for a page, which shows the command, or else the sentence, in a box of its own. */
-export function pageFix(web: Web, hint: Hint): FixParts {
+export interface PageFix extends FixParts {
+  /** The command without what names the server here, for programs that read the page; null: a sentence. */
+  readonly command: string | null;
+}
+
+export function pageFix(web: Web, hint: Hint): PageFix {
   const { advice, fix } = fixParts(web, hint);
-  return fix === null ? { advice: null, fix: advice ?? "" } : { advice, fix };
+  if (fix === null) return { advice: null, fix: advice ?? "", command: null };
+  return { advice, fix, command: plainPageCommand(hint.command ?? []).command };
 }
 
 /** The command that signs in from a terminal; null without the client that it uses. */

@@ -44,6 +44,8 @@ export interface ErrorView extends View {
   readonly advice: string | null;
   /** A command or a setting that fixes it. */
   readonly fix: string | null;
+  /** Its command without what names the server here; null: it is a sentence. */
+  readonly command: string | null;
   /** The command that opens the sign-in, or the inspector; null for a request that the inspector does not show. */
   readonly inspect: string | null;
   /** The paragraph that requires the refusal; null if the message or the mismatch names it. */

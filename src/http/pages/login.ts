@@ -175,7 +175,7 @@ function messageOf(web: Web, page: LoginPage, refusal: Refusal | null): LoginVie
     const { username } = barred;
     return {
       text: { key: `login.${barredState(barred)}`, values: { username } },
-      fix: pageFix(web, restoreUser(barred)).fix,
+      ...pageFix(web, restoreUser(barred)),
     };
   }
   if (refusal !== null) return null;
@@ -183,5 +183,5 @@ function messageOf(web: Web, page: LoginPage, refusal: Refusal | null): LoginVie
   const text = { key: "login.hint-unknown", values: { username: loginHint } };
   const fix = addUnknownUser(loginHint);
   // The sentence has what a placeholder stands for.
-  return { text, fix: fix === undefined ? null : pageFix(web, fix).fix };
+  return { text, ...(fix === undefined ? { fix: null, command: null } : pageFix(web, fix)) };
 }

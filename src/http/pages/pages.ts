@@ -92,9 +92,12 @@ function pickerLinks({ href, query, page, pages }: PickerView): { previous: stri
 }
 
 /** The sentence for a state of the login page, and the command that fixes it. */
-function loginMessage(renderer: Renderer, view: LoginView): { text: string; fix: string | null } | null {
+function loginMessage(
+  renderer: Renderer,
+  view: LoginView,
+): { text: string; fix: string | null; command: string | null } | null {
   const { lang, plain } = writerOf(renderer, view);
-  if (view.message !== null) return { text: plain(view.message.text), fix: view.message.fix };
+  if (view.message !== null) return { ...view.message, text: plain(view.message.text) };
   if (view.state === "default" || view.state === "hint") return null;
   const text =
     view.state === "reauth" && view.reauth !== null
@@ -109,7 +112,7 @@ function loginMessage(renderer: Renderer, view: LoginView): { text: string; fix:
           key: view.state === "reauth" && view.passwordNeeded ? "login.reauth-password" : `login.${view.state}`,
           values: { username: view.username },
         };
-  return { text: plain(text), fix: null };
+  return { text: plain(text), fix: null, command: null };
 }
 
 export function renderLogin(renderer: Renderer, view: LoginView): Page {

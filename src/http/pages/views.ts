@@ -94,7 +94,7 @@ export interface LoginView extends View, RequestView, ClientLinks {
   /** State reauth, of somebody who was picked from the list: what is asked for needs the password too. */
   readonly passwordNeeded: boolean;
   /** What went wrong, and a command that fixes it; null for the sentence of the state. */
-  readonly message: { readonly text: Text; readonly fix: string | null } | null;
+  readonly message: { readonly text: Text; readonly fix: string | null; readonly command: string | null } | null;
   /** The command that opens a refused sign-in in the inspector; null: nothing was refused. */
   readonly inspect: string | null;
   readonly canCancel: boolean;

@@ -11,6 +11,7 @@ const error: ErrorView = {
   message: 'redirect_uri "http://localhost:3001/callback" is not registered for client "demo-app"',
   advice: "Send redirect_uri http://localhost:3000/callback in your app. To register the other one too:",
   fix: "idp clients edit demo-app --add-redirect-uri http://localhost:3001/callback",
+  command: "idp clients edit demo-app --add-redirect-uri http://localhost:3001/callback",
   rule: "RFC 6749 3.1.2.3",
   mismatch: {
     parameter: "redirect_uri",

@@ -107,7 +107,11 @@ export const loginViews = {
     canCancel: false,
     details: [],
     notes: [],
-    message: { text: { key: "login.error-suspended", values: { username: "carol" } }, fix: "idp users restore carol" },
+    message: {
+      text: { key: "login.error-suspended", values: { username: "carol" } },
+      fix: "idp users restore carol",
+      command: "idp users restore carol",
+    },
     inspect: "npx dev-idp open f3",
   },
   "login-app": { ...login, returnTo: "notes://accounts.example.com/callback", returnsToApp: true },
@@ -120,6 +124,7 @@ export const loginViews = {
     message: {
       text: { key: "login.hint-unknown", values: { username: "nobody@example.com" } },
       fix: "idp users add nobody --email nobody@example.com",
+      command: "idp users add nobody --email nobody@example.com",
     },
   },
   "login-reauth": {
@@ -152,14 +157,22 @@ export const loginViews = {
     ...login,
     state: "error-suspended",
     username: "carol",
-    message: { text: { key: "login.error-suspended", values: { username: "carol" } }, fix: "idp users restore carol" },
+    message: {
+      text: { key: "login.error-suspended", values: { username: "carol" } },
+      fix: "idp users restore carol",
+      command: "idp users restore carol",
+    },
     inspect: "npx dev-idp open f3",
   },
   "login-error-banned": {
     ...login,
     state: "error-banned",
     username: "dave",
-    message: { text: { key: "login.error-banned", values: { username: "dave" } }, fix: "idp users restore dave" },
+    message: {
+      text: { key: "login.error-banned", values: { username: "dave" } },
+      fix: "idp users restore dave",
+      command: "idp users restore dave",
+    },
   },
 } satisfies Record<string, LoginView>;
 

@@ -31,8 +31,8 @@ function lineOf(cli: Invocation, record: RequestRecord): string {
   const id = `${record.id.padEnd(5)} `;
   // The status already says these two.
   const outcome = ["answered", "refused"].includes(record.outcome) ? null : record.outcome;
-  const event = { ...record, outcome, mismatch: null };
-  const lines = requestLines(event, cli.out, cli.width - id.length).split("\n");
+  const logged = { ...record, outcome, compared: null, hasCommand: record.next?.command !== undefined };
+  const lines = requestLines(logged, cli.out, cli.width - id.length).split("\n");
   return lines.map((line, index) => (index === 0 ? id : " ".repeat(id.length)) + line).join("\n");
 }
 

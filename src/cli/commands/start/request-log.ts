@@ -1,6 +1,8 @@
 import type { Mismatch } from "../../../core/errors.ts";
-import type { RequestEvent } from "../../../core/ledger/request-json.ts";
-import type { IdpOptions } from "../../../index.ts";
+import type { CommandLine } from "../../../core/hint.ts";
+import { eventJson, type RequestEvent } from "../../../core/ledger/request-json.ts";
+import type { KeptEvent } from "../../../core/ledger/ledger.ts";
+import type { OnKeptRequest } from "../../../serve/server.ts";
 import { duration } from "../../../text/time.ts";
 import { cut } from "../../../text/redacted.ts";
 import { widthOf, type Invocation } from "../../invocation.ts";
@@ -12,10 +14,29 @@ import { count } from "../../output/words.ts";
 
 /** The request log of `idp start`: a line for each request, and below a refusal its reason and what fixes it. */
 
+/** What the log says of a request: the JSON, and of a refusal what is shown otherwise. */
+export interface LoggedRequest extends Omit<RequestEvent, "id" | "mismatch"> {
+  /** What was sent beside what is registered, with the code of the refusal; null: nothing is to be compared. */
+  readonly compared: (Mismatch & { readonly code: string }) | null;
+  /** Whether the fix has a command, which stays on one line, so that it can be pasted. */
+  readonly hasCommand: boolean;
+}
+
+/** @param line writes commands for the issuer of the request */
+export function loggedRequest(event: KeptEvent, line: CommandLine): LoggedRequest {
+  const { given = null, code = null, hint = null } = event.refusal ?? {};
+  return {
+    ...eventJson(event, line),
+    // For an unknown client ID the sentence is enough; addresses are long and compared letter by letter.
+    compared: given === null || given.parameter === "client_id" ? null : { ...given, code: code ?? "" },
+    hasCommand: hint?.command !== undefined,
+  };
+}
+
 /** Routes that are shown by their path, because it says more than their name. */
 const shownByPath = ["none", "account", "root"];
 
-function endpointName({ endpoint, path }: RequestEvent): string {
+function endpointName({ endpoint, path }: LoggedRequest): string {
   if (endpoint === "api") return `api ${cutPath(path).split("/_idp/api/")[1] ?? ""}`;
   return shownByPath.includes(endpoint) ? cutPath(path) : endpoint;
 }
@@ -42,15 +63,15 @@ const remarkLines = (note: string, at: Date, style: Style, width: number): strin
   style.dim(timedLines(timeOfDay(at), note, width));
 
 /** Says that the clock was moved, so that nobody wonders about the effects. */
-const clockNote = ({ clock }: RequestEvent): string | null =>
+const clockNote = ({ clock }: LoggedRequest): string | null =>
   clock === null ? null : `clock ${clock < 0 ? "-" : "+"}${duration(clock)}`;
 
 const printable = (text: string | null): string | null => (text === null ? null : escapeLine(text));
 
-const isRefused = ({ error, status }: RequestEvent): boolean => error !== null || status >= 400;
+const isRefused = ({ error, status }: LoggedRequest): boolean => error !== null || status >= 400;
 
 /** The command that opens the sign-in of a refused request in the inspector; null for any other, and where the ledger does not hold it. */
-function openCommand(...[event, read, line]: Parameters<NonNullable<IdpOptions["onRequest"]>>): string | null {
+function openCommand(event: LoggedRequest, read: Parameters<OnKeptRequest>[1], line: CommandLine): string | null {
   const record = isRefused(event) ? read() : null;
   return record === null ? null : line(["idp", "open", record.flow ?? record.id]);
 }
@@ -59,8 +80,8 @@ function openCommand(...[event, read, line]: Parameters<NonNullable<IdpOptions["
  * The lines of one request. Only what is printed is made safe to print.
  * @param width cells of the terminal; Infinity without one @param open of {@link openCommand}
  */
-export function requestLines(event: RequestEvent, style: Style, width: number, open: string | null = null): string {
-  const { time, method, status, mismatch, address } = event;
+export function requestLines(event: LoggedRequest, style: Style, width: number, open: string | null = null): string {
+  const { time, method, status, compared, hasCommand, address } = event;
   const [client, user, outcome] = [printable(event.client), printable(event.user), printable(event.outcome)];
   const [error, rule] = [printable(event.error), printable(event.rule)];
   const [fix, fault] = [printable(event.fix), printable(event.fault)];
@@ -91,26 +112,19 @@ export function requestLines(event: RequestEvent, style: Style, width: number, o
     // Not wrapped, so that it can be pasted.
     ...(open === null || openFits ? [] : [style.dim(indent + open)]),
     ...(fault === null ? [] : [style.yellow(wrap(`fault ${fault}`, width, indent))]),
-    ...(error === null ? [] : reason(error, mismatch, width).map((each) => paint(each))),
+    ...(error === null
+      ? []
+      : (compared === null ? [wrap(error, width, indent)] : comparison(compared)).map((each) => paint(each))),
     // A paragraph that the reason names is not repeated.
     ...(rule === null || error?.includes(rule) === true ? [] : [paint(`${indent}rule: ${rule}`)]),
-    ...(fix === null
-      ? []
-      : [paint(hasCommand.test(fix) ? `${indent}fix: ${fix}` : wrap(`fix: ${fix}`, width, indent))]),
+    ...(fix === null ? [] : [paint(hasCommand ? `${indent}fix: ${fix}` : wrap(`fix: ${fix}`, width, indent))]),
   ].join("\n");
 }
 
-/** A fix with a command stays on one line, so that it can be pasted. */
-const hasCommand = /\bidp [a-z]/;
-
-/** Why a request was refused. For an unknown client id the sentence is enough; addresses are long and compared letter by letter. */
-const reason = (error: string, mismatch: Mismatch | null, width: number): readonly string[] =>
-  mismatch === null || mismatch.parameter === "client_id" ? [wrap(error, width, indent)] : compared(error, mismatch);
-
 /** What was sent and what is registered, one below the other and not wrapped, so that an extra slash is easy to see. */
-const compared = (error: string, { parameter, sent, registered }: Mismatch): readonly string[] =>
+const comparison = ({ code, parameter, sent, registered }: NonNullable<LoggedRequest["compared"]>): readonly string[] =>
   [
-    `${/^\w+/.exec(error)?.[0] ?? ""}: ${escapeLine(parameter)} is not registered`,
+    `${code}: ${escapeLine(parameter)} is not registered`,
     `asked:      ${escapeLine(sent)}`,
     ...(registered.length === 0 ? ["none"] : registered).map(
       (each, index) => `${index === 0 ? "registered:" : "           "} ${escapeLine(each)}`,
@@ -121,7 +135,7 @@ const compared = (error: string, { parameter, sent, registered }: Mismatch): rea
 const maxWaiting = 1024 * 1024;
 
 /** Writes each request as a line of JSON, or as lines for a person; nothing with `--quiet`. What is dropped while nobody reads is counted. */
-export function requestLog(cli: Invocation): NonNullable<IdpOptions["onRequest"]> {
+export function requestLog(cli: Invocation): OnKeptRequest {
   const { stdout } = cli;
   let dropped = 0;
   const sayDropped = (): void => {
@@ -134,10 +148,12 @@ export function requestLog(cli: Invocation): NonNullable<IdpOptions["onRequest"]
       dropped += 1;
       return;
     }
-    const lines = cli.json
-      ? printableJson({ event: "request", ...event, path: cutPath(event.path) }, 0)
-      : requestLines(event, cli.out, cli.width, openCommand(event, read, line));
-    stdout.write(`${lines}\n`);
+    if (cli.json) {
+      stdout.write(`${printableJson({ event: "request", ...eventJson(event, line), path: cutPath(event.path) }, 0)}\n`);
+      return;
+    }
+    const logged = loggedRequest(event, line);
+    stdout.write(`${requestLines(logged, cli.out, cli.width, openCommand(logged, read, line))}\n`);
   };
 }
 

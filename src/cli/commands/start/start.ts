@@ -77,7 +77,6 @@ function optionsOf(
     onProgress: progress.update,
     ...own,
     settings: settingsOf(flags),
-    ...(cli.quiet && !cli.json ? {} : { onRequest: requestLog(cli) }),
   };
 }
 
@@ -122,13 +121,13 @@ async function start(cli: Invocation, flags: StartFlags, typed: readonly string[
   };
   let issuer: string | null = null;
   // A command finds this server by its data folder, or, if it is in memory or on a shared store, by its address.
-  const line: CommandLine = (words, of) => {
+  const line: CommandLine = (words, of, writing) => {
     // A test that holds its standard input prints what was refused after it has ended.
-    if (flags.untilStdinCloses === true) return commandLineOfTest(words, of);
+    if (flags.untilStdinCloses === true) return commandLineOfTest(words, of, writing);
     const here = issuer === null ? [] : ["--url", issuer];
     // Who reads a page or a log may know neither the database nor its password.
     const target = flags.memory === true || cli.store !== null ? here : cli.target;
-    return commandLine({ env: cli.env, target })(withOwnFlags(words, typed), of);
+    return commandLine({ env: cli.env, target })(withOwnFlags(words, typed), of, writing);
   };
   const tls = await httpsOf(cli, flags, flags.memory === true ? null : cli.data);
   const options = optionsOf(cli, flags, { named, found: fixtures }, { progress, log, tls, commandLine: line });
@@ -138,7 +137,8 @@ async function start(cli: Invocation, flags: StartFlags, typed: readonly string[
       ? null
       : await (await import("./control-tokens.ts")).controlTokens(flags.controlTokens, adminTokenOf(cli.env), log);
   const caFile = tls?.caFile ?? undefined;
-  const more = { caFile, ...(tokens !== null && { controlTokens: tokens.list }) };
+  const onRequest = cli.quiet && !cli.json ? undefined : requestLog(cli);
+  const more = { caFile, onRequest, ...(tokens !== null && { controlTokens: tokens.list }) };
   const server = await withFixtures(fixtures.sources, () => explained(() => startServer(options, more)))
     .catch(async (error: unknown) => {
       tls?.remove();

@@ -1,5 +1,5 @@
 import type { Request, RequestHandler, Response } from "express";
-import { fixOf } from "../../../core/ledger/advice.ts";
+import { fixOf } from "../../../core/ledger/repair.ts";
 import type { Hint } from "../../../core/hint.ts";
 import type { KeptRequest, Ledger } from "../../../core/ledger/ledger.ts";
 import { operations, type OperationName } from "../../../core/operations/table.ts";
@@ -8,7 +8,7 @@ import { sendText } from "../../answer/answer.ts";
 import { streamLedger } from "../../answer/event-stream.ts";
 import { assetHeaders } from "../../answer/security-headers.ts";
 import { bodyParameters } from "../../input/params.ts";
-import { fixParts, pageCommand, pageLine, type FixParts } from "../../pages/commands.ts";
+import { fixParts, pageCommand, plainPageCommand, type FixParts } from "../../pages/commands.ts";
 import { sendPage } from "../../pages/page-writer.ts";
 import { issuerUrl, type Web } from "../../web.ts";
 import { tabs, asAsked, inspectorHref, mayHere, operatorOf, signInPath } from "../access.ts";
@@ -62,7 +62,7 @@ function actsIn({ records }: Flow, ledger: Ledger): SignInView["acts"] {
       : [
           {
             at: new Date(time).toISOString(),
-            ...pageLine(command),
+            ...plainPageCommand(command),
             by: by === "admin" ? null : by,
             before: records[next]?.id ?? "",
           },
