@@ -64,7 +64,7 @@ export const tokenInUrl: Case<Attempt> = {
   name: "token-in-url",
   mustNot: "a token stands in an address, where logs and the Referer header repeat it",
   should: "keep tokens in the session, or in a cookie that is HttpOnly",
-  paragraph: "RFC 9700 4.3.2, RFC 6750 5.3",
+  paragraph: "RFC 9700 4.3.2, RFC 6750 5.3, ASVS 5.0 10.1.1",
   fix: "store the tokens at the callback, and redirect to an address without them",
   async run({ known }) {
     if (known.addresses.length === 0) return notReached("no address of the app was opened");

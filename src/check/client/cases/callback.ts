@@ -16,7 +16,7 @@ export const callbackReplayed: Case<Attempt> = {
   name: "callback-replayed",
   mustNot: "the app accepts a response a second time",
   should: "use each state once, and each code once",
-  paragraph: "RFC 6749 4.1.2, 10.12",
+  paragraph: "RFC 6749 4.1.2, 10.12, ASVS 5.0 10.1.2",
   fix: "remove state, nonce and code_verifier from the session before the code is exchanged",
   async run(attempt) {
     const browser = await attempt.newBrowser();
@@ -55,7 +55,7 @@ export const loginCsrf: Case<Attempt> = {
   name: "login-csrf",
   mustNot: "a link from somebody else signs the user in to that person's account",
   should: "accept a response only in the browser that asked for it",
-  paragraph: "RFC 6749 10.12, RFC 9700 4.7",
+  paragraph: "RFC 6749 10.12, RFC 9700 4.7, ASVS 5.0 10.1.2, 10.2.1",
   fix: "bind state to the browser with a cookie, and compare it at the callback",
   async run(attempt) {
     const first = await attempt.signIn(await attempt.newBrowser(), "hold");
@@ -129,7 +129,7 @@ export const mixUp: Case<Attempt> = {
   name: "mix-up",
   mustNot: "a code of one issuer is sent to another",
   should: "compare iss with the issuer that was asked, before the code is sent anywhere",
-  paragraph: "RFC 9207 2.4, RFC 9700 4.4",
+  paragraph: "RFC 9207 2.4, RFC 9700 4.4, ASVS 5.0 10.2.2",
   fix: "compare iss at the callback with the issuer, before the code is sent",
   async run(attempt) {
     const browser = await attempt.newBrowser();

@@ -91,7 +91,7 @@ export const pkce: Case<Attempt> = {
   name: "pkce",
   mustNot: "a code that was taken on its way can be used",
   should: "send code_challenge with code_challenge_method=S256",
-  paragraph: "RFC 9700 2.1.1, RFC 7636 4.2",
+  paragraph: "RFC 9700 2.1.1, RFC 7636 4.2, ASVS 5.0 10.1.2",
   fix: "turn PKCE on, with S256",
   reads: nonceCases,
   async run(attempt) {
@@ -114,7 +114,7 @@ export const pkceFresh: Case<Attempt> = {
   name: "pkce-fresh",
   mustNot: "two sign-ins share a code_verifier",
   should: "make a new code_verifier for each sign-in",
-  paragraph: "RFC 7636 4.1, 7.1",
+  paragraph: "RFC 7636 4.1, 7.1, ASVS 5.0 10.1.2",
   fix: "make the verifier in the handler that redirects, not when the app starts",
   async run(attempt) {
     const all = await askSome(attempt);
@@ -129,7 +129,7 @@ export const nonceFresh: Case<Attempt> = {
   name: "nonce-fresh",
   mustNot: "nonce can be guessed, or is used for two sign-ins",
   should: "send a new random nonce each time",
-  paragraph: "OpenID Connect Core 3.1.2.1, 15.5.2",
+  paragraph: "OpenID Connect Core 3.1.2.1, 15.5.2, ASVS 5.0 10.1.2",
   fix: "make nonce of at least 16 random bytes in the handler that redirects",
   async run(attempt) {
     const all = await askSome(attempt);
@@ -146,7 +146,7 @@ export const stateFresh: Case<Attempt> = {
   name: "state-fresh",
   mustNot: "state can be guessed, or is used for two sign-ins",
   should: "send a new random state each time",
-  paragraph: "RFC 6749 10.10, 10.12",
+  paragraph: "RFC 6749 10.10, 10.12, ASVS 5.0 10.1.2",
   fix: "make state of at least 16 random bytes in the handler that redirects",
   reads: ["pkce-fresh", "nonce-fresh", "login-csrf"],
   async run(attempt) {

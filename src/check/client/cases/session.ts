@@ -82,7 +82,7 @@ export const secretInPage: Case<Attempt> = {
   name: "secret-in-page",
   mustNot: "a page or a script of the app shows the client's secret or a refresh token",
   should: "keep both on the server",
-  paragraph: "ASVS 5.0 10.1.1, RFC 9700 2.5, 4.14",
+  paragraph: "ASVS 5.0 10.1.1, RFC 9700 4.14",
   fix: "give the page only what it shows, and keep tokens in the session on the server",
   async run(attempt) {
     const { app, control, known } = attempt;

@@ -64,13 +64,13 @@ export const idTokenFlaws = flawsOf("token", "id-token", [
   {
     name: "aud-wrong",
     wrong: "an ID token for another client",
-    ...{ ...refuse, rule: core("3.1.3.7 (3)"), fix: check("compare aud with your client_id") },
+    ...{ ...refuse, rule: core("3.1.3.7 (3), ASVS 5.0 10.5.4"), fix: check("compare aud with your client_id") },
     apply: claim("aud", () => wrongNames.audience),
   },
   {
     name: "aud-extra",
     wrong: "an ID token that names a second, unknown client",
-    ...{ ...refuse, rule: core("3.1.3.7 (3)") },
+    ...{ ...refuse, rule: core("3.1.3.7 (3), ASVS 5.0 10.5.4") },
     fix: "compare aud with your client_id at the callback: most libraries accept a list where azp is your client",
     apply: claim("aud", (aud) => [aud, wrongNames.audience]),
   },
@@ -107,13 +107,13 @@ export const idTokenFlaws = flawsOf("token", "id-token", [
   {
     name: "nonce-wrong",
     wrong: "an ID token with another nonce",
-    ...{ ...refuse, rule: core("3.1.3.7 (11)"), fix: nonceFix },
+    ...{ ...refuse, rule: core("3.1.3.7 (11), ASVS 5.0 10.5.1"), fix: nonceFix },
     apply: claim("nonce", (nonce) => `${String(nonce)}x`),
   },
   {
     name: "nonce-missing",
     wrong: "an ID token without the nonce that was sent",
-    ...{ ...refuse, rule: core("3.1.3.7 (11)"), fix: nonceFix },
+    ...{ ...refuse, rule: core("3.1.3.7 (11), ASVS 5.0 10.5.1"), fix: nonceFix },
     apply: without("nonce"),
   },
   {
@@ -139,7 +139,7 @@ export const idTokenFlaws = flawsOf("token", "id-token", [
   {
     name: "aud-contains",
     wrong: "an ID token whose aud only contains your client_id",
-    ...{ ...refuse, rule: core("3.1.3.7 (3)") },
+    ...{ ...refuse, rule: core("3.1.3.7 (3), ASVS 5.0 10.5.4") },
     fix: check("compare all of aud with your client_id, not only a part"),
     apply: claim("aud", (aud) => `not-${String(aud)}-but-another`),
   },
@@ -152,7 +152,7 @@ export const idTokenFlaws = flawsOf("token", "id-token", [
   {
     name: "aud-missing",
     wrong: "an ID token without aud",
-    ...{ ...refuse, rule: core("2, 3.1.3.7 (3)"), fix: check("require aud") },
+    ...{ ...refuse, rule: core("2, 3.1.3.7 (3), ASVS 5.0 10.5.4"), fix: check("require aud") },
     apply: without("aud"),
   },
   {

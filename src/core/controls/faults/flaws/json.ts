@@ -173,7 +173,11 @@ export const documentFlaws = [
       name: "issuer-mismatch",
       wrong: "metadata of another issuer",
       mustNot: "the metadata of another issuer is used",
-      ...{ should: "refuse the document", must: "refuse", rule: "OpenID Connect Discovery 4.3, RFC 8414 3.3" },
+      ...{
+        should: "refuse the document",
+        must: "refuse",
+        rule: "OpenID Connect Discovery 4.3, RFC 8414 3.3, ASVS 5.0 10.5.3",
+      },
       fix: "compare issuer of the metadata with the issuer that you asked",
       apply: body(put("issuer", () => wrongNames.issuer)),
     },

@@ -17,26 +17,26 @@ export const responseFlaws = flawsOf("authorize", "response", [
   {
     name: "state-missing",
     wrong: "a response without state",
-    ...{ should: refuse, must: "refuse", rule: "RFC 6749 4.1.2, 10.12", fix: fixState },
+    ...{ should: refuse, must: "refuse", rule: "RFC 6749 4.1.2, 10.12, ASVS 5.0 10.2.1", fix: fixState },
     apply: without("state"),
   },
   {
     name: "state-wrong",
     wrong: "a response with the state of another request",
-    ...{ should: refuse, must: "refuse", rule: "RFC 6749 4.1.2, 10.12", fix: fixState },
+    ...{ should: refuse, must: "refuse", rule: "RFC 6749 4.1.2, 10.12, ASVS 5.0 10.2.1", fix: fixState },
     apply: replaced("state", another),
   },
   {
     name: "iss-missing",
     wrong: "a response without iss",
     mustNot: "a response without iss signs a user in, although discovery announces iss",
-    ...{ should: refuse, must: "refuse", rule: "RFC 9207 2.4", fix: fixIss },
+    ...{ should: refuse, must: "refuse", rule: "RFC 9207 2.4, ASVS 5.0 10.2.2", fix: fixIss },
     apply: without("iss"),
   },
   {
     name: "iss-wrong",
     wrong: "a response of another issuer",
-    ...{ should: refuse, must: "refuse", rule: "RFC 9207 2.4", fix: fixIss },
+    ...{ should: refuse, must: "refuse", rule: "RFC 9207 2.4, ASVS 5.0 10.2.2", fix: fixIss },
     apply: replaced("iss", () => wrongNames.issuer),
   },
   {
