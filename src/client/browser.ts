@@ -13,6 +13,8 @@ export class ScriptlessBrowser {
   /** How many cookies were set; those that were removed do not count. */
   sets = 0;
   readonly #defaults: (url: URL) => Partial<Outgoing>;
+  /** Which cookies a request leaves out, as where it begins at another site. */
+  leavesOut: (cookie: Cookie, method: string) => boolean = () => false;
 
   /** @param defaults what a request to a URL has, unless it says otherwise: headers, and how names are resolved */
   constructor(defaults: (url: URL) => Partial<Outgoing> = () => ({})) {
@@ -23,7 +25,7 @@ export class ScriptlessBrowser {
   async request(outgoing: Outgoing, from: string | null): Promise<Reply> {
     const url = requireWebAddress(from === null ? "a request goes to" : `${from} leads to`, outgoing.url);
     const { headers, ...defaults } = this.#defaults(url);
-    const cookie = this.cookieHeader(url);
+    const cookie = this.cookieHeader(url, outgoing.method);
     const reply = await send({
       ...defaults,
       ...outgoing,
@@ -41,8 +43,9 @@ export class ScriptlessBrowser {
   }
 
   /** The `Cookie` header of a request; empty without cookies. */
-  cookieHeader(url: URL): string {
-    return this.#jar.getCookieStringSync(url.href);
+  cookieHeader(url: URL, method = "GET"): string {
+    const sent = this.#jar.getCookiesSync(url.href).filter((cookie) => !this.leavesOut(cookie, method));
+    return sent.map((cookie) => cookie.cookieString()).join("; ");
   }
 
   /** The cookies for a URL, by their names. */

@@ -16,7 +16,7 @@ test("a service provider that checks everything passes, and nearly every case is
   expect(named(result, "not-reached")).toEqual(["encrypted"]);
   expect(named(result, "not-required")).toEqual(["keys-rotated"]);
   expect(named(result, "works")).toEqual([
-    ...["control", "control-attacker", "sign-assertion", "sign-response", "sign-both", "control"],
+    ...["control", "control-attacker", "sign-assertion", "sign-response", "sign-both", "cross-site", "control"],
   ]);
   expect(result.passed).toBe(true);
   expect(result.cases).toHaveLength(allCases.length + 3);

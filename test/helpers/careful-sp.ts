@@ -48,6 +48,16 @@ export const neglects = {
   "logout-unsigned": "logout-unsigned",
   /** It ends the session of the browser, whoever is named. */
   "logout-name": "logout-other",
+  /** It verifies the last of two parameters, and reads the first one. */
+  "first-parameter": "redirect-parameter-twice",
+  /** Its cookie is kept back where a response comes from another site. */
+  lax: "cross-site",
+  "fetches-entity": "fetch-entity",
+  "fetches-reference": "fetch-reference",
+  "fetches-retrieval": "fetch-retrieval",
+  /** Whoever has no name gets an account without one. */
+  "no-nameid": "nameid-missing",
+  "empty-nameid": "nameid-empty",
 } as const;
 export type SpNeglect = keyof typeof neglects;
 
@@ -73,6 +83,8 @@ export interface SpConfig {
 interface Session {
   readonly pending: Set<string>;
   user: { readonly nameId: string; readonly email: string; readonly index: string | null } | null;
+  /** Milliseconds since 1970. */
+  until: number;
 }
 
 class Refused extends Error {}
@@ -139,6 +151,7 @@ export class CarefulSp {
     const cookie = /(?:^|; )sp=([\w-]+)/.exec(req.headers.cookie ?? "")?.[1] ?? "";
     const session = this.#sessions.get(cookie) ?? this.#begin(res);
     try {
+      await this.#fetch(Buffer.from(form.get("SAMLResponse") ?? "", "base64").toString());
       await this.#route(url, req.method ?? "GET", form, session, res);
     } catch (error) {
       if (!(error instanceof Refused)) throw error;
@@ -146,11 +159,24 @@ export class CarefulSp {
     }
   }
 
+  /** Fetches what a message names, and uses nothing of it. */
+  async #fetch(text: string): Promise<void> {
+    const named = [
+      ["fetches-entity", /SYSTEM "([^"]+)"/],
+      ["fetches-reference", /<ds:Reference URI="(http[^"]+)"/],
+      ["fetches-retrieval", /<ds:RetrievalMethod URI="([^"]+)"/],
+    ] as const;
+    for (const [neglect, form] of named) {
+      const [, url] = form.exec(text) ?? [];
+      if (url !== undefined && this.#neglects(neglect)) await fetch(url);
+    }
+  }
+
   #begin(res: ServerResponse): Session {
     const id = randomBytes(16).toString("hex");
-    const session: Session = { pending: new Set(), user: null };
+    const session: Session = { pending: new Set(), user: null, until: Infinity };
     this.#sessions.set(id, session);
-    res.setHeader("set-cookie", `sp=${id}; Path=/; HttpOnly`);
+    res.setHeader("set-cookie", `sp=${id}; Path=/; HttpOnly${this.#neglects("lax") ? "; SameSite=Lax" : ""}`);
     return session;
   }
 
@@ -173,6 +199,7 @@ export class CarefulSp {
         res.end("signed out");
         return;
       case "/me": {
+        if (session.until <= Date.now()) session.user = null;
         const { user } = session;
         const { strangers } = this.#config;
         if (user === null && strangers === "elsewhere") res.writeHead(302, { location: "/welcome" }).end();
@@ -349,10 +376,14 @@ export class CarefulSp {
       mail && within(mail, spaces.assertion, "AttributeValue")[0],
       this.#neglects("comment-attribute"),
     );
+    const [name] = within(assertion, spaces.assertion, "NameID");
+    const isNameless = name === undefined ? this.#neglects("no-nameid") : this.#neglects("empty-nameid");
+    refuseUnless(nameId !== "" || isNameless, "a name");
     const { admits } = this.#config;
     refuseUnless(admits === undefined || admits.includes(nameId), "admitted");
     const [statement] = within(assertion, spaces.assertion, "AuthnStatement");
-    session.user = { nameId, email, index: valueOf(statement, "SessionIndex") };
+    session.user = { nameId, email: nameId === "" ? "" : email, index: valueOf(statement, "SessionIndex") };
+    session.until = Date.parse(valueOf(statement, "SessionNotOnOrAfter") ?? "");
   }
 
   #logOut(url: URL, method: string, form: URLSearchParams, session: Session): void {
@@ -376,7 +407,8 @@ export class CarefulSp {
   }
 
   #checkQuery(url: URL): void {
-    const [content = "", signature = ""] = url.search.slice(1).split("&Signature=");
+    const [all = "", signature = ""] = url.search.slice(1).split("&Signature=");
+    const content = this.#neglects("first-parameter") ? all.slice(all.lastIndexOf("SAMLRequest=")) : all;
     const bytes = Buffer.from(decodeURIComponent(signature), "base64");
     refuseUnless(verifyBytes("sha256", Buffer.from(content), this.#config.idp.certificate, bytes), "a good signature");
   }

@@ -10,6 +10,7 @@ import type { LookupFunction } from "node:net";
 import type { AppStanding } from "../frame/app.ts";
 import type { Known as Seen } from "../client/attempt.ts";
 import type { Browser, Visit } from "../../client/app/visit.ts";
+import type { Listener } from "../frame/listener.ts";
 import type { Fault, Recorded } from "../frame/idp.ts";
 import type { Verdicts } from "../frame/run.ts";
 import type { Asked, Person, SpControl, Way } from "./control.ts";
@@ -57,6 +58,11 @@ export interface Attempt {
   readonly known: Known;
   /** Of the cases that have run. */
   readonly verdicts: Verdicts;
+  readonly wait: (milliseconds: number) => Promise<unknown>;
+  /** Whether the app can reach the listeners of a case. */
+  readonly isAtLoopback: boolean;
+  /** An address of this machine, until the case ends. */
+  listen(bytes: (url: string) => string, type: string): Promise<Listener>;
   newBrowser(somebody?: Somebody): Promise<Browser>;
   /** Opens `--start` and signs in. */
   signIn(browser: Browser, hold?: "hold"): Promise<Visit>;

@@ -66,6 +66,11 @@ export interface SpControl {
   rotateKeys(): Promise<void>;
   restoreKeys(): Promise<void>;
   /**
+   * The same response, changed before it is signed.
+   * @param change of its text without signatures @throws {Problem} it is encrypted, or cannot be signed here
+   */
+  signAgain(response: AuthorizationResponse, change: (text: string) => string): Promise<AuthorizationResponse>;
+  /**
    * A LogoutRequest for the session that a response began.
    * @returns where it goes, and its parameters @throws {Problem} the response does not say which session that is
    */

@@ -1,6 +1,7 @@
 import type { Browser } from "../../client/app/visit.ts";
 import { browsersOf, markOf } from "../client/run.ts";
 import { appStanding } from "../frame/app.ts";
+import { isAtLoopback, listen, type Listener } from "../frame/listener.ts";
 import type { Case, Finding } from "../frame/verdict.ts";
 import { runCases, type CheckRun, type RunResult, type Verdicts } from "../frame/run.ts";
 import type { App, Attempt, Known, Somebody } from "./attempt.ts";
@@ -25,13 +26,20 @@ export async function checkSp(run: SpRun, cases: readonly Case<Attempt>[]): Prom
     ...{ unsolicited: null, strangeAcs: null, samples: [] },
   };
   const browsers = browsersOf(run.closeLimit);
+  const listeners: Listener[] = [];
   /** The case has changed how responses are made. */
   let isChanged = false;
 
   async function attempt(one: Case<Attempt>, verdicts: Verdicts, over: AbortSignal): Promise<Finding> {
     const begun = await markOf(control, known);
     return one.run({
-      ...{ app, control, known, verdicts },
+      ...{ app, control, known, verdicts, wait: run.wait, isAtLoopback: await isAtLoopback(app.start) },
+      async listen(bytes, type) {
+        over.throwIfAborted();
+        const listener = await listen(bytes, type);
+        listeners.push(listener);
+        return listener;
+      },
       async newBrowser(somebody = {}) {
         over.throwIfAborted();
         return browsers.add(await run.newBrowser(somebody));
@@ -58,6 +66,7 @@ export async function checkSp(run: SpRun, cases: readonly Case<Attempt>[]): Prom
     broken: "the app does not sign in any more",
     didLast: "signed in at the end too",
     async tidy() {
+      await Promise.all(listeners.splice(0).map((one) => one.close()));
       await browsers.closeAll();
       await control.removeFaults();
       await control.restoreKeys();

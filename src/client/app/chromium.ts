@@ -164,6 +164,7 @@ export async function chromiumBrowser(places: Places, context: BrowserContext): 
     });
   return {
     signIn: (address, hold) => visit(newProgress(true, hold !== undefined, null), () => goto(address)),
+    // A form of about:blank belongs to no site, so Chromium keeps the cookies back by itself.
     deliver: (response) =>
       visit(newProgress(true, false, response), () =>
         response.mode === "form_post" ? post(page, response) : goto(addressOf(response)),

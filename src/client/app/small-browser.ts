@@ -1,3 +1,4 @@
+import type { Cookie } from "tough-cookie";
 import { ScriptlessBrowser } from "../browser.ts";
 import { Problem } from "../check.ts";
 import type { Outgoing, Reply } from "../http.ts";
@@ -117,10 +118,20 @@ export function smallBrowser(places: Places): Browser {
 
   return {
     signIn: (address, hold) => visit(get(address), newProgress(true, hold !== undefined, null)),
-    deliver: (response) => {
+    async deliver(response, from) {
       const { mode, redirectUri: url, parameters: form } = response;
       const first: Outgoing = mode === "form_post" ? { method: "POST", url, form } : get(addressOf(response));
-      return visit(first, newProgress(true, false, response));
+      const begun = newProgress(true, false, response);
+      if (from === undefined) return visit(first, begun);
+      const unmarked = browser
+        .keptOf((setBy) => !isIdp(places, setBy), new URL(url))
+        .flatMap(({ key, sameSite }) => (sameSite === undefined ? [key] : []));
+      browser.leavesOut = keptBack;
+      try {
+        return { ...(await visit(first, begun)), unmarked };
+      } finally {
+        browser.leavesOut = () => false;
+      }
     },
     look: (address) => visit(get(address), newProgress(false, false, null)),
     held: () => {
@@ -134,6 +145,13 @@ export function smallBrowser(places: Places): Browser {
     },
     close: () => Promise.resolve(),
   };
+}
+
+/** Whether a browser keeps a cookie back that was set at another site than where the request begins (RFC 6265bis 5.6.7, 8.8). */
+function keptBack({ key, sameSite = "", secure }: Cookie, method: string): boolean {
+  if (isOwnCookie(key)) return false;
+  const value = sameSite.toLowerCase();
+  return value === "strict" || (value === "lax" && method === "POST") || (value === "none" && !secure);
 }
 
 /** A form that is sent by GET replaces the query (HTML 4.10.21.3). */

@@ -38,6 +38,8 @@ export interface Visit {
   readonly callback: Step | null;
   /** Whether a cookie of the app was set or changed since then. */
   readonly changed: boolean;
+  /** The cookies without SameSite that were sent from another site: browsers do so for two minutes. */
+  readonly unmarked?: readonly string[];
   readonly end: End;
 }
 
@@ -71,8 +73,11 @@ export interface Held {
 export interface Browser {
   /** Opens an address of the app, and signs in at idp if that leads there. @param hold keeps the response from the app */
   signIn(address: string, hold?: "hold"): Promise<Visit>;
-  /** Brings a response to the app. */
-  deliver(response: AuthorizationResponse): Promise<Visit>;
+  /**
+   * Brings a response to the app.
+   * @param from `another-site`: without the cookies that a browser keeps back there (RFC 6265bis 5.6.7)
+   */
+  deliver(response: AuthorizationResponse, from?: "another-site"): Promise<Visit>;
   /** Opens an address of the app, and signs nobody in. */
   look(address: string): Promise<Visit>;
   held(): Promise<Held>;

@@ -1,5 +1,7 @@
 import type { Case } from "../../frame/verdict.ts";
 import type { Attempt } from "../attempt.ts";
+import { changedCases } from "./changed.ts";
+import { crossSite } from "./cross-site.ts";
 import { deliveredCases, unsolicitedCase } from "./delivered.ts";
 import { flawCases } from "./flaws.ts";
 import { logoutCases } from "./logout.ts";
@@ -17,6 +19,8 @@ export const allCases: readonly Case<Attempt>[] = [
   unsolicitedCase,
   ...flawCases,
   ...deliveredCases,
+  crossSite,
+  ...changedCases,
   statusCase,
   ...logoutCases,
   keysRotated,

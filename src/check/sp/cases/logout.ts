@@ -82,6 +82,35 @@ function logoutCase(
   };
 }
 
+/** Two requests by Redirect: nobody signed the first one, and the signature is that of the second one. */
+const parameterTwice: Case<Attempt> = {
+  ...base,
+  name: "redirect-parameter-twice",
+  mustNot: "an unsigned LogoutRequest before a signed one in the same address ends the session that it names",
+  paragraph: "SAML Bindings 3.4.4.1, CVE-2025-27773",
+  fix: "verify the signature over the bytes of the SAMLRequest that you read, and refuse an address that has two",
+  async run(attempt) {
+    const { control } = attempt;
+    const found = await signedIn(attempt);
+    if ("verdict" in found) return found;
+    const { browser, response } = found;
+    const other = control.attacker.names[0] ?? control.attacker.username;
+    const unsigned = await control.logoutRequest(response, { binding: "Redirect" });
+    const signed = await control.logoutRequest(response, { binding: "Redirect", signedBy: "idp", nameId: other });
+    const { url } = signed;
+    const query = `${unsigned.parameters.toString()}&${signed.parameters.toString()}`;
+    for (const sender of [browser, await attempt.newBrowser()]) {
+      await sender.look(`${url}${url.includes("?") ? "&" : "?"}${query}`);
+      const standing = await attempt.standing(browser);
+      if (standing === "broken") return standingUnknown;
+      if (standing === "out") return unnoticed("ended the session that the unsigned LogoutRequest names");
+    }
+    const ended = await endedBy(attempt, found, { signedBy: "idp" });
+    if (typeof ended === "string") return noticed("kept the user signed in");
+    return ended ?? notReached("the app kept the user signed in, and did so after the right LogoutRequest, too");
+  },
+};
+
 export const logoutCases: readonly Case<Attempt>[] = [
   logoutCase(
     "logout-unsigned",
@@ -101,4 +130,5 @@ export const logoutCases: readonly Case<Attempt>[] = [
       },
     ],
   ),
+  parameterTwice,
 ];

@@ -44,10 +44,11 @@ function sessionIn({ parameters }: AuthorizationResponse): SessionNamed {
   }
 }
 
-async function keyOf(server: Server, by: NonNullable<LogoutMessage["signedBy"]>): Promise<SignWith> {
+/** @throws {Problem} */
+export async function keyOf(server: Server, by: NonNullable<LogoutMessage["signedBy"]>): Promise<SignWith> {
   const { keys = [] } = (await callServer(server, "export", {})) as { readonly keys?: readonly Key[] };
   const own = keys.find(({ use, retiredAt }) => use === "saml" && retiredAt === null);
-  if (own === undefined) throw new Problem("a signed LogoutRequest cannot be made here: the issuer has no key of SAML");
+  if (own === undefined) throw new Problem("a signed message cannot be made here: the issuer has no key of SAML");
   const signing = readSamlKey(own);
   if (by === "idp") return signing;
   const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });

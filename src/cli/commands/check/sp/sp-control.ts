@@ -13,6 +13,7 @@ import { RemoteError } from "../../../../core/errors.ts";
 import { callServer, type Server } from "../../../../serve/remote.ts";
 import { faultsOn } from "../opened.ts";
 import { logoutRequestOf } from "./logout-request.ts";
+import { signedAgain } from "./sign-again.ts";
 
 /** Connects the cases of `idp check sp` to a server. */
 
@@ -100,6 +101,7 @@ export function spControlOf(
       await call("keys.rotate", { saml: true });
     },
     restoreKeys,
+    signAgain: (response, change) => signedAgain(server, way.sign, response, change),
     logoutRequest: (response, message) => logoutRequestOf(server, provider.slo?.url ?? "", response, message),
   };
 }
