@@ -22,7 +22,3 @@ interface Declaring {
 
 /** Adds the arguments, flags and commands of a noun to its command, whose name and summary are in `nouns.ts`. */
 export type Declare = (command: Command, context: Declaring) => void;
-
-/** Lines that can be pasted, below the help of a command. */
-export const examples = (...lines: readonly string[]): string =>
-  `\nExamples:\n${lines.map((line) => `  $ ${line}`).join("\n")}\n\nGlobal flags, such as --json: idp --help\n`;

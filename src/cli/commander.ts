@@ -1,9 +1,43 @@
 import * as commander from "commander";
 import type * as inferred from "@commander-js/extra-typings";
 
+/** Lines that can be pasted, below the help of a command. */
+interface Examples {
+  (): string;
+  readonly lines: readonly string[];
+}
+
+/** For `addHelpText("after", …)`. */
+export const examples = (...lines: readonly string[]): Examples =>
+  Object.assign(
+    () => `\nExamples:\n${lines.map((line) => `  $ ${line}`).join("\n")}\n\nGlobal flags, such as --json: idp --help\n`,
+    { lines },
+  );
+
+const linesOf = new WeakMap<object, readonly string[]>();
+
+/** The examples of a command, as it declares them. */
+export const examplesOf = (command: AnyCommand): readonly string[] => linesOf.get(command) ?? [];
+
+/** commander's command, which keeps its examples. */
+class CommandWithExamples extends commander.Command {
+  override createCommand(name?: string): CommandWithExamples {
+    return new CommandWithExamples(name);
+  }
+  override addHelpText(
+    position: commander.AddHelpTextPosition,
+    text: string | Examples | ((context: commander.AddHelpTextContext) => string),
+  ): this {
+    if (typeof text === "function" && "lines" in text) linesOf.set(this, text.lines);
+    return super.addHelpText(position, text as string);
+  }
+}
+
 /** commander, with the types that know a command's arguments and flags from what it declares. */
-export const { Argument, Command, CommanderError, Help, InvalidArgumentError, Option } =
-  commander as unknown as typeof inferred;
+export const { Argument, Command, CommanderError, Help, InvalidArgumentError, Option } = {
+  ...commander,
+  Command: CommandWithExamples,
+} as unknown as typeof inferred;
 
 /** No flags yet. */
 // commander writes it so, too.

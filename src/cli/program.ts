@@ -57,6 +57,8 @@ export function buildProgram({ terminal, clock, words, errorHelp, finish }: Prog
     .helpOption("-h, --help", "print help")
     .helpCommand("help [command]", "print help for a command")
     .exitOverride()
+    // usage.ts makes them, with the commands of other tools too.
+    .showSuggestionAfterError(false)
     // Errors are printed in one place, `run.ts`.
     .configureOutput({
       writeOut: (text) => terminal.stdout.write(asTyped(text, terminal)),

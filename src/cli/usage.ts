@@ -1,6 +1,12 @@
-import type { Argument, AnyCommand as Command, CommanderError, Option } from "./commander.ts";
+import {
+  examplesOf,
+  type Argument,
+  type AnyCommand as Command,
+  type CommanderError,
+  type Option,
+} from "./commander.ts";
 import { nearest } from "../core/nearest.ts";
-import type { Hint } from "../core/hint.ts";
+import { beforeNames, type Hint } from "../core/hint.ts";
 import type { Failure } from "./failure.ts";
 import type { Invocation } from "./invocation.ts";
 import { isNameKind } from "./commands/completion/complete.ts";
@@ -68,33 +74,57 @@ function commandsMeant(program: Command, { command: group, path }: Typed, word: 
 }
 
 /** The word that is not a command: commander says so, or takes it for an argument of the default command of the group. */
-function unknownCommand({ code, message }: CommanderError, program: Command, { words, command, path }: Typed) {
-  if (code === "commander.unknownCommand") return /'(.+)'/.exec(message)?.[1] ?? null;
-  if (code !== "commander.excessArguments" || command.commands.length === 0) return null;
-  return program.parseOptions([...words]).operands[path.length - 1] ?? null;
+function unknownCommand({ code }: CommanderError, { command }: Typed): string | null {
+  if (code !== "commander.unknownCommand" && code !== "commander.excessArguments") return null;
+  return command.commands.length === 0 ? null : (command.args[0] ?? null);
 }
+
+/** The flags that a command takes, its own first. */
+const flagsOf = (program: Command, { command }: Typed): readonly Option[] => [...command.options, ...program.options];
+
+/** The words before `--`, after which none is a flag of ours. */
+const ownOf = ({ words }: Typed): readonly string[] => beforeNames(words);
+
+/** The values that were typed for a flag. */
+const valuesOf = (typed: Typed, { long, short }: Option): readonly string[] =>
+  ownOf(typed).flatMap((word, at, all) =>
+    word === long || word === short
+      ? (all[at + 1] ?? [])
+      : long != null && word.startsWith(`${long}=`)
+        ? word.slice(long.length + 1)
+        : [],
+  );
 
 /** The words that a refused flag or argument takes, and the word that was given. */
-function refusedChoice({ code, message }: CommanderError, program: Command, { command }: Typed) {
+function refusedChoice({ code }: CommanderError, program: Command, typed: Typed) {
   if (code !== "commander.invalidArgument") return null;
-  const [, flags, value] = /^error: option '(.+?)' argument '(.*?)' is invalid\./s.exec(message) ?? [];
-  const [, word, argument] =
-    /^error: command-argument value '(.*?)' is invalid for argument '(.+?)'/s.exec(message) ?? [];
-  const all: readonly (Option | Argument)[] =
-    flags === undefined
-      ? command.registeredArguments.filter((one) => one.name() === argument)
-      : [...command.options, ...program.options].filter((one) => one.flags === flags);
-  return { argument, given: value ?? word ?? "", choices: all.flatMap(({ argChoices }) => argChoices ?? []) };
+  const isOther = (choices: readonly string[] | undefined, given: string): boolean =>
+    choices !== undefined && !choices.includes(given);
+  for (const one of flagsOf(program, typed)) {
+    const given = valuesOf(typed, one).find((value) => isOther(one.argChoices, value));
+    if (given !== undefined) return { argument: null, given, choices: one.argChoices ?? [] };
+  }
+  const { args } = typed.command;
+  for (const [at, one] of typed.command.registeredArguments.entries()) {
+    const given = (one.variadic ? args.slice(at) : args.slice(at, at + 1)).find((word) =>
+      isOther(one.argChoices, word),
+    );
+    if (given !== undefined) return { argument: one.name(), given, choices: one.argChoices ?? [] };
+  }
+  return null;
 }
 
-/** commander's own suggestion, for a flag: `(Did you mean --json?)`. */
-const suggestion = (line: string | undefined): string | undefined => line?.replace(/^\((.*)\)$/, "$1");
+/** The flag that no command here has; null for another error. */
+const unknownFlag = ({ code }: CommanderError, program: Command, { command, words }: Typed): string | null =>
+  code === "commander.unknownOption"
+    ? (command.parseOptions(program.parseOptions([...words]).unknown).unknown[0] ?? null)
+    : null;
 
 /** `--set note=x` in place of `--note x`, where a user or a client has that field. Secrets are not set so. */
-async function fieldMeant({ message }: CommanderError, program: Command, typed: Typed): Promise<Hint | undefined> {
+async function fieldMeant(unknown: string, program: Command, typed: Typed): Promise<Hint | undefined> {
   const { words, command, path } = typed;
-  const [, flag = ""] = /^error: unknown option '--([\w-]+)/.exec(message) ?? [];
-  if (flag === "" || !command.options.some(({ long }) => long === "--set")) return undefined;
+  const flag = unknown.replace(/^--/, "").replace(/=.*$/s, "");
+  if (!unknown.startsWith("--") || !command.options.some(({ long }) => long === "--set")) return undefined;
   const { shape } =
     path[1] === "users"
       ? (await import("../core/users/schema.ts")).userSchema
@@ -120,7 +150,7 @@ export async function usageFailure(
   cli: Invocation,
 ): Promise<Failure> {
   const { words, command, path } = typed;
-  const [message = "", similar] = error.message.replace(/^error: /, "").split("\n");
+  const message = error.message.replace(/^error: /, "");
   const help: Hint =
     path.join(" ") !== "idp exec" || words.includes("--")
       ? { text: "See", command: [...path, "--help"] }
@@ -137,7 +167,7 @@ export async function usageFailure(
   if (missing !== null) {
     return { ...refusal(missing.message, undefined), ...missing, hint: { text: "See", command: [...path, "--help"] } };
   }
-  const word = unknownCommand(error, program, typed);
+  const word = unknownCommand(error, typed);
   if (word !== null) {
     const suggested = commandsMeant(program, typed, word);
     const all = command === program ? undefined : `${path.join(" ")} has ${namesOf(command).join(", ")}.`;
@@ -147,14 +177,20 @@ export async function usageFailure(
   if (refused !== null) {
     const closest = nearest(refused.given, refused.choices);
     const { argument, choices, given } = refused;
-    const isWord = argument !== undefined && choices.length > 0;
     return refusal(
-      isWord ? `${argument} must be one of ${choices.join(", ")}, not '${given}'` : message,
+      argument !== null ? `${argument} must be one of ${choices.join(", ")}, not '${given}'` : message,
       closest === undefined ? undefined : `Did you mean ${closest}?`,
     );
   }
-  const field = similar === undefined ? await fieldMeant(error, program, typed) : undefined;
-  return field === undefined ? refusal(message, suggestion(similar)) : { ...refusal(message, undefined), hint: field };
+  const flag = unknownFlag(error, program, typed);
+  if (flag === null) return refusal(message, undefined);
+  const similar = nearest(
+    flag,
+    flagsOf(program, typed).flatMap(({ long }) => long ?? []),
+  );
+  const field = similar === undefined ? await fieldMeant(flag, program, typed) : undefined;
+  if (field !== undefined) return { ...refusal(message, undefined), hint: field };
+  return refusal(message, similar === undefined ? undefined : `Did you mean ${similar}?`);
 }
 
 /** What is said of an argument, a required flag or the value of a flag that is missing: in the words of the command's help. */
@@ -164,15 +200,11 @@ interface Missing {
   readonly example: Hint | null;
 }
 
-/** The commands below "Examples:" in the help, but for those that are more than one command of ours. */
-function examplesOf(command: Command, path: readonly string[]): readonly (readonly string[])[] {
-  let help = "";
-  command.configureOutput({ writeOut: (text) => (help += text) }).outputHelp();
-  const lines = [...help.matchAll(/^ {2}\$ (.+)$/gm)].map(([, line = ""]) => line);
-  return lines
+/** The words of the examples of a command, but for those that are more than one command of ours. */
+const commandsIn = (command: Command, path: readonly string[]): readonly (readonly string[])[] =>
+  examplesOf(command)
     .filter((line) => line.startsWith(`${path.join(" ")} `) && !/[<>|$]/.test(line))
     .map((line) => (line.match(/'[^']*'|"[^"]*"|\S+/g) ?? []).map((word) => word.replace(/^(['"])(.*)\1$/, "$2")));
-}
 
 /** An example with placeholders for the users and clients of the demo: `idp users edit USERNAME`, `--client CLIENT_ID`. */
 function withPlaceholders({ command, path }: Typed, example: readonly string[]): readonly string[] {
@@ -190,7 +222,7 @@ const named = (argument: Argument): string => {
   return `${/^[aeio]/.test(name) ? "an" : "a"} ${name}`;
 };
 
-const valuesOf = ({ argChoices, description }: Argument | Option): string =>
+const takenBy = ({ argChoices, description }: Argument | Option): string =>
   argChoices === undefined ? description : `one of ${argChoices.join(", ")}`;
 
 /** For an argument that names a record: with one that there is, or where all are listed. For others: the example of the help. */
@@ -203,7 +235,7 @@ async function exampleOf(argument: Argument, { command, path }: Typed, cli: Invo
     return { text: "To list them", command: [...path.slice(0, -1), "list"] };
   }
   const choice = argument.argChoices?.[0];
-  const words = examplesOf(command, path)[0] ?? (choice === undefined ? undefined : [...path, choice]);
+  const words = commandsIn(command, path)[0] ?? (choice === undefined ? undefined : [...path, choice]);
   return words === undefined ? null : { text: "For example", command: words };
 }
 
@@ -222,35 +254,43 @@ function startAt({ words }: Typed): Missing | null {
   };
 }
 
+/** The flag that has no value, or that is required and was not typed. */
+function missingFlag({ code }: CommanderError, program: Command, typed: Typed): Option | undefined {
+  const all = flagsOf(program, typed);
+  const last = ownOf(typed).at(-1);
+  if (code === "commander.optionMissingArgument") return all.find(({ long, short }) => last === long || last === short);
+  if (code !== "commander.missingMandatoryOptionValue") return undefined;
+  const { command } = typed;
+  return all.find((one) => one.mandatory && command.getOptionValue(one.attributeName()) === undefined);
+}
+
 /** What is missing; null for another error. */
 async function missingIn(
-  { code, message }: CommanderError,
+  error: CommanderError,
   program: Command,
   typed: Typed,
   cli: Invocation,
 ): Promise<Missing | null> {
   const { command, path } = typed;
-  const name = /'(.+)'/.exec(message)?.[1];
-  if (code === "commander.missingArgument") {
-    const argument = command.registeredArguments.find((one) => one.name() === name);
+  if (error.code === "commander.missingArgument") {
+    const argument = command.registeredArguments.slice(command.args.length).find(({ required }) => required);
     if (argument === undefined) return null;
     return {
-      message: `${path.join(" ")} needs ${named(argument)}: ${valuesOf(argument)}`,
+      message: `${path.join(" ")} needs ${named(argument)}: ${takenBy(argument)}`,
       example: await exampleOf(argument, typed, cli),
     };
   }
-  if (code !== "commander.optionMissingArgument" && code !== "commander.missingMandatoryOptionValue") return null;
-  const flag = [...command.options, ...program.options].find(({ flags }) => flags === name);
+  const flag = missingFlag(error, program, typed);
   if (flag === undefined) return null;
   const long = flag.long ?? flag.flags;
   const started = long === "--start" ? startAt(typed) : null;
   if (started !== null) return started;
-  const example = examplesOf(command, path).find((words) => words.includes(long));
+  const example = commandsIn(command, path).find((words) => words.includes(long));
   return {
     message:
-      code === "commander.optionMissingArgument"
-        ? `${long} needs a value: ${valuesOf(flag)}`
-        : `${path.join(" ")} needs ${long}: ${valuesOf(flag)}`,
+      error.code === "commander.optionMissingArgument"
+        ? `${long} needs a value: ${takenBy(flag)}`
+        : `${path.join(" ")} needs ${long}: ${takenBy(flag)}`,
     example:
       example === undefined
         ? null

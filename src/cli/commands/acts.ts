@@ -3,7 +3,8 @@ import { answer, type Outcome } from "../output/print.ts";
 import { table } from "../output/table.ts";
 import { since } from "../output/words.ts";
 import { findTarget } from "../target/target.ts";
-import { type Declare, examples } from "../act.ts";
+import { examples } from "../commander.ts";
+import type { Declare } from "../act.ts";
 
 /** `idp acts`: who changed what, by the names of the tokens of the control API. */
 async function listActs(cli: Invocation): Promise<Outcome> {

@@ -2,7 +2,8 @@ import { clockInWords, type ClockState } from "../../core/clock.ts";
 import type { Invocation } from "../invocation.ts";
 import { answer, type Outcome } from "../output/print.ts";
 import { findTarget } from "../target/target.ts";
-import { type Declare, examples } from "../act.ts";
+import { examples } from "../commander.ts";
+import type { Declare } from "../act.ts";
 
 const shown = (state: ClockState, notes: readonly string[] = []): Outcome => answer(state, clockInWords, { notes });
 
@@ -56,19 +57,15 @@ export const declareClock: Declare = (group, { act }) => {
     .command("advance")
     .description("move the clock forward, or back")
     .argument("<duration>", "seconds, or with units: 30s, 31m, 2h30m, 7d; -5m moves it back")
-    .addHelpText(
-      "after",
-      clientsHaveTheirOwn + examples("idp clock advance 31m", "idp clock advance -5m", "idp clock advance 7d --json"),
-    )
+    .addHelpText("after", clientsHaveTheirOwn.trimEnd())
+    .addHelpText("after", examples("idp clock advance 31m", "idp clock advance -5m", "idp clock advance 7d --json"))
     .action(act(advanceClock));
   group
     .command("set")
     .description("set the clock to a time; what was revoked stays revoked, also in the past")
     .argument("<time>", "ISO 8601")
-    .addHelpText(
-      "after",
-      clientsHaveTheirOwn + examples("idp clock set 2027-01-01T00:00:00Z", "idp clock set 2027-01-01"),
-    )
+    .addHelpText("after", clientsHaveTheirOwn.trimEnd())
+    .addHelpText("after", examples("idp clock set 2027-01-01T00:00:00Z", "idp clock set 2027-01-01"))
     .action(act(setClock));
   group
     .command("freeze")

@@ -8,8 +8,8 @@ import { collect } from "../flags/flag-values.ts";
 import { chosenFixtures, inputOf } from "../target/chosen-fixtures.ts";
 import { count } from "../output/words.ts";
 import { findTarget } from "../target/target.ts";
-import { type Declare, examples } from "../act.ts";
-import { type Command, type FlagsOf, Option } from "../commander.ts";
+import type { Declare } from "../act.ts";
+import { examples, type Command, type FlagsOf, Option } from "../commander.ts";
 
 const withDiffFlags = (command: Command) =>
   command

@@ -9,8 +9,8 @@ import { unknownNames } from "./requests/requests.ts";
 import { filterOf, withRequestFilter } from "../flags/request-filter.ts";
 import { wholeNumber } from "../flags/flag-values.ts";
 import { expectEndpoints, type ExpectEndpoint } from "../../core/ledger/filter.ts";
-import { type Declare, examples } from "../act.ts";
-import { Argument, type Command, type FlagsOf, InvalidArgumentError } from "../commander.ts";
+import type { Declare } from "../act.ts";
+import { examples, Argument, type Command, type FlagsOf, InvalidArgumentError } from "../commander.ts";
 
 /** `code=abc` */
 function parameter(value: string, before: Readonly<Record<string, string>> = {}): Readonly<Record<string, string>> {

@@ -3,7 +3,8 @@ import type { Invocation } from "../invocation.ts";
 import { answer, type Outcome } from "../output/print.ts";
 import { count } from "../output/words.ts";
 import { findTarget } from "../target/target.ts";
-import { type Declare, examples } from "../act.ts";
+import { examples } from "../commander.ts";
+import type { Declare } from "../act.ts";
 
 type ExpireFlags = ExpireInput;
 
@@ -44,12 +45,15 @@ export const declareExpire: Declare = (command, { act }) => {
       `
 From now on the server refuses these tokens: UserInfo answers 401, and a refresh
 fails with invalid_grant. An API that verifies access tokens by the keys alone
-accepts them until their exp.
-${examples(
-  "idp expire --user alice --client demo-app",
-  "idp expire --user alice --access --refresh --sessions",
-  "idp expire --all --codes",
-)}`,
+accepts them until their exp.`,
+    )
+    .addHelpText(
+      "after",
+      examples(
+        "idp expire --user alice --client demo-app",
+        "idp expire --user alice --access --refresh --sessions",
+        "idp expire --all --codes",
+      ),
     )
     .action(act(expire));
 };

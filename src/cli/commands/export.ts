@@ -5,8 +5,8 @@ import { cannotBeWritten, putFile } from "../output/put-file.ts";
 import { findTarget, type Target } from "../target/target.ts";
 import type { Hint } from "../../core/hint.ts";
 import { count } from "../output/words.ts";
-import { type Declare, examples } from "../act.ts";
-import { type Command, type FlagsOf, Option } from "../commander.ts";
+import type { Declare } from "../act.ts";
+import { examples, type Command, type FlagsOf, Option } from "../commander.ts";
 
 const withExportFlags = (command: Command) =>
   command

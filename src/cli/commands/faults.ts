@@ -8,10 +8,10 @@ import { count } from "../output/words.ts";
 import { findTarget } from "../target/target.ts";
 import { wholeNumber, notListed } from "../flags/flag-values.ts";
 import { setClaim } from "../flags/set-field.ts";
-import { type Declare, examples } from "../act.ts";
+import type { Declare } from "../act.ts";
 import { faultMethods, faultEndpoints } from "../../core/controls/faults/endpoints.ts";
 import { listFlaws as listFlawRows, flawNames } from "../../core/controls/faults/flaw-list.ts";
-import { Argument, type Command, type FlagsOf, InvalidArgumentError, Option } from "../commander.ts";
+import { examples, Argument, type Command, type FlagsOf, InvalidArgumentError, Option } from "../commander.ts";
 
 const withFaultFlags = (command: Command) =>
   command

@@ -12,7 +12,8 @@ import { findTarget } from "../target/target.ts";
 import { since } from "../output/words.ts";
 import { hintText } from "../../core/hint.ts";
 import { commandLine } from "../output/command-line.ts";
-import { type Declare, examples } from "../act.ts";
+import { examples } from "../commander.ts";
+import type { Declare } from "../act.ts";
 import { revoke } from "./revoke.ts";
 
 /** `idp grants list` */

@@ -5,7 +5,8 @@ import { answer, type Outcome } from "../output/print.ts";
 import { readNamedFile, readBytes } from "../input/read.ts";
 import { findTarget } from "../target/target.ts";
 import { count } from "../output/words.ts";
-import { type Declare, examples } from "../act.ts";
+import { examples } from "../commander.ts";
+import type { Declare } from "../act.ts";
 
 /** `idp import`: an export replaces all data. @param file `-` for standard input */
 async function importState(cli: Invocation, file: string): Promise<Outcome> {

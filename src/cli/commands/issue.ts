@@ -9,7 +9,8 @@ import { scopeNotes } from "../output/scope-notes.ts";
 import type { Style } from "../output/style.ts";
 import { timeThere } from "../target/clock.ts";
 import { findTarget, type Target } from "../target/target.ts";
-import { type Declare, examples } from "../act.ts";
+import { examples } from "../commander.ts";
+import type { Declare } from "../act.ts";
 import { withIssuer, withUserAndClient } from "../flags/issuing.ts";
 
 /** Flags of everything that is issued for a user and a client. */

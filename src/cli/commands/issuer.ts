@@ -1,7 +1,8 @@
 import type { Invocation } from "../invocation.ts";
 import { answer, type Outcome } from "../output/print.ts";
 import { findTarget } from "../target/target.ts";
-import { type Declare, examples } from "../act.ts";
+import { examples } from "../commander.ts";
+import type { Declare } from "../act.ts";
 
 /** `idp issuer set`: for a container whose port is known only after its server has started. */
 async function setIssuer(cli: Invocation, issuer: string): Promise<Outcome> {

@@ -10,9 +10,9 @@ import { pairs, table } from "../output/table.ts";
 import { commandLine } from "../output/command-line.ts";
 import { withStdin, withFixtures } from "../flags/fixtures.ts";
 import { findTarget } from "../target/target.ts";
-import { type Declare, examples } from "../act.ts";
+import type { Declare } from "../act.ts";
 import { collect } from "../flags/flag-values.ts";
-import type { Command, FlagsOf } from "../commander.ts";
+import { examples, type Command, type FlagsOf } from "../commander.ts";
 
 /** `idp issuers`: the issuers beside the first one. */
 

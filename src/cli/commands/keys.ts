@@ -6,8 +6,8 @@ import { answer, type Outcome } from "../output/print.ts";
 import type { Style } from "../output/style.ts";
 import { table } from "../output/table.ts";
 import { findTarget } from "../target/target.ts";
-import { type Declare, examples } from "../act.ts";
-import { Option } from "../commander.ts";
+import type { Declare } from "../act.ts";
+import { examples, Option } from "../commander.ts";
 
 const keyTable = (cli: Invocation, keys: readonly KeyView[], style: Style): string =>
   [keyRows(cli, keys, style), ...keys.flatMap(({ kid, fingerprints }) => fingerprintLines(kid, fingerprints))].join(

@@ -5,8 +5,8 @@ import { openBrowser, openWithKey } from "../output/open-browser.ts";
 import { answer, print, type Outcome } from "../output/print.ts";
 import { issuerAt } from "../../serve/remote.ts";
 import { serverAddress, findTarget, noServer, startHint } from "../target/target.ts";
-import { InvalidArgumentError, Argument } from "../commander.ts";
-import { type Declare, examples } from "../act.ts";
+import { examples, InvalidArgumentError, Argument } from "../commander.ts";
+import type { Declare } from "../act.ts";
 import { lastFlow, flowForm } from "../../core/ledger/filter.ts";
 
 /** The paths of the pages below the issuer, by their names on the command line. */

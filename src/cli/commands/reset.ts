@@ -8,9 +8,9 @@ import { pairs } from "../output/table.ts";
 import { chosenFixtures, inputOf } from "../target/chosen-fixtures.ts";
 import { findTarget } from "../target/target.ts";
 import { count, few } from "../output/words.ts";
-import { type Declare, examples } from "../act.ts";
+import type { Declare } from "../act.ts";
 import { collect } from "../flags/flag-values.ts";
-import type { Command, FlagsOf } from "../commander.ts";
+import { examples, type Command, type FlagsOf } from "../commander.ts";
 
 const withResetFlags = (command: Command) =>
   command

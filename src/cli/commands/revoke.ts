@@ -5,8 +5,8 @@ import type { Invocation } from "../invocation.ts";
 import { answer, type Outcome } from "../output/print.ts";
 import { findTarget, type Target } from "../target/target.ts";
 import { count } from "../output/words.ts";
-import { type Declare, examples } from "../act.ts";
-import type { Command, FlagsOf } from "../commander.ts";
+import type { Declare } from "../act.ts";
+import { examples, type Command, type FlagsOf } from "../commander.ts";
 
 const withRevokeFlags = (command: Command) =>
   command

@@ -13,8 +13,8 @@ import { count } from "../output/words.ts";
 import { findTarget } from "../target/target.ts";
 import { wholeNumber, collect } from "../flags/flag-values.ts";
 import { profileNames, type Profile } from "../../scim/profiles.ts";
-import { type Declare, examples } from "../act.ts";
-import { type Command, type Flags, Option } from "../commander.ts";
+import type { Declare } from "../act.ts";
+import { examples, type Command, type Flags, Option } from "../commander.ts";
 
 interface ScimFlags {
   readonly client?: string;

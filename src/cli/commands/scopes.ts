@@ -3,7 +3,8 @@ import type { Invocation } from "../invocation.ts";
 import { answer, type Outcome } from "../output/print.ts";
 import { table } from "../output/table.ts";
 import { findTarget } from "../target/target.ts";
-import { type Declare, examples } from "../act.ts";
+import { examples } from "../commander.ts";
+import type { Declare } from "../act.ts";
 
 const descriptionOf = ({ description }: ScopeView): string => description["en"] ?? Object.values(description)[0] ?? "";
 

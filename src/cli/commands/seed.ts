@@ -16,8 +16,8 @@ import type { Hint } from "../../core/hint.ts";
 import { collect } from "../flags/flag-values.ts";
 import { chosenFixtures } from "../target/chosen-fixtures.ts";
 import { findTarget, type Target } from "../target/target.ts";
-import { type Declare, examples } from "../act.ts";
-import type { Command, FlagsOf } from "../commander.ts";
+import type { Declare } from "../act.ts";
+import { examples, type Command, type FlagsOf } from "../commander.ts";
 
 const withSeedFlags = (command: Command) =>
   command

@@ -5,7 +5,8 @@ import { table } from "../output/table.ts";
 import { timeThere } from "../target/clock.ts";
 import { findTarget } from "../target/target.ts";
 import { count, since } from "../output/words.ts";
-import { type Declare, examples } from "../act.ts";
+import { examples } from "../commander.ts";
+import type { Declare } from "../act.ts";
 
 /** `idp sessions list` */
 async function listSessions(cli: Invocation, flags: { readonly user?: string }): Promise<Outcome> {

@@ -6,7 +6,8 @@ import { answer, type Outcome } from "../output/print.ts";
 import { table } from "../output/table.ts";
 import { count, since } from "../output/words.ts";
 import { findTarget } from "../target/target.ts";
-import { type Declare, examples } from "../act.ts";
+import { examples } from "../commander.ts";
+import type { Declare } from "../act.ts";
 import { notListed } from "../flags/flag-values.ts";
 
 const counts = ({ users, clients, grants, sessions }: SnapshotView): string =>

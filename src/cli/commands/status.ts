@@ -10,7 +10,8 @@ import { answer, type Outcome } from "../output/print.ts";
 import { findTarget, startCommand, startHint, type Target } from "../target/target.ts";
 import { cells } from "../output/table.ts";
 import { count } from "../output/words.ts";
-import { type Declare, examples } from "../act.ts";
+import { examples } from "../commander.ts";
+import type { Declare } from "../act.ts";
 
 /** `idp status`: whether a server runs, and what data there is. Without a server the answer is "stopped" with exit code 5. */
 async function status(cli: Invocation): Promise<Outcome> {

@@ -4,7 +4,8 @@ import type { Invocation } from "../invocation.ts";
 import { answer, type Outcome } from "../output/print.ts";
 import { callServer, type Server } from "../../serve/remote.ts";
 import { findTarget, findServer, hintElsewhere, noServer } from "../target/target.ts";
-import { type Declare, examples } from "../act.ts";
+import { examples } from "../commander.ts";
+import type { Declare } from "../act.ts";
 
 /** How long the server takes to end, in milliseconds; open requests are answered first. */
 const timeoutMs = 20_000;

@@ -1,6 +1,7 @@
 import { version } from "../../files/package.ts";
 import { answer, type Outcome } from "../output/print.ts";
-import { type Declare, examples } from "../act.ts";
+import { examples } from "../commander.ts";
+import type { Declare } from "../act.ts";
 
 /** `idp version` */
 const printVersion = (): Promise<Outcome> => Promise.resolve(answer({ version }, (shown) => shown.version));

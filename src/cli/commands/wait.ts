@@ -4,9 +4,9 @@ import type { Invocation } from "../invocation.ts";
 import { answer, say, type Outcome } from "../output/print.ts";
 import { issuerAt } from "../../serve/remote.ts";
 import { serverAddress, noServer, startCommand } from "../target/target.ts";
-import { type Declare, examples } from "../act.ts";
+import type { Declare } from "../act.ts";
 import { seconds } from "../flags/flag-values.ts";
-import { Option } from "../commander.ts";
+import { examples, Option } from "../commander.ts";
 
 interface WaitFlags {
   /** Seconds; 0 looks only once. */

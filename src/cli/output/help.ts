@@ -1,5 +1,11 @@
-import type { EventEmitter } from "node:events";
-import { Help, type AnyCommand as Command, type Argument, type HelpConfiguration, type Option } from "../commander.ts";
+import {
+  examplesOf,
+  Help,
+  type AnyCommand as Command,
+  type Argument,
+  type HelpConfiguration,
+  type Option,
+} from "../commander.ts";
 import { ownWords } from "../input/foreign-command.ts";
 
 /** What help shows: what a working day needs, and with `--all` everything; with `--json` one document. */
@@ -82,17 +88,6 @@ const argumentOf = (argument: Argument) => ({
   variadic: argument.variadic,
   ...(argument.argChoices !== undefined && { choices: argument.argChoices }),
 });
-
-/** The lines that can be pasted, which stand below the help. */
-function examplesOf(command: Command): readonly string[] {
-  let text = "";
-  const write = (more: string): void => {
-    text += more;
-  };
-  // Its types leave out that it is an EventEmitter.
-  (command as unknown as EventEmitter).emit("afterHelp", { error: false, command, write });
-  return (text.match(/^ {2}\$ .+$/gm) ?? []).map((line) => line.slice("  $ ".length));
-}
 
 /** The help of a command as a document, with everything that there is. @param path `["idp", "users", "list"]` */
 export const helpDocument = (command: Command, path: readonly string[]) => ({

@@ -11,7 +11,7 @@ import { checkApi as checkCases } from "../../../check/api/run.ts";
 import type { Case } from "../../../check/frame/verdict.ts";
 import { OperationError } from "../../../core/errors.ts";
 import type { Hint } from "../../../core/hint.ts";
-import { type Declare, examples } from "../../act.ts";
+import type { Declare } from "../../act.ts";
 import type { TypedCommand } from "../../input/foreign-command.ts";
 import { withVariables } from "../env/app-variables.ts";
 import { projectOf } from "../init/project.ts";
@@ -19,7 +19,7 @@ import type { Invocation } from "../../invocation.ts";
 import type { Outcome } from "../../output/print.ts";
 import { apiControlOf, type ApiTokens } from "./api-control.ts";
 import { ownApiServer, runningApiServer, type ApiPlace, type ApiPlaceFlags } from "./api-place.ts";
-import { Option } from "../../commander.ts";
+import { examples, Option } from "../../commander.ts";
 import { httpMethod, isWebUrl, seconds } from "../../flags/flag-values.ts";
 import { checkCommand, handUrl, withCommon } from "./common.ts";
 import { casesOf, requireNear } from "./flags.ts";
@@ -185,14 +185,14 @@ export const declareCheckApi: Declare = (check, { act, program, words, env }) =>
     .option("--mcp", "it is an MCP server: also check its metadata")
     .option("--dpop", "send tokens that are bound to a key, and check the proofs");
   withVariables(withCommon(api, "API", "--url"))
+    .addHelpText("after", help.trimEnd())
     .addHelpText(
       "after",
-      help +
-        examples(
-          "idp check api --url http://localhost:8080/orders --audience https://api.example.test -- npm start",
-          "idp check api --url http://localhost:8080/orders --needs-scope orders:read --report report.xml -- npm start",
-          "idp check api --url http://localhost:8080/mcp --mcp",
-        ),
+      examples(
+        "idp check api --url http://localhost:8080/orders --audience https://api.example.test -- npm start",
+        "idp check api --url http://localhost:8080/orders --needs-scope orders:read --report report.xml -- npm start",
+        "idp check api --url http://localhost:8080/mcp --mcp",
+      ),
     )
     .action(act((cli, before: readonly string[], flags: ApiFlags) => checkApi(cli, { before, words }, flags)));
 };

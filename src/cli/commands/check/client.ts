@@ -10,8 +10,8 @@ import { checkApp } from "../../../check/client/run.ts";
 import type { Browser } from "../../../client/app/visit.ts";
 import type { Case, CaseResult } from "../../../check/frame/verdict.ts";
 import type { CheckRun, RunResult } from "../../../check/frame/run.ts";
-import { type Declare, examples } from "../../act.ts";
-import { Option } from "../../commander.ts";
+import type { Declare } from "../../act.ts";
+import { examples, Option } from "../../commander.ts";
 import { collect, seconds } from "../../flags/flag-values.ts";
 import type { TypedCommand } from "../../input/foreign-command.ts";
 import { withVariables } from "../env/app-variables.ts";
@@ -180,14 +180,14 @@ export const declareCheckClient: Declare = (check, { act, words }) => {
       "another user whom the app admits (default: one that is added, and removed at the end)",
     );
   withVariables(withCommon(withAccount(client), "app", "--start"))
+    .addHelpText("after", help.trimEnd())
     .addHelpText(
       "after",
-      help +
-        examples(
-          "idp check client --start http://localhost:3000/login --signed-in http://localhost:3000/me -- npm start",
-          "idp check client --start http://localhost:3000/login --signed-in http://localhost:3000/me --client demo-app",
-          "idp check client --start http://localhost:3000/login --signed-in http://localhost:3000/me --case pkce --report report.xml -- npm start",
-        ),
+      examples(
+        "idp check client --start http://localhost:3000/login --signed-in http://localhost:3000/me -- npm start",
+        "idp check client --start http://localhost:3000/login --signed-in http://localhost:3000/me --client demo-app",
+        "idp check client --start http://localhost:3000/login --signed-in http://localhost:3000/me --case pkce --report report.xml -- npm start",
+      ),
     )
     .action(act((cli, before: readonly string[], flags: ClientFlags) => checkClient(cli, { before, words }, flags)));
 };

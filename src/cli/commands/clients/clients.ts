@@ -13,7 +13,8 @@ import { declareClientChanges } from "./edit.ts";
 import { readSecret } from "../../flags/entry-flags.ts";
 import { fixtureNotes } from "./fixture-notes.ts";
 import { addressesOf, describeClient, kindOf, providerIn, said, text } from "./client-lines.ts";
-import { type Declare, examples } from "../../act.ts";
+import { examples } from "../../commander.ts";
+import type { Declare } from "../../act.ts";
 
 interface SecretFlags {
   readonly showSecrets?: true;

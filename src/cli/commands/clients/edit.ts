@@ -14,8 +14,8 @@ import { findTarget, type Target } from "../../target/target.ts";
 import { collect } from "../../flags/flag-values.ts";
 import { isObject } from "../../../text/json.ts";
 import { setOption, type SetFields } from "../../flags/set-field.ts";
-import { type Declare, examples } from "../../act.ts";
-import type { Command, Flags } from "../../commander.ts";
+import type { Declare } from "../../act.ts";
+import { examples, type Command, type Flags } from "../../commander.ts";
 
 interface ClientFlags {
   readonly name?: string;

@@ -3,8 +3,8 @@
  */
 import type { Invocation } from "../../invocation.ts";
 import type { Outcome } from "../../output/print.ts";
-import { type Declare, examples } from "../../act.ts";
-import { Argument } from "../../commander.ts";
+import type { Declare } from "../../act.ts";
+import { examples, Argument } from "../../commander.ts";
 
 const bash = `# idp completion for bash. Put this into ~/.bashrc: source <(idp completion bash)
 _idp() {

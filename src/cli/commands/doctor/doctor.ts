@@ -17,7 +17,8 @@ import type { Style } from "../../output/style.ts";
 import { wrap } from "../../output/table.ts";
 import { findServer, serverAddress, findTarget } from "../../target/target.ts";
 import { count } from "../../output/words.ts";
-import { type Declare, examples } from "../../act.ts";
+import { examples } from "../../commander.ts";
+import type { Declare } from "../../act.ts";
 
 /** How many seconds the clock and that of a shared store may differ by for an instance to start. */
 const maxSeconds = 5;

@@ -18,8 +18,8 @@ import { answererAt } from "../../../serve/remote.ts";
 import { findTarget, startCommand, type Target } from "../../target/target.ts";
 import { count } from "../../output/words.ts";
 import { formats, libraries, type Format, type Library } from "./choices.ts";
-import { type Declare, examples } from "../../act.ts";
-import { type Command, type FlagsOf, Option } from "../../commander.ts";
+import type { Declare } from "../../act.ts";
+import { examples, type Command, type FlagsOf, Option } from "../../commander.ts";
 
 const withEnvFlags = (command: Command) =>
   withVariables(command)

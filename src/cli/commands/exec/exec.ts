@@ -22,8 +22,8 @@ import { collectEvidence, type Evidence } from "./evidence.ts";
 import { startWorkload, withWorkloadFlags, type Identity } from "./workload.ts";
 import { collect } from "../../flags/flag-values.ts";
 import { fixturesOption, settingsOf, withSettings } from "../../flags/settings.ts";
-import { type Declare, examples } from "../../act.ts";
-import { type Command, type FlagsOf } from "../../commander.ts";
+import type { Declare } from "../../act.ts";
+import { examples, type Command, type FlagsOf } from "../../commander.ts";
 
 const withExecFlags = (command: Command) =>
   withWorkloadFlags(
@@ -235,8 +235,15 @@ The command's environment has OIDC_ISSUER, OIDC_CLIENT_ID, OIDC_CLIENT_SECRET,
 OIDC_REDIRECT_URI and OIDC_DISCOVERY_URL; and IDP_URL and IDP_ADMIN_TOKEN, so
 that commands such as idp users suspend bob reach this server. Exit codes of
 exec itself: 125 if it fails before the command runs (wrong flags too), 126 if
-the command cannot be run, 127 if it is not found.
-${examples("idp exec -- npm test", "idp exec --client demo-spa --prefix VITE_ --consent skip -- npx playwright test", "idp exec --as github-actions --claim repository=acme/shop -- npm run deploy")}`,
+the command cannot be run, 127 if it is not found.`,
+    )
+    .addHelpText(
+      "after",
+      examples(
+        "idp exec -- npm test",
+        "idp exec --client demo-spa --prefix VITE_ --consent skip -- npx playwright test",
+        "idp exec --as github-actions --claim repository=acme/shop -- npm run deploy",
+      ),
     )
     .action(act((cli, before: readonly string[], flags: ExecFlags) => exec(cli, { before, words }, flags)));
 };

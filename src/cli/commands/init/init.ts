@@ -19,7 +19,8 @@ import { connectionOf, type CodePiece, type Connection, addToEnvFile } from "./c
 import { fixtureText, type NewApp } from "./fixtures.ts";
 import { checkPlace, file, ignoreSecrets, secretsHere, writeFixtures, writeNewFile } from "./place.ts";
 import { projectOf } from "./project.ts";
-import { type Declare, examples } from "../../act.ts";
+import { examples } from "../../commander.ts";
+import type { Declare } from "../../act.ts";
 import { envFile } from "../env/choices.ts";
 import { type InitFlags, withInitFlags } from "./flags.ts";
 

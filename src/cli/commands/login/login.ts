@@ -18,7 +18,8 @@ import { outcomeOf } from "./outcome.ts";
 import { findPlace, type LoginPlace } from "./place.ts";
 import { codeUser, deviceUser } from "./user.ts";
 import type { Outcome } from "../../output/print.ts";
-import { type Declare, examples } from "../../act.ts";
+import { examples } from "../../commander.ts";
+import type { Declare } from "../../act.ts";
 import { checkFlags, type LoginFlags, withLoginFlags } from "./flags.ts";
 
 export type { LoginFlags };
@@ -110,15 +111,15 @@ there is none.
 /** Declares `idp login`. */
 export const declareLogin: Declare = (command, { act }) => {
   withLoginFlags(command)
+    .addHelpText("after", help.trimEnd())
     .addHelpText(
       "after",
-      help +
-        examples(
-          "idp login",
-          "idp login --user alice --approve --json",
-          "TOKEN=$(idp login --client demo-service --flow client-credentials --print access)",
-          "idp login --issuer https://login.example.com --client my-app --secret-stdin < secret.txt",
-        ),
+      examples(
+        "idp login",
+        "idp login --user alice --approve --json",
+        "TOKEN=$(idp login --client demo-service --flow client-credentials --print access)",
+        "idp login --issuer https://login.example.com --client my-app --secret-stdin < secret.txt",
+      ),
     )
     .action(act(login));
 };

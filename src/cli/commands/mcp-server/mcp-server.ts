@@ -9,8 +9,8 @@ import { problemText } from "../../../core/errors.ts";
 import { hintText } from "../../../core/hint.ts";
 import { roles, type Role } from "../../../core/operators/roles.ts";
 import { version } from "../../../files/package.ts";
-import { type Declare, examples } from "../../act.ts";
-import type { Command, FlagsOf } from "../../commander.ts";
+import type { Declare } from "../../act.ts";
+import { examples, type Command, type FlagsOf } from "../../commander.ts";
 import { failureOf } from "../../failure.ts";
 import type { Invocation } from "../../invocation.ts";
 import { say } from "../../output/print.ts";
@@ -129,8 +129,8 @@ export const declareMcpServer: Declare = (command, { act }) => {
 A client of the Model Context Protocol starts it, and talks to it on standard
 input and output. The server of the tools is the one that a command would find
 here. If none runs, the tool start makes one in memory. idp init --mcp-config
-writes the entry for a client into .mcp.json.
-${examples("idp mcp-server", "idp mcp-server --read-only")}`,
+writes the entry for a client into .mcp.json.`,
     )
+    .addHelpText("after", examples("idp mcp-server", "idp mcp-server --read-only"))
     .action(act(serve));
 };

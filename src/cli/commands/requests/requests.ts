@@ -16,9 +16,9 @@ import { belowUrl } from "../../target/issuer-flag.ts";
 import { findTarget, type Target } from "../../target/target.ts";
 import { filterOf, type FilterFlags, withRequestFilter } from "../../flags/request-filter.ts";
 import { followRequests } from "./follow.ts";
-import { type Declare, examples } from "../../act.ts";
+import type { Declare } from "../../act.ts";
 import { requestEndpoints } from "../../../core/ledger/filter.ts";
-import { type Command, Option } from "../../commander.ts";
+import { examples, type Command, Option } from "../../commander.ts";
 
 const paint = ({ status, error }: Pick<RequestRecord, "status" | "error">, style: Style): ((text: string) => string) =>
   status >= 500 ? style.red : status >= 400 || status === 0 || error !== null ? style.yellow : style.green;

@@ -11,8 +11,8 @@ import type { Browser, Held, Places } from "../../../client/app/visit.ts";
 import { OperationError, RemoteError } from "../../../core/errors.ts";
 import { callServer, issuerAt, type Server } from "../../../serve/remote.ts";
 import { signInServerOf } from "../../../serve/sign-in-server.ts";
-import { type Declare, examples } from "../../act.ts";
-import { type Command, type FlagsOf, Option } from "../../commander.ts";
+import type { Declare } from "../../act.ts";
+import { examples, type Command, type FlagsOf, Option } from "../../commander.ts";
 import { collect, seconds } from "../../flags/flag-values.ts";
 import type { Invocation } from "../../invocation.ts";
 import { escapeLine } from "../../output/escape.ts";
@@ -249,14 +249,14 @@ to set or change a cookie. Exit 6: the user is not signed in.
 /** Declares `idp sign-in`. */
 export const declareSignIn: Declare = (command, { act }) => {
   withFlags(command)
+    .addHelpText("after", help.trimEnd())
     .addHelpText(
       "after",
-      help +
-        examples(
-          "idp sign-in --start http://localhost:3000/login --signed-in http://localhost:3000/me --output state.json",
-          "idp sign-in --start http://localhost:3000/login --user alice --user bob --output auth/{user}.json",
-          "idp sign-in --start http://localhost:3000/login --as cookies --output cookies.txt",
-        ),
+      examples(
+        "idp sign-in --start http://localhost:3000/login --signed-in http://localhost:3000/me --output state.json",
+        "idp sign-in --start http://localhost:3000/login --user alice --user bob --output auth/{user}.json",
+        "idp sign-in --start http://localhost:3000/login --as cookies --output cookies.txt",
+      ),
     )
     .action(act(signIn));
 };

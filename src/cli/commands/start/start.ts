@@ -25,8 +25,8 @@ import { commandLineOfTest } from "../../../core/ledger/advice.ts";
 import { commandLine } from "../../output/command-line.ts";
 import { moreHelp } from "../../output/help.ts";
 import { settingsOf } from "../../flags/settings.ts";
-import { type Declare, examples } from "../../act.ts";
-import type { AnyCommand } from "../../commander.ts";
+import type { Declare } from "../../act.ts";
+import { examples, type AnyCommand } from "../../commander.ts";
 import { isServiceLink, takeVariables } from "../../flags/variables.ts";
 import { withStartFlags, type StartFlags } from "./flags.ts";
 import { OperationError } from "../../../core/errors.ts";
@@ -237,7 +237,15 @@ export const declareStart: Declare = (command, { act, words, env }) => {
     .addHelpText(
       "after",
       ({ command: start }) =>
-        `\n${moreHelp(start, words)}Variables for the flags: IDP_PORT=4400 IDP_MEMORY=true IDP_ALLOW_HOST=a.test\n${examples("idp start", "idp start --port auto --memory --fixtures test/fixtures.yaml", "idp export --as fixtures | idp start --memory --port auto --fixtures -")}`,
+        `\n${moreHelp(start, words)}Variables for the flags: IDP_PORT=4400 IDP_MEMORY=true IDP_ALLOW_HOST=a.test`,
+    )
+    .addHelpText(
+      "after",
+      examples(
+        "idp start",
+        "idp start --port auto --memory --fixtures test/fixtures.yaml",
+        "idp export --as fixtures | idp start --memory --port auto --fixtures -",
+      ),
     )
     .action(act((cli, flags: StartFlags) => start(cli, flags, words)));
 };

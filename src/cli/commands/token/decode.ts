@@ -9,7 +9,8 @@ import { answer, type Outcome } from "../../output/print.ts";
 import type { Style } from "../../output/style.ts";
 import { pairs } from "../../output/table.ts";
 import { byClock, issuerClock } from "../../target/clock.ts";
-import { type Declare, examples } from "../../act.ts";
+import { examples } from "../../commander.ts";
+import type { Declare } from "../../act.ts";
 import { readText, tokenGiven } from "./input.ts";
 
 /** A token, and the moved clock of its issuer. */

@@ -7,7 +7,8 @@ import { answer, type Outcome } from "../../output/print.ts";
 import type { Style } from "../../output/style.ts";
 import { pairs } from "../../output/table.ts";
 import { movedClock, byClock } from "../../target/clock.ts";
-import { type Declare, examples } from "../../act.ts";
+import { examples } from "../../commander.ts";
+import type { Declare } from "../../act.ts";
 import { readToken, tokenGiven } from "./input.ts";
 import { withIssuer } from "../../flags/issuing.ts";
 

@@ -5,11 +5,11 @@ import { answer, type Outcome } from "../../output/print.ts";
 import type { Target } from "../../target/target.ts";
 import { withIssuer, withUserAndClient } from "../../flags/issuing.ts";
 import { setClaim, type SetFields } from "../../flags/set-field.ts";
-import { type Declare, examples } from "../../act.ts";
+import type { Declare } from "../../act.ts";
 import { flawsOf, type FlawFlags, withFlaws } from "./flaws.ts";
 import { seconds, once } from "../../flags/flag-values.ts";
 import { tenYears } from "../../../text/time.ts";
-import { Option } from "../../commander.ts";
+import { examples, Option } from "../../commander.ts";
 
 interface TokenIssueFlags extends IssueFlags, FlawFlags {
   readonly asIssuer?: string;

@@ -7,7 +7,8 @@ import { answer, type Outcome } from "../../output/print.ts";
 import type { KeyFlags } from "./verifying-keys.ts";
 import { count } from "../../output/words.ts";
 import { readText, readToken, tokenGiven } from "./input.ts";
-import { type Declare, examples } from "../../act.ts";
+import { examples } from "../../commander.ts";
+import type { Declare } from "../../act.ts";
 import { seconds, webUrl } from "../../flags/flag-values.ts";
 
 interface VerifyFlags extends KeyFlags {

@@ -9,9 +9,9 @@ import { answer, type Outcome, changesText } from "../../output/print.ts";
 import { findTarget } from "../../target/target.ts";
 import { commandOn } from "../../../core/hint.ts";
 import { setClaim, setOption, type SetFields } from "../../flags/set-field.ts";
-import { type Declare, examples } from "../../act.ts";
+import type { Declare } from "../../act.ts";
 import { banQuestion, describeUser, statusOption } from "./user-lines.ts";
-import type { Command, Flags, FlagsOf, None } from "../../commander.ts";
+import { examples, type Command, type Flags, type FlagsOf, type None } from "../../commander.ts";
 
 const userFields = <A extends unknown[], F extends Flags, G extends Flags>(command: Command<A, F, G>) =>
   command

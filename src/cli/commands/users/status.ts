@@ -6,7 +6,8 @@ import { escapeDeep } from "../../output/escape.ts";
 import { answer, type Outcome } from "../../output/print.ts";
 import { count } from "../../output/words.ts";
 import { findTarget } from "../../target/target.ts";
-import { type Declare, examples } from "../../act.ts";
+import { examples } from "../../commander.ts";
+import type { Declare } from "../../act.ts";
 import { leaveUser } from "../scim.ts";
 import { banQuestion } from "./user-lines.ts";
 

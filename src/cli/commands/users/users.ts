@@ -13,10 +13,10 @@ import { commandLine } from "../../output/command-line.ts";
 import { OperationError } from "../../../core/errors.ts";
 import { failureOf } from "../../failure.ts";
 import { describeUser, statusColor, statusOption } from "./user-lines.ts";
-import { type Declare, examples } from "../../act.ts";
+import type { Declare } from "../../act.ts";
 import { declareUserChanges } from "./edit.ts";
 import { declareUserStatus } from "./status.ts";
-import type { Command, FlagsOf } from "../../commander.ts";
+import { examples, type Command, type FlagsOf } from "../../commander.ts";
 
 const withListFlags = (command: Command) =>
   command

@@ -13,8 +13,8 @@ import type { Invocation } from "../../../invocation.ts";
 import type { Outcome } from "../../../output/print.ts";
 import { showProgress } from "../../../output/progress.ts";
 import { callServer, type Server } from "../../../../serve/remote.ts";
-import { type Declare, examples } from "../../../act.ts";
-import { Option } from "../../../commander.ts";
+import type { Declare } from "../../../act.ts";
+import { examples, Option } from "../../../commander.ts";
 import { collectOf, seconds } from "../../../flags/flag-values.ts";
 import { withVariables } from "../../env/app-variables.ts";
 import { jwksUriOf } from "../api-control.ts";
@@ -202,14 +202,14 @@ export const declareCheckLeaver: Declare = (check, { act, words }) => {
   withVariables(
     withCommon(leaver, "app", "--start", "who leaves, for apps that admit only users they know (default: new users)"),
   )
+    .addHelpText("after", help.trimEnd())
     .addHelpText(
       "after",
-      help +
-        examples(
-          "idp check leaver --start http://localhost:3000/login --signed-in http://localhost:3000/me -- npm start",
-          "idp check leaver --start http://localhost:3000/login --signed-in http://localhost:3000/me --api http://localhost:3000/api/me --signal scim --within 1m -- npm start",
-          "idp check leaver --start http://localhost:3000/login --signed-in http://localhost:3000/me --client demo-app --report leaver.md",
-        ),
+      examples(
+        "idp check leaver --start http://localhost:3000/login --signed-in http://localhost:3000/me -- npm start",
+        "idp check leaver --start http://localhost:3000/login --signed-in http://localhost:3000/me --api http://localhost:3000/api/me --signal scim --within 1m -- npm start",
+        "idp check leaver --start http://localhost:3000/login --signed-in http://localhost:3000/me --client demo-app --report leaver.md",
+      ),
     )
     .action(act((cli, before: readonly string[], flags: LeaverFlags) => checkLeaver(cli, { before, words }, flags)));
 };

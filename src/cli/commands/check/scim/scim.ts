@@ -12,8 +12,8 @@ import type { TypedCommand } from "../../../input/foreign-command.ts";
 import type { Invocation } from "../../../invocation.ts";
 import type { Outcome } from "../../../output/print.ts";
 import { collectOf, domain, isWebUrl } from "../../../flags/flag-values.ts";
-import { type Declare, examples } from "../../../act.ts";
-import { Option } from "../../../commander.ts";
+import type { Declare } from "../../../act.ts";
+import { examples, Option } from "../../../commander.ts";
 import { fixturesOption } from "../../../flags/settings.ts";
 import { casesOf, checkAddresses } from "../flags.ts";
 import { commandOf, runCheck } from "../session.ts";
@@ -127,14 +127,14 @@ export const declareCheckScim: Declare = (check, { act, program, words, env }) =
     .option("--keep", "leave the users and groups of the check in the app");
   withRun(scim, "app", "--url or scim.url")
     .option(...fixturesOption)
+    .addHelpText("after", help.trimEnd())
     .addHelpText(
       "after",
-      help +
-        examples(
-          "idp check scim --client demo-app",
-          "idp check scim --url http://localhost:3000/scim/v2 --token-env SCIM_TOKEN --profile entra -- npm start",
-          "idp check scim --case deactivate --report report.xml -- npm start",
-        ),
+      examples(
+        "idp check scim --client demo-app",
+        "idp check scim --url http://localhost:3000/scim/v2 --token-env SCIM_TOKEN --profile entra -- npm start",
+        "idp check scim --case deactivate --report report.xml -- npm start",
+      ),
     )
     .action(act((cli, before: readonly string[], flags: ScimFlags) => checkScim(cli, { before, words }, flags)));
 };

@@ -12,8 +12,8 @@ import { checkSp as checkCases } from "../../../../check/sp/run.ts";
 import type { Case } from "../../../../check/frame/verdict.ts";
 import type { CheckRun, RunResult } from "../../../../check/frame/run.ts";
 import { OperationError } from "../../../../core/errors.ts";
-import { type Declare, examples } from "../../../act.ts";
-import { Option } from "../../../commander.ts";
+import type { Declare } from "../../../act.ts";
+import { examples, Option } from "../../../commander.ts";
 import type { TypedCommand } from "../../../input/foreign-command.ts";
 import { projectOf } from "../../init/project.ts";
 import type { Invocation } from "../../../invocation.ts";
@@ -136,14 +136,14 @@ export const declareCheckSp: Declare = (check, { act, words }) => {
     .option(...browserOption);
   withCommon(sp, "app", "--start")
     .option("--client <client_id>", "the app's entityID (default: the first client with saml)")
+    .addHelpText("after", help.trimEnd())
     .addHelpText(
       "after",
-      help +
-        examples(
-          "idp check sp --start http://localhost:3000/login --signed-in http://localhost:3000/me -- npm start",
-          "idp check sp --start http://localhost:3000/login --signed-in http://localhost:3000/ --who http://localhost:3000/me --attacker bob -- npm start",
-          "idp check sp --start http://localhost:3000/login --signed-in http://localhost:3000/me --case xsw-3 --report report.xml -- npm start",
-        ),
+      examples(
+        "idp check sp --start http://localhost:3000/login --signed-in http://localhost:3000/me -- npm start",
+        "idp check sp --start http://localhost:3000/login --signed-in http://localhost:3000/ --who http://localhost:3000/me --attacker bob -- npm start",
+        "idp check sp --start http://localhost:3000/login --signed-in http://localhost:3000/me --case xsw-3 --report report.xml -- npm start",
+      ),
     )
     .action(act((cli, before: readonly string[], flags: SpFlags) => checkSp(cli, { before, words }, flags)));
 };
