@@ -9,7 +9,7 @@ import { testInstances } from "./test/helpers/runs.ts";
  */
 const whole = [
   "test/browser/!(sign-in).test.ts",
-  "test/cli/{check-api,check-client,check-client-server,check-sp,chromium,exec-workload,https,npm-shell,own-names,parallel,printed-commands,stopped,store,wait,watch}.test.ts",
+  "test/cli/{check-account,check-api,check-client,check-client-server,check-sp,chromium,exec-workload,https,npm-shell,own-names,parallel,printed-commands,stopped,store,wait,watch}.test.ts",
   "test/client/{account-neglect,api-neglect,leaver-neglect,neglect,neglect-logout,neglect-sp,scim-neglect}.test.ts",
   "test/docs/migration.test.ts",
   "test/flow/!(openid-client|step-up-guide).test.ts",

@@ -83,7 +83,7 @@ test("an app that does not: a line for each case, what to change, exit 6, and th
   expect(stdout).toMatch(/^✓ works {9}control/m);
   expect(stdout).toMatch(/^✗ unnoticed {5}id-token.nonce-wrong {10}signed the user in$/m);
   expect(stdout).toMatch(/^✓ noticed {7}keys.keys-empty/m);
-  expect(stdout).toContain("(OpenID Connect Core 3.1.3.7 (11))");
+  expect(stdout).toContain("(OpenID Connect Core 3.1.3.7 (11), ASVS 5.0 10.5.1)");
   expect(stdout).toMatch(/change +keep nonce in the session/);
   expect(stdout).toMatch(/1 unnoticed, 1 noticed, 2 working\.\n$/);
   const xml = readFileSync(join(app.cwd, "report.xml"), "utf8");

@@ -14,7 +14,7 @@ import type { Hint } from "../../../core/hint.ts";
 import type { Declare } from "../../act.ts";
 import type { TypedCommand } from "../../input/foreign-command.ts";
 import { withVariables } from "../env/app-variables.ts";
-import { projectOf } from "../init/project.ts";
+import { appProject } from "./app-project.ts";
 import type { Invocation } from "../../invocation.ts";
 import type { Outcome } from "../../output/print.ts";
 import { apiControlOf, type ApiTokens } from "./api-control.ts";
@@ -48,7 +48,7 @@ async function checkApi(cli: Invocation, typed: TypedCommand, flags: ApiFlags): 
   const command = commandOf(typed, theApi);
   const url = requireUrl(flags.url);
   requireOwned(flags.ownedUrl);
-  const { has } = projectOf(process.cwd());
+  const { has } = appProject(command, process.cwd());
   const api = apiOf(flags, url);
   const cases = wantedCases(flags, api).map((one) => withFix(one, has));
   const addresses = { "--url": url, "--owned-url": flags.ownedUrl?.replaceAll("{user}", "user") };

@@ -15,10 +15,10 @@ import { examples, Option } from "../../commander.ts";
 import { collect, seconds } from "../../flags/flag-values.ts";
 import type { TypedCommand } from "../../input/foreign-command.ts";
 import { withVariables } from "../env/app-variables.ts";
-import { projectOf } from "../init/project.ts";
 import type { Invocation } from "../../invocation.ts";
 import type { Outcome } from "../../output/print.ts";
 import { count } from "../../output/words.ts";
+import { appProject } from "./app-project.ts";
 import { browsersOf, closeLimit } from "./browsers.ts";
 import { address, browserOption, checkCommand, withAddresses, withCommon } from "./common.ts";
 import { controlOf } from "./control.ts";
@@ -40,8 +40,8 @@ interface ClientFlags extends CheckFlags, AccountFlags {
 
 async function checkClient(cli: Invocation, typed: TypedCommand, flags: ClientFlags): Promise<Outcome | number> {
   const command = commandOf(typed, theApp);
-  const { libraries, has } = projectOf(process.cwd());
-  const library = libraries[0]?.library ?? handPackages.find(has) ?? null;
+  const { library: known, has } = appProject(command, process.cwd());
+  const library = known ?? handPackages.find(has) ?? null;
   const cases = casesOf(flags.case, allCases, [control.name]).map((one) => withFix(one, library));
   const { start, signedIn, signOut, who } = flags;
   const account = accountOf(flags);

@@ -15,9 +15,9 @@ import { OperationError } from "../../../../core/errors.ts";
 import type { Declare } from "../../../act.ts";
 import { examples, Option } from "../../../commander.ts";
 import type { TypedCommand } from "../../../input/foreign-command.ts";
-import { projectOf } from "../../init/project.ts";
 import type { Invocation } from "../../../invocation.ts";
 import type { Outcome } from "../../../output/print.ts";
+import { appProject } from "../app-project.ts";
 import { browserOf, closeLimit } from "../browsers.ts";
 import { address, browserOption, checkCommand, withAddresses, withCommon } from "../common.ts";
 import { casesOf, type CheckFlags, type CommonFlags } from "../flags.ts";
@@ -39,7 +39,7 @@ interface SpFlags
 
 async function checkSp(cli: Invocation, typed: TypedCommand, flags: SpFlags): Promise<Outcome | number> {
   const command = commandOf(typed, theSp);
-  const project = projectOf(process.cwd());
+  const project = appProject(command, process.cwd());
   const cases = casesOf(flags.case, allCases, [control.name, controlAttacker.name]).map((one) => withFix(one, project));
   const { start, signedIn, who } = flags;
   const addresses = { "--start": start, "--signed-in": signedIn, "--who": who };
