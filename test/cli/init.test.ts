@@ -39,6 +39,7 @@ test("off a terminal the rest is proposed; the file is checked, and says what co
       "Next: idp start",
       "To print the settings that your app needs: idp env",
       "To run your tests with it: idp exec -- npm test",
+      'For coding agents, .mcp.json takes {"mcpServers":{"dev-idp":{"command":"npx","args":["dev-idp","mcp-server"]}}}. To write it: idp init --mcp-config',
       "",
     ].join("\n"),
   });

@@ -26,6 +26,7 @@ export const withInitFlags = (command: Command) =>
     .option("--redirect-uri <uri>", "a redirect URI of the app; repeatable", collect)
     .option("--port <port>", "the port that the app listens on (default: its framework's)", appPort)
     .option("--user <username>", "a user; the password is the username; repeatable (default: alice, bob)", collect)
+    .option("--mcp-config", "write the entry of idp mcp-server for coding agents into .mcp.json")
     .option("--force", "replace an existing idp.fixtures.yaml")
     .option("--stdout", "print the file and write nothing");
 export type InitFlags = FlagsOf<typeof withInitFlags>;

@@ -1,6 +1,7 @@
 /*
  * cli/commands/init: `idp init` makes a fixture file, the app's variables and the code that signs users in, from the app's folder. project.ts says what
- * is in the folder, app.ts asks for the rest, connect.ts makes code and writes variables, place.ts writes the other files.
+ * is in the folder, app.ts asks for the rest, connect.ts makes code and writes variables, mcp-config.ts the
+ * entry for coding agents, place.ts writes the other files.
  */
 import { readFileSync } from "node:fs";
 import { OperationError } from "../../../core/errors.ts";
@@ -17,7 +18,8 @@ import { findServer, startCommand } from "../../target/target.ts";
 import { appOf } from "./app.ts";
 import { connectionOf, type CodePiece, type Connection, addToEnvFile } from "./connect.ts";
 import { fixtureText, type NewApp } from "./fixtures.ts";
-import { checkPlace, file, ignoreSecrets, secretsHere, writeFixtures, writeNewFile } from "./place.ts";
+import { mcpNote, readMcpConfig, writeMcpConfig } from "./mcp-config.ts";
+import { checkPlace, file, hasFixtureFile, ignoreSecrets, secretsHere, writeFixtures, writeNewFile } from "./place.ts";
 import { projectOf } from "./project.ts";
 import { examples } from "../../commander.ts";
 import type { Declare } from "../../act.ts";
@@ -54,8 +56,35 @@ async function checkText(text: string): Promise<void> {
   }
 }
 
-/** `idp init`: an app's fixture file, variables and code. @param files of another tool, with `--from` */
+/** Whether `--mcp-config` is all that is asked for, in a project that has its fixtures. */
+const wantsEntryAlone = ({ mcpConfig, ...others }: InitFlags, files: readonly string[]): boolean =>
+  mcpConfig === true && files.length === 0 && Object.keys(others).length === 0 && hasFixtureFile();
+
+/** `idp init`. @param files of another tool, with `--from` */
 async function init(cli: Invocation, files: readonly string[], flags: InitFlags): Promise<Outcome> {
+  const isWritten = flags.mcpConfig === true && flags.stdout !== true;
+  // Before the other files, so that the command can be repeated where this one cannot be read.
+  if (isWritten) readMcpConfig();
+  if (wantsEntryAlone(flags, files)) {
+    const isNew = await writeMcpConfig();
+    return answer({ mcp: { written: isNew } }, () => "", { notes: [mcpNote(isNew)] });
+  }
+  const made = await initApp(cli, files, flags);
+  const isNew = isWritten ? await writeMcpConfig() : null;
+  const document = made.document as object;
+  return {
+    ...made,
+    document: isNew === null ? document : { ...document, mcp: { written: isNew } },
+    // A file that is converted or printed is not the time to hear of it.
+    notes: [
+      ...made.notes,
+      ...(isNew !== null || !(flags.from !== undefined || flags.stdout === true) ? [mcpNote(isNew)] : []),
+    ],
+  };
+}
+
+/** An app's fixture file, variables and code. */
+async function initApp(cli: Invocation, files: readonly string[], flags: InitFlags): Promise<Outcome> {
   if (flags.from !== undefined) return (await import("./from.ts")).initFrom(cli, flags.from, files, flags);
   if (files.length > 0) {
     throw new OperationError("usage", `${files.join(" ")}: a file is read with --from only`, {
@@ -194,6 +223,7 @@ export const declareInit: Declare = (command, { act }) => {
         "idp init --no-input --type public --redirect-uri http://localhost:5173/callback",
         "idp init --no-input --type confidential --client shop --user erin --user frank",
         "idp init --yes --port 5401",
+        "idp init --mcp-config",
         "idp init --from keycloak realm-export.json",
       ),
     )

@@ -36,7 +36,7 @@ function realPlace(path: string): string {
 }
 
 /** A project is often somebody else's, and what it links to may be a file of this user. @throws {OperationError} usage */
-function requireInProject(...names: readonly string[]): void {
+export function requireInProject(...names: readonly string[]): void {
   const project = realpathSync(".");
   for (const name of names) {
     const place = realPlace(resolve(name));
@@ -57,6 +57,9 @@ interface InitPlace {
   /** The same command with one more flag. */
   readonly withFlag: (flag: string) => readonly string[];
 }
+
+/** Whether the folder has a fixture file with a usual name. */
+export const hasFixtureFile = (): boolean => usualNames.some((name) => existsSync(name));
 
 /** Refuses a place with a file, before anything is asked or read. @throws {OperationError} conflict */
 export function checkPlace({ flags, withFlag }: InitPlace): void {
