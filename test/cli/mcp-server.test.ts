@@ -62,6 +62,8 @@ test("lists its tools, each with a command and hints, and says on stderr for whi
       openWorldHint: expect.any(Boolean),
     });
   }
+  // An agent reads all of it at each start.
+  expect(JSON.stringify(all).length).toBeLessThan(50_000);
   const having = (hint: "readOnlyHint" | "openWorldHint") =>
     all.filter(({ annotations }) => annotations?.[hint] === true).map(({ name }) => name);
   expect(having("readOnlyHint")).toEqual(readOnly);

@@ -49,9 +49,18 @@ test("it holds what runs, and nothing else", () => {
   const isTypes = (path: string): boolean => path.endsWith(".d.ts");
   const library = namesBelow("src").map((name) => name.replace(/^src\/(.*)\.ts$/, "dist/$1.js"));
   const expected = [
-    ...["package.json", "action.yml", "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "LICENSE"],
+    ...[
+      "package.json",
+      "action.yml",
+      "README.md",
+      "CHANGELOG.md",
+      "CONTRIBUTING.md",
+      "SECURITY.md",
+      "LICENSE",
+      "llms.txt",
+    ],
     ...["bin/idp.js", "bin/package.json"],
-    ...["fixtures", "templates", "docs", "examples", "action"].flatMap(namesBelow),
+    ...["fixtures", "templates", "docs", "examples", "action", "skills"].flatMap(namesBelow),
     ...namesBelow("integrations").filter((path) => !ofTests.test(path)),
     // The library file by file, with the few files of src/client that it uses; the command line is bundled.
     ...library.filter((path) => !path.startsWith("dist/cli/") && existsSync(join(repository, path))),

@@ -1,6 +1,6 @@
 import { cut } from "../../../text/redacted.ts";
 import { isObject, type JsonObject } from "../../../text/json.ts";
-import { escapeDeep, escapeLine } from "../../output/escape.ts";
+import { escapeDeep, escapeLine, escapeText } from "../../output/escape.ts";
 import type { ToolAnswer } from "./protocol.ts";
 
 /** What a tool answers with: the lines that a person would read first, then the data. */
@@ -80,10 +80,25 @@ function fitting(
 /** The longest text of the lines, which leaves room for the data. */
 const maxLines = 6000;
 
-/** An answer within its limits. Nothing in it acts on a terminal, and no text of a request begins a line. */
+/** Data in which nothing acts on a terminal. Our own texts keep their lines, which JSON writes as `\n`. */
+function shownData(value: unknown): unknown {
+  if (typeof value === "string") return escapeText(value);
+  if (Array.isArray(value)) return value.map((one: unknown) => shownData(one));
+  if (!isObject(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, one]) => [
+      escapeLine(name),
+      name === "from_request" ? escapeDeep(one) : shownData(one),
+    ]),
+  );
+}
+
+const oneLine = (text: string): string => escapeLine(text.replaceAll(/\s*\n\s*/g, " "));
+
+/** An answer within its limits. No text of a request begins a line. */
 export function toolAnswer(given: Answer): ToolAnswer {
-  const safe = given.isExact === true ? given : { ...given, data: escapeDeep(given.data) };
-  const lines = cut(given.lines.map(escapeLine).join("\n"), maxLines);
+  const safe = given.isExact === true ? given : { ...given, data: shownData(given.data) as JsonObject };
+  const lines = cut(given.lines.map(oneLine).join("\n"), maxLines);
   const { data, note } = fitting(safe, maxBytes - bytesOf(lines) - 300);
   const structuredContent = note === null ? data : { ...data, cut: note };
   const text = [lines, ...(note === null ? [] : [note]), JSON.stringify(structuredContent)].join("\n");

@@ -18,13 +18,23 @@ async function inputsOf(names: readonly OperationName[]): Promise<ReadonlyMap<st
   return jsonSchemas(all);
 }
 
+/**
+ * Patterns are long, and an agent pays for each word: the operation names the rule that a value breaks. Descriptions beginning so are of fields
+ * that change nothing here.
+ */
+const isDear = (name: string, value: unknown): boolean =>
+  (name === "pattern" && typeof value === "string") ||
+  name === "propertyNames" ||
+  (isObject(value) && typeof value["description"] === "string" && value["description"].startsWith("Kept"));
+
 /** References to named schemas are replaced by what they name. One that may hold any JSON refers to itself. */
 function resolved(value: unknown, named: ReadonlyMap<string, JsonObject>): unknown {
   if (Array.isArray(value)) return value.map((one: unknown) => resolved(one, named));
   if (!isObject(value)) return value;
   const { $ref: to } = value;
   if (typeof to === "string") return resolved(named.get(to.replace("#/components/schemas/", "")) ?? {}, named);
-  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, resolved(one, named)]));
+  const kept = Object.entries(value).filter(([name, one]) => !isDear(name, one));
+  return Object.fromEntries(kept.map(([name, one]) => [name, resolved(one, named)]));
 }
 
 export interface InputSchema {
