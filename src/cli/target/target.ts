@@ -196,12 +196,11 @@ export async function findTarget(cli: Invocation, issuer?: string): Promise<Targ
 /** Says which issuers a running server has, where a command names another one. @throws {OperationError} not_found */
 async function requireIssuer(cli: Invocation, error: unknown): Promise<void> {
   const { issuer: name } = cli;
-  if (name === null || !(error instanceof RemoteError) || !error.message.startsWith("there is no issuer ")) return;
-  const issuers = await (await findTarget({ ...cli, issuer: null })).call("issuers.list", {});
-  throw unknownIssuer(
-    name,
-    issuers.map((one) => one.name),
-  );
+  if (name === null || !(error instanceof RemoteError) || error.code !== "not_found") return;
+  // Whoever may not see them gets the refusal as it is.
+  const issuers = await (await findTarget({ ...cli, issuer: null })).call("issuers.list", {}).catch(() => null);
+  const names = issuers?.map((one) => one.name) ?? [name];
+  if (!names.includes(name)) throw unknownIssuer(name, names);
 }
 
 const isUnanswered = (error: unknown): boolean => error instanceof OperationError && error.code === "no_server";
