@@ -8,6 +8,7 @@ import { smallBrowser } from "../../../client/app/small-browser.ts";
 import { resolved } from "../../../client/http.ts";
 import { OperationError } from "../../../core/errors.ts";
 import { addressIn } from "../../../net/address.ts";
+import { forChildren } from "../exec/exec.ts";
 import type { Invocation } from "../../invocation.ts";
 import { nearLookup, type CheckFlags } from "./flags.ts";
 import type { Opened } from "./opened.ts";
@@ -24,7 +25,7 @@ interface Way {
 
 interface Playwright {
   readonly chromium: {
-    launch(options: Way & { readonly args: readonly string[] }): Promise<Launched>;
+    launch(options: Way & { readonly args: readonly string[]; readonly env: NodeJS.ProcessEnv }): Promise<Launched>;
   };
 }
 
@@ -83,7 +84,7 @@ export async function launchChromium(
   let last: unknown = null;
   for (const way of ways) {
     try {
-      return await chromium.launch({ ...way, args });
+      return await chromium.launch({ ...way, args, env: forChildren(env) });
     } catch (error) {
       last = error;
     }

@@ -92,7 +92,8 @@ export async function runCheck(
     const { result, ...added } = await check({
       ...{ opened, command, lookup },
       async start(env, address, what) {
-        const app = await startOrWait(subject, command, env, { address, timeout: flags.timeout, lookup }, opened);
+        const timeout = Math.min(flags.timeout, flags.totalTimeout);
+        const app = await startOrWait(subject, command, env, { address, timeout, lookup }, opened);
         running.app = app;
         let hasHeading = false;
         if (!cli.json) say(cli, `Checking ${address} ${what}`.trimEnd());
