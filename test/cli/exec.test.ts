@@ -185,7 +185,7 @@ test.each([
   [["exec", "--fixtrues", "x", "--", "true"], "Did you mean --fixtures? See: idp exec --help"],
   [
     ["exec", "--name", "x=Y", "--", "true"],
-    "It must be issuer, client_id, client_secret, redirect_uri, discovery, then = and a name",
+    "It must be issuer, client_id, client_secret, redirect_uri, discovery, authorization_url, token_url, userinfo_url, then = and a name",
   ],
   [["exec", "--name", "issuer=A-B", "--", "true"], '"A-B" is not a variable name'],
   [["exec", "--prefix", "9", "--", "true"], "It must be letters, digits and _"],

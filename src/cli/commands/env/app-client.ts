@@ -8,6 +8,8 @@ import { isObject } from "../../../text/json.ts";
 import type { Client } from "../../../store/store.ts";
 import { base64Of, fingerprintsOf } from "../../../core/keys/certificate.ts";
 import type { SamlView } from "../../../core/saml/addresses.ts";
+import { presets } from "../../../core/layout/presets.ts";
+import type { Status } from "../../../core/status.ts";
 import type { AppValues } from "./app-variables.ts";
 
 /** Which client an app is, and what the app has to know about it. */
@@ -75,17 +77,36 @@ export function ownEnvOf(
   );
 }
 
-/** The values of an app's environment. @param client shown with its secret */
-export function valuesOf(issuer: string, given: ClientView | undefined): AppValues {
+/** What a vendor's app has built in: it is configured with the addresses of the endpoints. */
+const builtIn = ["google", "github", "apple"] as const;
+export type BuiltInVendor = (typeof builtIn)[number];
+
+/** Which of them an issuer answers as, by the path of its authorization endpoint; null for none. */
+export const vendorOf = ({ authorize }: { readonly authorize: string }): BuiltInVendor | null =>
+  builtIn.find((name) => authorize.endsWith(presets[name].paths.authorize)) ?? null;
+
+type Served = Pick<Status, "issuer"> & Partial<Pick<Status, "endpoints">>;
+
+function addressesOf({ issuer, endpoints }: Served) {
+  const vendor = endpoints === undefined ? null : vendorOf(endpoints);
+  const own =
+    vendor === "github" ? { issuer: null, discovery: null } : { issuer, discovery: baseOf(issuer) + discoveryPath };
+  if (vendor === null || endpoints === undefined)
+    return { ...own, authorization_url: null, token_url: null, userinfo_url: null };
+  const { authorize: authorization_url, token: token_url, userinfo } = endpoints;
+  return { ...own, authorization_url, token_url, userinfo_url: vendor === "apple" ? null : userinfo };
+}
+
+/** The values of an app's environment. @param served absent endpoints: those of no vendor @param client shown with its secret */
+export function valuesOf(served: Served, given: ClientView | undefined): AppValues {
   // A service provider of SAML uses nothing of OpenID Connect.
   const client = given?.["saml"] === undefined ? given : undefined;
   const secret = client?.public === false ? client["client_secret"] : undefined;
   return {
-    issuer,
+    ...addressesOf(served),
     client_id: client?.client_id ?? null,
     client_secret: typeof secret === "string" ? secret : null,
     redirect_uri: (client && fixedRedirectUris(client)[0]) ?? null,
-    discovery: baseOf(issuer) + discoveryPath,
   };
 }
 

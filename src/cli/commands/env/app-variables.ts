@@ -4,12 +4,17 @@ import { type Command, type Flags, InvalidArgumentError } from "../../commander.
 
 /** What an app has to know; null for what its client does not have. */
 export interface AppValues {
-  readonly issuer: string;
+  /** Null where there is no OpenID Connect: with GitHub's endpoints. */
+  readonly issuer: string | null;
   readonly client_id: string | null;
   readonly client_secret: string | null;
   readonly redirect_uri: string | null;
   /** The whole address of the discovery document. `idp env` gives it only by a name that was asked for. */
   readonly discovery: string | null;
+  /** The addresses that an app with Google, GitHub or Apple built in replaces; null with other endpoints. */
+  readonly authorization_url: string | null;
+  readonly token_url: string | null;
+  readonly userinfo_url: string | null;
 }
 
 export const usualNames: Readonly<Record<keyof AppValues, string>> = {
@@ -18,6 +23,9 @@ export const usualNames: Readonly<Record<keyof AppValues, string>> = {
   client_secret: "OIDC_CLIENT_SECRET",
   redirect_uri: "OIDC_REDIRECT_URI",
   discovery: "OIDC_DISCOVERY_URL",
+  authorization_url: "AUTHORIZATION_URL",
+  token_url: "TOKEN_URL",
+  userinfo_url: "USERINFO_URL",
 };
 
 const valueNames = Object.keys(usualNames) as (keyof AppValues)[];
@@ -57,7 +65,12 @@ export const variablesOf = (
   values: AppValues,
   { prefix = "", name: own = {} }: NameFlags,
 ): ReadonlyMap<string, string | null> =>
-  new Map(valueNames.map((value) => [own[value] ?? prefix + usualNames[value], values[value]]));
+  new Map(
+    valueNames
+      // Another program may use these names: they are taken only where there is a value.
+      .filter((value) => !(value.endsWith("_url") && values[value] === null))
+      .map((value) => [own[value] ?? prefix + usualNames[value], values[value]]),
+  );
 
 /** Adds the flags that name the app's client and its variables. */
 export const withVariables = <A extends unknown[], F extends Flags, G extends Flags>(command: Command<A, F, G>) =>

@@ -28,5 +28,14 @@ export const libraries = [
   "oauth2-proxy",
   "grafana",
   "mcp-inspector",
+  "aspnetcore",
+  "omniauth",
+  "mod_auth_openidc",
+  "laravel",
+  "symfony",
+  "passport-google-oauth20",
+  "passport-github2",
+  "octokit",
+  "google-auth-library",
 ] as const;
 export type Library = (typeof libraries)[number];

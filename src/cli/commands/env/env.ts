@@ -94,7 +94,7 @@ async function env(cli: Invocation, flags: EnvFlags): Promise<Outcome> {
   const client = await clientOf(cli, target, flags);
   const placeNotes = [...ofTarget, ...(await otherServerNotes(cli, target, issuer))];
   if (flags.for !== undefined) return configuration(served, client, flags.for, placeNotes);
-  const all = valuesOf(issuer, client);
+  const all = valuesOf(served, client);
   const caFile = target.server?.caFile;
   const text = flags.write === undefined ? null : await readTextFile(flags.write);
   const set = setIn(withoutBlock(text ?? ""));

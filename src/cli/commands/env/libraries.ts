@@ -13,6 +13,8 @@ import type { Code, Form, Parts, Piece, ServedStatus } from "./libraries/form.ts
 import { expressOpenidConnect, passport } from "./libraries/node.ts";
 import { openidClient } from "./libraries/openid-client.ts";
 import { go, grafana, mcpInspector, oauth2Proxy, spring } from "./libraries/others.ts";
+import { aspnetcore, laravel, modAuthOpenidc, omniauth, symfony } from "./libraries/elsewhere.ts";
+import { googleAuthLibrary, octokit, passportGithub, passportGoogle } from "./libraries/vendors.ts";
 import { authlib, django } from "./libraries/python.ts";
 
 /** The configuration of each library that signs users in. */
@@ -39,6 +41,15 @@ export const forms: Readonly<Record<Library, Form>> = {
   "oauth2-proxy": oauth2Proxy,
   grafana,
   "mcp-inspector": mcpInspector,
+  aspnetcore,
+  omniauth,
+  mod_auth_openidc: modAuthOpenidc,
+  laravel,
+  symfony,
+  "passport-google-oauth20": passportGoogle,
+  "passport-github2": passportGithub,
+  octokit,
+  "google-auth-library": googleAuthLibrary,
 };
 
 /** Authentication methods that do not send the secret itself. */
@@ -92,7 +103,7 @@ function partsOf(
     id_token_signed_response_alg: alg,
     post_logout_redirect_uris: postLogout,
   } = client;
-  const { client_secret: secret } = valuesOf(issuer, client);
+  const { client_secret: secret } = valuesOf({ issuer }, client);
   const values = { issuer, clientId: client.client_id, secret, redirectUri };
   const parts = {
     ...values,

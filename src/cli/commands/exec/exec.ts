@@ -86,7 +86,7 @@ export async function environmentOf(
           flags.client,
           clients.map(({ client_id }) => client_id),
         );
-  const values = valuesOf(idp.issuer, client);
+  const values = valuesOf(await idp.call("status", {}), client);
   // The code of idp init for a browser reads the names that its framework lets through.
   const prefix = flags.prefix === undefined && flags.name === undefined ? browserPrefix(process.cwd(), client) : null;
   const variables = new Map([

@@ -136,12 +136,20 @@ export async function appOf(
   const redirectUris = await redirectUrisOf(cli, flags, kind, project);
   const afterSignOut = found === null ? "/" : (forms[found.library].afterSignOut ?? "/");
   const users = await usersOf(cli, flags, type);
+  const vendor = found === null ? null : (forms[found.library].vendor ?? null);
   const isPublic = type === "public" || type === "cli";
   // Only letters and digits, so that no command takes it for a flag.
   const secret = isPublic ? null : randomBytes(16).toString("hex");
   return {
-    app: { type, clientId, redirectUris, afterSignOut, users, secret, env: [], schema: schemaNearby() },
+    app: { type, clientId, redirectUris, afterSignOut, users, secret, env: [], vendor, schema: schemaNearby() },
     found,
-    notes,
+    notes: [...notes, ...(vendor === null ? vendorNotes(project) : [])],
   };
 }
+
+/** What stands in for the vendors whose buttons the app has. */
+const vendorNotes = ({ vendors }: Project): readonly string[] =>
+  vendors.map(
+    ({ vendor, variable }) =>
+      `The app signs users in with ${vendor} (${variable}). An issuer with the setting endpoints: ${vendor} answers as ${vendor} does: docs/vendors.md has the lines for your library`,
+  );

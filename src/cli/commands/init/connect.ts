@@ -3,6 +3,7 @@ import type { Hint } from "../../../core/hint.ts";
 import { valuesOf } from "../env/app-client.ts";
 import { variablesOf } from "../env/app-variables.ts";
 import { type Variables, formatted } from "../env/format.ts";
+import type { ServedStatus } from "../env/libraries/form.ts";
 import { piecesOf } from "../env/libraries.ts";
 import type { Invocation } from "../../invocation.ts";
 import { isBeforeStart, targetBeforeStart } from "../../target/before-start.ts";
@@ -50,10 +51,9 @@ export async function connectionOf(
   const client = await fixtures.call("clients.show", { client_id: clientId, secrets: true });
   const there = await findTarget(cli).catch(() => fixtures);
   const served = await (isBeforeStart(cli, there) ? fixtures : there).call("status", {});
-  const { issuer } = served;
   const variables = found === null ? null : variablesFor(project, found.library);
   const own = ownVariables(
-    issuer,
+    served,
     client,
     variables?.prefix ?? (client.public ? project.framework?.inBrowser?.prefix : ""),
   );
@@ -64,8 +64,8 @@ export async function connectionOf(
   return { own: variables === null ? null : own, pieces, more, ...places };
 }
 
-const ownVariables = (issuer: string, client: ClientView, prefix = ""): Variables =>
-  [...variablesOf({ ...valuesOf(issuer, client), discovery: null }, { prefix })].flatMap(([name, value]) =>
+const ownVariables = (served: ServedStatus, client: ClientView, prefix = ""): Variables =>
+  [...variablesOf({ ...valuesOf(served, client), discovery: null }, { prefix })].flatMap(([name, value]) =>
     value === null ? [] : [[name, value] as const],
   );
 

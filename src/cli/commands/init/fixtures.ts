@@ -1,3 +1,4 @@
+import type { BuiltInVendor } from "../env/app-client.ts";
 import type { Variables } from "../env/format.ts";
 import { loginClient, loginGrantTypes, loopbackRedirectUri, type AppType } from "./app-types.ts";
 
@@ -12,6 +13,8 @@ export interface NewApp {
   /** The path that the app's library returns to after a sign-out. */
   readonly afterSignOut: "/" | "";
   readonly users: readonly string[];
+  /** Whose addresses its library has built in; null for none. */
+  readonly vendor: BuiltInVendor | null;
   /** What the app needs beside the variables of OpenID Connect. */
   readonly env: Variables;
   /** Where the JSON Schema is, for editors; null if it is not installed here. */
@@ -101,7 +104,9 @@ export function fixtureText(app: NewApp): string {
     "# scopes:",
     "#   orders:read: { description: { en: See your orders } }",
     "settings:",
-    "  access_token_alg: RS256 # APIs verify access tokens with the published key",
+    ...(app.vendor === null
+      ? ["  access_token_alg: RS256 # APIs verify access tokens with the published key"]
+      : [`  endpoints: ${app.vendor} # the paths and answers of the vendor, which the app has built in`]),
     "  try_it: true # the start page of the server offers a sign-in",
     "  # access_token_ttl: 300 # seconds",
     "",

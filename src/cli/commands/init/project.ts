@@ -1,5 +1,6 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import type { BuiltInVendor } from "../env/app-client.ts";
 import type { Library } from "../env/choices.ts";
 import { forms } from "../env/libraries.ts";
 import { frameworkAmong, type Framework } from "../env/frameworks.ts";
@@ -11,7 +12,7 @@ import { dependenciesOf, installedMajor, manifestOf } from "../env/manifest.ts";
 /** Files in which projects in other languages name their dependencies. */
 const otherManifests = [
   ...["pom.xml", "build.gradle", "build.gradle.kts"],
-  ...["requirements.txt", "pyproject.toml", "Pipfile", "go.mod"],
+  ...["requirements.txt", "pyproject.toml", "Pipfile", "go.mod", "Gemfile", "composer.json"],
 ];
 
 /** A library that signs users in, as the project names it. */
@@ -30,6 +31,8 @@ export interface Project extends Code {
   /** "next 16". */
   readonly frameworkTitle: string | null;
   readonly libraries: readonly FoundLibrary[];
+  /** The vendors whose buttons its files of variables name: "Google" by GOOGLE_CLIENT_ID. */
+  readonly vendors: readonly { readonly vendor: BuiltInVendor; readonly variable: string }[];
   /** Whether a file with the dependencies of another language has this word, in lower case. */
   readonly mentions: (word: string) => boolean;
   /** The words of the command that runs its tests. */
@@ -55,6 +58,7 @@ export function projectOf(folder: string): Project {
     framework: framework ?? null,
     frameworkTitle: name === undefined ? null : titled(name),
     libraries: librariesOf(has, titled, others),
+    vendors: vendorsOf(folder),
     mentions: (word) => others.includes(word),
     testsWith: (found) =>
       testsOf(exists) ?? (found === null ? undefined : forms[found.library].tests) ?? ["npm", "test"],
@@ -93,11 +97,28 @@ function librariesOf(
 
 /** What the manifests of other languages say, in lower case. */
 const textOf = (folder: string): string =>
-  otherManifests
+  [...otherManifests, ...readdirSync(folder).filter((name) => name.endsWith(".csproj"))]
     .map((name) => join(folder, name))
     .filter((path) => existsSync(path))
     .map((path) => readFileSync(path, "utf8").toLowerCase())
     .join("\n");
+
+/** Files in which apps list their variables. */
+const variableFiles = [".env", ".env.example", ".env.sample", ".env.development", ".env.local", ".env.local.example"];
+
+/** By the names of variables: AUTH_GOOGLE_ID, GITHUB_CLIENT_ID. */
+function vendorsOf(folder: string): Project["vendors"] {
+  const text = variableFiles
+    .map((name) => join(folder, name))
+    .filter((path) => existsSync(path))
+    .map((path) => readFileSync(path, "utf8"))
+    .join("\n");
+  return (["google", "github", "apple"] as const).flatMap((vendor) => {
+    const name = new RegExp(`^[\\s#]*(?:export )?(\\w*${vendor.toUpperCase()}_(?:CLIENT_)?ID)\\s*=`, "m");
+    const variable = name.exec(text)?.[1];
+    return variable === undefined ? [] : [{ vendor, variable }];
+  });
+}
 
 function clientIdOf(name: unknown): string {
   const clientId = (typeof name === "string" ? name : "").replace(/^@[^/]*\//, "").replace(/[^A-Za-z0-9._-]/g, "-");

@@ -36,7 +36,7 @@ export async function secondPlace(
   const client = likelyClient(clients);
   if (client === undefined) throw noClient(undefined, clients);
   if (isOurs) await callServer(place, "seed", { settings: { login: "picker" } });
-  const values = valuesOf(found.issuer, client);
+  const values = valuesOf(found, client);
   const names = { ISSUER: values.issuer, CLIENT_ID: values.client_id, CLIENT_SECRET: values.client_secret };
   const env = Object.entries({ ...names, REDIRECT_URI: values.redirect_uri }).flatMap(([name, value]) =>
     value === null ? [] : [[`OIDC_2_${name}`, value] as const],

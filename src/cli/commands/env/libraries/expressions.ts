@@ -23,6 +23,7 @@ export interface Variables {
 export const asTexts = ({ issuer, clientId, secret, redirectUri }: Values): Expressions => ({
   issuer: q(issuer),
   at: q,
+  address: (_variable, address) => q(address),
   clientId: q(clientId),
   secret: q(secret ?? ""),
   redirectUri: q(redirectUri),
@@ -46,6 +47,7 @@ export function asVariables(
       address.startsWith(`${baseOf(issuer)}/`)
         ? `\`\${${named("OIDC_ISSUER")}}${address.slice(issuer.length)}\``
         : q(address),
+    address: (variable) => named(variable),
     clientId: named("OIDC_CLIENT_ID"),
     secret: named("OIDC_CLIENT_SECRET"),
     redirectUri: named("OIDC_REDIRECT_URI"),

@@ -35,6 +35,8 @@ export interface Expressions {
   readonly issuer: string;
   /** An address of the server, mostly below the issuer. */
   readonly at: (address: string) => string;
+  /** The same, where `idp env` gives it as a variable. */
+  readonly address: (variable: "AUTHORIZATION_URL" | "TOKEN_URL" | "USERINFO_URL", address: string) => string;
   readonly clientId: string;
   readonly secret: string;
   readonly redirectUri: string;
@@ -74,6 +76,8 @@ export type Piece = { readonly lines: readonly string[] } & (
 );
 
 export interface Form {
+  /** Whose addresses it has built in; absent: none. */
+  readonly vendor?: "google" | "github" | "apple";
   /** The redirect path that the library's documentation names. */
   readonly returnsTo: RegExp;
   /** The redirect URI to propose: a path of the app, or an address of the library. */
