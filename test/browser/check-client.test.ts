@@ -90,7 +90,7 @@ async function verdicts(
     {
       app: { start: `${url}/login`, signedIn: `${url}/me`, signedInText, signOut: null, within: 2000, lookup },
       control: controlOf({ url: idp.issuer, adminToken: idp.adminToken }, people),
-      ...{ ...checkRun, closeLimit: 5000 },
+      ...{ ...checkRun, closeLimit: 5000, account: null, otherUser: null, second: null },
       newBrowser: () => newBrowser(places),
     },
     casesFor(null).filter(({ name }) => names.includes(name)),
@@ -102,8 +102,15 @@ const inChromium = async (places: Places): Promise<Browser> => chromiumBrowser(p
 
 test("Chromium finds what the browser without scripts finds", async () => {
   const config = { issuer: idp.issuer, clientId: "app", clientSecret, redirectUri: `${served.url}/callback` };
-  careful = await CarefulApp.create({ ...config, neglects: ["nonce"] });
-  const names = ["response.state-wrong", "login-csrf", "id-token.nonce-wrong", "open-redirect"];
+  careful = await CarefulApp.create({ ...config, neglects: ["nonce", "session-id"] });
+  const names = [
+    "response.state-wrong",
+    "login-csrf",
+    "id-token.nonce-wrong",
+    "open-redirect",
+    "session-fixed",
+    "secret-in-page",
+  ];
   const found = await verdicts("app", served.url, null, names, inChromium);
   expect(found).toHaveLength(names.length + 2);
   expect(found).toEqual(
@@ -121,6 +128,53 @@ test("an app of one page is signed in by its script, and recognized by its text"
     "pkce: noticed",
     "control: works",
   ]);
+});
+
+/** An app of one page, whose scripts take their time. @param body of its page */
+async function pageApp(body: string): Promise<{ readonly url: string; readonly places: Places }> {
+  const app = createServer((_req, res) => res.setHeader("content-type", "text/html").end(body)).listen(0, "127.0.0.1");
+  await once(app, "listening");
+  onTestFinished(() => void app.close());
+  const url = `http://127.0.0.1:${(app.address() as AddressInfo).port}`;
+  const lookup = nearLookup(undefined);
+  return { url, places: { issuer: idp.issuer, redirectUris: null, origins: [url], user: "alice", lookup } };
+}
+
+test("a page is read once its text has not changed for a second, and a text is waited for", async () => {
+  const shows = (text: string, after: number): string =>
+    `setTimeout(() => { document.querySelector("p").textContent = ${JSON.stringify(text)}; }, ${after});`;
+  const steps = await pageApp(`<p>…</p><script>${shows("Loading", 700)}${shows("Signed in", 1400)}</script>`);
+  const first = await inChromium(steps.places);
+  expect((await first.look(`${steps.url}/me`)).end).toMatchObject({ text: "Signed in" });
+  const late = await pageApp(`<p>Loading</p><script>${shows("Signed in", 2500)}</script>`);
+  const at = `${late.url}/me`;
+  const second = await inChromium({ ...late.places, awaits: { at, text: "Signed in" } });
+  expect((await second.look(at)).end).toMatchObject({ text: "Signed in" });
+});
+
+test("the button that is named is pressed, among others and late", async () => {
+  const button = "<button onclick=\"location = '/there'\">Sign in with idp</button>";
+  const page = `<button>Help</button><p></p><script>setTimeout(() => { document.querySelector("p").innerHTML = ${JSON.stringify(button)}; }, 700);</script>`;
+  const { url, places } = await pageApp(page);
+  const browser = await inChromium({ ...places, startButton: "Sign in with idp" });
+  const { steps } = await browser.signIn(`${url}/login`);
+  expect(steps.map((step) => step.url.pathname)).toContain("/there");
+});
+
+test("what a page shows, or that nothing is there, is said in our words", async () => {
+  const port = await freePort();
+  const { places } = await pageApp("");
+  const nowhere = `http://127.0.0.1:${port}/`;
+  const away = await inChromium({ ...places, origins: [new URL(nowhere).origin] });
+  expect((await away.look(nowhere)).end).toMatchObject({
+    kind: "stuck",
+    why: `the browser could not open ${nowhere}: nothing listens there`,
+  });
+  const request = `${idp.issuer}/api/v2/oauth/authorize?client_id=nobody`;
+  const wrong = await pageApp(`<script>location = ${JSON.stringify(request)}</script>`);
+  const { end } = await (await inChromium(wrong.places)).signIn(wrong.url);
+  expect(end).toMatchObject({ kind: "stuck" });
+  expect(JSON.stringify(end)).not.toMatch(/locator\.|page\.|Timeout \d/);
 });
 
 test("without scripts it says what to do", async () => {

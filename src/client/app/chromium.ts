@@ -20,12 +20,10 @@ import { ScriptlessBrowser } from "../browser.ts";
 import { resolved } from "../http.ts";
 import { heldCookie } from "./held.ts";
 import { endBefore, newProgress, noteStep, visitOf, type Progress } from "./progress.ts";
+import { textOf, timeoutMs, untilShown, untilStill, whyStuck } from "./settled.ts";
 import type { BrowserContext, Cookies, Page, Paused, Session } from "./playwright-types.ts";
 
 /** Chromium, for apps that need scripts. Each address of the main frame is checked before it is opened, redirects too. */
-
-/** Milliseconds that a page may take to come to rest. */
-const timeoutMs = 10_000;
 
 /** A visit of Chromium. It ends at an address that may not be opened. */
 interface Visiting extends Progress {
@@ -133,7 +131,7 @@ export async function chromiumBrowser(places: Places, context: BrowserContext): 
       now.end ??
       (stuck === null
         ? { kind: "page", url: page.url(), status, text: await textOf(page) }
-        : { kind: "stuck", why: stuck.message.split("\n")[0] ?? "", error: stuck });
+        : { kind: "stuck", why: await whyStuck(page, stuck), error: stuck });
     if (end.kind === "page" && isApp(places, new URL(end.url))) await keepSession(end.url);
     return visitOf(now, end);
   }
@@ -169,7 +167,12 @@ export async function chromiumBrowser(places: Places, context: BrowserContext): 
       visit(newProgress(true, false, response), () =>
         response.mode === "form_post" ? post(page, response) : goto(addressOf(response)),
       ),
-    look: (address) => visit(newProgress(false, false, null), () => goto(address)),
+    look: (address) =>
+      visit(newProgress(false, false, null), async () => {
+        await goto(address);
+        const { awaits } = places;
+        if (awaits !== undefined && address === awaits.at && progress.end === null) await untilShown(page, awaits.text);
+      }),
     held,
     async request(outgoing, from) {
       const carrier = new ScriptlessBrowser(() => ({ headers: { "accept-language": "en" }, lookup: places.lookup }));
@@ -192,11 +195,15 @@ async function goOn(session: Session, requestId: string, opens: boolean): Promis
   await answer.catch(() => undefined);
 }
 
+/** A button that leads nowhere is pressed no more often. */
+const maxPresses = 3;
+
 const idpPage = "html[data-page][data-state]";
 
 /** Waits until the browser comes to rest, and signs in at idp. */
 async function untilSettled(page: Page, places: Places, progress: Visiting, context: BrowserContext): Promise<void> {
   let before = "";
+  let presses = 0;
   while (progress.end === null) {
     if (progress.request !== null && !progress.delivered) {
       // The page of idp is there, or will be soon.
@@ -207,11 +214,15 @@ async function untilSettled(page: Page, places: Places, progress: Visiting, cont
       continue;
     }
     // A page without scripts goes nowhere by itself.
-    if ((await page.locator("script").count()) > 0) await page.waitForLoadState("networkidle", { timeout: timeoutMs });
+    const hasScripts = (await page.locator("script").count()) > 0;
+    if (hasScripts) await untilStill(page);
     const after = page.url();
     if (progress.request !== null && !progress.delivered) continue;
-    if (after === before && !(progress.signsIn && progress.request === null && (await pressButton(page, places))))
-      return;
+    if (hasScripts || after === before) {
+      const mayPress = progress.signsIn && progress.request === null && presses < maxPresses;
+      if (!mayPress || !(await pressButton(page, places))) return;
+      presses += 1;
+    }
     before = after;
   }
 }
@@ -283,6 +294,3 @@ async function post(page: Page, { redirectUri, parameters }: AuthorizationRespon
 
 const attribute = (text: string): string =>
   text.replaceAll("&", "&amp;").replaceAll('"', "&quot;").replaceAll("<", "&lt;");
-
-/** What a person reads. */
-const textOf = (page: Page): Promise<string> => page.locator("body").innerText({ timeout: timeoutMs });

@@ -105,6 +105,8 @@ export interface Places {
   readonly cancels?: boolean;
   /** What the button or link of the app's sign-in page says; absent: it has only one button. */
   readonly startButton?: string | undefined;
+  /** A text that scripts may show late, and the address at which it is looked for. */
+  readonly awaits?: { readonly at: string; readonly text: string } | undefined;
   /** The user's one-time code, once there is one; absent: none can be given. */
   readonly code?: () => Promise<string>;
   /**

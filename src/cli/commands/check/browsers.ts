@@ -118,12 +118,15 @@ export async function browserOf(
 /** @param more addresses of the app @returns what makes a browser in which a user, by the username, signs in to an app */
 export async function browsersOf(
   cli: Invocation,
-  flags: Pick<CheckFlags, "start" | "signedIn" | "signOut" | "browser" | "allowRemote" | "startButton">,
+  flags: Pick<
+    CheckFlags,
+    "start" | "signedIn" | "signOut" | "browser" | "allowRemote" | "startButton" | "signedInText"
+  >,
   { issuer, client }: Pick<CheckPlace, "issuer" | "client">,
   opened: Opened,
   more: readonly string[] = [],
 ): Promise<(username: string) => Promise<Browser>> {
-  const { start, signedIn, signOut, allowRemote, startButton } = flags;
+  const { start, signedIn, signOut, allowRemote, startButton, signedInText: text } = flags;
   const redirectUris = client.redirect_uris;
   const addresses = [start, signedIn, ...(signOut === undefined ? [] : [signOut]), ...redirectUris, ...more];
   const origins = addresses
@@ -131,6 +134,7 @@ export async function browsersOf(
     .map((address) => new URL(address).origin);
   const placesFor = (user: string): Places => ({
     ...{ issuer, redirectUris, origins, user, lookup: nearLookup(allowRemote), startButton },
+    ...(text !== undefined && { awaits: { at: signedIn, text } }),
   });
   const browserFor = await browserOf(cli, flags, placesFor(""), opened);
   return (username) => browserFor(placesFor(username));
