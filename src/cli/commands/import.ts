@@ -2,6 +2,7 @@ import { decodeFixture } from "../../core/fixture-files/source.ts";
 import { confirmed, notConfirmed } from "../input/ask.ts";
 import type { Invocation } from "../invocation.ts";
 import { answer, type Outcome } from "../output/print.ts";
+import { showProgress } from "../output/progress.ts";
 import { readNamedFile, readBytes } from "../input/read.ts";
 import { findTarget } from "../target/target.ts";
 import { count } from "../output/words.ts";
@@ -17,7 +18,8 @@ async function importState(cli: Invocation, file: string): Promise<Outcome> {
   const target = await findTarget(cli);
   const question = `Import ${name}? It replaces all users, clients, grants, sessions and keys.`;
   if (file !== "-" && !(await confirmed(cli, question))) throw notConfirmed("nothing was imported");
-  const result = await target.call("import", { source });
+  const progress = showProgress(cli, "Importing records");
+  const result = await target.call("import", { source }, progress.update).finally(progress.end);
   const { otherIssuer } = result;
   return answer(
     result,

@@ -100,8 +100,8 @@ export const stateOperations = {
           keys: zod.int(),
           otherIssuer: zod.string().nullable().describe("The issuer of the tokens in the export, if it is another one"),
         }),
-      run: async (ctx, { source, ...document }) =>
-        (await import("../transfer/import.ts")).importState(ctx, source ?? { value: document }),
+      run: async (ctx, { source, ...document }, { progress }) =>
+        (await import("../transfer/import.ts")).importState(ctx, source ?? { value: document }, progress),
     },
     { bodyLimit: fixtureBody, createsData: true },
   ),

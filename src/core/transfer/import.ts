@@ -33,11 +33,16 @@ export interface ImportResult {
 /**
  * Replaces the data with an export, whole or not at all. What was ended stays ended (ended.ts). The issuer that the data is served under
  * stays, if there is one.
+ * @param progress called with the number of records that were checked, and of all
  * @throws {OperationError} invalid, with every problem; then nothing is changed
  * @throws {StorageError} if the data could not be written; then nothing is changed
  */
-export async function importState(ctx: Context, source: FixtureSource): Promise<ImportResult> {
-  const document = await checked(ctx, source);
+export async function importState(
+  ctx: Context,
+  source: FixtureSource,
+  progress?: (done: number, total: number) => void,
+): Promise<ImportResult> {
+  const document = await checked(ctx, source, progress);
   return ctx.passwords.transaction((tx): ImportResult => {
     const here = tx.get("meta", "issuer");
     const owner = tx.get("meta", "addedBy");
@@ -72,7 +77,11 @@ export async function importState(ctx: Context, source: FixtureSource): Promise<
 const makeOne: Hint = { text: "Make one", command: ["idp", "export", "--output", "state.json"] };
 
 /** @throws {OperationError} invalid */
-async function checked(ctx: Context, source: FixtureSource): Promise<StateDocument> {
+async function checked(
+  ctx: Context,
+  source: FixtureSource,
+  progress?: (done: number, total: number) => void,
+): Promise<StateDocument> {
   if ("text" in source && source.text.trim() === "") {
     throw new OperationError("invalid", `${source.name} is empty; nothing was imported`, { hint: makeOne });
   }
@@ -87,7 +96,7 @@ async function checked(ctx: Context, source: FixtureSource): Promise<StateDocume
         hint: foreign,
       });
     }
-    findings.add(await problemsOf(ctx, document, whole));
+    findings.add(await problemsOf(ctx, document, whole, progress));
   }
   const found = findings.all();
   if (found.length === 0) return whole as unknown as StateDocument;
@@ -123,13 +132,18 @@ async function problemsOf(
   ctx: Context,
   source: FixtureDocument,
   document: JsonObject,
+  progress?: (done: number, total: number) => void,
 ): Promise<readonly FoundProblem[]> {
   const { recordSchemas } = await import("./schema.ts");
   const known: readonly string[] = ["format", "schemaVersion", ...stateCollections];
   const found = createFindings<FoundProblem>();
   const others = Object.keys(document).filter((name) => !known.includes(name));
   for (const name of others) found.addOne(() => ({ path: [name], message: "is not part of an export", at: "key" }));
-  const step = stepper();
+  const sizes = stateCollections.map((name) => (Array.isArray(document[name]) ? document[name].length : 0));
+  const step = stepper(
+    sizes.reduce((sum, size) => sum + size, 0),
+    progress,
+  );
   for (const name of stateCollections) {
     const records = document[name];
     if (!Array.isArray(records)) {
