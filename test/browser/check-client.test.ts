@@ -192,6 +192,7 @@ async function leadingAway() {
     hosts.push(req.headers.host?.replace(/:.*/, ""));
     const away = `http://0.0.0.0:${(server.address() as AddressInfo).port}/callback?code=secret`;
     if (req.url === "/go") res.writeHead(302, { location: away });
+    else if (req.url === "/moved") res.writeHead(302, { location: away.replace("0.0.0.0", "moved.test") });
     else res.setHeader("content-type", "text/html");
     res.end(req.url === "/frame" ? `<p>Welcome<iframe src="${away}"></iframe>` : "<p>Welcome");
   }).listen(0, "127.0.0.1");
@@ -217,15 +218,26 @@ test("a name of the app leads to the address that was checked, whatever a resolv
   for (const [name, value] of Object.entries(env)) vi.stubEnv(name, value);
   onTestFinished(() => void vi.unstubAllEnvs());
   const origin = `http://app.test:${port}`;
-  const lookup: LookupFunction = (_host, _options, callback) => {
-    callback(null, [{ address: "127.0.0.1", family: 4 }]);
+  // At first each name leads to this machine, and then to where something else listens, or nobody.
+  const asked: string[] = [];
+  const lookup: LookupFunction = (host, _options, callback) => {
+    asked.push(host);
+    const isFirst = asked.filter((one) => one === host).length === 1 || host === "127.0.0.1";
+    callback(null, [{ address: isFirst ? "127.0.0.1" : "127.0.0.9", family: 4 }]);
   };
-  const places = { issuer: idp.issuer, redirectUris: [], origins: [origin], user: "alice", lookup };
-  const bound = await launchBound({ env: { CHROMIUM_PATH: path } }, places);
+  const places = { issuer: idp.issuer, redirectUris: null, origins: null, user: "alice" };
+  const bound = await launchBound({ env: { CHROMIUM_PATH: path } });
   onTestFinished(() => bound.close());
-  const browser = await chromiumBrowser(places, await bound.newContext({ ignoreHTTPSErrors: true }));
+  const browser = await chromiumBrowser(
+    { ...places, lookup: bound.keeping(lookup) },
+    await bound.newContext({ ignoreHTTPSErrors: true }),
+  );
   expect((await browser.look(`${origin}/`)).end).toMatchObject({ kind: "page", status: 200 });
-  expect(hosts).toContain("app.test");
+  // One that a redirect names is bound in the same way.
+  expect((await browser.look(`${origin}/moved`)).end).toMatchObject({ kind: "page", status: 200 });
+  expect((await browser.look(`${origin}/`)).end).toMatchObject({ kind: "page", status: 200 });
+  expect(hosts).toEqual(expect.arrayContaining(["app.test", "moved.test"]));
+  expect(asked.filter((host) => host.endsWith(".test")).toSorted()).toEqual(["app.test", "moved.test"]);
 });
 
 test("--browser finds Playwright in the project, and the browser by CHROMIUM_PATH", async () => {

@@ -5,9 +5,8 @@ import { pathToFileURL } from "node:url";
 import type { Browser, Places } from "../../../client/app/visit.ts";
 import type { Launched } from "../../../client/app/playwright-types.ts";
 import { smallBrowser } from "../../../client/app/small-browser.ts";
-import { resolved } from "../../../client/http.ts";
+import { openNames, type Names } from "../../../client/app/names.ts";
 import { OperationError } from "../../../core/errors.ts";
-import { addressIn } from "../../../net/address.ts";
 import { forChildren } from "../exec/exec.ts";
 import type { Invocation } from "../../invocation.ts";
 import { nearLookup, type CheckFlags } from "./flags.ts";
@@ -51,28 +50,15 @@ const installed = (path = ""): readonly string[] =>
     .flatMap((folder) => ["chromium", "chromium-browser", "google-chrome"].map((name) => join(folder, name)))
     .filter((file) => isAbsolute(file) && existsSync(file));
 
-/** Chromium resolves names itself, so each name of the app is bound to an address that was checked (DNS rebinding). */
-async function bindings({ origins, lookup }: Pick<Places, "origins" | "lookup">): Promise<readonly string[]> {
-  const named = new Set(
-    (origins ?? []).filter((origin) => addressIn(origin) === null).map((origin) => new URL(origin).hostname),
-  );
-  const rules = await Promise.all(
-    [...named].map(async (host) => {
-      const addresses = await resolved(host, lookup).catch(() => []);
-      const { address = "~NOTFOUND" } = addresses.find(({ family }) => family === 4) ?? addresses[0] ?? {};
-      return `MAP ${host} ${address.includes(":") ? `[${address}]` : address}`;
-    }),
-  );
-  return rules.length === 0 ? [] : [`--host-resolver-rules=${rules.join(",")}`];
-}
+/** A Chromium, and the names that it connects to. */
+interface NamedChromium extends Launched, Pick<Names, "keeping"> {}
 
 /** @throws {OperationError} usage without Playwright or a browser */
-export async function launchChromium(
-  { env }: Pick<Invocation, "env">,
-  places: Pick<Places, "origins" | "lookup">,
-): Promise<Launched> {
-  const args = await bindings(places);
+export async function launchChromium({ env }: Pick<Invocation, "env">): Promise<NamedChromium> {
   const { chromium } = await findPlaywright();
+  const names = await openNames();
+  // Chromium sends connections to this machine past a proxy, unless it is told not to.
+  const args = [`--proxy-server=${names.proxy}`, "--proxy-bypass-list=<-loopback>"];
   const { CHROMIUM_PATH: path } = env;
   const usual: readonly Way[] = [
     {},
@@ -84,11 +70,17 @@ export async function launchChromium(
   let last: unknown = null;
   for (const way of ways) {
     try {
-      return await chromium.launch({ ...way, args, env: forChildren(env) });
+      const launched = await chromium.launch({ ...way, args, env: forChildren(env) });
+      return {
+        newContext: (options) => launched.newContext(options),
+        close: () => launched.close().finally(names.close),
+        keeping: names.keeping,
+      };
     } catch (error) {
       last = error;
     }
   }
+  names.close();
   throw new OperationError("usage", "Playwright finds no Chromium that it can start", {
     hint: {
       text: "Name one with CHROMIUM_PATH, or install it",
@@ -101,18 +93,21 @@ export async function launchChromium(
 /** Milliseconds that a browser may take to close. */
 export const closeLimit = 5000;
 
-/** @returns what makes a browser for each case @param places where browsers may go; Chromium binds their names to addresses once, when it starts */
+/** @returns what makes a browser for each case, by the places where it may go */
 export async function browserOf(
   cli: Invocation,
   flags: Pick<CheckFlags, "browser">,
-  places: Places,
   opened: Opened,
 ): Promise<(places: Places) => Promise<Browser>> {
   if (flags.browser !== true) return (own) => Promise.resolve(smallBrowser(own));
   const { chromiumBrowser } = await import("../../../client/app/chromium.ts");
-  const chromium = await launchChromium(cli, places);
+  const chromium = await launchChromium(cli);
   await opened.add(() => chromium.close());
-  return async (own) => chromiumBrowser(own, await chromium.newContext({ ignoreHTTPSErrors: true }));
+  return async ({ lookup, ...own }) =>
+    chromiumBrowser(
+      { ...own, lookup: chromium.keeping(lookup) },
+      await chromium.newContext({ ignoreHTTPSErrors: true }),
+    );
 }
 
 /** @param more addresses of the app @returns what makes a browser in which a user, by the username, signs in to an app */
@@ -136,6 +131,6 @@ export async function browsersOf(
     ...{ issuer, redirectUris, origins, user, lookup: nearLookup(allowRemote), startButton },
     ...(text !== undefined && { awaits: { at: signedIn, text } }),
   });
-  const browserFor = await browserOf(cli, flags, placesFor(""), opened);
+  const browserFor = await browserOf(cli, flags, opened);
   return (username) => browserFor(placesFor(username));
 }

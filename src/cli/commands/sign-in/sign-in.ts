@@ -100,16 +100,18 @@ async function requireTester(server: Server, username: string): Promise<void> {
 /** The browsers of the command. */
 async function openBrowsers(
   cli: Invocation,
-  { start, signedIn, browser }: Pick<SignInFlags, "start" | "signedIn" | "browser">,
-  lookup: Places["lookup"],
+  { browser }: Pick<SignInFlags, "browser">,
 ): Promise<{ readonly newBrowser: (places: Places) => Promise<Browser>; readonly close: () => Promise<void> }> {
   if (browser !== true)
     return { newBrowser: (places) => Promise.resolve(smallBrowser(places)), close: () => Promise.resolve() };
   const { chromiumBrowser } = await import("../../../client/app/chromium.ts");
-  const origins = [start, signedIn ?? start].map((one) => new URL(one).origin);
-  const chromium = await launchChromium(cli, { origins, lookup });
+  const chromium = await launchChromium(cli);
   return {
-    newBrowser: async (places) => chromiumBrowser(places, await chromium.newContext({ ignoreHTTPSErrors: true })),
+    newBrowser: async ({ lookup, ...places }) =>
+      chromiumBrowser(
+        { ...places, lookup: chromium.keeping(lookup) },
+        await chromium.newContext({ ignoreHTTPSErrors: true }),
+      ),
     close: () => chromium.close(),
   };
 }
@@ -177,7 +179,7 @@ export async function signInUsers(
   for (const user of users) await requireTester(server, user);
   const lookup = nearLookup(ways.allowRemote === true);
   const running: SignInServer = signInServerOf(issuer, (name, input) => callServer(server, name, input));
-  const browsers = await openBrowsers(cli, ways, lookup);
+  const browsers = await openBrowsers(cli, ways);
   try {
     for (const user of users) {
       const options = { start, signedIn, user, startButton, lookup, newBrowser: browsers.newBrowser };

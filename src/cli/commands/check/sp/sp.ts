@@ -86,7 +86,7 @@ async function runAll(
       startButton: flags.startButton,
     };
   };
-  const browserFor = await browserOf(cli, flags, placesFor({}), opened);
+  const browserFor = await browserOf(cli, flags, opened);
   const newBrowser = (somebody: Somebody) => browserFor(placesFor(somebody));
   if (command === null) await requireIssuer(place, flags, await newBrowser({}), theSp);
   const concerned = casesFor(spControl.hasLogout);
