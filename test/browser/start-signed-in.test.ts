@@ -1,4 +1,5 @@
 import { execFile } from "node:child_process";
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import express from "express";
 import { afterAll, afterEach, expect, test } from "vitest";
@@ -9,6 +10,7 @@ import { idpHere } from "../helpers/command.ts";
 import { appClient, plainApp } from "../helpers/plain-app.ts";
 import { repository } from "../helpers/readme.ts";
 import { startRelyingParty } from "../helpers/relying-party.ts";
+import { newProject, shell } from "../helpers/shell.ts";
 
 /**
  * Playwright and curl begin signed in with the files of `idp sign-in`, and `--browser` signs in at apps that need scripts.
@@ -75,6 +77,38 @@ test("Playwright begins as the user of the file", async () => {
   const page = await context.newPage();
   await page.goto(`${app.url}/me`);
   expect(await page.locator("body").innerText()).toContain("I am ");
+});
+
+test("the fixture of the guide begins each test of Playwright signed in", async () => {
+  ({ issuer } = idp);
+  const project = newProject();
+  const guide = readFileSync(join(repository, "docs/start-signed-in.md"), "utf8");
+  const [, fixture = ""] = /```js\n(import \{ test as base \}.*?)```/s.exec(guide) ?? [];
+  const config = `const { path, env } = JSON.parse(process.env.TEST_CHROMIUM);
+const launchOptions = { executablePath: path, args: ["--no-sandbox"], env: { ...process.env, ...env } };
+export default { reporter: "list", timeout: 60_000, use: { launchOptions } };`;
+  const spec = `import { expect } from "@playwright/test";
+import { test } from "./test.js";
+test("sees the page", async ({ page }) => {
+  await page.goto("${app.url}/me");
+  await expect(page.getByText("I am ")).toBeVisible();
+});`;
+  const files = {
+    "package.json": JSON.stringify({ type: "module" }),
+    "playwright.config.js": config,
+    "test.js": fixture.replaceAll("http://localhost:3000", app.url).replaceAll("http://localhost:4370", idp.issuer),
+    "page.spec.js": spec,
+  };
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(project.cwd, name), text);
+  mkdirSync(join(project.cwd, "node_modules", "@playwright"));
+  const ours = join("node_modules", "@playwright", "test");
+  symlinkSync(join(repository, ours), join(project.cwd, ours));
+  const variables = { TEST_CHROMIUM: JSON.stringify({ path, env }), IDP_ADMIN_TOKEN: idp.adminToken };
+  const ended = await shell(`timeout 100 node ${ours}/cli.js test`, {
+    cwd: project.cwd,
+    env: { ...project.env, ...variables },
+  });
+  expect(ended, ended.stdout + ended.stderr).toMatchObject({ code: 0, stdout: expect.stringContaining("1 passed") });
 });
 
 test("curl is signed in with the jar", { tags: ["curl"] }, async () => {

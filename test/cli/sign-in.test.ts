@@ -1,7 +1,10 @@
 import { mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { execFileSync } from "node:child_process";
-import { afterEach, expect, test } from "vitest";
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterEach, expect, onTestFinished, test } from "vitest";
 import { serve } from "../helpers/app.ts";
 import { newFolder } from "../helpers/cli.ts";
 import { idpHere } from "../helpers/command.ts";
@@ -278,4 +281,18 @@ test("a page that needs scripts is for --browser, and one with several buttons f
   for (const text of ["Sign in with idp", "Or this link"]) {
     expect((await signIn([...me, "--start-button", text])).code).toBe(0);
   }
+});
+
+test("an app that never answers ends the command after --timeout: exit 5", async () => {
+  const silent = createServer(() => undefined).listen(0, "127.0.0.1");
+  onTestFinished(() => {
+    silent.closeAllConnections();
+    silent.close();
+  });
+  await once(silent, "listening");
+  const { port } = silent.address() as AddressInfo;
+  const words = ["sign-in", "--start", `http://127.0.0.1:${port}/login`, "--timeout", "1", "--url", idp.issuer];
+  const { code, stdout, stderr } = await idpHere(words, "", { IDP_ADMIN_TOKEN: idp.adminToken });
+  expect([code, stdout]).toEqual([5, ""]);
+  expect(stderr).toMatch(/the sign-in of alice did not end within 1 s\n.*--timeout SECONDS/);
 });
