@@ -1,8 +1,10 @@
-import { randomBytes, verify as verifyBytes } from "node:crypto";
+import { createHash, randomBytes, verify as verifyBytes } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { promisify } from "node:util";
 import { deflateRawSync, inflateRawSync } from "node:zlib";
 import { DOMParser } from "@xmldom/xmldom";
-import { SignedXml } from "xml-crypto";
+import { ExclusiveCanonicalization, SignedXml } from "xml-crypto";
+import { decrypt } from "xml-encryption";
 
 /**
  * A service provider of SAML that checks everything, by hand. It neglects what it is asked to, so that `idp check sp` has something to find. Each neglect is
@@ -29,7 +31,7 @@ export const neglects = {
   /** The signature says by which algorithm it is verified. */
   hmac: "algorithm-hmac",
   /** It verifies one assertion, and reads the first one. */
-  "first-assertion": "xsw-3",
+  "first-assertion": ["xsw-3", "namespace-split", "encrypted-forged"],
   "last-assertion": "assertion-last",
   /** It verifies the response, and reads the first assertion at any depth. */
   "any-assertion": "assertion-in-object",
@@ -56,16 +58,34 @@ export const neglects = {
   "fetches-reference": "fetch-reference",
   "fetches-retrieval": "fetch-retrieval",
   /** Whoever has no name gets an account without one. */
+  /** It verifies the signed assertion wherever it is, and reads the one in its place. */
+  advice: "assertion-in-advice",
+  "status-detail": "assertion-in-status-detail",
+  /** It looks for the digest in the whole document (CVE-2024-45409). */
+  digest: "digest-elsewhere",
+  /** One reader verifies the text, and another one reads what it parsed (CVE-2025-25291). */
+  doctype: "doctype-split",
+  /** One reader goes by prefixes, and the other one by namespaces (CVE-2025-25292). */
+  prefix: "namespace-split",
+  /** It takes what was encrypted for it for signed. */
+  "encrypted-is-signed": "encrypted-unsigned",
+  /** It verifies one assertion, and reads the one that was encrypted. */
+  "encrypted-first": "encrypted-forged",
   "no-nameid": "nameid-missing",
   "empty-nameid": "nameid-empty",
 } as const;
 export type SpNeglect = keyof typeof neglects;
+
+/** The cases that find a neglect. */
+export const casesOfNeglect = (neglect: SpNeglect): readonly string[] => [neglects[neglect]].flat();
 
 export interface SpConfig {
   readonly entityId: string;
   readonly acs: string;
   readonly idp: { readonly entityId: string; readonly sso: string; /** PEM. */ readonly certificate: string };
   readonly neglects?: readonly SpNeglect[];
+  /** The key with which it decrypts: PEM. */
+  readonly decryptionKey?: string;
   /** It admits these alone, by e-mail. */
   readonly admits?: readonly string[];
   /** It takes a response that answers no request. */
@@ -121,6 +141,8 @@ function parse(text: string): Document {
   return new DOMParser({ errorHandler }).parseFromString(text, "text/xml");
 }
 
+const decrypted = "<!--decrypted-->";
+
 const methods = ["http://www.w3.org/2001/04/xmldsig-more#rsa-sha256"];
 const hmac = "http://www.w3.org/2000/09/xmldsig#hmac-sha1";
 
@@ -152,11 +174,22 @@ export class CarefulSp {
     const session = this.#sessions.get(cookie) ?? this.#begin(res);
     try {
       await this.#fetch(Buffer.from(form.get("SAMLResponse") ?? "", "base64").toString());
+      await this.#decrypt(form);
       await this.#route(url, req.method ?? "GET", form, session, res);
     } catch (error) {
       if (!(error instanceof Refused)) throw error;
       res.writeHead(403, { "content-type": "text/plain" }).end(error.message);
     }
+  }
+
+  /** Puts an encrypted assertion in the clear, marked by a comment. */
+  async #decrypt(form: URLSearchParams): Promise<void> {
+    const { decryptionKey: key } = this.#config;
+    const text = Buffer.from(form.get("SAMLResponse") ?? "", "base64").toString();
+    const [sealed = ""] = /<saml:EncryptedAssertion[\s\S]*<\/saml:EncryptedAssertion>/.exec(text) ?? [];
+    if (key === undefined || sealed === "") return;
+    const assertion = await promisify(decrypt)(sealed, { key, disallowDecryptionWithInsecureAlgorithm: true });
+    form.set("SAMLResponse", Buffer.from(text.replace(sealed, () => decrypted + assertion)).toString("base64"));
   }
 
   /** Fetches what a message names, and uses nothing of it. */
@@ -243,7 +276,10 @@ export class CarefulSp {
 
   /** @returns where the browser goes then */
   #respond(parameters: URLSearchParams, session: Session): string {
-    const text = Buffer.from(parameters.get("SAMLResponse") ?? "", "base64").toString();
+    const sent = Buffer.from(parameters.get("SAMLResponse") ?? "", "base64").toString();
+    const [subset = ""] = this.#neglects("doctype") ? (/^<!DOCTYPE[^[]*\[[\s\S]*?'>\]>/.exec(sent) ?? []) : [];
+    if (subset !== "") this.#verifyFirst(subset);
+    const text = sent.slice(subset.length);
     const document = parse(text);
     const root = document.documentElement;
     refuseUnless(root.localName === "Response" && root.namespaceURI === spaces.protocol, "a Response");
@@ -252,7 +288,9 @@ export class CarefulSp {
       if (this.#neglects("status-loop")) return "/login";
       throw new Refused("the sign-in failed");
     }
-    const assertion = this.#assertionIn(text, document);
+    const direct = below(root, spaces.assertion, "Assertion");
+    const assertion = subset === "" ? this.#assertionIn(text, document) : direct[0];
+    refuseUnless(assertion !== undefined, "an assertion");
     this.#checkResponse(root, assertion);
     const id = this.#checkSubject(root, assertion, session);
     this.#used.add(id);
@@ -263,14 +301,65 @@ export class CarefulSp {
     return to?.origin === new URL(this.#acs).origin ? to.href : "/me";
   }
 
+  /** Verifies the first assertion that a search of text finds. */
+  #verifyFirst(text: string): void {
+    const [assertion = ""] = /<saml:Assertion [\s\S]*<\/saml:Assertion>/.exec(text) ?? [];
+    const { documentElement } = parse(assertion);
+    const [signature] = below(documentElement, spaces.signature, "Signature");
+    refuseUnless(signature !== undefined, "signed");
+    this.#coveredBy(assertion, signature, [documentElement]);
+  }
+
+  /** Where two readers do not agree, or look elsewhere. @returns the assertion that is read; null: there is nothing of that */
+  #misread(text: string, document: Document): Element | null {
+    const root = document.documentElement;
+    const [first] = below(root, spaces.assertion, "Assertion");
+    if (first === undefined) return null;
+    const detail = within(document, spaces.protocol, "StatusDetail")[0];
+    const advice = within(document, spaces.assertion, "Advice")[0];
+    const elsewhere = this.#neglects("advice") ? advice : undefined;
+    const holder = elsewhere ?? (this.#neglects("status-detail") ? detail : undefined);
+    const signed = holder && within(holder, spaces.assertion, "Assertion")[0];
+    const prefixed = Array.from(document.getElementsByTagName("saml:Assertion"));
+    const isTwofold = this.#neglects("prefix") && prefixed.length === 1 && prefixed[0] !== first;
+    const verified = signed ?? (isTwofold ? prefixed[0] : undefined);
+    const [signature] = verified === undefined ? [] : below(verified, spaces.signature, "Signature");
+    if (verified !== undefined && signature !== undefined) {
+      this.#coveredBy(text, signature, [verified]);
+      return first;
+    }
+    const [stray] = within(detail ?? root, spaces.signature, "DigestValue");
+    if (!this.#neglects("digest") || detail === undefined || stray === undefined) return null;
+    this.#checkByParts(first, stray.textContent);
+    return first;
+  }
+
+  /** Verifies SignedInfo, and compares the digest of an element with one from anywhere. */
+  #checkByParts(element: Element, digest: string): void {
+    const [signature] = below(element, spaces.signature, "Signature");
+    const [info] = signature === undefined ? [] : below(signature, spaces.signature, "SignedInfo");
+    refuseUnless(signature !== undefined && info !== undefined, "signed");
+    const canonical = (node: Element): string => new ExclusiveCanonicalization().process(node, {}).toString();
+    const value = Buffer.from(below(signature, spaces.signature, "SignatureValue")[0]?.textContent ?? "", "base64");
+    const isGood = verifyBytes("sha256", Buffer.from(canonical(info)), this.#config.idp.certificate, value);
+    element.removeChild(signature);
+    const own = createHash("sha256").update(canonical(element)).digest("base64");
+    refuseUnless(isGood && own === digest, "a good signature");
+  }
+
   /** The assertion that is read. */
   #assertionIn(text: string, document: Document): Element {
+    const misread = this.#misread(text, document);
+    if (misread !== null) return misread;
     const root = document.documentElement;
     const signatures = within(document, spaces.signature, "Signature");
     const all = within(document, spaces.assertion, "Assertion");
     const direct = below(root, spaces.assertion, "Assertion");
+    const opened = text.includes(decrypted) ? direct[0] : undefined;
     const covered = signatures.map((signature) => this.#coveredBy(text, signature, [root, ...direct]));
-    refuseUnless(covered.length > 0 || this.#neglects("unsigned"), "signed");
+    const isSealed = opened !== undefined && this.#neglects("encrypted-is-signed");
+    refuseUnless(covered.length > 0 || isSealed || (this.#neglects("unsigned") && opened === undefined), "signed");
+    if (opened !== undefined && covered.length > 0 && this.#neglects("encrypted-first")) return opened;
     const chosen = this.#neglects("first-assertion")
       ? direct[0]
       : this.#neglects("last-assertion")

@@ -3,7 +3,7 @@ import { DOMParser } from "@xmldom/xmldom";
 import { SignedXml } from "xml-crypto";
 import type { SamlFields } from "../../src/core/service-providers/schema.ts";
 import { serve } from "../helpers/app.ts";
-import { certificatesOf, registerSp, signInBySaml, type Posted, type Sp } from "../helpers/saml.ts";
+import { certificatesOf, newKey, registerSp, signInBySaml, type Posted, type Sp } from "../helpers/saml.ts";
 
 /** Every flaw of a SAML response: the message is parsed here on its own, and has this one defect and no other. */
 
@@ -123,7 +123,13 @@ const expected: Readonly<Record<string, readonly string[]>> = {
   "algorithm-sha1": ["rsa-sha1"],
   "digest-comment": ["comment in DigestValue", "nameId"],
   "signed-info-two": ["two SignedInfo", "nameId"],
+  // Nothing is wrong with them but what they say.
+  "attributes-missing": [],
+  "attributes-empty": [],
 };
+
+/** For an app with a certificate alone, and whether anything is signed. */
+const encryptedOnes = { "encrypted-unsigned": false, "encrypted-forged": true } as const;
 
 async function spoiled(
   flaw: string,
@@ -151,7 +157,8 @@ test("an honest response has no defect", async () => {
 });
 
 test("every flaw of saml_sso is in one of the tables", async () => {
-  expect([...(await flawNames())].sort()).toEqual([...Object.keys(expected), ...Object.keys(forged)].sort());
+  const known = [expected, forged, encryptedOnes].flatMap((table) => Object.keys(table));
+  expect([...(await flawNames())].sort()).toEqual(known.sort());
 });
 
 test.each(Object.entries(expected))("%s", async (flaw, defects) => {
@@ -235,6 +242,11 @@ const forged: Readonly<Record<string, readonly string[] | null>> = {
   "assertion-last": [`${R} bob*`, `${R} alice`],
   "assertion-in-extensions": [`${R}/Extensions bob*`, `${R} alice`],
   "assertion-in-object": [`${R}/Signature/Object alice`, `${R} bob`],
+  "assertion-in-advice": [`${R} alice`, `${R}/Assertion/Advice bob*`],
+  "assertion-in-status-detail": [`${R}/Status/StatusDetail bob*`, `${R} alice`],
+  "namespace-split": [`${R} alice`, `${R} bob*`],
+  "digest-elsewhere": null,
+  "doctype-split": null,
   "id-twice": [`${R} alice`, `${R} bob*`],
   "reference-empty": [`${R} alice`, `${R} bob*`],
   "comment-in-nameid": null,
@@ -314,4 +326,46 @@ test("other faults work at the endpoints of SAML", async () => {
   expect((await fetch(`${idp.issuer}/saml/start?sp=${encodeURIComponent(sp.entityId)}`)).status).toBe(500);
   await idp.call("faults.add", { endpoint: "saml_slo", status: 502 });
   expect((await fetch(`${idp.issuer}/saml/slo?SAMLRequest=x`)).status).toBe(502);
+});
+
+test("attributes without values have no AttributeValue, and a response without attributes has none", async () => {
+  const shown = async (flaw: string): Promise<readonly number[]> => {
+    const { xml } = (await spoiled(flaw)).posted;
+    return ["<saml:Attribute ", "<saml:AttributeValue"].map((begin) => xml.split(begin).length - 1);
+  };
+  const [empty = 0, values] = await shown("attributes-empty");
+  expect([empty > 0, values]).toEqual([true, 0]);
+  expect(await shown("attributes-missing")).toEqual([0, 0]);
+});
+
+test.each(Object.entries(encryptedOnes))("%s is for an app that decrypts", async (flaw, isSigned) => {
+  const saml = { certificates: [newKey().certificate], encrypt: true };
+  const { posted } = await spoiled(flaw, saml, isSigned ? { forge: "alice" } : {});
+  expect(posted.xml).toContain("<saml:EncryptedAssertion");
+  expect(posted.xml.includes("<ds:SignatureValue")).toBe(isSigned);
+  const plain = await registerSp(idp);
+  const fault = {
+    endpoint: "saml_sso",
+    flaw: flaw as "unsigned",
+    client: plain.entityId,
+    ...(isSigned && { forge: "alice" }),
+  };
+  const { id } = await idp.call("faults.add", fault as { endpoint: "saml_sso"; flaw: "unsigned" });
+  expect((await signInBySaml(idp, plain, { user: "bob" })).xml).not.toContain("<saml:EncryptedAssertion");
+  await idp.call("faults.remove", { id });
+});
+
+test("digest-elsewhere: the digest of the forged assertion is in the status, and SignedInfo is the signed one", async () => {
+  const { posted } = await spoiled("digest-elsewhere", {}, { forge: "alice" });
+  const document = new DOMParser().parseFromString(posted.xml, "text/xml");
+  const [stray, own] = all(document, "DigestValue");
+  expect((stray?.parentNode as Element).localName).toBe("StatusDetail");
+  expect(assertionsIn(posted.xml)).toEqual([`${R} alice*`]);
+  // With that digest in its place, the digest fits, and the signature is what does not.
+  const whole = posted.xml.replace(
+    `${own?.textContent ?? ""}</ds:DigestValue></ds:Reference>`,
+    `${stray?.textContent ?? ""}</ds:DigestValue></ds:Reference>`,
+  );
+  const signature = first(new DOMParser().parseFromString(whole, "text/xml"), "Signature") as Element;
+  expect(signatureProblem(whole, signature)).toBe("key");
 });

@@ -56,6 +56,11 @@ const parts = {
   "confirmation-method-wrong": ({ assertion }) => ({
     assertion: confirmed(assertion, { method: "urn:oasis:names:tc:SAML:2.0:cm:sender-vouches" }),
   }),
+  "attributes-missing": () => ({ assertion: { attributes: [] } }),
+  // An attribute that has no values has no AttributeValue (SAML Core 2.7.3.1.1).
+  "attributes-empty": ({ assertion: { attributes } }) => ({
+    assertion: { attributes: attributes.map((one) => ({ ...one, values: [] })) },
+  }),
 } as const satisfies Readonly<Record<string, Part>>;
 
 /** A response that is signed as the service provider wants it. */
@@ -129,6 +134,8 @@ function withOldSignatures(
 
 export const signatureFlaws = {
   unsigned: async ({ drafts: { response, assertion } }: Spoiling) => responseXml(response, assertionXml(assertion)),
+  "encrypted-unsigned": async ({ provider, drafts: { response, assertion } }: Spoiling) =>
+    responseXml(response, await encrypted(provider, assertionXml(assertion))),
   "content-changed": async (spoiling: Spoiling) => withOldSignatures(bothOf(spoiling), infoForm, (old) => old),
   /** The certificate that it names is the published one. */
   "key-other": async (spoiling: Spoiling) => {

@@ -6,7 +6,7 @@ import type { User } from "../../../store/store.ts";
 import type { Context } from "../../context.ts";
 import type { FlawName } from "../../controls/faults/flaw-list.ts";
 import { nameIdOf } from "../../service-providers/provider.ts";
-import { drafted, materialOf, postOf, newId, type SamlPost } from "../response.ts";
+import { drafted, encrypted, materialOf, postOf, newId, type SamlPost } from "../response.ts";
 import type { SamlPlan } from "../purpose.ts";
 import { signatureFlaws, signedFlaws, type Spoiling } from "./signatures.ts";
 import { signElement, escapeXml, xml, Xml } from "../../xml/write.ts";
@@ -98,6 +98,23 @@ function emptyReference(spoiling: Spoiling): Xml {
   return signElement(assertionXml(drafts.assertion), "Assertion", drafts.assertion.id, key, { emptyReference: true });
 }
 
+/** Puts something into the status of a response. */
+const inStatusDetail = ({ text }: Xml, detail: string): Xml =>
+  new Xml(text.replace("</samlp:Status>", () => `<samlp:StatusDetail>${detail}</samlp:StatusDetail></samlp:Status>`));
+
+/** The signature of the signed assertion on the forged one, whose own digest lies where a search of the whole document finds it first. */
+function digestElsewhere(spoiling: Spoiling): Xml {
+  const { id } = spoiling.drafts.assertion;
+  const forged = split(signElement(forgedAssertion(spoiling, id), "Assertion", id, spoiling.key));
+  const [digest = ""] = /<ds:DigestValue>[^<]*<\/ds:DigestValue>/.exec(forged.signature) ?? [];
+  const message = unsigned(spoiling, afterIssuer(forged.bare, signedAssertion(spoiling).signature));
+  return inStatusDetail(message, digest.replace(">", ' xmlns:ds="http://www.w3.org/2000/09/xmldsig#">'));
+}
+
+/** Without its prefix, the namespace is the same to whoever reads namespaces. */
+const withoutPrefix = ({ text }: Xml): Xml =>
+  new Xml(text.replaceAll(/(<\/?)saml:/g, "$1").replace("xmlns:saml=", "xmlns="));
+
 const forgings = {
   "xsw-1": async (spoiling: Spoiling) => {
     const { signature, bare } = signedResponse(spoiling);
@@ -132,6 +149,26 @@ const forgings = {
     const { whole, signature } = signedResponse(spoiling);
     return new Xml(whole.text.replace(signature, () => atEndOf(signature, object(forgedAssertion(spoiling)))));
   },
+  "assertion-in-advice": async (spoiling: Spoiling) => {
+    const advice = `<saml:Advice>${signedAssertion(spoiling).whole.text}</saml:Advice>`;
+    const { text } = forgedAssertion(spoiling);
+    return unsigned(spoiling, new Xml(text.replace("</saml:Conditions>", (end) => end + advice)));
+  },
+  "assertion-in-status-detail": async (spoiling: Spoiling) =>
+    inStatusDetail(unsigned(spoiling, forgedAssertion(spoiling)), signedAssertion(spoiling).whole.text),
+  "digest-elsewhere": async (spoiling: Spoiling) => digestElsewhere(spoiling),
+  /** A reader of text finds the signed assertion in the value of an entity, which nobody uses. */
+  "doctype-split": async (spoiling: Spoiling) => {
+    const { text } = unsigned(spoiling, forgedAssertion(spoiling));
+    return new Xml(`<!DOCTYPE Response [<!ENTITY signed '${signedAssertion(spoiling).whole.text}'>]>${text}`);
+  },
+  "namespace-split": async (spoiling: Spoiling) =>
+    unsigned(spoiling, joined(withoutPrefix(forgedAssertion(spoiling)), signedAssertion(spoiling).whole)),
+  "encrypted-forged": async (spoiling: Spoiling) =>
+    unsigned(
+      spoiling,
+      joined(await encrypted(spoiling.provider, forgedAssertion(spoiling)), signedAssertion(spoiling).whole),
+    ),
   "id-twice": async (spoiling: Spoiling) =>
     unsigned(
       spoiling,
@@ -150,7 +187,8 @@ export async function spoilingOf(ctx: Context, plan: SamlPlan): Promise<Omit<Spo
 }
 
 /** Whether a response can have a flaw. */
-export function canHave({ drafts }: Pick<Spoiling, "drafts">, flaw: FlawName): boolean {
+export function canHave({ drafts, provider }: Pick<Spoiling, "drafts" | "provider">, flaw: FlawName): boolean {
+  if (flaw === "encrypted-unsigned" || flaw === "encrypted-forged") return provider.encryption !== null;
   if (flaw === "in-response-to-wrong") return drafts.response.inResponseTo !== null;
   return flaw in signedFlaws || flaw in signatureFlaws || flaw in forgings;
 }

@@ -51,6 +51,12 @@ const spoiled = <const N extends string>(name: N, response: string, rule = "SAML
   ...said(name, response, rule, signature),
   isPlain: true,
 });
+/** Nothing is wrong with it, but an app may fail. */
+const allowed = <const N extends string>(name: N, response: string, rule: string): SamlFlaw<N> => ({
+  ...said(name, response, rule, "read an attribute only where it is there and has a value"),
+  ...{ must: "either", mustNot: `a response ${response} makes the app fail` },
+  should: "sign the user in, or refuse the response, and not fail",
+});
 const renamed = <const N extends string>(name: N, response: string): SamlFlaw<N> => ({
   ...spoiled(name, response),
   carries: "renamed",
@@ -141,7 +147,15 @@ export const samlFlaws = namesOf([
     profile,
     without("a SubjectConfirmation of the kind bearer"),
   ),
+  allowed("attributes-missing", "without attributes", "SAML Core 2.3.3"),
+  allowed("attributes-empty", "whose attributes have no values, as Google sends them,", "SAML Core 2.7.3.1"),
   spoiled("unsigned", "in which nothing is signed", "SAML Profiles 4.1.3.5"),
+  said(
+    "encrypted-unsigned",
+    "whose assertion is encrypted, and in which nothing is signed,",
+    "SAML Profiles 4.1.3.5, CVE-2026-2092",
+    "verify a signature of the decrypted assertion, or of the response: anybody can encrypt for the app",
+  ),
   renamed("content-changed", "whose NameID was changed after it was signed"),
   spoiled("key-other", "signed by a key that is not published"),
   spoiled("key-embedded", "signed by another key, whose certificate it brings along,", "SAML Core 5.4.5"),
@@ -163,6 +177,32 @@ export const samlFlaws = namesOf([
   forged("assertion-last", "with a forged assertion after the signed one"),
   forged("assertion-in-extensions", "with the signed assertion in Extensions, and a forged one in its place,"),
   forged("assertion-in-object", "with a forged assertion in the Object of its signature"),
+  forged("assertion-in-advice", "whose forged assertion has the signed one in its Advice,"),
+  forged("assertion-in-status-detail", "with the signed assertion in its StatusDetail, and a forged one in its place,"),
+  forged(
+    "digest-elsewhere",
+    "with the digest of the forged assertion outside of the signature",
+    "SAML Core 5.4.2, CVE-2024-45409",
+  ),
+  forged(
+    "doctype-split",
+    "whose DOCTYPE hides the signed assertion from one of two parsers",
+    "SAML Core 5.4.2, CVE-2025-25291",
+  ),
+  forged(
+    "namespace-split",
+    "whose forged assertion has the namespace, and not the prefix, of the signed one",
+    "SAML Core 5.4.2, CVE-2025-25292",
+  ),
+  {
+    ...row(
+      "encrypted-forged",
+      "with an encrypted, unsigned assertion beside the signed one",
+      "SAML Core 5.4.2, CVE-2026-2092",
+      "read only the assertion that the signature covers, and verify the signature after an assertion was decrypted",
+      "forged",
+    ),
+  },
   forged("id-twice", "whose forged assertion has the ID of the signed one"),
   forged("reference-empty", "whose signature has an empty reference, beside a forged assertion,", "SAML Core 5.4.2"),
   {
