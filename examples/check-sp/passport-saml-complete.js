@@ -54,15 +54,18 @@ app.use(session({ secret, resave: false, saveUninitialized: false, cookie: { sam
 app.use(passport.session());
 app.use(express.urlencoded({ extended: false }));
 
-// RelayState binds the answer to this browser: the cache of the library is for all browsers.
-function begin(req, _res, next) {
-  req.session.state = randomUUID();
-  req.body = { RelayState: req.session.state };
+// RelayState binds the answer to this browser: the cache of the library is for all browsers. The answer comes from another site, to which a
+// browser gives no cookie with SameSite=Lax.
+const crossSite = { httpOnly: true, secure: true, sameSite: "none", path: "/acs" };
+function begin(req, res, next) {
+  const state = randomUUID();
+  res.cookie("saml_state", state, crossSite);
+  req.body = { RelayState: state };
   next();
 }
-function end(req, _res, next) {
-  const { state } = req.session;
-  delete req.session.state;
+function end(req, res, next) {
+  const [, state] = /(?:^|; )saml_state=([\w-]+)/.exec(req.headers.cookie ?? "") ?? [];
+  res.clearCookie("saml_state", crossSite);
   next(state !== undefined && req.body.RelayState === state ? undefined : new Error("not asked for by this browser"));
 }
 // passport-saml verifies the signature of an address only where there is one.

@@ -42,15 +42,17 @@ const app = express();
 const secret = "a long secret of the application's own";
 app.use(session({ secret, resave: false, saveUninitialized: false, cookie: { sameSite: "lax" } }));
 app.use(express.urlencoded({ extended: false }));
-app.get("/login", (req, res) => {
+// The answer comes from another site, to which a browser gives no cookie with SameSite=Lax.
+const crossSite = { httpOnly: true, secure: true, sameSite: "none", path: "/acs" };
+app.get("/login", (_req, res) => {
   const { id, context } = self.createLoginRequest(provider, "redirect");
-  req.session.request = id;
+  res.cookie("saml_request", id, crossSite);
   res.redirect(context);
 });
 app.post("/acs", async (req, res) => {
-  const { request } = req.session;
+  const [, request] = /(?:^|; )saml_request=([\w-]+)/.exec(req.headers.cookie ?? "") ?? [];
   // Each answer is taken once.
-  delete req.session.request;
+  res.clearCookie("saml_request", crossSite);
   const { extract, samlContent } = await self.parseLoginResponse(provider, "post", { body: req.body });
   if (!isForUs(samlContent, request)) throw new Error("not for this app, or not asked for by this browser");
   req.session.user = { name: extract.nameID, email: extract.attributes?.email };

@@ -339,7 +339,7 @@ export class CarefulSp {
     const [signature] = below(element, spaces.signature, "Signature");
     const [info] = signature === undefined ? [] : below(signature, spaces.signature, "SignedInfo");
     refuseUnless(signature !== undefined && info !== undefined, "signed");
-    const canonical = (node: Element): string => new ExclusiveCanonicalization().process(node, {}).toString();
+    const canonical = (node: Element): string => new ExclusiveCanonicalization().process(node, {});
     const value = Buffer.from(below(signature, spaces.signature, "SignatureValue")[0]?.textContent ?? "", "base64");
     const isGood = verifyBytes("sha256", Buffer.from(canonical(info)), this.#config.idp.certificate, value);
     element.removeChild(signature);

@@ -18,10 +18,11 @@ const mayPass: Readonly<Record<string, (attempt: Attempt) => string | null>> = {
 };
 
 /** Encrypts assertions for the app, until the case ends. @returns why it cannot; null: it does */
-async function whyNotEncrypted({ control, known, setWay }: Attempt): Promise<Finding | null> {
+async function whyNotEncrypted(attempt: Attempt): Promise<Finding | null> {
+  const { control, known } = attempt;
   if (!control.isOwn) return notReached("it would reach everybody who uses this client: use -- CMD");
   try {
-    await setWay({ ...known.way, encrypt: true });
+    await attempt.setWay({ ...known.way, encrypt: true });
     return null;
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
