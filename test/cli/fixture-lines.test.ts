@@ -1,4 +1,4 @@
-import { writeFileSync } from "node:fs";
+import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { newFolder, startIdp } from "../helpers/cli.ts";
@@ -65,6 +65,20 @@ test("the lines are for the file that a running server uses, wherever the comman
   expect((await elsewhere("clients add spa --public --redirect-uri http://localhost:3/")).stderr).toContain(
     'add it to clients:\n  { "client_id": "spa", "redirect_uris": ["http://localhost:3/"], "token_endpoint_auth_method": "none" }\n',
   );
+});
+
+test("on a folder the lines are for the file that the data were made from, and not for another one that is there", async () => {
+  const cwd = newFolder();
+  writeFileSync(join(cwd, "team.json"), JSON.stringify(fixtures));
+  writeFileSync(join(cwd, "idp.fixtures.json"), JSON.stringify({ users: [{ username: "carol" }] }));
+  await idpIn(cwd, ["seed", "team.json"]);
+  const edited = await idpIn(cwd, "clients edit app --name App".split(" "));
+  expect(edited.stderr).toContain("team.json does not have this change yet");
+  await idpIn(cwd, "issuers add tenant".split(" "));
+  const users = await idpIn(cwd, "users list --issuer tenant --json".split(" "));
+  expect(JSON.parse(users.stdout)).toMatchObject([{ username: "alice" }, { username: "bob" }]);
+  rmSync(join(cwd, "team.json"));
+  expect((await idpIn(cwd, "clients edit app --name Other".split(" "))).stderr).not.toContain("does not have this");
 });
 
 test("without fixture files there is nothing to write", async () => {

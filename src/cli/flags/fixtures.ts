@@ -1,6 +1,9 @@
+import { existsSync } from "node:fs";
+import { relative } from "node:path";
 import { OperationError, RemoteError } from "../../core/errors.ts";
 import { decodeFixture, type FixtureSource } from "../../core/fixture-files/source.ts";
-import { findFixtures, type FoundFixtures, type NamedFixture } from "../../serve/fixture-files.ts";
+import { builtInDemo, findFixtures, type FoundFixtures, type NamedFixture } from "../../serve/fixture-files.ts";
+import type { MadeFrom } from "../../store/store.ts";
 import { readBytes } from "../input/read.ts";
 import type { Invocation } from "../invocation.ts";
 import { valuesOf } from "./variables.ts";
@@ -26,6 +29,27 @@ export async function withStdin(cli: Invocation, paths: readonly string[]): Prom
 /** The named fixtures, else those of the working folder, else the demo. */
 export function fixturesOf(cli: Invocation, flags: FixturesFlag): FoundFixtures {
   return findFixtures(fixturePaths(cli, flags), process.cwd());
+}
+
+/** The files that data were made from, as they are named from here. @returns null: they are gone, or were no files */
+export function filesOf({ from }: MadeFrom): readonly string[] | null {
+  const paths = from.map(({ path }) => path);
+  if (paths.length === 0 || paths.some((path) => path === null || !existsSync(path))) return null;
+  return paths.map((path) => {
+    const way = relative(process.cwd(), path ?? "");
+    return way.startsWith("..") ? (path ?? "") : way;
+  });
+}
+
+/**
+ * The fixtures of data in a folder: the named ones, else those that the data were made from, where those are files that are
+ * there; if nobody knows, those that `idp start` would find.
+ */
+export function fixturesOfData(cli: Invocation, made: MadeFrom | null): FoundFixtures["sources"] {
+  if (made === null || fixturePaths(cli, {}).length > 0) return fixturesOf(cli, {}).sources;
+  if (made.demo) return [builtInDemo()];
+  const files = filesOf(made);
+  return files === null ? [] : findFixtures(files, process.cwd()).sources;
 }
 
 /**

@@ -1,12 +1,12 @@
 import { existsSync, statSync } from "node:fs";
-import { join, relative, resolve } from "node:path";
+import { join, resolve } from "node:path";
 import { OperationError } from "../../core/errors.ts";
 import { namesOfOrigin } from "../../core/fixture-files/made-from.ts";
 import { filesIn } from "../../core/fixture-files/source.ts";
 import type { Hint } from "../../core/hint.ts";
 import { builtInDemo, readFixtures, usualNames, type FoundFixtures } from "../../serve/fixture-files.ts";
 import type { MadeFrom } from "../../store/store.ts";
-import { fixturePaths, requireNamed, withStdin } from "../flags/fixtures.ts";
+import { filesOf, fixturePaths, requireNamed, withStdin } from "../flags/fixtures.ts";
 import type { Invocation } from "../invocation.ts";
 import type { Target } from "./target.ts";
 
@@ -83,16 +83,6 @@ export async function chosenFixtures(
     fixtures: await readFixtures(files, process.cwd(), command),
     notes: noteOn(files.join(", "), files, naming),
   };
-}
-
-/** The files that data were made from, as they are named from here. @returns null: they are gone, or were no files */
-function filesOf({ from }: MadeFrom): readonly string[] | null {
-  const paths = from.map(({ path }) => path);
-  if (paths.length === 0 || paths.some((path) => path === null || !existsSync(path))) return null;
-  return paths.map((path) => {
-    const way = relative(process.cwd(), path ?? "");
-    return way.startsWith("..") ? (path ?? "") : way;
-  });
 }
 
 const mustBeNamed = (message: string, command: readonly string[]): OperationError =>

@@ -26,7 +26,7 @@ import type { MadeFrom, ReadTx } from "../../store/store.ts";
 import { openStores } from "../../store/open.ts";
 import type { Invocation } from "../invocation.ts";
 import { say } from "../output/print.ts";
-import { fixturesOf } from "../flags/fixtures.ts";
+import { fixturesOfData } from "../flags/fixtures.ts";
 
 /**
  * What the data of a folder, or of its issuer of `--issuer`, were made from. `new`: nobody has used them; `in use`: an issuer that was made
@@ -120,13 +120,15 @@ export async function runOnData<N extends OperationName>(
       hint: { text: "To start a server", command: ["idp", "start"] },
     });
   };
+  /** Of the first issuer; read once its data are open. */
+  let made: MadeFrom | null = null;
   try {
     const { ctx } = await issuers.use(of, {
       address: (last) => issuer ?? last ?? addressOf(defaultIssuer, of),
-      // If the data has none, as `idp start` would find them.
-      fixtures: () => fixturesOf(cli, {}).sources,
+      fixtures: () => fixturesOfData(cli, made),
       check: isShared && !createsData ? requireData : undefined,
     });
+    if (!isShared) made = await ctx.store.read(madeFrom);
     const wasUsed = await ctx.store.read(isUsed);
     const result = await runOperation(ctx, name, input, { server: null, progress });
     await rememberFiles(ctx, name, input, wasUsed);
