@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { createServer, type AddressInfo } from "node:net";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import { wrote } from "../../src/check/frame/app.ts";
 import type { CaseResult } from "../../src/check/frame/verdict.ts";
 import { ScriptlessBrowser } from "../../src/client/browser.ts";
 import { onlyForm, refreshOf } from "../../src/client/app/html.ts";
@@ -49,6 +50,22 @@ test("a host without a dot may name itself as the domain of its cookies (RFC 626
     browser.keep(url, [`a=1; Domain=${host}`, "b=2; Domain=test", "c=3; Domain=; Path=/"]);
     expect(browser.cookieHeader(url)).toBe("a=1; c=3");
   }
+});
+
+test("what an app wrote on the page of its error is said, cut, and without tokens or scripts", async () => {
+  const token = `${"ey".padEnd(20, "J")}.${"ey".padEnd(20, "J")}.sig`;
+  const { url, close } = await serveApp(0, () => ({
+    handle(_request, response) {
+      const page = `<title>x</title><h1>Bad &amp; worse</h1><script>no()</script><pre>${token} ${"long ".repeat(50)}</pre>`;
+      response.writeHead(500, { "content-type": "text/html" }).end(page);
+      return Promise.resolve();
+    },
+  }));
+  onTestFinished(close);
+  const places = { issuer: "http://idp.test", redirectUris: [], origins: [url], user: "alice" };
+  const visit = await smallBrowser({ ...places, lookup: nearLookup(undefined) }).look(`${url}/callback`);
+  expect(wrote(visit)).toMatch(/^: "Bad & worse … (?:long )+[a-z ]*…"$/);
+  expect(wrote(visit).length).toBeLessThan(130);
 });
 
 test("an app that sends the browser to another program ends the visit there", async () => {

@@ -1,5 +1,6 @@
 import type { LookupFunction } from "node:net";
 import type { Browser, Visit } from "../../client/app/visit.ts";
+import { visibleText } from "../../client/app/html.ts";
 import type { Recorded } from "./idp.ts";
 import { noticed, notReached, type Finding } from "./verdict.ts";
 
@@ -60,6 +61,18 @@ export function ending({ end, steps }: Visit): string {
   }
 }
 
+/** Characters of what an app wrote. */
+const maxSaid = 120;
+const jwt = /(?<![\w-])ey[\w-]{10,}\.ey[\w-]{10,}\.[\w-]*/g;
+
+/** What the app wrote on the page of its error, in words that follow its ending: `: "the code has expired"`; empty without one. */
+export function wrote({ end }: Visit): string {
+  if (end.kind !== "page" || end.status < 400) return "";
+  const text = visibleText(end.text).replaceAll(jwt, "…");
+  if (text === "") return "";
+  return `: ${JSON.stringify(text.length > maxSaid ? `${text.slice(0, maxSaid)}…` : text)}`;
+}
+
 /** Why a sign-in never came to its response; null: it did. */
 export function whyNotBegun(visit: Visit): string | null {
   if (visit.response !== null) return visit.end.kind === "stuck" ? `the app ${ending(visit)}` : null;
@@ -103,7 +116,7 @@ export function whyNotSignedIn(visit: Visit, standing: AppStanding): string | nu
   const why = whyNotBegun(visit);
   if (why !== null) return why;
   if (standing === "in") return null;
-  return `nobody is signed in at --signed-in: the app ${ending(visit)}`;
+  return `nobody is signed in at --signed-in: the app ${ending(visit)}${wrote(visit)}`;
 }
 
 /**

@@ -152,3 +152,16 @@ export const scriptsOf = (html: string, address: string): readonly string[] =>
     const src = name === "script" && !isEnd ? attributes.get("src") : undefined;
     return src === undefined ? [] : (webAddress(src, address)?.href ?? []);
   });
+
+/** What a person reads on a page. */
+export function visibleText(html: string): string {
+  const hidden = ["script", "style", "title", "template"];
+  let within: string | null = null;
+  const texts: string[] = [];
+  for (const { name, isEnd, text } of tagsOf(html)) {
+    if (within === null && !isEnd && hidden.includes(name)) within = name;
+    else if (isEnd && name === within) within = null;
+    else if (within === null) texts.push(text ?? " ");
+  }
+  return plain(texts.join(""));
+}

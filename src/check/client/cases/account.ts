@@ -42,8 +42,11 @@ const isGiven = async (attempt: Attempt, faults: readonly string[], where?: "sec
 
 /** The controls: whether the account can be recognized at all. They run once, before the first case. */
 async function recognizing(attempt: Attempt): Promise<Recognizing | string> {
-  attempt.known.recognizing ??= await controls(attempt);
-  return attempt.known.recognizing;
+  const { known } = attempt;
+  if (typeof known.recognizing === "string")
+    return "the account cannot be recognized: the first of these cases says why";
+  known.recognizing ??= await controls(attempt);
+  return known.recognizing;
 }
 
 async function controls(attempt: Attempt): Promise<Recognizing | string> {

@@ -1,4 +1,4 @@
-import { ending, whyNotBegun } from "../../frame/app.ts";
+import { ending, whyNotBegun, wrote } from "../../frame/app.ts";
 import type { Attempt } from "../attempt.ts";
 import { notReached, unnoticed, works, type Case } from "../../frame/verdict.ts";
 import { betweenFetches, signInLater } from "../flaws/flaw-case.ts";
@@ -22,6 +22,6 @@ export const keysRotated: Case<Attempt> = {
     if (visit.end.kind === "stuck") return notReached(`the app ${ending(visit)}`);
     return (await signInLater(attempt))
       ? works("signed the user in, once it fetched the keys again")
-      : unnoticed(`${ending(visit)}, and did not sign in later either`);
+      : unnoticed(`${ending(visit)}${wrote(visit)}, and did not sign in later either`);
   },
 };

@@ -1,4 +1,4 @@
-import { ending, spoiledBy, whyNotBegun, type AppStanding, standingUnknown } from "../../frame/app.ts";
+import { ending, spoiledBy, whyNotBegun, wrote, type AppStanding, standingUnknown } from "../../frame/app.ts";
 import type { Attempt } from "../attempt.ts";
 import type { Browser, Visit } from "../../../client/app/visit.ts";
 import { noticed, notReached, notRequired, unnoticed, works, type Case, type Finding } from "../../frame/verdict.ts";
@@ -173,7 +173,7 @@ function judged(
     return row.must === "optional" ? notRequired("signed the user in") : unnoticed("signed the user in");
   }
   const did = ending(visit);
-  if (row.must === "work") return unnoticed(did);
+  if (row.must === "work") return unnoticed(did + wrote(visit));
   const exchanged = prefix === "response" && records.some(({ endpoint }) => endpoint === "token");
   return noticed(exchanged ? `${did}, after it had sent the code to the token endpoint` : did);
 }

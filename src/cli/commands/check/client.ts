@@ -152,6 +152,10 @@ works (a control, or a case that must still work). The exit code is 6 if
 something went unnoticed that is not accepted or the app does not sign in, and 5
 if it never answers at --start.
 
+With --mark or --account, other people sign in with the user's e-mail, username
+or name, and must not be shown the user's text or id: accounts are found by
+issuer and sub. What stays in the app is the last line.
+
 With -- CMD, a server in memory is started, and the app with the environment of
 idp exec; both end with the command. Without it, the cases run on the running
 server: on their own issuer, which the app must use, or on the issuer of
@@ -185,6 +189,7 @@ export const declareCheckClient: Declare = (check, { act, words }) => {
       "after",
       examples(
         "idp check client --start http://localhost:3000/login --signed-in http://localhost:3000/me -- npm start",
+        "idp check client --start http://localhost:3000/login --signed-in http://localhost:3000/me --mark http://localhost:3000/profile -- npm start",
         "idp check client --start http://localhost:3000/login --signed-in http://localhost:3000/me --client demo-app",
         "idp check client --start http://localhost:3000/login --signed-in http://localhost:3000/me --case pkce --report report.xml -- npm start",
       ),
