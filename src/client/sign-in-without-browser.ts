@@ -99,7 +99,9 @@ export async function signInWithoutBrowser(
 
 /** Whether a sign-in begins there: an authorization request, an AuthnRequest by HTTP-Redirect, or a sign-in by SAML that begins at the idp. */
 function isRequest({ pathname, searchParams: sent }: URL): boolean {
-  const isOAuth = sent.has("client_id") && (sent.has("response_type") || sent.has("request_uri"));
+  // GitHub's apps may leave response_type out.
+  const isGithub = pathname.endsWith("/login/oauth/authorize");
+  const isOAuth = sent.has("client_id") && (sent.has("response_type") || sent.has("request_uri") || isGithub);
   return isOAuth || sent.has("SAMLRequest") || (pathname.endsWith("/saml/start") && sent.has("sp"));
 }
 

@@ -163,7 +163,7 @@ async function after(exchange: Exchange, made: MadeResponse): Promise<void> {
     sendMade(res, made);
     return;
   }
-  const body = isAuthorize || made.status !== 200 ? null : parsed(made.body);
+  const body = isAuthorize || made.status !== 200 ? null : parsed(made);
   const flawed = ({ flaw, claims }: Fault): (() => Promise<void>) | null => {
     if (flaw === undefined && claims === undefined) return null;
     if (authorization !== null) {
@@ -173,7 +173,7 @@ async function after(exchange: Exchange, made: MadeResponse): Promise<void> {
     }
     const { endpoint } = request;
     const spoil = flaw === undefined ? otherClaimsIn(endpoint, body, claims ?? {}) : spoilJson(endpoint, body, flaw);
-    return spoil && (async () => sendSpoiled(res, { ...made, body: bytesOf(await spoil(web.ctx)) }));
+    return spoil && (async () => sendSpoiled(res, { ...made, body: bytesLike(made, await spoil(web.ctx)) }));
   };
   const asked = authorization ? { ...request, client: authorization.clientId, user: authorization.username } : request;
   const fault = await web.ctx.faults.take("after", asked, (one) => !isInBody(one) || flawed(one) !== null);
@@ -249,7 +249,19 @@ function sendSpoiled(res: Response, made: MadeResponse, bytes?: number): void {
 
 const bytesOf = (body: JsonObject): Buffer => Buffer.from(JSON.stringify(body));
 
-function parsed(body: Buffer): unknown {
+const formType = "application/x-www-form-urlencoded";
+
+const isForm = ({ headers }: MadeResponse): boolean => String(headers["Content-Type"]).startsWith(formType);
+
+/** In the form of the response: GitHub's token endpoint answers with a form. */
+const bytesLike = (made: MadeResponse, body: JsonObject): Buffer =>
+  isForm(made)
+    ? Buffer.from(new URLSearchParams(Object.entries(body).map(([name, value]) => [name, String(value)])).toString())
+    : bytesOf(body);
+
+function parsed(made: MadeResponse): unknown {
+  const { body } = made;
+  if (isForm(made)) return Object.fromEntries(new URLSearchParams(body.toString()));
   try {
     return JSON.parse(body.toString());
   } catch {

@@ -1,14 +1,26 @@
+import { Problem } from "../../client/check.ts";
 import type { JsonObject } from "../../text/json.ts";
 import { createHmac, createPublicKey, generateKeyPairSync, sign, type KeyObject } from "node:crypto";
 
 /** Tokens that anybody can make from a good one and the published keys. */
 
 const encoded = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString("base64url");
-const decoded = (part: string | undefined): JsonObject =>
-  JSON.parse(Buffer.from(part ?? "", "base64url").toString("utf8")) as JsonObject;
 
-export const headerOf = (token: string): JsonObject => decoded(token.split(".")[0]);
-export const claimsOf = (token: string): JsonObject => decoded(token.split(".")[1]);
+/** Whether a token says something to its reader. Those of some vendors are opaque. */
+export const isJwt = (token: string): boolean => /^eyJ[\w-]+\.[\w-]+\.[\w-]*$/.test(token);
+
+/** @throws {Problem} for an opaque token, of which nothing can be bent */
+export function requireJwt(token: string): void {
+  if (!isJwt(token)) throw new Problem("the access tokens of this issuer are opaque, and this case needs a JWT");
+}
+
+function decoded(token: string, part: 0 | 1): JsonObject {
+  requireJwt(token);
+  return JSON.parse(Buffer.from(token.split(".")[part] ?? "", "base64url").toString("utf8")) as JsonObject;
+}
+
+export const headerOf = (token: string): JsonObject => decoded(token, 0);
+export const claimsOf = (token: string): JsonObject => decoded(token, 1);
 
 /** Another user, in the text of the claims. */
 export function withOtherPayload(token: string): string {
@@ -16,7 +28,10 @@ export function withOtherPayload(token: string): string {
   return `${header}.${encoded({ ...claimsOf(token), sub: "somebody-else" })}.${signature}`;
 }
 
-export const withoutSignature = (token: string): string => `${token.split(".").slice(0, 2).join(".")}.`;
+export function withoutSignature(token: string): string {
+  requireJwt(token);
+  return `${token.split(".").slice(0, 2).join(".")}.`;
+}
 
 /** Not signed at all, with and without the kid of the good token. */
 export function unsigned(token: string, alg: string): readonly string[] {

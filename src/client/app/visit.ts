@@ -119,9 +119,13 @@ export interface Places {
   readonly lookup: LookupFunction;
 }
 
+/** Paths of vendors at the end of an issuer. Pages are below the address before it. */
+const vendorPath = /\/(?:realms\/[^/]+|oauth2\/[^/]+|[^/]+\/v2\.0|login\/oauth)$/;
+
 export const isIdp = ({ issuer }: Pick<Places, "issuer">, url: URL): boolean => {
   const { origin, pathname } = new URL(issuer);
-  return url.origin === origin && url.pathname.startsWith(pathname);
+  const base = pathname.replace(/\/$/, "").replace(vendorPath, "");
+  return url.origin === origin && (url.pathname === base || url.pathname.startsWith(`${base}/`));
 };
 
 export const isApp = (places: Places, url: URL): boolean =>

@@ -56,6 +56,8 @@ export interface KeptRequest extends Omit<KeptEvent, "id" | "by" | "address"> {
 
 /** What a route reports about a request. */
 export interface RequestNotes {
+  /** The grant type of a request that names none. */
+  grantType?: string;
   client?: string | null;
   user?: string | null;
   outcome?: Outcome;

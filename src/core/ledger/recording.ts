@@ -146,7 +146,7 @@ export function recordOf(
     ms,
     client,
     user,
-    grant_type: textOf(parameters, "grant_type"),
+    grant_type: textOf(parameters, "grant_type") ?? exchange.notes.grantType ?? null,
     scope: typeof granted === "string" ? granted : textOf(parameters, "scope"),
     parameters,
     response,

@@ -32,7 +32,9 @@ export const postToken = (web: Web) => async (req: Request, res: Response) => {
 export async function tokenAnswer(web: Web, req: Request, res: Response, usual?: string): Promise<AnyTokenResponse> {
   const body = bodyParameters(req);
   const credentials = clientCredentials(web, req, body);
-  const grantType = single(body, "grant_type") ?? usual;
+  const named = single(body, "grant_type");
+  const grantType = named ?? usual;
+  if (named === undefined && usual !== undefined) note(res, { grantType: usual });
   note(res, { client: credentials.basic?.id ?? credentials.id ?? null });
   const { response, username, remark } = await token(web.ctx, {
     ...credentials,

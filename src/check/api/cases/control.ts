@@ -1,6 +1,6 @@
 import { works, notReached, type Case } from "../../frame/verdict.ts";
 import type { Attempt } from "../attempt.ts";
-import { claimsOf, headerOf } from "../forge.ts";
+import { claimsOf, headerOf, isJwt } from "../forge.ts";
 import { answered, challengesOf, letsIn } from "../judge.ts";
 
 /** A good token. */
@@ -15,13 +15,17 @@ export const control: Case<Attempt> = {
     const reply = await attempt.send(token);
     if (letsIn(reply)) return works(answered(reply));
     const why = challengesOf(reply).flatMap(({ parameters }) => parameters.get("error_description") ?? [])[0];
-    const { alg, typ } = headerOf(token);
-    const { iss, aud, scope } = claimsOf(token);
-    const good = JSON.stringify({ alg, typ, iss, aud, scope });
+    const good = isJwt(token) ? inShort(token) : "an opaque one";
     return notReached(
       `${answered(reply)}${why === undefined ? "" : ` (${why.slice(0, 200)})`} to a good token: ${good}`,
     );
   },
 };
+
+function inShort(token: string): string {
+  const { alg, typ } = headerOf(token);
+  const { iss, aud, scope } = claimsOf(token);
+  return JSON.stringify({ alg, typ, iss, aud, scope });
+}
 
 export const controlAgain = { ...control, name: "control-again" };

@@ -3,6 +3,7 @@ import type { Attempt } from "../attempt.ts";
 import {
   confused,
   headerOf,
+  requireJwt,
   unsigned,
   withEmptyFile,
   withoutSignature,
@@ -29,7 +30,12 @@ interface Row {
 
 const flawed =
   (change: Readonly<Record<string, unknown>>): Row["make"] =>
-  async (attempt) => [await attempt.token(change)];
+  async (attempt) => {
+    const token = await attempt.token(change);
+    // What is wrong with an opaque token is known where it was issued; only its end can be seen.
+    if (!("expired" in change || "expired_10m" in change)) requireJwt(token);
+    return [token];
+  };
 const forged =
   (bend: (good: string) => string | readonly string[]): Row["make"] =>
   async (attempt) =>

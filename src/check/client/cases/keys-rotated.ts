@@ -1,6 +1,7 @@
 import { ending, whyNotBegun, wrote } from "../../frame/app.ts";
 import type { Attempt } from "../attempt.ts";
 import { notReached, unnoticed, works, type Case } from "../../frame/verdict.ts";
+import { withoutOpenId } from "../vendor.ts";
 import { betweenFetches, signInLater } from "../flaws/flaw-case.ts";
 
 export const keysRotated: Case<Attempt> = {
@@ -12,6 +13,8 @@ export const keysRotated: Case<Attempt> = {
   waits: betweenFetches,
   async run(attempt) {
     const { control } = attempt;
+    const without = withoutOpenId(attempt);
+    if (without !== null) return without;
     if (!control.isOwn) return notReached("it would rotate the keys of every client of this issuer: use -- CMD");
     const browser = await attempt.newBrowser();
     const begun = await attempt.signIn(browser, "hold");

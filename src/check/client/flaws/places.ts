@@ -1,6 +1,7 @@
 import { ending, spoiledBy, standingUnknown, whyNotBegun } from "../../frame/app.ts";
 import { noticed, notReached, notRequired, unnoticed, type Case, type Finding } from "../../frame/verdict.ts";
 import type { Attempt } from "../attempt.ts";
+import { withoutOpenId } from "../vendor.ts";
 import { flawCases, notRead, type Seen } from "./flaw-case.ts";
 
 /** Where a response can have flaws, and what an app that never got one did instead. The flaws are rows of core/controls/faults/flaws. */
@@ -22,6 +23,8 @@ const idTokenNotRead: Case<Attempt> = {
   paragraph: "OpenID Connect Core 3.1.3.7",
   fix: "take the user from the ID token, verified by the library's own check",
   async run(attempt) {
+    const without = withoutOpenId(attempt);
+    if (without !== null) return without;
     const { client } = attempt.control;
     const grant = { grant_type: "authorization_code" };
     const fault = await attempt.arm({ endpoint: "token", flaw: "not-jwt", client, ...grant });
@@ -44,7 +47,9 @@ const idTokenNotRead: Case<Attempt> = {
 /** Flaws of the ID token. */
 const idTokenFlawCases = flawCases({
   ...{ prefix: "id-token", ofClient: true, grantType: "authorization_code", restarts: false },
-  absent: (_attempt, { name }, visit) => {
+  absent: (attempt, { name }, visit) => {
+    const without = withoutOpenId(attempt);
+    if (without !== null) return without;
     const asked = visit.request?.searchParams;
     if (name.startsWith("nonce-") && asked?.has("client_id") === true && !asked.has("nonce")) {
       return notRequired(
@@ -110,7 +115,12 @@ async function judgeUserInfo({ attempt, browser, records, spoiled }: Seen): Prom
 /** Flaws of the UserInfo response. */
 export const userinfoCases = flawCases({
   ...{ prefix: "userinfo", ofClient: true, restarts: false, repeats: true, judge: judgeUserInfo },
-  absent: () => notReached("the app never asked UserInfo"),
+  absent: (attempt) =>
+    notReached(
+      withoutOpenId(attempt) === null
+        ? "the app never asked UserInfo"
+        : "the user of GitHub's API has no sub: the app takes the user from id, which no case changes",
+    ),
 });
 
 /** Flaws of the documents that an app keeps. */
@@ -120,6 +130,7 @@ const cached = ({ canRestart }: Attempt, what: string): Finding | null =>
 export const keysCases = flawCases({
   ...{ prefix: "keys", ofClient: false, restarts: true },
   absent: (attempt) =>
+    withoutOpenId(attempt) ??
     cached(attempt, "the keys") ??
     notRequired("never fetched the keys", "OpenID Connect Core 3.1.3.7 (6): TLS may take the place of the signature"),
 });
@@ -127,5 +138,7 @@ export const keysCases = flawCases({
 export const discoveryCases = flawCases({
   ...{ prefix: "discovery", ofClient: false, restarts: true },
   absent: (attempt) =>
-    cached(attempt, "the metadata") ?? notReached("the app never fetched the metadata: its addresses are configured"),
+    withoutOpenId(attempt) ??
+    cached(attempt, "the metadata") ??
+    notReached("the app never fetched the metadata: its addresses are configured"),
 });

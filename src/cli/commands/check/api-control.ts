@@ -33,9 +33,10 @@ export interface ApiTokens {
 
 const json = async (url: string) => jsonOf(await send({ method: "GET", url }));
 
-/** The address of the published keys. */
+/** The address of the published keys; empty with the endpoints of GitHub, which has none. */
 export async function jwksUriOf(issuer: string): Promise<string> {
-  return String((await json(`${issuer.replace(/\/$/, "")}/.well-known/openid-configuration`))["jwks_uri"]);
+  const reply = await send({ method: "GET", url: `${issuer.replace(/\/$/, "")}/.well-known/openid-configuration` });
+  return reply.status === 404 ? "" : String(jsonOf(reply)["jwks_uri"]);
 }
 
 /** One token: the fields of `POST token/issue`. @param user null: the client speaks for itself */
@@ -142,7 +143,7 @@ export async function apiControlOf(
       return issue(await otherIssuer, people, { ...tokens, audience }, change);
     },
     async keys() {
-      const { keys } = await json(jwksUri);
+      const { keys } = jwksUri === "" ? { keys: [] } : await json(jwksUri);
       return (Array.isArray(keys) ? keys : []) as readonly Readonly<Record<string, unknown>>[];
     },
     async revoke() {

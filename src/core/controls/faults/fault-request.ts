@@ -36,7 +36,9 @@ const nobody: Named = { clientId: null, userId: null };
 
 export async function faultRequestOf(ctx: Context, sent: SentRequest): Promise<FaultRequest> {
   const { endpoint, method, parameters } = sent;
-  const request = { endpoint, method, grantType: single(parameters, "grant_type") ?? null };
+  // GitHub's apps leave it out.
+  const usual = endpoint === "token" && ctx.layout.github === true ? "authorization_code" : null;
+  const request = { endpoint, method, grantType: single(parameters, "grant_type") ?? usual };
   const said = sent.client ?? single(parameters, "client_id") ?? null;
   if (!ctx.faults.asksFor("client") && !ctx.faults.asksFor("user")) return { ...request, client: said, user: null };
   const named = (await namedByToken(ctx, sent)) ?? (await ctx.store.read((tx) => namedByRecord(tx, sent)));
