@@ -1,6 +1,7 @@
 import type { GrantSelection, GrantView } from "./core/grants/admin.ts";
 import type { ResetResult } from "./core/seed/reset.ts";
-import type { OperationInput, OperationName, OperationOutput } from "./core/operations/table.ts";
+import type { OperationName } from "./core/operations/routes.ts";
+import type { OperationInput, OperationOutput } from "./core/operations/table.ts";
 import type { ClockState } from "./core/clock.ts";
 import { ExpectationError, type Expectation, type ExpectResult } from "./core/ledger/expect.ts";
 import type { ExpireInput, ExpireResult } from "./core/controls/expire.ts";

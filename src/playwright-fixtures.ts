@@ -1,8 +1,9 @@
 import { baseOf } from "./core/endpoints.ts";
 import { OperationError, type OperationErrorCode } from "./core/errors.ts";
 import { addressOf } from "./core/issuers/issuer-view.ts";
-import { requestOf } from "./core/operations/operation.ts";
-import { operations, type OperationInput, type OperationName, type OperationOutput } from "./core/operations/table.ts";
+import { requestOf } from "./core/operations/route.ts";
+import { operations, type OperationName } from "./core/operations/routes.ts";
+import type { OperationInput, OperationOutput } from "./core/operations/table.ts";
 import { fixOfTest } from "./core/ledger/advice.ts";
 import { ledgerText } from "./core/ledger/expect.ts";
 import { issuerMethods, type IssuerMethods } from "./issuer-methods.ts";

@@ -1,8 +1,10 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { baseOf } from "../core/endpoints.ts";
 import { OperationError, RemoteError, type Problem } from "../core/errors.ts";
-import { progressHeader, requestOf, type Runner } from "../core/operations/operation.ts";
-import { operations, type OperationInput, type OperationName, type OperationOutput } from "../core/operations/table.ts";
+import { progressHeader, requestOf } from "../core/operations/route.ts";
+import type { Runner } from "../core/operations/operation.ts";
+import { operations, type OperationName } from "../core/operations/routes.ts";
+import type { OperationInput, OperationOutput } from "../core/operations/table.ts";
 import { isObject } from "../text/json.ts";
 import { isLoopbackUrl } from "../net/address.ts";
 import type { Hint } from "../core/hint.ts";

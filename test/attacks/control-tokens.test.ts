@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { operations, type OperationName } from "../../src/core/operations/table.ts";
+import { operations, type OperationName } from "../../src/core/operations/routes.ts";
 import type { ControlToken } from "../../src/core/operators/roles.ts";
-import { pathNames, type Operation } from "../../src/core/operations/operation.ts";
+import { pathNames } from "../../src/core/operations/route.ts";
 import { call, startWithTokens, tokenOf, tokens } from "../helpers/control-tokens.ts";
 
 /** Control tokens: each role does what it may, and nothing else. */
@@ -98,7 +98,7 @@ const names = Object.keys(operations) as OperationName[];
 
 /** A request that an operation would refuse for its input, if the role were enough. */
 function requestOf(name: OperationName): { method: string; path: string; body: unknown } {
-  const { method, path } = operations[name] as unknown as Operation;
+  const { method, path } = operations[name];
   const filled = pathNames(path).reduce((before, parameter) => before.replace(`:${parameter}`, "nobody"), path);
   return { method, path: filled, body: method === "GET" || method === "DELETE" ? undefined : { not_a_field: 1 } };
 }

@@ -8,14 +8,9 @@ import type { AnyFixtures } from "../../core/fixture-files/source.ts";
 import { unknownIssuer } from "../../core/issuers/issuer.ts";
 import { isUsed } from "../../core/state/state.ts";
 import { addressOf } from "../../core/issuers/issuer-view.ts";
-import type { Operation, Runner } from "../../core/operations/operation.ts";
-import {
-  operations,
-  runOperation,
-  type OperationInput,
-  type OperationName,
-  type OperationOutput,
-} from "../../core/operations/table.ts";
+import type { Runner } from "../../core/operations/operation.ts";
+import { operations, type OperationName } from "../../core/operations/routes.ts";
+import { runOperation, type OperationInput, type OperationOutput } from "../../core/operations/table.ts";
 import { version } from "../../files/package.ts";
 import { builtInDemo, isFixtureName } from "../../serve/fixture-files.ts";
 import { hasFixtures } from "../../serve/fixtures.ts";
@@ -113,7 +108,7 @@ export async function runOnData<N extends OperationName>(
     // Those of the data apply.
     ...{ settings: {}, anyHost: false, isShared },
   });
-  const { createsData }: Pick<Operation, "createsData"> = operations[name];
+  const { createsData } = operations[name];
   const requireData = (tx: ReadTx): void => {
     if (isUsed(tx)) return;
     throw new OperationError("not_found", `there is no data in ${cli.place} yet`, {

@@ -6,13 +6,10 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { OperationError, RemoteError } from "../../core/errors.ts";
-import type { Operation, Runner } from "../../core/operations/operation.ts";
-import {
-  operations,
-  type OperationInput,
-  type OperationName,
-  type OperationOutput,
-} from "../../core/operations/table.ts";
+import type { Route } from "../../core/operations/route.ts";
+import type { Runner } from "../../core/operations/operation.ts";
+import { operations, type OperationName } from "../../core/operations/routes.ts";
+import type { OperationInput, OperationOutput } from "../../core/operations/table.ts";
 import { folderOf } from "../../store/json/issuer-stores.ts";
 import { readLock } from "../../store/json/lock.ts";
 import { LockedError } from "../../store/store.ts";
@@ -226,7 +223,7 @@ function onData(cli: Invocation, issuer: string | undefined): Target {
       input: OperationInput<N>,
       progress?: Runner["progress"],
     ): Promise<OperationOutput<N>> {
-      const operation: Pick<Operation, "needsServer" | "createsData"> = operations[name];
+      const operation: Route = operations[name];
       if (operation.needsServer === true || (operation.needsServer !== false && store === null)) {
         throw await noServer(cli, "this needs a running server, and none");
       }

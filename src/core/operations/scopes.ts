@@ -1,21 +1,19 @@
-import { nothing, reads } from "./operation.ts";
+import * as z from "zod";
+import { declare, nothing } from "./operation.ts";
 
 /** Scopes. */
 
 export const scopeOperations = {
-  "scopes.list": reads("/scopes", {
-    role: "reader",
-    summary: "List the scopes that clients can request",
+  "scopes.list": declare({
     input: nothing,
-    answer: (zod) =>
-      zod.array(
-        zod.object({
-          name: zod.string(),
-          builtIn: zod.boolean().describe("false: a fixture defines it"),
-          description: zod.record(zod.string(), zod.string()).describe("By language"),
-          claims: zod.array(zod.string()).describe("What it releases"),
-        }),
-      ),
+    answer: z.array(
+      z.object({
+        name: z.string(),
+        builtIn: z.boolean().describe("false: a fixture defines it"),
+        description: z.record(z.string(), z.string()).describe("By language"),
+        claims: z.array(z.string()).describe("What it releases"),
+      }),
+    ),
     run: async (ctx) => (await import("../scopes/scopes.ts")).listScopes(ctx),
   }),
 };

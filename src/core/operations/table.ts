@@ -1,8 +1,9 @@
 /*
  * core/operations: every operation of the control API, once, for the API, the command line and the library.
  *
- * table.ts lists them, with a file for each noun; operation.ts is their type. acts.ts says which of them the inspector shows between the
- * requests. In schemas/, input.ts checks what is given; given.ts, times.ts and shown.ts have the schemas of what operations take and return.
+ * routes.ts lists them: where each is, and who may do it (route.ts). What it takes, gives and does is in the file of its noun (operation.ts).
+ * table.ts runs them by name. command-of.ts says which of them the inspector shows between the requests. In schemas/, input.ts checks what is
+ * given; given.ts, times.ts and shown.ts have the schemas of what operations take and return.
  */
 import type { ZodType } from "zod";
 import type { Context } from "../context.ts";
@@ -11,64 +12,37 @@ import type { Opener } from "../inspector/access.ts";
 import { reachOfRegistered } from "../outbound.ts";
 import { recordAct } from "../operators/acts.ts";
 import { forbidden, may, type Operator } from "../operators/roles.ts";
-import { actOperations, commandOf, isKnownIn, tellLedger } from "./acts.ts";
+import { commandOf, isKnownIn, tellLedger } from "./command-of.ts";
 import { OperationError } from "../errors.ts";
 import { quotedLine } from "../hint.ts";
-import { clientOperations, scimOperations } from "./clients.ts";
-import { clockOperations } from "./clock.ts";
-import { expireOperations } from "./expire.ts";
-import { faultOperations } from "./faults.ts";
-import { grantOperations } from "./grants.ts";
-import { inspectorOperations } from "./inspector.ts";
-import { issueOperations } from "./issue.ts";
-import { issuerOperations } from "./issuers.ts";
-import { keyOperations } from "./keys.ts";
-import { requestOperations } from "./requests.ts";
-import { scopeOperations } from "./scopes.ts";
-import { sessionOperations } from "./sessions.ts";
-import { snapshotOperations } from "./snapshots.ts";
-import { stateOperations } from "./state.ts";
-import { tokenOperations } from "./token.ts";
-import { userOperations } from "./users.ts";
-import { workloadOperations } from "./workloads.ts";
-import { isChange, type Operation, type Runner } from "./operation.ts";
+import { isChange } from "./route.ts";
+import { operations, type OperationName } from "./routes.ts";
+import type { Operation, Runner } from "./operation.ts";
 
-/**
- * Each operation has its route, what it takes, and the function of the core that does it. A running server mounts the table below
- * `/_idp/api` (`http/api/api.ts`). The command line runs the same functions on a data folder, and the library calls them by name.
- */
-export const operations = {
-  ...userOperations,
-  ...clientOperations,
-  ...grantOperations,
-  ...sessionOperations,
-  ...scopeOperations,
-  ...scimOperations,
-  ...keyOperations,
-  ...issueOperations,
-  ...tokenOperations,
-  ...workloadOperations,
-  ...faultOperations,
-  ...inspectorOperations,
-  ...requestOperations,
-  ...clockOperations,
-  ...expireOperations,
-  ...snapshotOperations,
-  ...issuerOperations,
-  ...stateOperations,
-  ...actOperations,
-};
+/** Runs operations by their names: for the control API (`http/api/api.ts`), for commands on a data folder, and for the library. */
 
-export type OperationName = keyof typeof operations;
-export type OperationInput<N extends OperationName> = Parameters<(typeof operations)[N]["run"]>[1];
-export type OperationOutput<N extends OperationName> = Awaited<ReturnType<(typeof operations)[N]["run"]>>;
+type Declared<N extends OperationName> = Awaited<ReturnType<(typeof operations)[N]["load"]>>;
+export type OperationInput<N extends OperationName> = Parameters<Declared<N>["run"]>[1];
+export type OperationOutput<N extends OperationName> = Awaited<ReturnType<Declared<N>["run"]>>;
+
+/** Checks the input, whoever calls. @throws {OperationError | OAuthError} usage for a wrong input; what the operation refuses */
+export async function run<N extends OperationName>(
+  ctx: Context,
+  name: N,
+  input: OperationInput<N>,
+  runner: Runner,
+): Promise<OperationOutput<N>> {
+  const operation = (await operations[name].load()) as unknown as Operation<ZodType, OperationOutput<N>>;
+  const { checkInput } = await import("./schemas/input.ts");
+  return operation.run(ctx, await checkInput(operation.input, input), runner);
+}
 
 /** The words that a person types: "users.remove" is `users remove`, and "diff.given" is `diff` with files. */
 const wordsOf = (name: OperationName): string => name.replace(".given", "").replaceAll(".", " ");
 
 /** @throws {OperationError} forbidden, if the operator's role may not do it in this issuer */
 function requireRole(ctx: Context, name: OperationName, input: object, by: Operator): void {
-  const operation = operations[name] as unknown as Operation;
+  const operation = operations[name];
   const { ofProcess, showsSecrets } = operation;
   if (!may(ctx, by, { role: operation.role, ofProcess: ofProcess || showsSecrets }))
     throw forbidden(by, wordsOf(name), operation.role);
@@ -87,9 +61,8 @@ export async function perform<N extends OperationName>(
   runner: Runner & { readonly by: Opener },
 ): Promise<OperationOutput<N>> {
   requireRole(ctx, name, input, runner.by);
-  const operation = operations[name] as unknown as Operation<ZodType, OperationOutput<N>>;
-  const output = await operation.run(asked(ctx, name, input, runner.by), input, runner);
-  tellLedger(ctx, { name, operation, input, by: runner.by });
+  const output = await run(asked(ctx, name, input, runner.by), name, input, runner);
+  tellLedger(ctx, { name, operation: operations[name], input, by: runner.by });
   return output;
 }
 
@@ -100,7 +73,7 @@ export const keepAct = async (
   input: object,
   { by, status }: { readonly by: Operator; readonly status: number },
 ): Promise<void> => {
-  const operation = operations[name] as unknown as Operation;
+  const operation = operations[name];
   if (!isChange(operation)) return;
   const asked = { name, operation, input };
   await recordAct(ctx, by, {
@@ -132,10 +105,9 @@ export async function runOperation<N extends OperationName>(
     const hint = didYouMean(name, Object.keys(known), `One of: ${Object.keys(known).join(", ")}`);
     throw new OperationError("usage", `there is no operation "${name}"`, { hint });
   }
-  const operation = known[name] as Operation<ZodType, OperationOutput<N>>;
   // Some operations read no records, only values derived from them.
   await catchUp(ctx);
-  const output = await operation.run(ctx, input, runner);
-  tellLedger(ctx, { name, operation, input });
+  const output = await run(ctx, name, input, runner);
+  tellLedger(ctx, { name, operation: operations[name], input });
   return output;
 }

@@ -1,6 +1,11 @@
-import { changes, creates } from "./operation.ts";
+import * as z from "zod";
+import { declare } from "./operation.ts";
+import * as given from "./schemas/given.ts";
+import * as shown from "./schemas/shown.ts";
 import { noFlawsTogether, tokenFlawFields } from "./schemas/token-flaws.ts";
 import { withRules, type Rule } from "./schemas/rules.ts";
+import { tokenKinds } from "../controls/custom.ts";
+import { tenYears } from "../../text/time.ts";
 
 /** Single tokens. */
 
@@ -42,108 +47,76 @@ const rulesOfKinds: readonly Rule[] = [
 ];
 
 export const tokenOperations = {
-  "token.issue": changes(
-    "/token/issue",
-    {
-      role: "tester",
-      summary: "Issue one token, as the flow would, or bad on purpose",
-      note: "No token lives longer than the settings let one live: 409.",
-      input: async (zod) => {
-        const { tokenKinds } = await import("../controls/custom.ts");
-        const { tenYears } = await import("../../text/time.ts");
-        const { ownTokenClaims, whole } = await import("./schemas/given.ts");
-        return withRules(
-          zod.strictObject({
-            user: zod.string().optional(),
-            client: zod.string(),
-            scope: zod.string().optional(),
-            type: zod.enum(tokenKinds).optional(),
-            audience: zod
-              .union([zod.string(), zod.array(zod.string()).min(1)])
-              .optional()
-              .describe("aud: a text, or a list"),
-            expires_in: whole(1, tenYears).optional().describe("Seconds"),
-            claims: ownTokenClaims.optional(),
-            dpop_jkt: zod
-              .string()
-              .regex(/^[\w-]{43}$/, { error: "is not a SHA-256 thumbprint of 43 characters (RFC 7638)" })
-              .optional()
-              .describe("For an access token alone (RFC 9449 6.1)"),
-            ...tokenFlawFields(zod),
-          }),
-          ...noFlawsTogether,
-          ...rulesOfKinds,
-        );
-      },
-      answer: (zod) =>
-        zod.object({
-          token: zod.string(),
-          type: zod.enum(["access", "id", "refresh"]),
-          expires_in: zod.int().describe("Seconds; negative for one that has expired"),
-          warnings: zod.array(zod.string()),
-        }),
-      refuses: [404, 409],
-      run: async (ctx, input) => (await import("../controls/custom.ts")).issueToken(ctx, input),
-    },
-    creates,
-  ),
-  "token.verify": changes(
-    "/token/verify",
-    {
-      role: "reader",
-      summary: "Verify a token and report every check",
-      input: (zod) =>
-        zod.strictObject({
-          token: zod.string(),
-          audience: zod.string().optional(),
-          leeway: zod
-            .number()
-            .min(0, { error: "must be a number of seconds, 0 or more" })
-            .optional()
-            .describe("Seconds that clocks may be apart"),
-        }),
-      answer: (zod) =>
-        zod.object({
-          valid: zod.boolean(),
-          checks: zod.array(zod.object({ name: zod.string(), ok: zod.boolean(), detail: zod.string() })),
-          notes: zod.array(zod.string()),
-        }),
-      run: async (ctx, input) => {
-        // A JWT has dots, which neither XML nor base64 begins with.
-        if (/^[^.\s<]+\.[^.\s]+\.[^.\s]*$/.test(input.token))
-          return (await import("../tokens/read/verify.ts")).verifyToken(ctx, input);
-        const { samlTextIn } = await import("../saml/read.ts");
-        const xml = samlTextIn(input.token);
-        return xml === null
-          ? (await import("../tokens/read/verify.ts")).verifyToken(ctx, input)
-          : (await import("../saml/verify.ts")).verifySaml(ctx, xml, input);
-      },
-    },
-    { changes: false },
-  ),
-  "token.introspect": changes(
-    "/token/introspect",
-    {
-      role: "reader",
-      summary: "Show whether a token is active (RFC 7662), and if not, why",
-      input: (zod) => zod.strictObject({ token: zod.string() }),
-      answer: async () => (await import("./schemas/shown.ts")).introspection,
-      run: async (ctx, input) => (await import("../tokens/introspect.ts")).introspectToken(ctx, input),
-    },
-    { changes: false },
-  ),
-  "token.revoke": changes("/token/revoke", {
-    role: "tester",
-    summary: "Revoke one token (RFC 7009)",
-    input: (zod) => zod.strictObject({ token: zod.string() }),
-    answer: (zod) =>
-      zod.object({
-        revoked: zod
-          .enum(["access_token", "refresh_token"])
-          .nullable()
-          .describe("null: it was unknown or already invalid"),
-        client: zod.string().nullable(),
+  "token.issue": declare({
+    note: "No token lives longer than the settings let one live: 409.",
+    input: withRules(
+      z.strictObject({
+        user: z.string().optional(),
+        client: z.string(),
+        scope: z.string().optional(),
+        type: z.enum(tokenKinds).optional(),
+        audience: z
+          .union([z.string(), z.array(z.string()).min(1)])
+          .optional()
+          .describe("aud: a text, or a list"),
+        expires_in: given.whole(1, tenYears).optional().describe("Seconds"),
+        claims: given.ownTokenClaims.optional(),
+        dpop_jkt: z
+          .string()
+          .regex(/^[\w-]{43}$/, { error: "is not a SHA-256 thumbprint of 43 characters (RFC 7638)" })
+          .optional()
+          .describe("For an access token alone (RFC 9449 6.1)"),
+        ...tokenFlawFields,
       }),
+      ...noFlawsTogether,
+      ...rulesOfKinds,
+    ),
+    answer: z.object({
+      token: z.string(),
+      type: z.enum(["access", "id", "refresh"]),
+      expires_in: z.int().describe("Seconds; negative for one that has expired"),
+      warnings: z.array(z.string()),
+    }),
+    refuses: [404, 409],
+    run: async (ctx, input) => (await import("../controls/custom.ts")).issueToken(ctx, input),
+  }),
+  "token.verify": declare({
+    input: z.strictObject({
+      token: z.string(),
+      audience: z.string().optional(),
+      leeway: z
+        .number()
+        .min(0, { error: "must be a number of seconds, 0 or more" })
+        .optional()
+        .describe("Seconds that clocks may be apart"),
+    }),
+    answer: z.object({
+      valid: z.boolean(),
+      checks: z.array(z.object({ name: z.string(), ok: z.boolean(), detail: z.string() })),
+      notes: z.array(z.string()),
+    }),
+    run: async (ctx, input) => {
+      // A JWT has dots, which neither XML nor base64 begins with.
+      if (/^[^.\s<]+\.[^.\s]+\.[^.\s]*$/.test(input.token))
+        return (await import("../tokens/read/verify.ts")).verifyToken(ctx, input);
+      const { samlTextIn } = await import("../saml/read.ts");
+      const xml = samlTextIn(input.token);
+      return xml === null
+        ? (await import("../tokens/read/verify.ts")).verifyToken(ctx, input)
+        : (await import("../saml/verify.ts")).verifySaml(ctx, xml, input);
+    },
+  }),
+  "token.introspect": declare({
+    input: z.strictObject({ token: z.string() }),
+    answer: shown.introspection,
+    run: async (ctx, input) => (await import("../tokens/introspect.ts")).introspectToken(ctx, input),
+  }),
+  "token.revoke": declare({
+    input: z.strictObject({ token: z.string() }),
+    answer: z.object({
+      revoked: z.enum(["access_token", "refresh_token"]).nullable().describe("null: it was unknown or already invalid"),
+      client: z.string().nullable(),
+    }),
     run: async (ctx, input) => (await import("../tokens/revoke.ts")).revokeToken(ctx, input),
   }),
 };

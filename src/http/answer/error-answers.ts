@@ -11,8 +11,8 @@ import {
 } from "../../core/errors.ts";
 import { DocumentError } from "../../core/clients/documents.ts";
 import { fixtureBody } from "../../core/fixture-files/source.ts";
-import type { Operation } from "../../core/operations/operation.ts";
-import { operations } from "../../core/operations/table.ts";
+import type { Route } from "../../core/operations/route.ts";
+import { operations } from "../../core/operations/routes.ts";
 import { InteractionError } from "../../core/sign-in/interactions.ts";
 import { OtherUserError } from "../../core/sign-in/user-form.ts";
 import { StorageError } from "../../store/store.ts";
@@ -103,7 +103,7 @@ export const isOfHttp = (error: unknown): boolean =>
 
 /** The operations that take more than other requests: fixtures, and exports. */
 const takesMore = (): string =>
-  Object.entries(operations as Readonly<Record<string, Pick<Operation, "bodyLimit">>>)
+  Object.entries(operations as Readonly<Record<string, Pick<Route, "bodyLimit">>>)
     .filter(([, { bodyLimit }]) => bodyLimit === fixtureBody)
     .map(([name]) => name)
     .join(", ");

@@ -5,14 +5,10 @@ import type { Request, RequestHandler, Response } from "express";
 import { OAuthError, OperationError } from "../../core/errors.ts";
 import { isObject } from "../../text/json.ts";
 import { sameSecret } from "../../core/secrets.ts";
-import {
-  inputOfRequest,
-  progressHeader,
-  type Operation,
-  type Runner,
-  type RunningServer,
-} from "../../core/operations/operation.ts";
-import { keepAct, operations, perform, type OperationName } from "../../core/operations/table.ts";
+import { inputOfRequest, progressHeader, type Route as OperationRoute } from "../../core/operations/route.ts";
+import type { Runner, RunningServer } from "../../core/operations/operation.ts";
+import { operations, type OperationName } from "../../core/operations/routes.ts";
+import { keepAct, perform } from "../../core/operations/table.ts";
 import { isCurrent, openerOf, type Opener } from "../../core/inspector/access.ts";
 import type { ControlToken } from "../../core/operators/roles.ts";
 import { answerTo, HttpError } from "../answer/error-answers.ts";
@@ -88,13 +84,14 @@ function operatorsOnly(web: Web): RequestHandler {
 const askedBy = (res: Response): Opener => res.locals["opener"] as Opener;
 
 /** The input of an operation from path, query and body; the operation checks it. @throws {OperationError} usage */
-async function inputOf(req: Request, { input }: Operation): Promise<Readonly<Record<string, unknown>>> {
+async function inputOf(req: Request, name: OperationName): Promise<Readonly<Record<string, unknown>>> {
   const inBody = req.method !== "GET" && req.method !== "DELETE";
   const given: unknown = inBody ? (req.body ?? {}) : req.query;
   if (!isObject(given)) throw new OperationError("usage", "the body must be a JSON object");
   if (inBody || Object.keys(given).length === 0) return inputOfRequest(req.params, given);
   const { ofQuery } = await import("../../core/operations/schemas/input.ts");
-  return inputOfRequest(req.params, await ofQuery(input, given));
+  const { input } = await operations[name].load();
+  return inputOfRequest(req.params, ofQuery(input, given));
 }
 
 /** Checks who may use the control API, also at paths that it does not have. */
@@ -148,11 +145,11 @@ export function apiRoutes(web: Web, { server, onStop }: ControlOptions): readonl
     const { openApiDocument } = await import("./openapi.ts");
     sendJson(res, 200, await openApiDocument({ address: ctx.address, version: server.version }));
   };
-  const handlerOf = (name: OperationName, operation: Operation): RequestHandler => {
+  const handlerOf = (name: OperationName, operation: OperationRoute): RequestHandler => {
     return async (req, res) => {
       const by = askedBy(res);
       note(res, { outcome: { kind: "operation", values: { name } }, by: by.name });
-      const input = await inputOf(req, operation);
+      const input = await inputOf(req, name);
       const result = await performed(web, { name, input, by, status: operation.status }, () =>
         perform(ctx, name, input as never, {
           ...{ server, by, commandLine: web.commandLine },
@@ -166,9 +163,9 @@ export function apiRoutes(web: Web, { server, onStop }: ControlOptions): readonl
       else sendJson(res, operation.status, result);
     };
   };
-  const all = Object.entries(operations as unknown as Readonly<Record<string, Operation>>) as [
+  const all = Object.entries(operations as Readonly<Record<string, OperationRoute>>) as [
     OperationName,
-    Operation,
+    OperationRoute,
   ][];
   const paths = [...new Set(all.map(([, operation]) => operation.path))];
   const operationRoutes = paths.map((path) => {
@@ -203,8 +200,8 @@ const streamRequests =
     const again = req.headers["last-event-id"];
     const given = { ...req.query, ...(typeof again === "string" && again !== "" && { since: again }) };
     const { checkInput, ofQuery } = await import("../../core/operations/schemas/input.ts");
-    const { input } = operations["requests.list"];
-    const filter = await checkInput(input, await ofQuery(input, given));
+    const { input } = await operations["requests.list"].load();
+    const filter = await checkInput(input, ofQuery(input, given));
     const { since } = filter;
     await ledger.refresh();
     streamLedger(res, ledger, {

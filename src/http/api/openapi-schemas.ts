@@ -6,7 +6,7 @@ import { beyondZod, fixtureFileSchema, type ClientRules } from "../../core/fixtu
 import { faultSchema } from "../../core/controls/faults/schema.ts";
 import { userSchema } from "../../core/users/schema.ts";
 import { clientInput, clientPatch, clientRecord, contents } from "../../core/operations/schemas/given.ts";
-import { pathNames, type Operation } from "../../core/operations/operation.ts";
+import { pathNames, type Route } from "../../core/operations/route.ts";
 import {
   client,
   fault,
@@ -109,8 +109,12 @@ export const errors: Readonly<Record<string, string>> = {
   503: "The change could not be written: it was not made, or only in part, as the description says",
 };
 
-/** The refusals that an operation may answer with. @param takes whether it has a parameter or a body */
-export function errorsOf({ method, refuses, changes }: Operation, takes: boolean): readonly string[] {
+/** The refusals that an operation may answer with. @param refuses beside those of every operation @param takes whether it has a parameter or a body */
+export function errorsOf(
+  { method, changes }: Pick<Route, "method" | "changes">,
+  refuses: readonly number[],
+  takes: boolean,
+): readonly string[] {
   const hasBody = method !== "GET" && method !== "DELETE";
   return [
     ...["401", "403", "421"],

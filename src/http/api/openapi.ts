@@ -1,9 +1,9 @@
 import * as z from "zod";
 import type { JsonObject } from "../../text/json.ts";
 import { jsonValueSchema } from "../../core/fixtures/schema.ts";
-import { schemaOf } from "../../core/operations/schemas/input.ts";
-import { pathNames, renamed, type Operation } from "../../core/operations/operation.ts";
-import { operations, type OperationName } from "../../core/operations/table.ts";
+import { pathNames, renamed, type Route } from "../../core/operations/route.ts";
+import type { Operation } from "../../core/operations/operation.ts";
+import { operations, type OperationName } from "../../core/operations/routes.ts";
 import { baseOf } from "../../core/endpoints.ts";
 import { fitsEmpty, inDocument, jsonSchemas, refTo, errors, errorsOf, errorSchema } from "./openapi-schemas.ts";
 
@@ -14,6 +14,8 @@ interface Schemas {
   readonly input: JsonObject;
   readonly answer: JsonObject;
   readonly bodyRequired: boolean;
+  readonly note: string | undefined;
+  readonly refuses: readonly number[];
 }
 
 const json = (schema: JsonObject): JsonObject => ({ content: { "application/json": { schema } } });
@@ -25,9 +27,9 @@ const propertiesOf = ({ properties = {} }: JsonObject): Readonly<Record<string, 
   properties as Readonly<Record<string, JsonObject>>;
 const requiredOf = ({ required = [] }: JsonObject): readonly string[] => required as readonly string[];
 
-const hasQuery = ({ method }: Operation): boolean => method === "GET" || method === "DELETE";
+const hasQuery = ({ method }: Route): boolean => method === "GET" || method === "DELETE";
 
-function parametersOf(operation: Operation, input: JsonObject): readonly JsonObject[] {
+function parametersOf(operation: Route, input: JsonObject): readonly JsonObject[] {
   const inPath = pathNames(operation.path);
   return Object.entries(propertiesOf(input)).flatMap(([name, schema]) => {
     if (inPath.includes(name)) return [{ name, in: "path", required: true, schema }];
@@ -36,7 +38,7 @@ function parametersOf(operation: Operation, input: JsonObject): readonly JsonObj
 }
 
 /** The input without what is in the path. The field that renames has the plain name there. */
-function bodyOf(operation: Operation, { input, bodyRequired: required }: Schemas): JsonObject | null {
+function bodyOf(operation: Route, { input, bodyRequired: required }: Schemas): JsonObject | null {
   if (hasQuery(operation)) return null;
   const inPath = pathNames(operation.path);
   if (inPath.length === 0) return isEmpty(input) ? null : { required, ...json(input) };
@@ -64,8 +66,9 @@ const success: Readonly<Record<number, string>> = {
 
 function describe(name: OperationName, schemas: Schemas): JsonObject {
   const { input, answer } = schemas;
-  const operation = operations[name] as unknown as Operation;
-  const { status, path, summary, note } = operation;
+  const { note, refuses } = schemas;
+  const operation: Route = operations[name];
+  const { status, path, summary } = operation;
   const parameters = parametersOf(operation, input);
   const requestBody = bodyOf(operation, schemas);
   const links = linksOf(name);
@@ -73,7 +76,7 @@ function describe(name: OperationName, schemas: Schemas): JsonObject {
     operationId: name,
     "x-role": operation.role,
     summary,
-    ...(note !== null && { description: note }),
+    ...(note !== undefined && { description: note }),
     tags: [path.split("/")[1] ?? name],
     ...(parameters.length > 0 && { parameters }),
     ...(requestBody !== null && { requestBody }),
@@ -83,7 +86,7 @@ function describe(name: OperationName, schemas: Schemas): JsonObject {
         ...(status !== 204 && json(answer)),
         ...(links !== undefined && { links }),
       },
-      ...errorAnswers(errorsOf(operation, parameters.length > 0)),
+      ...errorAnswers(errorsOf(operation, refuses, parameters.length > 0)),
     },
   };
 }
@@ -101,15 +104,18 @@ export async function openApiDocument({
 }): Promise<JsonObject> {
   const names = Object.keys(operations) as OperationName[];
   const all = new Map<string, z.ZodType>();
+  const said = new Map<OperationName, Pick<Schemas, "note" | "refuses">>();
   for (const name of names) {
-    const { input, answer } = operations[name] as unknown as Operation;
-    all.set(`${name} input`, await schemaOf(input)).set(`${name} answer`, await schemaOf(answer));
+    const { input, answer, note, refuses = [] }: Operation = await operations[name].load();
+    all.set(`${name} input`, input).set(`${name} answer`, answer);
+    said.set(name, { note, refuses });
   }
   const schemas = jsonSchemas(all);
   const schemasOf = (name: OperationName): Schemas => ({
     input: schemas.get(`${name} input`) ?? {},
     answer: schemas.get(`${name} answer`) ?? {},
     bodyRequired: !fitsEmpty(all.get(`${name} input`) ?? z.never(), operations[name].path),
+    ...(said.get(name) ?? { note: undefined, refuses: [] }),
   });
   const paths: Record<string, Record<string, JsonObject>> = {
     "/openapi.json": {

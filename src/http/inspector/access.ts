@@ -1,8 +1,7 @@
 import type { Request, RequestHandler, Response } from "express";
 import type { RawParameters } from "../../core/authorize/parameters.ts";
 import { inspectorCsrf, isCurrent, type Opener } from "../../core/inspector/access.ts";
-import { operations, type OperationName } from "../../core/operations/table.ts";
-import type { Operation } from "../../core/operations/operation.ts";
+import { operations, type OperationName } from "../../core/operations/routes.ts";
 import { may, type Role } from "../../core/operators/roles.ts";
 import { sameSecret } from "../../core/secrets.ts";
 import { flowForm } from "../../core/ledger/filter.ts";
@@ -48,7 +47,7 @@ const roleOf = ({ inspectorOf = "admin" }: Web): Role => inspectorOf;
 
 /** Whether the person who asks may do what an operation needs. */
 export function mayHere({ ctx, operator }: Web, name: OperationName): boolean {
-  const { role, ofProcess, showsSecrets } = operations[name] as unknown as Operation;
+  const { role, ofProcess, showsSecrets } = operations[name];
   return operator !== undefined && may(ctx, operator, { role, ofProcess: ofProcess || showsSecrets });
 }
 

@@ -4,7 +4,7 @@ import type { Context } from "../../core/context.ts";
 import { expirable } from "../../core/controls/expire.ts";
 import { OperationError } from "../../core/errors.ts";
 import { flowForm } from "../../core/ledger/filter.ts";
-import { operations, perform } from "../../core/operations/table.ts";
+import { run, perform } from "../../core/operations/table.ts";
 import { InteractionError } from "../../core/sign-in/interactions.ts";
 import { redirect } from "../answer/answer.ts";
 import { performed } from "../api/api.ts";
@@ -58,8 +58,8 @@ const named = (what: string, names: readonly string[]): readonly Text[] => {
 const fixed = (what: string): Text => ({ key: `inspector.lose-${what}`, values: {} });
 
 async function countsOf(ctx: Context, user?: string): Promise<{ readonly sessions: number; readonly grants: number }> {
-  const sessions = await operations["sessions.list"].run(ctx, { user }, runner);
-  const grants = await operations["grants.list"].run(ctx, { user }, runner);
+  const sessions = await run(ctx, "sessions.list", { user }, runner);
+  const grants = await run(ctx, "grants.list", { user }, runner);
   return { sessions: sessions.length, grants: grants.filter(({ status }) => status === "active").length };
 }
 
@@ -86,7 +86,7 @@ const asks: Readonly<Partial<Record<ChangeName, Ask>>> = {
   },
   async reset(ctx) {
     const { sessions, grants } = await countsOf(ctx);
-    const { records } = await operations.diff.run(ctx, {}, runner);
+    const { records } = await run(ctx, "diff", {}, runner);
     const namesOf = (change: (typeof records)[number]["change"]): readonly string[] =>
       records.filter((one) => one.change === change).map(({ name }) => name);
     return [

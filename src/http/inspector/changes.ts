@@ -2,12 +2,8 @@ import type { RawParameters } from "../../core/authorize/parameters.ts";
 import type { Context } from "../../core/context.ts";
 import { commandOn, flagWith } from "../../core/hint.ts";
 import { durationOf } from "../../text/time.ts";
-import {
-  operations,
-  type OperationInput,
-  type OperationName,
-  type OperationOutput,
-} from "../../core/operations/table.ts";
+import type { OperationName } from "../../core/operations/routes.ts";
+import { run as runNamed, type OperationInput, type OperationOutput } from "../../core/operations/table.ts";
 import { formatDuration, formatTime, timeZoneHere } from "../pages/templates/texts.ts";
 import type { Tab } from "./access.ts";
 import { faultCommand, faultIn, faultOf } from "./fault-form.ts";
@@ -93,7 +89,7 @@ const table = {
     operation: "users.edit",
     isOfFixtures: true,
     tab: "users",
-    read: async (body, ctx, username) => editIn(body, await operations["users.show"].run(ctx, { username }, runner)),
+    read: async (body, ctx, username) => editIn(body, await runNamed(ctx, "users.show", { username }, runner)),
     withoutSecrets: withoutPassword,
     run: (run, username, fields) => run("users.edit", { username, ...objectIn(fields) }),
     command: (username, fields) => editUserCommand(username, objectIn(fields)),

@@ -1,4 +1,4 @@
-import { operations } from "../../core/operations/table.ts";
+import { run } from "../../core/operations/table.ts";
 import { bodyParameters } from "../input/params.ts";
 import { pageCommand } from "../pages/commands.ts";
 import { sendPage, type Page } from "../pages/page-writer.ts";
@@ -15,7 +15,7 @@ export type ClientsView = Awaited<ReturnType<typeof clientsView>>;
 
 async function clientsView(...[web, req, res, refusal]: Parameters<ShowTab>) {
   const asked = askedOf(req, bodyParameters(req), ["q"]);
-  const all = await operations["clients.list"].run(web.ctx, {}, runner);
+  const all = await run(web.ctx, "clients.list", {}, runner);
   const nameOf = ({ client_name: name }: (typeof all)[number]): string => (typeof name === "string" ? name : "");
   const found = all.filter((client) =>
     matches(asked.filters.q, client.client_id, nameOf(client), ...client.redirect_uris),

@@ -1,4 +1,4 @@
-import { operations } from "../../core/operations/table.ts";
+import { run } from "../../core/operations/table.ts";
 import { bodyParameters } from "../input/params.ts";
 import { pageCommand } from "../pages/commands.ts";
 import { sendPage, type Page } from "../pages/page-writer.ts";
@@ -18,8 +18,8 @@ async function grantsView(...[web, req, res, refusal]: Parameters<ShowTab>) {
   const { ctx } = web;
   const asked = askedOf(req, bodyParameters(req), ["q"]);
   const { q: query } = asked.filters;
-  const allGrants = await operations["grants.list"].run(ctx, {}, runner);
-  const allSessions = await operations["sessions.list"].run(ctx, {}, runner);
+  const allGrants = await run(ctx, "grants.list", {}, runner);
+  const allSessions = await run(ctx, "sessions.list", {}, runner);
   const grants = allGrants
     .filter(({ user, client }) => matches(query, user, client))
     .toSorted((a, b) => b.updatedAt.localeCompare(a.updatedAt));

@@ -1,7 +1,7 @@
+import { run } from "../../core/operations/table.ts";
 import type { Request, Response } from "express";
 import type { RawParameters } from "../../core/authorize/parameters.ts";
 import { OperationError, problemText } from "../../core/errors.ts";
-import { operations } from "../../core/operations/table.ts";
 import { fixtureFiles } from "../../core/seed/apply.ts";
 import { hashOf, sameSecret } from "../../core/secrets.ts";
 import { showClock } from "../../core/clock.ts";
@@ -107,8 +107,8 @@ const hintLine = ({ advice, fix }: ReturnType<typeof pageFix>): string =>
 export type NamesView = Awaited<ReturnType<typeof namesIn>>;
 
 export async function namesIn({ ctx }: Web) {
-  const users = await operations["users.list"].run(ctx, { limit: proposedValues }, runner);
-  const clients = await operations["clients.list"].run(ctx, {}, runner);
+  const users = await run(ctx, "users.list", { limit: proposedValues }, runner);
+  const clients = await run(ctx, "clients.list", {}, runner);
   return {
     users: users.map(({ username }) => username),
     clients: clients.slice(0, proposedValues).map(({ client_id: id }) => id),

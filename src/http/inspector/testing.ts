@@ -1,4 +1,4 @@
-import { operations } from "../../core/operations/table.ts";
+import { run } from "../../core/operations/table.ts";
 import { delayOf, errorCodeOf, hasOwnResponse, type Fault } from "../../core/controls/faults/faults.ts";
 import { expirable } from "../../core/controls/expire.ts";
 import { bodyParameters, single } from "../input/params.ts";
@@ -39,9 +39,9 @@ export type TestingView = Awaited<ReturnType<typeof testingView>>;
 
 async function testingView(...[web, req, res, refusal]: Parameters<ShowTab>) {
   const { ctx } = web;
-  const clock = await operations["clock.show"].run(ctx, {}, runner);
-  const faults = await operations["faults.list"].run(ctx, {}, runner);
-  const snapshots = await operations["snapshots.list"].run(ctx, {}, runner);
+  const clock = await run(ctx, "clock.show", {}, runner);
+  const faults = await run(ctx, "faults.list", {}, runner);
+  const snapshots = await run(ctx, "snapshots.list", {}, runner);
   // What was typed stays, and a refused field is marked.
   const body = refusal === null ? {} : bodyParameters(req);
   const typed = single(body, "change") === "add-fault" ? body : null;

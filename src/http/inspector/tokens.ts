@@ -1,7 +1,8 @@
 import type { Request, Response } from "express";
 import type { RawParameters } from "../../core/authorize/parameters.ts";
 import { OperationError } from "../../core/errors.ts";
-import { perform, type OperationInput, type OperationName } from "../../core/operations/table.ts";
+import type { OperationName } from "../../core/operations/routes.ts";
+import { perform, type OperationInput } from "../../core/operations/table.ts";
 import { InteractionError } from "../../core/sign-in/interactions.ts";
 import { decodeToken, findTokens, type FoundToken } from "../../core/tokens/read/decode.ts";
 import { verifyToken } from "../../core/tokens/read/verify.ts";

@@ -50,7 +50,7 @@ function problemOf(name: string, names: readonly string[]): string | null {
 
 /** A section for each command. What is empty in YAML is null. */
 async function fileSchema() {
-  const { z } = await import("../../../core/operations/schemas/zod.ts");
+  const z = await import("zod");
   const section = (names: readonly string[]) => {
     const name = z.string().superRefine((text, context) => {
       const problem = problemOf(text, names);

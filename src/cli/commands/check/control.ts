@@ -1,7 +1,8 @@
 import type { Control } from "../../../check/client/control.ts";
 import { Problem } from "../../../client/check.ts";
 import { RemoteError } from "../../../core/errors.ts";
-import type { OperationInput, OperationName, OperationOutput } from "../../../core/operations/table.ts";
+import type { OperationName } from "../../../core/operations/routes.ts";
+import type { OperationInput, OperationOutput } from "../../../core/operations/table.ts";
 import { callServer, type Server } from "../../../serve/remote.ts";
 import { faultsOn } from "./opened.ts";
 import { addOwnUser } from "./account/own-user.ts";

@@ -1,5 +1,5 @@
-import { pathNames, type Operation } from "../../../core/operations/operation.ts";
-import { operations, type OperationName } from "../../../core/operations/table.ts";
+import { pathNames, type Route } from "../../../core/operations/route.ts";
+import { operations, type OperationName } from "../../../core/operations/routes.ts";
 import { roles, type Role } from "../../../core/operators/roles.ts";
 import { OperationError } from "../../../core/errors.ts";
 import { isObject, type JsonObject } from "../../../text/json.ts";
@@ -11,7 +11,7 @@ import type { Session, Tool } from "./tool.ts";
 
 /** Tools that call operations: one each, or one of several that a field chooses. */
 
-const operationOf = (name: OperationName): Operation => operations[name];
+const operationOf = (name: OperationName): Route => operations[name];
 
 const mayAs = (role: Role, name: OperationName): boolean =>
   roles.indexOf(role) >= roles.indexOf(operationOf(name).role);

@@ -1,8 +1,6 @@
 import type { ZodType } from "zod";
 import { jsonSchemas } from "../../../http/api/openapi-schemas.ts";
-import { schemaOf } from "../../../core/operations/schemas/input.ts";
-import type { Operation } from "../../../core/operations/operation.ts";
-import { operations, type OperationName } from "../../../core/operations/table.ts";
+import { operations, type OperationName } from "../../../core/operations/routes.ts";
 import { isObject, type JsonObject } from "../../../text/json.ts";
 
 /** The JSON Schemas of tools: those of the operations' own inputs, as the OpenAPI document has them. */
@@ -14,7 +12,7 @@ let made: Promise<ReadonlyMap<string, JsonObject>> | null = null;
 
 async function inputsOf(names: readonly OperationName[]): Promise<ReadonlyMap<string, JsonObject>> {
   const all = new Map<string, ZodType>();
-  for (const name of names) all.set(name, await schemaOf((operations[name] as unknown as Operation).input));
+  for (const name of names) all.set(name, (await operations[name].load()).input);
   return jsonSchemas(all);
 }
 

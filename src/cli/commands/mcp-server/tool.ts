@@ -1,4 +1,5 @@
-import type { OperationInput, OperationName, OperationOutput } from "../../../core/operations/table.ts";
+import type { OperationName } from "../../../core/operations/routes.ts";
+import type { OperationInput, OperationOutput } from "../../../core/operations/table.ts";
 import type { Role } from "../../../core/operators/roles.ts";
 import type { CommandLine } from "../../../core/hint.ts";
 import type { JsonObject } from "../../../text/json.ts";

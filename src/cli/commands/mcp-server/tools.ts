@@ -1,6 +1,6 @@
 import type { ExpectResult } from "../../../core/ledger/expect.ts";
 import type { RequestRecord } from "../../../core/ledger/request-json.ts";
-import type { OperationName } from "../../../core/operations/table.ts";
+import type { OperationName } from "../../../core/operations/routes.ts";
 import { OperationError } from "../../../core/errors.ts";
 import type { Status } from "../../../core/status.ts";
 import type { JsonObject } from "../../../text/json.ts";

@@ -3,18 +3,9 @@ import { OperationError, problemText, type Problem } from "../../errors.ts";
 import { maxProblems } from "../../fixture-files/problems.ts";
 import { pathText } from "../../fixture-files/located.ts";
 import { isObject } from "../../../text/json.ts";
-import { z, type Input, type LazySchema } from "./zod.ts";
+import type { Input } from "../operation.ts";
 
 /** Checks the input of an operation by its schema, whoever calls it. */
-
-const made = new WeakMap<LazySchema<ZodType>, Promise<ZodType>>();
-
-/** The schema, which is made once. */
-export async function schemaOf<S extends ZodType>(lazy: LazySchema<S>): Promise<S> {
-  const schema = made.get(lazy) ?? Promise.resolve(lazy(z));
-  made.set(lazy, schema);
-  return schema as Promise<S>;
-}
 
 /** What is wrong, in the words of fixtures. */
 async function problemsOf(
@@ -41,8 +32,7 @@ async function problemsOf(
  * The checked input.
  * @throws {OperationError} usage, with every problem
  */
-export async function checkInput<S extends ZodType>(lazy: LazySchema<S>, given: unknown): Promise<Input<S>> {
-  const schema = await schemaOf(lazy);
+export async function checkInput<S extends ZodType>(schema: S, given: unknown): Promise<Input<S>> {
   const fields = Object.entries(isObject(given) ? given : {});
   const input = Object.fromEntries(fields.filter(([, value]) => value !== undefined));
   const { success, data, error } = schema.safeParse(input);
@@ -55,8 +45,7 @@ export async function checkInput<S extends ZodType>(lazy: LazySchema<S>, given: 
 }
 
 /** The values of a query, which are text: a number or "true" where the field takes no text. */
-export async function ofQuery(lazy: LazySchema<ZodType>, query: object): Promise<Record<string, unknown>> {
-  const schema = await schemaOf(lazy);
+export function ofQuery(schema: ZodType, query: object): Record<string, unknown> {
   const fields = "shape" in schema ? (schema.shape as Readonly<Record<string, ZodType>>) : {};
   return Object.fromEntries(
     Object.entries(query).map(([name, text]: [string, unknown]) => [

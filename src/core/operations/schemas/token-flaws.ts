@@ -1,13 +1,15 @@
-import type { z } from "zod";
+import * as z from "zod";
 import { excludingFlaws, tokenFlaws, type TokenFlaw } from "../../controls/faults/flaws/access-token.ts";
 import { atMostOne } from "./rules.ts";
 
 /** What may be wrong with a token that is issued on purpose: the same for tokens of users, clients and workloads. */
 
-export const tokenFlawFields = (zod: Pick<typeof z, "boolean">) => {
-  const flag = zod.boolean().optional();
-  return Object.fromEntries(tokenFlaws.map((flaw) => [flaw, flag])) as Record<TokenFlaw, typeof flag>;
-};
+const flag = z.boolean().optional();
+
+export const tokenFlawFields = Object.fromEntries(tokenFlaws.map((flaw) => [flaw, flag])) as Record<
+  TokenFlaw,
+  typeof flag
+>;
 
 /** Two flaws of one group would contradict each other. */
 export const noFlawsTogether = excludingFlaws.map((flaws) =>

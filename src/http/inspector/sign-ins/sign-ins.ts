@@ -2,7 +2,7 @@ import type { Request, RequestHandler, Response } from "express";
 import { fixOf } from "../../../core/ledger/repair.ts";
 import type { Hint } from "../../../core/hint.ts";
 import type { KeptRequest, Ledger } from "../../../core/ledger/ledger.ts";
-import { operations, type OperationName } from "../../../core/operations/table.ts";
+import { operations, type OperationName } from "../../../core/operations/routes.ts";
 import { HttpError } from "../../answer/error-answers.ts";
 import { sendText } from "../../answer/answer.ts";
 import { streamLedger } from "../../answer/event-stream.ts";
