@@ -12,17 +12,21 @@ const client = { client_id: OIDC_CLIENT_ID };
 const authentication = oauth.ClientSecretPost(OIDC_CLIENT_SECRET);
 const sessions = new Map();
 const sessionOf = (req) => sessions.get(/sid=([\w-]+)/.exec(req.headers.cookie ?? "")?.[1]);
+/** Begins a session, whose id nobody knows from before. */
+const begin = (res, session) => {
+  const sid = randomUUID();
+  sessions.set(sid, session);
+  res.cookie("sid", sid, { httpOnly: true, sameSite: "lax" });
+};
 
 const app = express();
 app.get("/login", async (_req, res) => {
-  const sid = randomUUID();
   const checks = {
     verifier: oauth.generateRandomCodeVerifier(),
     state: oauth.generateRandomState(),
     nonce: oauth.generateRandomNonce(),
   };
-  sessions.set(sid, { checks });
-  res.cookie("sid", sid, { httpOnly: true, sameSite: "lax" });
+  begin(res, { checks });
   const address = new URL(as.authorization_endpoint);
   address.search = new URLSearchParams({
     client_id: client.client_id,
@@ -61,7 +65,7 @@ app.get("/callback", async (req, res) => {
   });
   const { sub } = oauth.getValidatedIdTokenClaims(tokens);
   const userinfo = await oauth.userInfoRequest(as, client, tokens.access_token, http);
-  session.user = await oauth.processUserInfoResponse(as, client, sub, userinfo);
+  begin(res, { user: await oauth.processUserInfoResponse(as, client, sub, userinfo) });
   res.redirect("/me");
 });
 app.get("/me", (req, res) => {

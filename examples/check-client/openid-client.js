@@ -10,17 +10,21 @@ const config = await client.discovery(new URL(OIDC_ISSUER), OIDC_CLIENT_ID, OIDC
 });
 const sessions = new Map();
 const sessionOf = (req) => sessions.get(/sid=([\w-]+)/.exec(req.headers.cookie ?? "")?.[1]);
+/** Begins a session, whose id nobody knows from before. */
+const begin = (res, session) => {
+  const sid = randomUUID();
+  sessions.set(sid, session);
+  res.cookie("sid", sid, { httpOnly: true, sameSite: "lax" });
+};
 
 const app = express();
 app.get("/login", async (_req, res) => {
-  const sid = randomUUID();
   const checks = {
     pkceCodeVerifier: client.randomPKCECodeVerifier(),
     expectedState: client.randomState(),
     expectedNonce: client.randomNonce(),
   };
-  sessions.set(sid, { checks });
-  res.cookie("sid", sid, { httpOnly: true, sameSite: "lax" });
+  begin(res, { checks });
   const address = client.buildAuthorizationUrl(config, {
     redirect_uri: OIDC_REDIRECT_URI,
     scope: "openid profile email",
@@ -42,7 +46,7 @@ app.get("/callback", async (req, res) => {
   const url = new URL(req.originalUrl, OIDC_REDIRECT_URI);
   const tokens = await client.authorizationCodeGrant(config, url, { ...checks, idTokenExpected: true });
   const { sub } = tokens.claims();
-  session.user = await client.fetchUserInfo(config, tokens.access_token, sub);
+  begin(res, { user: await client.fetchUserInfo(config, tokens.access_token, sub) });
   res.redirect("/me");
 });
 app.get("/me", (req, res) => {
