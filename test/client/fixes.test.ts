@@ -19,6 +19,7 @@ const words: Readonly<Record<string, RegExp>> = {
   "oidc-client-ts": /oidc-client-ts|signinRedirect/,
   "express-openid-connect": /authorizationParams|getLoginState|afterCallback/,
   spring: /OAuth2/,
+  "better-auth": /betterAuth/,
   jsonwebtoken: /jwt\.(?:verify|decode)/,
   "express-oauth2-jwt-bearer": /\bauth\(\{/,
   PyJWT: /PyJWT|"require": \[/,
@@ -38,6 +39,10 @@ test.each([
   ["jose"],
   ["express-openid-connect"],
   ["passport"],
+  ["authlib"],
+  ["spring"],
+  ["oidc-client-ts"],
+  ["better-auth"],
   ["go"],
 ] as const)("an app with %s", (library) => {
   const fixes = appCases.map((one) => withFix(one, library).fix);

@@ -12,6 +12,7 @@ const topics: Readonly<Record<string, RegExp>> = {
   userinfo: /^userinfo\./,
   keys: /^keys/,
   "logout-token": /^logout-token\.(signature|alg|iss|aud|exp)/,
+  account: /^account\./,
 };
 
 const authJs: Fixes = {
@@ -24,11 +25,16 @@ const authJs: Fixes = {
   "open-redirect":
     "callbacks.redirect({ url, baseUrl }): return baseUrl unless new URL(url, baseUrl).origin is its own",
   "refresh-refused": "callbacks.jwt: return null where the refresh answers invalid_grant",
+  "refresh.token-kept": "callbacks.jwt: keep refreshToken of the token where the refresh brings none",
+  account:
+    "leave allowDangerousEmailAccountLinking out of the provider, and find users in callbacks.signIn by account.provider and account.providerAccountId",
 };
 
 /** By the names of libraries that `idp init` knows. */
 const ofLibraries: Readonly<Record<string, Fixes>> = {
   "openid-client": {
+    account: "find the user by iss and sub of tokens.claims() after authorizationCodeGrant, never by email",
+    "session-fixed": "req.session.regenerate() after authorizationCodeGrant, before the user is stored in the session",
     pkce: "code_challenge: await calculatePKCECodeChallenge(verifier) in buildAuthorizationUrl, with a new randomPKCECodeVerifier() for each sign-in",
     state: "authorizationCodeGrant(config, url, { expectedState: session.state }), with randomState() for each sign-in",
     nonce: "authorizationCodeGrant(config, url, { expectedNonce: session.nonce }), with randomNonce() for each sign-in",
@@ -42,6 +48,7 @@ const ofLibraries: Readonly<Record<string, Fixes>> = {
     "discovery.issuer-mismatch": "use the configuration of discovery(new URL(issuer), …), which compares issuer",
   },
   oauth4webapi: {
+    account: "find the user by iss and sub of getValidatedIdTokenClaims(result) of oauth4webapi, never by email",
     pkce: "code_challenge: await calculatePKCECodeChallenge(verifier), with a new generateRandomCodeVerifier() for each sign-in",
     state: "validateAuthResponse(as, client, url, session.state), with generateRandomState() for each sign-in",
     nonce:
@@ -54,6 +61,7 @@ const ofLibraries: Readonly<Record<string, Fixes>> = {
     "discovery.issuer-mismatch": "processDiscoveryResponse(new URL(issuer), response), which compares issuer",
   },
   jose: {
+    account: "find the user by payload.iss and payload.sub of jwtVerify, never by payload.email",
     nonce: "compare payload.nonce of jwtVerify with the nonce in the session",
     "id-token": `jwtVerify(idToken, keys, { issuer, audience: clientId, algorithms: ["RS256"], requiredClaims: ["iat", "sub", "exp"] })`,
     "id-token.aud-extra": "refuse where [payload.aud].flat() of jwtVerify has more than your client_id",
@@ -65,13 +73,20 @@ const ofLibraries: Readonly<Record<string, Fixes>> = {
     ...authJs,
     "id-token": "wellKnown and idToken: true in the provider, so that the ID token is verified",
   },
+  "better-auth": {
+    account:
+      "account: { accountLinking: { enabled: false } } in betterAuth(), so that accounts are found by providerId and accountId alone",
+  },
   "express-openid-connect": {
+    account: "find the user by iss and sub of req.oidc.idTokenClaims in afterCallback, never by email",
     pkce: 'authorizationParams: { response_type: "code" }, which turns PKCE on',
     state: "getLoginState: (req, options) => ({ returnTo: options.returnTo, random: randomUUID() })",
     "id-token.aud-extra":
       "afterCallback(req, res, session): throw where aud of session.id_token has more than your client",
   },
   passport: {
+    account: "in verify of the Strategy of passport: find the user by issuer and profile.id, never by profile.emails",
+    "session-fixed": "update to passport 0.6 or later, which regenerates the session in req.logIn",
     pkce: "passport-openidconnect has no PKCE: use a strategy that has it",
     nonce: "nonce: true in the options of the Strategy",
     iss: "compare req.query.iss with the issuer before passport.authenticate at the callback",
@@ -82,6 +97,7 @@ const ofLibraries: Readonly<Record<string, Fixes>> = {
     userinfo: "compare id of the profile with sub of the ID token in verify",
   },
   "oidc-client-ts": {
+    account: "find the user by user.profile.iss and user.profile.sub, never by email",
     pkce: "leave disablePKCE out: PKCE is the default",
     state: "sign in with signinRedirect(), and finish with signinRedirectCallback() on the same origin",
     nonce: "signinRedirect({ nonce: crypto.randomUUID() }): oidc-client-ts compares a nonce that it sent",
@@ -91,6 +107,8 @@ const ofLibraries: Readonly<Record<string, Fixes>> = {
     "id-token.aud-extra": "compare aud of user.profile with your client_id after signinRedirectCallback()",
   },
   authlib: {
+    account: 'find the user by iss and sub of authorize_access_token()["userinfo"], never by email',
+    "session-fixed": "session.clear() after authorize_access_token(), and request.session.cycle_key() in Django",
     pkce: 'client_kwargs={"code_challenge_method": "S256"} in oauth.register',
     iss: 'compare request.args.get("iss") with the issuer before authorize_access_token',
     "id-token.aud-wrong":
@@ -99,6 +117,10 @@ const ofLibraries: Readonly<Record<string, Fixes>> = {
     "response.code-twice": 'refuse where request.args.getlist("code") has two',
   },
   spring: {
+    account:
+      "an OAuth2UserService that finds the user by getIssuer() and getSubject() of the OidcUser, never by getEmail()",
+    "session-fixed":
+      "leave sessionManagement().sessionFixation() as it is, beside oauth2Login: OAuth2 sign-ins change the session id",
     iss: "compare the parameter iss in a filter before OAuth2LoginAuthenticationFilter",
     "response.code-twice": "refuse a request with two values of code in that filter",
     "response.error-and-code":

@@ -18,7 +18,7 @@ export const sessionFixed: Case<Attempt> = {
   mustNot: "whoever gave the user a cookie before the sign-in is signed in as the user afterwards",
   should: "begin a new session at the callback",
   paragraph: "ASVS 5.0 7.2.4",
-  fix: "make a new session id at the callback: req.session.regenerate(), session.cycle_key(), changeSessionId()",
+  fix: "give the session a new id at the callback, before the user is stored in it",
   async run(attempt) {
     const browser = await attempt.newBrowser();
     const begun = await attempt.signIn(browser, "hold");
@@ -41,7 +41,7 @@ export const signedOutCookie: Case<Attempt> = {
   mustNot: "cookies that were copied before the sign-out still sign in",
   should: "end the session on the server, not only in the browser",
   paragraph: "ASVS 5.0 7.4.1",
-  fix: "delete the session on the server at the sign-out: req.session.destroy(), session.flush()",
+  fix: "delete the session on the server at the sign-out, beside the cookie",
   async run(attempt) {
     const { signOut } = attempt.app;
     if (signOut === null) return notReached("name the address that signs the user out with --sign-out URL");
