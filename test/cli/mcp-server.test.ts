@@ -325,3 +325,11 @@ test("standard output carries the protocol alone: each line is JSON-RPC, and wha
       .map((line) => (JSON.parse(line) as { error: { code: number } }).error.code),
   ).toEqual([-32700, -32600, -32601]);
 });
+
+test("a client that asks for progress hears that a long call is under way", async () => {
+  let heard = 0;
+  const params = { name: "expect", arguments: { endpoint: "token", client: "nobody", within: "3s" } };
+  const onprogress = (): void => void (heard += 1);
+  const answer = await agent.client.callTool(params, undefined, { onprogress, timeout: 60_000 });
+  expect([answer.isError, heard > 0]).toEqual([undefined, true]);
+});

@@ -39,6 +39,9 @@ interface About {
 /** The versions of the protocol, the newest first. A client that asks for another one gets the newest. */
 const versions = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"] as const;
 
+/** Milliseconds between two messages that a call is under way. */
+const progressMs = 2000;
+
 /** JSON-RPC 2.0 5.1. */
 const codes = { parse: -32700, request: -32600, method: -32601, params: -32602, internal: -32603 } as const;
 
@@ -75,6 +78,20 @@ export async function serveMcp(
   const open = new Map<Id, AbortController>();
   const pending = new Set<Promise<void>>();
 
+  /** Says that a call is under way, to a client that would give up otherwise (MCP, Progress). @returns what ends that */
+  function tellProgress(meta: unknown): () => void {
+    const progressToken = isObject(meta) ? meta["progressToken"] : undefined;
+    if (!isId(progressToken)) return () => undefined;
+    let progress = 0;
+    const timer = setInterval(() => {
+      progress += 1;
+      send({ method: "notifications/progress", params: { progressToken, progress } });
+    }, progressMs);
+    return () => {
+      clearInterval(timer);
+    };
+  }
+
   async function resultOf(method: string, params: JsonObject, id: Id): Promise<object> {
     switch (method) {
       case "initialize": {
@@ -94,7 +111,11 @@ export async function serveMcp(
         }
         const controller = new AbortController();
         open.set(id, controller);
-        const answer = await tools.call(name, input, controller.signal).finally(() => open.delete(id));
+        const endProgress = tellProgress(params["_meta"]);
+        const answer = await tools.call(name, input, controller.signal).finally(() => {
+          open.delete(id);
+          endProgress();
+        });
         if (answer === null) throw new RpcError(codes.params, "there is no tool of this name: see tools/list");
         return answer;
       }
