@@ -101,7 +101,8 @@ export function toolAnswer(given: Answer): ToolAnswer {
   const lines = cut(given.lines.map(oneLine).join("\n"), maxLines);
   const { data, note } = fitting(safe, maxBytes - bytesOf(lines) - 300);
   const structuredContent = note === null ? data : { ...data, cut: note };
-  const text = [lines, ...(note === null ? [] : [note]), JSON.stringify(structuredContent)].join("\n");
+  const before = [lines, note ?? ""].filter((part) => part !== "");
+  const text = [...before, JSON.stringify(structuredContent)].join("\n");
   return {
     content: [{ type: "text", text }],
     structuredContent,

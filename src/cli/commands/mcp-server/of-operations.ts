@@ -25,7 +25,7 @@ export function answerOf(noun: string, output: unknown): Answer {
   }
   if (!isObject(output)) return { lines: ["Done."], data: { done: true } };
   const data = (noun === "clients" ? clientApart(output) : output) as JsonObject;
-  return { lines: isApart(data) ? [warning] : ["Done."], data };
+  return { lines: isApart(data) ? [warning] : [], data };
 }
 
 const isApart = (value: unknown): boolean => isObject(value) && value["from_request"] !== undefined;

@@ -6,6 +6,7 @@ import type { JsonObject } from "../../../text/json.ts";
 import { filesFor, writeSignedIn } from "../sign-in/files.ts";
 import { firstEnd, textOf, type Form } from "../sign-in/forms.ts";
 import { declareSignIn, signInUsers, type SignInWays } from "../sign-in/sign-in.ts";
+import { count } from "../../output/words.ts";
 import { maxBytes, type Answer } from "./answer.ts";
 import { declared, fieldsOf, flagsOf, parsed, wordsOf } from "./from-flags.ts";
 import { said, warning } from "./from-request.ts";
@@ -67,7 +68,7 @@ async function signIn(session: Session, { inline, ...input }: JsonObject, calls:
   return {
     lines: results.map(
       ({ user, output, cookies }) =>
-        `Signed in as ${user} at ${new URL(start).origin} (${cookies} cookies)${output === null ? "" : `: ${output}`}. ${uses(as, output)}`,
+        `Signed in as ${user} at ${new URL(start).origin} (${count(cookies, "cookie")})${output === null ? "" : `: ${output}`}. ${uses(as, output)}`,
     ),
     data,
     isExact: isInline,
@@ -93,7 +94,10 @@ async function failed(session: Session, error: SignInError): Promise<Answer> {
   const hints = {
     far: "Only the person who starts these tools can allow other addresses, with --allow-remote.",
     unanswered: "Start the app, or give its address as start.",
-    refused: null,
+    refused:
+      flow === null
+        ? "Read what the app logged. Give signed_in, an address that only users may see, and browser for an app that needs scripts."
+        : null,
   };
   const { data = {} } = why ?? {};
   return {

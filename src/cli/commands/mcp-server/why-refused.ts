@@ -33,6 +33,10 @@ function letIn({ text, command = [] }: Hint): string | null {
   return lettingIn.find(([sign]) => words.some((word) => sign.test(word)))?.[1] ?? null;
 }
 
+/** The tool that registers what a fix lets in. */
+const verbTool = ({ command = [] }: Hint): string =>
+  command[1] !== "clients" ? "" : command[2] === "add" ? " with add_client" : " with edit_client";
+
 /** Whether a fix lets in nothing but addresses of this machine. */
 function isNear({ command = [] }: Hint): boolean {
   const [, noun] = command;
@@ -119,7 +123,7 @@ function repairOf(record: RequestRecord, known: Known): Repair {
       ? ""
       : needsPerson
         ? `To let in ${what} is for a person to decide`
-        : `Where the app's own configuration names ${what} too, register it`;
+        : `Where the app's own configuration names ${what} too, register it${verbTool(next)}`;
   return {
     fix: [sentence, unsaid].filter((part) => part !== "").join(". ") || (isShown ? "Run the command" : null),
     command: isShown ? command : null,
