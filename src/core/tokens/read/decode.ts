@@ -115,12 +115,25 @@ function decodePart(part: string, what: "header" | "payload"): Record<string, un
   return value;
 }
 
+/** Access tokens that say nothing to their reader. */
+const opaqueForms = [
+  { name: "Google", form: /^ya29\.[\w-]+$/ },
+  { name: "GitHub", form: /^gh[opusr]_[\w-]+$/ },
+];
+
 /**
  * Reads a JWT without any check: no signature, no times, no issuer. Needs no server and no data.
  * @param now milliseconds since 1970, from which `expiresIn` is counted
  * @throws {OperationError} refused, with what is wrong, if the value is not a JWT
  */
 export function decodeToken(token: string, now: number): DecodedToken {
+  const vendor = opaqueForms.find(({ form }) => form.test(token));
+  if (vendor !== undefined) {
+    throw notAToken(
+      `this is an access token of ${vendor.name}: it is opaque, so there is nothing to decode`,
+      "To see what it is good for: idp token introspect -",
+    );
+  }
   const parts = token.split(".");
   const [header = "", payload = "", signature = ""] = parts;
   if (parts.length === 1) {
