@@ -52,8 +52,7 @@ export function userForm(ctx: At, given: User, scopes: readonly string[]): { rea
 }
 
 /** A number below 2^31, as GitHub's ids are. */
-const githubNumber = (text: string): number =>
-  Number.parseInt(digestOf(text).slice(0, 8), 16) & 0x7f_ff_ff_ff || 1;
+const githubNumber = (text: string): number => Number.parseInt(digestOf(text).slice(0, 8), 16) & 0x7f_ff_ff_ff || 1;
 
 const givenNumber = (value: unknown): number | undefined =>
   /^[1-9][0-9]{0,15}$/.test(String(value)) ? Number(value) : undefined;
