@@ -53,6 +53,21 @@ test("the time of each place, one document, a report, and nothing is left", asyn
   expect(app.scim.users.size).toBe(0);
 });
 
+test("the keys of --credential are in no output, no report and no ledger, and the last line says whose they are", async () => {
+  const { app, idp, cwd, check } = await world({ takes: [], keys: "stay" });
+  const words = ["--signal", "scim", "--client", "app", "--within", "1", "--api", `${app.url}/api`];
+  const key = ["--credential", `POST ${app.url}/keys {"name":"check"}`, "--credential-header", "X-API-Key: {key}"];
+  const { code, stdout, stderr } = await check(...words, ...key, "--report", "leaver.md");
+  expect(code).toBe(6);
+  expect(stdout).toMatch(/^✗ unnoticed {5}scim\.credential +still lets the key in after 1s/m);
+  expect(stderr).toMatch(/^The app still has the keys that --credential gave idp-check-\S+: /m);
+  const requests = JSON.stringify(await idp.call("requests.list", {}));
+  expect(app.keys.size).toBe(1);
+  for (const one of app.keys.keys()) {
+    expect(stdout + stderr + readFileSync(join(cwd, "leaver.md"), "utf8") + requests).not.toContain(one);
+  }
+});
+
 test("an issuer of its own, which the app must use", async () => {
   const { app, idp, check } = await world({ takes: ["revocation"] });
   const other = await check("--signal", "revocation", "--within", "1");
@@ -75,6 +90,15 @@ test("wrong arguments, and a clock that was moved", async () => {
   await refused(["--signal", "smoke"], 2, "It must be scim, backchannel-logout, revocation, silence, all.");
   await refused(["--case", "scim.sessio"], 2, "Did you mean scim.session?");
   await refused(["--case", "scim.api"], 2, "needs --api URL");
+  await refused(["--case", "mover"], 2, "needs --admin URL --admin-group NAME");
+  await refused(["--admin", "http://localhost:3000/admin"], 2, "--admin needs --admin-group NAME");
+  await refused(["--credential", "http://localhost:3000/keys"], 2, "--credential needs --api URL");
+  await refused(["--credential-header", "X-Key: {key}"], 2, "needs --credential");
+  const api = ["--api", "http://localhost:3000/api"];
+  await refused([...api, "--credential", "keys"], 2, "keys is not an http or https URL");
+  await refused([...api, "--credential", "http://192.0.2.1/"], 2, "--credential is at 192.0.2.1");
+  const key = ["--credential", "http://localhost:3000/keys"];
+  await refused([...api, ...key, "--credential-header", "X-Key: one"], 2, "does not say where the key goes");
   await refused(["--accept", "control"], 2, "a control must work");
   await refused(["--api", "http://192.0.2.1/"], 2, "--api is at 192.0.2.1");
   await refused(["--within", "soon"], 2, "It must be a whole number of seconds");

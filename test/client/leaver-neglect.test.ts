@@ -7,6 +7,7 @@ import { Opened } from "../../src/cli/commands/check/opened.ts";
 import type { Invocation } from "../../src/cli/invocation.ts";
 import { callServer, type Server } from "../../src/serve/remote.ts";
 import { allCases } from "../../src/check/leaver/cases.ts";
+import type { CredentialPlace } from "../../src/check/leaver/credential.ts";
 import { checkLeaver } from "../../src/check/leaver/run.ts";
 import { signalNames, type Signal } from "../../src/check/leaver/signals.ts";
 import type { RunResult } from "../../src/check/frame/run.ts";
@@ -21,7 +22,8 @@ import { leaverApp, type LeaverApp, type LeaverAppOptions } from "../helpers/lea
 let idp: Idp;
 beforeAll(async () => {
   const users = [{ username: "alice" }, { username: "bob" }];
-  idp = await serve({ fixtures: [{ users, settings: { login: "picker", access_token_alg: "RS256" } }] });
+  const scopes = { team: { claims: ["groups"] } };
+  idp = await serve({ fixtures: [{ users, scopes, settings: { login: "picker", access_token_alg: "RS256" } }] });
 });
 
 interface Options extends Omit<LeaverAppOptions, "now"> {
@@ -30,6 +32,8 @@ interface Options extends Omit<LeaverAppOptions, "now"> {
   readonly within?: number;
   readonly api?: true;
   readonly user?: string;
+  readonly credential?: CredentialPlace["header"];
+  readonly admin?: true;
   /** Fields of the client. */
   readonly client?: object;
   /** Whether `silence` waits as long as the others. */
@@ -45,6 +49,7 @@ interface Options extends Omit<LeaverAppOptions, "now"> {
 interface Checked {
   readonly result: RunResult;
   readonly app: LeaverApp;
+  readonly keyed: readonly string[];
   /** A verdict by its case. */
   readonly verdict: (name: string) => string | undefined;
   readonly ms: (name: string) => number | null | undefined;
@@ -57,10 +62,13 @@ async function check({
   within = 10,
   api,
   user,
+  credential,
+  admin,
   client = {},
   ...options
 }: Options): Promise<Checked> {
   let time = Date.now();
+  const keyed: string[] = [];
   const now = (): number => time;
   const wait = async (milliseconds: number): Promise<void> => {
     await delay(0);
@@ -82,13 +90,21 @@ async function check({
   const cli = { now: Date.now, env: {} } as unknown as Invocation;
   const newBrowser = await browsersOf(cli, flags, { issuer: idp.issuer, client: view }, opened);
   const cases = allCases.filter(
-    ({ signal, needsApi }) => (signal === undefined || signals.includes(signal)) && (needsApi !== true || api === true),
+    ({ signal, needsApi, needsCredential, needsAdmin }) =>
+      (signal === undefined || signals.includes(signal)) &&
+      (needsApi !== true || api === true) &&
+      (needsCredential !== true || credential !== undefined) &&
+      (needsAdmin !== true || admin === true),
   );
   try {
     const result = await checkLeaver(
       {
         ...{ ...checkRun, control, newBrowser, now, wait, signals },
         ...{ api: api === true ? `${app.url}/api` : null, other: user === undefined ? await control.enter() : "alice" },
+        credential:
+          credential === undefined ? null : { request: { method: "POST", url: `${app.url}/keys` }, header: credential },
+        admin: admin === true ? { url: `${app.url}/admin`, group: "admins" } : null,
+        onKey: (username) => keyed.push(username),
         app: { ...flags, signedInText: null, signOut: null, within: within * 1000, lookup },
         ...{ isTogether: user === undefined, isSilenceNamed: options.isSilenceNamed ?? signals.length === 1 },
         isEnded: () => opened.isClosed,
@@ -98,7 +114,7 @@ async function check({
     );
     const found = (name: string) => result.cases.find((one) => one.name === name);
     return {
-      ...{ result, app },
+      ...{ result, app, keyed },
       verdict: (name) => found(name)?.verdict,
       ms: (name) => found(name)?.lockedOutAfterMs,
       did: (name) => found(name)?.did,
@@ -121,7 +137,64 @@ async function expectUndone({ app }: Checked): Promise<void> {
     ["bob", "active"],
   ]);
   expect([...app.scim.users.values()].map(({ userName }) => userName as string)).toEqual([]);
+  expect([...app.scim.groups.keys()]).toEqual([]);
+  for (const { claims } of await idp.call("users.list", {})) expect(claims).toEqual({});
 }
+
+const everySignal = ["scim", "backchannel-logout", "revocation"] as const;
+const header = { name: "x-api-key", value: "{key}" };
+
+test("keys must end where the person leaves; what SCIM and the end say is required", async () => {
+  const options = { takes: everySignal, api: true, credential: header } as const;
+  const right = await check(options);
+  for (const signal of ["scim", "all"]) expect(right.verdict(`${signal}.credential`)).toBe("noticed");
+  for (const signal of ["revocation", "silence"]) expect(right.verdict(`${signal}.credential`)).toBe("not-required");
+  expect(right.ms("revocation.credential")).toEqual(expect.any(Number));
+  expect(right.verdict("backchannel-logout.credential")).toBeUndefined();
+  expect(right.keyed).toHaveLength(5);
+  const wrong = await check({ ...options, keys: "stay" });
+  for (const signal of ["scim", "all"]) expect(wrong.verdict(`${signal}.credential`)).toBe("unnoticed");
+  expect(wrong.did("scim.credential")).toBe("still lets the key in after 10s");
+  expect(wrong.verdict("revocation.credential")).toBe("not-required");
+  // A key is in no finding.
+  expect(wrong.app.keys.size).toBeGreaterThan(3);
+  for (const key of wrong.app.keys.keys()) expect(JSON.stringify(wrong.result)).not.toContain(key);
+  const other = await check({ ...options, credential: { name: "x-other", value: "{key}" } });
+  expect(other.verdict("scim.credential")).toBe("not-reached");
+  await expectUndone(other);
+});
+
+test.each([
+  ["takes it by SCIM", {}, ["noticed", "works", "works"]],
+  ["signs the person out, who signs in again without it", { signsMoversOut: true }, ["noticed", "works", "works"]],
+  ["goes by the claim of the last sign-in", { roles: "claim" }, ["unnoticed", "works", "works"]],
+  ["takes it from everybody", { roles: "everybody-loses" }, ["noticed", "unnoticed", "works"]],
+  ["knows a group by its name", { roles: "by-name" }, ["noticed", "works", "not-required"]],
+] as const)("somebody leaves a group, and the app %s", async (_what, options, verdicts) => {
+  const checked = await check({ takes: [], signals: [], admin: true, ...options });
+  const names = ["mover", "mover-other", "mover-renamed"];
+  expect(
+    names.map((name) => checked.verdict(name)),
+    JSON.stringify(names.map(checked.did)),
+  ).toEqual(verdicts);
+  await expectUndone(checked);
+});
+
+test("somebody leaves a group, and nobody tells the app: not required, with what the next sign-in shows", async () => {
+  const client = { scim: undefined };
+  const asks = await check({ takes: [], signals: [], admin: true, roles: "claim", client });
+  expect(asks.verdict("mover")).toBe("not-required");
+  expect(asks.did("mover")).toContain("after the next sign-in the rights are gone");
+  const keeps = await check({ takes: [], signals: [], admin: true, roles: "claim-once", client });
+  expect(keeps.did("mover")).toContain("after the next sign-in the rights are still there");
+  expect(keeps.verdict("mover-renamed")).toBe("not-reached");
+});
+
+test("with --user, the groups are as they were", async () => {
+  const checked = await check({ takes: everySignal, signals: ["scim"], admin: true, user: "bob" });
+  expect(["mover", "mover-other"].map((name) => checked.verdict(name))).toEqual(["noticed", "works"]);
+  await expectUndone(checked);
+});
 
 test("an app that takes every signal is locked at once, and lets in who is back", async () => {
   const checked = await check({ takes: ["scim", "backchannel-logout", "revocation"] });

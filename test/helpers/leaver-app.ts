@@ -28,6 +28,12 @@ export interface LeaverAppOptions {
   readonly breaks?: boolean;
   /** The users that may sign in, by e-mail; absent: everybody. */
   readonly admits?: readonly string[];
+  /** What becomes of keys when their owner leaves. Absent: they end with the sessions. */
+  readonly keys?: "stay";
+  /** Where the right to see `/admin` comes from. Absent: the members of the SCIM group. `claim`: those of the sign-in. */
+  readonly roles?: "claim" | "claim-once" | "everybody-loses" | "by-name";
+  /** Whether who leaves a group is signed out, too. */
+  readonly signsMoversOut?: boolean;
   /** Where `/me` sends strangers. Absent: `/login`, and on to idp. `/` is a page for everybody. */
   readonly asksAt?: "/";
 }
@@ -36,6 +42,7 @@ interface Session {
   readonly email: string;
   readonly sub: string;
   readonly sid: string;
+  readonly groups: readonly string[];
   /** When it ends, by `now`. */
   endsAt: number;
 }
@@ -62,6 +69,14 @@ export class LeaverApp {
   readonly #forgotten = new Set<string>();
   readonly #sessions = new Map<string, Session>();
   readonly #begun = new Map<string, string>();
+  /** E-mail addresses, by their keys. */
+  readonly keys = new Map<string, string>();
+  /** Who ever came with the group. */
+  readonly #admins = new Set<string>();
+  /** How many members that group had at most. */
+  #most = 0;
+  /** The id of the SCIM group that has the rights, once it was seen. */
+  #adminGroup: string | null = null;
 
   constructor(scim: ScimServer, options: LeaverAppOptions) {
     this.scim = scim;
@@ -112,7 +127,10 @@ export class LeaverApp {
     this.signals += 1;
     if (!takes.includes(by)) return;
     for (const session of this.#sessions.values()) {
-      if (endsAll || isMeant(session)) session.endsAt = Math.min(session.endsAt, this.#now() + delay);
+      if (!endsAll && !isMeant(session)) continue;
+      session.endsAt = Math.min(session.endsAt, this.#now() + delay);
+      if (this.options.keys === "stay") continue;
+      for (const [key, email] of this.keys) if (email === session.email) this.keys.delete(key);
     }
   }
 
@@ -121,6 +139,26 @@ export class LeaverApp {
     const { userName } = this.scim.users.get(id) ?? {};
     this.#end("scim", ({ email }) => email === userName);
     if (this.options.forgets === true) this.#forgotten.add(id);
+  }
+
+  #sessionOf({ headers }: IncomingMessage): Session | undefined {
+    const session = this.#sessions.get(/s=([\w-]+)/.exec(headers.cookie ?? "")?.[1] ?? "");
+    return session === undefined || session.endsAt <= this.#now() ? undefined : session;
+  }
+
+  #isAdmin(session: Session): boolean {
+    const { roles, signsMoversOut = false } = this.options;
+    if (roles === "claim") return session.groups.includes("admins");
+    if (roles === "claim-once") return this.#admins.has(session.sub);
+    const named = this.scim.group("admins");
+    this.#adminGroup ??= (named?.["id"] as string | undefined) ?? null;
+    const group = roles === "by-name" ? named : this.scim.groups.get(this.#adminGroup ?? "");
+    const members = ((group?.["members"] ?? []) as Json[]).map(({ value }) => value as string);
+    this.#most = Math.max(this.#most, members.length);
+    if (roles === "everybody-loses" && members.length < this.#most) return false;
+    const isMember = members.includes(this.scim.named(session.email)?.["id"] as string);
+    if (!isMember && signsMoversOut) session.endsAt = this.#now();
+    return isMember;
   }
 
   async #handle(req: IncomingMessage, res: ServerResponse): Promise<void> {
@@ -143,7 +181,28 @@ export class LeaverApp {
         else send(200, { "content-type": "text/html" }, session.email);
         return;
       }
+      case "/admin": {
+        const session = this.#sessionOf(req);
+        if (session === undefined) send(302, { location: "/login" });
+        else send(this.#isAdmin(session) ? 200 : 403);
+        return;
+      }
+      case "/keys": {
+        const session = this.#sessionOf(req);
+        if (session === undefined || req.method !== "POST") {
+          send(401);
+          return;
+        }
+        const key = `key-${randomBytes(12).toString("hex")}`;
+        this.keys.set(key, session.email);
+        send(201, {}, JSON.stringify({ id: 1, api_key: key }));
+        return;
+      }
       case "/api":
+        if (req.headers["x-api-key"] !== undefined) {
+          send(this.keys.has(String(req.headers["x-api-key"])) ? 200 : 401);
+          return;
+        }
         send((await this.#letsIn((req.headers.authorization ?? "").replace("Bearer ", ""))) ? 200 : 401);
         return;
       case "/backchannel-logout": {
@@ -169,7 +228,7 @@ export class LeaverApp {
     this.#begun.set(state, verifier);
     const parameters = new URLSearchParams({
       ...{ client_id: clientId, redirect_uri: this.redirectUri, response_type: "code", state },
-      ...{ scope: "openid email", code_challenge_method: "S256" },
+      ...{ scope: "openid email team", code_challenge_method: "S256" },
       code_challenge: createHash("sha256").update(verifier).digest("base64url"),
     });
     return `${issuer}/api/v2/oauth/authorize?${parameters.toString()}`;
@@ -194,7 +253,9 @@ export class LeaverApp {
       }),
     });
     const { id_token } = (await answer.json()) as { readonly id_token?: string };
-    const { email = "", sub, sid } = decoded(id_token ?? "") as { email?: string; sub: string; sid: string };
+    const claims = decoded(id_token ?? "") as { email?: string; sub: string; sid: string; groups?: string[] };
+    const { email = "", sub, sid, groups = [] } = claims;
+    if (groups.includes("admins")) this.#admins.add(sub);
     const { admits, letsInactiveIn = false } = this.options;
     const isInactive = this.scim.named(email)?.["active"] === false && this.options.takes.includes("scim");
     if ((isInactive && !letsInactiveIn) || admits?.includes(email) === false) {
@@ -202,7 +263,7 @@ export class LeaverApp {
       return;
     }
     const id = randomBytes(16).toString("base64url");
-    this.#sessions.set(id, { email, sub, sid, endsAt: Infinity });
+    this.#sessions.set(id, { email, sub, sid, groups, endsAt: Infinity });
     send(302, { location: "/me", "set-cookie": `s=${id}; Path=/; HttpOnly` });
   }
 

@@ -11,6 +11,10 @@ export interface Left {
   readonly api: Measured | null;
   /** Why the API says nothing; null: it takes good tokens. */
   readonly apiProblem: string | null;
+  /** The key that the app gave; null: none is checked, or the API does not take it. */
+  readonly credential: Measured | null;
+  /** Why the key says nothing; null: the API takes it. */
+  readonly credentialProblem: string | null;
   /** Whether the API asks idp about tokens. */
   readonly introspects: boolean;
   /** Whether the token has expired meanwhile. */
@@ -32,12 +36,20 @@ export interface LeaverAttempt {
   /** Waits until a signal is over. @returns why it says nothing */
   left(signal: Signal): Promise<Left | Finding>;
   otherUser(): Promise<Finding>;
+  /** What became of the rights of somebody who left a group. */
+  mover(): Promise<Finding>;
+  /** Whether another user of that group keeps them. */
+  moverOther(): Promise<Finding>;
+  /** Whether the group keeps them under another name. */
+  moverRenamed(): Promise<Finding>;
 }
 
 export interface LeaverCase extends Case<LeaverAttempt> {
   /** Whom it measures; absent: nobody. */
   readonly signal?: Signal;
   readonly needsApi?: true;
+  readonly needsCredential?: true;
+  readonly needsAdmin?: true;
 }
 
 export const controlCase: LeaverCase = {
@@ -118,6 +130,21 @@ function judgedApi(signal: Signal, { within }: LeaverAttempt, left: Left): Findi
   return { ...unnoticed(`${did}${afterSignal(left)}`), lockedOutAfterMs: null };
 }
 
+function judgedCredential(signal: Signal, { within }: LeaverAttempt, left: Left): Finding {
+  const { credential, credentialProblem } = left;
+  if (credential === null) return notReached(credentialProblem ?? "no --credential was given");
+  const { ms, isBroken, last } = credential;
+  // The user is still active, or nobody was told.
+  const isRequired = signal === "scim" || signal === "all";
+  const open = "ASVS 5.0 7.4.2 asks for it where a user is disabled";
+  if (ms !== null) {
+    const did = `locked out after ${seconds(ms)}`;
+    return { ...(isRequired ? noticed(did) : notRequired(did, open)), lockedOutAfterMs: ms };
+  }
+  const did = isBroken ? `failed instead of refusing: it ${last}` : `still lets the key in after ${lasting(within)}`;
+  return { ...(isRequired ? unnoticed(`${did}${afterSignal(left)}`) : notRequired(did, open)), lockedOutAfterMs: null };
+}
+
 /** A case that waits for a signal. */
 const caseOf = (
   signal: Signal,
@@ -164,6 +191,23 @@ function casesOf(signal: Signal): readonly LeaverCase[] {
       },
       (attempt, left) => judgedApi(signal, attempt, left),
     ),
+    // A sign-out ends no keys.
+    ...(signal === "backchannel-logout"
+      ? []
+      : [
+          caseOf(
+            signal,
+            `${signal}.credential`,
+            {
+              mustNot: `the API still takes the person's key after ${how}`,
+              should: "answer 401 or 403 within --within",
+              paragraph: "ASVS 5.0 7.4.2",
+              fix: "look at the state of the key's owner at each request, or delete the keys with the sessions",
+              needsCredential: true,
+            },
+            (attempt, left) => judgedCredential(signal, attempt, left),
+          ),
+        ]),
     ...(signal === "scim" || signal === "all"
       ? [
           caseOf(
@@ -202,5 +246,37 @@ const otherUser: LeaverCase = {
   run: (attempt) => attempt.otherUser(),
 };
 
+const moverBase = {
+  paragraph: "RFC 7644 3.5.2.2, IPSIE AL2; ASVS 5.0 8.3.2",
+  needsAdmin: true,
+} as const;
+
+const movers: readonly LeaverCase[] = [
+  {
+    ...moverBase,
+    name: "mover",
+    mustNot: "somebody who left a group keeps its rights",
+    should: "refuse at --admin within --within, and go on letting the person in at --signed-in",
+    fix: "read the groups where they are used, or change the roles of sessions when SCIM changes the members",
+    run: (attempt) => attempt.mover(),
+  },
+  {
+    ...moverBase,
+    name: "mover-other",
+    mustNot: "somebody who stays in a group loses its rights when another one leaves",
+    should: "take the rights of the one who left alone",
+    fix: "remove the one member whom the request names",
+    run: (attempt) => attempt.moverOther(),
+  },
+  {
+    ...moverBase,
+    name: "mover-renamed",
+    mustNot: "a group that got another name loses its rights",
+    should: "know a group by its id",
+    fix: "give rights to the id of the SCIM group, not to its displayName",
+    run: (attempt) => attempt.moverRenamed(),
+  },
+];
+
 /** In the order in which they are reported. */
-export const allCases: readonly LeaverCase[] = [...signalNames.flatMap(casesOf), restored, otherUser];
+export const allCases: readonly LeaverCase[] = [...signalNames.flatMap(casesOf), restored, ...movers, otherUser];

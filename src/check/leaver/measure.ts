@@ -26,7 +26,7 @@ interface Asked {
   readonly last: string;
 }
 
-type Place = () => Promise<Asked>;
+export type Place = () => Promise<Asked>;
 
 /** A browser at `--signed-in`. @param stranger what somebody sees there who never signed in */
 export const sessionOf =
@@ -38,16 +38,18 @@ export const sessionOf =
     return { standing: appStanding(visit, app, stranger), last };
   };
 
-/** An API with a token. A redirect lets nobody in, and refuses nobody. */
+export const bearer = (token: string): Record<string, string> => ({ authorization: `Bearer ${token}` });
+
+/** An API with a token or a key. A redirect lets nobody in, and refuses nobody. */
 export const apiOf =
-  (url: string, token: string, lookup: App["lookup"]): Place =>
+  (url: string, credential: Readonly<Record<string, string>>, lookup: App["lookup"]): Place =>
   async () => {
     try {
       const { status } = await send({
         ...{ method: "GET", url, lookup, bodyLimit: 1000 },
         headers: {
           ...{ accept: "application/json, */*;q=0.5", "user-agent": "idp check leaver" },
-          authorization: `Bearer ${token}`,
+          ...credential,
         },
       });
       const standing = status === 401 || status === 403 ? "out" : status >= 200 && status < 300 ? "in" : "broken";

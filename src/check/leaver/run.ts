@@ -5,7 +5,9 @@ import { Problem } from "../../client/check.ts";
 import { noticed, notReached, unnoticed, works, type Finding } from "../frame/verdict.ts";
 import { findingOf, runCases, type CheckRun, type RunResult } from "../frame/run.ts";
 import { controlCase, type LeaverAttempt, type LeaverCase, type Left } from "./cases.ts";
-import { apiOf, measure, sessionOf, type Measured } from "./measure.ts";
+import { headersWith, keyFor, type CredentialPlace } from "./credential.ts";
+import { apiOf, bearer, measure, sessionOf, type Measured } from "./measure.ts";
+import { Movers, type AdminPlace } from "./movers.ts";
 import { SignIns, type SignInRun } from "./sign-ins.ts";
 import type { LeaverControl, Signal } from "./signals.ts";
 
@@ -14,6 +16,12 @@ import type { LeaverControl, Signal } from "./signals.ts";
 interface LeaverRun extends CheckRun, SignInRun {
   /** An address of the API; null: none is checked. */
   readonly api: string | null;
+  /** How users get keys for the API; null: no keys are checked. */
+  readonly credential: CredentialPlace | null;
+  /** What only the members of a group may see; null: no groups are checked. */
+  readonly admin: AdminPlace | null;
+  /** Gets those whose keys stay in the app. */
+  readonly onKey: (username: string) => void;
   readonly signals: readonly Signal[];
   /** Whether each signal has a user of its own, so that all run at the same time. */
   readonly isTogether: boolean;
@@ -31,6 +39,8 @@ interface Prepared {
   readonly username: string;
   readonly browsers: readonly [Browser, Browser];
   readonly token: string | null;
+  /** What a request with the user's key has; a text says why there is none; null: no keys are checked. */
+  readonly key: Readonly<Record<string, string>> | string | null;
   readonly scimId: string | null;
 }
 
@@ -58,6 +68,7 @@ export async function checkLeaver(run: LeaverRun, cases: readonly LeaverCase[]):
 class LeaverCheck implements LeaverAttempt {
   readonly run: LeaverRun;
   readonly #signIns: SignIns;
+  readonly #movers: Movers;
   readonly #waiting = new Set<Signal>();
   #lefts: ReadonlyMap<Signal, Promise<Left | Finding>> | null = null;
   /** Milliseconds that the signals took that are over. */
@@ -66,6 +77,7 @@ class LeaverCheck implements LeaverAttempt {
   constructor(run: LeaverRun) {
     this.run = run;
     this.#signIns = new SignIns(run);
+    this.#movers = new Movers(run, this.#signIns);
   }
 
   get within(): number {
@@ -84,6 +96,18 @@ class LeaverCheck implements LeaverAttempt {
     // What the others did must be over.
     await Promise.all(this.#all().values());
     return this.#signIns.otherUser();
+  }
+
+  mover(): Promise<Finding> {
+    return this.#movers.mover();
+  }
+
+  moverOther(): Promise<Finding> {
+    return this.#movers.other();
+  }
+
+  moverRenamed(): Promise<Finding> {
+    return this.#movers.renamed();
   }
 
   async close(): Promise<void> {
@@ -148,7 +172,24 @@ class LeaverCheck implements LeaverAttempt {
     if (why !== null) throw new Problem(`the user of this signal did not sign in: ${why}`);
     await control.signedIn(username);
     const token = api === null ? null : await control.token(username);
-    return { username, token, browsers: [first.browser, second.browser], scimId: await control.scimId(username) };
+    const key = await this.#key(first.browser, username);
+    return { username, token, key, browsers: [first.browser, second.browser], scimId: await control.scimId(username) };
+  }
+
+  /** Lets the app give the user a key. */
+  async #key(browser: Browser, username: string): Promise<Prepared["key"]> {
+    const { credential, app, api, onKey } = this.run;
+    if (credential === null || api === null) return null;
+    try {
+      const key = await keyFor(browser, credential, app.signedIn);
+      onKey(username);
+      const headers = headersWith(credential, key);
+      const { standing, last } = await apiOf(api, headers, app.lookup)();
+      return standing === "in" ? headers : `the API does not let the key of --credential in: it ${last}`;
+    } catch (error) {
+      if (error instanceof Problem) return error.message;
+      throw error;
+    }
   }
 
   /** Whether the API asks idp about a token, and why it takes none. */
@@ -156,7 +197,7 @@ class LeaverCheck implements LeaverAttempt {
     const { api, app, control } = this.run;
     if (api === null || token === undefined) return { introspects: false, problem: null };
     const mark = await control.mark();
-    const { standing, last } = await apiOf(api, token, app.lookup)();
+    const { standing, last } = await apiOf(api, bearer(token), app.lookup)();
     const problem = standing === "in" ? null : `the API does not let a good token in: it ${last}`;
     return { introspects: (await control.asked(mark)).length > 0, problem };
   }
@@ -168,11 +209,12 @@ class LeaverCheck implements LeaverAttempt {
     };
     if (prepared === undefined || "verdict" in prepared) return done(prepared ?? notReached("not begun"));
     const { app, control, api: url, now, onWait, isSilenceNamed, isTogether } = this.run;
-    const { username, browsers, token } = prepared;
-    const places = [
-      ...browsers.map((browser) => sessionOf(app, browser, this.#signIns.stranger)),
-      ...(url === null || token === null || api.problem !== null ? [] : [apiOf(url, token, app.lookup)]),
-    ];
+    const { username, browsers, token, key } = prepared;
+    const ofToken =
+      url === null || token === null || api.problem !== null ? [] : [apiOf(url, bearer(token), app.lookup)];
+    const ofKey = url === null || key === null || typeof key === "string" ? [] : [apiOf(url, key, app.lookup)];
+    const ofSessions = browsers.map((browser) => sessionOf(app, browser, this.#signIns.stranger));
+    const places = [...ofSessions, ...ofToken, ...ofKey];
     const began = now();
     const isOver = (): boolean => {
       onWait(this.#waiting);
@@ -181,11 +223,14 @@ class LeaverCheck implements LeaverAttempt {
       return isTogether ? [...this.#waiting].every((one) => one === "silence") : now() - began >= this.#longest;
     };
     const sent = settledText(control.send(signal, username));
-    const [session, second, ofApi = null] = await measure(places, app.within, isOver, this.run);
+    const [session, second, ...measured] = await measure(places, app.within, isOver, this.run);
+    const ofApi = ofToken.length === 0 ? null : (measured[0] ?? null);
+    const credential = ofKey.length === 0 ? null : (measured.at(-1) ?? null);
     this.#longest = Math.max(this.#longest, now() - began);
     done(null);
     return {
       ...{ sessions: [session, second] as [Measured, Measured], api: ofApi, apiProblem: api.problem },
+      ...{ credential, credentialProblem: typeof key === "string" ? key : null },
       ...{ introspects: api.introspects, isExpired: token !== null && hasExpired(token, now()) },
       problem: await sent,
       signIn: signal === "scim" || signal === "all" ? await this.#signInAgain(signal, username) : null,

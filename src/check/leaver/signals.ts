@@ -31,6 +31,14 @@ export interface LeaverControl {
   undo(signal: Signal, username: string): Promise<void>;
   /** The id of a user in the app; null: it has none, or no SCIM. */
   scimId(username: string): Promise<string | null>;
+  /** A user who has a group in the claim `groups`, pushed to the app where it has SCIM. @param isAnother not the one of `--user` */
+  enterGroup(group: string, isAnother: boolean): Promise<string>;
+  /** Takes a group from a user, here and by SCIM. @returns whether the app was told */
+  leaveGroup(username: string, group: string): Promise<boolean>;
+  /** Gives the group another name in the app, and in the claim of a user. @returns why not, or null */
+  renameGroup(group: string, username: string): Promise<string | null>;
+  /** How often the app has refreshed since then. */
+  refreshes(since: string | undefined): Promise<number>;
   /** The id of the latest request to idp. */
   mark(): Promise<string | undefined>;
   /** The later requests that may ask about a token. */

@@ -161,6 +161,12 @@ const copies: Readonly<Record<string, string>> = {
   _xsrf: "x-xsrftoken",
 };
 
+/** What a script of the app sends with a request: its own origin, and what protects it from other sites. */
+export async function scriptHeaders(browser: Browser, url: string, signedIn: string): Promise<Record<string, string>> {
+  const page = await browser.request(get(signedIn), null);
+  return { origin: new URL(signedIn).origin, ...(await copiedBy(browser, url)), ...metaHeader(page) };
+}
+
 async function copiedBy(browser: Browser, url: string): Promise<Record<string, string>> {
   const { cookies } = await browser.held();
   const { hostname } = new URL(url);

@@ -13,6 +13,7 @@ import { RemoteError } from "../../../../core/errors.ts";
 import { callServer, type Server } from "../../../../serve/remote.ts";
 import { signedBy } from "../logout-token.ts";
 import type { Opened } from "../opened.ts";
+import { groupControl } from "./groups.ts";
 
 /** Connects `idp check leaver` to a server: users of its own, one signal at a time, and what undoes all of it. */
 
@@ -149,6 +150,7 @@ export async function leaverControl(
 
   async function undoAll(): Promise<void> {
     await Promise.allSettled(sent);
+    await groups.undo().catch(() => undefined);
     const work = [...entered].flatMap(([username, one]) => [
       ...(user === null ? [] : [...signals].map((signal) => () => undo(signal, username))),
       () => remove(username, one),
@@ -157,28 +159,31 @@ export async function leaverControl(
     for (const one of work) await one().catch(() => undefined);
   }
 
+  const enter = (): Promise<string> =>
+    tracked(async () => {
+      const username = user ?? `idp-check-${randomText(9).toLowerCase()}`;
+      if (!entered.has(username)) {
+        if (user === null) {
+          const email = `${username}@example.com`;
+          entered.set(username, { idBefore: null, sessions: new Set() });
+          await callServer(server, "users.add", { username, email, displayName: "Idp Check" });
+        } else {
+          const sessions = await callServer(server, "sessions.list", { user: username });
+          const own = new Set(sessions.map(({ id }) => id));
+          entered.set(username, { idBefore: await scimId(username), sessions: own });
+        }
+      }
+      await push(username);
+      return username;
+    });
+  const groups = groupControl({ server, client, user, ask, enter, push, scimId, tracked });
+
   return {
     missing(signal) {
       const [field, what] = missing[signal] ?? [];
       return field === undefined || client[field] !== undefined ? null : `the client has no ${what}`;
     },
-    enter: () =>
-      tracked(async () => {
-        const username = user ?? `idp-check-${randomText(9).toLowerCase()}`;
-        if (!entered.has(username)) {
-          if (user === null) {
-            const email = `${username}@example.com`;
-            entered.set(username, { idBefore: null, sessions: new Set() });
-            await callServer(server, "users.add", { username, email, displayName: "Idp Check" });
-          } else {
-            const sessions = await callServer(server, "sessions.list", { user: username });
-            const own = new Set(sessions.map(({ id }) => id));
-            entered.set(username, { idBefore: await scimId(username), sessions: own });
-          }
-        }
-        await push(username);
-        return username;
-      }),
+    enter,
     signedIn: (username) =>
       tracked(async () => {
         if ((await scimId(username)) === null) await push(username);
@@ -190,6 +195,8 @@ export async function leaverControl(
     },
     undo: (signal, username) => tracked(() => undo(signal, username)),
     scimId,
+    ...{ enterGroup: groups.enterGroup, leaveGroup: groups.leaveGroup, renameGroup: groups.renameGroup },
+    refreshes: groups.refreshes,
     mark: async () => (await callServer(server, "requests.list", {})).at(-1)?.id,
     async asked(since) {
       const all = await callServer(server, "requests.list", since === undefined ? {} : { since });

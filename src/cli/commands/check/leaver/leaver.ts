@@ -4,6 +4,13 @@
  */
 import { allCases, controlCase, type LeaverCase } from "../../../../check/leaver/cases.ts";
 import { checkLeaver as checkCases } from "../../../../check/leaver/run.ts";
+import {
+  credentialHeaderOf,
+  credentialOf,
+  usualHeader,
+  type CredentialPlace,
+} from "../../../../check/leaver/credential.ts";
+import type { AdminPlace } from "../../../../check/leaver/movers.ts";
 import { lasting, signalNames, type Signal } from "../../../../check/leaver/signals.ts";
 import type { CheckRun, RunResult } from "../../../../check/frame/run.ts";
 import { OperationError } from "../../../../core/errors.ts";
@@ -31,6 +38,11 @@ import { leaverControl } from "./control.ts";
 /** As commander reads them. */
 interface LeaverFlags extends CheckFlags {
   readonly api?: string;
+  readonly admin?: string;
+  readonly adminGroup?: string;
+  /** An address, or a request. */
+  readonly credential?: string;
+  readonly credentialHeader?: string;
   readonly signal?: readonly Signal[];
 }
 
@@ -39,31 +51,74 @@ const settings = { access_token_alg: "RS256" };
 
 async function checkLeaver(cli: Invocation, typed: TypedCommand, flags: LeaverFlags): Promise<Outcome | number> {
   const command = commandOf(typed, theLeaverApp);
+  const credential = credentialPlace(flags);
+  const admin = adminPlace(flags);
   const cases = wantedCases(flags);
   const { start, signedIn, signOut, api } = flags;
-  const addresses = { "--start": start, "--signed-in": signedIn, "--sign-out": signOut, "--api": api };
+  const addresses = {
+    ...{ "--start": start, "--signed-in": signedIn, "--sign-out": signOut, "--api": api },
+    ...{ "--admin": admin?.url, "--credential": credential?.request.url },
+  };
   const maxName = Math.max(...cases.map(({ name }) => name.length));
   return runCheck(cli, { subject: theLeaverApp, command, flags, addresses, maxName }, async (session) => {
     const place = await placeFor(cli, flags, session);
     await requireRealTime(place.server);
     const client = await clientOf(place, flags.allowRemote);
     const run = await session.start(place.env, start, `as client ${client.client_id} of ${place.issuer}`);
-    return { result: await runAll(cli, flags, cases, place, client, session, run) };
+    const keys: string[] = [];
+    const places = { credential, admin, onKey: (username: string) => keys.push(username) };
+    const result = await runAll(cli, flags, cases, place, client, session, { ...run, ...places });
+    return keys.length === 0 ? { result } : { result, notes: [keysText(keys)], fields: { keys: [...new Set(keys)] } };
   });
 }
 
+const keysText = (usernames: readonly string[]): string =>
+  `The app still has the keys that --credential gave ${[...new Set(usernames)].join(", ")}: the check removes no keys.`;
+
 /** @throws {OperationError} usage */
-function wantedCases({ signal: signals = signalNames, case: named, api }: LeaverFlags): readonly LeaverCase[] {
-  const found = casesOf(named, allCases, [controlCase.name]);
-  const withoutApi = found.find(({ needsApi }) => needsApi === true && api === undefined);
-  if (named !== undefined && withoutApi !== undefined) {
-    throw new OperationError("usage", `--case ${withoutApi.name} needs --api URL`);
+function credentialPlace({ credential, credentialHeader, api }: LeaverFlags): CredentialPlace | null {
+  if (credential === undefined) {
+    if (credentialHeader === undefined) return null;
+    throw new OperationError("usage", "--credential-header needs --credential: the request that gives a user a key");
   }
-  return found.filter(
-    ({ signal, needsApi }) =>
-      (signal === undefined || named !== undefined || signals.includes(signal)) &&
-      (needsApi !== true || api !== undefined),
-  );
+  if (api === undefined) throw new OperationError("usage", "--credential needs --api URL, which takes the key");
+  const request = credentialOf(credential);
+  const header = credentialHeader === undefined ? usualHeader : credentialHeaderOf(credentialHeader);
+  if (typeof request === "string") {
+    throw new OperationError("usage", `--credential: ${request}`, {
+      hint: `An address, or a request: 'POST http://localhost:3000/api/keys {"name":"check"}'`,
+    });
+  }
+  if (typeof header === "string") throw new OperationError("usage", `--credential-header: ${header}`);
+  return { request, header };
+}
+
+/** @throws {OperationError} usage */
+function adminPlace({ admin, adminGroup }: LeaverFlags): AdminPlace | null {
+  if (admin === undefined && adminGroup === undefined) return null;
+  if (admin !== undefined && adminGroup !== undefined) return { url: admin, group: adminGroup };
+  const [given, needed] = admin === undefined ? ["--admin-group", "--admin URL"] : ["--admin", "--admin-group NAME"];
+  throw new OperationError("usage", `${given} needs ${needed}`);
+}
+
+/** @throws {OperationError} usage */
+function wantedCases(flags: LeaverFlags): readonly LeaverCase[] {
+  const { signal: signals = signalNames, case: named } = flags;
+  const found = casesOf(named, allCases, [controlCase.name]);
+  for (const one of named === undefined ? [] : found) {
+    const flag = missingFlag(one, flags);
+    if (flag !== null) throw new OperationError("usage", `--case ${one.name} needs ${flag}`);
+  }
+  const isWanted = ({ signal }: LeaverCase): boolean =>
+    named !== undefined || signal === undefined || signals.includes(signal);
+  return found.filter((one) => isWanted(one) && missingFlag(one, flags) === null);
+}
+
+/** The flag without which a case is nothing; null: it is given. */
+function missingFlag({ needsApi, needsCredential, needsAdmin }: LeaverCase, flags: LeaverFlags): string | null {
+  if (needsApi === true && flags.api === undefined) return "--api URL";
+  if (needsCredential === true && flags.credential === undefined) return "--credential URL";
+  return needsAdmin === true && flags.admin === undefined ? "--admin URL --admin-group NAME" : null;
 }
 
 /** Times are measured by the real clock, and tokens expire by the server's. @throws {OperationError} conflict */
@@ -104,7 +159,7 @@ async function runAll(
   place: CheckPlace,
   client: Client,
   { opened, command, lookup }: Session,
-  run: CheckRun,
+  run: CheckRun & Pick<Parameters<typeof checkCases>[0], "credential" | "admin" | "onKey">,
 ): Promise<RunResult> {
   const { start, signedIn, signedInText = null, signOut = null, api = null } = flags;
   const user = flags.user === undefined ? null : place.user;
@@ -178,6 +233,10 @@ cases and last. Verdicts: noticed (locked out in time), unnoticed, not-required
 went unnoticed that is not accepted or the app does not sign in, 5 if it never
 answers at --start, and 4 if the clock of the server was moved.
 
+With --admin and --admin-group, a user leaves a group and stays: the rights must
+go, and nothing else. With --credential, each user gets a key for --api, which
+must end with the person; the keys stay in the app, and are in no report.
+
 With -- CMD, a server in memory is started, and the app with the environment of
 idp exec, OIDC_AUDIENCE and OIDC_JWKS_URI; both end with the command. Without
 it, the check runs on the running server: on an issuer of its own, which the app
@@ -198,6 +257,10 @@ export const declareCheckLeaver: Declare = (check, { act, words }) => {
         .choices(signalNames)
         .argParser(collectOf(signalNames)),
     )
+    .addOption(new Option("--admin <url>", "an address that only members of --admin-group may see").argParser(address))
+    .option("--admin-group <name>", "the group that a user leaves, who stays")
+    .option("--credential <request>", "gives the signed-in user a key for --api: a URL, or 'POST URL {json}'")
+    .option("--credential-header <header>", "how the key is sent (default: 'Authorization: Bearer {key}')")
     .option(...browserOption);
   withVariables(
     withCommon(leaver, "app", "--start", "who leaves, for apps that admit only users they know (default: new users)"),
@@ -208,6 +271,7 @@ export const declareCheckLeaver: Declare = (check, { act, words }) => {
       examples(
         "idp check leaver --start http://localhost:3000/login --signed-in http://localhost:3000/me -- npm start",
         "idp check leaver --start http://localhost:3000/login --signed-in http://localhost:3000/me --api http://localhost:3000/api/me --signal scim --within 1m -- npm start",
+        "idp check leaver --start http://localhost:3000/login --signed-in http://localhost:3000/me --admin http://localhost:3000/admin --admin-group admins -- npm start",
         "idp check leaver --start http://localhost:3000/login --signed-in http://localhost:3000/me --client demo-app --report leaver.md",
       ),
     )
