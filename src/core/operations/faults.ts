@@ -2,6 +2,7 @@ import * as z from "zod";
 import { declare, none, nothing } from "./operation.ts";
 import * as given from "./schemas/given.ts";
 import * as shown from "./schemas/shown.ts";
+import { fault } from "./schemas/shown-faults.ts";
 import { activeFaults } from "../controls/faults/faults.ts";
 
 /** Faults: responses that a tester wants to be wrong. They end with the server, unless the store is shared. */
@@ -11,13 +12,13 @@ const faults = () => import("../controls/faults/fault-admin.ts");
 export const faultOperations = {
   "faults.list": declare({
     input: nothing,
-    answer: z.array(shown.fault),
+    answer: z.array(fault),
     run: async (ctx) => ctx.store.read(activeFaults),
   }),
   "faults.add": declare({
     note: "The client and the user must exist: 422.",
     input: given.faultInput,
-    answer: shown.fault,
+    answer: fault,
     run: async (ctx, fault, { by }) => (await faults()).addFault(ctx, fault, by?.name),
   }),
   "faults.clear": declare({

@@ -1,11 +1,10 @@
 import * as z from "zod";
 import { declare, none, nothing } from "./operation.ts";
-import * as given from "./schemas/given.ts";
 import * as shown from "./schemas/shown.ts";
 import { plainCommandLine } from "../hint.ts";
 import { requestJson } from "../ledger/request-json.ts";
 import { atMostOne, withRules } from "./schemas/rules.ts";
-import { requestOrTime, wait } from "./schemas/times.ts";
+import { requestOrTime, wait, whole } from "./schemas/times.ts";
 import { grantTypeText } from "../controls/faults/schema.ts";
 import { expectEndpoints, listRequests, requestEndpoints, showRequest, statusForm } from "../ledger/filter.ts";
 import { recordedName } from "../ledger/redact-record.ts";
@@ -70,8 +69,8 @@ export const requestOperations = {
         ...filters,
         endpoint: z.enum(expectEndpoints),
         param: z.record(recorded, z.string()).optional().describe("Parameters that were sent, by their names"),
-        times: given.whole(0, 1_000_000).optional(),
-        at_least: given.whole(1, 1_000_000).optional(),
+        times: whole(0, 1_000_000).optional(),
+        at_least: whole(1, 1_000_000).optional(),
         never: z.boolean().optional(),
         within: wait.optional(),
       }),

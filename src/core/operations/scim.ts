@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { profileNames } from "../../scim/profiles.ts";
 import { declare } from "./operation.ts";
-import * as given from "./schemas/given.ts";
+import { whole } from "./schemas/times.ts";
 import * as shownScim from "./schemas/shown-scim.ts";
 
 /** What the SCIM servers of clients are sent. */
@@ -34,7 +34,7 @@ export const scimOperations = {
       profile: profile.optional().describe("In place of the client's own"),
       dry_run: z.boolean().optional().describe("Answer with the requests, and send none"),
       full: z.boolean().optional().describe("Send everything, also what did not change"),
-      parallel: given.whole(1, 8).optional().describe("How many users at a time; absent: 1"),
+      parallel: whole(1, 8).optional().describe("How many users at a time; absent: 1"),
     }),
     answer: oneOrAll(shownScim.pushReport),
     refuses: [404],

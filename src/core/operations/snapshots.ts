@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { declare, none, nothing } from "./operation.ts";
 import * as shown from "./schemas/shown.ts";
+import { fault } from "./schemas/shown-faults.ts";
 import {
   keepable,
   listSnapshots,
@@ -44,7 +45,7 @@ export const snapshotOperations = {
         .object({ clock: shown.clock.optional(), faults: z.int().optional() })
         .optional()
         .describe("Only with keep: the clock, if it is moved, and how many faults"),
-      faults: z.array(shown.fault).describe("Those that are active again"),
+      faults: z.array(fault).describe("Those that are active again"),
       validAgain: z.object({ grants: z.int(), tokens: z.int() }).describe("What was revoked since"),
     }),
     refuses: [404],

@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { declare } from "./operation.ts";
 import * as given from "./schemas/given.ts";
+import { whole } from "./schemas/times.ts";
 import * as shown from "./schemas/shown.ts";
 import { noFlawsTogether, tokenFlawFields } from "./schemas/token-flaws.ts";
 import { withRules, type Rule } from "./schemas/rules.ts";
@@ -59,7 +60,7 @@ export const tokenOperations = {
           .union([z.string(), z.array(z.string()).min(1)])
           .optional()
           .describe("aud: a text, or a list"),
-        expires_in: given.whole(1, tenYears).optional().describe("Seconds"),
+        expires_in: whole(1, tenYears).optional().describe("Seconds"),
         claims: given.ownTokenClaims.optional(),
         dpop_jkt: z
           .string()

@@ -1,7 +1,8 @@
 import * as z from "zod";
 import { declare, none } from "./operation.ts";
 import * as given from "./schemas/given.ts";
-import * as shown from "./schemas/shown.ts";
+import { whole } from "./schemas/times.ts";
+import { statusChange, user } from "./schemas/shown-users.ts";
 
 /** Users, and their status. */
 
@@ -14,13 +15,13 @@ const one = z.strictObject({ username: z.string() });
 
 export const userOperations = {
   "users.list": declare({
-    input: z.strictObject({ limit: given.whole(0, 999_999_999).optional().describe("The most to list") }),
-    answer: z.array(shown.user),
+    input: z.strictObject({ limit: whole(0, 999_999_999).optional().describe("The most to list") }),
+    answer: z.array(user),
     run: async (ctx, input) => (await users()).listUsers(ctx, input),
   }),
   "users.show": declare({
     input: one,
-    answer: shown.user,
+    answer: user,
     refuses: [404],
     run: async (ctx, input) => (await users()).showUser(ctx, input),
   }),
@@ -42,13 +43,13 @@ export const userOperations = {
   }),
   "users.add": declare({
     input: given.userInput,
-    answer: shown.user,
+    answer: user,
     refuses: [409],
     run: async (ctx, input) => (await usersEdit()).addUser(ctx, input),
   }),
   "users.edit": declare({
     input: given.userPatch,
-    answer: shown.user,
+    answer: user,
     refuses: [404, 409],
     run: async (ctx, { username, new_username, ...fields }) =>
       (await usersEdit()).editUser(ctx, username, {
@@ -64,19 +65,19 @@ export const userOperations = {
   }),
   "users.suspend": declare({
     input: one,
-    answer: shown.statusChange,
+    answer: statusChange,
     refuses: [404, 409],
     run: async (ctx, input) => (await usersEdit()).suspendUser(ctx, input),
   }),
   "users.ban": declare({
     input: one,
-    answer: shown.statusChange,
+    answer: statusChange,
     refuses: [404],
     run: async (ctx, input) => (await usersEdit()).banUser(ctx, input),
   }),
   "users.restore": declare({
     input: one,
-    answer: shown.statusChange,
+    answer: statusChange,
     refuses: [404],
     run: async (ctx, input) => (await leave()).restoreEverywhere(ctx, input),
   }),

@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { declare, nothing } from "./operation.ts";
 import * as given from "./schemas/given.ts";
+import { whole } from "./schemas/times.ts";
 import { noFlawsTogether, tokenFlawFields } from "./schemas/token-flaws.ts";
 import { withRules } from "./schemas/rules.ts";
 import { workloadKinds } from "../workloads/kinds.ts";
@@ -21,7 +22,7 @@ export const workloadOperations = {
       z.strictObject({
         name: z.string(),
         audience: z.string().optional(),
-        expires_in: given.whole(1, tenYears).optional().describe("Seconds"),
+        expires_in: whole(1, tenYears).optional().describe("Seconds"),
         claims: given.ownWorkloadClaims.optional(),
         ...tokenFlawFields,
       }),

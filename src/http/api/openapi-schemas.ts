@@ -7,18 +7,9 @@ import { faultSchema } from "../../core/controls/faults/schema.ts";
 import { userSchema } from "../../core/users/schema.ts";
 import { clientInput, clientPatch, clientRecord, contents } from "../../core/operations/schemas/given.ts";
 import { pathNames, type Route } from "../../core/operations/route.ts";
-import {
-  client,
-  fault,
-  clock,
-  grant,
-  issuer,
-  key,
-  request,
-  session,
-  snapshot,
-  user,
-} from "../../core/operations/schemas/shown.ts";
+import { client, clock, grant, issuer, key, request, session, snapshot } from "../../core/operations/schemas/shown.ts";
+import { fault } from "../../core/operations/schemas/shown-faults.ts";
+import { user } from "../../core/operations/schemas/shown-users.ts";
 
 /** The JSON Schemas of the OpenAPI document, with names for those that are used in more than one place. */
 

@@ -3,7 +3,7 @@ import { wantsSecret } from "../../clients/clients.ts";
 import { clientProblems } from "../../client-metadata/rules.ts";
 import { clientSchema, translatedField } from "../../client-metadata/schema.ts";
 import { faultProblems, faultSchema } from "../../controls/faults/schema.ts";
-import { jsonValue, ruleAndValue } from "../../fields.ts";
+import { jsonValue } from "../../fields.ts";
 import { fixtureFileSchema } from "../../fixtures/schema.ts";
 import { userSchema } from "../../users/schema.ts";
 import { notKeepable } from "../../fixture-files/source.ts";
@@ -21,13 +21,6 @@ function refuseUnkeepable(value: unknown, issues: Refine): void {
   for (const { path, message, more } of notKeepable(value))
     if (more === undefined) issues.addIssue({ code: "custom", path: [...path], message });
 }
-
-/** A whole number with bounds, as a person would say them. */
-export const whole = (min: number, max: number) =>
-  z
-    .int({ error: "must be a whole number" })
-    .min(min, ruleAndValue(`must be a whole number of at least ${min}`))
-    .max(max, ruleAndValue(`must be a whole number of at most ${max}`));
 
 /** What is shown and not set may be sent back. */
 const computed = "Computed; accepted if it has the right value";

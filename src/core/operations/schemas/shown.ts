@@ -2,28 +2,11 @@ import { roles } from "../../operators/roles.ts";
 import * as z from "zod";
 import { endpointNames } from "../../endpoints.ts";
 import type { FixtureFile } from "../../fixtures/schema.ts";
-import { faultSchema } from "../../controls/faults/schema.ts";
-import { userSchema } from "../../users/schema.ts";
 import type { StateDocument } from "../../state/state.ts";
 
 /** Schemas of what operations return, where more than one returns it or it has many fields. */
 
 const time = z.string().describe("ISO 8601");
-
-export const user = z
-  .object({
-    ...userSchema.required().omit({ password: true, avatar: true, otp_secret: true, federated: true }).shape,
-    federated: z.exactOptional(userSchema.shape.federated.unwrap()),
-    avatar: z.object({ baseUrl: z.string().nullable(), path: z.string(), color: z.string() }),
-    hasPassword: z.boolean(),
-  })
-  .describe("A user as it is shown: without the password or its hash");
-
-export const statusChange = user.extend({
-  previousStatus: z.enum(["active", "suspended", "banned"]),
-  sessionsEnded: z.int(),
-  grantsRevoked: z.int(),
-});
 
 export const client = z
   .looseObject({
@@ -86,19 +69,6 @@ export const issuedSaml = z.object({
   RelayState: z.string().nullable().describe("As it was given; null: none was"),
   expires_in: z.int().describe("Seconds"),
 });
-
-const { times: _, always: __, skip: ___, after: ____, ...faultFields } = faultSchema.shape;
-export const fault = z
-  .object({
-    id: z.string(),
-    ...faultFields,
-    times: z.int().nullable().describe("null: always"),
-    remaining: z.int().nullable().describe("How many requests will still take it; null: always"),
-    skip: z.int().describe("How many matching requests still pass first"),
-    after: z.boolean().describe("The work is done first, and only its response is spoiled"),
-    by: z.exactOptional(z.string()).describe("Who added it: the name of the token; absent for those of fixtures"),
-  })
-  .describe("A response that is wrong on purpose");
 
 export const flaw = z.object({
   name: z.string(),

@@ -3,7 +3,14 @@ import { ruleAndValue, timeText } from "../../fields.ts";
 import { idForm } from "../../ledger/ledger.ts";
 import { durationForm } from "../../../text/time.ts";
 
-/** Times and lengths of time, as operations take them. */
+/** Numbers, times and lengths of time, as operations take them. */
+
+/** A whole number with bounds, as a person would say them. */
+export const whole = (min: number, max: number) =>
+  z
+    .int({ error: "must be a whole number" })
+    .min(min, ruleAndValue(`must be a whole number of at least ${min}`))
+    .max(max, ruleAndValue(`must be a whole number of at most ${max}`));
 
 const duration = durationForm.source.slice(1, -1);
 
