@@ -165,7 +165,7 @@ test("idp exec --fault", async () => {
   const wrong = await run(["exec", "--fault", '{"endpoint":"jwks"}', ...child], { cwd });
   expect(wrong).toMatchObject({ code: 125, stdout: "" });
   expect(wrong.stderr).toBe(
-    'Error: --fault: does nothing; give it one of status, error, delay, body, drop, drop_after, flaw\n  For example: --fault \'{"endpoint":"token","status":503}\'\n',
+    'Error: --fault: does nothing; give it one of status, error, delay, body, drop, drop_after, flaw, claims\n  For example: --fault \'{"endpoint":"token","status":503}\'\n',
   );
   expect((await run(["exec", "--fault", "status 503", ...child], { cwd })).code).toBe(125);
 });

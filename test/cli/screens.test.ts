@@ -76,7 +76,9 @@ test("the flaws on a screen of 80 cells: no line is longer, and no word is cut",
   const flaws = await listFlaws({ width: 80 } as Invocation);
   const lines = flaws.text(plain).split("\n");
   expect(Math.max(...lines.map(cells))).toBeLessThanOrEqual(80);
-  expect(lines.join(" ").replaceAll(/\s+/g, " ")).toContain("and not exchange the code (RFC 6749 4.1.2, 10.12)");
+  expect(lines.join(" ").replaceAll(/\s+/g, " ")).toContain(
+    "and not exchange the code (RFC 6749 4.1.2, 10.12, ASVS 5.0 10.2.1)",
+  );
   expect(lines.join("")).not.toContain("…");
 });
 
