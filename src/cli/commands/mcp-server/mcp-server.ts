@@ -13,7 +13,7 @@ import type { Declare } from "../../act.ts";
 import { examples, type Command, type FlagsOf } from "../../commander.ts";
 import { failureOf } from "../../failure.ts";
 import type { Invocation } from "../../invocation.ts";
-import { say } from "../../output/print.ts";
+import { escapeLine } from "../../output/escape.ts";
 import { count } from "../../output/words.ts";
 import { toolAnswer, type Answer } from "./answer.ts";
 import { serveMcp, type ToolDefinition, type Tools } from "./protocol.ts";
@@ -74,7 +74,7 @@ function refusal(error: unknown, { line }: OpenSession, canStart: boolean): Answ
     data: {
       code,
       rule: message,
-      ...(problems.length > 0 && { given: problems.map(problemText) }),
+      given: problems.length === 0 ? null : problems.map(problemText),
       fix: fix === "" ? null : fix,
     },
   };
@@ -95,12 +95,13 @@ async function serve(cli: Invocation, flags: FlagsOf<typeof withFlags>): Promise
       const tool = known.find((one) => one.name === name);
       if (tool === undefined) return null;
       try {
-        return toolAnswer(await tool.run(session, input, signal));
+        return toolAnswer(await tool.run(session, input, AbortSignal.any([signal, ending.signal])));
       } catch (error) {
         return toolAnswer(refusal(error, session, canStart));
       }
     },
   };
+  const ending = new AbortController();
   const stopped = new Promise<void>((resolve) => {
     cli.takeSignals(() => resolve());
   });
@@ -108,13 +109,19 @@ async function serve(cli: Invocation, flags: FlagsOf<typeof withFlags>): Promise
     const { at, name, role } = await askerOf(session);
     const usable = count(known.filter((tool) => mayUse(role, tool)).length, "tool");
     const place = at === null ? "no server runs yet" : `for ${at}${name === null ? "" : ` (${role} ${name})`}`;
-    say(cli, `idp mcp-server: ${usable} ${at === null ? `(${place})` : place}. Ctrl+C ends it.`);
+    // It is the name of what runs, and not a command to type.
+    if (!cli.quiet) {
+      const line = `idp mcp-server: ${usable} ${at === null ? `(${place})` : place}. Ctrl+C ends it.`;
+      cli.stderr.write(`${cli.err.dim(escapeLine(line))}\n`);
+    }
     const about = { name: "dev-idp", version, instructions };
     const served = serveMcp(cli, about, tools, (changed) => {
       tell = changed;
     });
     await Promise.race([served, stopped]);
   } finally {
+    // A check that runs undoes what it did.
+    ending.abort();
     await session.close();
   }
   return null;
