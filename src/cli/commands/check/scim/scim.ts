@@ -92,6 +92,8 @@ The command is a provisioning client with users and groups of its own, which it
 removes at the end. After every change it reads back: a 2xx that changed nothing
 is unnoticed. Requests are those of each --profile; names carry it, as in
 entra.deactivate, and --case deactivate runs the case in every profile.
+The cases look users up, create, change, deactivate and remove them, send them
+again, set managers and groups, and try what a directory meets on the way.
 Creating and reading a user must work first, between the cases and last.
 Verdicts: noticed (refused as required), works (done as required), unnoticed,
 not-required (the paragraph says so), not-reached. The exit code is 6 if
