@@ -12,8 +12,8 @@ const { packages } = JSON.parse(read("package-lock.json")) as {
 const rows = [...read("docs/clients.md").matchAll(/^\| (\S+) +\| ([\d.]+) +\|.*\| `([\w/-]+)` +\|$/gm)].map(
   ([, name = "", version = "", file = ""]) => ({ name, version, file }),
 );
-/** Installed by pip and by Go, where they are. */
-const ofOthers = ["Authlib", "PyJWT", "python3-saml", "crewjam/saml"];
+/** Installed by pip, by Go and by the system, where they are. */
+const ofOthers = ["Authlib", "PyJWT", "mod_auth_openidc", "python3-saml", "crewjam/saml"];
 
 test("each version is the one in package-lock.json", () => {
   const ofNode = rows.filter(({ name }) => !ofOthers.includes(name));

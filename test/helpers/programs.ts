@@ -16,6 +16,7 @@ const programs = [
   "curl",
   "fish",
   "git",
+  "mod_auth_openidc",
   "openssl",
   "prlimit",
   "python3-saml",
@@ -55,6 +56,8 @@ function isThere(program: (typeof programs)[number]): boolean {
   if (program === "authlib") return onPath("python3") && spawnSync("python3", ["-c", findAuthlib]).status === 0;
   if (program === "python3-saml")
     return onPath("python3") && spawnSync("python3", ["-c", "import onelogin.saml2.auth"]).status === 0;
+  if (program === "mod_auth_openidc")
+    return onPath("apache2") && existsSync("/usr/lib/apache2/modules/mod_auth_openidc.so");
   if (program === "scim2-server")
     return onPath("python3") && spawnSync("python3", ["-c", "import scim2_server.testserver.cli"]).status === 0;
   if (program === "crewjam-saml") return onPath("go") && isInGoCache("github.com/crewjam/saml@v0.5.1");
@@ -65,8 +68,8 @@ function isThere(program: (typeof programs)[number]): boolean {
 const isInGoCache = (module: string): boolean =>
   existsSync(join(spawnSync("go", ["env", "GOMODCACHE"], { encoding: "utf8" }).stdout.trim(), module));
 
-/** A machine without these still passes with CI=true: how packages of Python and Go are installed differs between systems. */
-const notRequired: readonly string[] = ["authlib", "crewjam-saml", "python3-saml", "scim2-server"];
+/** A machine without these still passes with CI=true: how packages of Python, Go and Apache are installed differs between systems. */
+const notRequired: readonly string[] = ["authlib", "crewjam-saml", "python3-saml", "scim2-server", "mod_auth_openidc"];
 
 /** With the versions that it needs, where any other would fail. */
 const nameOf = (program: string): string =>
