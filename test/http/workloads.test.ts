@@ -104,3 +104,30 @@ test("a pull request at GitHub has its merge ref, its branch and the branch that
   });
   expect(await claimsOf({})).toMatchObject({ ref: "refs/heads/main", head_ref: "", base_ref: "" });
 });
+
+test("a job with an environment says so as its platform documents it", async () => {
+  const idp = await start();
+  const claimsOf = async (name: string, claims: Readonly<Record<string, string>>) => {
+    const { token } = await idp.call("workloads.issue", { name, claims });
+    return JSON.parse(Buffer.from(token.split(".")[1] ?? "", "base64url").toString()) as Record<string, unknown>;
+  };
+  // A colon separates the parts of the subject, so GitHub writes one in a name in another way.
+  expect(await claimsOf("github-actions", { environment: "Production:V1" })).toMatchObject({
+    ...{ sub: "repo:octo-org/octo-repo:environment:Production%3AV1", environment: "Production:V1" },
+    check_run_id: "2000000001",
+  });
+  for (const [environment, deployment_tier] of [
+    ["production", "production"],
+    ["review/7", "development"],
+    ["QC", "testing"],
+    ["demo", "staging"],
+    ["gov", "other"],
+  ] as const)
+    expect(await claimsOf("gitlab", { environment })).toMatchObject({
+      ...{ environment, deployment_tier, environment_protected: "false", environment_action: "start" },
+    });
+  expect(await claimsOf("gitlab", { environment: "demo", environment_protected: "true" })).toMatchObject({
+    environment_protected: "true",
+  });
+  expect(await claimsOf("gitlab", {})).not.toHaveProperty("environment_protected");
+});

@@ -28,7 +28,7 @@ function refOf(ref: string): { readonly name: string; readonly type: "branch" | 
   return { name, type: kind === "tags" ? "tag" : "branch" };
 }
 
-/** https://docs.github.com/actions/reference/openid-connect-reference */
+/** https://docs.github.com/actions/reference/security/oidc */
 const githubActions: Kind = {
   life: 300,
   claims(given) {
@@ -45,7 +45,7 @@ const githubActions: Kind = {
     } as Record<string, unknown>;
     const context =
       environment !== undefined
-        ? `environment:${text(environment)}`
+        ? `environment:${text(environment).replaceAll(":", "%3A")}`
         : event_name === "pull_request"
           ? "pull_request"
           : `ref:${text(ref)}`;
@@ -58,7 +58,13 @@ const githubActions: Kind = {
       ...{ repository_visibility: "private", ref, ref_type: refOf(text(ref)).type, ref_protected: "false", sha },
       ...{ event_name, workflow: "CI", workflow_ref: workflow, workflow_sha: sha },
       ...{ job_workflow_ref: workflow, job_workflow_sha: sha, head_ref, base_ref },
-      ...{ run_id: "1000000001", run_number: "10", run_attempt: "1", runner_environment: "github-hosted" },
+      ...{
+        run_id: "1000000001",
+        check_run_id: "2000000001",
+        run_number: "10",
+        run_attempt: "1",
+        runner_environment: "github-hosted",
+      },
       ...{ actor: owner, actor_id: "12" },
       ...given,
     };
@@ -66,11 +72,26 @@ const githubActions: Kind = {
   audience: ({ repository_owner: owner }) => `https://github.com/${text(owner)}`,
 };
 
+/** What GitLab makes of the names of environments (https://docs.gitlab.com/ci/environments/#deployment-tier-of-environments). */
+const tiers: readonly (readonly [tier: string, names: RegExp])[] = [
+  ["development", /dev|review|trunk/i],
+  ["testing", /test|qc/i],
+  ["staging", /stag|model|demo/i],
+  ["production", /prod|live/i],
+];
+
+/** What the token of a job with an environment has besides. */
+const ofEnvironment = (environment: string): JsonObject => ({
+  environment_protected: "false",
+  environment_action: "start",
+  deployment_tier: tiers.find(([, names]) => names.test(environment))?.[0] ?? "other",
+});
+
 /** https://docs.gitlab.com/ci/secrets/id_token_authentication/ */
 const gitlab: Kind = {
   life: 3600,
   claims(given) {
-    const { project_path, ref, ref_type } = {
+    const { project_path, ref, ref_type, environment } = {
       ...{ project_path: "my-group/my-project", ref: "main", ref_type: "branch" },
       ...given,
     } as Record<string, unknown>;
@@ -89,6 +110,7 @@ const gitlab: Kind = {
       ...{ runner_id: 1, runner_environment: "gitlab-hosted" },
       ci_config_ref_uri: `gitlab.example.com/${text(project_path)}//.gitlab-ci.yml@${refPath}`,
       ci_config_sha: sha,
+      ...(environment !== undefined && ofEnvironment(text(environment))),
       ...given,
     };
   },

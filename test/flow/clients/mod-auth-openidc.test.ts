@@ -11,7 +11,7 @@ import { freePort } from "../../helpers/port.ts";
 const modules = "/usr/lib/apache2/modules";
 
 /** Apache in the foreground, in a folder of its own. @param configuration of the module */
-function startApache(port: number, configuration: string): void {
+function startApache(port: string, configuration: string): void {
   const folder = newFolder();
   mkdirSync(join(folder, "site"));
   writeFileSync(join(folder, "site", "index.html"), "only for users");
