@@ -104,6 +104,14 @@ test("on a running server: nothing of the check stays there, and no mark is in i
   expect((await idpIn(cwd, ["faults", "list", "--json"])).stdout.trim()).toBe("[]");
 });
 
+test("the user cannot be the other one: exit 2", async () => {
+  const { cwd, words } = await appFolder();
+  expect(await idp(words(["--attacker", "alice"], "email"), { cwd })).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining("--attacker alice is the user who signs in") as string,
+  });
+});
+
 test.each([
   [["--account", "http://localhost:1/me"], "--account-id"],
   [["--mark", "http://localhost:1/note", "--account", "http://localhost:1/me"], "leave one out"],

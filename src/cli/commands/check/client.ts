@@ -8,6 +8,7 @@ import type { Attempt, Somebody } from "../../../check/client/attempt.ts";
 import { handPackages, withFix } from "../../../check/client/fixes.ts";
 import { checkApp } from "../../../check/client/run.ts";
 import type { Browser } from "../../../client/app/visit.ts";
+import { OperationError } from "../../../core/errors.ts";
 import type { Case, CaseResult } from "../../../check/frame/verdict.ts";
 import type { CheckRun, RunResult } from "../../../check/frame/run.ts";
 import type { Declare } from "../../act.ts";
@@ -104,7 +105,7 @@ async function runAll(
   return checkApp(
     {
       ...{ ...run, control: appControl, newBrowser, closeLimit },
-      ...{ account, otherUser: await otherUserOf(server, flags), second: other },
+      ...{ account, otherUser: await otherUserOf(server, user, flags), second: other },
       app: { start, signedIn, signedInText, signOut, who, returnParams, within: flags.within * 1000, lookup },
     },
     cases.filter(({ name }) => concerned.some((one) => one.name === name)),
@@ -139,7 +140,12 @@ async function secondOf(
 }
 
 /** @throws {OperationError} not_found, usage */
-async function otherUserOf(server: Server, { attacker }: ClientFlags): Promise<string | null> {
+async function otherUserOf(server: Server, user: string, { attacker }: ClientFlags): Promise<string | null> {
+  if (attacker === user) {
+    throw new OperationError("usage", `--attacker ${attacker} is the user who signs in`, {
+      hint: "Name another one; it may be any user whom the app admits",
+    });
+  }
   return attacker === undefined ? null : (await callServer(server, "users.show", { username: attacker })).username;
 }
 
