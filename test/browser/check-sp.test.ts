@@ -30,3 +30,15 @@ test("Chromium finds what the browser without scripts finds", async () => {
     lines.map((line) => line.replaceAll(/check-sp-\w+/g, "check-sp"));
   expect(masked(found)).toEqual(masked(await verdictsOf({})));
 });
+
+test("Chromium keeps a cookie with SameSite=Lax back from a response of another site", async () => {
+  const cases = allCases.filter(({ name }) => name === "cross-site");
+  const verdictWith = async (neglects: readonly "lax"[]): Promise<string | undefined> => {
+    const newBrowser = async (places: Parameters<typeof chromiumBrowser>[0]) =>
+      chromiumBrowser(places, await chromium.newContext());
+    const { cases: found } = await check(cases, { neglects, newBrowser });
+    return found.find(({ name }) => name === "cross-site")?.verdict;
+  };
+  expect(await verdictWith(["lax"])).toBe("unnoticed");
+  expect(await verdictWith([])).toBe("works");
+});

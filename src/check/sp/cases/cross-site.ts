@@ -1,4 +1,4 @@
-import { noticedIfDelivered } from "../../frame/app.ts";
+import { whyNotSignedIn } from "../../frame/app.ts";
 import { notReached, unnoticed, works, type Case } from "../../frame/verdict.ts";
 import type { Attempt } from "../attempt.ts";
 import { heldIn, refusal, signedInBy } from "../judge.ts";
@@ -23,8 +23,10 @@ export const crossSite: Case<Attempt> = {
       return works(`signed the user in; ${names} without SameSite is sent so only in its first two minutes (Chromium)`);
     }
     if (found !== null) return found;
-    const right = await noticedIfDelivered(attempt, "");
-    if (right.verdict !== "noticed") return notReached(right.did);
+    // From the same site it must work, else it is not the cookies.
+    const other = await attempt.newBrowser();
+    const why = whyNotSignedIn(await attempt.signIn(other), await attempt.standing(other));
+    if (why !== null) return notReached(why);
     return unnoticed(`${refusal(visit)}, without the cookies that a browser keeps back from another site`);
   },
 };
