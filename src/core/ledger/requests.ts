@@ -4,7 +4,8 @@
  * requests.ts is the ledger (its type is in ledger.ts): it takes each request as it came, for the request log, `idp requests`, `expect` and
  * the inspector. recording.ts makes the record of one when somebody reads it, and redact-record.ts says what is recorded of a
  * value. flows.ts says which requests belong to one sign-in. shared.ts and merged.ts make one ledger of those of all processes on a store. filter.ts
- * selects requests, expect.ts compares them with what a test expects, and advice.ts says what repairs a refused one.
+ * selects requests, expect.ts compares them with what a test expects. request-json.ts writes one as JSON, and
+ * outcome.ts has the words of what happened. repair.ts says what the inspector can do about a refused one, advice.ts what a test can.
  */
 import { setMaxListeners } from "node:events";
 import type { IsRegistered } from "../redaction/values.ts";
