@@ -279,9 +279,9 @@ export class ScimServer {
     }
     const own = this.#has("number-ids") ? String((this.#nextId += 1)) : randomUUID();
     const id = this.#has("upserts") && typeof sent["id"] === "string" ? sent["id"] : own;
-    if (!isUser) sent["members"] = this.#known((sent["members"] ?? []) as Json[]);
     const meta = { resourceType: isUser ? "User" : "Group", location: `${this.url}/${kind}/${id}` };
     const given = this.#clean(sent);
+    if (!isUser && given["members"] !== undefined) given["members"] = this.#known(given["members"] as Json[]);
     if (isUser && this.#has("creates-active")) given["active"] = true;
     const resource: Json = { ...(isUser && { active: true }), ...given, id, meta, tenant };
     if (!isUser && this.#has("group-created-empty")) resource["members"] = [];
