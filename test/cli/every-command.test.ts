@@ -102,6 +102,8 @@ const calls: Readonly<Record<string, Call>> = {
   "clock set": { words: "2027-01-01T00:00:00Z", code: 0, stopped: 5, aboutServer: true },
   "clock freeze": { words: "", code: 0, stopped: 5, aboutServer: true },
   "clock reset": { words: "", code: 0, stopped: 5, aboutServer: true },
+  // On an empty standard input: stdout is that of the protocol.
+  "mcp-server": { words: "", code: 0, aboutServer: true, inFolder: true, foreign: true },
   // It leaves a session and a grant where a server runs; and `stop` ends that server.
   login: { words: "--user alice --approve", code: 0, stopped: 5, aboutServer: true, endless: true },
   "issuers add": { words: "tenant-a --fixtures FILE", code: 0 },

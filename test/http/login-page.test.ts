@@ -73,7 +73,7 @@ test("marks the fields of a wrong password, keeps the name and never the passwor
 test("shows a message in place of the sentence of the state", () => {
   const html = login({
     state: "error-credentials",
-    message: { text: "alice has no password", fix: "idp users edit alice" },
+    message: { text: "alice has no password", fix: "idp users edit alice", command: null },
   });
   expect(html).toContain("alice has no password");
   expect(html).toContain("idp users edit alice");

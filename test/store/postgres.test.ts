@@ -20,7 +20,7 @@ async function newJournal(): Promise<OpenJournal> {
   onTestFinished(() => database.close());
   await prepareSchema(database, log);
   const issuer = newIssuer();
-  await createJournal(database, issuer);
+  await createJournal(database, issuer, null);
   const open = () => openJournal(database, issuer, () => undefined);
   const journal = open();
   const { place } = await journal.since({ seq: -1, id: "" });

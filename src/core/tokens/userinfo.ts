@@ -11,7 +11,7 @@ import { TokenProblem } from "./token-problem.ts";
 
 /** UserInfo (OpenID Connect Core 5.3): what both the token's scopes and the grant's current scopes allow. */
 
-interface UserInfoResult<B = Record<string, unknown>> {
+export interface UserInfoResult<B = Record<string, unknown>> {
   readonly body: B;
   readonly clientId: string;
   readonly username: string;
