@@ -4,18 +4,21 @@ import { programTags } from "./test/helpers/programs.ts";
 import { testInstances } from "./test/helpers/runs.ts";
 
 /**
- * What `npm run test:whole` adds to `npm test`: tests that need browsers, packages, containers, guides, other programs or long waits. Of each
- * kind, one file is left to `npm test` (of crashes it is store/crash).
+ * What `npm run test:whole` adds to `npm test`: tests that need browsers, packages, containers, guides, other programs, long waits or much
+ * processor time. Of each kind, one file is left to `npm test` (of crashes it is store/crash).
  */
 const whole = [
+  "test/attacks/{brute-force,imports,key-fetches,misplaced-secrets,respelled-tokens,saml-again,saml-xml,testers-issuer,waiting-requests}.test.ts",
   "test/browser/!(sign-in).test.ts",
-  "test/cli/{check-account,check-api,check-client,check-client-server,check-sp,chromium,exec-workload,https,npm-shell,own-names,parallel,printed-commands,stopped,store,wait,watch}.test.ts",
-  "test/client/{account-neglect,api-neglect,leaver-neglect,neglect,neglect-logout,neglect-sp,scim-neglect}.test.ts",
+  "test/cli/{check-account,check-api,check-client,check-client-server,check-sp,chromium,completion,exec-workload,https,npm-shell,output,own-names,parallel,printed-commands,prompts,stopped,store,total-timeout,wait,watch}.test.ts",
+  "test/client/{account-neglect,api-neglect,check-sp,leaver-neglect,neglect,neglect-logout,neglect-sp,scim-neglect}.test.ts",
   "test/docs/migration.test.ts",
   "test/flow/!(openid-client|step-up-guide).test.ts",
   "test/flow/*/*.test.ts",
+  "test/http/{openapi-input,saml-flaws,vendor-behavior}.test.ts",
   "test/library/{new-grant-type,vitest-failed,vitest-workers}.test.ts",
   "test/package/!(package).test.ts",
+  "test/store/postgres.test.ts",
 ];
 
 const { exclude, ...filter } = testInstances > 1 ? leftOut : { exclude: [] };

@@ -96,6 +96,7 @@ test("an app without an address for LogoutRequests has no cases of it", () => {
   expect(all.filter((name) => !casesFor(false).some((one) => one.name === name))).toEqual([
     "logout-unsigned",
     "logout-other",
+    "redirect-parameter-twice",
   ]);
 });
 
