@@ -105,9 +105,11 @@ describe("what a tester sends keeps nobody waiting", async () => {
             "content-type": "application/json",
             ...(how === "with its length" && { "content-length": Buffer.byteLength(body) }),
           };
-          const asked = request(url, { method, agent, headers }, async (res) => {
+          const asked = request(url, { method, agent, headers }, (res) => {
             const port = res.socket.localPort ?? 0;
-            resolve({ status: res.statusCode ?? 0, port, text: await readText(res) });
+            readText(res).then((text) => {
+              resolve({ status: res.statusCode ?? 0, port, text });
+            }, reject);
           });
           asked.on("error", reject);
           for (let at = 0; at < body.length; at += 1_000_000) asked.write(body.slice(at, at + 1_000_000));

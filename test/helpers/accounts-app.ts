@@ -8,7 +8,7 @@ import { decodeJwt } from "jose";
 export type FindsBy = "issuer-and-sub" | "sub" | "email" | "verified-email" | "username" | "name" | "sub-and-email";
 
 /** A connection to an issuer. */
-export interface Connection {
+interface Connection {
   readonly issuer: string;
   readonly clientId: string;
   readonly clientSecret: string;

@@ -79,12 +79,12 @@ describe("what a fault does", () => {
     await add({ endpoint: "userinfo", client: app.credentials.client_id, claims });
     const { code } = await app.signIn();
     const { json: tokens } = await app.exchange(code);
-    const { payload } = await jwtVerify(String(tokens["id_token"]), createRemoteJWKSet(new URL(jwks())), {
+    const { payload } = await jwtVerify(tokens["id_token"], createRemoteJWKSet(new URL(jwks())), {
       ...{ issuer: idp.issuer, audience: app.credentials.client_id },
     });
     expect(payload).toMatchObject(claims);
     const ask = () =>
-      fetch(idp.issuer + paths.userinfo, { headers: { authorization: `Bearer ${String(tokens["access_token"])}` } });
+      fetch(idp.issuer + paths.userinfo, { headers: { authorization: `Bearer ${tokens["access_token"]}` } });
     expect(await (await ask()).json()).toMatchObject({ ...claims, sub: payload.sub });
     expect(await (await ask()).json()).toEqual(expect.not.objectContaining(claims));
     await expect(add({ endpoint: "jwks", claims })).rejects.toThrow("claims: is not known at jwks");

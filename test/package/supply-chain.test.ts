@@ -52,7 +52,7 @@ function admits(range: string, [major, minor, patch]: readonly [number, number, 
   return range.split("||").some((part) => {
     const form = /^\s*(>=|\^)\s*(\d+)(?:\.(\d+|x))?(?:\.(\d+|x))?\s*$/.exec(part);
     if (form === null) return false;
-    const [from = 0, fromMinor = 0, fromPatch = 0] = form.slice(2).map((text) => Number(text ?? 0) || 0);
+    const [from = 0, fromMinor = 0, fromPatch = 0] = form.slice(2).map((text) => Number(text) || 0);
     if (form[1] === "^" && from !== major) return false;
     return major !== from ? major > from : minor !== fromMinor ? minor > fromMinor : patch >= fromPatch;
   });

@@ -39,7 +39,7 @@ const get = (url: string, headers: Readonly<Record<string, string>> = {}): Outgo
 });
 
 /** Twelve letters. */
-export function newMark(random: (bytes: number) => string): string {
+function newMark(random: (bytes: number) => string): string {
   const letters = "abcdefghijklmnopqrstuvwxyz";
   return Array.from(random(markLength), (one) => letters[(one.codePointAt(0) ?? 0) % letters.length])
     .join("")

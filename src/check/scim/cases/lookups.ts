@@ -9,7 +9,7 @@ import { isDeactivated } from "./changes.ts";
 
 /** How a client finds a user. An app that does not read the filter answers with everybody, so others are there, too. */
 
-export const answerList = "answer a filter with a ListResponse: totalResults and Resources";
+const answerList = "answer a filter with a ListResponse: totalResults and Resources";
 
 const readFilter = {
   mustNot: "a lookup answers with users who do not match",

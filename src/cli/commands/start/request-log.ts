@@ -23,7 +23,7 @@ export interface LoggedRequest extends Omit<RequestEvent, "id" | "mismatch"> {
 }
 
 /** @param line writes commands for the issuer of the request */
-export function loggedRequest(event: KeptEvent, line: CommandLine): LoggedRequest {
+function loggedRequest(event: KeptEvent, line: CommandLine): LoggedRequest {
   const { given = null, code = null, hint = null } = event.refusal ?? {};
   return {
     ...eventJson(event, line),

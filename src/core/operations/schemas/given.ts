@@ -122,7 +122,7 @@ const metadata = z
     ]),
   )
   .describe("The metadata of service providers that the text names, by their paths as it writes them");
-export const sources = z
+const sources = z
   .array(file.extend({ logos: z.exactOptional(logos), metadata: z.exactOptional(metadata) }))
   .describe("Files that were read");
 
