@@ -66,7 +66,7 @@ export interface IssuerMethods {
   /** The last requests of the app, without their secrets. */
   readonly requests: {
     /** Oldest first. */
-    list(filter?: RequestFilter): Promise<readonly RequestRecord[]>;
+    list(filter?: RequestFilter & { readonly parts?: boolean }): Promise<readonly RequestRecord[]>;
     show(id: string): Promise<RequestRecord>;
     clear(): Promise<null>;
   };

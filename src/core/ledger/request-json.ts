@@ -18,7 +18,7 @@ interface RefusalTexts {
 export interface RequestRecord extends Omit<KeptRequest, "refusal" | "outcome">, RefusalTexts {
   /** What happened, in a few words: "login page", "authorization_code: access, refresh". */
   readonly outcome: string;
-  /** The fix in parts; absent: there is none. */
+  /** The fix in parts, for a reader who asked; absent: there is none. */
   readonly next?: Hint;
 }
 
@@ -43,10 +43,10 @@ const textsOf = (refusal: Refusal | null, line: CommandLine): RefusalTexts => ({
 export const whatHappened = ({ status, outcome, refusal }: KeptRequest): string =>
   outcome === null ? (status >= 400 || refusal !== null ? "refused" : "answered") : outcomeText(outcome);
 
-/** @param line writes commands for the issuer that the request was sent to */
-export function requestJson(request: KeptRequest, line: CommandLine): RequestRecord {
+/** @param line writes commands for the issuer that the request was sent to @param parts with `next` */
+export function requestJson(request: KeptRequest, line: CommandLine, parts = false): RequestRecord {
   const { outcome: _, refusal, fault, clock, ...rest } = request;
-  const next = refusal?.hint ? { next: refusal.hint } : {};
+  const next = parts && refusal?.hint ? { next: refusal.hint } : {};
   return { ...rest, outcome: whatHappened(request), ...textsOf(refusal, line), ...next, fault, clock };
 }
 

@@ -40,11 +40,14 @@ const recorded = z.string().regex(recordedName, { error: "is never kept, so no r
 
 export const requestOperations = {
   "requests.list": declare({
-    input: z.strictObject(filters),
+    input: z.strictObject({
+      ...filters,
+      parts: z.boolean().optional().describe("With `next`: the fix in parts, for readers that write commands"),
+    }),
     answer: z.array(shown.request),
-    run: async (ctx, input, { commandLine = plainCommandLine }) => {
-      const records = await listRequests(ctx.ledger, input);
-      return records.map((record) => requestJson(record, commandLine));
+    run: async (ctx, { parts, ...filter }, { commandLine = plainCommandLine }) => {
+      const records = await listRequests(ctx.ledger, filter);
+      return records.map((record) => requestJson(record, commandLine, parts));
     },
   }),
   "requests.show": declare({

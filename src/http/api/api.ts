@@ -201,7 +201,7 @@ const streamRequests =
     const given = { ...req.query, ...(typeof again === "string" && again !== "" && { since: again }) };
     const { checkInput, ofQuery } = await import("../../core/operations/schemas/input.ts");
     const { input } = await operations["requests.list"].load();
-    const filter = await checkInput(input, ofQuery(input, given));
+    const { parts, ...filter } = await checkInput(input, ofQuery(input, given));
     const { since } = filter;
     await ledger.refresh();
     streamLedger(res, ledger, {
@@ -209,6 +209,8 @@ const streamRequests =
       maxWaiting,
       earlier: since === undefined ? [] : ledger.list().filter(after(ledger, since)),
       eventOf: (record) =>
-        differences(current(ledger, filter), record).length > 0 ? null : eventOf(requestJson(record, commandLine)),
+        differences(current(ledger, filter), record).length > 0
+          ? null
+          : eventOf(requestJson(record, commandLine, parts)),
     });
   };

@@ -5,8 +5,8 @@ import { isObject, type JsonObject } from "../../../text/json.ts";
 
 /** The JSON Schemas of tools: those of the operations' own inputs, as the OpenAPI document has them. */
 
-/** Fields that no tool takes: secrets of others, and what is computed. */
-const hidden = ["secrets", "hasPassword"];
+/** Fields that no tool takes: secrets of others, and what is computed or for programs alone. */
+const hidden = ["secrets", "hasPassword", "parts"];
 
 let made: Promise<ReadonlyMap<string, JsonObject>> | null = null;
 

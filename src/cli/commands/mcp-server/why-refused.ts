@@ -136,7 +136,7 @@ function repairOf(record: RequestRecord, known: Known): Repair {
 
 /** The last refused request, or the last one of a flow. */
 export async function whyRefused({ call, line }: Session, flow: string | undefined): Promise<Answer> {
-  const records = await call("requests.list", flow === undefined ? {} : { flow });
+  const records = await call("requests.list", { parts: true, ...(flow !== undefined && { flow }) });
   const record = records.findLast(isRefused);
   if (record === undefined) {
     const where = flow === undefined ? "no request was refused" : "no request of this flow was refused";

@@ -22,7 +22,8 @@ export async function followRequests(cli: Invocation, flags: FilterFlags): Promi
   cli.takeSignals(() => {
     over.abort();
   });
-  for await (const record of recordsOf(server, flags, over.signal)) cli.stdout.write(`${lineOf(cli, record)}\n`);
+  for await (const record of recordsOf(server, flags, cli.json, over.signal))
+    cli.stdout.write(`${lineOf(cli, record)}\n`);
   return null;
 }
 
@@ -37,10 +38,16 @@ function lineOf(cli: Invocation, record: RequestRecord): string {
 }
 
 /** The events of the stream. @throws {OperationError} no_server */
-async function* recordsOf(server: Server, flags: FilterFlags, signal: AbortSignal): AsyncGenerator<RequestRecord> {
+async function* recordsOf(
+  server: Server,
+  flags: FilterFlags,
+  isJson: boolean,
+  signal: AbortSignal,
+): AsyncGenerator<RequestRecord> {
   const given = Object.entries(filterOf(flags)).filter(([, value]) => value !== undefined);
-  const query = new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString();
-  const address = `${baseOf(server.url)}/_idp/api/requests/stream?${query}`;
+  const query = new URLSearchParams(given.map(([name, value]) => [name, String(value)]));
+  if (!isJson) query.set("parts", "true");
+  const address = `${baseOf(server.url)}/_idp/api/requests/stream?${query.toString()}`;
   let text = "";
   try {
     for await (const chunk of await open(server, address, signal)) {
