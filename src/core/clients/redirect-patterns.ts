@@ -1,3 +1,4 @@
+import { domainToUnicode } from "node:url";
 import type { Client } from "../../store/store.ts";
 import type { Context } from "../context.ts";
 import { hasUriCharacters, redirectPatternForm } from "../identifiers.ts";
@@ -16,7 +17,7 @@ import { matchRedirectUri } from "./redirect-uri.ts";
  */
 export function checkRedirectPattern(pattern: string): string | null {
   if (redirectPatternForm.test(pattern)) {
-    return URL.canParse(example(pattern)) ? null : `"${pattern}" has an encoded name (xn--) that stands for no letters`;
+    return namesLetters(example(pattern)) ? null : `"${pattern}" has an encoded name (xn--) that stands for no letters`;
   }
   const [, authority = "", rest = ""] = /^https:\/\/([^/?#]*)(.*)$/.exec(pattern) ?? [];
   const what =
@@ -42,6 +43,10 @@ export function checkRedirectPattern(pattern: string): string | null {
   return `"${pattern}" ${what}`;
 }
 
+/** Whether each encoded name (xn--) of the host stands for letters: browsers go to no other. Node.js from 24 on parses those, too. */
+const namesLetters = (uri: string): boolean =>
+  URL.canParse(uri) && !/(?:^|\.)xn--/.test(domainToUnicode(new URL(uri).hostname));
+
 /** The pattern with a letter in place of the `*`. */
 const example = (pattern: string): string => pattern.replace("*", "a");
 
@@ -52,8 +57,7 @@ function matchRedirectPattern(pattern: string, asked: string): boolean {
   if (!asked.startsWith(before) || !asked.endsWith(after)) return false;
   const piece = asked.slice(before.length, asked.length - after.length);
   const label = before.slice("https://".length) + piece + after.slice(0, after.indexOf("."));
-  // A label that stands for no letters (xn--) is a host that no browser goes to.
-  return /^[a-z0-9-]{1,63}$/.test(piece) && label.length <= 63 && URL.canParse(asked);
+  return /^[a-z0-9-]{1,63}$/.test(piece) && label.length <= 63 && namesLetters(asked);
 }
 
 /** The patterns of a client that count: it has to prove who it is, and an operator has to have set them. */
