@@ -1,4 +1,5 @@
 import type { WriteStream } from "node:fs";
+import { finished } from "node:stream/promises";
 import { ledgerText } from "../../../core/ledger/expect.ts";
 import type { RequestRecord } from "../../../core/ledger/request-json.ts";
 import type { IdpOptions } from "../../../index.ts";
@@ -57,7 +58,9 @@ export async function collectEvidence(file: string | undefined): Promise<Evidenc
         cli.stderr.write(`idp: ${refusals} of ${count(total, "request")} refused\n`);
         cli.stderr.write(`${escapeText(ledgerText(refused))}\n`);
       }
-      if (log !== null) await new Promise<void>((resolve) => log.end(resolve).once("error", () => resolve()));
+      log?.end();
+      // It rejects before or after the event `error`.
+      if (log !== null) await finished(log).catch((error: unknown) => (failed ??= error));
       if (failed !== null) throw cannotBeWritten(file ?? "", failed);
     },
   };
