@@ -16,3 +16,9 @@ export function randomText(bytes: number): string {
   used += bytes;
   return text;
 }
+
+/** A word of small letters and digits that nobody has. @param random as {@link randomText} */
+export const randomWord = (random = randomText): string =>
+  random(9)
+    .toLowerCase()
+    .replaceAll(/[^a-z\d]/g, "x");

@@ -27,7 +27,7 @@ export async function listen(bytes: (url: string) => string, type = "application
     res.writeHead(200, { "content-type": type }).end(bytes(url));
   });
   await new Promise<void>((resolve, reject) => server.once("error", reject).listen(0, "127.0.0.1", resolve));
-  // A check that is interrupted must end all the same.
+  // An interrupted check still ends.
   server.unref();
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}${path}`;
   return {

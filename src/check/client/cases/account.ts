@@ -3,7 +3,8 @@ import type { Recognized } from "../../frame/account/probe.ts";
 import { noticed, notReached, notRequired, unnoticed, works, type Case, type Finding } from "../../frame/verdict.ts";
 import type { Browser } from "../../../client/app/visit.ts";
 import type { Attempt, Claims, Recognizing } from "../attempt.ts";
-import { claimsIn, newWord, pick, places, type Place } from "./seen.ts";
+import { randomWord } from "../../../serve/random.ts";
+import { claimsIn, pick, places, type Place } from "./seen.ts";
 
 /** Whether a valid sign-in opens the right account: the one of its issuer and sub (OpenID Connect Core 5.7), and not somebody else's. */
 
@@ -225,7 +226,7 @@ const emailChanged: Case<Attempt> = {
     const { control, random } = attempt;
     const known = await recognizing(attempt);
     if (typeof known === "string") return notReached(known);
-    const word = newWord(random);
+    const word = randomWord(random);
     const claimsAt = (place: Place): Claims => moved(known.seen[place], word);
     if (places.every((place) => Object.keys(claimsAt(place)).length === 0)) return without("email");
     const wanted = await account(attempt, known);

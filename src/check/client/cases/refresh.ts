@@ -5,7 +5,8 @@ import { shownBy, type Shown } from "../../frame/who.ts";
 import type { Browser, Visit } from "../../../client/app/visit.ts";
 import type { Attempt, Claims } from "../attempt.ts";
 import { shortLife, withLife } from "./asked-again.ts";
-import { claimsIn, newWord } from "./seen.ts";
+import { randomWord } from "../../../serve/random.ts";
+import { claimsIn } from "./seen.ts";
 
 /** A refresh: its ID token, which must be of the same user (OpenID Connect Core 12.2), and the refresh token that it leaves out. */
 
@@ -72,7 +73,7 @@ async function refreshing(attempt: Attempt): Promise<Exclude<Attempt["known"]["r
 async function controls(attempt: Attempt): Promise<Exclude<Attempt["known"]["refreshing"], undefined>> {
   let why = "the app did not refresh";
   for (const life of attempt.control.isOwn ? [null, shortLife] : [null]) {
-    const name = `Check ${newWord(attempt.random)}`;
+    const name = `Check ${randomWord(attempt.random)}`;
     const found = await refreshed(attempt, { claims: { name } }, [name], life);
     if (!("verdict" in found)) return { life, reads: found.who.attacker };
     why = found.did;
@@ -99,7 +100,7 @@ const rows: readonly Row[] = [
     token: "an ID token of another user, got by a refresh,",
     paragraph: "OpenID Connect Core 12.2",
     fix: `${verify}, and compare its sub with that of the session`,
-    claims: (random) => ({ sub: newWord(random) }),
+    claims: (random) => ({ sub: randomWord(random) }),
   },
   {
     name: "iss-wrong",
@@ -136,7 +137,7 @@ const tokenCases: readonly Case<Attempt>[] = rows.map(({ name, token, paragraph,
     const unread = notReached("the app does not read the ID token of a refresh: --who does not show the name in it");
     if (!how.reads && name !== "sub-wrong") return unread;
     const { random } = attempt;
-    const word = newWord(random);
+    const word = randomWord(random);
     const wrong = claims(random, {});
     const person = { email: `${word}@example.com`, name: `Check ${word}`, preferred_username: word };
     const names = [...Object.values(person), ...(typeof wrong["sub"] === "string" ? [wrong["sub"]] : [])];

@@ -18,9 +18,3 @@ export function claimsIn(records: readonly Recorded[]): Readonly<Record<Place, C
 /** Those of these names that are there. */
 export const pick = (claims: Claims, names: readonly string[]): Claims =>
   Object.fromEntries(Object.entries(claims).filter(([name]) => names.includes(name)));
-
-/** A word of small letters and digits that nobody has. */
-export const newWord = (random: (bytes: number) => string): string =>
-  random(9)
-    .toLowerCase()
-    .replaceAll(/[^a-z\d]/g, "x");

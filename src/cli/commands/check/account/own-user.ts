@@ -1,5 +1,5 @@
 import { standardByScope } from "../../../../core/scopes/claim-table.ts";
-import { randomText } from "../../../../serve/random.ts";
+import { randomWord } from "../../../../serve/random.ts";
 import { callServer, type Server } from "../../../../serve/remote.ts";
 
 /** Users that a check adds for itself. */
@@ -12,9 +12,7 @@ export const ownClaims = (claims: Readonly<Record<string, unknown>>): Record<str
 
 /** Adds a user whom nobody knows. @param claims of somebody whom the app admits @returns the username */
 export async function addOwnUser(server: Server, claims: Readonly<Record<string, unknown>>): Promise<string> {
-  const word = randomText(9)
-    .toLowerCase()
-    .replaceAll(/[^a-z\d]/g, "x");
+  const word = randomWord();
   const username = `idp-check-${word}`;
   await callServer(server, "users.add", {
     ...{ username, email: `${username}@example.com`, displayName: `Check ${word}` },

@@ -3,7 +3,7 @@ import { OperationError } from "../../../../core/errors.ts";
 import type { OperationOutput } from "../../../../core/operations/table.ts";
 import { emailOf, namedClaims } from "../../../../core/scopes/claims.ts";
 import type { NameIdKind } from "../../../../core/service-providers/names.ts";
-import { randomText } from "../../../../serve/random.ts";
+import { randomWord } from "../../../../serve/random.ts";
 import type { User } from "../../../../store/store.ts";
 import { callServer, type Server } from "../../../../serve/remote.ts";
 import type { Opened } from "../opened.ts";
@@ -56,9 +56,7 @@ export async function spPeople(
 }
 
 async function addAttacker(server: Server, user: Shown, nameid: NameIdKind, opened: Opened): Promise<Shown> {
-  const random = randomText(6)
-    .toLowerCase()
-    .replaceAll(/[^a-z\d]/g, "x");
+  const random = randomWord();
   const email = emailOf(user as unknown as User);
   // Where the username is the NameID, it has to begin with that of the user, too.
   const behind = user.username.includes("@") ? `${random}.example.com` : random;
