@@ -8,6 +8,7 @@ import type { Browser, Visit } from "../../client/app/visit.ts";
 import type { Fault, Recorded } from "../frame/idp.ts";
 import type { Control } from "./control.ts";
 import type { Verdicts } from "../frame/run.ts";
+import { notReached, type Finding } from "../frame/verdict.ts";
 
 /** What a case works with: browsers, the app's addresses, the faults, and the requests that idp received since it began. */
 
@@ -94,3 +95,9 @@ export interface Attempt extends SignsIn {
   /** The id of the latest request to idp. */
   mark(): Promise<string | undefined>;
 }
+
+/** What an issuer with the endpoints of GitHub does not have, so that no app can be asked about it. Null: this one has it. */
+export const withoutOpenId = ({ control }: Pick<Attempt, "control">): Finding | null =>
+  new URL(control.issuer).pathname.endsWith("/login/oauth")
+    ? notReached("GitHub is OAuth 2.0 without OpenID Connect: there is no ID token, no key and no discovery")
+    : null;

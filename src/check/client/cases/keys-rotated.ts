@@ -1,7 +1,6 @@
 import { ending, whyNotBegun, wrote } from "../../frame/app.ts";
-import type { Attempt } from "../attempt.ts";
+import { withoutOpenId, type Attempt } from "../attempt.ts";
 import { notReached, unnoticed, works, type Case } from "../../frame/verdict.ts";
-import { withoutOpenId } from "../vendor.ts";
 import { betweenFetches, signInLater } from "../flaws/flaw-case.ts";
 
 export const keysRotated: Case<Attempt> = {

@@ -1,7 +1,6 @@
 import { ending, spoiledBy, standingUnknown, whyNotBegun } from "../../frame/app.ts";
 import { noticed, notReached, notRequired, unnoticed, type Case, type Finding } from "../../frame/verdict.ts";
-import type { Attempt } from "../attempt.ts";
-import { withoutOpenId } from "../vendor.ts";
+import { withoutOpenId, type Attempt } from "../attempt.ts";
 import { flawCases, notRead, type Seen } from "./flaw-case.ts";
 
 /** Where a response can have flaws, and what an app that never got one did instead. The flaws are rows of core/controls/faults/flaws. */
