@@ -1,7 +1,7 @@
 /*
  * core/authorize: the authorization request, from its parameters to the response.
  *
- * parameters.ts reads single values and `claims`. request.ts runs all checks in their order: client and redirect URI first (target.ts), then
+ * parameters.ts reads the request once, into single values; claims-parameter.ts reads `claims`. request.ts runs all checks in their order: client and redirect URI first (target.ts), then
  * single parameters (checks.ts). purpose.ts says what the sign-in needs and how it ends. par.ts stores pushed requests (RFC 9126).
  */
 import { cut, redacted } from "../../text/redacted.ts";
@@ -10,7 +10,7 @@ import { StorageError, type PushedRequest } from "../../store/store.ts";
 import { verifyIdTokenHint } from "../tokens/accept.ts";
 import { refuse } from "./purpose.ts";
 import { checkAuthorizationRequest, type AuthorizationRequest } from "./request.ts";
-import type { RawParameters } from "./parameters.ts";
+import { readRequest, type RawParameters } from "./parameters.ts";
 import type { Context } from "../context.ts";
 import { documentClient } from "../clients/documents.ts";
 import { OAuthError } from "../errors.ts";
@@ -45,12 +45,12 @@ type Begun = StepResult & Pick<AuthorizationRequest, "pattern">;
  * @throws {OAuthError} shown to the person; {RedirectedError} sent to the client
  */
 export async function beginAuthorization(ctx: Context, raw: RawParameters, browser: Browser): Promise<Begun> {
-  const taken = await takePushed(ctx, raw, browser);
+  const taken = await takePushed(ctx, readRequest(raw), browser);
   if ("uid" in taken) return { ...(await resumeSignIn(ctx, taken.uid, browser)), pattern: null };
-  const { parameters, pushed } = taken;
-  const document = pushed === null ? await documentClient(ctx, parameters["client_id"], browser) : pushed.document;
+  const { sent, pushed } = taken;
+  const document = pushed === null ? await documentClient(ctx, sent.values.client_id, browser) : pushed.document;
   const request = await ctx.store.read((tx) =>
-    checkAuthorizationRequest(tx, ctx, parameters, { pushed: pushed !== null, document }),
+    checkAuthorizationRequest(tx, ctx, sent, { pushed: pushed !== null, document }),
   );
   if (request.ignoredScopes.length > 0) {
     const ignored = shownValue(request.ignoredScopes.join(" "), () => false, true) ?? "…";

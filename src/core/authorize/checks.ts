@@ -1,10 +1,10 @@
 import type { Client } from "../../store/store.ts";
-import { askedMode } from "./target.ts";
+import { responseModeOf } from "./target.ts";
 import { grantTypesOf, mayUse } from "../clients/clients.ts";
 import { OAuthError } from "../errors.ts";
 import { addGrantType } from "../fix-commands.ts";
 import { commandOn } from "../hint.ts";
-import { single, checkLength, type RawParameters } from "./parameters.ts";
+import { checkLength, refuseRepeated, type SentRequest } from "./parameters.ts";
 import type { Context } from "../context.ts";
 import { responseModesOf, type ResponseTarget } from "../sign-in/response.ts";
 
@@ -14,29 +14,20 @@ const prompts = ["none", "login", "consent", "select_account"] as const;
 export type Prompt = (typeof prompts)[number];
 
 /** Each comes once, and together they are short enough to be kept (RFC 6749 3.1). */
-export function checkParameters(raw: RawParameters): void {
-  const texts: (string | undefined)[] = [];
-  for (const [name, value] of Object.entries(raw)) {
-    if (typeof value !== "object") texts.push(name, value);
-    else if (name === "resource" || name === "audience") texts.push(name, ...value);
-    else
-      throw new OAuthError("invalid_request", `${name} was sent ${value.length} times; send it once (RFC 6749 3.1)`, {
-        rule: "RFC 6749 3.1",
-        fix: `send ${name} once`,
-      });
-  }
-  checkLength(texts);
+export function checkParameters(sent: SentRequest): void {
+  refuseRepeated(sent, (name) => `send ${name} once`);
+  checkLength(sent.texts);
 }
 
 /** Nothing external is fetched for a request, and no request object is obeyed (OpenID Connect Core 6). */
-export function refuseRequestObjects(raw: RawParameters): void {
-  if (single(raw, "request") !== undefined) {
+export function refuseRequestObjects({ values }: SentRequest): void {
+  if (values.request !== undefined) {
     throw new OAuthError("request_not_supported", "request objects are not supported; send plain parameters", {
       rule: "OpenID Connect Core 6.1",
       fix: "leave request out and send its members as parameters, or push them to the PAR endpoint",
     });
   }
-  if (single(raw, "request_uri") !== undefined) {
+  if (values.request_uri !== undefined) {
     throw new OAuthError(
       "request_uri_not_supported",
       "request_uri is taken from the pushed authorization request endpoint only (RFC 9126); send plain parameters or push them",
@@ -66,19 +57,19 @@ export function refuseUnpushed(client: Client): void {
 }
 
 /** What ASP.NET Core sends unless the app says otherwise. */
-const isDefaultOfAspNet = (raw: RawParameters): boolean =>
-  single(raw, "response_type") === "id_token" && single(raw, "response_mode") === "form_post";
+const isDefaultOfAspNet = ({ values }: SentRequest): boolean =>
+  values.response_type === "id_token" && values.response_mode === "form_post";
 
-export function checkResponseType({ layout }: Pick<Context, "layout">, raw: RawParameters, client: Client): void {
+export function checkResponseType({ layout }: Pick<Context, "layout">, sent: SentRequest, client: Client): void {
   // GitHub has no other, so that apps leave it out.
-  const responseType = single(raw, "response_type") ?? (layout.github === true ? "code" : undefined);
+  const responseType = sent.values.response_type ?? (layout.github === true ? "code" : undefined);
   if (responseType === undefined)
     throw new OAuthError("invalid_request", 'response_type is missing; send "code"', {
       rule: "RFC 6749 4.1.1",
       fix: "send response_type=code",
     });
   if (responseType !== "code") {
-    const inAspNet = isDefaultOfAspNet(raw) ? ' (ASP.NET Core: options.ResponseType = "code")' : "";
+    const inAspNet = isDefaultOfAspNet(sent) ? ' (ASP.NET Core: options.ResponseType = "code")' : "";
     const message = `response_type "${responseType}" is not supported; send "code"${inAspNet}`;
     throw new OAuthError("unsupported_response_type", message, {
       rule: "RFC 9700 2.1.2",
@@ -104,9 +95,9 @@ export function requireCodes(client: Client): void {
   }
 }
 
-export function checkResponseMode(ctx: Pick<Context, "layout">, raw: RawParameters): void {
-  const mode = single(raw, "response_mode");
-  if (mode !== undefined && askedMode(ctx, raw) === undefined) {
+export function checkResponseMode(ctx: Pick<Context, "layout">, { values }: SentRequest): void {
+  const mode = values.response_mode;
+  if (mode !== undefined && responseModeOf(ctx, mode) === undefined) {
     throw new OAuthError(
       "invalid_request",
       `response_mode "${mode}" is not supported; use ${responseModesOf(ctx).join(" or ")}`,

@@ -1,7 +1,7 @@
 import type { Client, PushedRequest } from "../../store/store.ts";
 import { checkAuthorizationRequest } from "./request.ts";
 import { refuseRequestUri } from "./target.ts";
-import type { RawParameters } from "./parameters.ts";
+import { readRequest, type RawParameters, type SentRequest } from "./parameters.ts";
 import { verifyIdTokenHint } from "../tokens/accept.ts";
 import type { Context } from "../context.ts";
 import type { Peer } from "../clients/document-types.ts";
@@ -26,9 +26,6 @@ interface PushedAnswer {
   readonly expires_in: number;
 }
 
-const isPushed = (requestUri: unknown): requestUri is string =>
-  typeof requestUri === "string" && requestUri.startsWith(prefix);
-
 /**
  * Checks a request as the authorization endpoint does, and stores it.
  * @param how `proof` null: no DPoP header was sent
@@ -48,9 +45,10 @@ export async function pushRequest(
   }
   const { client_secret: _, client_assertion: __, client_assertion_type: ___, ...rest } = sent;
   const parameters = { ...rest, ...(await boundTo(ctx, rest, proof)), client_id: client.client_id };
+  const request = readRequest(parameters);
   const { idTokenHint } = await ctx.store.read((tx) => {
     try {
-      return checkAuthorizationRequest(tx, ctx, parameters, { pushed: true, document: documentOf(client) });
+      return checkAuthorizationRequest(tx, ctx, request, { pushed: true, document: documentOf(client) });
     } catch (error) {
       throw error instanceof RedirectedError ? error.error : error;
     }
@@ -93,7 +91,7 @@ async function boundTo(ctx: Context, sent: RawParameters, proof: Proof | null): 
 
 /** What a request asks for. */
 type Taken =
-  | { readonly parameters: RawParameters; readonly pushed: PushedRequest | null }
+  | { readonly sent: SentRequest; readonly pushed: PushedRequest | null }
   /** A reload: the sign-in that goes on. */
   | { readonly uid: string };
 
@@ -102,17 +100,17 @@ type Taken =
  * before it ended, continues it (RFC 9126 4).
  * @throws {OAuthError | RedirectedError} invalid_request_uri if it was used before, expired, or pushed by another client
  */
-export async function takePushed(ctx: Context, raw: RawParameters, browser: Browser): Promise<Taken> {
-  const requestUri = raw["request_uri"];
-  if (!isPushed(requestUri)) return { parameters: raw, pushed: null };
+export async function takePushed(ctx: Context, sent: SentRequest, browser: Browser): Promise<Taken> {
+  const { request_uri: requestUri, client_id: clientId } = sent.values;
+  if (requestUri?.startsWith(prefix) !== true) return { sent, pushed: null };
   const taken = await ctx.store.transaction((tx) => {
     const request = tx.get("pushedRequests", requestUri);
-    if (request === undefined || request.clientId !== raw["client_id"]) return undefined;
+    if (request === undefined || request.clientId !== clientId) return undefined;
     const refusal = refuseOfOther(ctx, request, "invalid_request_uri", "request_uri");
     if (refusal !== null || request.uid === undefined) return refusal ?? tx.remove("pushedRequests", requestUri);
     return isWaiting(tx, ctx, request.uid, browser) ? request : undefined;
   });
-  if (taken instanceof OAuthError) return refuseTaking(ctx, raw, taken, browser);
+  if (taken instanceof OAuthError) return refuseTaking(ctx, sent, taken, browser);
   if (taken === undefined) {
     const error = new OAuthError(
       "invalid_request_uri",
@@ -125,16 +123,16 @@ export async function takePushed(ctx: Context, raw: RawParameters, browser: Brow
       "request_uri",
       (tx) => tx.get("pushedRequests", requestUri) !== undefined,
     );
-    return refuseTaking(ctx, raw, named, browser);
+    return refuseTaking(ctx, sent, named, browser);
   }
   if (taken.uid !== undefined) return { uid: taken.uid };
-  return { parameters: taken.parameters, pushed: taken };
+  return { sent: readRequest(taken.parameters), pushed: taken };
 }
 
 /** Refuses by the client as its metadata document is now: a redirect URI that it no longer lists gets nothing. */
-async function refuseTaking(ctx: Context, raw: RawParameters, error: OAuthError, peer: Peer): Promise<never> {
-  const document = await documentClient(ctx, raw["client_id"], peer);
-  return ctx.store.read((tx) => refuseRequestUri(tx, ctx, raw, error, document));
+async function refuseTaking(ctx: Context, sent: SentRequest, error: OAuthError, peer: Peer): Promise<never> {
+  const document = await documentClient(ctx, sent.values.client_id, peer);
+  return ctx.store.read((tx) => refuseRequestUri(tx, ctx, sent, error, document));
 }
 
 /** Undoes {@link takePushed}: a request whose interaction could not be written was not used. */

@@ -1,27 +1,7 @@
-import type { Client, ReadTx } from "../../store/store.ts";
-import {
-  claimScope,
-  isProtocolClaim,
-  noClaims,
-  releasingScopes,
-  type Defaults,
-  type RequestedClaims,
-} from "../scopes/claims.ts";
-import { NestingError, parseJson, isObject } from "../../text/json.ts";
-import { OAuthError } from "../errors.ts";
-import { mayAskClaim } from "../scopes/scopes.ts";
+import { OAuthError, type Guidance } from "../errors.ts";
 
 /** Parameters of a request as they were sent. The value of a name that was sent twice is a list. */
 export type RawParameters = Readonly<Record<string, string | readonly string[] | undefined>>;
-
-/** The parameters of an authorization request. Any other has no effect (RFC 6749 3.1). */
-export const authorizeParameters: readonly string[] = [
-  "response_type response_mode client_id redirect_uri scope state nonce prompt max_age display ui_locales claims_locales",
-  "claims acr_values login_hint id_token_hint code_challenge code_challenge_method dpop_jkt resource audience",
-  "request request_uri",
-  // Google's: whether a refresh token is wanted, and whose users the picker shows.
-  "access_type hd",
-].flatMap((line) => line.split(" "));
 
 /** The single value of a parameter; one without a value counts as not sent (RFC 6749 3.1). */
 export function single(raw: RawParameters, name: string): string | undefined {
@@ -29,97 +9,62 @@ export function single(raw: RawParameters, name: string): string | undefined {
   return typeof value === "string" && value !== "" ? value : undefined;
 }
 
-/** The `claims` parameter (OpenID Connect Core 5.5): single claims, beside those of the scopes. */
+const singleNames = [
+  ...(["response_type", "response_mode", "client_id", "redirect_uri", "scope", "state", "nonce", "prompt"] as const),
+  ...(["max_age", "display", "ui_locales", "claims_locales", "claims", "acr_values"] as const),
+  ...(["login_hint", "id_token_hint", "code_challenge", "code_challenge_method", "dpop_jkt"] as const),
+  ...(["request", "request_uri"] as const),
+  // Google's: whether a refresh token is wanted, and whose users the picker shows.
+  ...(["access_type", "hd"] as const),
+];
 
-/** What a request asks for with its `claims` parameter. */
-export interface ClaimsRequest {
-  readonly claims: RequestedClaims;
-  /** The claims that need consent, as scopes of one claim each: the consent page and the grant treat them like other scopes. */
-  readonly scopes: readonly string[];
-  /** The only user who may sign in (OpenID Connect Core 5.5.1: `sub` with a value). */
-  readonly sub: string | null;
-  /** The values of `acr` that were asked for, and whether one of them is essential; null: `acr` was not asked for. */
-  readonly acr: { readonly values: readonly string[]; readonly essential: boolean } | null;
+/** RFC 8707 2; `audience` is what Auth0's apps send for it. */
+const listNames = ["resource", "audience"] as const;
+
+/** The parameters of an authorization request. Any other has no effect (RFC 6749 3.1). */
+export const authorizeParameters: readonly string[] = [...singleNames, ...listNames];
+
+/** An authorization request as it was sent, read once. Nothing in it is checked. */
+export interface SentRequest {
+  /** Undefined: not sent, sent without a value, or sent more than once. */
+  readonly values: Readonly<Partial<Record<(typeof singleNames)[number], string | undefined>>>;
+  readonly resources: readonly string[];
+  /** How many times each parameter came that may come only once, in the order of the request. */
+  readonly repeated: ReadonlyMap<string, number>;
+  /** All names and values. */
+  readonly texts: readonly (string | undefined)[];
 }
 
-const refuse = (what: string): OAuthError =>
-  new OAuthError("invalid_request", `claims ${what} (OpenID Connect Core 5.5)`, {
-    rule: "OpenID Connect Core 5.5",
-    fix: 'send a JSON object such as {"id_token":{"email":null}}',
-  });
-
-function parse(text: string): Readonly<Record<"userinfo" | "id_token", Record<string, unknown>>> {
-  let value: unknown;
-  try {
-    value = parseJson(text);
-  } catch (error) {
-    if (error instanceof NestingError) throw refuse(`is not read: ${error.message}`);
-    throw refuse("is not JSON");
-  }
-  if (!isObject(value)) throw refuse("is not a JSON object");
-  const member = (name: "userinfo" | "id_token"): Record<string, unknown> => {
-    const given = Object.hasOwn(value, name) ? value[name] : {};
-    if (!isObject(given)) throw refuse(`has a member "${name}" that is not an object`);
-    for (const [claim, wish] of Object.entries(given)) {
-      if (wish !== null && !isObject(wish)) throw refuse(`asks for "${claim}" with neither null nor an object`);
-    }
-    return given;
+export function readRequest(raw: RawParameters): SentRequest {
+  const repeated = Object.entries(raw).flatMap(([name, value]): [string, number][] =>
+    typeof value !== "object" || listNames.some((one) => one === name) ? [] : [[name, value.length]],
+  );
+  return {
+    values: Object.fromEntries(singleNames.map((name) => [name, single(raw, name)])),
+    resources: listNames.flatMap((name) => raw[name] ?? []),
+    repeated: new Map(repeated),
+    texts: Object.entries(raw).flat(2),
   };
-  return { userinfo: member("userinfo"), id_token: member("id_token") };
-}
-
-/** The values asked for; none if any will do. */
-function wishedValues(wish: unknown): readonly unknown[] {
-  if (!isObject(wish)) return [];
-  if (wish["value"] !== undefined) return [wish["value"]];
-  return Array.isArray(wish["values"]) ? (wish["values"] as readonly unknown[]) : [];
-}
-
-const wishedAcr = (wish: unknown): ClaimsRequest["acr"] =>
-  wish === undefined
-    ? null
-    : { values: wishedValues(wish).map(String), essential: isObject(wish) && wish["essential"] === true };
-
-function wishedSub(wish: unknown): string | null {
-  const [value] = wishedValues(wish);
-  return typeof value === "string" ? value : null;
 }
 
 /**
- * @param text the parameter; undefined: not sent
- * @param scopes the scopes of the request: the claims that they release need no separate consent
+ * Refuses a parameter that came more than once (RFC 6749 3.1).
+ * @param names of the parameters that may not; by default all
  * @throws {OAuthError} invalid_request
  */
-export function readClaimsParameter(
-  tx: ReadTx,
-  ctx: Defaults,
-  client: Client,
-  text: string | undefined,
-  scopes: readonly string[],
-): ClaimsRequest {
-  if (text === undefined) return { claims: noClaims, scopes: [], sub: null, acr: null };
-  const { userinfo, id_token: idToken } = parse(text);
-  const needConsent = new Set<string>();
-  /** Core 5.5.1: unknown claims, and those of scopes that the client may not request, are ignored. */
-  const requested = (names: readonly string[], onRequest: readonly string[] = []): readonly string[] =>
-    names.filter((name) => {
-      if (isProtocolClaim(name)) return onRequest.includes(name);
-      const releasing = releasingScopes(tx, ctx, client, name);
-      if (releasing.length === 0) return true;
-      if (!mayAskClaim(tx, ctx, client, name)) return false;
-      if (!releasing.some((scope) => scopes.includes(scope))) needConsent.add(claimScope(name));
-      return true;
+export function refuseRepeated(
+  { repeated }: SentRequest,
+  fixFor: (name: string) => Guidance["fix"],
+  names: Iterable<string> = repeated.keys(),
+): void {
+  for (const name of names) {
+    const times = repeated.get(name);
+    if (times === undefined) continue;
+    throw new OAuthError("invalid_request", `${name} was sent ${times} times; send it once (RFC 6749 3.1)`, {
+      rule: "RFC 6749 3.1",
+      fix: fixFor(name),
     });
-  const claims = {
-    userinfo: requested(Object.keys(userinfo)),
-    id_token: requested(Object.keys(idToken), ctx.layout.claimsOnRequest),
-  };
-  return {
-    claims,
-    scopes: [...needConsent],
-    sub: wishedSub(idToken["sub"]) ?? wishedSub(userinfo["sub"]),
-    acr: wishedAcr(Object.hasOwn(idToken, "acr") ? idToken["acr"] : undefined),
-  };
+  }
 }
 
 /** Characters: as much as Node.js accepts in a request's line and headers. */

@@ -13,7 +13,8 @@ import {
 } from "./checks.ts";
 import { requireRegistered, settleClient, targetOf } from "./target.ts";
 import type { RequestedClaims } from "../scopes/claims.ts";
-import { readClaimsParameter, single, checkCodeLength, type ClaimsRequest, type RawParameters } from "./parameters.ts";
+import { readClaimsParameter, type ClaimsRequest } from "./claims-parameter.ts";
+import { checkCodeLength, type SentRequest } from "./parameters.ts";
 import { requiresPkce } from "../clients/clients.ts";
 import { clientOf } from "../clients/documents.ts";
 import type { Context } from "../context.ts";
@@ -72,48 +73,45 @@ export interface AuthorizationRequest extends ResponseTarget {
 export function checkAuthorizationRequest(
   tx: ReadTx,
   ctx: Context,
-  raw: RawParameters,
+  sent: SentRequest,
   { pushed, document }: { readonly pushed: boolean; readonly document: Client | undefined },
 ): AuthorizationRequest {
-  const { client, ...settled } = settleClient(tx, ctx, raw, document);
-  const target = targetOf(ctx, raw, settled);
+  const { values } = sent;
+  const { client, ...settled } = settleClient(tx, ctx, sent, document);
+  const target = targetOf(ctx, sent, settled);
   try {
-    checkParameters(raw);
-    refuseRequestObjects(raw);
+    checkParameters(sent);
+    refuseRequestObjects(sent);
     if (!pushed) refuseUnpushed(client);
-    checkResponseType(ctx, raw, client);
-    checkResponseMode(ctx, raw);
-    const { scopes, ignored } = resolveScopes(tx, ctx, client, impliedScope(ctx, client, single(raw, "scope")));
-    const claims = readClaimsParameter(tx, ctx, client, single(raw, "claims"), scopes);
+    checkResponseType(ctx, sent, client);
+    checkResponseMode(ctx, sent);
+    const { scopes, ignored } = resolveScopes(tx, ctx, client, impliedScope(ctx, client, values.scope));
+    const claims = readClaimsParameter(tx, ctx, client, values.claims, scopes);
     if (claims.acr?.essential === true) checkEssentialAcr(ctx, claims.acr.values);
     refuseQueryWithUser(ctx, scopes, target);
-    const nonce = single(raw, "nonce") ?? null;
-    const resources = checkResources(ctx, [raw["resource"] ?? [], raw["audience"] ?? []].flat());
+    const nonce = values.nonce ?? null;
+    const resources = checkResources(ctx, sent.resources);
     checkCodeLength([nonce ?? "", ...claims.claims.userinfo, ...claims.claims.id_token, ...resources]);
     return {
       issuerPath: ctx.layout.issuer,
       clientId: client.client_id,
       ...(document !== undefined && { document }),
       scopes: [...scopes, ...claims.scopes],
-      claims: withSignInClaims(ctx, client, claims.claims, raw),
+      claims: withSignInClaims(ctx, client, claims.claims, values),
       ignoredScopes: ignored,
       nonce,
-      codeChallenge: checkChallenge(
-        single(raw, "code_challenge"),
-        single(raw, "code_challenge_method"),
-        requiresPkce(client),
-      ),
-      prompt: checkPrompt(single(raw, "prompt")),
-      maxAge: checkMaxAge(single(raw, "max_age")) ?? client.default_max_age ?? null,
-      loginHint: single(raw, "login_hint") ?? null,
-      hostedDomain: ctx.layout.google === true ? (single(raw, "hd") ?? null) : null,
-      offline: single(raw, "access_type") === "offline",
-      idTokenHint: single(raw, "id_token_hint") ?? null,
+      codeChallenge: checkChallenge(values.code_challenge, values.code_challenge_method, requiresPkce(client)),
+      prompt: checkPrompt(values.prompt),
+      maxAge: checkMaxAge(values.max_age) ?? client.default_max_age ?? null,
+      loginHint: values.login_hint ?? null,
+      hostedDomain: ctx.layout.google === true ? (values.hd ?? null) : null,
+      offline: values.access_type === "offline",
+      idTokenHint: values.id_token_hint ?? null,
       requiredUserId: claims.sub,
-      uiLocales: single(raw, "ui_locales") ?? null,
+      uiLocales: values.ui_locales ?? null,
       resources,
-      ...askedAcr(client, claims.acr, single(raw, "acr_values")),
-      dpopJkt: checkThumbprint(single(raw, "dpop_jkt")),
+      ...askedAcr(client, claims.acr, values.acr_values),
+      dpopJkt: checkThumbprint(values.dpop_jkt),
       ...target,
     };
   } catch (error) {
@@ -126,15 +124,13 @@ function withSignInClaims(
   { layout: { claimsOnRequest = [] } }: Pick<Context, "layout">,
   client: Client,
   claims: RequestedClaims,
-  raw: RawParameters,
+  values: SentRequest["values"],
 ): RequestedClaims {
   const asks = {
-    acr: single(raw, "acr_values") !== undefined || client.default_acr_values !== undefined,
+    acr: values.acr_values !== undefined || client.default_acr_values !== undefined,
     amr: false,
     auth_time:
-      single(raw, "max_age") !== undefined ||
-      client.default_max_age !== undefined ||
-      client["require_auth_time"] === true,
+      values.max_age !== undefined || client.default_max_age !== undefined || client["require_auth_time"] === true,
   };
   const asked = claimsOnRequest.filter((name) => asks[name]);
   return asked.length === 0 ? claims : { ...claims, id_token: [...new Set([...claims.id_token, ...asked])] };

@@ -3,7 +3,7 @@ import { clientOf } from "../clients/documents.ts";
 import type { Context } from "../context.ts";
 import { OAuthError } from "../errors.ts";
 import { addRedirectUri, listClients, showClient } from "../fix-commands.ts";
-import { single, type RawParameters } from "./parameters.ts";
+import { readRequest, refuseRepeated, type RawParameters, type SentRequest } from "./parameters.ts";
 import { hasOpenPort } from "../clients/redirect-uri.ts";
 import { allowanceFor, registeredAddresses } from "../clients/redirect-patterns.ts";
 import { RedirectedError, responseModesOf, type ResponseMode, type ResponseTarget } from "../sign-in/response.ts";
@@ -17,38 +17,30 @@ type Settled = Pick<ResponseTarget, "redirectUri" | "pattern">;
 /** Where and how the answer travels. A refusal travels the same way, so this comes before the other checks. */
 export function targetOf(
   ctx: Pick<Context, "issuer" | "layout">,
-  raw: RawParameters,
+  { values }: SentRequest,
   { redirectUri, pattern }: Settled,
 ): ResponseTarget {
-  const object = responseParametersOf(single(raw, "request"));
-  const modeOfObject = single(raw, "response_mode") === undefined ? responseModeOf(ctx, object.mode) : undefined;
+  const object = responseParametersOf(values.request);
+  const modeOfObject = values.response_mode === undefined ? responseModeOf(ctx, object.mode) : undefined;
   return {
     issuer: ctx.issuer,
     redirectUri,
     pattern,
-    state: single(raw, "state") ?? object.state ?? null,
-    mode: askedMode(ctx, raw) ?? modeOfObject ?? "query",
+    state: values.state ?? object.state ?? null,
+    mode: responseModeOf(ctx, values.response_mode) ?? modeOfObject ?? "query",
   };
 }
 
-function namedClient(tx: ReadTx, raw: RawParameters, document?: Client): Client {
-  for (const name of ["client_id", "redirect_uri"]) {
-    if (Array.isArray(raw[name])) {
-      throw new OAuthError(
-        "invalid_request",
-        `${name} was sent ${raw[name].length} times; send it once (RFC 6749 3.1)`,
-        { rule: "RFC 6749 3.1", fix: listClients },
-      );
-    }
-  }
-  const clientId = single(raw, "client_id");
+function namedClient(tx: ReadTx, sent: SentRequest, document?: Client): Client {
+  refuseRepeated(sent, () => listClients, ["client_id", "redirect_uri"]);
+  const { client_id: clientId, redirect_uri: redirectUri } = sent.values;
   if (clientId === undefined) {
     throw new OAuthError("invalid_request", "client_id is missing (RFC 6749 4.1.1)", {
       rule: "RFC 6749 4.1.1",
       fix: listClients,
     });
   }
-  return clientOf(tx, { clientId, document }, single(raw, "redirect_uri"));
+  return clientOf(tx, { clientId, document }, redirectUri);
 }
 
 /**
@@ -58,13 +50,13 @@ function namedClient(tx: ReadTx, raw: RawParameters, document?: Client): Client 
 export function settleClient(
   tx: ReadTx,
   ctx: Pick<Context, "settings" | "layout">,
-  raw: RawParameters,
+  sent: SentRequest,
   document?: Client,
 ): { client: Client } & Settled {
-  const client = namedClient(tx, raw, document);
+  const client = namedClient(tx, sent, document);
   // At GitHub it may be left out: the answer goes to the one that is registered (RFC 6749 3.1.2.3).
   const usual = ctx.layout.github === true ? client.redirect_uris.find((uri) => !hasOpenPort(uri)) : undefined;
-  const redirectUri = single(raw, "redirect_uri") ?? usual;
+  const redirectUri = sent.values.redirect_uri ?? usual;
   if (redirectUri === undefined) {
     throw new OAuthError(
       "invalid_request",
@@ -99,26 +91,24 @@ export function requireRegistered(ctx: Pick<Context, "settings">, client: Client
 /** Where the response of a request goes; null if client and redirect URI are not proven. Changes nothing: a pushed request stays. */
 export const provenTarget = (ctx: Context, raw: RawParameters): Promise<ResponseTarget | null> =>
   ctx.store.read((tx) => {
-    const pushed = tx.get("pushedRequests", single(raw, "request_uri") ?? "");
-    const isOwn = pushed?.clientId === raw["client_id"] && pushed?.issuerPath === ctx.layout.issuer;
-    const parameters = isOwn ? pushed.parameters : raw;
+    const named = readRequest(raw);
+    const pushed = tx.get("pushedRequests", named.values.request_uri ?? "");
+    const isOwn = pushed?.clientId === named.values.client_id && pushed?.issuerPath === ctx.layout.issuer;
+    const sent = isOwn ? readRequest(pushed.parameters) : named;
     const document = isOwn ? pushed.document : undefined;
     try {
-      const { client, ...settled } = settleClient(tx, ctx, parameters, document);
+      const { client, ...settled } = settleClient(tx, ctx, sent, document);
       // What its document says now is not read here.
       if (client.fromDocument === true && document === undefined) return null;
-      return targetOf(ctx, parameters, settled);
+      return targetOf(ctx, sent, settled);
     } catch (error) {
       if (error instanceof OAuthError) return null;
       throw error;
     }
   });
 
-/** The mode that the request asks for, if it is supported. */
-export const askedMode = (ctx: Pick<Context, "layout">, raw: RawParameters): ResponseMode | undefined =>
-  responseModeOf(ctx, single(raw, "response_mode"));
-
-const responseModeOf = (ctx: Pick<Context, "layout">, name: string | undefined): ResponseMode | undefined =>
+/** The mode of that name, if it is supported. */
+export const responseModeOf = (ctx: Pick<Context, "layout">, name: string | undefined): ResponseMode | undefined =>
   responseModesOf(ctx).find((mode) => mode === name);
 
 /**
@@ -130,14 +120,14 @@ const responseModeOf = (ctx: Pick<Context, "layout">, name: string | undefined):
 export function refuseRequestUri(
   tx: ReadTx,
   ctx: Pick<Context, "settings" | "issuer" | "layout">,
-  raw: RawParameters,
+  sent: SentRequest,
   error: OAuthError,
   document?: Client,
 ): never {
-  const client = namedClient(tx, raw, document);
-  const redirectUri = single(raw, "redirect_uri");
+  const client = namedClient(tx, sent, document);
+  const redirectUri = sent.values.redirect_uri;
   if (redirectUri === undefined) throw error;
-  throw new RedirectedError(error, targetOf(ctx, raw, requireRegistered(ctx, client, redirectUri)));
+  throw new RedirectedError(error, targetOf(ctx, sent, requireRegistered(ctx, client, redirectUri)));
 }
 
 /** Bytes. A longer request object is not read at all. */
