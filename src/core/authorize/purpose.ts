@@ -10,7 +10,7 @@ import type { AuthorizationRecord } from "../sign-in/interactions.ts";
 import type { Ending, Needs, SignInOutcome, Purpose, RequestNote, RequestSummary } from "../sign-in/purpose.ts";
 import { answerClient, RedirectedError } from "../sign-in/response.ts";
 import { isList, isOpen } from "../redaction/places.ts";
-import { shownValue } from "../redaction/values.ts";
+import { shownHint, shownValue } from "../redaction/values.ts";
 import { singleClaim } from "../scopes/claims.ts";
 import { userForm } from "../scopes/vendor-users.ts";
 
@@ -23,6 +23,7 @@ export function authorizationPurpose(record: AuthorizationRecord): Purpose {
     shown: {
       app: { clientId, document, redirectUri, uiLocales },
       ownPage: null,
+      hint: shownHint(request.loginHint),
       uiLocales,
       summary: () => summarize(request),
     },

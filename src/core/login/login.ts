@@ -14,7 +14,6 @@ import { cancelSignIn, purposeOf, settle, signIn, type Advance, type StepResult 
 import { verifyPassword } from "./pending-passwords.ts";
 import { missingOf } from "../sign-in/needs.ts";
 import type { RequestSummary } from "../sign-in/purpose.ts";
-import { shownValue } from "../redaction/values.ts";
 import { barredUser, liveSession } from "../sessions/sessions.ts";
 import { seconds } from "../../text/time.ts";
 
@@ -53,10 +52,6 @@ export interface LoginPage {
   readonly request: RequestSummary;
 }
 
-/** A hint as the page may show it. With passwords, the page must not tell which users exist, so a hint in the form of an e-mail address is shown. */
-const shownHint = (hint: string | null): string | null =>
-  hint === null || /^[^\s@]+@[^\s@.]+(?:\.[^\s@.]+)+$/.test(hint) ? hint : shownValue(hint, () => false);
-
 /** @throws {InteractionError} */
 export function showLogin(ctx: Context, uid: string, browser: Browser): Promise<LoginPage> {
   return ctx.store.read((tx) => {
@@ -81,7 +76,7 @@ export function showLogin(ctx: Context, uid: string, browser: Browser): Promise<
       mayBeAnother: userId === null,
       hostedDomain: needs.hostedDomain ?? null,
       reauthAges: mustSignInAgain && maxAge !== null ? agesOf(seconds(ctx) - session.session.authTime, maxAge) : null,
-      loginHint: hinted !== undefined && ctx.offersPicker ? loginHint : shownHint(loginHint),
+      loginHint: hinted !== undefined && ctx.offersPicker ? loginHint : shown.hint,
       likely: hinted ?? chooser ?? null,
       barred: automatic ?? barredUser(tx, browser.session),
       isAutomatic: automatic !== null,

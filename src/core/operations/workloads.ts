@@ -35,6 +35,6 @@ export const workloadOperations = {
       warnings: z.array(z.string()),
     }),
     refuses: [404],
-    run: async (ctx, input) => (await import("../workloads/workloads.ts")).issueWorkloadToken(ctx, input),
+    run: async (ctx, input) => (await import("../workloads/issue.ts")).issueWorkloadToken(ctx, input),
   }),
 };

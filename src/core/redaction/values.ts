@@ -127,6 +127,10 @@ function withoutOne(text: string, one: string): string {
     .join("");
 }
 
+/** The name of an expected user as a page may show it. With passwords, the page must not tell which users exist, so a hint in the form of an e-mail address is shown. */
+export const shownHint = (hint: string | null): string | null =>
+  hint === null || /^[^\s@]+@[^\s@.]+(?:\.[^\s@.]+)+$/.test(hint) ? hint : shownValue(hint, () => false);
+
 /** A value as it may be shown; null: nothing of it may. */
 export function shownValue(value: string, isRegistered: IsRegistered, isList = false): string | null {
   const hidden = hiddenIn(value, isRegistered, isList);

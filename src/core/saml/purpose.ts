@@ -11,6 +11,7 @@ import { findClient } from "../clients/clients.ts";
 import type { Context } from "../context.ts";
 import { OAuthError, type Guidance } from "../errors.ts";
 import { showClient } from "../fix-commands.ts";
+import { shownHint } from "../redaction/values.ts";
 import { hashOf } from "../secrets.ts";
 import { nameIdOf, type NameId } from "../service-providers/provider.ts";
 import type { NameIdKind } from "../service-providers/names.ts";
@@ -109,6 +110,7 @@ export function samlPurpose({ request }: SamlRecord): Purpose {
     shown: {
       app: { clientId, redirectUri, uiLocales },
       ownPage: null,
+      hint: shownHint(request.loginHint),
       uiLocales,
       summary: () => ({ details, notes: [] }),
     },

@@ -72,6 +72,8 @@ interface Shown {
   readonly app: AskingApp | null;
   /** The path of that page, below the issuer. */
   readonly ownPage: string | null;
+  /** The name of the user who is expected, as a page may show it. */
+  readonly hint: string | null;
   /** Languages for the pages, best first. */
   readonly uiLocales: string | null;
   summary(): RequestSummary;
@@ -108,7 +110,7 @@ export const ownPagePurpose = (path: string, acr: Needs["acr"] = []): Purpose =>
     ...{ login: "once", maxAge: null, userId: null, loginHint: null, consent: null },
     ...{ acr, acrIsEssential: false, silent: false },
   },
-  shown: { app: null, ownPage: path, uiLocales: null, summary: () => ({ details: [], notes: [] }) },
+  shown: { app: null, ownPage: path, hint: null, uiLocales: null, summary: () => ({ details: [], notes: [] }) },
   check: () => undefined,
   refuse: (code, description, guidance) => new OAuthError(code, description, guidance),
   finish: () => ({ kind: "own-page", path }),

@@ -1,19 +1,15 @@
 /*
  * core/workloads: the tokens that GitHub, GitLab and Kubernetes give to what runs there. workloads.ts says which workloads there are, and has
- * their keys and what the issuer of each publishes, and issues their tokens; kinds.ts has their claims.
+ * their keys and what the issuer of each publishes; issue.ts issues their tokens, and kinds.ts has their claims.
  */
 import { createPrivateKey, type KeyObject } from "node:crypto";
 import type { Context } from "../context.ts";
 import { baseOf } from "../endpoints.ts";
 import { OperationError } from "../errors.ts";
-import { workloadKinds, kinds, type WorkloadKind, type WorkloadSetting } from "./kinds.ts";
+import { workloadKinds, type WorkloadKind, type WorkloadSetting } from "./kinds.ts";
 import type { Key, ReadTx } from "../../store/store.ts";
 import { ownValue } from "../../text/json.ts";
 import { newPublicKey, privateMembers } from "../keys/keys.ts";
-import { tokenTypes } from "../keys/signer.ts";
-import { tokenFlaws, type TokenFlaw } from "../controls/faults/flaws/access-token.ts";
-import { bendClaims, bendType, madeAt, signFlawed, warningsOf } from "../controls/faults/token-flaws.ts";
-import { seconds, tenYears } from "../../text/time.ts";
 
 interface Workload extends WorkloadSetting {
   readonly name: string;
@@ -36,7 +32,7 @@ export function findWorkload({ settings, address }: Where, name: string): Worklo
 }
 
 /** @throws {OperationError} not_found */
-function requireWorkload(ctx: Where, name: string): Workload {
+export function requireWorkload(ctx: Where, name: string): Workload {
   const workload = findWorkload(ctx, name);
   if (workload !== null) return workload;
   throw new OperationError("not_found", `there is no workload "${name}"`, {
@@ -92,7 +88,7 @@ async function keyOf(ctx: Pick<Context, "store" | "now">, name: string): Promise
 }
 
 /** What signs the tokens of a workload. */
-async function workloadSigner(
+export async function workloadSigner(
   ctx: Pick<Context, "store" | "now">,
   name: string,
 ): Promise<{ readonly alg: string; readonly kid: string; readonly privateKey: KeyObject }> {
@@ -108,52 +104,4 @@ export async function workloadJwks(
   const { alg, kid, jwk } = await keyOf(ctx, name);
   const shown = Object.entries(jwk).filter(([member]) => !privateMembers.includes(member));
   return { keys: [{ ...Object.fromEntries(shown), kid, alg, use: "sig" }] };
-}
-
-/** Issues a token of a workload, as the place where it runs would. */
-
-type WorkloadTokenInput = Readonly<Partial<Record<TokenFlaw, boolean | undefined>>> & {
-  /** The name of a workload. */
-  readonly name: string;
-  readonly audience?: string | undefined;
-  /** Seconds. */
-  readonly expires_in?: number | undefined;
-  /** Claims in place of those of the workload; `sub` may be among them. */
-  readonly claims?: Readonly<Record<string, unknown>> | undefined;
-};
-
-export interface WorkloadToken {
-  readonly token: string;
-  readonly issuer: string;
-  /** Seconds until it expires; negative for one that has. */
-  readonly expires_in: number;
-  /** One sentence for each thing that is wrong on purpose. */
-  readonly warnings: readonly string[];
-}
-
-/** @throws {OperationError} not_found */
-export async function issueWorkloadToken(ctx: Context, input: WorkloadTokenInput): Promise<WorkloadToken> {
-  const workload = requireWorkload(ctx, input.name);
-  const flaws = tokenFlaws.filter((flaw) => input[flaw] === true);
-  const kind = kinds[workload.as];
-  const life = input.expires_in ?? kind.life;
-  const claims = kind.claims({ ...workload.claims, ...input.claims });
-  const audience = input.audience ?? kind.audience(claims);
-  const at = madeAt(ctx, flaws, life);
-  const now = seconds(at);
-  const whole = {
-    jti: ctx.random(16),
-    iss: workload.issuer,
-    // Kubernetes has a list (RFC 7519 4.1.3).
-    aud: workload.as === "kubernetes" ? [audience] : audience,
-    iat: now,
-    nbf: now,
-    exp: now + life,
-    ...claims,
-  };
-  const bent = bendClaims(ctx, whole, flaws, life);
-  const signer = await workloadSigner(ctx, workload.name);
-  const token = await signFlawed(ctx, { typ: bendType(tokenTypes.id, flaws), signer, claims: bent }, flaws);
-  const { exp = seconds(ctx) + tenYears } = bent;
-  return { token, issuer: workload.issuer, expires_in: Number(exp) - seconds(ctx), warnings: warningsOf(flaws) };
 }
