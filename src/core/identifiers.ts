@@ -103,3 +103,6 @@ export const tryItClientId = "idp-try-it";
 
 /** A username needs no escaping in a path of the control API, in a command, or in an `id` of a page. */
 export const usernameForm = /^[A-Za-z0-9_][A-Za-z0-9._@+-]{0,99}$/;
+
+/** The name of an issuer beside the first one. No URL looks like it. */
+export const issuerName = /^[A-Za-z0-9_-]{1,64}$/;

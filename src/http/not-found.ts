@@ -1,7 +1,8 @@
 import type { RequestHandler } from "express";
 import { devicePath, metadataPath } from "../core/endpoints.ts";
 import { metadataAddress } from "../core/discovery.ts";
-import { issuerName, pathOfName } from "../core/issuers/issuer-view.ts";
+import { issuerName } from "../core/identifiers.ts";
+import { pathOfName } from "../core/issuers/issuer-view.ts";
 import { nearest } from "../core/nearest.ts";
 import { HttpError } from "./answer/error-answers.ts";
 import { isBehindScenes, offersRegistration, type Web } from "./web.ts";

@@ -1,4 +1,4 @@
-import { issuerName } from "../../core/issuers/issuer-view.ts";
+import { issuerName } from "../../core/identifiers.ts";
 import { webUrl } from "./flag-values.ts";
 import { type Command, type Flags, Option } from "../commander.ts";
 

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { isSea } from "node:sea";
 import type { AnyCommand as Command } from "../commander.ts";
 import { beforeNames, forShell, quotedLine, takesIssuer, withFlags, type CommandLine } from "../../core/hint.ts";
-import { issuerName } from "../../core/issuers/issuer-view.ts";
+import { issuerName } from "../../core/identifiers.ts";
 import { redacted } from "../../text/redacted.ts";
 import { wordsWithoutPassword } from "../../store/postgres/address.ts";
 import { type Invocation } from "../invocation.ts";

@@ -3,7 +3,8 @@ import { hasTarget } from "../nouns.ts";
 import { isWebUrl } from "../flags/flag-values.ts";
 import { globalFlags } from "../flags/global.ts";
 import { OperationError } from "../../core/errors.ts";
-import { addressOf, issuerName } from "../../core/issuers/issuer-view.ts";
+import { issuerName } from "../../core/identifiers.ts";
+import { addressOf } from "../../core/issuers/issuer-view.ts";
 
 /**
  * `--issuer`: every command takes the name of an issuer to work on. A few also take a URL, and their help says what for. A name is never a

@@ -4,9 +4,6 @@ import type { FixtureSource } from "../fixture-files/source.ts";
 import type { InspectorAccess } from "../inspector/access.ts";
 import type { Layout } from "../layout/layout.ts";
 
-/** The name of an issuer beside the first one. No URL looks like it. */
-export const issuerName = /^[A-Za-z0-9_-]{1,64}$/;
-
 /** The issuers that `idp check` makes for itself. */
 export const checkIssuer = /^check-(?:client|api|sp|scim|leaver)$/;
 

@@ -5,9 +5,9 @@
 import type { ReadTx } from "../../store/store.ts";
 import type { Context } from "../context.ts";
 import { OperationError, OAuthError, type OAuthErrorCode } from "../errors.ts";
-import { issuerForm } from "../identifiers.ts";
+import { issuerForm, issuerName } from "../identifiers.ts";
 import { addressBefore, issuerOf, type Layout } from "../layout/layout.ts";
-import { issuerName, recordsIn, type IssuerView } from "./issuer-view.ts";
+import { recordsIn, type IssuerView } from "./issuer-view.ts";
 import { didYouMean } from "../nearest.ts";
 
 /** An issuer is a URL that is used exactly as given (RFC 8414 2). @throws {OperationError} usage */

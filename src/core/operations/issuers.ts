@@ -2,7 +2,7 @@ import * as z from "zod";
 import { declare, none, nothing } from "./operation.ts";
 import * as given from "./schemas/given.ts";
 import * as shown from "./schemas/shown.ts";
-import { issuerName } from "../issuers/issuer-view.ts";
+import { issuerName } from "../identifiers.ts";
 import { forbidden } from "../operators/roles.ts";
 import { sourcesOf } from "../fixture-files/source.ts";
 import { withRules } from "./schemas/rules.ts";

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { issuerName } from "../issuers/issuer-view.ts";
+import { issuerName } from "../identifiers.ts";
 import { reservedInWorkloads } from "../scopes/claim-table.ts";
 import { workloadKinds } from "./kinds.ts";
 import { jsonValue } from "../fields.ts";
