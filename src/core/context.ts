@@ -5,8 +5,8 @@
  * the protocol, `OperationError` for an operator (errors.ts), each with the next step (hint.ts, fix-commands.ts). src/http and src/cli turn
  * both into responses. The type `Context` is here; src/serve/context.ts composes one.
  *
- * era.ts ends many tokens by one number, attempts.ts slows guessing, outbound.ts sends this server's own requests, derived.ts keeps values
- * that are made from records.
+ * era.ts ends many tokens by one number, attempts.ts slows guessing, outbound.ts sends this server's own requests, deliver.ts tells apps
+ * something and records it, derived.ts keeps values that are made from records.
  *
  * A feature imports only from those before it (`npm run check:cycles`). What two of them need from each other goes below both, or is handed in.
  * Order of the features, which scripts/check-order.js reads up to the end of this comment:

@@ -1,6 +1,6 @@
 import type { lookup as systemLookup } from "node:dns";
 import { addressIn, checkedLookup, isOwnAddress, kindOfAddress, type Reach } from "../net/address.ts";
-import { send as ask, type ReceivedResponse, type SendError } from "../net/send.ts";
+import { send as ask, type ReceivedResponse, type SendError, type Sent } from "../net/send.ts";
 import type { Client } from "../store/store.ts";
 import type { Context, Settings } from "./context.ts";
 import { NestingError, parseJson } from "../text/json.ts";
@@ -78,14 +78,8 @@ export function addressProblem(url: string, reach: Reach): string | null {
 }
 
 interface OutboundRequest {
-  /** Sent as a form by POST; absent: GET. */
-  readonly form?: URLSearchParams;
-  /** Sent as it is; whatever the status, the answer is read. */
-  readonly whole?: {
-    readonly method: string;
-    readonly headers: Readonly<Record<string, string>>;
-    readonly body: string | undefined;
-  };
+  /** What an app is told (deliver.ts). Absent: a document is asked for by GET, and read where the status is 200. */
+  readonly message?: Pick<Sent, "method" | "headers" | "body" | "reads" | "cutsBody">;
   /** See {@link reachOf}. */
   readonly reach: Reach;
   /** What the refusal of an address outside the reach says. */
@@ -99,19 +93,11 @@ interface OutboundRequest {
 }
 
 /**
- * Sends one request, without following redirects. The text is empty where a form was sent, and unless the status is 200; not so for `whole`.
+ * Sends one request, without following redirects.
  * @throws {Error} a message for the operator, beginning with "it", that repeats nothing of the answer
  */
 export async function send(url: string, request: OutboundRequest): Promise<ReceivedResponse> {
-  const {
-    form,
-    whole,
-    reach,
-    lookup,
-    rule = ofRegistered,
-    timeLimit: limit = timeLimit,
-    sizeLimit: most = sizeLimit,
-  } = request;
+  const { reach, lookup, rule = ofRegistered, timeLimit: limit = timeLimit, sizeLimit: most = sizeLimit } = request;
   const check = (address: string): void => {
     checkAddress(address, reach, rule);
   };
@@ -120,19 +106,15 @@ export async function send(url: string, request: OutboundRequest): Promise<Recei
   if (address !== null) check(address);
   try {
     return await ask(url, {
-      method: whole?.method ?? (form === undefined ? "GET" : "POST"),
-      headers: whole?.headers ?? {
-        accept: "application/json",
-        ...(form !== undefined && { "content-type": "application/x-www-form-urlencoded;charset=UTF-8" }),
-      },
-      body: whole === undefined ? form?.toString() : whole.body,
+      ...(request.message ?? {
+        ...{ method: "GET", headers: { accept: "application/json" } },
+        reads: (status: number) => status === 200,
+      }),
       lookup: checkedLookup(check, lookup),
       checksCertificate: true,
       ...(trusted.size > 0 && { authorities: [...(await import("node:tls")).rootCertificates, ...trusted] }),
       timeLimit: limit,
       sizeLimit: most,
-      // Otherwise the body does not matter.
-      reads: (status) => whole !== undefined || (form === undefined && status === 200),
     });
   } catch (error) {
     const { cause } = error as Error;

@@ -25,6 +25,8 @@ export interface Sent {
   readonly bodyLimit?: number | undefined;
   /** Whether the body is read; if not, the connection ends with the headers. Absent: always. */
   readonly reads?: (status: number) => boolean;
+  /** Whether the status counts alone: a body that is late, large or incomplete then ends where it fails. Absent: it is a failure. */
+  readonly cutsBody?: boolean | undefined;
 }
 
 export interface ReceivedResponse {
@@ -71,15 +73,20 @@ export async function send(url: string, sent: Sent): Promise<ReceivedResponse> {
       ...(lookup !== undefined && { lookup }),
       ...(authorities !== undefined && { ca: [...authorities] }),
     });
+    let answer: IncomingMessage | null = null;
+    const chunks: Buffer[] = [];
+    const finish = ({ statusCode: status = 0, headers: received }: IncomingMessage): void => {
+      resolve({ status, headers: received, text: Buffer.concat(chunks).toString("utf8") });
+    };
     const fail = (reason: Reason, cause?: unknown): void => {
-      reject(new SendError(reason, cause));
+      if (answer !== null && sent.cutsBody === true) finish(answer);
+      else reject(new SendError(reason, cause));
       request.destroy();
     };
     const late = setTimeout(fail, timeLimit, "late");
     request.on("close", () => {
       clearTimeout(late);
     });
-    let answer: IncomingMessage | null = null;
     request.on("error", (error) => {
       // Ignores what follows a complete response, as browsers do (RFC 9112 6.3): Apache modules send error pages twice.
       if (answer?.complete !== true) fail(isOfCertificate(error) ? "certificate" : "no connection", error);
@@ -91,13 +98,8 @@ export async function send(url: string, sent: Sent): Promise<ReceivedResponse> {
     });
     request.on("response", (response) => {
       answer = response;
-      const { statusCode: status = 0 } = response;
-      const chunks: Buffer[] = [];
-      const finish = (): void => {
-        resolve({ status, headers: response.headers, text: Buffer.concat(chunks).toString("utf8") });
-      };
-      if (reads?.(status) === false) {
-        finish();
+      if (reads?.(response.statusCode ?? 0) === false) {
+        finish(response);
         request.destroy();
         return;
       }
@@ -110,10 +112,12 @@ export async function send(url: string, sent: Sent): Promise<ReceivedResponse> {
       response.on("error", (error) => {
         fail("incomplete", error);
       });
-      response.on("end", finish);
+      response.on("end", () => {
+        finish(response);
+      });
       if (bodyLimit === undefined) return;
       const left = setTimeout(() => {
-        finish();
+        finish(response);
         request.destroy();
       }, bodyLimit);
       request.on("close", () => {

@@ -31,7 +31,12 @@ const receiver = createServer((req, res) => {
   void read(req).then((text) => {
     told.push({ path: req.url ?? "", type: req.headers["content-type"], body: new URLSearchParams(text) });
     if (req.url === "/moved") res.writeHead(307, { location: "/elsewhere" }).end();
-    else res.writeHead(req.url === "/broken" ? 500 : 200).end();
+    else if (req.url === "/refused") res.writeHead(400).end(JSON.stringify({ error: "invalid_request", sent: text }));
+    else if (req.url === "/long") res.writeHead(500).end("x".repeat(200_000));
+    else if (req.url === "/an-hour-later") {
+      clock.pass(3600);
+      res.end();
+    } else res.writeHead(req.url === "/broken" ? 500 : 200).end();
   });
 });
 await new Promise<void>((resolve) => receiver.listen(0, "127.0.0.1", resolve));
@@ -268,6 +273,28 @@ test("each call is in the ledger and in the sign-in of its app, and can be expec
   const [failed] = await idp.call("requests.list", expectation);
   expect(failed).toMatchObject({ status: 500, error: `${base}/broken answered 500`, rule: expect.any(String) });
   expect(failed?.flow).not.toBe(call?.flow);
+});
+
+test.each([
+  ["what the app answered", "/refused", { status: 400, response: { body: { error: "invalid_request" } } }],
+  ["its status, however long its page is", "/long", { status: 500, response: null }],
+])("of a refused call, the ledger has %s", async (_name, path, expected) => {
+  const app = await listening(path);
+  const { browser, hints } = await signInAt([app]);
+  await logOut(browser, hints[0] ?? "");
+  const call = { endpoint: "backchannel_logout", client: app.credentials.client_id } as const;
+  const [record] = await idp.call("requests.list", call);
+  expect(record).toMatchObject({ ...expected, error: `${base}${path} answered ${expected.status}` });
+  expect(JSON.stringify(record)).not.toContain(told[0]?.body.get("logout_token"));
+});
+
+test("the duration of a call is the time that it took, also where the clock moves meanwhile", async () => {
+  const app = await listening("/an-hour-later");
+  const { browser, hints } = await signInAt([app]);
+  await logOut(browser, hints[0] ?? "");
+  const call = { endpoint: "backchannel_logout", client: app.credentials.client_id } as const;
+  const [record] = await idp.call("requests.list", call);
+  expect(record?.ms).toBeLessThan(60_000);
 });
 
 test("a client that had no address when the user signed in hears nothing, and it is said why", async () => {

@@ -22,7 +22,9 @@ const receiver = createServer((req, res) => {
   req.on("data", (chunk) => (text += String(chunk)));
   req.on("end", () => {
     calls.push({ url: req.url ?? "", text, authorization: req.headers.authorization });
-    res.writeHead(status).end();
+    // A refusal repeats the token.
+    const detail = { error: "invalid_request", error_description: `refused ${req.headers.authorization ?? ""}` };
+    res.writeHead(status).end(status === 204 ? undefined : JSON.stringify(detail));
   });
 });
 await new Promise<void>((resolve) => receiver.listen(0, "127.0.0.1", resolve));
@@ -138,6 +140,10 @@ test("a signal that fails stops nothing, and the user is suspended", async () =>
     { client: "app", signal: "global-token-revocation", status: 400, error: "answered 400" },
     { client: "other", status: 400 },
   ]);
+  const [record] = await idp.requests.list({ endpoint: "global_token_revocation", client: "app" });
+  expect(record?.response).toMatchObject({ body: { error: "invalid_request" } });
+  const token = calls.find(({ url }) => url === "/revoke")?.authorization?.replace(/^Bearer /, "");
+  expect(JSON.stringify(record)).not.toContain(token);
   expect(await idp.call("users.show", { username: "alice" })).toMatchObject({ status: "suspended" });
   const pending = (await idp.scim.status({ client: "app" })) as ScimStatus;
   expect(pending.users[0]).toMatchObject({ username: "alice", pending: true });

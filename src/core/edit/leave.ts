@@ -1,15 +1,14 @@
 import type { Client, Tx, User } from "../../store/store.ts";
-import { refusalOf } from "../errors.ts";
-import { showClock } from "../clock.ts";
 import type { Context } from "../context.ts";
+import { deliver, type Delivered, type Message } from "../deliver.ts";
 import { sign, tokenTypes } from "../keys/signer.ts";
-import { reachOf, send } from "../outbound.ts";
 import { tellsApps } from "../scim/live-changes.ts";
 import { isLive, provisioned, recordOf, wantedNow } from "../scim/wanted.ts";
 import { emailOf } from "../scopes/claims.ts";
 import { pushSingle } from "../scim/push-one.ts";
 import { tellClients, type EndedSessions } from "../sessions/backchannel.ts";
 import { endSessionsOf } from "../sessions/sessions.ts";
+import { redacted } from "../../text/redacted.ts";
 import { seconds } from "../../text/time.ts";
 import { requireUser } from "../users/users.ts";
 import { restore, suspend, type StatusChange } from "./users.ts";
@@ -111,7 +110,7 @@ async function pushTo(
   userId: string,
   where?: "only known",
 ): Promise<readonly SentSignal[]> {
-  const began = performance.now();
+  const began = ctx.clock.real();
   const to = provisioned(client);
   const pushed = await pushSingle(ctx, to, userId, (tx) => {
     if (where === "only known" && recordOf(tx, to, "user", userId)?.remoteId == null) return null;
@@ -119,7 +118,7 @@ async function pushTo(
   });
   if (pushed === null) return [];
   const { status, error } = pushed;
-  const ms = Math.round(performance.now() - began);
+  const ms = Math.round(ctx.clock.real() - began);
   return [{ client: client.client_id, signal: "scim", status, ms, error }];
 }
 
@@ -158,34 +157,26 @@ async function revokeGlobally(ctx: Context, client: Client, user: User): Promise
     jti: ctx.random(16),
   };
   const token = await sign({ typ: tokenTypes.globalRevocation, signer: await ctx.keys.signing("RS256"), claims });
-  const body = JSON.stringify({ sub_id });
-  const headers = {
-    ...{ accept: "application/json", authorization: `Bearer ${token}`, "content-type": "application/json" },
-    "content-length": String(Buffer.byteLength(body)),
+  const authorization = `Bearer ${token}`;
+  const message: Message = {
+    endpoint: "global_token_revocation",
+    client,
+    user: user.username,
+    method: "POST",
+    url: uri,
+    headers: { accept: "application/json", authorization, "content-type": "application/json" },
+    text: JSON.stringify({ sub_id }),
+    body: { sub_id },
+    authorization,
+    clean: redacted,
+    outcome: { kind: "revocation-delivered" },
   };
-  const time = ctx.now();
-  const began = performance.now();
-  const answer = await send(uri, { whole: { method: "POST", headers, body }, reach: reachOf(ctx, client) }).then(
-    ({ status }) => ({ status, problem: null }),
-    (error: unknown) => ({ status: 0, problem: (error as Error).message }),
-  );
-  const ms = Math.round(performance.now() - began);
-  const ok = answer.status >= 200 && answer.status < 300;
-  const error = ok ? null : (answer.problem ?? `answered ${answer.status}`);
-  ctx.ledger.add({
-    ...{ time, endpoint: "global_token_revocation", method: "POST", path: uri.replace(/[?#].*$/s, ""), url: uri },
-    clock: ctx.clock.isMoved() ? showClock(ctx).offset : null,
-    ...{ body: { sub_id }, authorization: `Bearer ${token}`, dpop: undefined, status: answer.status, isSent: true, ms },
-    notes: {
-      ...{ client: client.client_id, user: user.username, outcome: { kind: "revocation-delivered" } },
-      ...(error !== null && {
-        refusal: refusalOf({
-          message: error,
-          rule: "draft-parecki-oauth-global-token-revocation-04 3",
-          fix: "answer 204 at global_token_revocation.uri of the client, where this server can reach it",
-        }),
-      }),
-    },
-  });
-  return { ...base, status: answer.status || null, ms, error };
+  const errorOf = ({ status, problem }: Delivered): string => problem ?? `answered ${status}`;
+  const delivered = await deliver(ctx, message, (answer) => ({
+    message: errorOf(answer),
+    rule: "draft-parecki-oauth-global-token-revocation-04 3",
+    fix: "answer 204 at global_token_revocation.uri of the client, where this server can reach it",
+  }));
+  const { ok, status, ms } = delivered;
+  return { ...base, status: status || null, ms, error: ok ? null : errorOf(delivered) };
 }

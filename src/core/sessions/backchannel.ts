@@ -1,10 +1,9 @@
 import type { Client, ReadTx, Session, Tx } from "../../store/store.ts";
-import { refusalOf } from "../errors.ts";
-import { showClock } from "../clock.ts";
 import { clientName, type ClientName } from "../clients/clients.ts";
 import type { Context } from "../context.ts";
+import { deliver, type Delivered, type Message } from "../deliver.ts";
 import { idTokenSigner, sign, tokenTypes } from "../keys/signer.ts";
-import { reachOf, send } from "../outbound.ts";
+import { redacted } from "../../text/redacted.ts";
 import { seconds } from "../../text/time.ts";
 
 /** OpenID Connect Back-Channel Logout 1.0: notifies the clients of a session when it ends. */
@@ -120,50 +119,30 @@ async function signLogoutToken(ctx: Context, client: Client, session: Session): 
   return sign({ typ: tokenTypes.logout, signer: await idTokenSigner(ctx, client), claims });
 }
 
-/** Sends a logout token, and records the call in the ledger as the requests that this server gets. */
 async function notify(ctx: Context, { session, user }: EndedSession, client: Client): Promise<SentNotice> {
   const uri = client.backchannel_logout_uri ?? "";
   const logoutToken = await signLogoutToken(ctx, client, session);
-  const time = ctx.now();
-  const { status, problem } = await deliver(ctx, client, uri, logoutToken);
-  const ms = ctx.now() - time;
-  // Back-Channel Logout 2.8 says 200, but real clients also send other 2xx codes.
-  const ok = status >= 200 && status < 300;
-  const detail = problem === null ? `${uri} answered ${status}` : `${uri} was not notified: ${problem}`;
-  ctx.ledger.add({
-    ...{ time, endpoint: "backchannel_logout", method: "POST", path: uri.replace(/[?#].*$/s, ""), url: uri },
-    clock: ctx.clock.isMoved() ? showClock(ctx).offset : null,
+  const detailOf = ({ status, problem }: Delivered): string =>
+    problem === null ? `${uri} answered ${status}` : `${uri} was not notified: ${problem}`;
+  const message: Message = {
+    endpoint: "backchannel_logout",
+    client,
+    user,
+    method: "POST",
+    url: uri,
+    headers: { accept: "application/json", "content-type": "application/x-www-form-urlencoded;charset=UTF-8" },
+    text: `logout_token=${logoutToken}`,
     body: { logout_token: logoutToken },
-    ...{ authorization: undefined, dpop: undefined },
-    ...{ status, isSent: true, ms },
-    notes: {
-      ...{ client: client.client_id, user, outcome: { kind: "logout-token-delivered" } },
-      ...(!ok && {
-        refusal: refusalOf({
-          message: detail,
-          rule: "OpenID Connect Back-Channel Logout 2.8",
-          fix: "answer 200 at backchannel_logout_uri of the client, where this server can reach it",
-        }),
-      }),
-    },
-  });
-  return { ...noted(ctx, client, ok, detail), status, ms };
-}
-
-/** @returns the status, 0 without an answer; and why there was none, or null */
-async function deliver(
-  ctx: Context,
-  client: Client,
-  uri: string,
-  logoutToken: string,
-): Promise<{ readonly status: number; readonly problem: string | null }> {
-  try {
-    const form = new URLSearchParams({ logout_token: logoutToken });
-    const { status } = await send(uri, { form, reach: reachOf(ctx, client) });
-    return { status, problem: null };
-  } catch (error) {
-    return { status: 0, problem: (error as Error).message };
-  }
+    clean: redacted,
+    outcome: { kind: "logout-token-delivered" },
+  };
+  const delivered = await deliver(ctx, message, (answer) => ({
+    message: detailOf(answer),
+    rule: "OpenID Connect Back-Channel Logout 2.8",
+    fix: "answer 200 at backchannel_logout_uri of the client, where this server can reach it",
+  }));
+  const { ok, status, ms } = delivered;
+  return { ...noted(ctx, client, ok, detailOf(delivered)), status, ms };
 }
 
 /** The service providers of SAML that took part in sessions, which nobody tells of their end. @param but who asked for it */
