@@ -153,6 +153,14 @@ describe("other ecosystems", () => {
     if (path !== "/auth/callback" && path !== "/connect/idp/check") expect(other.stderr).toContain(path);
   });
 
+  test("symfony: no parameter is read from a secret, and the verifier of PKCE is kept for the callback", async () => {
+    const cwd = folderWith(null, { client_secret: "100%of%it" });
+    const { stdout } = await idp(["env", "--for", "symfony"], { cwd });
+    expect(stdout).toContain('client_secret: "100%%of%%it"');
+    expect(stdout).toContain("client_class: KnpU\\OAuth2ClientBundle\\Client\\OAuth2PKCEClient");
+    expect(stdout).not.toContain("pkceMethod");
+  });
+
   test.each([
     ["Gemfile", 'gem "omniauth_openid_connect"', "omniauth"],
     ["composer.json", '{ "require": { "laravel/socialite": "^5" } }', "laravel"],

@@ -13,7 +13,7 @@ const rows = [...read("docs/clients.md").matchAll(/^\| (\S+) +\| ([\d.]+) +\|.*\
   ([, name = "", version = "", file = ""]) => ({ name, version, file }),
 );
 /** Installed by pip, by Go and by the system, where they are. */
-const ofOthers = ["Authlib", "PyJWT", "mod_auth_openidc", "python3-saml", "crewjam/saml"];
+const ofOthers = ["Authlib", "PyJWT", "mod_auth_openidc", "omniauth_openid_connect", "python3-saml", "crewjam/saml"];
 
 test("each version is the one in package-lock.json", () => {
   const ofNode = rows.filter(({ name }) => !ofOthers.includes(name));

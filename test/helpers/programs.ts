@@ -17,6 +17,7 @@ const programs = [
   "fish",
   "git",
   "mod_auth_openidc",
+  "omniauth",
   "openssl",
   "prlimit",
   "python3-saml",
@@ -51,6 +52,16 @@ for name, major, minor in ${JSON.stringify(Object.entries(packages).map(([name, 
     there = [int(part) for part in importlib.metadata.version(name).split(".")[:2]]
     sys.exit(1) if there[0] != major or there[1] < minor else None`;
 
+/** OmniAuth for Rails, as Debian has it. */
+const findOmniauth = [
+  "action_controller/railtie",
+  "omniauth/rails_csrf_protection",
+  "omniauth_openid_connect",
+  "webrick",
+]
+  .map((name) => `Gem.find_files(${JSON.stringify(name)}).any? or exit 1`)
+  .join("\n");
+
 function isThere(program: (typeof programs)[number]): boolean {
   if (program === "browser") return findChromium() !== null;
   if (program === "authlib") return onPath("python3") && spawnSync("python3", ["-c", findAuthlib]).status === 0;
@@ -58,6 +69,7 @@ function isThere(program: (typeof programs)[number]): boolean {
     return onPath("python3") && spawnSync("python3", ["-c", "import onelogin.saml2.auth"]).status === 0;
   if (program === "mod_auth_openidc")
     return onPath("apache2") && existsSync("/usr/lib/apache2/modules/mod_auth_openidc.so");
+  if (program === "omniauth") return onPath("ruby") && spawnSync("ruby", ["-e", findOmniauth]).status === 0;
   if (program === "scim2-server")
     return onPath("python3") && spawnSync("python3", ["-c", "import scim2_server.testserver.cli"]).status === 0;
   if (program === "crewjam-saml") return onPath("go") && isInGoCache("github.com/crewjam/saml@v0.5.1");
@@ -68,8 +80,15 @@ function isThere(program: (typeof programs)[number]): boolean {
 const isInGoCache = (module: string): boolean =>
   existsSync(join(spawnSync("go", ["env", "GOMODCACHE"], { encoding: "utf8" }).stdout.trim(), module));
 
-/** A machine without these still passes with CI=true: how packages of Python, Go and Apache are installed differs between systems. */
-const notRequired: readonly string[] = ["authlib", "crewjam-saml", "python3-saml", "scim2-server", "mod_auth_openidc"];
+/** A machine without these still passes with CI=true: how packages of Python, Go, Apache and Ruby are installed differs between systems. */
+const notRequired: readonly string[] = [
+  "authlib",
+  "crewjam-saml",
+  "mod_auth_openidc",
+  "omniauth",
+  "python3-saml",
+  "scim2-server",
+];
 
 /** With the versions that it needs, where any other would fail. */
 const nameOf = (program: string): string =>

@@ -77,6 +77,9 @@ export const omniauth: Form = {
     "  }",
     "end",
   ],
+  notes: ({ redirectUri }) => [
+    `The sign-in begins with a POST. In Rails, add the gem omniauth-rails_csrf_protection, and in a view: button_to "Sign in", ${q(pathOf(redirectUri).replace(/\/callback$/, ""))}, data: { turbo: false }`,
+  ],
 };
 
 /** https://github.com/OpenIDC/mod_auth_openidc/blob/master/auth_openidc.conf; the redirect URI is a path that has no content. */
@@ -129,7 +132,13 @@ export const laravel: Form = {
   ],
 };
 
-/** https://github.com/knpuniversity/oauth2-client-bundle#configuring-a-generic-provider and https://oauth2-client.thephpleague.com/usage/ */
+/** A text in a configuration of Symfony, which takes what is between two % for a parameter. */
+const inSymfony = (text: string): string => q(text.replaceAll("%", "%%"));
+
+/**
+ * https://github.com/knpuniversity/oauth2-client-bundle#configuring-a-generic-provider and https://oauth2-client.thephpleague.com/usage/.
+ * Its client, not the provider, keeps the code verifier until the callback: pkceMethod of the provider would send the challenge alone.
+ */
 export const symfony: Form = {
   returnsTo: /./,
   usual: "/connect/idp/check",
@@ -146,16 +155,16 @@ export const symfony: Form = {
     "    idp:",
     "      type: generic",
     "      provider_class: League\\OAuth2\\Client\\Provider\\GenericProvider",
-    `      client_id: ${q(clientId)}`,
-    `      client_secret: ${q(secret ?? "")}`,
+    "      client_class: KnpU\\OAuth2ClientBundle\\Client\\OAuth2PKCEClient",
+    `      client_id: ${inSymfony(clientId)}`,
+    `      client_secret: ${inSymfony(secret ?? "")}`,
     "      redirect_route: connect_idp_check # the route of the redirect URI",
     "      redirect_params: {}",
     "      provider_options:",
-    `        urlAuthorize: ${q(endpoints.authorize)}`,
-    `        urlAccessToken: ${q(endpoints.token)}`,
-    `        urlResourceOwnerDetails: ${q(endpoints.userinfo)}`,
-    `        scopes: ${q(scopes.join(" "))}`,
+    `        urlAuthorize: ${inSymfony(endpoints.authorize)}`,
+    `        urlAccessToken: ${inSymfony(endpoints.token)}`,
+    `        urlResourceOwnerDetails: ${inSymfony(endpoints.userinfo)}`,
+    `        scopes: ${inSymfony(scopes.join(" "))}`,
     "        responseResourceOwnerId: sub",
-    "        pkceMethod: S256",
   ],
 };
