@@ -85,7 +85,7 @@ export function movedClock(ctx: { readonly clock: Clock }): { readonly note: str
   return {
     note: `the clock of this server ${off}${also}: a reset of the clock sets it right, and expire ends tokens without moving it`,
     fix: {
-      text: "To set the clock right (expire ends tokens without moving it)",
+      text: "To set the clock right",
       command: ["idp", "clock", "reset"],
     },
   };

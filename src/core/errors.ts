@@ -3,7 +3,7 @@ import { hintOf, type Hint } from "./hint.ts";
 
 /**
  * The errors of the core. Only `http/answer/errors.ts` and `cli/run.ts` turn them into output.
- * A message names the rule that failed, what was given, and what to change; never a secret, a code or a whole token.
+ * A message says what is wrong, what was given, and what to change; never the paragraph (that is `rule`), a secret, a code or a whole token.
  */
 
 /** The stable codes and the status of an answer that carries one (RFC 6749 4.1.2.1, 5.2; RFC 6750 3.1; OpenID Connect Core 3.1.2.6). */
@@ -53,11 +53,11 @@ export interface Mismatch {
 /** A paragraph of a standard: "RFC 6749 4.1.3". */
 export type Paragraph = `${"RFC" | "OpenID Connect" | "Client ID Metadata Document" | "ID-JAG" | "SAML"} ${string}`;
 
-/** What each refusal says beside its message. Neither may be left out: where there is none, it is null, and a comment says why. */
+/** What each refusal says beside its message, which repeats neither. A comment says why a rule is null. */
 export interface Guidance {
   /** The paragraph that requires the refusal; null: no standard does, only this server. */
   readonly rule: Paragraph | null;
-  /** What the person at the terminal can do: a command, or a sentence; null: nothing. No JSON response carries it. */
+  /** What the person at the terminal can do: a command, or a sentence; null: the message says it already. No JSON response carries it. */
   readonly fix: string | Hint | null;
 }
 

@@ -113,6 +113,6 @@ export function mount(router: IRouter, route: Route, check: RequestHandler): voi
   const allowed = methods.filter((method) => route[method] !== undefined);
   const allow = allowed.flatMap((name) => (name === "get" ? ["GET", "HEAD"] : [name.toUpperCase()])).join(", ");
   entry.all((req) => {
-    throw new HttpError(405, `${req.method} is not allowed here; use ${allow}`, { allow, fix: `use ${allow}` });
+    throw new HttpError(405, `${req.method} is not allowed here; use ${allow}`, { allow, fix: null });
   });
 }

@@ -208,7 +208,7 @@ describe("bytes that are not UTF-8 get 400", () => {
           400,
           expect.objectContaining({
             error: "invalid_request",
-            error_description: "the form is not UTF-8: percent-encode it as such (RFC 6749 B)",
+            error_description: "the form is not UTF-8: percent-encode it as such",
           }),
         ]);
       }

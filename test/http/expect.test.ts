@@ -31,7 +31,8 @@ test("without a count, one request or more must match", async () => {
 });
 
 const whyRefused = [
-  "      invalid_request: refresh_token is missing (RFC 6749 6)",
+  "      invalid_request: refresh_token is missing",
+  "      rule: RFC 6749 6",
   "      fix: send the refresh_token of the last token response",
 ];
 

@@ -85,7 +85,7 @@ test("a response of another issuer is not accepted", async () => {
   const browser = new Browser(idp.issuer);
   const response = new URLSearchParams({ code: "x", state: await stateOf(browser), iss: "https://evil.test" });
   const refused = await browser.open(`${idp.issuer}/_idp/try/callback?${response.toString()}`);
-  expect([refused.state, refused.body.includes("RFC 9207")]).toEqual(["refused", true]);
+  expect([refused.state, refused.body.includes("iss of the response is not this issuer")]).toEqual(["refused", true]);
 });
 
 test("an ID token for another nonce is not accepted", async () => {

@@ -39,7 +39,7 @@ test("begins with an empty ledger", async ({ idp }) => {
   expect(failed.stdout).toContain("2 passed");
   expect(failed.stderr).toContain("Not met: exactly 1 token request. The ledger holds none.");
   expect(failed.stderr).toMatch(
-    /What was asked of idp:\n {2}r\d+ {2}GET userinfo {2}401\n {6}missing_token: no access token.*\n {6}rule: RFC 6750 3\n {6}fix: send the access_token/,
+    /What was asked of idp:\n {2}r\d+ {2}GET userinfo {2}401\n {6}missing_token: no access token: send it as Authorization: Bearer.*\n {6}rule: RFC 6750 3\n/,
   );
   expect(failed.stderr.match(/asked of idp/g)).toHaveLength(1);
   expect(failed.stderr).not.toContain("GET none");
@@ -96,7 +96,7 @@ base.extend(idpFixtures(idp))("asks another issuer than that of its worker", asy
   const printed = failed.stdout + failed.stderr;
   expect(printed).toContain("1 passed");
   expect(printed).toMatch(
-    /What was asked of idp:\n {2}r\d+ {2}GET userinfo {2}401\n {6}missing_token: no access token.*\n {6}rule: RFC 6750 3\n {6}fix: send the access_token/,
+    /What was asked of idp:\n {2}r\d+ {2}GET userinfo {2}401\n {6}missing_token: no access token: send it as Authorization: Bearer.*\n {6}rule: RFC 6750 3\n/,
   );
   // The server may be gone when this is read.
   expect(printed).toContain(

@@ -78,7 +78,7 @@ function refusedBy({ endpoint, error, rule, fix, status, flow, id, parameters }:
   const named = Object.entries(parameters).find(([name, value]) => typeof value === "string" && words.includes(name));
   return {
     what: `the ${kinds[endpoint] ?? `${endpoint.replaceAll("_", " ")} request`} was refused`,
-    rule: rule === null || sentence.includes(rule) ? sentence : `${sentence} (${rule})`,
+    rule: rule === null ? sentence : `${sentence} (${rule})`,
     given: named === undefined ? null : `${named[0]}=${String(named[1])}`,
     fix,
     flow: flow ?? id,

@@ -76,12 +76,10 @@ async function hintedUser(ctx: Context, request: AuthorizationRequest): Promise<
   } catch (error) {
     throw error instanceof OAuthError ? new RedirectedError(error, request) : error;
   }
-  throw refuse(
-    request,
-    "login_required",
-    "id_token_hint and the claims parameter name two users (OpenID Connect Core 5.5.1)",
-    { rule: "OpenID Connect Core 5.5.1", fix: "send only one of them, or the same user in both" },
-  );
+  throw refuse(request, "login_required", "id_token_hint and the claims parameter name two users", {
+    rule: "OpenID Connect Core 5.5.1",
+    fix: "send only one of them, or the same user in both",
+  });
 }
 
 /** Begins a sign-in for one of our own pages. @param path of the page, below the issuer @param acr what the page needs */

@@ -15,7 +15,7 @@ export type Prompt = (typeof prompts)[number];
 
 /** Each comes once, and together they are short enough to be kept (RFC 6749 3.1). */
 export function checkParameters(sent: SentRequest): void {
-  refuseRepeated(sent, (name) => `send ${name} once`);
+  refuseRepeated(sent, null);
   checkLength(sent.texts);
 }
 
@@ -30,7 +30,7 @@ export function refuseRequestObjects({ values }: SentRequest): void {
   if (values.request_uri !== undefined) {
     throw new OAuthError(
       "request_uri_not_supported",
-      "request_uri is taken from the pushed authorization request endpoint only (RFC 9126); send plain parameters or push them",
+      "request_uri is taken from the pushed authorization request endpoint only; send plain parameters or push them",
       { rule: "RFC 9126 4", fix: "push the request to the PAR endpoint, and send the request_uri of its response" },
     );
   }
@@ -41,11 +41,11 @@ export function refuseUnpushed(client: Client): void {
   if (client.require_pushed_authorization_requests === true) {
     throw new OAuthError(
       "invalid_request",
-      `client "${client.client_id}" has to push its requests: POST them to the pushed authorization request endpoint first (RFC 9126)`,
+      `client "${client.client_id}" has to push its requests: POST them to the pushed authorization request endpoint first`,
       {
         rule: "RFC 9126 6",
         fix: {
-          text: "Push the request; to let the client send it without that",
+          text: "To let the client send it without that",
           command: commandOn(["idp", "clients", "edit"], client.client_id, [
             "--set",
             "require_pushed_authorization_requests=false",
@@ -66,7 +66,7 @@ export function checkResponseType({ layout }: Pick<Context, "layout">, sent: Sen
   if (responseType === undefined)
     throw new OAuthError("invalid_request", 'response_type is missing; send "code"', {
       rule: "RFC 6749 4.1.1",
-      fix: "send response_type=code",
+      fix: null,
     });
   if (responseType !== "code") {
     const inAspNet = isDefaultOfAspNet(sent) ? ' (ASP.NET Core: options.ResponseType = "code")' : "";
@@ -101,7 +101,7 @@ export function checkResponseMode(ctx: Pick<Context, "layout">, { values }: Sent
     throw new OAuthError(
       "invalid_request",
       `response_mode "${mode}" is not supported; use ${responseModesOf(ctx).join(" or ")}`,
-      { rule: "RFC 6749 4.1.2.1", fix: `leave response_mode out, or use ${responseModesOf(ctx).join(" or ")}` },
+      { rule: "RFC 6749 4.1.2.1", fix: null },
     );
   }
 }
@@ -118,7 +118,7 @@ export function refuseQueryWithUser(
     "invalid_request",
     `response_mode must be form_post when the scope has ${asked.join(" or ")}; this is ${mode}`,
     // Apple's rule.
-    { rule: null, fix: "send response_mode=form_post" },
+    { rule: null, fix: null },
   );
 }
 
@@ -130,7 +130,7 @@ export function checkPrompt(value: string | undefined): readonly Prompt[] {
     throw new OAuthError(
       "invalid_request",
       `prompt "${unknown.join(" ")}" is not supported; use ${prompts.join(", ")}`,
-      { rule: "OpenID Connect Core 3.1.2.1", fix: `leave prompt out, or use ${prompts.join(", ")}` },
+      { rule: "OpenID Connect Core 3.1.2.1", fix: null },
     );
   }
   if (names.includes("none") && names.length > 1) {

@@ -38,7 +38,7 @@ export async function pushRequest(
   { proof, peer }: { readonly proof: Proof | null; readonly peer: Pick<Peer, "address"> },
 ): Promise<PushedAnswer> {
   if (isSent(sent, "request_uri")) {
-    throw new OAuthError("invalid_request", "request_uri cannot be pushed (RFC 9126 2.1)", {
+    throw new OAuthError("invalid_request", "request_uri cannot be pushed", {
       rule: "RFC 9126 2.1",
       fix: "push the parameters themselves",
     });
@@ -80,11 +80,10 @@ async function boundTo(ctx: Context, sent: RawParameters, proof: Proof | null): 
   if (proof === null) return {};
   const jkt = await verifyProof(ctx, proof, null);
   if (isSent(sent, "dpop_jkt") && sent["dpop_jkt"] !== jkt) {
-    throw new OAuthError(
-      "invalid_dpop_proof",
-      "dpop_jkt names another key than the one of the DPoP proof (RFC 9449 10.1)",
-      { rule: "RFC 9449 10.1", fix: "leave dpop_jkt out: the proof says the key" },
-    );
+    throw new OAuthError("invalid_dpop_proof", "dpop_jkt names another key than the one of the DPoP proof", {
+      rule: "RFC 9449 10.1",
+      fix: "leave dpop_jkt out: the proof says the key",
+    });
   }
   return { dpop_jkt: jkt };
 }
@@ -114,8 +113,8 @@ export async function takePushed(ctx: Context, sent: SentRequest, browser: Brows
   if (taken === undefined) {
     const error = new OAuthError(
       "invalid_request_uri",
-      `request_uri was used before, expired (it lives ${pushedRequestTtl} s), or was pushed by another client: push the request again (RFC 9126 4)`,
-      { rule: "RFC 9126 4", fix: "push the request again, and use each request_uri once" },
+      `request_uri was used before, expired (it lives ${pushedRequestTtl} s), or was pushed by another client: push the request again`,
+      { rule: "RFC 9126 4", fix: null },
     );
     const named = await namingIssuer(
       ctx,

@@ -54,15 +54,15 @@ export function readRequest(raw: RawParameters): SentRequest {
  */
 export function refuseRepeated(
   { repeated }: SentRequest,
-  fixFor: (name: string) => Guidance["fix"],
+  fix: Guidance["fix"],
   names: Iterable<string> = repeated.keys(),
 ): void {
   for (const name of names) {
     const times = repeated.get(name);
     if (times === undefined) continue;
-    throw new OAuthError("invalid_request", `${name} was sent ${times} times; send it once (RFC 6749 3.1)`, {
+    throw new OAuthError("invalid_request", `${name} was sent ${times} times; send it once`, {
       rule: "RFC 6749 3.1",
-      fix: fixFor(name),
+      fix,
     });
   }
 }

@@ -32,10 +32,10 @@ export function targetOf(
 }
 
 function namedClient(tx: ReadTx, sent: SentRequest, document?: Client): Client {
-  refuseRepeated(sent, () => listClients, ["client_id", "redirect_uri"]);
+  refuseRepeated(sent, listClients, ["client_id", "redirect_uri"]);
   const { client_id: clientId, redirect_uri: redirectUri } = sent.values;
   if (clientId === undefined) {
-    throw new OAuthError("invalid_request", "client_id is missing (RFC 6749 4.1.1)", {
+    throw new OAuthError("invalid_request", "client_id is missing", {
       rule: "RFC 6749 4.1.1",
       fix: listClients,
     });
@@ -60,7 +60,7 @@ export function settleClient(
   if (redirectUri === undefined) {
     throw new OAuthError(
       "invalid_request",
-      `redirect_uri is missing; client "${client.client_id}" has registered: ${registeredAddresses(client).join("  ") || "none"} (RFC 6749 3.1.2.3)`,
+      `redirect_uri is missing; client "${client.client_id}" has registered: ${registeredAddresses(client).join("  ") || "none"}`,
       { rule: "RFC 6749 3.1.2.3", fix: showClient(client) },
     );
   }

@@ -48,7 +48,7 @@ export function assertedClientId(assertion: string): string {
     });
   const { sub } = jws.payload;
   if (typeof sub === "string") return sub;
-  throw refuse('it has no "sub" claim (RFC 7523 3)', { fix: "set iss and sub to the client_id" });
+  throw refuse('it has no "sub" claim', { fix: "set iss and sub to the client_id" });
 }
 
 /** The client's own metadata decides the kind of key: an algorithm never does (RFC 8725 3.1). */
@@ -68,7 +68,7 @@ async function keyOf(ctx: Context, client: Client, method: AssertionMethod): Pro
     return createLocalJWKSet(jwks as JSONWebKeySet);
   } catch (error) {
     throw refuse(
-      `the keys of client "${client.client_id}" are not a JWK Set (RFC 7517 5)`,
+      `the keys of client "${client.client_id}" are not a JWK Set`,
       {
         rule: "RFC 7517 5",
         fix: 'give the client a key set such as {"keys":[…]}',
@@ -160,5 +160,5 @@ async function verify(
     tx.insert("usedAssertions", { id, expiresAt: exp * 1000 });
     return true;
   });
-  if (!isNew) throw refuse('its "jti" was used before; make a new assertion for each request (RFC 7523 3)', makeNew);
+  if (!isNew) throw refuse('its "jti" was used before; make a new assertion for each request', { fix: null });
 }

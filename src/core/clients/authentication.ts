@@ -33,8 +33,8 @@ function refuseTwoMethods({ basic, id, secret, assertion }: ClientCredentials): 
   if (used.length > 1) {
     throw new OAuthError(
       "invalid_request",
-      `two ways of client authentication at once: send ${used.join(" or ")}, not both (RFC 6749 2.3)`,
-      { rule: "RFC 6749 2.3", fix: `send ${used.join(" or ")}` },
+      `two ways of client authentication at once: send ${used.join(" or ")}, not both`,
+      { rule: "RFC 6749 2.3", fix: null },
     );
   }
   if (basic !== null && id !== undefined && id !== basic.id) {
@@ -53,9 +53,9 @@ type Lists = (clientId: string) => boolean;
 function claimedId({ basic, id, assertion, assertionType: type }: ClientCredentials, lists: Lists): string {
   if (assertion !== undefined) {
     if (type !== assertionType) {
-      throw new OAuthError("invalid_request", `client_assertion_type has to be "${assertionType}" (RFC 7523 2.2)`, {
+      throw new OAuthError("invalid_request", `client_assertion_type has to be "${assertionType}"`, {
         rule: "RFC 7523 2.2",
-        fix: `send client_assertion_type=${assertionType}`,
+        fix: null,
       });
     }
     if (id !== undefined && lists(id) && isOfAnotherIssuer(assertion, id)) return id;
@@ -177,7 +177,7 @@ function notItsSecret({ client_id: id }: Client, { basic }: ClientCredentials): 
   const unencoded =
     basic === null || !/[+%]/.test(basic.raw)
       ? ""
-      : '; in the Basic header both are form-encoded: send "+" as %2B and "%" as %25, or use client_secret_post (RFC 6749 2.3.1)';
+      : '; in the Basic header both are form-encoded: send "+" as %2B and "%" as %25, or use client_secret_post';
   return new OAuthError("invalid_client", `client_secret is wrong for client "${id}"${unencoded}`, {
     rule: unencoded === "" ? "RFC 6749 5.2" : "RFC 6749 2.3.1",
     fix: { text: "", command: commandOn(["idp", "clients", "show"], id, ["--show-secrets"]) },

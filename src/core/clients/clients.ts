@@ -175,7 +175,7 @@ function unknownClient(tx: ReadTx, clientId: string, redirectUri?: string): OAut
   const meant = similarId(tx, clientId);
   return new OAuthError(
     "invalid_client",
-    `client_id "${clientId}" is not registered here${meant === undefined ? "" : `; did you mean "${meant}"?`} (RFC 6749 2.2)`,
+    `client_id "${clientId}" is not registered here${meant === undefined ? "" : `; did you mean "${meant}"?`}`,
     {
       rule: "RFC 6749 2.2",
       fix: addUnknownClient(clientId, redirectUri, meant === undefined ? [] : [meant]),

@@ -53,16 +53,13 @@ export async function documentClient(ctx: Context, clientId: unknown, peer: Peer
   if (!ctx.settings.client_metadata_documents) {
     throw new OAuthError(
       "invalid_client",
-      `client_id "${clientId}" is not registered here, and metadata documents are off (RFC 6749 2.2)`,
+      `client_id "${clientId}" is not registered here, and metadata documents are off`,
       { rule: "RFC 6749 2.2", fix: { text: "To read them", command: ["idp", "start", "--client-metadata-documents"] } },
     );
   }
   const problem = documentUrlProblem(clientId, ctx.settings);
   if (problem !== null) {
-    throw new DocumentError(
-      `client_id "${clientId}" ${problem} (Client ID Metadata Document 3)`,
-      "Client ID Metadata Document 3",
-    );
+    throw new DocumentError(`client_id "${clientId}" ${problem}`, "Client ID Metadata Document 3");
   }
   if (peer.mayRead) return ctx.documents.read(clientId, peer);
   if (known !== undefined) return known;

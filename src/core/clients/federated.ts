@@ -38,9 +38,7 @@ export async function verifyFederated(
   const token = readJws(assertion);
   if (token === null) {
     const isCritical = needsExtension(assertion);
-    const reason = isCritical
-      ? 'its header has "crit", and no extension is known here (RFC 7515 4.1.11)'
-      : "it is not a JWT (RFC 7519 7.2)";
+    const reason = isCritical ? 'its header has "crit", and no extension is known here' : "it is not a JWT";
     throw refuse(reason, {
       rule: isCritical ? "RFC 7515 4.1.11" : "RFC 7519 7.2",
       fix: "send the token of the workload exactly as it was issued",

@@ -122,7 +122,7 @@ export async function decideDevice(ctx: Context, browser: Browser, form: DeviceD
   const result = await ctx.store.transaction((tx) => decide(tx, ctx, browser, form));
   if (result !== "invalid") wasRight();
   if (result === "unmet") {
-    const why = `${guesser.user.username} cannot meet the acr_values that the device asked for (RFC 9470 5)`;
+    const why = `${guesser.user.username} cannot meet the acr_values that the device asked for`;
     throw new OAuthError("unmet_authentication_requirements", why, {
       rule: "RFC 9470 5",
       fix: { text: "To see what the user has", command: ["idp", "users", "show", guesser.user.username] },

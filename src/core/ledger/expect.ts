@@ -172,10 +172,10 @@ export async function expectRequests(
 const requestInWords = ({ id, method, endpoint, status, client, user, grant_type }: RequestRecord): string =>
   [id, `${method} ${endpoint}`, status, grant_type, client, user].filter((part) => part !== null).join("  ");
 
-/** Why a request was refused, which paragraph requires that, and what to do. A paragraph that the reason names is not repeated. */
+/** Why a request was refused, which paragraph requires that, and what to do. */
 const refusalLines = ({ error, rule, fix }: Pick<RequestRecord, "error" | "rule" | "fix">): readonly string[] => [
   ...(error === null ? [] : [error]),
-  ...(rule === null || error?.includes(rule) === true ? [] : [`rule: ${rule}`]),
+  ...(rule === null ? [] : [`rule: ${rule}`]),
   ...(fix === null ? [] : [`fix: ${fix}`]),
 ];
 

@@ -145,15 +145,12 @@ async function fetchDocument(ctx: Context, url: string): Promise<{ readonly text
   );
   const { status, headers, text } = answer;
   if (status >= 300 && status < 400) {
-    throw new BrokenRule(
-      `it answered ${status}, and redirects are not followed (Client ID Metadata Document 5)`,
-      section5,
-    );
+    throw new BrokenRule(`it answered ${status}, and redirects are not followed`, section5);
   }
-  if (status !== 200) throw new BrokenRule(`it answered ${status}, not 200 (Client ID Metadata Document 5)`, section5);
+  if (status !== 200) throw new BrokenRule(`it answered ${status}, not 200`, section5);
   const type = headers["content-type"];
   if (type !== undefined && !/^application\/(?:[\w.-]+\+)?json *(?:;|$)/i.test(type)) {
-    throw new BrokenRule(`its Content-Type is "${type}", not application/json (Client ID Metadata Document 4)`);
+    throw new BrokenRule(`its Content-Type is "${type}", not application/json`);
   }
   return { text, fresh: freshness(headers) };
 }
@@ -175,30 +172,29 @@ function jsonIn(text: string): unknown {
   try {
     return parseJson(text);
   } catch (error) {
-    throw new BrokenRule("it is not JSON (Client ID Metadata Document 4)", undefined, { cause: error });
+    throw new BrokenRule("it is not JSON", undefined, { cause: error });
   }
 }
 
 /** The client that a document describes. @throws {BrokenRule} */
 async function clientIn(ctx: Context, url: string, document: unknown): Promise<Client> {
-  if (!isObject(document)) throw new BrokenRule("it is not a JSON object (Client ID Metadata Document 4)");
+  if (!isObject(document)) throw new BrokenRule("it is not a JSON object");
   const { client_id: id, client_name: name, redirect_uris: uris } = document;
   // An empty one counts as left out, as every member does (`checkMetadata`).
   const { token_endpoint_auth_method: sent, jwks_uri: keys = "" } = document;
   const method = sent === "" ? undefined : sent;
   if (id !== url) {
     const what = id === undefined ? "it has no client_id" : `its client_id is ${JSON.stringify(id)}, not its URL`;
-    throw new BrokenRule(`${what} (Client ID Metadata Document 4)`);
+    throw new BrokenRule(what);
   }
   if (typeof name !== "string" || name.trim() === "") throw new BrokenRule("it has no client_name");
   if (!Array.isArray(uris) || uris.length === 0) throw new BrokenRule("it has no redirect_uris");
   const secret = secretIn(document);
-  if (secret !== null)
-    throw new BrokenRule(`it contains ${secret}, and anybody can read it (Client ID Metadata Document 4.1)`, section41);
+  if (secret !== null) throw new BrokenRule(`it contains ${secret}, and anybody can read it`, section41);
   if (keys !== "") throw new BrokenRule("it has a jwks_uri; put the public keys into jwks", section41);
   if (method !== undefined && method !== "none" && method !== "private_key_jwt") {
     throw new BrokenRule(
-      `its token_endpoint_auth_method is ${JSON.stringify(method)}; use none, or private_key_jwt with jwks (Client ID Metadata Document 4.1)`,
+      `its token_endpoint_auth_method is ${JSON.stringify(method)}; use none, or private_key_jwt with jwks`,
       section41,
     );
   }

@@ -73,14 +73,10 @@ async function withUsableScope(ctx: Context, client: Client): Promise<Client> {
 export async function checkMetadata(ctx: Context, sent: unknown, given: Metadata): Promise<Client> {
   const { settings } = ctx;
   if (!isObject(sent)) {
-    throw new OAuthError(
-      "invalid_client_metadata",
-      "the body must be a JSON object of client metadata (RFC 7591 3.1)",
-      {
-        rule: "RFC 7591 3.1",
-        fix: 'send {"redirect_uris":["http://localhost:3000/callback"]} as application/json',
-      },
-    );
+    throw new OAuthError("invalid_client_metadata", "the body must be a JSON object of client metadata", {
+      rule: "RFC 7591 3.1",
+      fix: 'send {"redirect_uris":["http://localhost:3000/callback"]} as application/json',
+    });
   }
   const { registrableMetadata } = await import("../client-metadata/schema.ts");
   const { checkFixtures } = await import("../seed/seed.ts");

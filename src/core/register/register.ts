@@ -96,14 +96,13 @@ export interface RegistrationAccess {
 /** RFC 7592 2: an unknown client and a wrong token get the same response. */
 function requireAccess(client: Client | undefined, token: string | undefined): Client {
   if (token === undefined) {
-    throw new OAuthError(
-      "missing_token",
-      "no registration access token: send it as Authorization: Bearer (RFC 7592 2)",
-      { rule: "RFC 7592 2", fix: "send the registration_access_token of the registration" },
-    );
+    throw new OAuthError("missing_token", "no registration access token: send it as Authorization: Bearer", {
+      rule: "RFC 7592 2",
+      fix: "send the registration_access_token of the registration",
+    });
   }
   if (client?.registrationTokenHash === undefined || !sameSecret(hashOf(token), client.registrationTokenHash)) {
-    throw new OAuthError("invalid_token", "the registration access token is not the one of this client (RFC 7592 2)", {
+    throw new OAuthError("invalid_token", "the registration access token is not the one of this client", {
       rule: "RFC 7592 2",
       fix: "send the registration_access_token of this client, to its registration_client_uri",
     });
@@ -137,15 +136,15 @@ async function tryUpdate(ctx: Context, access: RegistrationAccess, sent: unknown
   requireShort(sent);
   const { client_id: id, client_secret: secret } = (sent ?? {}) as Metadata;
   if (id !== before.client_id) {
-    throw new OAuthError("invalid_client_metadata", `client_id has to be "${before.client_id}" (RFC 7592 2.2)`, {
+    throw new OAuthError("invalid_client_metadata", `client_id has to be "${before.client_id}"`, {
       rule: "RFC 7592 2.2",
-      fix: `send client_id "${before.client_id}" with the new metadata`,
+      fix: null,
     });
   }
   if (!isLeftOut(secret) && secret !== before.client_secret) {
     throw new OAuthError(
       "invalid_client_metadata",
-      "client_secret is not the one of this client, and it cannot be chosen (RFC 7592 2.2)",
+      "client_secret is not the one of this client, and it cannot be chosen",
       { rule: "RFC 7592 2.2", fix: "leave client_secret out, or send the one of the registration" },
     );
   }

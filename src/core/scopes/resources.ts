@@ -16,14 +16,14 @@ export function checkResources({ layout }: Pick<Context, "layout">, sent: readon
       "invalid_target",
       `resource and audience have ${values.length} values; at most ${maxResources} are accepted`,
       // A limit of this server.
-      { rule: null, fix: `ask for at most ${maxResources} in one request` },
+      { rule: null, fix: null },
     );
   }
   for (const value of layout.anyAudience === true ? [] : values) {
     if (!isAbsoluteUri(value) || value.includes("#")) {
       throw new OAuthError(
         "invalid_target",
-        `resource "${value}" must be an absolute URI without a fragment, also when it is sent as audience (RFC 8707 2)`,
+        `resource "${value}" must be an absolute URI without a fragment, also when it is sent as audience`,
         { rule: "RFC 8707 2", fix: "send the URI of the API, such as https://api.example.com" },
       );
     }
@@ -47,7 +47,7 @@ export function narrowResources(
   if (foreign.length > 0) {
     throw new OAuthError(
       "invalid_target",
-      `resource "${foreign.join(" ")}" is not one of the authorization request: ${granted.join(" ")} (RFC 8707 2.2)`,
+      `resource "${foreign.join(" ")}" is not one of the authorization request: ${granted.join(" ")}`,
       { rule: "RFC 8707 2.2", fix: "send it in the authorization request too, or leave it out" },
     );
   }

@@ -67,7 +67,7 @@ function waysOf(ctx: Context, purpose: Purpose, user: User): readonly (readonly 
     "unmet_authentication_requirements",
     known.length === 0
       ? unreachable(needs.acr, reachableAcr(ctx))
-      : `${user.username} cannot meet acr '${asked}': it needs ${known.map((value) => factorsOfAcr(ctx, value)?.join(" and ")).join(", or ")} (RFC 9470 5)`,
+      : `${user.username} cannot meet acr '${asked}': it needs ${known.map((value) => factorsOfAcr(ctx, value)?.join(" and ")).join(", or ")}`,
     known.length === 0
       ? { rule: "OpenID Connect Core 5.5.1.1", fix: askReachable(reachableAcr(ctx)) }
       : {

@@ -55,7 +55,7 @@ export const acrValuesOf = (
 ): readonly string[] => (sent === undefined ? byDefault : splitScope(sent));
 
 export const unreachable = (values: readonly string[], reachable: readonly string[]): string =>
-  `no sign-in here reaches acr '${values.join(" ")}'; it can be '${reachable.join(" ")}' (OpenID Connect Core 5.5.1.1)`;
+  `no sign-in here reaches acr '${values.join(" ")}'; it can be '${reachable.join(" ")}'`;
 
 export const askReachable = (reachable: readonly string[]): string =>
   `ask for one of: ${reachable.join(" ")}, or define the value under "acr" in the settings of a fixture file`;

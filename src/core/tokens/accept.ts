@@ -63,7 +63,7 @@ function parse(token: string, algorithms: readonly string[]): Jws {
   const jws = read(token);
   if (jws === null) throw unreadable(token);
   if (String(jws.header["alg"]).toLowerCase() === "none")
-    throw new TokenProblem('the token is not signed: its alg is "none" (RFC 7519 6)', {
+    throw new TokenProblem('the token is not signed: its alg is "none"', {
       rule: "RFC 7519 6",
       fix: asGiven,
     });

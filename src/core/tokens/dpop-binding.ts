@@ -17,7 +17,7 @@ export async function provenKey(ctx: Context, client: Client, proof: Proof | nul
   if (client.dpop_bound_access_tokens === true) {
     throw new OAuthError(
       "invalid_dpop_proof",
-      `client "${client.client_id}" has dpop_bound_access_tokens, so a DPoP header is needed with each token request (RFC 9449 5.2)`,
+      `client "${client.client_id}" has dpop_bound_access_tokens, so a DPoP header is needed with each token request`,
       {
         rule: "RFC 9449 5.2",
         fix: {
@@ -40,7 +40,7 @@ export function checkBinding(what: "code" | "refresh_token", bound: string | nul
   throw new OAuthError(
     "invalid_grant",
     proven === null
-      ? `${what} is bound to a key, and the request has no DPoP header that proves it (RFC 9449 ${what === "code" ? "10" : "5"})`
+      ? `${what} is bound to a key, and the request has no DPoP header that proves it`
       : `${what} is bound to another key than the one of the DPoP proof`,
     {
       rule: what === "code" ? "RFC 9449 10" : "RFC 9449 5",
@@ -70,8 +70,8 @@ export async function checkSender(
     if (cnf !== undefined) {
       throw new OAuthError(
         "invalid_token",
-        "the token is bound to a key: send it as Authorization: DPoP <access token>, with a DPoP proof (RFC 9449 7.2)",
-        { rule: "RFC 9449 7.2", fix: "send both headers, Authorization: DPoP and DPoP" },
+        "the token is bound to a key: send it as Authorization: DPoP <access token>, with a DPoP proof",
+        { rule: "RFC 9449 7.2", fix: null },
       );
     }
     if (proof !== null) {
@@ -80,7 +80,7 @@ export async function checkSender(
         "a DPoP proof beside a bearer token: leave the DPoP header out, or send a token that is bound to its key as Authorization: DPoP",
         {
           rule: "RFC 9449 7.1",
-          fix: "leave the DPoP header out, or get a bound token with a proof at the token endpoint",
+          fix: null,
         },
       );
     }
@@ -93,7 +93,7 @@ export async function checkSender(
     });
   }
   if (proof === null)
-    throw refusal(token)("it is missing; send it in a DPoP header (RFC 9449 7.1)", {
+    throw refusal(token)("it is missing; send it in a DPoP header", {
       rule: "RFC 9449 7.1",
       ...makeNew,
     });

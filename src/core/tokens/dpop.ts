@@ -24,7 +24,7 @@ export const proofAlgorithms = ["ES256", "ES384", "ES512", "EdDSA", "Ed25519", "
 const proofWindow = 60;
 
 const needsNonce =
-  'the DPoP proof needs a current nonce of this server: repeat the request with the value of the DPoP-Nonce header as the "nonce" of a new proof (RFC 9449 8)';
+  'the DPoP proof needs a current nonce of this server: repeat the request with the value of the DPoP-Nonce header as the "nonce" of a new proof';
 
 /** @param guidance RFC 9449 4.3 is the rule unless another one is more exact */
 type Refuse = (reason: string, guidance: Pick<Guidance, "fix"> & Partial<Guidance>, cause?: unknown) => OAuthError;
@@ -57,7 +57,7 @@ export async function verifyProof(ctx: Context, proof: Proof, accessToken: strin
   if (!isGoodNonce(ctx, claims["nonce"])) {
     throw new OAuthError("use_dpop_nonce", needsNonce, {
       rule: accessToken === null ? "RFC 9449 8" : "RFC 9449 9",
-      fix: "repeat the request with the value of the DPoP-Nonce header as nonce of a new proof",
+      fix: null,
       ...(accessToken !== null && { status: 401 }),
     });
   }
@@ -65,7 +65,7 @@ export async function verifyProof(ctx: Context, proof: Proof, accessToken: strin
   const age = ctx.now() / 1000 - issuedAt;
   if (Math.abs(age) > proofWindow) {
     const off = `${Math.round(Math.abs(age))} s ${age > 0 ? "ago" : "ahead"}`;
-    const reason = `it was made ${off} ("iat") by this server's clock; at most ${proofWindow} s are allowed (RFC 9449 4.3)`;
+    const reason = `it was made ${off} ("iat") by this server's clock; at most ${proofWindow} s are allowed`;
     const { message, guidance } = timeProblem(ctx, reason, "RFC 9449 4.3");
     throw refuse(message, guidance);
   }
@@ -80,9 +80,9 @@ export async function verifyProof(ctx: Context, proof: Proof, accessToken: strin
     return true;
   });
   if (!isNew)
-    throw refuse('its "jti" was used before; make a new proof for each request (RFC 9449 11.1)', {
+    throw refuse('its "jti" was used before; make a new proof for each request', {
       rule: "RFC 9449 11.1",
-      ...makeNew,
+      fix: null,
     });
   return jkt;
 }
@@ -94,9 +94,9 @@ async function readProof(
   refuse: Refuse,
 ): Promise<{ readonly claims: JWTPayload; readonly jwk: Readonly<Record<string, unknown>> }> {
   // Header fields of one name arrive as one, joined by commas (RFC 9110 5.3).
-  if (jwt.includes(",")) throw refuse("there is more than one DPoP header; send one (RFC 9449 4.3)", makeNew);
+  if (jwt.includes(",")) throw refuse("there is more than one DPoP header; send one", { fix: null });
   if (readJws(jwt) === null)
-    throw refuse("it is not a JWT in canonical base64url, or needs an extension (RFC 7515 4.1.11)", {
+    throw refuse("it is not a JWT in canonical base64url, or needs an extension", {
       rule: "RFC 7515 4.1.11",
       ...makeNew,
     });
@@ -145,7 +145,7 @@ function checkRequest({ htm, htu }: JWTPayload, { method, url }: Proof, refuse: 
 function checkTokenHash({ ath }: JWTPayload, accessToken: string, refuse: Refuse): void {
   if (ath !== createHash("sha256").update(accessToken).digest("base64url")) {
     const what = ath === undefined ? 'it has no "ath",' : 'its "ath" is not';
-    throw refuse(`${what} the base64url SHA-256 hash of the access token (RFC 9449 4.2)`, {
+    throw refuse(`${what} the base64url SHA-256 hash of the access token`, {
       rule: "RFC 9449 4.2",
       fix: "set ath to the base64url of the SHA-256 hash of the access token that is sent with it",
     });
@@ -178,7 +178,7 @@ export function checkThumbprint(value: string | undefined): string | null {
   if (!/^[\w-]{43}$/.test(value)) {
     throw new OAuthError(
       "invalid_request",
-      `dpop_jkt "${value}" is not a base64url SHA-256 thumbprint of 43 characters (RFC 9449 10, RFC 7638)`,
+      `dpop_jkt "${value}" is not a base64url SHA-256 thumbprint of 43 characters`,
       { rule: "RFC 9449 10", fix: "send the base64url of the thumbprint of the public key, or leave dpop_jkt out" },
     );
   }

@@ -55,7 +55,7 @@ export async function token(ctx: Context, request: TokenRequest): Promise<TokenR
     throw new OAuthError(
       "unsupported_grant_type",
       `grant_type "${name}" is not supported${next} one of: ${grantTypeNames.join(", ")}`,
-      { rule: "RFC 6749 5.2", fix: `send one of: ${grantTypeNames.join(", ")}` },
+      { rule: "RFC 6749 5.2", fix: null },
     );
   }
   if (!mayUse(client, name)) {

@@ -93,7 +93,7 @@ export async function introspect(ctx: Context, client: Client, token: string): P
   if (isPublic(client)) {
     throw new OAuthError(
       "invalid_client",
-      "a public client may not introspect: the endpoint asks for client authentication (RFC 7662 2.1)",
+      "a public client may not introspect: the endpoint asks for client authentication",
       { rule: "RFC 7662 2.1", fix: "introspect as a client that has a secret" },
     );
   }

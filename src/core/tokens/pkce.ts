@@ -24,7 +24,7 @@ export function checkChallenge(
 ): string | null {
   if (challenge === undefined) {
     if (method !== undefined) {
-      throw new OAuthError("invalid_request", "code_challenge_method was sent without code_challenge (RFC 7636 4.3)", {
+      throw new OAuthError("invalid_request", "code_challenge_method was sent without code_challenge", {
         rule: "RFC 7636 4.3",
         fix: "send both, or neither",
       });
@@ -32,7 +32,7 @@ export function checkChallenge(
     if (required) {
       throw new OAuthError(
         "invalid_request",
-        "this client must use PKCE: send code_challenge and code_challenge_method=S256 (RFC 7636 4.3)",
+        "this client must use PKCE: send code_challenge and code_challenge_method=S256",
         { rule: "RFC 7636 4.3", fix: "turn PKCE on in the OAuth library of the app" },
       );
     }
@@ -41,24 +41,23 @@ export function checkChallenge(
   // RFC 7636 4.3: a request without a method means "plain".
   if (method !== "S256") {
     if (method !== undefined && method !== "plain") {
-      throw new OAuthError(
-        "invalid_request",
-        `code_challenge_method "${method}" is not supported; use S256 (RFC 7636 4.4.1)`,
-        { rule: "RFC 7636 4.4.1", fix: sendS256 },
-      );
+      throw new OAuthError("invalid_request", `code_challenge_method "${method}" is not supported; use S256`, {
+        rule: "RFC 7636 4.4.1",
+        fix: sendS256,
+      });
     }
     const given =
       method === undefined ? "no code_challenge_method means plain, which" : 'code_challenge_method "plain"';
     throw new OAuthError(
       "invalid_request",
-      `${given} is refused: with plain, whoever sees the authorization request can redeem the code; use S256 (RFC 9700 2.1.1)`,
+      `${given} is refused: with plain, whoever sees the authorization request can redeem the code; use S256`,
       { rule: "RFC 9700 2.1.1", fix: sendS256 },
     );
   }
   if (!challengeSyntax.test(challenge)) {
     throw new OAuthError(
       "invalid_request",
-      "code_challenge is not the base64url of a SHA-256 hash: 43 characters without padding (RFC 7636 4.2)",
+      "code_challenge is not the base64url of a SHA-256 hash: 43 characters without padding",
       { rule: "RFC 7636 4.2", fix: "send the base64url of the SHA-256 hash of the verifier, without padding" },
     );
   }
@@ -75,31 +74,29 @@ export function checkVerifier(challenge: string | null, verifier: string | undef
     if (verifier !== undefined) {
       throw new OAuthError(
         "invalid_grant",
-        "code_verifier was sent, but the authorization request had no code_challenge: send both or neither (RFC 9700 2.1.1)",
+        "code_verifier was sent, but the authorization request had no code_challenge: send both or neither",
         { rule: "RFC 9700 2.1.1", fix: "send the code_challenge of the verifier in the authorization request" },
       );
     }
     return;
   }
   if (verifier === undefined) {
-    throw new OAuthError(
-      "invalid_grant",
-      "code_verifier is missing: the authorization request had a code_challenge (RFC 7636 4.5)",
-      { rule: "RFC 7636 4.5", fix: "send the verifier whose hash was the code_challenge, from the same sign-in" },
-    );
+    throw new OAuthError("invalid_grant", "code_verifier is missing: the authorization request had a code_challenge", {
+      rule: "RFC 7636 4.5",
+      fix: "send the verifier whose hash was the code_challenge, from the same sign-in",
+    });
   }
   if (!verifierSyntax.test(verifier)) {
-    throw new OAuthError(
-      "invalid_grant",
-      "code_verifier must be 43 to 128 of the characters A-Z a-z 0-9 - . _ ~ (RFC 7636 4.1)",
-      { rule: "RFC 7636 4.1", fix: "draw 32 random bytes and send their base64url, 43 characters" },
-    );
+    throw new OAuthError("invalid_grant", "code_verifier must be 43 to 128 of the characters A-Z a-z 0-9 - . _ ~", {
+      rule: "RFC 7636 4.1",
+      fix: "draw 32 random bytes and send their base64url, 43 characters",
+    });
   }
   // The challenge is not a secret, so a plain comparison is enough.
   if (challengeOf(verifier) !== challenge) {
     throw new OAuthError(
       "invalid_grant",
-      "code_verifier does not match the code_challenge of the authorization request (RFC 7636 4.6)",
+      "code_verifier does not match the code_challenge of the authorization request",
       {
         rule: "RFC 7636 4.6",
         fix: "keep the verifier of each sign-in until its code is exchanged: a second sign-in has another one",

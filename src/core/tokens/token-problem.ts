@@ -28,7 +28,7 @@ export const asGiven = "send the token exactly as the token response gave it";
 /** The refusal of a text that is not read as a token. */
 export const unreadable = (text: string): TokenProblem =>
   needsExtension(text)
-    ? new TokenProblem('the token\'s header has "crit", and no extension is known here (RFC 7515 4.1.11)', {
+    ? new TokenProblem('the token\'s header has "crit", and no extension is known here', {
         rule: "RFC 7515 4.1.11",
         fix: asGiven,
       })

@@ -44,7 +44,7 @@ export async function readAs<B>(
   if (presented === undefined) {
     throw new OAuthError("missing_token", "no access token: send it as Authorization: Bearer <access token>", {
       rule: "RFC 6750 3",
-      fix: "send the access_token of the token response in the Authorization header",
+      fix: null,
     });
   }
   const claims = verifyAccessToken(ctx, await jwtOf(ctx, presented.token));

@@ -44,7 +44,7 @@ export function createTrustedIssuers({
         throw new JwtProblem((error as Error).message, ofKeys, error);
       });
     fetchedKeys.tried(uri, reach(), has(keys));
-    if (!isJwkSet(keys)) throw new JwtProblem(`${uri} gave no JWK Set (RFC 7517 5)`, ofKeys);
+    if (!isJwkSet(keys)) throw new JwtProblem(`${uri} gave no JWK Set`, ofKeys);
     return keys;
   }
 

@@ -118,7 +118,7 @@ export async function finishTryIt(
   { code, iss }: TryItResponse,
 ): Promise<TryItResult> {
   if (iss !== ctx.issuer) {
-    throw new OAuthError("invalid_request", "iss of the response is not this issuer (RFC 9207 2.4)", {
+    throw new OAuthError("invalid_request", "iss of the response is not this issuer", {
       rule: "RFC 9207 2.4",
       fix: "begin again with the button, and end a fault that spoils the response (idp faults clear)",
     });

@@ -52,9 +52,9 @@ const urlencoded = express.urlencoded({
   verify: (_req, _res, bytes, encoding) => {
     requireUtf8(bytes, encoding);
     if (encoding === "utf-8" && !isUtf8Encoded(bytes.toString())) {
-      throw new HttpError(400, "the form is not UTF-8: percent-encode it as such (RFC 6749 B)", {
+      throw new HttpError(400, "the form is not UTF-8: percent-encode it as such", {
         rule: "RFC 6749 B",
-        fix: "percent-encode the bytes of its UTF-8 form",
+        fix: null,
       });
     }
   },
@@ -110,7 +110,7 @@ function parsedBy(parsers: Readonly<Record<string, RequestHandler>>): RequestHan
     if (hasBody(req)) {
       const given = req.headers["content-type"] === undefined ? "a body without Content-Type" : typeOf(req);
       throw new HttpError(415, `${given} is not supported; send ${types.join(" or ")}`, {
-        fix: `send Content-Type: ${types.join(" or ")}`,
+        fix: null,
       });
     }
     next();

@@ -19,8 +19,8 @@ function formDecode(value: string): string {
   } catch {
     throw new OAuthError(
       "invalid_client",
-      'the Authorization: Basic header is not form-encoded (RFC 6749 2.3.1): send a "%" of id or secret as %25, or use client_secret_post',
-      { rule: "RFC 6749 2.3.1", fix: "form-encode id and secret, or send them in the body" },
+      'the Authorization: Basic header is not form-encoded: send a "%" of id or secret as %25, or use client_secret_post',
+      { rule: "RFC 6749 2.3.1", fix: null },
     );
   }
 }
@@ -100,22 +100,22 @@ export function accessToken(
     throw new OAuthError(
       "invalid_request",
       "access_token is not accepted in the query, where logs would keep it: send Authorization: Bearer",
-      { rule: "RFC 6750 2.3", fix: "send the token in the Authorization header" },
+      { rule: "RFC 6750 2.3", fix: null },
     );
   }
   // The value is not an access token: 401, as the service documents for any invalid token, not the 400 of RFC 6750.
   if (header === undefined && /^(?:bearer|dpop) +\S/i.test(authorization)) {
     throw new OAuthError(
       "invalid_token",
-      "the Authorization header is malformed: send Bearer, one space and the access token alone (RFC 6750 2.1)",
-      { rule: "RFC 6750 2.1", fix: "send Authorization: Bearer <access token>" },
+      "the Authorization header is malformed: send Bearer, one space and the access token alone",
+      { rule: "RFC 6750 2.1", fix: null },
     );
   }
   if (/^(?:bearer|dpop)(?: |$)/i.test(authorization) && inBody !== undefined) {
     throw new OAuthError(
       "invalid_request",
-      "two access tokens at once: send one, in the Authorization header or in the body (RFC 6750 2)",
-      { rule: "RFC 6750 2", fix: "send it in the Authorization header alone" },
+      "two access tokens at once: send one, in the Authorization header or in the body",
+      { rule: "RFC 6750 2", fix: null },
     );
   }
   const token = header ?? inBody;

@@ -51,7 +51,7 @@ function requireOneEach({ rawHeaders, headers, httpVersion }: Request): void {
     if (seen.includes(name))
       throw new HttpError(400, `the header ${given} is sent twice; send it once`, {
         rule: "RFC 9110 5.3",
-        fix: `send ${given} once`,
+        fix: null,
       });
     seen.push(name);
   }

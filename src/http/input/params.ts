@@ -27,9 +27,9 @@ export function clientQuery(req: Request): RawParameters {
   if (isUtf8Encoded(req.url)) return parameters;
   const isOther = (name: string): boolean => [parameters[name] ?? []].flat().some((value) => value.includes("\ufffd"));
   const name = Object.keys(parameters).find(isOther) ?? "the name of a parameter";
-  throw new OAuthError("invalid_request", `${name} is not UTF-8: percent-encode it as such (RFC 6749 B)`, {
+  throw new OAuthError("invalid_request", `${name} is not UTF-8: percent-encode it as such`, {
     rule: "RFC 6749 B",
-    fix: "percent-encode the bytes of its UTF-8 form",
+    fix: null,
   });
 }
 
@@ -78,9 +78,9 @@ export function single(parameters: RawParameters, name: string): string | undefi
   if (value === notText) throw notTextError(name);
   if (Array.isArray(value)) {
     const sent = value.length === 1 ? "as a list; send text" : `${value.length} times; send it once`;
-    throw new OAuthError("invalid_request", `${name} was sent ${sent} (RFC 6749 3.2)`, {
+    throw new OAuthError("invalid_request", `${name} was sent ${sent}`, {
       rule: "RFC 6749 3.2",
-      fix: `send ${name} once, as text`,
+      fix: null,
     });
   }
   return typeof value === "string" && value !== "" ? value : undefined;

@@ -18,7 +18,7 @@ export const googleCertificates = "/oauth2/v1/certs";
 export const postGoogleRevoke = (web: Web) => async (req: Request, res: Response) => {
   const token = single(bodyParameters(req), "token") ?? single(queryParameters(req), "token");
   if (token === undefined)
-    throw new OAuthError("invalid_request", "token is missing (RFC 7009 2.1)", {
+    throw new OAuthError("invalid_request", "token is missing", {
       rule: "RFC 7009 2.1",
       fix: "send the token as the parameter token",
     });

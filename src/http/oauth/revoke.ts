@@ -14,7 +14,7 @@ export const postRevoke = (web: Web) => async (req: Request, res: Response) => {
   note(res, { client: client.client_id });
   const token = single(body, "token");
   if (token === undefined)
-    throw new OAuthError("invalid_request", "token is missing (RFC 7009 2.1)", {
+    throw new OAuthError("invalid_request", "token is missing", {
       rule: "RFC 7009 2.1",
       fix: "send the token as the parameter token",
     });

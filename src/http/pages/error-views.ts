@@ -48,7 +48,7 @@ export interface ErrorView extends View {
   readonly command: string | null;
   /** The command that opens the sign-in, or the inspector; null for a request that the inspector does not show. */
   readonly inspect: string | null;
-  /** The paragraph that requires the refusal; null if the message or the mismatch names it. */
+  /** The paragraph that requires the refusal; null: no standard does. */
   readonly rule: string | null;
   /** What was sent, and what would have passed; the page marks the difference. */
   readonly mismatch: Mismatch | null;

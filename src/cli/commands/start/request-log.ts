@@ -115,8 +115,7 @@ export function requestLines(event: LoggedRequest, style: Style, width: number, 
     ...(error === null
       ? []
       : (compared === null ? [wrap(error, width, indent)] : comparison(compared)).map((each) => paint(each))),
-    // A paragraph that the reason names is not repeated.
-    ...(rule === null || error?.includes(rule) === true ? [] : [paint(`${indent}rule: ${rule}`)]),
+    ...(rule === null ? [] : [paint(`${indent}rule: ${rule}`)]),
     ...(fix === null ? [] : [paint(hasCommand ? `${indent}fix: ${fix}` : wrap(`fix: ${fix}`, width, indent))]),
   ].join("\n");
 }

@@ -33,17 +33,16 @@ export async function redeemCode(
 ): Promise<TokenResult<TokenResponse>> {
   const { code, redirect_uri: redirectUri, code_verifier: verifier } = exchange;
   if (code === undefined)
-    throw new OAuthError("invalid_request", "code is missing (RFC 6749 4.1.3)", {
+    throw new OAuthError("invalid_request", "code is missing", {
       rule: "RFC 6749 4.1.3",
       fix: "send the code of the authorization response",
     });
   // At GitHub it may be left out.
   if (redirectUri === undefined && ctx.layout.github !== true) {
-    throw new OAuthError(
-      "invalid_request",
-      "redirect_uri is missing: repeat the one from the authorization request (RFC 6749 4.1.3)",
-      { rule: "RFC 6749 4.1.3", fix: "send the same redirect_uri in both requests" },
-    );
+    throw new OAuthError("invalid_request", "redirect_uri is missing: repeat the one from the authorization request", {
+      rule: "RFC 6749 4.1.3",
+      fix: null,
+    });
   }
   // A replay is refused and must also revoke: so it is returned, not thrown.
   return settleTokens(ctx, authenticated, (tx, client): TokenPlan | OAuthError => {
@@ -106,7 +105,7 @@ function replay(tx: Tx, ctx: Context, record: Code, usedAt: number): OAuthError 
   const ago = Math.floor((ctx.now() - usedAt) / 1000);
   return new OAuthError(
     "invalid_grant",
-    `code was already used ${ago} s ago; the tokens of its first use are revoked (RFC 6749 4.1.2)`,
+    `code was already used ${ago} s ago; the tokens of its first use are revoked`,
     {
       rule: "RFC 6749 4.1.2",
       fix: "exchange each code once (a page that is loaded twice, a retry?), then sign in again",

@@ -30,7 +30,7 @@ async function pollDevice(
 ): Promise<TokenResult> {
   const { device_code: deviceCode } = poll;
   if (deviceCode === undefined)
-    throw new OAuthError("invalid_request", "device_code is missing (RFC 8628 3.4)", {
+    throw new OAuthError("invalid_request", "device_code is missing", {
       rule: "RFC 8628 3.4",
       fix: "send the device_code of the device authorization response",
     });
@@ -40,14 +40,14 @@ async function pollDevice(
     if (request === undefined || request.clientId !== client.client_id) {
       return new OAuthError(
         "invalid_grant",
-        "device_code is unknown, was issued to another client, or expired long ago: begin again (RFC 6749 5.2)",
+        "device_code is unknown, was issued to another client, or expired long ago: begin again",
         { rule: "RFC 6749 5.2", fix: beginAgain },
       );
     }
     const refusal = refuseOfOther(ctx, request, "invalid_grant", "device_code");
     if (refusal !== null) return refusal;
     if (request.usableUntil <= ctx.now()) {
-      return new OAuthError("expired_token", "device_code expired: begin again (RFC 8628 3.5)", {
+      return new OAuthError("expired_token", "device_code expired: begin again", {
         rule: "RFC 8628 3.5",
         fix: beginAgain,
       });
@@ -85,7 +85,7 @@ function answer(
     case "unmet":
       return new OAuthError(
         "unmet_authentication_requirements",
-        `the user cannot meet acr_values '${request.acrValues.join(" ")}' (RFC 9470 5)`,
+        `the user cannot meet acr_values '${request.acrValues.join(" ")}'`,
         { rule: "RFC 9470 5", fix: "ask for another acr, or let another user decide" },
       );
     case "waiting":
@@ -100,9 +100,9 @@ function keepWaiting(tx: Tx, ctx: Context, request: DeviceRequest): OAuthError {
   const interval = tooSoon ? request.interval + slowDown : request.interval;
   tx.put("deviceRequests", { ...request, interval, nextPollAt: ctx.now() + interval * 1000 });
   return tooSoon
-    ? new OAuthError("slow_down", `ask again in ${interval} s, and no faster from now on (RFC 8628 3.5)`, {
+    ? new OAuthError("slow_down", `ask again in ${interval} s, and no faster from now on`, {
         rule: "RFC 8628 3.5",
-        fix: `wait ${interval} s between two requests`,
+        fix: null,
       })
     : new OAuthError("authorization_pending", `the user has not decided yet; ask again in ${interval} s`, {
         rule: "RFC 8628 3.5",

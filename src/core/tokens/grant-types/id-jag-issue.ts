@@ -60,7 +60,7 @@ export async function issueIdJag(
   if (request.actor_token !== undefined)
     throw new OAuthError("invalid_request", "actor_token is not supported for an ID-JAG: leave it out", {
       rule: "ID-JAG 4.3",
-      fix: "leave actor_token and actor_token_type out",
+      fix: null,
     });
   const { audience, clientId } = await audienceOf(ctx, authenticated, request.audience);
   const resources = checkResources(ctx, request.resource);
@@ -119,7 +119,7 @@ function scopesOf(scope: string | undefined): readonly string[] {
   const names = splitScope(scope ?? "");
   const wrong = names.find((name) => !/^[\x21\x23-\x5b\x5d-\x7e]+$/.test(name));
   if (wrong === undefined) return names;
-  throw new OAuthError("invalid_scope", `"${wrong}" is not a scope name (RFC 6749 3.3)`, {
+  throw new OAuthError("invalid_scope", `"${wrong}" is not a scope name`, {
     rule: "RFC 6749 3.3",
     fix: "send names of scopes with one space between them",
   });
@@ -129,7 +129,7 @@ function scopesOf(scope: string | undefined): readonly string[] {
 function readSubject(ctx: Context, client: Client, request: IdJagExchange): IdTokenClaims | RefreshClaims {
   const { subject_token: token, subject_token_type: type } = request;
   if (token === undefined)
-    throw new OAuthError("invalid_request", "subject_token is missing (RFC 8693 2.1)", {
+    throw new OAuthError("invalid_request", "subject_token is missing", {
       rule: "RFC 8693 2.1",
       fix: "send the ID token of the user as subject_token",
     });
@@ -138,7 +138,7 @@ function readSubject(ctx: Context, client: Client, request: IdJagExchange): IdTo
     throw new OAuthError(
       "invalid_request",
       `subject_token_type ${given}; send "${idTokenType}" or "${refreshTokenType}"`,
-      { rule: "ID-JAG 4.3", fix: `send subject_token_type=${idTokenType} with an ID token` },
+      { rule: "ID-JAG 4.3", fix: null },
     );
   }
   const claims = type === idTokenType ? verifyIdToken(ctx, token) : verifyRefreshToken(ctx, token);

@@ -29,7 +29,7 @@ async function acceptAssertion(
 ): Promise<TokenResult<AnyTokenResponse>> {
   const { assertion } = request;
   if (assertion === undefined)
-    throw new OAuthError("invalid_request", "assertion is missing (RFC 7523 2.1)", {
+    throw new OAuthError("invalid_request", "assertion is missing", {
       rule: "RFC 7523 2.1",
       fix: "send the ID-JAG, or the token of the workload, as assertion",
     });

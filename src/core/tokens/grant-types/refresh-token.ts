@@ -27,7 +27,7 @@ type Refresh = Values<typeof parameters>;
 async function refresh(ctx: Context, client: Client, request: Refresh, jkt: string | null): Promise<TokenResult> {
   const { refresh_token: token } = request;
   if (token === undefined)
-    throw new OAuthError("invalid_request", "refresh_token is missing (RFC 6749 6)", {
+    throw new OAuthError("invalid_request", "refresh_token is missing", {
       rule: "RFC 6749 6",
       fix: "send the refresh_token of the last token response",
     });
@@ -83,13 +83,13 @@ function renew(
   if (place === "rotated") {
     return new OAuthError(
       "invalid_grant",
-      "refresh_token was already rotated: it was used again, so every token of its family is revoked (RFC 9700 4.14.2)",
+      "refresh_token was already rotated: it was used again, so every token of its family is revoked",
       { rule: "RFC 9700 4.14.2", fix: acceptRetries, about: { client: client.client_id, user: user.username } },
     );
   }
   const refreshScopes = splitScope(claims.scope);
   const asked = narrowScope(refreshScopes, request.scope, "the refresh token's", {
-    why: "a refresh cannot add scopes (RFC 6749 6)",
+    why: "a refresh cannot add scopes",
     rule: "RFC 6749 6",
   });
   const refreshResources = claims.resource ?? [];

@@ -94,12 +94,12 @@ function checkTypes(request: TokenExchange): void {
     const type = request[`${name}_type`];
     if (request[name] === undefined) {
       if (name === "subject_token")
-        throw new OAuthError("invalid_request", "subject_token is missing (RFC 8693 2.1)", {
+        throw new OAuthError("invalid_request", "subject_token is missing", {
           rule: "RFC 8693 2.1",
           fix: "send the access token of the user as subject_token",
         });
       if (type === undefined) continue;
-      throw new OAuthError("invalid_request", `${name}_type is sent without ${name} (RFC 8693 2.1)`, {
+      throw new OAuthError("invalid_request", `${name}_type is sent without ${name}`, {
         rule: "RFC 8693 2.1",
         fix: `send ${name} too, or leave ${name}_type out`,
       });
@@ -112,9 +112,9 @@ function checkTypes(request: TokenExchange): void {
 function checkType(name: string, type: string | undefined): void {
   if (type === accessTokenType || type === jwtType) return;
   const given = type === undefined ? "is missing" : `"${type}" is not supported`;
-  throw new OAuthError("invalid_request", `${name} ${given}; send "${accessTokenType}" (RFC 8693 3)`, {
+  throw new OAuthError("invalid_request", `${name} ${given}; send "${accessTokenType}"`, {
     rule: "RFC 8693 3",
-    fix: `send ${name}=${accessTokenType}`,
+    fix: null,
   });
 }
 
@@ -204,7 +204,7 @@ function checkAudience(tx: ReadTx, sent: readonly string[]): readonly string[] {
     if (tx.get("clients", value) === undefined && !isAbsoluteUri(value)) {
       throw new OAuthError(
         "invalid_target",
-        `audience "${value}" is neither a client_id registered here nor an absolute URI (RFC 8693 2.1)`,
+        `audience "${value}" is neither a client_id registered here nor an absolute URI`,
         { rule: "RFC 8693 2.1", fix: { text: "To see the clients", command: ["idp", "clients", "list"] } },
       );
     }
