@@ -224,6 +224,16 @@ test("an app that never signs in, or dies on the way: exit 6, and no case counts
   expect(dead.stdout).not.toMatch(/^✓ noticed/m);
 });
 
+test("a proxy that starts with the app may answer 404 until it knows the app", async () => {
+  expect(await check(["--case", "pkce-fresh"], "routed")).toMatchObject({ code: 0 });
+});
+
+test("an app has the time to end what it started outside its process group", async () => {
+  const { code, app } = await check(["--case", "pkce-fresh"], "parent");
+  expect(code).toBe(0);
+  expect(readFileSync(app.env["APP_PIDS"] ?? "", "utf8").trim().split("\n")).toHaveLength(2);
+});
+
 test("an app that ignores SIGTERM is ended with everything that it started", async () => {
   const { code, app } = await check(["--case", "pkce-fresh"], "stubborn");
   expect(code).toBe(0);

@@ -8,7 +8,8 @@ import { serveApp } from "../../helpers/serve-app.ts";
  * An app for `idp check client`. Arguments: how it behaves, its port, and what it neglects. The file APP_PIDS gets its process ids.
  *
  * `careful` signs users in. `stubborn` does too, ignores SIGTERM and starts a child. `hangs` accepts requests and never responds.
- * `dies` signs one user in and ends. `aimless` has no sign-in. `silent` never listens. `ends` ends at once.
+ * `dies` signs one user in and ends. `aimless` has no sign-in. `silent` never listens. `ends` ends at once. `routed` answers 404 at first, as a
+ * proxy that does not know its app yet. `parent` starts a child in a session of its own, and takes a while to end it.
  */
 
 const [, , mode = "careful", port = "0", ...neglects] = process.argv;
@@ -47,6 +48,26 @@ switch (mode) {
   case "aimless":
     createServer((_req, res) => res.writeHead(401).end("no")).listen(Number(port), "localhost");
     break;
+  case "routed": {
+    const proxy = createServer((_req, res) => res.writeHead(404).end("no route")).listen(Number(port), "localhost");
+    setTimeout(() => {
+      proxy.close(() => void signingIn());
+      proxy.closeAllConnections();
+    }, 500);
+    break;
+  }
+  case "parent": {
+    const own = spawn(process.execPath, ["-e", "setInterval(() => {}, 1000)"], { detached: true, stdio: "ignore" });
+    note(own.pid);
+    process.on("SIGTERM", () => {
+      setTimeout(() => {
+        own.on("exit", () => process.exit());
+        own.kill();
+      }, 1500);
+    });
+    await signingIn();
+    break;
+  }
   case "stubborn": {
     process.on("SIGTERM", () => undefined);
     const child = spawn(process.execPath, ["-e", "process.on('SIGTERM', () => {}); setInterval(() => {}, 1000)"]);

@@ -34,8 +34,8 @@ export interface AppProcess {
   ended(): string | null;
 }
 
-/** How many milliseconds the app has to end after SIGTERM. */
-const timeoutMs = 1000;
+/** How many milliseconds the app has to end after SIGTERM: one that ends what it started itself takes a while. */
+const timeoutMs = 5000;
 const pause = 25;
 /** Milliseconds until the end of a process is known. */
 const settling = 200;
@@ -59,10 +59,21 @@ const isTaken = (start: Start): Promise<boolean> =>
     () => false,
   );
 
-/** Waits until something answers. @param ended says why nothing will, or null @returns why nothing did, or null */
-export async function waitForAnswer({ it }: Subject, start: Start, ended: () => string | null): Promise<string | null> {
+/**
+ * Waits until something answers.
+ * @param ended says why nothing will, or null
+ * @param starts a proxy that starts with the app answers 404 until it knows the app's addresses: for half of the time that is no answer yet
+ * @returns why nothing did, or null
+ */
+export async function waitForAnswer(
+  { it }: Subject,
+  start: Start,
+  ended: () => string | null,
+  starts: boolean,
+): Promise<string | null> {
   const { address, timeout } = start;
   const until = Date.now() + timeout * 1000;
+  const unroutedUntil = starts ? Date.now() + timeout * 500 : 0;
   let last: string;
   do {
     const why = ended();
@@ -74,7 +85,7 @@ export async function waitForAnswer({ it }: Subject, start: Start, ended: () => 
           throw new Problem(`${address} sent no response`);
         }),
       ]);
-      if (!notYet.includes(status)) return null;
+      if (!notYet.includes(status) && !(status === 404 && Date.now() < unroutedUntil)) return null;
       last = `it answers ${status}`;
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
@@ -146,7 +157,7 @@ export function appProcess(
       started.on("exit", (code, signal) => {
         ended = `${subject.it} ended ${signal === null ? `with exit code ${code}` : `by ${signal}`}`;
       });
-      const why = await Promise.race([failed, waitForAnswer(subject, start, howEnded)]);
+      const why = await Promise.race([failed, waitForAnswer(subject, start, howEnded, true)]);
       if (why !== null || !taken) return why;
       // What was there may be a proxy before the app; or else the app finds its port taken, and ends.
       for (let waited = 0; waited < takenMs && howEnded() === null; waited += pause) await delay(pause);

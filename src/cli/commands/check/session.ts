@@ -163,7 +163,7 @@ async function startOrWait(
 ): Promise<AppProcess | null> {
   const app = command === null ? null : appProcess(subject, command, env, start);
   if (app !== null) await opened.add(() => app.stop());
-  const failure = await (app === null ? waitForAnswer(subject, start, () => null) : app.start());
+  const failure = await (app === null ? waitForAnswer(subject, start, () => null, false) : app.start());
   if (failure === null) return app;
   const hint = lastWords(subject, app?.output() ?? []);
   if (hint !== null) throw new OperationError("no_server", failure, { hint });
