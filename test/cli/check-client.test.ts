@@ -231,7 +231,11 @@ test("a proxy that starts with the app may answer 404 until it knows the app", a
 test("an app has the time to end what it started outside its process group", async () => {
   const { code, app } = await check(["--case", "pkce-fresh"], "parent");
   expect(code).toBe(0);
-  expect(readFileSync(app.env["APP_PIDS"] ?? "", "utf8").trim().split("\n")).toHaveLength(2);
+  expect(
+    readFileSync(app.env["APP_PIDS"] ?? "", "utf8")
+      .trim()
+      .split("\n"),
+  ).toHaveLength(2);
 });
 
 test("an app that ignores SIGTERM is ended with everything that it started", async () => {

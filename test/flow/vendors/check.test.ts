@@ -28,7 +28,7 @@ app.use(session({ secret: "of the test", resave: false, saveUninitialized: false
 app.use(passport.session());
 app.get("/login", passport.authenticate("vendor"));
 app.get("/callback", passport.authenticate("vendor", { successRedirect: "/me", failureRedirect: "/failed" }));
-app.get("/me", (req, res) => (req.user ? res.send("Hello " + req.user.name) : res.status(401).send("Nobody")));
+app.get("/me", (req, res) => (req.user ? res.send("Hello " + req.user.name + ", number " + req.user.id) : res.status(401).send("Nobody")));
 app.get("/failed", (req, res) => res.status(401).send("Failed"));
 app.listen(new URL(OIDC_REDIRECT_URI).port);
 `;
@@ -99,9 +99,13 @@ test("an app with GitHub that sends no state is unnoticed", async () => {
 
 test("an app with Google: flaws of UserInfo and a revocation are as with any issuer", async () => {
   const app = appOf("passport-google-oauth20", '["openid", "profile"]');
-  const found = await check("google", app, ["login-csrf", "id-token.not-read", "userinfo.sub-missing"]);
+  const found = await check("google", app, ["login-csrf", "userinfo.sub-missing", "userinfo.sub-wrong"]);
   expect(found.get("control")?.verdict).toBe("works");
   expect(found.get("login-csrf")?.verdict).toBe("noticed");
   expect(found.get("id-token.not-read")?.verdict).toBe("not-required");
   expect(found.get("userinfo.sub-missing")?.did).toContain("--signed-in does not show");
+  expect(found.get("userinfo.sub-wrong")).toMatchObject({
+    verdict: "not-required",
+    did: "took sub from UserInfo: the app does not read the ID token (see id-token.not-read)",
+  });
 });

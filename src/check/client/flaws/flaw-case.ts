@@ -55,6 +55,9 @@ export const flawCases = (place: CasePlace): readonly Case<Attempt>[] =>
       run: (attempt) => runFlaw(place, row, attempt),
     }));
 
+/** The case that says whether the app reads the ID token at all. */
+export const notRead = "id-token.not-read";
+
 /** A flaw whose finding depends on other cases of the same run. */
 interface Afterwards {
   readonly reads: readonly string[];
@@ -95,6 +98,18 @@ const comparedState: Afterwards = {
       : null,
 };
 
+/** An app that does not read the ID token has no other sub, and is told so once. */
+const noOtherSub: Afterwards = {
+  reads: [notRead],
+  excuse: (verdicts) =>
+    verdicts.get(notRead) === "not-required"
+      ? [
+          `the app does not read the ID token (see ${notRead})`,
+          "OpenID Connect Core 5.3.2: it is compared with the ID token",
+        ]
+      : null,
+};
+
 const afterwards: Readonly<Record<string, Afterwards>> = {
   "response.iss-missing": oneIssuer,
   "response.iss-wrong": oneIssuer,
@@ -104,10 +119,8 @@ const afterwards: Readonly<Record<string, Afterwards>> = {
   "id-token.alg-hs256-public": signature,
   "id-token.iss-prefix": partOf("id-token.iss-wrong"),
   "id-token.aud-contains": partOf("id-token.aud-wrong"),
+  "userinfo.sub-wrong": noOtherSub,
 };
-
-/** The case that says whether the app reads the ID token at all. */
-export const notRead = "id-token.not-read";
 
 async function runFlaw(place: CasePlace, row: FlawRow, attempt: Attempt): Promise<Finding> {
   const { skip, excuse } = afterwards[`${place.prefix}.${row.name}`] ?? {};
