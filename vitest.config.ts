@@ -10,7 +10,7 @@ import { testInstances } from "./test/helpers/runs.ts";
 const whole = [
   "test/attacks/{brute-force,hostile-apps,imports,key-fetches,ledger,misplaced-secrets,races,respelled-tokens,saml-again,saml-xml,testers-issuer,waiting-requests}.test.ts",
   "test/browser/!(sign-in).test.ts",
-  "test/cli/{check-account,check-api,check-client,check-client-server,check-sp,chromium,completion,doctor,edit,env-libraries,exec-workload,https,next-steps,npm-shell,output,own-names,parallel,printed-commands,prompts,start-flags,stopped,store,total-timeout,wait,watch}.test.ts",
+  "test/cli/{check-account,check-api,check-client,check-client-server,check-sp,check-sp-tenants,chromium,completion,doctor,edit,env-libraries,exec-workload,https,next-steps,npm-shell,output,own-names,parallel,printed-commands,prompts,start-flags,stopped,store,total-timeout,wait,watch}.test.ts",
   "test/client/{account-neglect,api-neglect,check-sp,leaver-neglect,neglect,neglect-logout,neglect-sp,scim-neglect}.test.ts",
   "test/core/fixtures-from-losses.test.ts",
   "test/docs/migration.test.ts",

@@ -86,6 +86,8 @@ export interface SpConfig {
   readonly neglects?: readonly SpNeglect[];
   /** The key with which it decrypts: PEM. */
   readonly decryptionKey?: string;
+  /** The name of its cookie. Absent: `sp`. */
+  readonly cookie?: string;
   /** It admits these alone, by e-mail. */
   readonly admits?: readonly string[];
   /** It takes a response that answers no request. */
@@ -165,13 +167,23 @@ export class CarefulSp {
     return this.#neglects("acs") ? new URL("/other-acs", this.#config.acs).href : this.#config.acs;
   }
 
+  #sessionOf(req: IncomingMessage): Session | undefined {
+    const { cookie: name = "sp" } = this.#config;
+    const id = new RegExp(`(?:^|; )${name}=([\\w-]+)`).exec(req.headers.cookie ?? "")?.[1] ?? "";
+    return this.#sessions.get(id);
+  }
+
+  /** The NameID of whoever is signed in. */
+  nameOf(req: IncomingMessage): string | null {
+    return this.#sessionOf(req)?.user?.nameId ?? null;
+  }
+
   async handle(req: IncomingMessage, res: ServerResponse): Promise<void> {
     const url = new URL(req.url ?? "/", this.#config.acs);
     const chunks: Buffer[] = [];
     for await (const chunk of req) chunks.push(chunk as Buffer);
     const form = new URLSearchParams(req.method === "POST" ? Buffer.concat(chunks).toString() : "");
-    const cookie = /(?:^|; )sp=([\w-]+)/.exec(req.headers.cookie ?? "")?.[1] ?? "";
-    const session = this.#sessions.get(cookie) ?? this.#begin(res);
+    const session = this.#sessionOf(req) ?? this.#begin(res);
     try {
       await this.#fetch(Buffer.from(form.get("SAMLResponse") ?? "", "base64").toString());
       await this.#decrypt(form);
@@ -209,7 +221,8 @@ export class CarefulSp {
     const id = randomBytes(16).toString("hex");
     const session: Session = { pending: new Set(), user: null, until: Infinity };
     this.#sessions.set(id, session);
-    res.setHeader("set-cookie", `sp=${id}; Path=/; HttpOnly${this.#neglects("lax") ? "; SameSite=Lax" : ""}`);
+    const { cookie = "sp" } = this.#config;
+    res.setHeader("set-cookie", `${cookie}=${id}; Path=/; HttpOnly${this.#neglects("lax") ? "; SameSite=Lax" : ""}`);
     return session;
   }
 

@@ -60,7 +60,7 @@ export async function checkedSp(): Promise<(cases: readonly Case<Attempt>[], set
             ...{ start: `${url}/login`, signedIn: `${url}/me`, signedInText: null, who: `${url}/me` },
             ...{ noUnsolicited: false, lookup, ...app },
           },
-          ...{ ...checkRun, control, closeLimit: 100 },
+          ...{ ...checkRun, control, closeLimit: 100, account: null, second: null },
           newBrowser: ({ person = people.user, cancels = false }) =>
             newBrowser({
               ...{ issuer: idp.issuer, redirectUris: control.acs().map((one) => one.url) },

@@ -13,7 +13,8 @@ import type { Browser, Visit } from "../../client/app/visit.ts";
 import type { Listener } from "../frame/listener.ts";
 import type { Fault, Recorded } from "../frame/idp.ts";
 import type { Verdicts } from "../frame/run.ts";
-import type { Asked, Person, SpControl, Way } from "./control.ts";
+import type { Probe } from "../frame/account/probe.ts";
+import type { Asked, Person, Second, SpControl, Way } from "./control.ts";
 import type { Shown } from "../frame/who.ts";
 
 /** The app under test. */
@@ -47,7 +48,9 @@ export interface Known extends Pick<Seen, "last" | "stranger"> {
 /** Who uses a browser. */
 export interface Somebody {
   /** Absent: the user. */
-  readonly person?: Person;
+  readonly person?: Pick<Person, "username">;
+  /** The browser signs in at the app's other connection. */
+  readonly at?: "second";
   /** Cancels at idp in place of signing in. */
   readonly cancels?: boolean;
 }
@@ -59,6 +62,12 @@ export interface Attempt {
   /** Of the cases that have run. */
   readonly verdicts: Verdicts;
   readonly wait: (milliseconds: number) => Promise<unknown>;
+  /** Null: it is not known what the app shows to one account alone. */
+  readonly probe: Probe | null;
+  /** Null: the app has one connection. */
+  readonly second: Second | null;
+  /** Notes what stays in the app. @param key what it replaces */
+  readonly leaves: (key: string, what: string) => void;
   /** Whether the app can reach the listeners of a case. */
   readonly isAtLoopback: boolean;
   /** An address of this machine, until the case ends. */

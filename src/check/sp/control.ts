@@ -8,6 +8,8 @@ export interface Person {
   readonly username: string;
   /** What a page may show of this user, and of no other: NameID, e-mail, name. */
   readonly names: readonly string[];
+  /** The check has added this user. */
+  readonly isNew?: true;
 }
 
 export const signChoices = ["assertion", "response", "both"] as const;
@@ -78,4 +80,23 @@ export interface SpControl {
     response: AuthorizationResponse,
     message: LogoutMessage,
   ): Promise<{ readonly url: string; readonly parameters: URLSearchParams }>;
+}
+
+/** Another connection of the app, to the identity provider of another tenant. */
+export interface Second {
+  readonly start: string;
+  readonly issuer: string;
+  /** Adds somebody there whom nobody knows. @returns the username */
+  addUser(): Promise<string>;
+  /** Makes responses there like those of the first connection, where nobody else uses it. */
+  setWay(way: Way): Promise<void>;
+  /**
+   * A response to that user, who is the user of the first connection in it, and signed again.
+   * @param like a response that names the user @throws {Problem} it is encrypted, or cannot be signed here
+   */
+  naming(
+    response: AuthorizationResponse,
+    username: string,
+    like: AuthorizationResponse,
+  ): Promise<AuthorizationResponse>;
 }

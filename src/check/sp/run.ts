@@ -1,12 +1,14 @@
 import type { Browser } from "../../client/app/visit.ts";
 import { browsersOf, markOf } from "../client/run.ts";
+import type { AccountPlace } from "../frame/account/account-place.ts";
+import { probeOf } from "../frame/account/probe.ts";
 import { appStanding } from "../frame/app.ts";
 import { isAtLoopback, listen, type Listener } from "../frame/listener.ts";
 import type { Case, Finding } from "../frame/verdict.ts";
 import { runCases, type CheckRun, type RunResult, type Verdicts } from "../frame/run.ts";
 import type { App, Attempt, Known, Somebody } from "./attempt.ts";
 import { control as controlCase, controlAttacker } from "./cases/control.ts";
-import type { SpControl } from "./control.ts";
+import type { Second, SpControl } from "./control.ts";
 import { shownBy } from "../frame/who.ts";
 
 /** Runs the cases of `idp check sp`: each with its own browsers, and with the faults that it adds. */
@@ -15,12 +17,17 @@ interface SpRun extends CheckRun {
   readonly app: App;
   readonly control: SpControl;
   readonly newBrowser: (somebody: Somebody) => Promise<Browser>;
+  /** How an account of the app is known; null: nobody said. */
+  readonly account: AccountPlace | null;
+  readonly second: Second | null;
   /** Milliseconds that a browser may take to close. */
   readonly closeLimit: number;
 }
 
 export async function checkSp(run: SpRun, cases: readonly Case<Attempt>[]): Promise<RunResult> {
-  const { app, control } = run;
+  const { app, control, second, account, random, leaves } = run;
+  const issuers = [control.issuer, ...(second === null ? [] : [second.issuer])];
+  const probe = account === null ? null : probeOf(account, { issuers, signedIn: app.signedIn, random, leaves });
   const known: Known = {
     ...{ last: undefined, stranger: null, way: control.way, whoUnknown: null },
     ...{ unsolicited: null, strangeAcs: null, samples: [] },
@@ -34,6 +41,7 @@ export async function checkSp(run: SpRun, cases: readonly Case<Attempt>[]): Prom
     const begun = await markOf(control, known);
     return one.run({
       ...{ app, control, known, verdicts, wait: run.wait, isAtLoopback: await isAtLoopback(app.start) },
+      ...{ probe, second, leaves },
       async listen(bytes, type) {
         over.throwIfAborted();
         const listener = await listen(bytes, type);

@@ -1,7 +1,7 @@
 import { ending, spoiledBy, whyNotBegun, whyNotSignedIn } from "../../frame/app.ts";
 import type { Recognized } from "../../frame/account/probe.ts";
-import { noticed, notReached, notRequired, unnoticed, works, type Case, type Finding } from "../../frame/verdict.ts";
-import type { Browser } from "../../../client/app/visit.ts";
+import { accountOf, judgeIntruder, leave, recognizes } from "../../frame/account/recognize.ts";
+import { notReached, notRequired, unnoticed, works, type Case, type Finding } from "../../frame/verdict.ts";
 import type { Attempt, Claims, Recognizing } from "../attempt.ts";
 import { randomWord } from "../../../serve/random.ts";
 import { claimsIn, pick, places, type Place } from "./seen.ts";
@@ -51,62 +51,22 @@ async function recognizing(attempt: Attempt): Promise<Recognizing | string> {
 }
 
 async function controls(attempt: Attempt): Promise<Recognizing | string> {
-  const { probe, control } = attempt;
-  if (probe === null) {
-    return "it is not known what the app shows to one account alone: add --mark URL, a page with a form that keeps a text of the user, or --account URL with --account-id";
-  }
-  const first = await attempt.newBrowser();
-  const whyNot = whyNotSignedIn(await attempt.signIn(first), await attempt.standing(first));
-  if (whyNot !== null) return whyNot;
-  const seen = claimsIn(await attempt.requests());
-  const account = await probe.take(first, control.user);
-  if (typeof account === "string") return account;
-  const claims = Object.values({ ...seen.token, ...seen.userinfo });
-  if (claims.includes(account.value)) return "--account: the id is a claim of the user, not one that the app gave";
-  const second = await attempt.newBrowser();
-  await attempt.signIn(second);
-  if (!(await probe.isSame(second, account))) {
-    return `a second browser of ${control.user} is not shown ${account.what}, so it is not kept with the account`;
-  }
-  const other = attempt.otherUser ?? (await control.addUser());
-  const browser = await attempt.newBrowser({ username: other });
-  await attempt.signIn(browser);
-  if (attempt.otherUser === null && (await attempt.standing(browser)) === "in") leave(attempt, other);
-  if (await probe.isSame(browser, account)) {
-    return `another user, ${other}, is shown ${account.what}, too: name an address that shows it to one user alone`;
-  }
-  return { probe, seen };
+  const { control, otherUser } = attempt;
+  let seen: Recognizing["seen"] = { token: {}, userinfo: {} };
+  const claims = async (): Promise<readonly unknown[]> => {
+    seen = claimsIn(await attempt.requests());
+    return Object.values({ ...seen.token, ...seen.userinfo });
+  };
+  const probe = await recognizes(attempt, control.user, claims, async () => {
+    const username = otherUser ?? (await control.addUser());
+    return { username, browser: await attempt.newBrowser({ username }), isNew: otherUser === null };
+  });
+  return typeof probe === "string" ? probe : { probe, seen };
 }
-
-const leave = ({ leaves }: Attempt, username: string): void => {
-  leaves(username, `the account of ${username}`);
-};
 
 /** Recognizes the user's account as it is now. @returns a finding where that is not possible */
-async function account(attempt: Attempt, { probe }: Recognizing): Promise<Recognized | Finding> {
-  const browser = await attempt.newBrowser();
-  const why = whyNotSignedIn(await attempt.signIn(browser), await attempt.standing(browser));
-  if (why !== null) return notReached(why);
-  const found = await probe.take(browser, attempt.control.user);
-  return typeof found === "string" ? notReached(found) : found;
-}
-
-/** What the app did with somebody else, who must not be at this account. */
-async function judged(
-  attempt: Attempt,
-  { probe }: Recognizing,
-  browser: Browser,
-  visit: Awaited<ReturnType<Browser["signIn"]>>,
-  { wanted, who, username }: { readonly wanted: Recognized; readonly who: string; readonly username: string },
-): Promise<Finding> {
-  const standing = await attempt.standing(browser);
-  if (await probe.isSame(browser, wanted)) return unnoticed(`showed ${who} ${wanted.what}`);
-  if (standing === "in") {
-    leave(attempt, username);
-    return noticed("signed in to another account");
-  }
-  return noticed(`${ending(visit)}: refused ${who}`);
-}
+const account = (attempt: Attempt, { probe }: Recognizing): Promise<Recognized | Finding> =>
+  accountOf(attempt, probe, attempt.control.user);
 
 interface Taken {
   readonly kind: Kind;
@@ -141,7 +101,8 @@ const taken = (name: string, mustNot: string, { kind, with: more = {}, who }: Ta
     if (!(await isGiven(attempt, faults))) {
       return notReached(whyNotBegun(visit) ?? `no answer to the app had the ${words[kind]} of somebody else`);
     }
-    return judged(attempt, known, browser, visit, { wanted, username, who: who(attempt.control.user) });
+    const intruder = { username, who: who(attempt.control.user) };
+    return judgeIntruder(attempt, known.probe, wanted, { browser, visit }, intruder);
   },
 });
 
@@ -200,12 +161,8 @@ const otherIssuer: Case<Attempt> = {
     if (!(await isGiven(attempt, faults, "second"))) {
       return notReached(whyNotBegun(visit) ?? "the app got no answer of the second issuer");
     }
-    const person = {
-      wanted,
-      username,
-      who: `somebody with ${attempt.control.user}'s sub and e-mail at another issuer`,
-    };
-    return judged(attempt, known, browser, visit, person);
+    const named = `somebody with ${attempt.control.user}'s sub and e-mail at another issuer`;
+    return judgeIntruder(attempt, known.probe, wanted, { browser, visit }, { username, who: named });
   },
 };
 

@@ -5,6 +5,7 @@ import { crossSite } from "./cross-site.ts";
 import { deliveredCases, unsolicitedCase } from "./delivered.ts";
 import { flawCases } from "./flaws.ts";
 import { logoutCases } from "./logout.ts";
+import { otherTenant } from "./other-tenant.ts";
 import { requestCases } from "./requests.ts";
 import { keysRotated, statusCase, takenCases } from "./taken.ts";
 
@@ -23,5 +24,6 @@ export const allCases: readonly Case<Attempt>[] = [
   ...changedCases,
   statusCase,
   ...logoutCases,
+  otherTenant,
   keysRotated,
 ];

@@ -52,7 +52,7 @@ async function checkClient(cli: Invocation, typed: TypedCommand, flags: ClientFl
   };
   return runCheck(cli, { subject: theApp, command, flags, addresses }, async (session) => {
     const place = await appPlace(cli, flags, session, theApp);
-    const second = await secondPlace(place, flags, command !== null);
+    const second = await secondPlace(place, flags, command !== null, theApp);
     const run = await session.start(
       { ...place.env, ...second?.env },
       start,

@@ -194,21 +194,27 @@ async function peopleOf(
   subject: Subject,
 ): Promise<Pick<CheckPlace, "issuer" | "client" | "user">> {
   const clients = await callServer(server, "clients.list", {});
-  const isSaml = subject.name === "sp";
-  const likely = isSaml ? () => samlClientAmong(clients, undefined) : likelyClient;
   const client =
-    flags.client === undefined ? likely(clients) : clients.find(({ client_id: id }) => id === flags.client);
-  if (client === undefined && isSaml && flags.client === undefined) {
-    const words = ["http://localhost:3000/saml/metadata", "--saml-acs", "http://localhost:3000/saml/acs"];
-    throw new OperationError("not_found", "there is no service provider: no client has saml", {
-      hint: {
-        text: "List it in the fixtures, or name one of the running server: --client CLIENT_ID. To add one there",
-        command: ["idp", "clients", "add", ...words],
-      },
-    });
-  }
+    flags.client === undefined
+      ? usualClient(clients, subject)
+      : clients.find(({ client_id: id }) => id === flags.client);
+  if (client === undefined && subject.name === "sp" && flags.client === undefined) throw noProvider();
   if (client === undefined) throw noClient(flags.client, clients);
   return { issuer, client, user: await userOf(server, flags.user) };
+}
+
+/** The client that a check is for, where none is named: of a service provider, the first one that is. */
+export const usualClient = (clients: readonly ClientView[], { name }: Subject): ClientView | undefined =>
+  name === "sp" ? samlClientAmong(clients, undefined) : likelyClient(clients);
+
+export function noProvider(): OperationError {
+  const words = ["http://localhost:3000/saml/metadata", "--saml-acs", "http://localhost:3000/saml/acs"];
+  return new OperationError("not_found", "there is no service provider: no client has saml", {
+    hint: {
+      text: "List it in the fixtures, or name one of the running server: --client CLIENT_ID. To add one there",
+      command: ["idp", "clients", "add", ...words],
+    },
+  });
 }
 
 /** The refusal of a client that is not among these. @param wanted undefined: none of them signs users in */

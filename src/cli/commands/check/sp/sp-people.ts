@@ -52,7 +52,8 @@ export async function spPeople(
     named === undefined
       ? await addAttacker(server, user, nameid, opened)
       : await callServer(server, "users.show", { username: named });
-  return { user: personOf(user, nameid), attacker: personOf(attacker, nameid) };
+  const isNew = named === undefined ? ({ isNew: true } as const) : {};
+  return { user: personOf(user, nameid), attacker: { ...personOf(attacker, nameid), ...isNew } };
 }
 
 async function addAttacker(server: Server, user: Shown, nameid: NameIdKind, opened: Opened): Promise<Shown> {

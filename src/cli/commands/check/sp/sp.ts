@@ -1,6 +1,6 @@
 /*
  * cli/commands/check/sp: `idp check sp`, whether a service provider refuses. It shares flags, places, session, processes, results and reports with
- * `idp check client` (see ../check.ts). sp-people.ts has the user and the attacker, sp-control.ts connects the cases of src/client/sp-check to the
+ * `idp check client` (see ../check.ts). sp-people.ts has the user and the attacker, sp-second.ts the connection to another tenant, sp-control.ts connects the cases of src/check/sp to the
  * issuer, logout-request.ts makes LogoutRequests.
  */
 import type { Places } from "../../../../client/app/visit.ts";
@@ -17,6 +17,9 @@ import { examples, Option } from "../../../commander.ts";
 import type { TypedCommand } from "../../../input/foreign-command.ts";
 import type { Invocation } from "../../../invocation.ts";
 import type { Outcome } from "../../../output/print.ts";
+import type { AccountPlace } from "../../../../check/frame/account/account-place.ts";
+import { accountOf, addressesOf, withAccount, type AccountFlags } from "../account/account-flags.ts";
+import { secondPlace, type SecondPlace } from "../account/second.ts";
 import { appProject } from "../app-project.ts";
 import { browserOf, closeLimit } from "../browsers.ts";
 import { address, browserOption, checkCommand, withAddresses, withCommon } from "../common.ts";
@@ -25,10 +28,14 @@ import { appPlace, requireIssuer, type CheckPlace } from "../place.ts";
 import { commandOf, runCheck, type Session } from "../session.ts";
 import { theSp } from "../subject.ts";
 import { spPeople } from "./sp-people.ts";
+import type { secondSp } from "./sp-second.ts";
 
 /** As commander reads them. */
 interface SpFlags
-  extends CommonFlags, Pick<CheckFlags, "start" | "signedIn" | "signedInText" | "browser" | "startButton"> {
+  extends
+    CommonFlags,
+    AccountFlags,
+    Pick<CheckFlags, "start" | "signedIn" | "signedInText" | "browser" | "startButton"> {
   /** A page that shows who is signed in; absent: that of `signedIn`. */
   readonly who?: string;
   /** Username; absent: one is added. */
@@ -42,15 +49,18 @@ async function checkSp(cli: Invocation, typed: TypedCommand, flags: SpFlags): Pr
   const project = appProject(command, process.cwd());
   const cases = casesOf(flags.case, allCases, [control.name, controlAttacker.name]).map((one) => withFix(one, project));
   const { start, signedIn, who } = flags;
-  const addresses = { "--start": start, "--signed-in": signedIn, "--who": who };
+  const account = accountOf(flags);
+  const named = { "--start": start, "--signed-in": signedIn, "--who": who };
+  const addresses = { ...named, ...addressesOf(account, flags) };
   return runCheck(cli, { subject: theSp, command, flags, addresses }, async (session) => {
     const place = await appPlace(cli, flags, session, theSp);
+    const second = await secondPlace(place, flags, command !== null, theSp);
     const run = await session.start(
-      place.env,
+      { ...place.env, ...second?.env },
       start,
       `as service provider ${place.client.client_id} of ${place.issuer}`,
     );
-    return { result: await runAll(cli, flags, cases, place, session, run) };
+    return { result: await runAll(cli, flags, cases, { ...place, account, second }, session, run) };
   });
 }
 
@@ -58,11 +68,11 @@ async function runAll(
   cli: Invocation,
   flags: SpFlags,
   cases: readonly Case<Attempt>[],
-  place: CheckPlace,
+  place: CheckPlace & { readonly account: AccountPlace | null; readonly second: SecondPlace | null },
   { opened, command, lookup }: Session,
   run: CheckRun,
 ): Promise<RunResult> {
-  const { issuer, client, isOwn, server } = place;
+  const { issuer, client, isOwn, server, account } = place;
   // It has XML, which the other checks do without.
   const { providerAt, spControlOf } = await import("./sp-control.ts");
   const provider = await providerAt(client);
@@ -71,13 +81,16 @@ async function runAll(
   const { user, attacker } = await spPeople(server, given, opened);
   const spControl = spControlOf(server, { issuer, isOwn, user, attacker }, client, provider);
   await opened.add(() => spControl.close());
+  const second = await secondOf(flags, { ...place, people: { user, attacker } }, opened);
   const { start, signedIn, signedInText = null, who = signedIn } = flags;
-  const placesFor = ({ person = user, cancels = false }: Somebody): Places => {
-    const acs = spControl.acs().map(({ url }) => url);
-    const addresses = [start, signedIn, who, ...acs, ...(provider.slo === null ? [] : [provider.slo.url])];
+  const placesFor = ({ person = user, cancels = false, at }: Somebody): Places => {
+    const isSecond = at === "second" && second !== null;
+    const acs = (isSecond ? second : spControl).acs().map(({ url }) => url);
+    const pages = Object.values(addressesOf(account, flags)).filter((one) => one !== undefined);
+    const addresses = [start, signedIn, who, ...pages, ...acs, ...(provider.slo === null ? [] : [provider.slo.url])];
     const origins = addresses.map((one) => new URL(one).origin);
     return {
-      issuer,
+      issuer: isSecond ? second.issuer : issuer,
       redirectUris: acs,
       origins,
       user: person.username,
@@ -92,11 +105,24 @@ async function runAll(
   const concerned = casesFor(spControl.hasLogout);
   return checkCases(
     {
-      ...{ ...run, control: spControl, newBrowser, closeLimit },
+      ...{ ...run, control: spControl, newBrowser, closeLimit, account, second },
       app: { start, signedIn, signedInText, who, noUnsolicited: !flags.unsolicited, lookup },
     },
     cases.filter(({ name }) => concerned.some((one) => one.name === name)),
   );
+}
+
+/** The other connection of the app. */
+async function secondOf(
+  { secondStart }: SpFlags,
+  { second, ...place }: Parameters<typeof secondSp>[3] & { readonly second: SecondPlace | null },
+  opened: Session["opened"],
+) {
+  if (second === null || secondStart === undefined) return null;
+  const { providerAt } = await import("./sp-control.ts");
+  const provider = await providerAt(second.client);
+  if (provider === null) throw notProvider(second.client.client_id);
+  return (await import("./sp-second.ts")).secondSp(secondStart, second, provider, place, opened);
 }
 
 const notProvider = (id: string): OperationError =>
@@ -112,6 +138,10 @@ sign in first: --user, and an attacker whose own signed response carries the
 forged ones. Verdicts: noticed, unnoticed, not-required (the paragraph says so),
 not-reached, works. The exit code is 6 if something went unnoticed that is not
 accepted or a user does not sign in, and 5 if the app never answers at --start.
+
+With --second-start, and --mark or --account, the identity provider of another
+tenant names the user, and must not open the user's account. What stays in the
+app is the last line.
 
 With -- CMD, a server in memory is started, and the app with the environment of
 idp exec; both end with the command. Without it, the cases run on the running
@@ -134,7 +164,7 @@ export const declareCheckSp: Declare = (check, { act, words }) => {
     )
     .option("--no-unsolicited", "the app must refuse a response that answers no request")
     .option(...browserOption);
-  withCommon(sp, "app", "--start")
+  withCommon(withAccount(sp), "app", "--start")
     .option("--client <client_id>", "the app's entityID (default: the first client with saml)")
     .addHelpText("after", help.trimEnd())
     .addHelpText(
