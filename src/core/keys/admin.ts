@@ -44,26 +44,18 @@ export const stateEnd = (tx: ReadTx, ctx: Context): number => tokensEnd(tx, ctx)
 
 /** The keys as an operator sees and changes them; a private part is never shown. */
 
-export interface KeyView {
-  readonly kid: string;
-  readonly alg: string;
-  /** `sig`: it signs tokens. */
-  readonly use: "sig" | "saml";
-  readonly status: "signing" | "retired";
-  readonly createdAt: string;
-  /** A retired key verifies until here; ISO 8601. */
-  readonly expiresAt: string | null;
-  /** The fingerprints of its certificate, which a key of SAML has. */
-  readonly fingerprints: { readonly sha256: string; readonly sha1: string } | null;
-}
+export type KeyView = ReturnType<typeof viewKey>;
 
-const viewKey = ({ kid, alg, use, retiredAt, createdAt, expiresAt, certificate }: Key): KeyView => ({
+const viewKey = ({ kid, alg, use, retiredAt, createdAt, expiresAt, certificate }: Key) => ({
   kid,
   alg,
-  use: use ?? "sig",
-  status: retiredAt === null ? "signing" : "retired",
+  /** `sig`: it signs tokens. */
+  use: use ?? ("sig" as const),
+  status: retiredAt === null ? ("signing" as const) : ("retired" as const),
   createdAt,
+  /** A retired key verifies until here; ISO 8601. */
   expiresAt: expiresAt === undefined ? null : new Date(expiresAt).toISOString(),
+  /** The fingerprints of its certificate, which a key of SAML has. */
   fingerprints: certificate === undefined ? null : fingerprintsOf(pemOf(certificate)),
 });
 

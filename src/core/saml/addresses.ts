@@ -19,22 +19,16 @@ export const metadataFor = (at: At, entityId: string): string =>
   `${samlAddress(at, "metadata")}?sp=${encodeURIComponent(entityId)}`;
 
 /** What service providers are configured with. */
-export interface SamlView {
-  readonly entity_id: string;
-  readonly metadata_url: string;
-  readonly sso_url: string;
-  readonly slo_url: string;
-  /** PEM. */
-  readonly certificate: string;
-}
+export type SamlView = Awaited<ReturnType<typeof showSaml>>;
 
-export async function showSaml(ctx: Context): Promise<SamlView> {
+export async function showSaml(ctx: Context) {
   const [{ certificate }] = await samlKeys(ctx);
   return {
     entity_id: entityIdOf(ctx),
     metadata_url: samlAddress(ctx, "metadata"),
     sso_url: samlAddress(ctx, "sso"),
     slo_url: samlAddress(ctx, "slo"),
+    /** PEM. */
     certificate,
   };
 }

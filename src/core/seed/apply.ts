@@ -112,16 +112,8 @@ async function applyIssuers(
   }
 }
 
-/** A fixture file that a reset goes back to. */
-export interface FixtureFileView {
-  /** The given name; "inline" or "stdin" for text without a file. */
-  readonly file: string;
-  /** The ids of the clients that it defines. */
-  readonly clients: readonly string[];
-}
-
-/** The fixture files in use. The built-in demo and the objects of a program are not files. */
-export async function listFixtureFiles(ctx: Pick<Context, "fixtures">): Promise<readonly FixtureFileView[]> {
+/** The fixture files in use, to which a reset goes back: the name of each ("inline" or "stdin" for text without a file), and its clients' ids. The built-in demo and the objects of a program are not files. */
+export async function listFixtureFiles(ctx: Pick<Context, "fixtures">) {
   const documents = await Promise.all(ctx.fixtures.sources().map(readSource));
   return documents.flatMap(({ name, value }) => {
     if (name === null) return [];

@@ -7,18 +7,13 @@ import { requireUser } from "../users/users.ts";
 
 /** The sessions of browsers as an operator sees and ends them. */
 
-export interface SessionView {
-  /** The `sid` of its ID tokens; its cookie is known to the browser alone. */
-  readonly id: string;
-  readonly user: string;
-  /** When the user last proved who they are; ISO 8601. */
-  readonly signedInAt: string;
-  readonly expiresAt: string;
-}
+export type SessionView = ReturnType<typeof viewSession>;
 
-const viewSession = (tx: ReadTx, session: Session): SessionView => ({
+const viewSession = (tx: ReadTx, session: Session) => ({
+  /** The `sid` of its ID tokens; its cookie is known to the browser alone. */
   id: session.sid,
   user: tx.get("users", session.userId)?.username ?? session.userId,
+  /** When the user last proved who they are; ISO 8601. */
   signedInAt: new Date(session.authTime * 1000).toISOString(),
   expiresAt: new Date(session.expiresAt).toISOString(),
 });

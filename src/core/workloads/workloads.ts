@@ -6,7 +6,7 @@ import { createPrivateKey, type KeyObject } from "node:crypto";
 import type { Context } from "../context.ts";
 import { baseOf } from "../endpoints.ts";
 import { OperationError } from "../errors.ts";
-import { workloadKinds, type WorkloadKind, type WorkloadSetting } from "./kinds.ts";
+import { workloadKinds, type WorkloadSetting } from "./kinds.ts";
 import type { Key, ReadTx } from "../../store/store.ts";
 import { ownValue } from "../../text/json.ts";
 import { newPublicKey, privateMembers } from "../keys/keys.ts";
@@ -53,14 +53,7 @@ export const workloadMetadata = ({ issuer }: Workload): Readonly<Record<string, 
 
 export const workloadJwksPath = "/.well-known/jwks";
 
-/** How a workload is shown. */
-export interface WorkloadView {
-  readonly name: string;
-  readonly as: WorkloadKind;
-  readonly issuer: string;
-}
-
-export const listWorkloads = (ctx: Where): readonly WorkloadView[] =>
+export const listWorkloads = (ctx: Where) =>
   workloadNames(ctx).flatMap((one) => {
     const found = findWorkload(ctx, one);
     return found === null ? [] : [{ name: one, as: found.as, issuer: found.issuer }];

@@ -120,14 +120,18 @@ export const insidersOnly =
   };
 
 /** For a browser that may not see the inspector. */
-export interface ClosedView extends View {
-  /** The browser sent no cookie of this process, or a key that is used up or expired. */
-  readonly why: "cookie" | "key";
+export type ClosedView = ReturnType<typeof closedView>;
+
+/** @param why the browser sent no cookie of this process, or a key that is used up or expired */
+const closedView = (web: Web, req: Request, res: Response, why: "cookie" | "key") => ({
+  ...viewFor(web, req, res),
+  keptQuery: "",
+  why,
   /** The command that prints a new key. */
-  readonly command: string;
-  /** The address of the inspector, to try again: a browser does not send the cookie after a link on another site. */
-  readonly href: string;
-}
+  command: pageCommand(web, ["idp", "open"]).command,
+  /** To try again: a browser does not send the cookie after a link on another site. */
+  href: inspectorHref(web),
+});
 
 export function renderClosed(renderer: Renderer, view: ClosedView): Page {
   const { page, say } = writerOf(renderer, view);
@@ -137,14 +141,7 @@ export function renderClosed(renderer: Renderer, view: ClosedView): Page {
 }
 
 function sendClosed(web: Web, req: Request, res: Response, why: ClosedView["why"]): void {
-  const view = {
-    ...viewFor(web, req, res),
-    keptQuery: "",
-    why,
-    command: pageCommand(web, ["idp", "open"]).command,
-    href: inspectorHref(web),
-  };
-  sendPage(res, 403, renderClosed(web.renderer, view));
+  sendPage(res, 403, renderClosed(web.renderer, closedView(web, req, res, why)));
 }
 
 /** For a browser that a page of another site led here with a key. */

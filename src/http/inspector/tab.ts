@@ -21,14 +21,6 @@ import { proposedValues } from "./lists.ts";
 
 /** What the tabs have in common: their frame, their search, and what the last form did. */
 
-/** A moved clock and active faults, which every tab shows. */
-export interface BannerView {
-  /** Seconds that the clock is ahead; negative: behind. */
-  readonly offset: number;
-  readonly frozen: boolean;
-  readonly faults: number;
-}
-
 /** How far a clock is moved: "2 hours ahead". */
 export function clockWords({ plain, lang }: ReturnType<typeof writerOf>, offset: number): string {
   const distance = formatDuration(Math.abs(offset), lang);
@@ -37,7 +29,7 @@ export function clockWords({ plain, lang }: ReturnType<typeof writerOf>, offset:
 }
 
 /** The sentences of the banner. */
-function bannerOf(writer: ReturnType<typeof writerOf>, banner: BannerView | null): readonly string[] {
+function bannerOf(writer: ReturnType<typeof writerOf>, banner: ReturnType<typeof bannerFor>): readonly string[] {
   if (banner === null) return [];
   const { plain, say, lang } = writer;
   const { offset, frozen, faults } = banner;
@@ -55,8 +47,8 @@ export type ShowTab = (web: Web, req: Request, res: Response, refusal: Operation
 /** Below the inspector. */
 export const changePath = "change";
 
-/** @returns null where the clock is not moved, and there is no fault */
-function bannerFor({ ctx }: Web): BannerView | null {
+/** A moved clock and active faults, which every tab shows; null without both. */
+function bannerFor({ ctx }: Web) {
   const { offset, frozen } = showClock(ctx);
   const faults = ctx.faults.size;
   return offset === 0 && !frozen && faults === 0 ? null : { offset, frozen, faults };
@@ -104,8 +96,6 @@ const hintLine = ({ advice, fix }: ReturnType<typeof pageFix>): string =>
   [advice, fix].filter((part) => part !== null).join(" ");
 
 /** The names that forms propose. */
-export type NamesView = Awaited<ReturnType<typeof namesIn>>;
-
 export async function namesIn({ ctx }: Web) {
   const users = await run(ctx, "users.list", { limit: proposedValues }, runner);
   const clients = await run(ctx, "clients.list", {}, runner);

@@ -16,7 +16,7 @@ import { sendPage, type Page } from "../pages/page-writer.ts";
 import type { Web } from "../web.ts";
 import type { Renderer } from "../pages/templates/render.ts";
 import { tabs, asAsked, changeOf, inspectorHref, mayHere } from "./access.ts";
-import { namesIn, statusFor, tabPage, tabView, type NamesView, type ShowTab, type TabView } from "./tab.ts";
+import { namesIn, statusFor, tabPage, tabView, type ShowTab } from "./tab.ts";
 
 /**
  * The tab that makes tokens, and decodes and checks those that are pasted. The fields of its form are those of the operation, and the flags of
@@ -73,33 +73,8 @@ function tokenCommand(form: TokenForm): readonly string[] {
   return ["idp", ...name.split("."), ...flags];
 }
 
-interface TokenView {
-  /** Its member in the token response; null: the token was pasted alone. */
-  readonly name: string | null;
-  /** JSON. */
-  readonly header: string;
-  readonly payload: string;
-  readonly valid: boolean;
-  /** Each check, as `idp token verify` words it. English. */
-  readonly checks: readonly { readonly name: string; readonly ok: boolean; readonly detail: string }[];
-  readonly notes: readonly string[];
-}
-
-export interface TokensView extends TabView {
-  readonly action: string;
-  readonly command: string;
-  readonly tokens: readonly TokenView[];
-  readonly makeToken: string;
-  /** Null: the person may make none. */
-  readonly form: (TokenForm & NamesView & { readonly command: string }) | null;
-  /** What was made just now. The warnings are English. */
-  readonly made: {
-    readonly texts: readonly { readonly name: string; readonly text: string }[];
-    readonly warnings: readonly string[];
-    readonly command: string;
-    readonly beside: string | null;
-  } | null;
-}
+/** What the tab shows. */
+export type TokensView = Awaited<ReturnType<typeof tokensView>>;
 
 export const renderTokens = (renderer: Renderer, view: TokensView): Page =>
   tabPage(renderer, view, "tokens", () => ({ kinds, allFlaws: tokenFlaws }), { copies: true });
@@ -109,8 +84,8 @@ const maxTokens = 5;
 
 /** What a page of the tab shows. */
 interface Shown {
-  readonly tokens?: readonly TokenView[];
-  readonly made?: TokensView["made"];
+  readonly tokens?: Awaited<ReturnType<typeof examineAll>>;
+  readonly made?: Awaited<ReturnType<typeof make>>["made"];
   /** The values of the form that was sent. */
   readonly typed?: TokenForm;
   readonly refusal?: OperationError | null;
@@ -118,15 +93,21 @@ interface Shown {
 
 export const showTokens: ShowTab = (web, req, res, refusal) => send(web, req, res, { refusal });
 
-async function formFor(web: Web, typed: TokenForm): Promise<TokensView["form"]> {
+/** Null: the person may make none. */
+async function formFor(web: Web, typed: TokenForm) {
   if (!mayHere(web, "token.issue")) return null;
   const { command } = pageCommand(web, ["idp", "token", "issue", "--user", "USERNAME", "--client", "CLIENT_ID"]);
   return { ...typed, command, ...(await namesIn(web)) };
 }
 
 async function send(web: Web, req: Request, res: Response, shown: Shown): Promise<void> {
+  const view = await tokensView(web, req, res, shown);
+  sendPage(res, statusFor(web, shown.refusal ?? null), renderTokens(web.renderer, view));
+}
+
+async function tokensView(web: Web, req: Request, res: Response, shown: Shown) {
   const { tokens = [], made = null, typed = tokenFormIn({}), refusal = null } = shown;
-  const view = {
+  return {
     ...tabView(web, req, res, refusal),
     action: inspectorHref(web, tabs.tokens),
     command: pageCommand(web, ["idp", "token", "verify", "-"]).command,
@@ -134,24 +115,24 @@ async function send(web: Web, req: Request, res: Response, shown: Shown): Promis
     makeToken,
     form: await formFor(web, typed),
   };
-  sendPage(res, statusFor(web, refusal), renderTokens(web.renderer, view));
 }
 
-async function examine({ ctx }: Web, { name, token }: FoundToken): Promise<TokenView> {
+/** @param found `name`: its member in the token response; null: it was pasted alone */
+async function examine({ ctx }: Web, { name, token }: FoundToken) {
   const { header, payload } = decodeToken(token, ctx.now());
   const { valid, checks, notes } = await verifyToken(ctx, { token });
   return { name, header: exactJson(header, 2), payload: exactJson(payload, 2), valid, checks, notes };
 }
 
-const examineAll = (web: Web, text: string): Promise<readonly TokenView[]> =>
+const examineAll = (web: Web, text: string) =>
   Promise.all(
     findTokens(text)
       .slice(0, maxTokens)
       .map((one) => examine(web, one)),
   );
 
-/** Makes what the form says, for the person who asks. */
-async function make(web: Web, form: TokenForm): Promise<Pick<Shown, "made" | "tokens">> {
+/** Makes what the form says, for the person who asks. Its warnings are English. */
+async function make(web: Web, form: TokenForm) {
   const { operator } = web;
   if (operator === undefined) throw new InteractionError("csrf");
   const { name, input } = operationFor(form);

@@ -6,7 +6,6 @@ import type { KeptRequest } from "../../../core/ledger/ledger.ts";
 import type { Outcome } from "../../../core/ledger/outcome.ts";
 import { reasonText, whatHappened } from "../../../core/ledger/request-json.ts";
 import { matches } from "../lists.ts";
-import type { FlowRow, Stop } from "./sign-in-views.ts";
 
 /** Groups the requests of the ledger by sign-in, with the outcome of each. */
 
@@ -69,6 +68,9 @@ const locationOf = ({ response }: KeptRequest): string => {
   return typeof location === "string" ? location : "";
 };
 const isRedirectToApp = (record: KeptRequest): boolean => /^[^/]/.test(locationOf(record));
+
+/** The page that the user left, or what an app or a device did not do. */
+type Stop = "login" | "consent" | "factor" | "device" | "pushed" | "code";
 
 const pages: readonly Stop[] = ["login", "consent", "factor"];
 const lastPage = (records: readonly KeptRequest[]): KeptRequest | undefined =>
@@ -172,8 +174,16 @@ export function valuesIn(
   return found;
 }
 
+function stateOf(failure: KeptRequest | null, stopped: Stop | null) {
+  if (failure !== null) return failure.fault === null ? "refused" : "fault";
+  return stopped === null ? "passed" : "unfinished";
+}
+
+/** A sign-in in the list. */
+export type FlowRow = ReturnType<typeof rowOf>;
+
 /** @param href the path of the sign-ins */
-export function rowOf(flow: Flow, href: string): FlowRow {
+export function rowOf(flow: Flow, href: string) {
   const { id, records } = flow;
   const failure = failureOf(flow);
   const stopped = failure === null ? stopOf(records) : null;
@@ -181,15 +191,19 @@ export function rowOf(flow: Flow, href: string): FlowRow {
   return {
     id,
     href: `${href}${id}`,
+    /** ISO 8601: its first request. */
     at: records[0]?.time ?? "",
     client: client ?? sentClient(records),
+    /** The path of the request, if it is unknown, so that there is no client; else null. */
     path: client === null && records[0]?.endpoint !== "authorize" ? (records[0]?.path ?? null) : null,
     user: lastOf(records.map(({ user }) => user)),
     requests: records.length,
+    /** How many of them were refused, or spoiled by a fault. */
     refused: records.filter(isBad).length,
-    state:
-      failure === null ? (stopped === null ? "passed" : "unfinished") : failure.fault === null ? "refused" : "fault",
+    state: stateOf(failure, stopped),
+    /** Where it stopped; null: it came to its end, or was refused. */
     stopped,
+    /** A text is English. */
     outcome: failure === null ? successOf(records) : outcomeOf(failure),
   };
 }

@@ -3,9 +3,11 @@ import { liveFormPageHeaders, livePageHeaders } from "../../answer/security-head
 import type { FixParts } from "../../pages/commands.ts";
 import { writerOf, type Page } from "../../pages/page-writer.ts";
 import { scriptPath, type Renderer } from "../../pages/templates/render.ts";
-import { formatMoment, formatNumber, timeZoneHere, type Text } from "../../pages/templates/texts.ts";
+import { formatMoment, formatNumber, timeZoneHere } from "../../pages/templates/texts.ts";
 import { clockWords, tabData, type ChangeView, type TabView } from "../tab.ts";
 import { listData, type ListView } from "../lists.ts";
+import type { FlowRow } from "./flows.ts";
+import type { StepView } from "./steps.ts";
 
 /** The sign-ins, and the sequence of one. Both are live. */
 
@@ -14,78 +16,12 @@ interface LiveView {
   readonly streamHref: string;
 }
 
-export interface FlowRow {
-  readonly id: string;
-  readonly href: string;
-  /** ISO 8601: its first request. */
-  readonly at: string;
-  readonly client: string | null;
-  readonly user: string | null;
-  readonly requests: number;
-  /** How many of them were refused, or spoiled by a fault. */
-  readonly refused: number;
-  /** The path of the request, if it is unknown, so that there is no client; else null. */
-  readonly path: string | null;
-  readonly state: "passed" | "unfinished" | "refused" | "fault";
-  /** Where it stopped; null: it came to its end, or was refused. */
-  readonly stopped: Stop | null;
-  /** A text is English. */
-  readonly outcome: Outcome | string;
-}
-
-/** The page that the user left, or what an app or a device did not do. */
-export type Stop = "login" | "consent" | "factor" | "device" | "pushed" | "code";
-
 export interface SignInsView extends TabView, ListView, LiveView {
   readonly flows: readonly FlowRow[];
   /** How many requests the ledger lacks, because they could not be written. */
   readonly lost: number;
   /** Begins a sign-in. */
   readonly command: string;
-}
-
-export interface CheckView {
-  readonly name: string;
-  readonly ok: boolean;
-  /** A text without a key is that of a refusal, and English. */
-  readonly detail: Text;
-}
-
-/** A parameter, as the ledger keeps it. */
-export interface ValueView {
-  readonly name: string;
-  readonly text: string;
-  /** Shown in place of a secret. "": not even a fingerprint is kept. Null: the text is the value. */
-  readonly fingerprint: string | null;
-  /** Header and claims of a JWT; JSON. */
-  readonly decoded: string | null;
-}
-
-export interface StepView extends FixParts {
-  readonly id: string;
-  /** ISO 8601. */
-  readonly at: string;
-  readonly method: string;
-  readonly endpoint: string;
-  readonly path: string;
-  /** 0: there was no response. */
-  readonly status: number;
-  readonly ms: number;
-  /** Who sent the request, and who received the response in the end. */
-  readonly from: "browser" | "app" | "idp";
-  readonly to: "browser" | "app" | "idp";
-  readonly bad: boolean;
-  /** The response did not arrive. */
-  readonly lost: boolean;
-  readonly outcome: Outcome | string;
-  readonly rule: string | null;
-  /** Seconds that the clock was moved by. */
-  readonly clock: number | null;
-  readonly location: string | null;
-  readonly parameters: readonly ValueView[];
-  readonly response: readonly ValueView[];
-  readonly checks: readonly CheckView[];
-  readonly curl: string;
 }
 
 /** A button that does what the printed command does. */

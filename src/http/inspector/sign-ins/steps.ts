@@ -6,13 +6,19 @@ import type { Text } from "../../pages/templates/texts.ts";
 import { isBad, outcomeOf, type Flow } from "./flows.ts";
 import type { Hint } from "../../../core/hint.ts";
 import type { FixParts } from "../../pages/commands.ts";
-import type { StepView, ValueView, CheckView } from "./sign-in-views.ts";
 
 /**
  * The requests of a sign-in as steps of its sequence, between browser, app and idp. The checks of a step compare its values with those of earlier
  * requests: equal values have equal fingerprints. They show a person what the app did; the server makes its own checks, and its refusal says
  * which one failed.
  */
+
+interface CheckView {
+  readonly name: string;
+  readonly ok: boolean;
+  /** A text without a key is that of a refusal, and English. */
+  readonly detail: Text;
+}
 
 const valuesIn = (value: unknown): JsonObject => (isObject(value) ? value : {});
 
@@ -163,21 +169,23 @@ const calledByApps: readonly string[] = [
   "discovery",
 ];
 
-const senderOf = ({ endpoint }: KeptRequest): StepView["from"] => {
+type Party = "browser" | "app" | "idp";
+
+const senderOf = ({ endpoint }: KeptRequest): Party => {
   if (endpoint === "backchannel_logout" || isProvisioning(endpoint)) return "idp";
   return calledByApps.includes(endpoint) ? "app" : "browser";
 };
 
-/** A redirect to another server gives the response to the app. */
-const receiverOf = (record: KeptRequest): StepView["to"] => {
+/** Who received the response in the end: a redirect to another server gives it to the app. */
+const receiverOf = (record: KeptRequest): Party => {
   const location = record.response?.["location"];
   return typeof location === "string" && !location.startsWith("/") ? "app" : senderOf(record);
 };
 
 const pretty = (value: unknown): string => JSON.stringify(value, null, 2);
 
-/** A kept value: itself, or its fingerprint and, for a JWT, its claims. */
-function valueView(name: string, value: unknown): ValueView {
+/** A parameter as the ledger keeps it: its value, or the fingerprint of a secret and, for a JWT, its claims. */
+function valueView(name: string, value: unknown) {
   if (!isObject(value) || !Object.hasOwn(value, "fingerprint")) {
     return { name, text: typeof value === "string" ? value : pretty(value), fingerprint: null, decoded: null };
   }
@@ -186,12 +194,13 @@ function valueView(name: string, value: unknown): ValueView {
   return {
     name,
     text: typeof scheme === "string" ? scheme : "",
+    /** Shown in place of a secret. "": not even a fingerprint is kept. Null: the text is the value. */
     fingerprint: typeof fingerprint === "string" ? fingerprint : "",
     decoded: claims === undefined ? xml : pretty({ header, claims }),
   };
 }
 
-const valueViews = (values: unknown): readonly ValueView[] =>
+const valueViews = (values: unknown) =>
   isObject(values) ? Object.entries(values).map(([name, value]) => valueView(name, value)) : [];
 
 /** The placeholder for a value of which the ledger keeps only a fingerprint: its name in capitals. */
@@ -232,12 +241,10 @@ function curlOf({ endpoint, method, path, parameters }: KeptRequest, origin: str
   return words.map(quoteWord).join(" ");
 }
 
+export type StepView = ReturnType<typeof stepsOf>[number];
+
 /** @param origin of the issuer @param fixParts writes a hint for the page */
-export const stepsOf = (
-  { records }: Flow,
-  origin: string,
-  fixParts: (hint: Hint | null) => FixParts,
-): readonly StepView[] =>
+export const stepsOf = ({ records }: Flow, origin: string, fixParts: (hint: Hint | null) => FixParts) =>
   records.map((record, at) => {
     const { id, time, method, endpoint, status, ms, refusal, clock, response } = record;
     const location = response?.["location"];
@@ -248,6 +255,7 @@ export const stepsOf = (
       from: senderOf(record),
       to: receiverOf(record),
       bad: isBad(record),
+      /** The response did not arrive. */
       lost: status === 0,
       outcome: outcomeOf(record),
       location: typeof location === "string" ? location : null,
