@@ -18,9 +18,8 @@ import {
   postPreferences,
   postRemoveApp,
   postSignOut,
-  postAddPasskey,
-  postRemovePasskey,
 } from "./pages/account.ts";
+import { postAddPasskey, postRemovePasskey } from "./pages/account-passkeys.ts";
 import { apiGuard, apiPath, apiRoutes, type ControlOptions } from "./api/api.ts";
 import { getAuthorize, postAuthorize } from "./oauth/authorize.ts";
 import { postDeviceAuthorization } from "./oauth/device-authorization.ts";

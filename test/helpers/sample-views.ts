@@ -5,13 +5,14 @@ import { renderClients, type ClientsView } from "../../src/http/inspector/client
 import { renderUsers, type UsersView } from "../../src/http/inspector/users.ts";
 import { renderDevice, type DeviceView } from "../../src/http/pages/device.ts";
 import { renderConsent, type ConsentView } from "../../src/http/pages/consent.ts";
-import type {
-  AccountRevokeView,
-  AccountView,
-  LoginView,
-  LogoutView,
-  SignedOutView,
-} from "../../src/http/pages/views.ts";
+import {
+  renderAccount,
+  renderAccountRevoke,
+  type AccountRevokeView,
+  type AccountView,
+} from "../../src/http/pages/account.ts";
+import { renderLogin, type LoginView } from "../../src/http/pages/login.ts";
+import type { LogoutView, SignedOutView } from "../../src/http/pages/views.ts";
 import {
   renderSignIn,
   renderSignIns,
@@ -24,15 +25,7 @@ import { renderTokens, type TokensView } from "../../src/http/inspector/tokens.t
 import type { EndedView, ErrorView } from "../../src/http/pages/error-views.ts";
 import { renderFactor, type FactorView } from "../../src/http/pages/factor.ts";
 import { renderFormPost, renderSamlPost, type Page, type FormPostView } from "../../src/http/pages/page-writer.ts";
-import {
-  renderAccount,
-  renderAccountRevoke,
-  renderEnded,
-  renderError,
-  renderLogin,
-  renderLogout,
-  renderSignedOut,
-} from "../../src/http/pages/pages.ts";
+import { renderEnded, renderError, renderLogout, renderSignedOut } from "../../src/http/pages/pages.ts";
 import type { Renderer } from "../../src/http/pages/templates/render.ts";
 import {
   renderHome,

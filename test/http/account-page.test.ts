@@ -1,8 +1,7 @@
-import type { AccountView } from "../../src/http/pages/views.ts";
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { renderAccount } from "../../src/http/pages/pages.ts";
+import { renderAccount, type AccountView } from "../../src/http/pages/account.ts";
 import { createRenderer } from "../../src/http/pages/templates/render.ts";
 import { enroll, register, serve } from "../helpers/app.ts";
 import { Browser, formsOf, type Visit } from "../helpers/browser.ts";

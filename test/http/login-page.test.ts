@@ -1,6 +1,5 @@
-import type { LoginView } from "../../src/http/pages/views.ts";
 import { expect, test } from "vitest";
-import { renderLogin } from "../../src/http/pages/pages.ts";
+import { renderLogin, type LoginView } from "../../src/http/pages/login.ts";
 import { createRenderer } from "../../src/http/pages/templates/render.ts";
 import { Browser } from "../helpers/browser.ts";
 import { authorizeUrl, signIn } from "../helpers/client.ts";

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { renderAccount, renderLogin } from "../../src/http/pages/pages.ts";
+import { renderAccount } from "../../src/http/pages/account.ts";
+import { renderLogin } from "../../src/http/pages/login.ts";
 import { createRenderer } from "../../src/http/pages/templates/render.ts";
 import { elementsOf, unescapeHtml, wordsOf } from "../helpers/html.ts";
 import { accountViews } from "../helpers/views/account.ts";

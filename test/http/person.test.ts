@@ -1,6 +1,6 @@
-import { personOf, type LoginView } from "../../src/http/pages/views.ts";
+import { personOf } from "../../src/http/pages/views.ts";
 import { expect, test } from "vitest";
-import { renderLogin } from "../../src/http/pages/pages.ts";
+import { renderLogin, type LoginView } from "../../src/http/pages/login.ts";
 import { createRenderer } from "../../src/http/pages/templates/render.ts";
 import { elementsOf } from "../helpers/html.ts";
 import { loginViews } from "../helpers/views/login.ts";

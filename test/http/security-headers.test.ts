@@ -1,7 +1,8 @@
 import express from "express";
 import request from "supertest";
 import { expect, test } from "vitest";
-import { renderError, renderLogin } from "../../src/http/pages/pages.ts";
+import { renderLogin } from "../../src/http/pages/login.ts";
+import { renderError } from "../../src/http/pages/pages.ts";
 import { sendPage, type Page } from "../../src/http/pages/page-writer.ts";
 import { createRenderer } from "../../src/http/pages/templates/render.ts";
 import { apiHeaders, privateApiHeaders, assetHeaders } from "../../src/http/answer/security-headers.ts";

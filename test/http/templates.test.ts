@@ -1,4 +1,3 @@
-import type { LoginView } from "../../src/http/pages/views.ts";
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -7,7 +6,8 @@ import { expect, onTestFinished, test } from "vitest";
 import { Browser } from "../helpers/browser.ts";
 import { authorizeUrl } from "../helpers/client.ts";
 import { serve } from "../helpers/app.ts";
-import { renderLogin, renderSignedOut } from "../../src/http/pages/pages.ts";
+import { renderLogin, type LoginView } from "../../src/http/pages/login.ts";
+import { renderSignedOut } from "../../src/http/pages/pages.ts";
 import { createRenderer } from "../../src/http/pages/templates/render.ts";
 import { loginViews } from "../helpers/views/login.ts";
 import { signedOutViews } from "../helpers/views/signed-out.ts";

@@ -21,7 +21,7 @@ export interface ConnectedApp {
   readonly lastUsed: string | null;
 }
 
-interface AccountPage {
+export interface AccountPage {
   readonly user: User;
   readonly csrf: string;
   /** Everything that apps may receive. */

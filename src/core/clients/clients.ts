@@ -90,7 +90,7 @@ export const clientName =
     inLanguage(client, "client_name", language) ?? client.client_id;
 
 /** Addresses for people that a client gives (RFC 7591 2); null if it gives none. */
-export interface ClientLinks {
+interface ClientLinks {
   readonly policyUri: string | null;
   readonly tosUri: string | null;
 }

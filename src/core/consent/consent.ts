@@ -108,7 +108,7 @@ export interface ScopeRow extends NamedScope {
   readonly declined: boolean;
 }
 
-interface ConsentPage {
+export interface ConsentPage {
   readonly csrf: string;
   readonly client: Client;
   readonly user: User;

@@ -5,7 +5,7 @@ import { editedRoles, tellingRoles } from "../../core/users/users.ts";
 import type { User } from "../../store/store.ts";
 import { bodyParameters } from "../input/params.ts";
 import { pageCommand } from "../pages/commands.ts";
-import { addUser, statusNamed } from "../pages/login.ts";
+import { addUser, statusNamed } from "../pages/login-picker.ts";
 import { sendPage, type Page } from "../pages/page-writer.ts";
 import type { Renderer } from "../pages/templates/render.ts";
 import { formatNumber } from "../pages/templates/texts.ts";

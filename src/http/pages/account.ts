@@ -1,9 +1,16 @@
 import { scopeIn, viewFor } from "./reader.ts";
-import { personOf, themes, type AccountView } from "./views.ts";
+import { personOf, themes } from "./views.ts";
 import type { Request, Response } from "express";
-import { removeApp, savePreferences, showAccount, signOut, type ConnectedApp } from "../../core/account/account.ts";
+import {
+  removeApp,
+  savePreferences,
+  showAccount,
+  signOut,
+  type AccountPage,
+  type ConnectedApp,
+} from "../../core/account/account.ts";
 import { clientNameOf } from "../../core/clients/clients.ts";
-import { showOwnFactors, addPasskey, removePasskey, type PasskeyChange } from "../../core/factors/passkeys.ts";
+import { showOwnFactors } from "../../core/factors/passkeys.ts";
 import { beginSignIn } from "../../core/authorize/authorize.ts";
 import type { Needs } from "../../core/sign-in/purpose.ts";
 import { OAuthError } from "../../core/errors.ts";
@@ -11,9 +18,12 @@ import { redirect } from "../answer/answer.ts";
 import { noteUnchecked } from "../answer/cleaned.ts";
 import { takeStep } from "../oauth/authorize.ts";
 import { clearSessionCookie, knownBrowser, readBrowser, setBrowserCookie, setPreference } from "../input/cookies.ts";
-import { requireOwnOrigin, passkeysElsewhere } from "../input/host-check.ts";
-import { renderAccount, renderAccountRevoke, renderSignedOut } from "./pages.ts";
-import { sendPage } from "./page-writer.ts";
+import { passkeysElsewhere, requireOwnOrigin } from "../input/host-check.ts";
+import { renderSignedOut } from "./pages.ts";
+import { sendPage, writerOf, type Page } from "./page-writer.ts";
+import { passkeyScript, type Renderer } from "./templates/render.ts";
+import { formatDuration, formatMoment, formatTime, nameOfLanguage, timeZoneHere } from "./templates/texts.ts";
+import { formPageHeaders, passkeyPageHeaders } from "../answer/security-headers.ts";
 import { bodyParameters, queryParameters, single } from "../input/params.ts";
 import { note, type Web } from "../web.ts";
 
@@ -47,13 +57,20 @@ export const getAccount = (web: Web) => async (req: Request, res: Response) => {
     await signInFirst(web, req, res, accountPath);
     return;
   }
+  sendPage(res, 200, renderAccount(web.renderer, await accountView(web, req, res, account)));
+};
+
+/** What the account page shows. */
+export type AccountView = Awaited<ReturnType<typeof accountView>>;
+
+async function accountView(web: Web, req: Request, res: Response, account: AccountPage) {
   const { base } = web;
   const { user } = account;
   const factors = await showOwnFactors(web.ctx, readBrowser(web, req));
   const shown = viewFor(web, req, res);
   const elsewhere = passkeysElsewhere(web, req);
   note(res, { user: user.username, outcome: { kind: "account-page" } });
-  const view: AccountView = {
+  return {
     ...shown,
     csrf: account.csrf,
     user: personOf(user),
@@ -62,7 +79,9 @@ export const getAccount = (web: Web) => async (req: Request, res: Response) => {
       client: { id: app.clientId, name: app.name(shown.lang) },
       scopes: app.scopes.map(scopeIn(shown.lang)),
       since: app.grant.createdAt,
+      /** Null: it never got a token. */
       lastUsed: app.lastUsed,
+      /** The page that asks whether to remove it. */
       revokeHref: removePath(web, app.clientId),
     })),
     sessions: account.sessions.slice(0, shownSessions),
@@ -74,6 +93,7 @@ export const getAccount = (web: Web) => async (req: Request, res: Response) => {
     outcome: await outcomeOf(web, req, account.apps, shown.lang),
     factors: factors?.factors ?? [],
     passkeys: factors?.passkeys.map(({ id, createdAt }) => ({ id, since: createdAt })) ?? [],
+    /** What the script asks the authenticator for, as JSON; null: the user has to prove a factor first, or passkeys do not work here. */
     passkeyOptions: factors?.options == null || elsewhere !== null ? null : JSON.stringify(factors.options),
     passkeysWork: factors?.insecure === false,
     passkeysElsewhere: elsewhere,
@@ -81,18 +101,48 @@ export const getAccount = (web: Web) => async (req: Request, res: Response) => {
     removePasskeyAction: `${base}${accountPath}/passkeys/remove`,
     preferencesAction: `${base}${accountPath}/preferences`,
     signOutAction: `${base}${accountPath}/sign-out`,
+    /** Ends one other session. */
     endSessionAction: `${base}${accountPath}/end-session`,
   };
-  sendPage(res, 200, renderAccount(web.renderer, view));
-};
+}
 
-/** What was just done. The address only names the client, so that nobody can put other words on the page. */
-async function outcomeOf(
-  web: Web,
-  req: Request,
-  apps: readonly ConnectedApp[],
-  lang: string,
-): Promise<AccountView["outcome"]> {
+/** @param timeZone an IANA name */
+export function renderAccount(renderer: Renderer, view: AccountView, timeZone = timeZoneHere()): Page {
+  const { page, lang, say, titled, field } = writerOf(renderer, view);
+  const state = view.outcome?.kind ?? (["none", "one"][view.apps.length] || "many");
+  const time = (iso: string): string => formatTime(iso, lang, timeZone);
+  return page(
+    "account",
+    { state, title: say("account.title") },
+    {
+      ...view,
+      script: view.passkeyOptions === null ? null : passkeyScript(renderer, view.base),
+      passkeys: view.passkeys.map((one) => ({ ...one, sinceWords: time(one.since) })),
+      fields: view.fields.map(field),
+      // To the second, since several sessions may begin within a minute.
+      sessions: view.sessions.map((session) => ({
+        ...session,
+        sinceWords: formatMoment(session.since, lang, timeZone),
+      })),
+      languages: view.languages.map((code) => ({ code, name: nameOfLanguage(code), current: code === view.language })),
+      themes: themes.map((name) => ({ name, key: `theme.${name}`, current: name === view.chosenTheme })),
+      apps: view.apps.map((app) => ({
+        ...app,
+        sinceWords: time(app.since),
+        lastUsedWords: app.lastUsed === null ? null : time(app.lastUsed),
+        scopes: app.scopes.map(titled),
+      })),
+    },
+    view.passkeyOptions === null ? formPageHeaders : passkeyPageHeaders,
+  );
+}
+
+type Outcome =
+  | { readonly kind: "removed" | "gone"; readonly app: string }
+  | { readonly kind: "saved" | "ended" | "passkey-added" | "passkey-removed" | "passkey-refused" };
+
+/** What was just done: an app was removed, or had been removed before; a choice was saved; a session was ended. The address only names the client, so that nobody can put other words on the page. */
+async function outcomeOf(web: Web, req: Request, apps: readonly ConnectedApp[], lang: string): Promise<Outcome | null> {
   const query = queryParameters(req);
   const done = (["saved", "ended", "passkey-added", "passkey-removed", "passkey-refused"] as const).find(
     (name) => single(query, name) !== undefined,
@@ -125,18 +175,33 @@ export const getRemoveApp = (web: Web) => async (req: AppRequest, res: Response)
     await leadToGone(web, req, res, clientId);
     return;
   }
-  const view = viewFor(web, req, res);
-  const page = renderAccountRevoke(web.renderer, {
-    ...view,
-    csrf: account.csrf,
-    action: removePath(web, clientId),
-    cancelHref: web.base + accountPath,
-    client: { id: clientId, name: app.name(view.lang) },
-    scopes: app.scopes.map(scopeIn(view.lang)),
-    outlivedBy: web.ctx.settings.access_token_alg === "HS256" ? null : web.ctx.settings.access_token_ttl,
-  });
-  sendPage(res, 200, page);
+  sendPage(res, 200, renderAccountRevoke(web.renderer, revokeView(web, req, res, account.csrf, app)));
 };
+
+/** Asks before an app is removed. */
+export type AccountRevokeView = ReturnType<typeof revokeView>;
+
+function revokeView(web: Web, req: Request, res: Response, csrf: string, app: ConnectedApp) {
+  const view = viewFor(web, req, res);
+  return {
+    ...view,
+    csrf,
+    action: removePath(web, app.clientId),
+    cancelHref: web.base + accountPath,
+    client: { id: app.clientId, name: app.name(view.lang) },
+    scopes: app.scopes.map(scopeIn(view.lang)),
+    /** Seconds for which an API that verifies tokens itself may still accept one; null if no API can. */
+    outlivedBy: web.ctx.settings.access_token_alg === "HS256" ? null : web.ctx.settings.access_token_ttl,
+  };
+}
+
+export function renderAccountRevoke(renderer: Renderer, view: AccountRevokeView): Page {
+  const { page, lang, plain, titled } = writerOf(renderer, view);
+  const title = plain({ key: "revoke.title", values: { client: view.client.name } });
+  const scopes = view.scopes.map(titled);
+  const outlived = view.outlivedBy === null ? null : formatDuration(view.outlivedBy, lang);
+  return page("account-revoke", { name: "account", state: "revoke", title }, { ...view, scopes, outlived });
+}
 
 export const postRemoveApp = (web: Web) => async (req: AppRequest, res: Response) => {
   requireOwnOrigin(web, req);
@@ -216,35 +281,3 @@ export const postEndSession = (web: Web) => async (req: Request, res: Response) 
   // A session that had already ended counts as ended too.
   redirect(res, `${web.base}${accountPath}?ended=1`);
 };
-
-/** The forms of the account page that add and remove passkeys. */
-
-export const postAddPasskey = (web: Web) => async (req: Request, res: Response) => {
-  requireOwnOrigin(web, req);
-  const body = bodyParameters(req);
-  const form = { csrf: single(body, "csrf") ?? "", passkey: single(body, "passkey") ?? "" };
-  await answer(web, req, res, await addPasskey(web.ctx, readBrowser(web, req), form), "passkey-added");
-};
-
-export const postRemovePasskey = (web: Web) => async (req: Request, res: Response) => {
-  requireOwnOrigin(web, req);
-  const body = bodyParameters(req);
-  const form = { csrf: single(body, "csrf") ?? "", id: single(body, "id") ?? "" };
-  await answer(web, req, res, await removePasskey(web.ctx, readBrowser(web, req), form), "passkey-removed");
-};
-
-async function answer(
-  web: Web,
-  req: Request,
-  res: Response,
-  change: PasskeyChange,
-  done: "passkey-added" | "passkey-removed",
-): Promise<void> {
-  if (change === null || change === "factor") {
-    await signInFirst(web, req, res, accountPath, "factor");
-    return;
-  }
-  const outcome = change === "done" ? done : "passkey-refused";
-  note(res, { outcome: { kind: outcome } });
-  redirect(res, `${web.base}${accountPath}?${outcome}=1`);
-}

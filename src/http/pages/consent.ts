@@ -1,17 +1,8 @@
 import { requestView, scopeIn, viewFor } from "./reader.ts";
-import {
-  personOf,
-  type AppView,
-  type FieldView,
-  type LoginView,
-  type PersonView,
-  type RequestView,
-  type ScopeView,
-  type View,
-} from "./views.ts";
+import { personOf } from "./views.ts";
 import type { Response } from "express";
-import { clientLinks, clientName, type ClientLinks } from "../../core/clients/clients.ts";
-import { consent, showConsent, type ScopeRow } from "../../core/consent/consent.ts";
+import { clientLinks, clientName } from "../../core/clients/clients.ts";
+import { consent, showConsent, type ConsentPage, type ScopeRow } from "../../core/consent/consent.ts";
 import { OAuthError } from "../../core/errors.ts";
 import { resumeSignIn } from "../../core/sign-in/next-step.ts";
 import { takeStep } from "../oauth/authorize.ts";
@@ -25,31 +16,6 @@ import { bodyParameters, every, single, type UidRequest } from "../input/params.
 import { note, type Web } from "../web.ts";
 
 /** The consent page. */
-
-interface ScopeRowView extends ScopeView {
-  /** The values that would be sent. */
-  readonly values: readonly FieldView[];
-  /** Whether it cannot be unticked. */
-  readonly locked: boolean;
-  /** Whether the user left it out before, so that it is not ticked. */
-  readonly declined: boolean;
-}
-
-export interface ConsentView
-  extends View, RequestView, ClientLinks, Pick<LoginView, "action" | "csrf" | "returnTo" | "returnsToApp"> {
-  readonly state: "default" | "incremental" | "again";
-  readonly client: AppView;
-  /** Of a client that nobody registered: the host of its metadata, and whether this request returns to this machine. */
-  readonly document: { readonly host: string; readonly loopback: boolean } | null;
-  /** The user allowed this app before, but not at the host that the browser returns to. */
-  readonly isNewHost: boolean;
-  readonly user: PersonView;
-  readonly scopes: { readonly fresh: readonly ScopeRowView[]; readonly granted: readonly ScopeRowView[] };
-  /** What is sent whatever is ticked, if no row of `openid` shows it. */
-  readonly always: readonly FieldView[];
-  /** The login page, to sign in as somebody else. */
-  readonly switchUserAction: string;
-}
 
 export function renderConsent(renderer: Renderer, view: ConsentView): Page {
   const { page, lang, say, plain, titled, field } = writerOf(renderer, view);
@@ -82,37 +48,51 @@ export const getConsent = (web: Web) => async (req: UidRequest, res: Response) =
     await takeStep(web, req, res, await resumeSignIn(ctx, req.params.uid, readBrowser(web, req)));
     return;
   }
-  const { client, user } = shown;
+  note(res, { client: shown.client.client_id, user: shown.user.username, outcome: { kind: "consent-page" } });
+  sendPage(res, 200, renderConsent(renderer, consentView(web, req, res, shown)));
+};
+
+/** What the consent page shows. */
+export type ConsentView = ReturnType<typeof consentView>;
+
+function consentView(web: Web, req: UidRequest, res: Response, shown: ConsentPage) {
+  const { client, fresh, granted, document } = shown;
   const path = `${web.base}/interaction/${req.params.uid}`;
-  note(res, { client: client.client_id, user: user.username, outcome: { kind: "consent-page" } });
   const view = viewFor(web, req, res, shown);
   const row = rowIn(view.lang);
-  const page = renderConsent(renderer, {
-    state: shown.fresh.length === 0 ? "again" : shown.granted.length > 0 ? "incremental" : "default",
+  return {
+    state: fresh.length === 0 ? "again" : granted.length > 0 ? "incremental" : "default",
     action: `${path}/consent`,
     csrf: shown.csrf,
     client: { id: client.client_id, name: clientName(client)(view.lang) },
     ...returnOf(shown.redirectUri),
+    /** The user allowed this app before, but not at the host that the browser returns to. */
     isNewHost: shown.isNewHost,
-    document: shown.document && { host: hostOf(shown.document.url), loopback: shown.document.loopback },
-    user: personOf(user),
-    scopes: { fresh: shown.fresh.map(row), granted: shown.granted.map(row) },
+    /** Of a client that nobody registered: the host of its metadata, and whether this request returns to this machine. */
+    document: document && { host: hostOf(document.url), loopback: document.loopback },
+    user: personOf(shown.user),
+    scopes: { fresh: fresh.map(row), granted: granted.map(row) },
+    /** What is sent whatever is ticked, if no row of `openid` shows it. */
     always: shown.always,
+    /** The login page, to sign in as somebody else. */
     switchUserAction: `${path}/login`,
     ...clientLinks(client)(view.lang),
     ...requestView(shown.request),
     ...view,
-  });
-  sendPage(res, 200, page);
-};
+  };
+}
 
 const rowIn = (lang: string) => {
   const worded = scopeIn(lang);
-  return (scope: ScopeRow): ScopeRowView => {
-    const { name, title, titleLang } = worded(scope);
-    // The user may untick any scope but openid.
-    return { name, title, titleLang, values: scope.values, locked: name === "openid", declined: scope.declined };
-  };
+  return ({ values, declined, ...scope }: ScopeRow) => ({
+    ...worded(scope),
+    /** What would be sent. */
+    values,
+    /** The user may untick any scope but openid. */
+    locked: scope.name === "openid",
+    /** Whether the user left it out before, so that it is not ticked. */
+    declined,
+  });
 };
 
 export const postConsent = (web: Web) => async (req: UidRequest, res: Response) => {

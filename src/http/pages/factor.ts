@@ -1,5 +1,5 @@
 import { requestView, viewFor } from "./reader.ts";
-import { personOf, type PersonView, type AppView, type RequestView, type View } from "./views.ts";
+import { personOf } from "./views.ts";
 import type { Response } from "express";
 import type { Guidance } from "../../core/errors.ts";
 import { giveFactor, showFactor, type FactorPage } from "../../core/factors/factor.ts";
@@ -14,23 +14,6 @@ import { accountPath } from "./account.ts";
 import { formPageHeaders, passkeyPageHeaders } from "../answer/security-headers.ts";
 import { passkeyScript, type Renderer } from "./templates/render.ts";
 import { formatDuration } from "./templates/texts.ts";
-
-/** What the page `factor` shows, and its HTML. */
-export interface FactorView
-  extends View, RequestView, Pick<FactorPage, "asked" | "instead" | "code" | "button" | "insecure"> {
-  readonly state: "otp" | "passkey" | "error-otp" | "error-passkey";
-  readonly action: string;
-  readonly csrf: string;
-  readonly client: AppView | null;
-  readonly user: PersonView;
-  /** What the script asks the authenticator for, as JSON; null: no passkey can be used. */
-  readonly options: string | null;
-  readonly insteadHref: string | null;
-  /** The address at which passkeys work, if this page is at another one. */
-  readonly elsewhere: string | null;
-  /** The page to go back to; null: the form cancels, and the browser goes back to the app. */
-  readonly cancelHref: string | null;
-}
 
 export function renderFactor(renderer: Renderer, view: FactorView): Page {
   const { page, lang, say, plain } = writerOf(renderer, view);
@@ -95,18 +78,31 @@ async function sendFactor(
   refused: "error-otp" | "error-passkey" | null,
   wanted: string | undefined,
 ): Promise<void> {
-  const { ctx, base } = web;
+  const { ctx } = web;
   const page = await showFactor(ctx, req.params.uid, readBrowser(web, req), wanted);
   if (page === null) {
     await takeStep(web, req, res, await resumeSignIn(ctx, req.params.uid, readBrowser(web, req)));
     return;
   }
   if (refused === null) note(res, { user: page.user.username, outcome: { kind: "factor-page" } });
-  const path = `${base}/interaction/${req.params.uid}/factor`;
+  sendPage(res, refused === null ? 200 : 401, renderFactor(web.renderer, factorView(web, req, res, page, refused)));
+}
+
+/** What the page shows. */
+export type FactorView = ReturnType<typeof factorView>;
+
+function factorView(
+  web: Web,
+  req: UidRequest,
+  res: Response,
+  page: FactorPage,
+  refused: "error-otp" | "error-passkey" | null,
+) {
+  const path = `${web.base}/interaction/${req.params.uid}/factor`;
   const shown = viewFor(web, req, res, page);
   const { client, asked, instead, code } = page;
   const elsewhere = passkeysElsewhere(web, req);
-  const view = {
+  return {
     ...requestView(page.request),
     ...shown,
     state: refused ?? asked,
@@ -117,15 +113,16 @@ async function sendFactor(
     asked,
     code,
     button: page.button,
+    /** What the script asks the authenticator for, as JSON; null: no passkey can be used. */
     options: page.options === null || elsewhere !== null ? null : JSON.stringify(page.options),
+    /** The address at which passkeys work, if this page is at another one. */
     elsewhere: asked === "passkey" ? elsewhere : null,
     insecure: page.insecure,
     instead,
-    // On one of our own pages the user is signed in already.
-    cancelHref: client === null ? base + accountPath : null,
+    /** The page to go back to, on one of our own pages; null: the form cancels, and the browser goes back to the app. */
+    cancelHref: client === null ? web.base + accountPath : null,
     insteadHref: instead === null ? null : `${path}?instead=${instead}`,
     // Links from the answer to a form lead back to this page, without the error.
     keptQuery: shown.keptQuery ?? "",
   };
-  sendPage(res, refused === null ? 200 : 401, renderFactor(web.renderer, view));
 }

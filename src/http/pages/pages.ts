@@ -1,30 +1,13 @@
 /*
- * http/pages: the pages for people. A handler (login.ts, consent.ts, …) makes a view (views.ts); pages.ts turns it into the values of its
- * template; render.ts renders with Eta, in the words of texts.ts.
+ * http/pages: the pages for people. A handler makes a view, and a function beside it (login.ts, consent.ts, …; of pages with several
+ * handlers here) turns it into the values of its template; render.ts renders with Eta, in the words of texts.ts. views.ts has what views share.
  */
-import {
-  pickerPageSize,
-  themes,
-  type AccountRevokeView,
-  type AccountView,
-  type LoginView,
-  type LogoutView,
-  type PickerView,
-  type SignedOutView,
-} from "./views.ts";
+import type { LogoutView, SignedOutView } from "./views.ts";
 import { inQuotes, type Mismatch } from "../../core/errors.ts";
 import { writerOf, type Page } from "./page-writer.ts";
-import { passkeyScript, type Renderer } from "./templates/render.ts";
-import { formPageHeaders, passkeyPageHeaders, plainPageHeaders } from "../answer/security-headers.ts";
-import {
-  formatDuration,
-  formatNumber,
-  formatMoment,
-  formatTime,
-  nameOfLanguage,
-  timeZoneHere,
-  type Text,
-} from "./templates/texts.ts";
+import type { Renderer } from "./templates/render.ts";
+import { plainPageHeaders } from "../answer/security-headers.ts";
+import { formatDuration, type Text } from "./templates/texts.ts";
 import type { EndedView, ErrorView } from "./error-views.ts";
 
 /** A text in three parts, of which the middle one differs from the text it was compared with. */
@@ -80,75 +63,6 @@ function compare({ parameter, sent, registered }: Mismatch, say: (text: Text) =>
 
 /** One function for each page, from a view to HTML. All words are in `templates/locales/`, all markup is in `templates/`. */
 
-function pickerLinks({ href, query, page, pages }: PickerView): { previous: string | null; next: string | null } {
-  const to = (target: number): string | null => {
-    if (target < 1 || target > pages) return null;
-    const parameters = new URLSearchParams();
-    if (query !== "") parameters.append("q", query);
-    parameters.append("page", String(target));
-    return `${href}?${parameters.toString()}`;
-  };
-  return { previous: to(page - 1), next: to(page + 1) };
-}
-
-/** The sentence for a state of the login page, and the command that fixes it. */
-function loginMessage(
-  renderer: Renderer,
-  view: LoginView,
-): { text: string; fix: string | null; command: string | null } | null {
-  const { lang, plain } = writerOf(renderer, view);
-  if (view.message !== null) return { ...view.message, text: plain(view.message.text) };
-  if (view.state === "default" || view.state === "hint") return null;
-  const text =
-    view.state === "reauth" && view.reauth !== null
-      ? {
-          key: "login.reauth-max-age",
-          values: {
-            ago: formatDuration(view.reauth.signedInAgo, lang),
-            most: formatDuration(view.reauth.maxAge, lang),
-          },
-        }
-      : {
-          key: view.state === "reauth" && view.passwordNeeded ? "login.reauth-password" : `login.${view.state}`,
-          values: { username: view.username },
-        };
-  return { text: plain(text), fix: null, command: null };
-}
-
-export function renderLogin(renderer: Renderer, view: LoginView): Page {
-  const { page, lang, say, plain } = writerOf(renderer, view);
-  const { picker, state } = view;
-  const count = (number: number): string => formatNumber(number, lang);
-  const failed = state.startsWith("error-");
-  const wrong = state === "error-credentials";
-  const title = say(state === "reauth" ? "login.title-reauth" : "login.title");
-  const first = picker === null ? 0 : (picker.page - 1) * pickerPageSize + 1;
-  return page(
-    "login",
-    { state, title, failed, copies: view.message !== null && view.message.fix !== null },
-    {
-      wrong,
-      // After a wrong password, the person is about to use that form.
-      passwordFirst: picker === null || wrong,
-      passwordOpen: failed || state === "hint",
-      ...view,
-      notes: view.notes.map(plain),
-      message: loginMessage(renderer, view),
-      picker: picker && {
-        from: count(first),
-        to: count(first + picker.users.length - 1),
-        totalWords: count(picker.total),
-        ...picker,
-        ...pickerLinks(picker),
-        beyondWords: picker.beyond && {
-          looked: count(picker.beyond.looked),
-          everybody: count(picker.beyond.everybody),
-        },
-      },
-    },
-  );
-}
-
 export function renderEnded(renderer: Renderer, view: EndedView): Page {
   const { page, say, plain } = writerOf(renderer, view);
   const { client, state, step } = view;
@@ -168,45 +82,6 @@ export function renderEnded(renderer: Renderer, view: EndedView): Page {
     },
     plainPageHeaders,
   );
-}
-
-/** @param timeZone an IANA name */
-export function renderAccount(renderer: Renderer, view: AccountView, timeZone = timeZoneHere()): Page {
-  const { page, lang, say, titled, field } = writerOf(renderer, view);
-  const state = view.outcome?.kind ?? (["none", "one"][view.apps.length] || "many");
-  const time = (iso: string): string => formatTime(iso, lang, timeZone);
-  return page(
-    "account",
-    { state, title: say("account.title") },
-    {
-      ...view,
-      script: view.passkeyOptions === null ? null : passkeyScript(renderer, view.base),
-      passkeys: view.passkeys.map((one) => ({ ...one, sinceWords: time(one.since) })),
-      fields: view.fields.map(field),
-      // To the second, since several sessions may begin within a minute.
-      sessions: view.sessions.map((session) => ({
-        ...session,
-        sinceWords: formatMoment(session.since, lang, timeZone),
-      })),
-      languages: view.languages.map((code) => ({ code, name: nameOfLanguage(code), current: code === view.language })),
-      themes: themes.map((name) => ({ name, key: `theme.${name}`, current: name === view.chosenTheme })),
-      apps: view.apps.map((app) => ({
-        ...app,
-        sinceWords: time(app.since),
-        lastUsedWords: app.lastUsed === null ? null : time(app.lastUsed),
-        scopes: app.scopes.map(titled),
-      })),
-    },
-    view.passkeyOptions === null ? formPageHeaders : passkeyPageHeaders,
-  );
-}
-
-export function renderAccountRevoke(renderer: Renderer, view: AccountRevokeView): Page {
-  const { page, lang, plain, titled } = writerOf(renderer, view);
-  const title = plain({ key: "revoke.title", values: { client: view.client.name } });
-  const scopes = view.scopes.map(titled);
-  const outlived = view.outlivedBy === null ? null : formatDuration(view.outlivedBy, lang);
-  return page("account-revoke", { name: "account", state: "revoke", title }, { ...view, scopes, outlived });
 }
 
 export function renderLogout(renderer: Renderer, view: LogoutView): Page {

@@ -1,4 +1,3 @@
-import type { ClientLinks } from "../../core/clients/clients.ts";
 import { colorsOf, initialsOf } from "../../core/scopes/avatar.ts";
 import { badgesOf } from "../../core/users/users.ts";
 import type { User } from "../../store/store.ts";
@@ -66,125 +65,12 @@ export interface RequestView {
   readonly notes: readonly Text[];
 }
 
-export interface LoginView extends View, RequestView, ClientLinks {
-  readonly state: "default" | "hint" | "reauth" | "error-credentials" | "error-suspended" | "error-banned";
-  /** Where the forms are posted to. */
-  readonly action: string;
-  readonly csrf: string;
-  /** The client that asked; null if the sign-in is for one of the server's own pages. */
-  readonly client: AppView | null;
-  /** Which of the server's own pages the sign-in is for, if no client asked. */
-  readonly ownPage: "account" | "device";
-  /** The host that the browser is sent back to; the whole redirect URI if `returnsToApp`; null for neither. */
-  readonly returnTo: string | null;
-  /** The redirect URI is not on the web: an app on this device takes it. */
-  readonly returnsToApp: boolean;
-  /** One page of test users; null for passwords only. */
-  readonly picker: PickerView | null;
-  /** The value of the user name field: the hint, or what was typed before. Never a password. */
-  readonly username: string;
-  /** The user who is asked to sign in again (state reauth); null for anybody. */
-  readonly onlyUser: string | null;
-  /** Whether the request names the user, so that nobody else may sign in. */
-  readonly isFixed: boolean;
-  /** The page on which another user can sign in instead of `onlyUser`; null if nobody else may. */
-  readonly switchHref: string | null;
-  /** State reauth by `max_age`, in seconds: how long ago the user signed in, and how long ago it may be. */
-  readonly reauth: { readonly signedInAgo: number; readonly maxAge: number } | null;
-  /** State reauth, of somebody who was picked from the list: what is asked for needs the password too. */
-  readonly passwordNeeded: boolean;
-  /** What went wrong, and a command that fixes it; null for the sentence of the state. */
-  readonly message: { readonly text: Text; readonly fix: string | null; readonly command: string | null } | null;
-  /** The command that opens a refused sign-in in the inspector; null: nothing was refused. */
-  readonly inspect: string | null;
-  readonly canCancel: boolean;
-}
-
-export interface PickerView {
-  /** The path of this page, for search and paging by `?q=` and `?page=`. */
-  readonly href: string;
-  readonly users: readonly PersonView[];
-  /** How many users match the query. */
-  readonly total: number;
-  /** What was searched for; "" for nothing. */
-  readonly query: string;
-  /** From 1. */
-  readonly page: number;
-  readonly pages: number;
-  /** How many users were searched and how many there are; null if all were searched. */
-  readonly beyond: { readonly looked: number; readonly everybody: number } | null;
-  /** The next step if there is no user. */
-  readonly addCommand: string;
-}
-
-/** How many users the picker shows at a time. */
-export const pickerPageSize = 12;
-
 export interface ScopeView {
   readonly name: string;
   /** From a fixture; null for the text `scope.<name>`, else the name itself. */
   readonly title: string | null;
   /** The language of that title, if it is not the language of the page. */
   readonly titleLang?: string | undefined;
-}
-
-export interface AccountView extends View {
-  readonly csrf: string;
-  readonly user: PersonView;
-  readonly fields: readonly FieldView[];
-  /** `since` and `lastUsed`: ISO 8601; null: it never got a token. */
-  readonly apps: readonly {
-    readonly client: AppView;
-    readonly scopes: readonly ScopeView[];
-    readonly since: string;
-    readonly lastUsed: string | null;
-    /** The page that asks whether to remove it. */
-    readonly revokeHref: string;
-  }[];
-  /** Where the user is signed in, this browser first. `since`: ISO 8601. `browser`: "Firefox, Linux"; null: unknown. */
-  readonly sessions: readonly {
-    readonly sid: string;
-    readonly since: string;
-    readonly current: boolean;
-    /** Whether the user gave a password; otherwise the user was picked from the list. */
-    readonly byPassword: boolean;
-    readonly browser: string | null;
-  }[];
-  /** How many more there are. */
-  readonly moreSessions: number;
-  /** The languages to choose from. The user's language may be another one, without texts. */
-  readonly languages: readonly string[];
-  readonly language: string;
-  readonly chosenTheme: Theme;
-  /** What was just done: an app was removed, or had been removed before; a choice was saved; a session was ended. Null for nothing. */
-  readonly outcome:
-    | { readonly kind: "removed" | "gone"; readonly app: string }
-    | { readonly kind: "saved" | "ended" | "passkey-added" | "passkey-removed" | "passkey-refused" }
-    | null;
-  /** What the user has beside the password. */
-  readonly factors: readonly ("otp" | "passkey")[];
-  /** `since`: ISO 8601. */
-  readonly passkeys: readonly { readonly id: string; readonly since: string }[];
-  /** What the script asks the authenticator for, as JSON; null: the user has to prove a factor first, or passkeys do not work here. */
-  readonly passkeyOptions: string | null;
-  readonly passkeysWork: boolean;
-  readonly passkeysElsewhere: string | null;
-  readonly addPasskeyAction: string;
-  readonly removePasskeyAction: string;
-  readonly preferencesAction: string;
-  readonly signOutAction: string;
-  /** Ends one other session. */
-  readonly endSessionAction: string;
-}
-
-export interface AccountRevokeView extends View {
-  /** Seconds for which an API that verifies tokens itself may still accept one; null if no API can. */
-  readonly outlivedBy: number | null;
-  readonly csrf: string;
-  readonly action: string;
-  readonly cancelHref: string;
-  readonly client: AppView;
-  readonly scopes: readonly ScopeView[];
 }
 
 /** Asks whether to sign out. */

@@ -1,4 +1,4 @@
-import type { AccountRevokeView, AccountView } from "../../../src/http/pages/views.ts";
+import type { AccountRevokeView, AccountView } from "../../../src/http/pages/account.ts";
 import { ownFactors } from "./factor.ts";
 import { openid, email, details, phone, orders } from "./scopes.ts";
 import { common, demoApp, alice } from "./shared.ts";

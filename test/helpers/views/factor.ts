@@ -1,4 +1,5 @@
-import { unbranded, personOf, type AccountView } from "../../../src/http/pages/views.ts";
+import type { AccountView } from "../../../src/http/pages/account.ts";
+import { unbranded, personOf } from "../../../src/http/pages/views.ts";
 import type { FactorView } from "../../../src/http/pages/factor.ts";
 
 /** The page that asks for a second step, in each of its states; and what the account page shows of factors. */

@@ -1,10 +1,10 @@
-import type { LoginView, PickerView } from "../../../src/http/pages/views.ts";
+import type { LoginView } from "../../../src/http/pages/login.ts";
 import type { EndedView } from "../../../src/http/pages/error-views.ts";
 import { common, demoApp, person, alice, bob, carol, dave } from "./shared.ts";
 
 /** A view of the login page in every state, and of the pages after a sign-in that ended. */
 
-const fewUsers: PickerView = {
+const fewUsers: NonNullable<LoginView["picker"]> = {
   href: "/interaction/f7Q2/login",
   users: [alice, bob, carol, dave],
   total: 4,
@@ -15,7 +15,7 @@ const fewUsers: PickerView = {
   addCommand: "npx dev-idp users add alice",
 };
 
-const manyUsers: PickerView = {
+const manyUsers: NonNullable<LoginView["picker"]> = {
   ...fewUsers,
   users: Array.from({ length: 12 }, (_, index) => {
     const number = String(index + 13);
