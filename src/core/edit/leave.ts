@@ -1,7 +1,7 @@
 import type { Client, Tx, User } from "../../store/store.ts";
 import type { Context } from "../context.ts";
 import { deliver, type Delivered, type Message } from "../deliver.ts";
-import { sign, tokenTypes } from "../keys/signer.ts";
+import { sign, signerOf, tokenTypes } from "../keys/signer.ts";
 import { tellsApps } from "../scim/live-changes.ts";
 import { isLive, provisioned, recordOf, wantedNow } from "../scim/wanted.ts";
 import { emailOf } from "../scopes/claims.ts";
@@ -156,7 +156,11 @@ async function revokeGlobally(ctx: Context, client: Client, user: User): Promise
     ...{ iss: ctx.issuer, sub: client.client_id, aud: uri, iat: now, nbf: now, exp: now + tokenTtl },
     jti: ctx.random(16),
   };
-  const token = await sign({ typ: tokenTypes.globalRevocation, signer: await ctx.keys.signing("RS256"), claims });
+  const token = await sign({
+    typ: tokenTypes.globalRevocation,
+    signer: await signerOf(ctx, "globalRevocation"),
+    claims,
+  });
   const authorization = `Bearer ${token}`;
   const message: Message = {
     endpoint: "global_token_revocation",

@@ -4,7 +4,7 @@ import type { Context } from "../context.ts";
 import { signJws } from "./jws.ts";
 import { publicAlgs } from "./keys.ts";
 
-/** The only file that signs tokens. `tokens/sign.ts` makes their claims; `tokens/accept.ts` verifies them. */
+/** The only file that signs tokens, and that says which key signs which. `tokens/sign.ts` makes their claims; `tokens/accept.ts` verifies them. */
 
 /** The `typ` of each kind (RFC 9068 2.1, and the same idea for refresh tokens). The setting `access_token_typ` may change that of access tokens. */
 export const tokenTypes = {
@@ -36,7 +36,17 @@ export const sign = (
   more: Readonly<Record<string, unknown>> = {},
 ): Promise<string> => signJws({ alg, typ, ...(kid !== undefined && { kid }), ...more }, claims, privateKey);
 
-/** The key that signs a client's ID tokens; for HS256 it is the client's own secret (OpenID Connect Core 10.1). */
+/** The key that signs a token of this kind, whoever its client is. It is made if there is none yet. */
+export async function signerOf(
+  { keys, settings }: Pick<Context, "keys" | "settings">,
+  kind: "access" | "refresh" | "idJag" | "globalRevocation",
+): Promise<Signer> {
+  // Only this server reads refresh tokens; what others read has a key that they can get.
+  const isSecret = kind === "refresh" || (kind === "access" && settings.access_token_alg === "HS256");
+  return isSecret ? keys.secret : keys.signing("RS256");
+}
+
+/** The key that signs a client's ID and logout tokens (Back-Channel Logout 2.4); for HS256 it is the client's own secret (OpenID Connect Core 10.1). */
 export async function idTokenSigner(ctx: Context, client: Client): Promise<Signer> {
   const alg = client.id_token_signed_response_alg ?? "RS256";
   if (alg === "HS256") return { alg, privateKey: createSecretKey(client.client_secret ?? "", "utf8") };

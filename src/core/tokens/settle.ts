@@ -199,7 +199,7 @@ async function signTokens(ctx: Context, plan: TokenPlan, userClaims: UserClaims)
       !plan.withoutRefresh &&
       !hasKept && {
         refresh_token:
-          plan.keptRefreshToken ?? (await sign(refreshToken(ctx, refreshed, authentication, plan.refreshPlace))),
+          plan.keptRefreshToken ?? (await sign(await refreshToken(ctx, refreshed, authentication, plan.refreshPlace))),
       }),
     id_token: await sign(await idToken(ctx, subject, authentication, content)),
   };

@@ -4,7 +4,7 @@ import type { AuthenticationInfo } from "../step-up/acr.ts";
 import { emailOf, namedClaims } from "../scopes/claims.ts";
 import { isPublic } from "../clients/clients.ts";
 import type { Context } from "../context.ts";
-import { idTokenSigner, sign, tokenTypes, type UnsignedToken } from "../keys/signer.ts";
+import { idTokenSigner, sign, signerOf, tokenTypes, type UnsignedToken } from "../keys/signer.ts";
 import { seconds } from "../../text/time.ts";
 import { opaqueFor } from "./opaque.ts";
 import { jtiOfIdToken, type AccessTokenSubject, type RefreshPlace, type TokenSubject } from "./claims.ts";
@@ -71,7 +71,7 @@ export async function accessToken(
   custom: Record<string, unknown>,
   authentication: (Pick<Authentication, "acr" | "authTime"> & Partial<Pick<Authentication, "sid">>) | null,
 ): Promise<UnsignedToken> {
-  const signer = ctx.settings.access_token_alg === "RS256" ? await ctx.keys.signing("RS256") : ctx.keys.secret;
+  const signer = await signerOf(ctx, "access");
   const now = seconds(ctx);
   const { user, client, grant, family, era, scopes, resources, jkt, exchanged } = subject;
   const claims = {
@@ -124,12 +124,12 @@ export interface Authentication extends AuthenticationInfo {
 }
 
 /** A refresh token: HS256, 7 days unless set otherwise. */
-export function refreshToken(
+export async function refreshToken(
   ctx: Context,
   subject: TokenSubject,
   authentication: Authentication,
   place: RefreshPlace,
-): UnsignedToken {
+): Promise<UnsignedToken> {
   const now = seconds(ctx);
   const claims = {
     iss: ctx.issuer,
@@ -155,7 +155,7 @@ export function refreshToken(
   };
   return {
     typ: tokenTypes.refresh,
-    signer: ctx.keys.secret,
+    signer: await signerOf(ctx, "refresh"),
     claims: { ...claims, ...vendorClaims(ctx, "refresh", claims.sub, subject) },
   };
 }
@@ -170,7 +170,7 @@ function leftHash(token: string, alg: string): string {
 /** Makes the keys that tokens of a user for this client are signed with, where they are missing. @throws {StorageError} */
 export async function prepareKeys(ctx: Context, client: Client): Promise<void> {
   await idTokenSigner(ctx, client);
-  if (ctx.settings.access_token_alg === "RS256") await ctx.keys.signing("RS256");
+  await signerOf(ctx, "access");
 }
 
 /**
@@ -252,5 +252,5 @@ export async function signIdJag(
     ...scopeClaim(scopes),
     ...namedClaims(user, ["email", "email_verified"]),
   };
-  return sign({ typ: tokenTypes.idJag, signer: await ctx.keys.signing("RS256"), claims });
+  return sign({ typ: tokenTypes.idJag, signer: await signerOf(ctx, "idJag"), claims });
 }

@@ -10,7 +10,7 @@ import { flawAt, type FlawName } from "./flaw-list.ts";
 import type { FaultEndpoint } from "./endpoints.ts";
 import type { Apply, FlawRow } from "./flaws/flaw.ts";
 import { rememberFlawed } from "../../tokens/state.ts";
-import { idTokenSigner, sign, tokenTypes, type UnsignedToken } from "../../keys/signer.ts";
+import { idTokenSigner, sign, signerOf, tokenTypes, type UnsignedToken } from "../../keys/signer.ts";
 
 /** Makes one thing in a finished response wrong, as the row of the flaw says; the rest stays valid. */
 
@@ -42,8 +42,8 @@ function tokenIn(body: JsonObject, place: FlawRow["place"]): Spoilable | null {
   const kid = jws.header["kid"];
   const client = String(place === "id-jag" ? claims["client_id"] : claims["aud"]);
   return place === "id-jag"
-    ? { ...{ member, claims, client }, typ: tokenTypes.idJag, kid, signer: (ctx) => ctx.keys.signing("RS256") }
-    : { ...{ member, claims, client }, typ: tokenTypes.id, kid, signer: (ctx) => signerOf(ctx, client) };
+    ? { ...{ member, claims, client }, typ: tokenTypes.idJag, kid, signer: (ctx) => signerOf(ctx, "idJag") }
+    : { ...{ member, claims, client }, typ: tokenTypes.id, kid, signer: (ctx) => signerOfClient(ctx, client) };
 }
 
 async function clientOf(ctx: Context, clientId: string): Promise<Client> {
@@ -52,7 +52,7 @@ async function clientOf(ctx: Context, clientId: string): Promise<Client> {
   return client;
 }
 
-const signerOf = async (ctx: Context, clientId: string): Promise<UnsignedToken["signer"]> =>
+const signerOfClient = async (ctx: Context, clientId: string): Promise<UnsignedToken["signer"]> =>
   idTokenSigner(ctx, await clientOf(ctx, clientId));
 
 type Sign = (ctx: Context, token: UnsignedToken, clientId: string) => Promise<string>;

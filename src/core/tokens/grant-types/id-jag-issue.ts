@@ -9,6 +9,7 @@ import { flawOf, fixOf, isDead, killFamily, placeInFamily, tokenState } from "..
 import { findGrant, recordUse } from "../../grants/grants.ts";
 import type { Hint } from "../../hint.ts";
 import { noteLife } from "../../keys/admin.ts";
+import { signerOf } from "../../keys/signer.ts";
 import type { TokenResult } from "../settle.ts";
 import { checkResources } from "../../scopes/resources.ts";
 import { splitScope } from "../../scopes/scopes.ts";
@@ -67,7 +68,7 @@ export async function issueIdJag(
   const scopes = scopesOf(request.scope);
   const claims = readSubject(ctx, authenticated, request);
   // A missing key is made first: the transaction cannot wait for it.
-  await ctx.keys.signing("RS256");
+  await signerOf(ctx, "idJag");
   const outcome = await ctx.store.transaction((tx) => {
     presentClient(tx, authenticated);
     const live = liveSubject(tx, ctx, claims);
