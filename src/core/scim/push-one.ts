@@ -1,8 +1,9 @@
 import { scimKey, type ReadTx, type ScimResource } from "../../store/store.ts";
 import { onRemoval } from "../../scim/profiles.ts";
+import type { Attributes } from "../../scim/resource.ts";
 import type { Context } from "../context.ts";
-import { pushGroup, type PushedGroup } from "./push-group.ts";
-import { pushUser, type PushAction, type Pushed, type PushUser } from "./push-user.ts";
+import { pushResource, type PushAction, type Pushed, type PushTo } from "./push-resource.ts";
+import { groupKind, removeUser, userKind } from "./resource-kinds.ts";
 import { createSender, type Sender } from "./sender.ts";
 import { recordOf, recordsOf, type Provisioned, type Wanted } from "./wanted.ts";
 
@@ -23,7 +24,7 @@ export interface Push {
   readonly to: Provisioned;
   /** Nothing is sent, and nothing is written down. */
   readonly isDry: boolean;
-  readonly user: PushUser;
+  readonly how: PushTo;
 }
 
 /** @returns what the app should have of a user; null: nothing is sent after all */
@@ -33,10 +34,12 @@ export type FindWanted = (tx: ReadTx) => Wanted | null;
 export const pushOne = (push: Push, userId: string, find: FindWanted): Promise<PushedOne | null> =>
   push.ctx.provisioning.inTurn(scimKey(push.to.client.client_id, "user", userId), () => pushInTurn(push, userId, find));
 
+export type PushedUser = Pushed<Attributes>;
+
 /** What happened to a user, and what the app should have had. */
 interface PushedOne {
   /** Null: there is nothing to do for a user who is gone. */
-  readonly pushed: Pushed | null;
+  readonly pushed: PushedUser | null;
   readonly wanted: Wanted;
   /** The id in the app before; null: it had none. */
   readonly idBefore: string | null;
@@ -49,31 +52,35 @@ async function pushInTurn(push: Push, userId: string, find: FindWanted): Promise
     before: recordOf(tx, to, "user", userId),
   }));
   if (wanted === null) return null;
-  const known = before === undefined ? null : { remoteId: before.remoteId, sent: before.sent };
+  const known = before === undefined ? null : { remoteId: before.remoteId, has: before.sent };
   const isGone = wanted.attributes === null && (known === null || known.remoteId === null);
-  const isDone = wanted.attributes === null && known?.sent?.["active"] === false && !onRemoval(to.profile).deletes;
+  const isDone = wanted.attributes === null && known?.has?.["active"] === false && !onRemoval(to.profile).deletes;
   if (isGone || isDone) {
     if (!push.isDry) await keep(push, "user", wanted.userId, wanted.username, null);
     return { pushed: null, wanted, idBefore: known?.remoteId ?? null };
   }
-  const pushed = told(await pushUser(push.user, wanted, known), wanted);
+  const { username, attributes } = wanted;
+  const sent = await pushResource<Attributes>(push.how, username, known, (work) =>
+    attributes === null ? removeUser(work) : work.run(userKind(work, attributes)),
+  );
+  const pushed = told(sent, wanted);
   if (!push.isDry) {
     const hasChanged = pushed.action !== "unchanged" || before === undefined || before.error !== null;
-    if (hasChanged) await keep(push, "user", wanted.userId, wanted.username, toRecord(pushed.known, pushed.error));
+    if (hasChanged) await keep(push, "user", wanted.userId, wanted.username, toRecord(pushed));
   }
   return { pushed, wanted, idBefore: known?.remoteId ?? null };
 }
 
 /** A claim that cannot be sent fails the push of its user, who has everything else. It keeps nobody from being locked out. */
-const told = (pushed: Pushed, { problem, attributes }: Wanted): Pushed =>
+const told = (pushed: PushedUser, { problem, attributes }: Wanted): PushedUser =>
   problem === null || pushed.error !== null || attributes?.["active"] !== true
     ? pushed
     : { ...pushed, action: "failed", error: problem };
 
 type Kept = Pick<ScimResource, "remoteId" | "sent" | "error" | "members">;
 
-const toRecord = (known: Pushed["known"], error: string | null): Kept | null =>
-  known === null ? null : { ...known, sent: known.sent === null ? null : { ...known.sent }, error };
+const toRecord = ({ known, error }: PushedUser): Kept | null =>
+  known && { remoteId: known.remoteId, sent: known.has && { ...known.has }, error };
 
 /** Writes down what the app has; null: nothing. A user who is gone here is forgotten with it. */
 async function keep(
@@ -116,25 +123,18 @@ async function pushGroupInTurn(push: Push, name: string, find: FindMembers): Pro
   const before = await ctx.store.read((tx) => recordOf(tx, to, "group", name));
   const members = find(before);
   if (members === null) return null;
-  const known = before?.remoteId == null ? null : { remoteId: before.remoteId, members: before.members ?? [] };
-  const pushed = await pushGroup(push.user, name, members, known);
-  const hasChanged = pushed.action !== "unchanged" || before?.error !== null;
-  if (!push.isDry && hasChanged) await keepGroup(push, name, pushed);
+  const known = before?.remoteId == null ? null : { remoteId: before.remoteId, has: before.members ?? [] };
+  const pushed = await pushResource<readonly string[]>(push.how, null, known, (work) =>
+    work.run(groupKind(work, name, members)),
+  );
   const { action, status, error } = pushed;
-  return {
-    name,
-    action,
-    status,
-    id: pushed.known?.remoteId ?? null,
-    members: pushed.known?.members.length ?? 0,
-    error,
-  };
+  const { remoteId, has } = pushed.known ?? { remoteId: null, has: null };
+  const there = has ?? [];
+  if (!push.isDry && (action !== "unchanged" || before?.error !== null)) {
+    await keep(push, "group", name, name, { remoteId, sent: { displayName: name }, members: there, error });
+  }
+  return { name, action, status, id: remoteId, members: there.length, error };
 }
-
-const keepGroup = (push: Push, name: string, { known, error }: PushedGroup): Promise<void> =>
-  keep(push, "group", name, name, {
-    ...{ remoteId: known?.remoteId ?? null, sent: { displayName: name }, members: known?.members ?? [], error },
-  });
 
 /**
  * Pushes one user of one client, with the groups that the user joins or leaves.
@@ -146,8 +146,8 @@ export async function pushSingle(
   userId: string,
   find: FindWanted,
   sender: Sender = createSender(ctx, to.client, to.scim),
-): Promise<Pushed | null> {
-  const push: Push = { ctx, to, isDry: false, user: { sender, profile: to.profile, full: false } };
+): Promise<PushedUser | null> {
+  const push: Push = { ctx, to, isDry: false, how: { sender, profile: to.profile, full: false } };
   const done = await pushOne(push, userId, find);
   if (done === null) return null;
   const { pushed, wanted, idBefore } = done;

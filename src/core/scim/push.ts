@@ -3,8 +3,8 @@ import type { Profile, ScimRequest } from "../../scim/profiles.ts";
 import { requireClient } from "../clients/admin.ts";
 import type { Context } from "../context.ts";
 import { requireUser } from "../users/users.ts";
-import { pushOne, pushOneGroup, type Push, type PushedGroupView } from "./push-one.ts";
-import type { PushAction, Pushed } from "./push-user.ts";
+import { pushOne, pushOneGroup, type Push, type PushedGroupView, type PushedUser } from "./push-one.ts";
+import type { PushAction } from "./push-resource.ts";
 import { createSender, type Sender } from "./sender.ts";
 import { everyWanted, provisioned, recordOf, recordsOf, wantedNow, type Provisioned, type Wanted } from "./wanted.ts";
 import { managerPath, pathOf } from "../../scim/paths.ts";
@@ -45,7 +45,7 @@ function answerTo({ method, path, body }: ScimRequest): ScimResponse {
 
 /** Sends an app what differs from what it was last sent. Each result is written down at once, so that a restart forgets nothing. */
 
-interface PushedUser {
+interface PushedUserView {
   readonly username: string;
   readonly action: PushAction;
   /** The status of the last answer; null: nothing was sent, or nobody answered. */
@@ -60,7 +60,7 @@ export interface PushReport {
   readonly client: string;
   readonly url: string;
   readonly profile: Profile;
-  readonly users: readonly PushedUser[];
+  readonly users: readonly PushedUserView[];
   readonly groups: readonly PushedGroupView[];
   /** Whether the app has everything now. */
   readonly inSync: boolean;
@@ -141,7 +141,7 @@ const pushClient = (
     const isDry = input.dry_run === true;
     const dry = isDry ? drySender(client.scim?.url ?? "") : null;
     const sender = dry ?? createSender(ctx, client, to.scim);
-    const push: Push = { ctx, to, isDry, user: { sender, profile: to.profile, full: input.full === true } };
+    const push: Push = { ctx, to, isDry, how: { sender, profile: to.profile, full: input.full === true } };
     const found = await pushUsers(push, wanted, input.parallel ?? 1, step);
     const users = wanted.flatMap(({ userId, username }) => {
       const pushed = found.get(userId);
@@ -154,7 +154,7 @@ const pushClient = (
     return dry === null ? report : { ...report, requests: dry.requests };
   });
 
-const viewOf = (username: string, { action, status, known, error }: Pushed): PushedUser => ({
+const viewOf = (username: string, { action, status, known, error }: PushedUser): PushedUserView => ({
   ...{ username, action, status, id: known?.remoteId ?? null, error },
 });
 
@@ -164,8 +164,8 @@ async function pushUsers(
   wanted: readonly Wanted[],
   parallel: number,
   step: Steps,
-): Promise<ReadonlyMap<string, Pushed>> {
-  const found = new Map<string, Pushed>();
+): Promise<ReadonlyMap<string, PushedUser>> {
+  const found = new Map<string, PushedUser>();
   const queue = [...wanted];
   const work = async (): Promise<void> => {
     for (let one = queue.shift(); one !== undefined; one = queue.shift()) {
@@ -184,8 +184,8 @@ const namesManagers = ({ scim }: Provisioned): boolean =>
   Object.keys(scim.attributes ?? {}).some((attribute) => pathOf(attribute) === managerPath);
 
 /** A manager who was created after somebody has an id only now. */
-async function pushManagers(push: Push, wanted: readonly Wanted[], found: Map<string, Pushed>): Promise<void> {
-  const again: Push = { ...push, user: { ...push.user, full: false } };
+async function pushManagers(push: Push, wanted: readonly Wanted[], found: Map<string, PushedUser>): Promise<void> {
+  const again: Push = { ...push, how: { ...push.how, full: false } };
   for (const { userId: local, username: name } of wanted) {
     const before = found.get(local);
     if (before === undefined || before.action === "failed") continue;
@@ -198,7 +198,7 @@ async function pushManagers(push: Push, wanted: readonly Wanted[], found: Map<st
 }
 
 /** The groups of everybody, in the order in which they were first met, with the ids of their members in the app. */
-async function pushGroups(push: Push, found: ReadonlyMap<string, Pushed>): Promise<readonly PushedGroupView[]> {
+async function pushGroups(push: Push, found: ReadonlyMap<string, PushedUser>): Promise<readonly PushedGroupView[]> {
   const { to } = push;
   if (to.scim.groups === "none") return [];
   // Again, because a push takes long.
