@@ -3,14 +3,15 @@ import type { Client } from "../store/store.ts";
 import { showClock } from "./clock.ts";
 import type { Context } from "./context.ts";
 import { refusalOf } from "./errors.ts";
-import type { Exchange } from "./ledger/ledger.ts";
-import type { Outcome } from "./ledger/outcome.ts";
 import { reachOf, send } from "./outbound.ts";
 
 /**
  * Tells an app something: back-channel logout, SCIM, Global Token Revocation. The request is sent, measured and recorded here, so that the
  * evidence is the same for each: status, duration, the JSON of the answer, and why it failed.
  */
+
+/** What the ledger takes. */
+type Exchange = Parameters<Context["ledger"]["add"]>[0];
 
 /** What an app is told. */
 export interface Message extends Pick<Exchange, "method" | "url" | "body"> {
@@ -25,7 +26,7 @@ export interface Message extends Pick<Exchange, "method" | "url" | "body"> {
   readonly authorization?: string | undefined;
   /** Takes out what opens something, where the app repeats it. */
   readonly clean: (text: string) => string;
-  readonly outcome: Outcome;
+  readonly outcome: NonNullable<Exchange["notes"]["outcome"]>;
   /** Bytes of an answer without which the work cannot go on. Absent: the status counts alone, and a refusal is read as far as it comes. */
   readonly needs?: number;
 }
