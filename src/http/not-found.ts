@@ -31,10 +31,11 @@ export function notFound(web: Web): RequestHandler {
     const fix = { text: "", command: ["curl", metadataAddress(ctx)] };
     const issuer = name === null ? issuerOfPath(base, path) : null;
     if (issuer !== null) {
-      const help = issuerName.test(issuer)
-        ? { fix: { text: "", command: ["idp", "issuers", "add", issuer] } }
-        : { fix };
-      throw new HttpError(404, `there is no issuer "${issuer}", and nothing at ${path}`, help);
+      throw new HttpError(404, `there is no issuer "${issuer}", and nothing at ${path}`, {
+        fix: issuerName.test(issuer) ? { text: "", command: ["idp", "issuers", "add", issuer] } : fix,
+        // A command that was given the address of such an issuer knows it by this.
+        extra: { unknown_issuer: issuer },
+      });
     }
     const meant = byName.get(nearest(lastName(path), byName.keys()) ?? "");
     const question = meant === undefined || meant === path ? "" : ` Did you mean ${meant}?`;

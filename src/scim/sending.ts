@@ -99,13 +99,20 @@ const tidy = (text: string): string =>
   // eslint-disable-next-line no-control-regex
   cut(text.replaceAll(/[\x00-\x1f\x7f-\x9f\u2028\u2029]+/g, " ").trim(), maxLength);
 
-/** "invalidValue: 'active' must be a boolean", of an error (RFC 7644 3.12); "answered 500" without one. */
-export function reasonOf({ status, json, problem }: ScimResponse): string {
+/** "invalidValue: 'active' must be a boolean", of an error (RFC 7644 3.12), or why an answer cannot be used; null: it does not say. */
+export function detailOf({ status, json, problem }: ScimResponse): string | null {
   if (problem !== null) return problem;
-  if (status >= 300 && status < 400) return `answered ${status}, and redirects are not followed`;
+  if (status >= 300 && status < 400) return null;
   const { scimType, detail } = json ?? {};
   const words = [scimType, detail].filter((one): one is string => typeof one === "string" && one !== "");
-  return words.length === 0 ? `answered ${status}` : tidy(words.join(": "));
+  return words.length === 0 ? null : tidy(words.join(": "));
+}
+
+/** The detail of an error; "answered 500" without one. */
+export function reasonOf(response: ScimResponse): string {
+  const { status } = response;
+  const redirected = status >= 300 && status < 400 ? ", and redirects are not followed" : "";
+  return detailOf(response) ?? `answered ${status}${redirected}`;
 }
 
 /** What the app should accept, where it refused a request. */

@@ -190,6 +190,8 @@ interface ErrorBody {
   /** The parts of the hint, if it has a command. */
   readonly next?: unknown;
   readonly problems?: unknown;
+  /** The name of the issuer, if the server has none at the address. */
+  readonly unknown_issuer?: unknown;
 }
 
 const isProblem = (value: unknown): value is Problem =>
@@ -223,10 +225,9 @@ function refusalOf(url: string, status: number, body: unknown): Error {
   if (status === 401) {
     return new OperationError("usage", body.error_description, { hint: tokenHint });
   }
-  const { error_description: description } = body;
-  const isLost = status === 404 && description.startsWith("there is no issuer '");
+  const { error_description: description, unknown_issuer: lost } = body;
   const list = ["idp", "issuers", "list", "--url", url.replace(/\/i\/[^/]*\/*$/, "")];
-  const hint = hintIn(body) ?? (isLost ? { text: "To list the issuers", command: list } : null);
+  const hint = hintIn(body) ?? (lost === undefined ? null : { text: "To list the issuers", command: list });
   // A problem without a path only repeats the description.
   const isNews = ({ path, message }: Problem): boolean => path !== "" || message !== description;
   return new RemoteError(body.error, description, hint, problemsIn(body).filter(isNews));

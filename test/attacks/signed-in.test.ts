@@ -140,6 +140,6 @@ test("a session begins only for a sign-in that waits, with the value of its own 
   const words = ["sign-in", "--start", `${app.url}/login`, "--url", own, "--data", join(cwd, "none")];
   expect(await idpHere(words, "", { IDP_ADMIN_TOKEN: tokenOf("eyes") })).toMatchObject({
     code: 6,
-    stderr: expect.stringContaining("'eyes' is a reader: sign-in needs a tester"),
+    stderr: expect.stringContaining("sign-in needs a tester, and this token is a reader's"),
   });
 });

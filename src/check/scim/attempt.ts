@@ -7,7 +7,7 @@
  * attempt.ts is what a case works with.
  */
 import type { Profile, ScimRequest } from "../../scim/profiles.ts";
-import { isGood, reasonOf, type ScimToken } from "../../scim/sending.ts";
+import { detailOf, isGood, reasonOf, type ScimToken } from "../../scim/sending.ts";
 import type { Attributes, Resource } from "../../scim/resource.ts";
 import { notReached, unnoticed, type Finding } from "../frame/verdict.ts";
 import type { Verdicts } from "../frame/run.ts";
@@ -61,8 +61,8 @@ export interface Known {
 
 /** "answered 400 invalidValue: 'active' must be a boolean"; why there was no answer, where there was none. */
 export function answered(reply: Reply): string {
-  const reason = reasonOf(reply);
-  return reply.status === 0 || reason.startsWith("answered ") ? reason : `answered ${reply.status} ${reason}`;
+  const detail = detailOf(reply);
+  return reply.status === 0 || detail === null ? reasonOf(reply) : `answered ${reply.status} ${detail}`;
 }
 
 const failing = { fix: "find the error in the log of the app: no request may end in a 5xx" };

@@ -76,23 +76,37 @@ export const once =
     throw new InvalidArgumentError(`It is given twice, and ${rule}.`);
   };
 
+/** The parsers of flags whose values are collected. */
+const collectors = new WeakSet();
+
+function collector<F extends object>(parse: F): F {
+  collectors.add(parse);
+  return parse;
+}
+
+/** Whether the values of a flag are collected, because it may be repeated. */
+export const isCollected = ({ parseArg }: { readonly parseArg?: object | undefined }): boolean =>
+  parseArg !== undefined && collectors.has(parseArg);
+
 /** Collects a flag that may be repeated. */
-export const collect = (value: string, before: readonly string[] = []): readonly string[] => [...before, value];
+export const collect = collector((value: string, before: readonly string[] = []): readonly string[] => [
+  ...before,
+  value,
+]);
 
 /** Collects a flag that may be repeated, of these words: those of its `choices`, which are what a near word is compared with. */
-export const collectOf =
-  <V extends string>(known: readonly V[]) =>
-  (value: string, before: readonly V[] = []): readonly V[] => {
+export const collectOf = <V extends string>(known: readonly V[]) =>
+  collector((value: string, before: readonly V[] = []): readonly V[] => {
     const found = known.find((word) => word === value);
     if (found === undefined) throw new InvalidArgumentError(`It must be ${known.join(", ")}.`);
     return [...before, found];
-  };
+  });
 
 /** Collects a flag that may be repeated, or may have several values with commas between them. */
-export const collectList = (value: string, before: readonly string[] = []): readonly string[] => [
+export const collectList = collector((value: string, before: readonly string[] = []): readonly string[] => [
   ...before,
   ...value.split(",").map((one) => one.trim()),
-];
+]);
 
 /** The refusal of a word that is not in a list. @param rule a sentence on what there is */
 export function notListed(given: string, known: readonly string[], rule: string): Error {

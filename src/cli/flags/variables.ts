@@ -1,6 +1,6 @@
 import { InvalidArgumentError, type AnyCommand as Command, type Option } from "../commander.ts";
 import { OperationError } from "../../core/errors.ts";
-import { collect, collectList } from "./flag-values.ts";
+import { isCollected } from "./flag-values.ts";
 
 /**
  * `IDP_<FLAG>` sets a flag of `start`, because containers get only an environment. The flag itself wins. The `env` of commander
@@ -38,9 +38,8 @@ function isOn(name: string, text: string): boolean {
 
 function read(name: string, text: string, option: Option): unknown {
   const parse = (before: unknown, value: string): unknown => option.parseArg?.(value, before) ?? value;
-  const isRepeatable = option.parseArg === collect || option.parseArg === collectList;
   try {
-    return (isRepeatable ? valuesOf(text) : [text]).reduce(parse, undefined);
+    return (isCollected(option) ? valuesOf(text) : [text]).reduce(parse, undefined);
   } catch (error) {
     if (!(error instanceof InvalidArgumentError)) throw error;
     throw new OperationError("usage", `${name} is "${text}"`, { hint: error.message, cause: error });

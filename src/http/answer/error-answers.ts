@@ -49,10 +49,17 @@ export class HttpError extends Error {
   readonly retryAfter: number | null;
   /** What helps. */
   readonly fix: Hint | null;
+  /** More members of the JSON answer. */
+  readonly extra: Readonly<Record<string, string>>;
   constructor(
     status: keyof typeof refusals,
     message: string,
-    help: Pick<Guidance, "fix"> & Partial<Guidance> & { readonly allow?: string; readonly retryAfter?: number },
+    help: Pick<Guidance, "fix"> &
+      Partial<Guidance> & {
+        readonly allow?: string;
+        readonly retryAfter?: number;
+        readonly extra?: Readonly<Record<string, string>>;
+      },
   ) {
     super(redacted(message));
     this.status = status;
@@ -60,6 +67,7 @@ export class HttpError extends Error {
     this.allow = help.allow ?? null;
     this.retryAfter = help.retryAfter ?? null;
     this.fix = help.fix === null ? null : hintOf(help.fix);
+    this.extra = help.extra ?? {};
   }
 }
 
@@ -215,8 +223,8 @@ export function answerTo(error: unknown, commandLine: CommandLine): ErrorAnswer 
     };
   }
   if (error instanceof HttpError) {
-    const { status, refusal, message, fix, retryAfter } = error;
-    return { status, message, fix, retryAfter, ...refusal };
+    const { status, refusal, message, fix, retryAfter, extra } = error;
+    return { status, message, fix, retryAfter, extra, ...refusal };
   }
   if (error instanceof StorageError) {
     const { partly, away } = error;

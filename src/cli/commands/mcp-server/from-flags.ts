@@ -2,7 +2,7 @@ import type { Declare } from "../../act.ts";
 import { type AnyCommand, Command, CommanderError } from "../../commander.ts";
 import { OperationError } from "../../../core/errors.ts";
 import { isObject, type JsonObject } from "../../../text/json.ts";
-import { collect } from "../../flags/flag-values.ts";
+import { isCollected } from "../../flags/flag-values.ts";
 
 /** Tools that take flags of a command: their fields are made from its declaration. */
 
@@ -23,12 +23,11 @@ export const flagsOf = (command: AnyCommand, names: readonly string[]): readonly
   command.options.filter((flag) => names.includes(fieldOf(flag)));
 
 function schemaOf(flag: Flag): JsonObject {
-  const { description, argChoices, required, flags, parseArg } = flag;
+  const { description, argChoices, required, flags } = flag;
   if (!required) return { type: "boolean", description };
   const type = flags.includes("<seconds>") ? ["integer", "string"] : "string";
   const one = { type, ...(argChoices !== undefined && { enum: argChoices }) };
-  const isList = parseArg === (collect as unknown) || description.includes("repeatable");
-  return isList ? { type: "array", items: one, description } : { ...one, description };
+  return isCollected(flag) ? { type: "array", items: one, description } : { ...one, description };
 }
 
 /** JSON Schema of an object with a field for each flag. @param more other fields */

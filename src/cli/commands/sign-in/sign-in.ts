@@ -91,7 +91,7 @@ async function requireTester(server: Server, username: string): Promise<void> {
     // A user without one-time codes.
     if (error instanceof RemoteError && error.code === "refused") return;
     if (!(error instanceof RemoteError) || error.code !== "forbidden") throw error;
-    throw new OperationError("forbidden", error.message.replace(/: .* needs a tester$/, ": sign-in needs a tester"), {
+    throw new OperationError("forbidden", "sign-in needs a tester, and this token is a reader's", {
       ...(error.hint !== null && { hint: error.hint }),
     });
   }
