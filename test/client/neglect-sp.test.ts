@@ -49,6 +49,21 @@ test.each(apps.map((neglected) => [neglected] as const))(
   },
 );
 
+test.each([
+  [{}, "noticed", "signed the user out at the end of the session"],
+  [{ ignoresSessionEnd: true }, "not-required", "kept the user signed in after SessionNotOnOrAfter"],
+] as const)(
+  "whether a session ends when it should, which is told and not required (%j)",
+  async (setting, verdict, did) => {
+    const { cases, passed } = await check(
+      allCases.filter(({ name }) => name === "session-ends"),
+      setting,
+    );
+    expect(cases.find(({ name }) => name === "session-ends")).toMatchObject({ verdict, did });
+    expect(passed).toBe(true);
+  },
+);
+
 test("every flaw has a case, and every case a unique name", () => {
   const names = allCases.map(({ name }) => name);
   expect(new Set(names).size).toBe(names.length);

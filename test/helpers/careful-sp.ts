@@ -94,6 +94,8 @@ export interface SpConfig {
   readonly takesUnsolicited?: true;
   /** It sends its requests by HTTP-POST. */
   readonly posts?: true;
+  /** Its sessions go on after the end that the identity provider gave them. */
+  readonly ignoresSessionEnd?: true;
   /** Its logout does nothing. */
   readonly keepsSessions?: true;
   /** What `/me` shows. Absent: NameID and e-mail. */
@@ -485,7 +487,8 @@ export class CarefulSp {
     refuseUnless(admits === undefined || admits.includes(nameId), "admitted");
     const [statement] = within(assertion, spaces.assertion, "AuthnStatement");
     session.user = { nameId, email: nameId === "" ? "" : email, index: valueOf(statement, "SessionIndex") };
-    session.until = Date.parse(valueOf(statement, "SessionNotOnOrAfter") ?? "");
+    const end = Date.parse(valueOf(statement, "SessionNotOnOrAfter") ?? "");
+    session.until = this.#config.ignoresSessionEnd === true ? Infinity : end;
   }
 
   #logOut(url: URL, method: string, form: URLSearchParams, session: Session): void {

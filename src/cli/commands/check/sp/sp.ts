@@ -1,7 +1,7 @@
 /*
  * cli/commands/check/sp: `idp check sp`, whether a service provider refuses. It shares flags, places, session, processes, results and reports with
- * `idp check client` (see ../check.ts). sp-people.ts has the user and the attacker, sp-second.ts the connection to another tenant, sp-control.ts connects the cases of src/check/sp to the
- * issuer, logout-request.ts makes LogoutRequests.
+ * `idp check client` (see ../check.ts). sp-people.ts has the user and the attacker, sp-second.ts the connection to another tenant, sp-control.ts
+ * connects the cases of src/check/sp to the issuer, logout-request.ts makes LogoutRequests.
  */
 import type { Places } from "../../../../client/app/visit.ts";
 import type { Attempt, Somebody } from "../../../../check/sp/attempt.ts";
