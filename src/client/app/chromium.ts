@@ -20,6 +20,7 @@ import { ScriptlessBrowser } from "../browser.ts";
 import { resolved } from "../http.ts";
 import { heldCookie } from "./held.ts";
 import { endBefore, newProgress, noteStep, visitOf, type Progress } from "./progress.ts";
+import { blankOf, post, unmarkedAt } from "./post-response.ts";
 import { textOf, timeoutMs, untilShown, untilStill, whyStuck } from "./settled.ts";
 import type { BrowserContext, Cookies, Page, Paused, Session } from "./playwright-types.ts";
 
@@ -93,8 +94,10 @@ export async function chromiumBrowser(places: Places, context: BrowserContext): 
   let progress = visiting(newProgress(false, false, null));
   const sessionStorage: Record<string, readonly NamedValue[]> = {};
   let status = 0;
+  const blank = blankOf(places);
   session.on("Fetch.requestPaused", (paused) => {
-    void decide(paused).then((opens) => goOn(session, paused.requestId, opens));
+    const opens = paused.request.url === blank ? Promise.resolve(false) : decide(paused);
+    void opens.then((may) => goOn(session, paused.requestId, may));
   });
 
   /** @returns whether the address may be opened */
@@ -112,6 +115,7 @@ export async function chromiumBrowser(places: Places, context: BrowserContext): 
   await session.send("Fetch.enable", { patterns: [{ urlPattern: "*", resourceType: "Document" }] });
   page.on("response", (response) => {
     if (!response.request().isNavigationRequest() || response.frame() !== page.mainFrame()) return;
+    if (response.url() === blank) return;
     const url = new URL(response.url());
     status = response.status();
     noteStep(progress, { url, isApp: isApp(places, url), status });
@@ -162,11 +166,15 @@ export async function chromiumBrowser(places: Places, context: BrowserContext): 
     });
   return {
     signIn: (address, hold) => visit(newProgress(true, hold !== undefined, null), () => goto(address)),
-    // A form of about:blank belongs to no site, so Chromium keeps the cookies back by itself.
-    deliver: (response) =>
-      visit(newProgress(true, false, response), () =>
-        response.mode === "form_post" ? post(page, response) : goto(addressOf(response)),
-      ),
+    async deliver(response, from) {
+      const unmarked = from === undefined ? undefined : await unmarkedAt(session, response.redirectUri);
+      // A form of about:blank belongs to no site, so Chromium keeps the cookies back by itself.
+      const origin = from === undefined ? blank : "about:blank";
+      const visited = await visit(newProgress(true, false, response), () =>
+        response.mode === "form_post" ? post(page, origin, response) : goto(addressOf(response)),
+      );
+      return { ...visited, ...(unmarked !== undefined && { unmarked }) };
+    },
     look: (address) =>
       visit(newProgress(false, false, null), async () => {
         await goto(address);
@@ -279,18 +287,3 @@ async function pressButton(page: Page, { startButton }: Places): Promise<boolean
   await buttons.first().click({ timeout: timeoutMs });
   return true;
 }
-
-async function post(page: Page, { redirectUri, parameters }: AuthorizationResponse): Promise<void> {
-  const inputs = Array.from(
-    parameters,
-    ([name, value]) => `<input name="${attribute(name)}" value="${attribute(value)}">`,
-  );
-  await page.goto("about:blank");
-  await page.setContent(
-    `<form method="post" action="${attribute(redirectUri)}">${inputs.join("")}<button>Go</button></form>`,
-  );
-  await page.locator("button").click({ timeout: timeoutMs });
-}
-
-const attribute = (text: string): string =>
-  text.replaceAll("&", "&amp;").replaceAll('"', "&quot;").replaceAll("<", "&lt;");
