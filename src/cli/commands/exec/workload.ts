@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { createServer, type Server } from "node:http";
-import { mkdtemp, rename, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -13,6 +13,7 @@ import { seconds, once, collect } from "../../flags/flag-values.ts";
 import { flawsOf, withFlaws } from "../token/flaws.ts";
 import { type WorkloadKind, workloadKinds } from "../../../core/workloads/kinds.ts";
 import { tenYears } from "../../../text/time.ts";
+import { putFile } from "../../output/put-file.ts";
 import { setClaim, type SetFields } from "../../flags/set-field.ts";
 
 /** `idp exec --as`: the identity that the command would have at GitHub, at GitLab or in Kubernetes. */
@@ -185,10 +186,7 @@ async function kubernetes(issue: Issue, flags: WorkloadFlags): Promise<Identity>
   const claims = Object.keys(own).length === 0 ? {} : { "kubernetes.io": own };
   const folder = await mkdtemp(join(tmpdir(), "idp-token-"));
   const file = join(folder, "token");
-  const write = async (): Promise<void> => {
-    await writeFile(`${file}.next`, await issue(undefined, claims), { mode: 0o600 });
-    await rename(`${file}.next`, file);
-  };
+  const write = async (): Promise<void> => putFile(file, await issue(undefined, claims), 0o600);
   const remove = (): Promise<void> => rm(folder, { recursive: true, force: true });
   await write().catch(async (error: unknown) => {
     await remove();
