@@ -154,13 +154,17 @@ test("a report survives any output of the app", async () => {
     { ...base, verdict: "not-required", did },
     { ...base, verdict: "noticed", did },
     { ...base, name: "control", verdict: "not-reached", did },
+    { ...base, name: "retry-503", verdict: "works", did },
   ];
   for (const file of ["r.xml", "r.md"])
-    await writeReport(join(folder, file), theApp, { passed: false, cases, stale: [] });
+    await writeReport(join(folder, file), theApp, { passed: false, cases, stale: ["retry-503"] });
   const xml = readFileSync(join(folder, "r.xml"), "utf8");
   expect(isWellFormed(xml)).toBe(true);
   for (const character of ["\0", "\u001b"]) expect(xml).not.toContain(character);
-  expect(xml).toContain('tests="4" failures="2" errors="0" skipped="1"');
+  expect(xml).toContain('tests="5" failures="2" errors="0" skipped="1"');
+  const stale = "retry-503 is accepted, but works now: it need not be accepted any more.";
+  expect(xml).toContain(`<system-out>${stale}</system-out>`);
+  expect(readFileSync(join(folder, "r.md"), "utf8")).toContain(`\n${stale}\n`);
   const rows = readFileSync(join(folder, "r.md"), "utf8")
     .split("\n")
     .filter((line) => line.startsWith("|"));

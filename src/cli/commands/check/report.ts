@@ -2,7 +2,7 @@ import { isOpen, type CaseResult } from "../../../check/frame/verdict.ts";
 import type { RunResult } from "../../../check/frame/run.ts";
 import { escapeText } from "../../../text/terminal.ts";
 import { cannotBeWritten, putFile } from "../../output/put-file.ts";
-import { isFailedControl, sumOf } from "./result.ts";
+import { isFailedControl, staleText, sumOf } from "./result.ts";
 import type { Subject } from "./subject.ts";
 
 /**
@@ -35,7 +35,7 @@ const isFailure = (one: CaseResult): boolean => isOpen(one) || isFailedControl(o
 const isSkipped = (one: CaseResult): boolean =>
   !isFailure(one) && (one.verdict.startsWith("not-") || one.accepted !== undefined);
 
-function junitCase({ name: checked, it }: Subject, one: CaseResult): string {
+function junitCase({ name: checked, it }: Subject, one: CaseResult, { cases, stale }: RunResult): string {
   const { name, verdict, did, mustNot, should, paragraph, fix, accepted, lockedOutAfterMs } = one;
   const place = name.includes(".") ? `.${name.replace(/\..*/, "")}` : "";
   const time = typeof lockedOutAfterMs === "number" ? ` time="${lockedOutAfterMs / 1000}"` : "";
@@ -45,18 +45,21 @@ function junitCase({ name: checked, it }: Subject, one: CaseResult): string {
     const message = verdict === "unnoticed" ? mustNot : did;
     return `${open}>\n    <failure type="${verdict}" message="${xml(message)}">${xml(detail)}</failure>\n  </testcase>`;
   }
+  if (stale.includes(name))
+    return `${open}>\n    <system-out>${xml(staleText(name, cases))}</system-out>\n  </testcase>`;
   if (!isSkipped(one)) return `${open}/>`;
   const why = accepted === undefined ? `${verdict}: ${did} (${paragraph})` : `accepted: ${accepted}. ${it} ${did}`;
   return `${open}>\n    <skipped message="${xml(why)}"/>\n  </testcase>`;
 }
 
-function junit(subject: Subject, { cases }: RunResult): string {
+function junit(subject: Subject, result: RunResult): string {
+  const { cases } = result;
   const failures = cases.filter(isFailure).length;
   const skipped = cases.filter(isSkipped).length;
   return [
     '<?xml version="1.0" encoding="UTF-8"?>',
     `<testsuite name="idp check ${subject.name}" tests="${cases.length}" failures="${failures}" errors="0" skipped="${skipped}">`,
-    ...cases.map((one) => junitCase(subject, one)),
+    ...cases.map((one) => junitCase(subject, one, result)),
     "</testsuite>",
     "",
   ].join("\n");
@@ -89,7 +92,7 @@ function markdown({ name: checked, it }: Subject, { passed, cases, stale }: RunR
     `${sumOf(cases)}.`,
     "",
     ...details,
-    ...stale.flatMap((name) => [`${cell(name)} is accepted, but is noticed now.`, ""]),
+    ...stale.flatMap((name) => [cell(staleText(name, cases)), ""]),
     "## All cases",
     "",
     `| Case | Verdict | What ${it} did |`,

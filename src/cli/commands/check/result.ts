@@ -113,6 +113,12 @@ const acceptable = ({ name: checked }: Subject, open: readonly CaseResult[]): st
     ...open.map(({ name }) => `      ${name}: why`),
   ].join("\n");
 
+/** What is said of a case that is accepted, and need not be. */
+export const staleText = (name: string, cases: readonly CaseResult[]): string => {
+  const isWorking = cases.some((one) => one.name === name && one.verdict === "works");
+  return `${name} is accepted, but ${isWorking ? "works" : "is noticed"} now: it need not be accepted any more.`;
+};
+
 /** What one command adds to the result. */
 export interface AddedToOutcome {
   /** What lets the control work, where that is known. */
@@ -156,12 +162,7 @@ export function outcomeOf(
     ...fields,
   };
   return {
-    ...answer(document, () => "", {
-      notes: [
-        ...stale.map((name) => `${name} is accepted, but is noticed now: it need not be accepted any more.`),
-        ...notes,
-      ],
-    }),
+    ...answer(document, () => "", { notes: [...stale.map((name) => staleText(name, cases)), ...notes] }),
     text: (style) => {
       const blocks = escapeDeep(open).map((one) => block(one, subject, style, cli.width));
       const first = lead === null ? [] : ["", style.bold(lead)];
