@@ -38,6 +38,8 @@ export function metadata(
   const back = backchannel ?? base;
   const { github, without = [] } = ctx.layout;
   if (github === true) return oauthMetadata(ctx, supported, back);
+  // The client secrets of Apple are sent in one way, and libraries choose it only where no other is listed.
+  const methods = ctx.layout.apple === true ? ["client_secret_post"] : confidentialMethods;
   return {
     issuer: ctx.issuer,
     authorization_endpoint: base + paths.authorize,
@@ -66,11 +68,11 @@ export function metadata(
     }),
     subject_types_supported: ["public"],
     id_token_signing_alg_values_supported: [...publicAlgs, "HS256"],
-    token_endpoint_auth_methods_supported: [...confidentialMethods, "none"],
+    token_endpoint_auth_methods_supported: [...methods, "none"],
     token_endpoint_auth_signing_alg_values_supported: everyAssertionAlgorithm,
-    revocation_endpoint_auth_methods_supported: [...confidentialMethods, "none"],
+    revocation_endpoint_auth_methods_supported: [...methods, "none"],
     revocation_endpoint_auth_signing_alg_values_supported: everyAssertionAlgorithm,
-    introspection_endpoint_auth_methods_supported: confidentialMethods,
+    introspection_endpoint_auth_methods_supported: methods,
     introspection_endpoint_auth_signing_alg_values_supported: everyAssertionAlgorithm,
     code_challenge_methods_supported: ["S256"],
     dpop_signing_alg_values_supported: proofAlgorithms,

@@ -1,5 +1,7 @@
-import { mkdirSync, writeFileSync } from "node:fs";
+import { createPublicKey } from "node:crypto";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { parseEnv } from "node:util";
 import { describe, expect, test } from "vitest";
 import { idpIn } from "../helpers/command.ts";
 import { newFolder } from "../helpers/cli.ts";
@@ -111,18 +113,107 @@ test.each([
   },
 );
 
-test("init names the vendors whose variables the app has", async () => {
+/** The folder of an app that has buttons of vendors. @param variables the names in its `.env.example` */
+function appWith(dependencies: Readonly<Record<string, string>>, ...variables: readonly string[]): string {
   const cwd = newFolder();
-  writeFileSync(join(cwd, "package.json"), JSON.stringify({ dependencies: { next: "16", "next-auth": "4" } }));
-  writeFileSync(
-    join(cwd, ".env.example"),
-    "AUTH_GOOGLE_ID=\nAUTH_GOOGLE_SECRET=\n# GITHUB_CLIENT_ID=\nGITHUB_TOKEN=\n",
-  );
-  const { stderr } = await idp(["init", "--yes", "--stdout"], { cwd });
-  expect(stderr).toContain("signs users in with google (AUTH_GOOGLE_ID)");
-  expect(stderr).toContain("signs users in with github (GITHUB_CLIENT_ID)");
+  writeFileSync(join(cwd, "package.json"), JSON.stringify({ name: "shop", type: "module", dependencies }));
+  writeFileSync(join(cwd, ".env.example"), variables.map((name) => `${name}=\n`).join(""));
+  return cwd;
+}
+
+test("init takes the first vendor whose variables the app has, and names the others", async () => {
+  const cwd = appWith({ next: "16", "next-auth": "4" }, "AUTH_GOOGLE_ID", "AUTH_GOOGLE_SECRET", "# GITHUB_CLIENT_ID");
+  const { stdout, stderr } = await idp(["init", "--yes", "--stdout"], { cwd });
+  expect(stdout).toContain("endpoints: google");
+  expect(stdout).toContain("http://localhost:3000/api/auth/callback/google");
+  expect(stderr).toContain("signs users in with google (AUTH_GOOGLE_ID): the fixtures have the setting");
+  expect(stderr).toContain("signs users in with github (GITHUB_CLIENT_ID). An issuer with");
   expect(stderr).toContain("docs/vendors.md");
   expect(stderr).not.toContain("apple");
+});
+
+test("init only names them where the library has no lines for a vendor", async () => {
+  const cwd = appWith({ express: "5", "openid-client": "6" }, "GOOGLE_CLIENT_ID", "GITHUB_TOKEN");
+  const { stdout, stderr } = await idp(["init", "--yes", "--stdout"], { cwd });
+  expect(stdout).not.toContain("endpoints:");
+  expect(stderr).toContain("signs users in with google (GOOGLE_CLIENT_ID). An issuer with");
+});
+
+test.each([
+  [
+    "next-auth",
+    { next: "16", "next-auth": "4" },
+    "GITHUB_ID",
+    "/api/auth/callback/github",
+    "token: process.env.TOKEN_URL",
+  ],
+  [
+    "@auth/sveltekit",
+    { "@sveltejs/kit": "2", "@auth/sveltekit": "1" },
+    "AUTH_GITHUB_ID",
+    "/auth/callback/github",
+    '(env.TOKEN_URL ?? "").replace(',
+  ],
+  [
+    "better-auth",
+    { express: "5", "better-auth": "1" },
+    "GITHUB_CLIENT_ID",
+    "/api/auth/callback/github",
+    "tokenUrl: process.env.TOKEN_URL",
+  ],
+  [
+    "arctic",
+    { express: "5", arctic: "3" },
+    "GITHUB_CLIENT_ID",
+    "/callback",
+    "validateAuthorizationCode(process.env.TOKEN_URL, code, null)",
+  ],
+])(
+  "init in an app with %s and %j and GitHub's variables prints the lines for GitHub",
+  async (_, dependencies, variable, path, line) => {
+    const cwd = appWith(dependencies, variable);
+    writeFileSync(join(cwd, "jsconfig.json"), "{}");
+    const { code, stdout, stderr } = await idp(["init", "--yes"], { cwd });
+    expect(code, stderr).toBe(0);
+    expect(stdout).toContain("into your app, where it sets up GitHub");
+    expect(stdout).toContain(line);
+    expect(stderr).not.toContain("To sign out");
+    expect(readFileSync(join(cwd, "idp.fixtures.yaml"), "utf8")).toContain(path);
+    expect(await idp(["seed", "--check"], { cwd })).toMatchObject({ code: 0 });
+  },
+);
+
+test("init makes a key for Apple, gives it to the app alone, and keeps it", async () => {
+  const cwd = appWith({ express: "5", "apple-signin-auth": "2" });
+  const { code, stdout, stderr } = await idp(["init", "--yes"], { cwd });
+  expect(code, stderr).toBe(0);
+  expect(stdout).toContain("privateKey: process.env.APPLE_PRIVATE_KEY");
+  expect(stdout).not.toContain("PRIVATE KEY-----");
+  expect(await idp(["seed", "--check"], { cwd })).toMatchObject({ code: 0 });
+  const { APPLE_PRIVATE_KEY: pem = "", ...variables } = await jsonOf(cwd);
+  expect(variables).toMatchObject({ APPLE_TEAM_ID: "TEAM123456", APPLE_KEY_ID: "KEY1234567", OIDC_ISSUER: base });
+  expect(variables).not.toHaveProperty("OIDC_CLIENT_SECRET");
+  const { x = "" } = createPublicKey(pem).export({ format: "jwk" });
+  const fixtures = readFileSync(join(cwd, "idp.fixtures.yaml"), "utf8");
+  expect(fixtures).toContain(`x: "${x}"`);
+  expect(fixtures).not.toContain("a public client");
+  expect(parseEnv(readFileSync(join(cwd, ".env.local"), "utf8"))["APPLE_PRIVATE_KEY"]).toBe(pem);
+  expect(await idp(["init", "--yes", "--force"], { cwd })).toMatchObject({ code: 0 });
+  expect((await jsonOf(cwd))["APPLE_PRIVATE_KEY"]).toBe(pem);
+});
+
+test.each([
+  ["github", {}, "answers as GitHub, which has no OpenID Connect"],
+  [
+    "apple",
+    { client_secret: undefined, apple_team: "TEAM", jwks: { keys: [{ kty: "EC", crv: "P-256", x: "x", y: "y" }] } },
+    "JWT by its own key",
+  ],
+])("env --for a library without lines for %s is refused", async (vendor, more, why) => {
+  const cwd = folderWith(vendor, more);
+  const { code, stderr } = await idp(["env", "--for", "passport"], { cwd });
+  expect(code).toBe(6);
+  expect(stderr).toContain(why);
 });
 
 describe("other ecosystems", () => {

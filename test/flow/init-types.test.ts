@@ -16,11 +16,12 @@ interface Piece {
   readonly text: string;
 }
 
-/** The code for a project with TypeScript. */
-async function piecesFor(dependencies: Readonly<Record<string, string>>): Promise<readonly Piece[]> {
+/** The code for a project with TypeScript. @param variable that names a vendor */
+async function piecesFor(dependencies: Readonly<Record<string, string>>, variable?: string): Promise<readonly Piece[]> {
   const cwd = newFolder();
   writeFileSync(join(cwd, "package.json"), JSON.stringify({ name: "shop", type: "module", dependencies }));
   writeFileSync(join(cwd, "tsconfig.json"), "{}");
+  if (variable !== undefined) writeFileSync(join(cwd, ".env.example"), `${variable}=\n`);
   symlinkSync(modules, join(cwd, "node_modules"));
   const { code, stdout, stderr } = await idpIn(cwd, ["init", "--json"]);
   expect(code, stderr).toBe(0);
@@ -60,6 +61,21 @@ test("Express and NestJS: the code compiles, and no import is inside of the func
     const factory = "declare const NestFactory: { create(): Promise<{ use(...args: any[]): unknown }> };";
     const bootstrap = `export async function bootstrap() {\n  const app = await NestFactory.create();\n${inside?.text ?? ""}\n}`;
     files[`nest-${library.replace("/", "-")}.ts`] = [top?.text ?? "", factory, bootstrap, ""].join("\n");
+  }
+  expect(await compile(files)).toBe("");
+});
+
+test("the lines for Google, GitHub and Apple compile", async () => {
+  const files: Record<string, string> = {};
+  for (const library of ["arctic", "apple-signin-auth", "better-auth", "@auth/express", "next-auth"]) {
+    for (const vendor of ["GOOGLE", "GITHUB", "APPLE"]) {
+      const isKnown =
+        library === "apple-signin-auth" ? vendor === "APPLE" : library !== "better-auth" || vendor !== "APPLE";
+      if (!isKnown) continue;
+      const [piece, ...more] = await piecesFor({ express: "5", [library]: "*" }, `${vendor}_CLIENT_ID`);
+      expect([piece?.where, more]).toEqual([expect.stringMatching(/where it sets up/), []]);
+      files[`${library.replace("/", "-")}-${vendor}.ts`] = `${piece?.text ?? ""}\n`;
+    }
   }
   expect(await compile(files)).toBe("");
 });

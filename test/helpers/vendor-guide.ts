@@ -2,6 +2,9 @@ import { symlinkSync, writeFileSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { afterAll, vi } from "vitest";
+import { configurationOf } from "../../src/cli/commands/env/libraries.ts";
+import type { ServedStatus } from "../../src/cli/commands/env/libraries/form.ts";
+import type { ClientView } from "../../src/core/clients/admin.ts";
 import type { Idp } from "../../src/index.ts";
 import { serve } from "./app.ts";
 import { approve, Browser, formsOf } from "./browser.ts";
@@ -9,11 +12,24 @@ import { newFolder } from "./cli.ts";
 import { repository } from "./readme.ts";
 import { client, users } from "./vendor-app.ts";
 
-/** Runs the examples of docs/vendors.md for apps with a vendor built in, with the variables that `idp env` gives. */
+/** Runs the examples of docs/vendors.md for apps with a vendor built in, with the variables that `idp env` gives, and what `idp env --for` prints. */
 
 const document = readFileSync(join(repository, "docs/vendors.md"), "utf8");
 
 type Vendor = "google" | "github" | "apple" | "cognito";
+
+/** Where the lines of a library are from. */
+export const sources = ["docs/vendors.md", "idp env --for"] as const;
+type Source = (typeof sources)[number];
+
+/** The libraries by the packages that they are imported from. */
+const libraries = {
+  arctic: "arctic",
+  "apple-signin-auth": "apple-signin-auth",
+  "better-auth": "better-auth",
+  "@auth/express": "authjs",
+  "next-auth": "next-auth",
+} as const;
 
 /** For one file of tests. */
 export function vendorGuide() {
@@ -29,9 +45,24 @@ export function vendorGuide() {
     const codes = Array.from(section.matchAll(/^```js\n(.*?)^```/gms), ([, code = ""]) => code);
     const code = codes.find((each) => each.includes(`from "${library}`));
     if (code === undefined) throw new Error(`no example of ${library} below ${heading}`);
-    const file = join(folder, `${heading}-${library.replaceAll(/\W/g, "-")}.mjs`);
+    return imported<T>(`${heading}-${library}`, code);
+  }
+
+  let files = 0;
+  /** A new file each time: a module reads the variables once. */
+  async function imported<T>(name: string, code: string): Promise<T> {
+    const file = join(folder, `${name.replaceAll(/\W/g, "-")}-${String(files++)}.mjs`);
     writeFileSync(file, code);
     return (await import(pathToFileURL(file).href)) as T;
+  }
+
+  /** The module with the lines of a library, which the guide has and the command prints. */
+  async function lines<T>(source: Source, idp: Idp, heading: string, from: keyof typeof libraries): Promise<T> {
+    if (source === "docs/vendors.md") return example(heading, from);
+    const served = (await idp.call("status", {})) as unknown as ServedStatus;
+    const shown = await idp.call("clients.show", { client_id: "shop", secrets: true });
+    const { text } = configurationOf(libraries[from], served, shown, folder);
+    return imported(`printed-${heading}-${from}`, text);
   }
 
   /** A server for the app, and the variables of `idp env`. @param redirectUri of the app */
@@ -51,7 +82,7 @@ export function vendorGuide() {
     for (const [name, value] of Object.entries(variables)) vi.stubEnv(name, value);
     return idp;
   }
-  return { example, serveFor };
+  return { example, lines, serveFor };
 }
 
 /** What the browser brings back to the app at its redirect URI. */

@@ -1,31 +1,32 @@
-import { ExpressAuth, type ExpressAuthConfig } from "@auth/express";
 import { describe, expect, test, vi } from "vitest";
-import { Browser } from "../../helpers/browser.ts";
+import { authApps, type AuthProvider, type NextProvider } from "../../helpers/auth-apps.ts";
 import { startRelyingParty } from "../../helpers/relying-party.ts";
 import { appleKey, appleKeyId, appleSecret, appleTeam } from "../../helpers/vendor-app.ts";
-import { answerOf, through, vendorGuide } from "../../helpers/vendor-guide.ts";
+import { answerOf, sources, vendorGuide } from "../../helpers/vendor-guide.ts";
 
 /** The libraries of apps that have "Sign in with Apple" built in, unmodified, with the lines of docs/vendors.md. */
 
 const { app, url } = await startRelyingParty();
-const { example, serveFor } = vendorGuide();
+const { example, lines, serveFor } = vendorGuide();
+const apps = authApps(app, url);
 vi.stubEnv("APPLE_TEAM_ID", appleTeam);
 vi.stubEnv("APPLE_KEY_ID", appleKeyId);
 vi.stubEnv("APPLE_PRIVATE_KEY", appleKey.export({ type: "pkcs8", format: "pem" }).toString());
 
+interface Tokens {
+  readonly id_token: string;
+  readonly refresh_token: string;
+  readonly error?: string;
+}
+interface Apple {
+  begin: (state: string) => string;
+  finish: (code: string) => Promise<Tokens>;
+  refresh: (token: string) => Promise<Tokens>;
+  revoke: (token: string) => Promise<unknown>;
+  verify: (idToken: string) => Promise<Readonly<Record<string, unknown>>>;
+}
+
 describe("apple-signin-auth", async () => {
-  interface Tokens {
-    readonly id_token: string;
-    readonly refresh_token: string;
-    readonly error?: string;
-  }
-  interface Apple {
-    begin: (state: string) => string;
-    finish: (code: string) => Promise<Tokens>;
-    refresh: (token: string) => Promise<Tokens>;
-    revoke: (token: string) => Promise<unknown>;
-    verify: (idToken: string) => Promise<Readonly<Record<string, unknown>>>;
-  }
   const idp = await serveFor("apple", `${url}/callback`);
   const apple = await example<Apple>("Apple", "apple-signin-auth");
 
@@ -55,31 +56,37 @@ describe("apple-signin-auth", async () => {
   });
 });
 
-test("arctic", async () => {
-  await serveFor("apple", `${url}/arctic`);
+test.each(sources)("apple-signin-auth, with the lines of %s", async (source) => {
+  const idp = await serveFor("apple", `${url}/callback`);
+  const apple = await lines<Pick<Apple, "begin" | "finish" | "verify">>(source, idp, "Apple", "apple-signin-auth");
+  const { code = "" } = await answerOf(apple.begin("s1"));
+  const { id_token: idToken } = await apple.finish(code);
+  expect(await apple.verify(idToken)).toMatchObject({ email: "alice@example.com" });
+});
+
+test.each(sources)("arctic, with the lines of %s", async (source) => {
+  const idp = await serveFor("apple", `${url}/arctic`);
   interface Arctic {
     begin: (state: string) => string;
     finish: (code: string) => Promise<{ idToken(): string }>;
   }
-  const { begin, finish } = await example<Arctic>("Apple", "arctic");
+  const { begin, finish } = await lines<Arctic>(source, idp, "Apple", "arctic");
   const { code = "" } = await answerOf(begin("s1"));
   expect((await finish(code)).idToken()).toMatch(/^eyJ/);
 });
 
-test("Auth.js", async () => {
+test.each(sources)("Auth.js, with the lines of %s", async (source) => {
   const idp = await serveFor("apple", `${url}/auth/callback/apple`);
-  type Provider = ExpressAuthConfig["providers"][number];
-  const { providerFor } = await example<{ providerFor: (secret: string) => Provider }>("Apple", "@auth/express");
-  const config = {
-    secret: "a long secret of the application's own",
-    trustHost: true,
-    providers: [providerFor(await appleSecret())],
-  };
-  app.use("/auth", ExpressAuth(config));
-  const browser = new Browser(idp.issuer, url);
-  const { csrfToken } = JSON.parse((await browser.open(`${url}/auth/csrf`)).body) as { readonly csrfToken: string };
-  const body = new URLSearchParams({ csrfToken, callbackUrl: `${url}/auth/session` });
-  const begun = await browser.open(`${url}/auth/signin/apple`, { method: "POST", body, headers: { origin: url } });
-  const me = await through(browser, begun);
-  expect(JSON.parse(me.body)).toMatchObject({ user: { name: "Alice Adams", email: "alice@example.com" } });
+  const made = await lines<{ providerFor: (secret: string) => AuthProvider }>(source, idp, "Apple", "@auth/express");
+  expect(await apps.authjs(idp.issuer, "apple", made.providerFor(await appleSecret()))).toMatchObject({
+    user: { name: "Alice Adams", email: "alice@example.com" },
+  });
+});
+
+test.each(sources)("next-auth 4, with the lines of %s", async (source) => {
+  const idp = await serveFor("apple", `${url}/api/next/callback/apple`);
+  const made = await lines<{ providerFor: (secret: string) => NextProvider }>(source, idp, "Apple", "next-auth");
+  expect(await apps.nextAuth(idp.issuer, "apple", made.providerFor(await appleSecret()))).toMatchObject({
+    user: { email: "alice@example.com" },
+  });
 });

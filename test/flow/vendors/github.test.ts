@@ -1,19 +1,18 @@
-import { ExpressAuth, type ExpressAuthConfig } from "@auth/express";
 import type { OAuthApp } from "@octokit/oauth-app";
-import { betterAuth, type BetterAuthOptions } from "better-auth";
-import { toNodeHandler } from "better-auth/node";
 import type { RequestHandler } from "express";
 import session from "express-session";
 import passport from "passport";
 import { describe, expect, test } from "vitest";
+import { authApps, type AuthProvider, type NextProvider, type Plugin } from "../../helpers/auth-apps.ts";
 import { approve, Browser } from "../../helpers/browser.ts";
 import { startRelyingParty } from "../../helpers/relying-party.ts";
-import { answerOf, vendorGuide } from "../../helpers/vendor-guide.ts";
+import { answerOf, sources, vendorGuide } from "../../helpers/vendor-guide.ts";
 
 /** The libraries of apps that have "Sign in with GitHub" built in, unmodified, with the lines of docs/vendors.md. */
 
 const { app, url } = await startRelyingParty();
-const { example, serveFor } = vendorGuide();
+const { example, lines, serveFor } = vendorGuide();
+const apps = authApps(app, url);
 
 describe("Octokit", async () => {
   const idp = await serveFor("github", `${url}/callback`);
@@ -82,43 +81,34 @@ describe("passport-github2", async () => {
   });
 });
 
-test("arctic", async () => {
+test.each(sources)("arctic, with the lines of %s", async (source) => {
   const idp = await serveFor("github", `${url}/arctic`);
   interface Arctic {
     begin: (state: string) => URL;
     finish: (code: string) => Promise<{ accessToken(): string }>;
   }
-  const { begin, finish } = await example<Arctic>("GitHub", "arctic");
+  const { begin, finish } = await lines<Arctic>(source, idp, "GitHub", "arctic");
   const { code = "", state, iss } = await answerOf(begin("s1"));
   expect({ state, iss }).toEqual({ state: "s1", iss: idp.issuer });
   expect((await finish(code)).accessToken()).toMatch(/^gho_/);
 });
 
-test("better-auth", async () => {
+const signedIn = { user: { name: "Alice Adams", email: "alice@example.com" } };
+
+test.each(sources)("better-auth, with the lines of %s", async (source) => {
   const idp = await serveFor("github", `${url}/api/auth/callback/github`);
-  type Plugin = NonNullable<BetterAuthOptions["plugins"]>[number];
-  const { plugin } = await example<{ plugin: Plugin }>("GitHub", "better-auth");
-  const auth = betterAuth({ baseURL: url, secret: "a long secret of the application's own", plugins: [plugin] });
-  app.all("/api/auth/*path", toNodeHandler(auth));
-  const browser = new Browser(idp.issuer, url);
-  const started = await browser.open(`${url}/api/auth/sign-in/social`, {
-    method: "POST",
-    body: JSON.stringify({ provider: "github", callbackURL: "/api/auth/get-session" }),
-    headers: { "content-type": "application/json", origin: url },
-  });
-  const { url: address } = JSON.parse(started.body) as { readonly url: string };
-  const me = await approve(browser, await browser.open(address));
-  expect(JSON.parse(me.body)).toMatchObject({ user: { name: "Alice Adams", email: "alice@example.com" } });
+  const { plugin } = await lines<{ plugin: Plugin }>(source, idp, "GitHub", "better-auth");
+  expect(await apps.betterAuth(idp.issuer, "github", plugin)).toMatchObject(signedIn);
 });
 
-test("Auth.js", async () => {
+test.each(sources)("Auth.js, with the lines of %s", async (source) => {
   const idp = await serveFor("github", `${url}/auth/callback/github`);
-  const { provider } = await example<{ provider: ExpressAuthConfig["providers"][number] }>("GitHub", "@auth/express");
-  const config = { secret: "a long secret of the application's own", trustHost: true, providers: [provider] };
-  app.use("/auth", ExpressAuth(config));
-  const browser = new Browser(idp.issuer, url);
-  const { csrfToken } = JSON.parse((await browser.open(`${url}/auth/csrf`)).body) as { readonly csrfToken: string };
-  const body = new URLSearchParams({ csrfToken, callbackUrl: `${url}/auth/session` });
-  const begun = await browser.open(`${url}/auth/signin/github`, { method: "POST", body, headers: { origin: url } });
-  expect(JSON.parse((await approve(browser, begun)).body)).toMatchObject({ user: { email: "alice@example.com" } });
+  const { provider } = await lines<{ provider: AuthProvider }>(source, idp, "GitHub", "@auth/express");
+  expect(await apps.authjs(idp.issuer, "github", provider)).toMatchObject(signedIn);
+});
+
+test.each(sources)("next-auth 4, with the lines of %s", async (source) => {
+  const idp = await serveFor("github", `${url}/api/next/callback/github`);
+  const { provider } = await lines<{ provider: NextProvider }>(source, idp, "GitHub", "next-auth");
+  expect(await apps.nextAuth(idp.issuer, "github", provider)).toMatchObject(signedIn);
 });

@@ -1,23 +1,18 @@
-import { ExpressAuth, type ExpressAuthConfig } from "@auth/express";
-import { betterAuth, type BetterAuthOptions } from "better-auth";
-import { toNodeHandler } from "better-auth/node";
-import { parseCookie } from "cookie";
-import express, { type RequestHandler } from "express";
-import { createRequire } from "node:module";
-import type nextAuth from "next-auth";
-import type { AuthOptions } from "next-auth";
+import type { RequestHandler } from "express";
 import session from "express-session";
 import type { OAuth2Client } from "google-auth-library";
 import passport from "passport";
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
+import { authApps, type AuthProvider, type NextProvider, type Plugin } from "../../helpers/auth-apps.ts";
 import { approve, Browser } from "../../helpers/browser.ts";
 import { startRelyingParty } from "../../helpers/relying-party.ts";
-import { answerOf, vendorGuide } from "../../helpers/vendor-guide.ts";
+import { answerOf, sources, vendorGuide } from "../../helpers/vendor-guide.ts";
 
 /** The libraries of apps that have "Sign in with Google" built in, unmodified, with the lines of docs/vendors.md. */
 
 const { app, url } = await startRelyingParty();
-const { example, serveFor } = vendorGuide();
+const { example, lines, serveFor } = vendorGuide();
+const apps = authApps(app, url);
 
 describe("google-auth-library", async () => {
   const idp = await serveFor("google", `${url}/callback`);
@@ -96,13 +91,13 @@ describe("passport-google-oauth20", async () => {
   });
 });
 
-test("arctic", async () => {
-  await serveFor("google", `${url}/arctic`);
+test.each(sources)("arctic, with the lines of %s", async (source) => {
+  const idp = await serveFor("google", `${url}/arctic`);
   interface Arctic {
     begin: (state: string, verifier: string) => URL;
     finish: (code: string, verifier: string) => Promise<{ accessToken(): string; idToken(): string }>;
   }
-  const { begin, finish } = await example<Arctic>("Google", "arctic");
+  const { begin, finish } = await lines<Arctic>(source, idp, "Google", "arctic");
   const verifier = "v".repeat(43);
   const { code = "", state } = await answerOf(begin("s1", verifier));
   expect(state).toBe("s1");
@@ -110,55 +105,22 @@ test("arctic", async () => {
   await expect(finish(code, verifier)).rejects.toThrow("invalid_grant");
 });
 
-test("better-auth", async () => {
+const signedIn = { user: { name: "Alice Adams", email: "alice@example.com" } };
+
+test.each(sources)("better-auth, with the lines of %s", async (source) => {
   const idp = await serveFor("google", `${url}/api/auth/callback/google`);
-  const { plugin } = await example<{ plugin: NonNullable<BetterAuthOptions["plugins"]>[number] }>(
-    "Google",
-    "better-auth",
-  );
-  app.all(
-    "/api/auth/*path",
-    toNodeHandler(betterAuth({ baseURL: url, secret: "a long secret of the application", plugins: [plugin] })),
-  );
-  const browser = new Browser(idp.issuer, url);
-  const started = await browser.open(`${url}/api/auth/sign-in/social`, {
-    method: "POST",
-    body: JSON.stringify({ provider: "google", callbackURL: "/api/auth/get-session" }),
-    headers: { "content-type": "application/json", origin: url },
-  });
-  const { url: address } = JSON.parse(started.body) as { readonly url: string };
-  const me = await approve(browser, await browser.open(address));
-  expect(JSON.parse(me.body)).toMatchObject({ user: { name: "Alice Adams", email: "alice@example.com" } });
+  const { plugin } = await lines<{ plugin: Plugin }>(source, idp, "Google", "better-auth");
+  expect(await apps.betterAuth(idp.issuer, "google", plugin)).toMatchObject(signedIn);
 });
 
-test("Auth.js", async () => {
+test.each(sources)("Auth.js, with the lines of %s", async (source) => {
   const idp = await serveFor("google", `${url}/auth/callback/google`);
-  const { provider } = await example<{ provider: ExpressAuthConfig["providers"][number] }>("Google", "@auth/express");
-  const config = { secret: "a long secret of the application's own", trustHost: true, providers: [provider] };
-  app.use("/auth", ExpressAuth(config));
-  const browser = new Browser(idp.issuer, url);
-  const { csrfToken } = JSON.parse((await browser.open(`${url}/auth/csrf`)).body) as { readonly csrfToken: string };
-  const body = new URLSearchParams({ csrfToken, callbackUrl: `${url}/auth/session` });
-  const begun = await browser.open(`${url}/auth/signin/google`, { method: "POST", body, headers: { origin: url } });
-  expect(JSON.parse((await approve(browser, begun)).body)).toMatchObject({ user: { email: "alice@example.com" } });
+  const { provider } = await lines<{ provider: AuthProvider }>(source, idp, "Google", "@auth/express");
+  expect(await apps.authjs(idp.issuer, "google", provider)).toMatchObject(signedIn);
 });
 
-test("next-auth 4", async () => {
+test.each(sources)("next-auth 4, with the lines of %s", async (source) => {
   const idp = await serveFor("google", `${url}/api/next/callback/google`);
-  vi.stubEnv("NEXTAUTH_URL", `${url}/api/next`);
-  const { provider } = await example<{ provider: AuthOptions["providers"][number] }>("Google", "next-auth");
-  const { default: NextAuth } = createRequire(import.meta.url)("next-auth") as typeof nextAuth;
-  app.use(express.urlencoded());
-  app.all("/api/next/*nextauth", (req, res) => {
-    const query = { ...req.query, nextauth: req.params.nextauth };
-    const cookies = { value: parseCookie(req.headers.cookie ?? "") };
-    Object.defineProperties(req, { query: { value: query }, cookies });
-    return NextAuth(req, res, { secret: "a long secret of the application's own", providers: [provider] });
-  });
-  const browser = new Browser(idp.issuer, url);
-  const { csrfToken } = JSON.parse((await browser.open(`${url}/api/next/csrf`)).body) as { readonly csrfToken: string };
-  const body = new URLSearchParams({ csrfToken, callbackUrl: `${url}/api/next/session` });
-  const begun = await browser.open(`${url}/api/next/signin/google`, { method: "POST", body });
-  const session = await approve(browser, begun);
-  expect(JSON.parse(session.body)).toMatchObject({ user: { name: "Alice Adams", email: "alice@example.com" } });
+  const { provider } = await lines<{ provider: NextProvider }>(source, idp, "Google", "next-auth");
+  expect(await apps.nextAuth(idp.issuer, "google", provider)).toMatchObject(signedIn);
 });

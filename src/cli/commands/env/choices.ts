@@ -37,5 +37,7 @@ export const libraries = [
   "passport-github2",
   "octokit",
   "google-auth-library",
+  "arctic",
+  "apple-signin-auth",
 ] as const;
 export type Library = (typeof libraries)[number];

@@ -1,20 +1,28 @@
 import type { ClientView } from "../../../core/clients/admin.ts";
 import { OperationError } from "../../../core/errors.ts";
 import { commandOn, type Hint } from "../../../core/hint.ts";
-import { fixedRedirectUris, valuesOf } from "./app-client.ts";
+import { fixedRedirectUris, valuesOf, vendorOf, type BuiltInVendor } from "./app-client.ts";
 import type { Library } from "./choices.ts";
-import { installedMajor } from "./manifest.ts";
+import { dependenciesOf, installedMajor, manifestOf } from "./manifest.ts";
 import { authjs, nextAuth } from "./libraries/authjs.ts";
 import { betterAuth } from "./libraries/better-auth.ts";
 import { nuxtAuthUtils, fastifyOauth2, honoOidcAuth } from "./libraries/servers.ts";
 import { asTexts, asVariables, type Variables } from "./libraries/expressions.ts";
 import { angularAuthOidcClient, keycloakJs, msal, oidcClientTs, reactOidcContext } from "./libraries/browser.ts";
-import type { Code, Form, Parts, Piece, ServedStatus } from "./libraries/form.ts";
+import { plainCode, type Code, type Form, type Parts, type Piece, type ServedStatus } from "./libraries/form.ts";
 import { expressOpenidConnect, passport } from "./libraries/node.ts";
 import { openidClient } from "./libraries/openid-client.ts";
 import { go, grafana, mcpInspector, oauth2Proxy, spring } from "./libraries/others.ts";
 import { aspnetcore, laravel, modAuthOpenidc, omniauth, symfony } from "./libraries/elsewhere.ts";
-import { googleAuthLibrary, octokit, passportGithub, passportGoogle } from "./libraries/vendors.ts";
+import { appleSigninAuth, arctic } from "./libraries/vendor-lines.ts";
+import {
+  googleAuthLibrary,
+  octokit,
+  passportGithub,
+  passportGoogle,
+  vendorNotes,
+  vendorTitles,
+} from "./libraries/vendors.ts";
 import { authlib, django } from "./libraries/python.ts";
 
 /** The configuration of each library that signs users in. */
@@ -50,10 +58,15 @@ export const forms: Readonly<Record<Library, Form>> = {
   "passport-github2": passportGithub,
   octokit,
   "google-auth-library": googleAuthLibrary,
+  arctic,
+  "apple-signin-auth": appleSigninAuth,
 };
 
 /** Authentication methods that do not send the secret itself. */
 const assertions: readonly unknown[] = ["private_key_jwt", "client_secret_jwt"];
+
+/** The redirect path of a library that names its provider in it. */
+export const usualAt = (path: string, vendor: BuiltInVendor): string => path.replace(/\/idp$/, `/${vendor}`);
 
 const webUris = (client: ClientView): readonly string[] =>
   fixedRedirectUris(client).filter((uri) => /^https?:/.test(uri));
@@ -77,22 +90,50 @@ export const canUse =
   (client: ClientView): boolean =>
     refusalOf(library, client) === null;
 
+/** The lines for the vendor that the issuer answers as; null where the library's general ones are for it. */
+function linesAtVendor(form: Form, parts: Pick<Parts, "endpoints" | "major">, name: string | null) {
+  const vendor = vendorOf(parts.endpoints);
+  const lines = vendor === null ? undefined : form.vendors?.(parts, name)[vendor];
+  return vendor === null || lines === undefined ? null : { vendor, lines };
+}
+
+/** Why a library that knows no vendor cannot use a client of this issuer; null if it can. */
+function vendorRefusal({ endpoints }: ServedStatus, client: ClientView): string | null {
+  if (vendorOf(endpoints) === "github") return "its issuer answers as GitHub, which has no OpenID Connect";
+  return client["apple_team"] === undefined ? null : "its secret is a JWT by its own key, as Apple asks for";
+}
+
 /** @throws {OperationError} refused if the library cannot use the client */
-function checkClient(library: Library, client: ClientView): void {
-  const refusal = refusalOf(library, client);
+function checkClient(
+  library: Library,
+  served: ServedStatus,
+  client: ClientView,
+  folder: string,
+  name: string | null,
+): void {
+  const form = forms[library];
+  const knows =
+    form.vendor !== undefined || linesAtVendor(form, { ...served, major: majorOf(form, folder) }, name) !== null;
+  const refusal = refusalOf(library, client) ?? (knows ? null : vendorRefusal(served, client));
   if (refusal === null) return;
   throw new OperationError("refused", `${library} cannot use the client ${client.client_id}: ${refusal}`, {
     hint: { text: "Another client", command: ["idp", "env", "--for", library, "--client", "CLIENT_ID"] },
   });
 }
 
+const majorOf = ({ package: name }: Form, folder: string): number | null =>
+  name === undefined ? null : installedMajor(folder, name);
+
 /** @param folder the app's, for the installed versions @param variables where code finds the values; null if they are in the code */
 function partsOf(
-  { returnsTo, usual, package: name }: Form,
+  form: Form,
   { issuer, endpoints }: ServedStatus,
   client: ClientView,
   { folder, variables }: { readonly folder: string; readonly variables: Variables | null },
 ): { readonly parts: Parts; readonly isRegistered: boolean } {
+  const { returnsTo } = form;
+  const vendor = vendorOf(endpoints);
+  const usual = vendor === null ? form.usual : usualAt(form.usual, vendor);
   const uris = webUris(client);
   const registered = uris.find((uri) => returnsTo.test(uri));
   const redirectUri = registered ?? new URL(usual, uris[0]).href;
@@ -113,7 +154,7 @@ function partsOf(
     authMethod: typeof method === "string" ? method : null,
     idTokenAlg: typeof alg === "string" ? alg : "RS256",
     scopes: [...new Set(["openid", ...(typeof scope === "string" ? scope.split(" ") : ["profile", "email"])])],
-    major: name === undefined ? null : installedMajor(folder, name),
+    major: majorOf(form, folder),
     js: variables === null ? asTexts(values) : asVariables(values, variables),
   };
   return { parts, isRegistered: registered !== undefined };
@@ -132,9 +173,11 @@ export function configurationOf(
   client: ClientView,
   folder: string,
 ): { readonly text: string; readonly notes: readonly (string | Hint)[] } {
-  checkClient(library, client);
   const form = forms[library];
+  const name = packageIn(form, folder);
+  checkClient(library, served, client, folder, name);
   const { parts, isRegistered } = partsOf(form, served, client, { folder, variables: null });
+  const own = linesAtVendor(form, parts, name);
   const unregistered = isRegistered
     ? []
     : [
@@ -143,8 +186,21 @@ export function configurationOf(
           command: commandOn(["idp", "clients", "edit"], client.client_id, ["--add-redirect-uri", parts.redirectUri]),
         },
       ];
-  return { text: form.lines(parts).join("\n"), notes: [...unregistered, ...(form.notes?.(parts) ?? [])] };
+  const lines = own?.lines(parts, plainCode, name) ?? form.lines(parts);
+  return { text: lines.join("\n"), notes: [...unregistered, ...notesOf(form, parts, own?.vendor)] };
 }
+
+/** The npm package of a library that the app in a folder has; null for none. */
+function packageIn({ packages = {} }: Form, folder: string): string | null {
+  const installed = dependenciesOf(manifestOf(folder));
+  return Object.keys(packages).find((name) => Object.hasOwn(installed, name)) ?? null;
+}
+
+/** @param vendor whose lines took the place of the general ones */
+const notesOf = ({ vendor: builtIn, notes }: Form, parts: Parts, vendor: BuiltInVendor | undefined) => [
+  ...(notes?.(parts) ?? []),
+  ...(vendor === undefined || builtIn !== undefined ? [] : vendorNotes(vendor)(parts)),
+];
 
 /** An app that will sign users in with a library. */
 export interface AppCode extends Code {
@@ -172,10 +228,20 @@ function placed(piece: Piece, { exists }: Code) {
  * @throws {OperationError} refused if the library cannot use the client
  */
 export function piecesOf(library: Library, served: ServedStatus, client: ClientView, app: AppCode) {
-  checkClient(library, client);
+  checkClient(library, served, client, app.folder, app.package);
   const form = forms[library];
   const { parts } = partsOf(form, served, client, app);
-  const { signsInAt, signsOutAt, variables, notes, lines, pieces } = form;
+  const own = linesAtVendor(form, parts, app.package);
+  const { signsInAt, variables, lines } = form;
+  const pieces: Form["pieces"] =
+    own === null
+      ? form.pieces
+      : () => [
+          {
+            where: `into your app, where it sets up ${vendorTitles[own.vendor]}`,
+            lines: own.lines(parts, app, app.package),
+          },
+        ];
   const inApp = (path: string | undefined): string | null =>
     path === undefined ? null : new URL(path, parts.redirectUri).href;
   // Only modules have `export`.
@@ -188,8 +254,9 @@ export function piecesOf(library: Library, served: ServedStatus, client: ClientV
     ).map((piece) => placed(piece, app)),
     variables: app.variables === null ? [] : (variables?.(parts) ?? []),
     signsInAt: inApp(signsInAt),
-    signsOutAt: inApp(signsOutAt?.(app)),
-    noSignOut: form.noSignOut ?? null,
-    notes: notes?.(parts) ?? [],
+    // Nobody signs out at these vendors.
+    signsOutAt: own === null ? inApp(form.signsOutAt?.(app)) : null,
+    noSignOut: own === null ? (form.noSignOut ?? null) : null,
+    notes: notesOf(form, parts, own?.vendor),
   };
 }

@@ -8,7 +8,8 @@ import type { Invocation } from "../../invocation.ts";
 import { loopbackRedirectUri, type AppType } from "./app-types.ts";
 import type { NewApp } from "./fixtures.ts";
 import type { InitFlags } from "./flags.ts";
-import { askLibrary, foundLibrary, namedLibrary, redirectUriFor, suits, typeFor } from "./library.ts";
+import type { BuiltInVendor } from "../env/app-client.ts";
+import { askLibrary, foundLibrary, namedLibrary, redirectUriFor, suits, typeFor, vendorFor } from "./library.ts";
 import { schemaNearby } from "./place.ts";
 import type { FoundLibrary, Project } from "./project.ts";
 import { defaultSettings } from "../../../core/settings/table.ts";
@@ -136,20 +137,32 @@ export async function appOf(
   const redirectUris = await redirectUrisOf(cli, flags, kind, project);
   const afterSignOut = found === null ? "/" : (forms[found.library].afterSignOut ?? "/");
   const users = await usersOf(cli, flags, type);
-  const vendor = found === null ? null : (forms[found.library].vendor ?? null);
+  const vendor = found === null ? null : vendorFor(project, found);
   const isPublic = type === "public" || type === "cli";
   // Only letters and digits, so that no command takes it for a flag.
-  const secret = isPublic ? null : randomBytes(16).toString("hex");
+  const secret = isPublic || vendor === "apple" ? null : randomBytes(16).toString("hex");
   return {
-    app: { type, clientId, redirectUris, afterSignOut, users, secret, env: [], vendor, schema: schemaNearby() },
+    app: {
+      type,
+      clientId,
+      redirectUris,
+      afterSignOut,
+      users,
+      secret,
+      env: [],
+      vendor,
+      apple: null,
+      schema: schemaNearby(),
+    },
     found,
-    notes: [...notes, ...(vendor === null ? vendorNotes(project) : [])],
+    notes: [...notes, ...vendorNotes(project, vendor)],
   };
 }
 
-/** What stands in for the vendors whose buttons the app has. */
-const vendorNotes = ({ vendors }: Project): readonly string[] =>
-  vendors.map(
-    ({ vendor, variable }) =>
-      `The app signs users in with ${vendor} (${variable}). An issuer with the setting endpoints: ${vendor} answers as ${vendor} does: docs/vendors.md has the lines for your library`,
+/** What stands in for the vendors whose buttons the app has. @param chosen that of the fixtures; null for none */
+const vendorNotes = ({ vendors }: Project, chosen: BuiltInVendor | null): readonly string[] =>
+  vendors.map(({ vendor, variable }) =>
+    vendor === chosen
+      ? `The app signs users in with ${vendor} (${variable}): the fixtures have the setting endpoints: ${vendor}`
+      : `The app signs users in with ${vendor} (${variable}). An issuer with the setting endpoints: ${vendor} answers as ${vendor} does: docs/vendors.md has the lines for your library`,
   );

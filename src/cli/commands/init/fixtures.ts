@@ -1,5 +1,6 @@
 import type { BuiltInVendor } from "../env/app-client.ts";
 import type { Variables } from "../env/format.ts";
+import type { AppleKey } from "./apple-key.ts";
 import { loginClient, loginGrantTypes, loopbackRedirectUri, type AppType } from "./app-types.ts";
 
 /** The text of a fixture file for a person to go on from. */
@@ -15,6 +16,8 @@ export interface NewApp {
   readonly users: readonly string[];
   /** Whose addresses its library has built in; null for none. */
   readonly vendor: BuiltInVendor | null;
+  /** The key of the app for Apple, in place of a secret; null for other vendors. */
+  readonly apple: AppleKey | null;
   /** What the app needs beside the variables of OpenID Connect. */
   readonly env: Variables;
   /** Where the JSON Schema is, for editors; null if it is not installed here. */
@@ -62,10 +65,16 @@ const grantTypes: Readonly<Record<AppType, readonly string[]>> = {
   cli: loginGrantTypes,
 };
 
-function clientLines({ type, clientId, secret, redirectUris, afterSignOut, env }: NewApp): readonly string[] {
+const appleLines = ({ team, jwk: { kid, x, y } }: AppleKey): readonly string[] => [
+  `    apple_team: ${scalar(team)} # its secrets are JWTs by this key, whose private part is APPLE_PRIVATE_KEY`,
+  `    jwks: { keys: [{ kty: EC, crv: P-256, kid: ${scalar(kid)}, x: ${JSON.stringify(x)}, y: ${JSON.stringify(y)} }] }`,
+];
+
+function clientLines({ type, clientId, secret, redirectUris, afterSignOut, apple, env }: NewApp): readonly string[] {
   return [
-    `  - client_id: ${scalar(clientId)}${secret === null ? " # no secret: a public client, with PKCE" : ""}`,
+    `  - client_id: ${scalar(clientId)}${secret === null && apple === null ? " # no secret: a public client, with PKCE" : ""}`,
     ...(secret === null ? [] : [`    client_secret: ${scalar(secret)} # for development only`]),
+    ...(apple === null ? [] : appleLines(apple)),
     ...list("redirect_uris", redirectUris),
     ...(type === "cli" ? [] : list("post_logout_redirect_uris", frontPages(redirectUris, afterSignOut))),
     ...list("grant_types", grantTypes[type]),

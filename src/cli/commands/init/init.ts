@@ -16,6 +16,7 @@ import { asTyped } from "../../output/command-line.ts";
 import { pairs } from "../../output/table.ts";
 import { findServer, startCommand } from "../../target/target.ts";
 import { appOf } from "./app.ts";
+import { appleKeyOf } from "./apple-key.ts";
 import { connectionOf, type CodePiece, type Connection, addToEnvFile } from "./connect.ts";
 import { fixtureText, type NewApp } from "./fixtures.ts";
 import { mcpNote, readMcpConfig, writeMcpConfig } from "./mcp-config.ts";
@@ -96,17 +97,20 @@ async function initApp(cli: Invocation, files: readonly string[], flags: InitFla
   const project = projectOf(process.cwd());
   const { app: asked, found, notes } = await appOf(cli, flags, project);
   const kept = await secretsHere(asked.clientId);
-  const app = { ...asked, secret: asked.secret === null ? null : (kept.secret ?? asked.secret) };
+  const apple = asked.vendor === "apple" ? appleKeyOf(kept.env) : null;
+  const app = { ...asked, apple, secret: asked.secret === null ? null : (kept.secret ?? asked.secret) };
   const text = fixtureText(app);
   await checkText(text);
   const connection = await connectionOf(cli, text, { clientId: app.clientId, project, found });
   const { own, more } = connection;
   // Secrets stay. An address, such as NEXTAUTH_URL, follows the redirect URI.
-  const env = more.map(([name, value]) => [name, URL.canParse(value) ? value : (kept.env[name] ?? value)] as const);
+  const env = [...(apple?.variables ?? []), ...more].map(
+    ([name, value]) => [name, URL.canParse(value) ? value : (kept.env[name] ?? value)] as const,
+  );
   const whole = asTyped(fixtureText({ ...app, env }), cli);
   if (flags.stdout === true) {
     return answer({ ...documentOf(app), file: null, text: whole }, () => whole.trimEnd(), {
-      notes: [...notes, ...(app.secret === null || kept.secret !== null ? [] : [newSecrets])],
+      notes: [...notes, ...((app.secret === null && apple === null) || kept.secret !== null ? [] : [newSecrets])],
     });
   }
   // Before the fixtures, so that the command can be repeated where a file cannot be written.

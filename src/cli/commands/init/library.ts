@@ -1,5 +1,7 @@
 import type { Library } from "../env/choices.ts";
-import { forms, type AppCode } from "../env/libraries.ts";
+import type { BuiltInVendor } from "../env/app-client.ts";
+import { forms, usualAt, type AppCode } from "../env/libraries.ts";
+import { installedMajor } from "../env/manifest.ts";
 import { choose } from "../../input/ask.ts";
 import type { Invocation } from "../../invocation.ts";
 import type { AppType } from "./app-types.ts";
@@ -58,12 +60,24 @@ export async function askLibrary(cli: Invocation, project: Project, type: AppTyp
   return library === undefined ? null : namedLibrary(project, library);
 }
 
+/** The vendor whose provider the app has, where the library has lines for it; null for none. */
+export function vendorFor({ vendors }: Project, { library, package: name }: FoundLibrary): BuiltInVendor | null {
+  const form = forms[library];
+  const major = form.package === undefined ? null : installedMajor(process.cwd(), form.package);
+  const known = form.vendors?.({ major }, name) ?? {};
+  return vendors.find(({ vendor }) => known[vendor] !== undefined)?.vendor ?? form.vendor ?? null;
+}
+
 /** The app's address in development, with the path that the library returns to. */
-export function redirectUriFor({ framework }: Project, found: FoundLibrary | null, type: AppType): string {
+export function redirectUriFor(project: Project, found: FoundLibrary | null, type: AppType): string {
+  const { framework } = project;
   if (found === null) return `${framework?.type === type ? framework.origin : usual.origin}/callback`;
   const { usual: path, origin, packages = {} } = forms[found.library];
   const name = found.package ?? Object.keys(packages)[0] ?? "";
-  return new URL(packages[name] ?? path, origin ?? framework?.origin ?? usual.origin).href;
+  const vendor = vendorFor(project, found);
+  const usualPath = packages[name] ?? path;
+  return new URL(vendor === null ? usualPath : usualAt(usualPath, vendor), origin ?? framework?.origin ?? usual.origin)
+    .href;
 }
 
 /** How the app's code reads its variables; null if the values are in the code. */

@@ -12,6 +12,7 @@ import {
   type Parts,
   type Piece,
 } from "./form.ts";
+import { authjsVendors, nextAuth4Vendors } from "./vendor-lines.ts";
 
 /** Auth.js, and next-auth, its version 4 and earlier. */
 
@@ -77,7 +78,7 @@ const nextAuth4 = (parts: Parts): readonly string[] => [
 ];
 
 /** Version 5 is the usual one of Auth.js, and version 4 of next-auth, which npm installs by default. */
-const isVersion4 = ({ major }: Parts, usual: 4 | 5): boolean => (major ?? usual) < 5;
+const isVersion4 = ({ major }: Pick<Parts, "major">, usual: 4 | 5): boolean => (major ?? usual) < 5;
 
 const authjsConfig =
   (usual: 4 | 5) =>
@@ -154,6 +155,8 @@ export const authjs: Form = {
     "@auth/sveltekit": "/auth/callback/idp",
     "@auth/core": "/auth/callback/idp",
   },
+  vendors: (parts) =>
+    isVersion4(parts, 5) ? nextAuth4Vendors : authjsVendors(parts.major === null ? "@auth/express" : "next-auth"),
   lines: authjsConfig(5),
   pieces(parts, code, name) {
     if (name === "@auth/sveltekit") {
@@ -206,6 +209,9 @@ export const nextAuth: Form = {
   ...authjsForm,
   // A Nuxt app has both.
   packages: { "@sidebase/nuxt-auth": "/api/auth/callback/idp", "next-auth": "/api/auth/callback/idp" },
+  vendors: (parts, name) =>
+    // Nuxt loads the providers in another way.
+    name === "@sidebase/nuxt-auth" ? {} : isVersion4(parts, 4) ? nextAuth4Vendors : authjsVendors("next-auth"),
   lines: authjsConfig(4),
   pieces: nextPieces,
   signsInAt: "/api/auth/signin",

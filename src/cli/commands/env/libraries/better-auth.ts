@@ -11,6 +11,7 @@ import {
   type Parts,
   type Piece,
 } from "./form.ts";
+import { betterAuthVendors } from "./vendor-lines.ts";
 
 /** better-auth, in each framework that it documents. */
 
@@ -185,6 +186,7 @@ const serverPieces = (parts: Parts, code: Code): readonly Piece[] =>
   });
 
 export const betterAuth: Form = {
+  vendors: () => betterAuthVendors,
   returnsTo: callback,
   usual: "/api/auth/callback/idp",
   clients: "confidential",

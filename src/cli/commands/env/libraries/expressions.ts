@@ -29,6 +29,7 @@ export const asTexts = ({ issuer, clientId, secret, redirectUri }: Values): Expr
   redirectUri: q(redirectUri),
   origin: q(new URL(redirectUri).origin),
   inApp: q,
+  own: (variable) => `process.env.${variable}`,
   cookieSecret: () => q(cookieSecret()),
   imports: [],
   load: [],
@@ -56,6 +57,7 @@ export function asVariables(
         ? `\`\${new URL(${named("OIDC_REDIRECT_URI")}).origin}${address.slice(appOrigin.length)}\``
         : q(address),
     origin: `new URL(${named("OIDC_REDIRECT_URI")}).origin`,
+    own: (variable) => `${from}${variable}${after}`,
     cookieSecret: (variable) => `${from}${variable}${after}`,
     imports: imports === undefined ? [] : [imports],
     // A clone of the repository has no such file: there idp exec sets the variables.

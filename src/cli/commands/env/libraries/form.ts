@@ -5,6 +5,7 @@ import { randomBytes } from "node:crypto";
 import type { ClientView } from "../../../../core/clients/admin.ts";
 import type { Status } from "../../../../core/status.ts";
 import type { Hint } from "../../../../core/hint.ts";
+import type { BuiltInVendor } from "../app-client.ts";
 
 /** What the server says about itself. */
 export type ServedStatus = Pick<Status, "issuer" | "endpoints">;
@@ -44,6 +45,8 @@ export interface Expressions {
   readonly origin: string;
   /** An address of the app, mostly its front page. */
   readonly inApp: (address: string) => string;
+  /** A variable that only the app has, which `idp env` does not give a value. */
+  readonly own: (variable: string) => string;
   /** The key of the app's own cookies. @param variable its name in `.env.local` */
   readonly cookieSecret: (variable: string) => string;
   /** What names the variables, among the other imports. */
@@ -63,6 +66,9 @@ export interface Code {
   readonly isModule: boolean;
 }
 
+/** JavaScript, where the app is not looked at. */
+export const plainCode: Code = { exists: () => false, has: () => false, isTypeScript: false, isModule: true };
+
 /** A whole piece of code for the app, and where it goes. */
 export type Piece = { readonly lines: readonly string[] } & (
   | {
@@ -75,9 +81,17 @@ export type Piece = { readonly lines: readonly string[] } & (
     }
 );
 
+/** The lines for "Sign in with" a vendor. @param name the npm package that the app has; null if it is not known */
+export type VendorLines = (parts: Parts, code: Code, name: string | null) => readonly string[];
+
 export interface Form {
   /** Whose addresses it has built in; absent: none. */
-  readonly vendor?: "google" | "github" | "apple";
+  readonly vendor?: BuiltInVendor;
+  /** What takes the place of the lines and pieces where the issuer answers as one of these. */
+  readonly vendors?: (
+    parts: Pick<Parts, "major">,
+    name: string | null,
+  ) => Readonly<Partial<Record<BuiltInVendor, VendorLines>>>;
   /** The redirect path that the library's documentation names. */
   readonly returnsTo: RegExp;
   /** The redirect URI to propose: a path of the app, or an address of the library. */
@@ -114,6 +128,9 @@ export interface Form {
   /** What else the server or the app needs. */
   readonly notes?: (parts: Parts) => readonly (string | Hint)[];
 }
+
+/** An expression that a method is called of, or that is part of another one. */
+export const whole = (expression: string): string => (expression.includes(" ?? ") ? `(${expression})` : expression);
 
 /** A quoted text: JSON's quoting is also valid in JavaScript, YAML, TOML, Python and Go. */
 export const q = (text: string): string => JSON.stringify(text);

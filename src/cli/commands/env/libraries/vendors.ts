@@ -1,21 +1,30 @@
 import { vendorOf, type BuiltInVendor } from "../app-client.ts";
 import type { Hint } from "../../../../core/hint.ts";
-import { importing, q, type Code, type Form, type Parts } from "./form.ts";
+import { importing, q, whole, type Code, type Form, type Parts } from "./form.ts";
 
 /** Libraries that have the addresses of Google or GitHub built in. They are given those of an issuer that answers as the vendor does. */
 
-const names: Readonly<Record<BuiltInVendor, string>> = { google: "Google", github: "GitHub", apple: "Apple" };
+export const vendorTitles: Readonly<Record<BuiltInVendor, string>> = {
+  google: "Google",
+  github: "GitHub",
+  apple: "Apple",
+};
 
 /** What the server still lacks, and that production needs none of the addresses. */
-const notes =
+export const vendorNotes =
   (vendor: BuiltInVendor) =>
   ({ endpoints }: Parts): readonly (string | Hint)[] => [
     ...(vendorOf(endpoints) === vendor
       ? []
       : [
-          `This library goes to ${names[vendor]}. For its paths and answers, write endpoints: ${vendor} under settings of the fixtures, or start with --endpoints ${vendor}`,
+          `This library goes to ${vendorTitles[vendor]}. For its paths and answers, write endpoints: ${vendor} under settings of the fixtures, or start with --endpoints ${vendor}`,
         ]),
-    `In production, leave out the addresses: then it goes to ${names[vendor]}. docs/vendors.md has lines that do both`,
+    `In production it has to go to ${vendorTitles[vendor]}: docs/vendors.md has lines that do both`,
+    ...(vendor === "apple"
+      ? [
+          "It signs client secrets with APPLE_PRIVATE_KEY, in the name of APPLE_TEAM_ID and APPLE_KEY_ID. idp init makes a key, and writes them",
+        ]
+      : []),
   ];
 
 /** https://github.com/googleapis/google-auth-library-nodejs */
@@ -41,7 +50,7 @@ export const googleAuthLibrary: Form = {
     "  },",
     "};",
   ],
-  notes: notes("google"),
+  notes: vendorNotes("google"),
 };
 
 /** What a strategy of Passport is given. @param more lines after the addresses */
@@ -98,7 +107,7 @@ export const passportGoogle: Form = {
       "// Otherwise the token is in the query, which is refused here.",
       "strategy._oauth2.useAuthorizationHeaderforGET(true);",
     ])(parts, code, name),
-  notes: notes("google"),
+  notes: vendorNotes("google"),
 };
 
 /** https://www.passportjs.org/packages/passport-github2 */
@@ -113,10 +122,10 @@ export const passportGithub: Form = {
       "// passport-github2: new Strategy(config, verify)",
       parts,
       ["read:user", "user:email"],
-      [`  userEmailURL: ${parts.js.address("USERINFO_URL", parts.endpoints.userinfo)} + "/emails",`],
+      [`  userEmailURL: ${whole(parts.js.address("USERINFO_URL", parts.endpoints.userinfo))} + "/emails",`],
     ),
   pieces: (parts, code, name) => strategyPieces(passportGithub, "passport-github2", [])(parts, code, name),
-  notes: notes("github"),
+  notes: vendorNotes("github"),
 };
 
 /** https://github.com/octokit/oauth-app.js; the address is the one that GitHub Enterprise Server has. */
@@ -133,7 +142,7 @@ export const octokit: Form = {
     `  clientSecret: ${js.secret},`,
     `  redirectUrl: ${js.redirectUri},`,
     "};",
-    `export const baseUrl = ${js.address("USERINFO_URL", endpoints.userinfo)}.replace(/\\/user$/, "/api/v3");`,
+    `export const baseUrl = ${whole(js.address("USERINFO_URL", endpoints.userinfo))}.replace(/\\/user$/, "/api/v3");`,
   ],
-  notes: notes("github"),
+  notes: vendorNotes("github"),
 };
