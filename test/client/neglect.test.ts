@@ -170,6 +170,13 @@ test("an app that does not read the ID token of a refresh is not judged by it", 
   expect(named(result, "works")).toContain("refresh.token-kept");
 });
 
+test("an app that refreshes while it signs the user in, and never again, does not refresh", async () => {
+  const cases = allCases.filter(({ name }) => name.startsWith("refresh."));
+  const result = await check(cases, [], { refreshes: "at-sign-in" });
+  expect(named(result, "not-reached")).toEqual(cases.map(({ name }) => name));
+  expect(result.cases[1]?.did).toBe("the app did not refresh");
+});
+
 test("a response in the fragment needs a browser with scripts", async () => {
   const { cases } = await check(fewCases, [], { responseMode: "fragment" });
   expect(cases[0]).toMatchObject({ verdict: "not-reached", did: expect.stringContaining("--browser") });

@@ -104,6 +104,8 @@ export interface AppConfig {
    * nothing of UserInfo. `hides`: it never shows UserInfo.
    */
   readonly userinfo?: "leaves-out" | "hides";
+  /** It refreshes tokens that are about to expire, as part of the sign-in, and asks nothing afterwards. Absent: whenever one has expired. */
+  readonly refreshes?: "at-sign-in";
   /** `/me` sends strangers to a sign-in page of its own, whose address is new each time, in place of 401. */
   readonly hasSignInPage?: true;
 }
@@ -321,8 +323,12 @@ export class CarefulApp {
     refuseUnless(isOfUser || use !== undefined, "sub of userinfo");
     const since = isOfUser && use !== "hides" ? createdAt : undefined;
     const signedIn = (this.#neglects("userinfo-sub") ? sub : null) ?? expected ?? "";
+    const isAsked = this.#config.refreshes === undefined;
+    if (!isAsked && Number(tokens["expires_in"]) < 60) {
+      await this.#tokens({ grant_type: "refresh_token", refresh_token: refreshToken ?? "" });
+    }
     return {
-      ...{ sub: signedIn, sid: claims?.["sid"], since, accessToken, refreshToken },
+      ...{ sub: signedIn, sid: claims?.["sid"], since, accessToken: isAsked ? accessToken : "", refreshToken },
       ...{ name: claims?.["name"] ?? displayName, authTime: claims?.["auth_time"] },
     };
   }

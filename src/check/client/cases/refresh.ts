@@ -40,20 +40,23 @@ async function refreshed(
   const { control, app } = attempt;
   return withLife(attempt, life, async () => {
     const begun = await attempt.mark();
-    const id = await attempt.arm({ ...grant, client: control.client, ...fault });
     const browser = await attempt.newBrowser();
     const visit = await attempt.signIn(browser);
     // With a life this short, the app may refresh as soon as --signed-in is opened.
     const why = life === null ? whyNotSignedIn(visit, await attempt.standing(browser)) : null;
     if (why !== null) return notReached(why);
+    // A refresh within the sign-in is none of the session: libraries take a token that has less than a minute to live for expired.
+    const signedIn = await attempt.mark();
+    const id = await attempt.arm({ ...grant, client: control.client, ...fault });
     await expire(attempt, life);
     const standing = await attempt.standing(browser);
-    const records = await attempt.requests(begun);
-    const record = spoiledBy(records, id);
+    const later = await attempt.requests(signedIn);
+    const record = spoiledBy(later, id);
     if (record === undefined) {
-      const did = records.some(isRefresh) ? "got nothing that the case changes" : "did not refresh";
+      const did = later.some(isRefresh) ? "got nothing that the case changes" : "did not refresh";
       return notReached(`the app ${did}`);
     }
+    const records = await attempt.requests(begun);
     const { token, userinfo } = claimsIn(records.filter((one) => !isRefresh(one)));
     const own = Object.values({ ...token, ...userinfo }).filter((one) => typeof one === "string" && one.length >= 3);
     const who = shownBy(await browser.look(app.who ?? app.signedIn), { names: own as string[] }, { names });
