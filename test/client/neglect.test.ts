@@ -162,6 +162,13 @@ test("what an app need not refuse: the auth_time of a refresh, and cookies of be
   expect(named(await check(cases, ["refresh-auth-time", "session-end"]), "not-required")).toEqual(names);
 });
 
+test("a page that asks whether to sign out is answered", async () => {
+  const cases = allCases.filter(({ name }) => name === "signed-out-cookie");
+  const result = await check(cases, [], { asksSignOut: true });
+  expect(result.cases[0]).toMatchObject({ verdict: "works", did: "signed the user in, and out" });
+  expect(named(result, "noticed")).toEqual(["signed-out-cookie"]);
+});
+
 test("an app that does not read the ID token of a refresh is not judged by it", async () => {
   const cases = allCases.filter(({ name }) => name.startsWith("refresh."));
   const result = await check(cases, ["refresh-unread"]);

@@ -106,6 +106,8 @@ export interface AppConfig {
   readonly userinfo?: "leaves-out" | "hides";
   /** It refreshes tokens that are about to expire, as part of the sign-in, and asks nothing afterwards. Absent: whenever one has expired. */
   readonly refreshes?: "at-sign-in";
+  /** `/logout` is a page whose button signs out. */
+  readonly asksSignOut?: true;
   /** `/me` sends strangers to a sign-in page of its own, whose address is new each time, in place of 401. */
   readonly hasSignInPage?: true;
 }
@@ -205,7 +207,7 @@ export class CarefulApp {
       else if (url.pathname === "/callback") await this.#callback(await parametersOf(req, url), session, res);
       else if (url.pathname === "/me") await this.#me(session, res);
       else if (url.pathname === "/backchannel-logout" && !this.#neglects("no-logout")) await this.#told(req, url, res);
-      else if (url.pathname === "/logout") this.#logout(session, res);
+      else if (url.pathname === "/logout") await this.#signOut(req, url, { session, id }, res);
       else if (url.pathname === "/" && this.#neglects("secret-in-page")) res.end(this.#config.clientSecret);
       else if (url.pathname === "/app.js")
         res.end(this.#neglects("refresh-in-script") ? session.user?.refreshToken : "");
@@ -454,6 +456,23 @@ export class CarefulApp {
       if (!isNamed || (sid === undefined ? isOfUser : session.user?.sid === sid)) session.user = null;
     }
     res.end();
+  }
+
+  async #signOut(
+    req: IncomingMessage,
+    url: URL,
+    { session, id }: { readonly session: Session; readonly id: string },
+    res: ServerResponse,
+  ): Promise<void> {
+    const isAsked = this.#config.asksSignOut === true;
+    if (isAsked && req.method !== "POST") {
+      const field = `<input type="hidden" name="csrf" value="${id}">`;
+      res.writeHead(200, { "content-type": "text/html" });
+      res.end(`Sign out? <form method="post">${field}<button>Sign out</button></form>`);
+      return;
+    }
+    refuseUnless(!isAsked || (await parametersOf(req, url)).get("csrf") === id, "csrf");
+    this.#logout(session, res);
   }
 
   #logout(session: Session, res: ServerResponse): void {

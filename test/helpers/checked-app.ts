@@ -16,7 +16,9 @@ import { serveApp } from "./serve-app.ts";
 /** The time between two fetches of the keys, in milliseconds, is ignored: this app never waits. */
 const wait = (milliseconds: number): Promise<unknown> => delay(milliseconds < 10_000 ? milliseconds : 0);
 
-type Way = Partial<Pick<AppConfig, "responseMode" | "pushes" | "userinfo" | "refreshes" | "hasSignInPage">>;
+type Way = Partial<
+  Pick<AppConfig, "responseMode" | "pushes" | "userinfo" | "refreshes" | "asksSignOut" | "hasSignInPage">
+>;
 
 type CheckNeglects = (
   cases: readonly Case<Attempt>[],

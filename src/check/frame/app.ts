@@ -1,6 +1,6 @@
 import type { LookupFunction } from "node:net";
 import type { Browser, Visit } from "../../client/app/visit.ts";
-import { visibleText } from "../../client/app/html.ts";
+import { onlyForm, visibleText } from "../../client/app/html.ts";
 import type { Recorded } from "./idp.ts";
 import { noticed, notReached, type Finding } from "./verdict.ts";
 
@@ -82,6 +82,15 @@ export function whyNotBegun(visit: Visit): string | null {
     return `--start never led to idp: the app ${ending(visit)}${isPage ? "; for a page that needs scripts, add --browser" : ""}`;
   }
   return `idp never sent the browser back: it ${ending(visit)}`;
+}
+
+/** Opens `--sign-out`. A page that asks whether to sign out, with nothing else to send, is answered, as that of Spring Security and of Django. */
+export async function signOutAt(browser: Browser, address: string): Promise<void> {
+  const { end } = await browser.look(address);
+  const form = end.kind === "page" && end.status < 400 ? onlyForm(end.text, end.url) : null;
+  if (form === null || end.kind !== "page") return;
+  if (new URL(form.action).origin !== new URL(address).origin) return;
+  await browser.request({ method: "POST", url: form.action, form: form.fields }, end.url);
 }
 
 type Places = Pick<App, "signedIn" | "signedInText">;

@@ -1,6 +1,6 @@
 import { type Attempt } from "../attempt.ts";
 import { notReached, works, type Case, type Finding } from "../../frame/verdict.ts";
-import { strangerAt, whyNotSignedIn } from "../../frame/app.ts";
+import { signOutAt, strangerAt, whyNotSignedIn } from "../../frame/app.ts";
 
 /** An ordinary sign-in. */
 export const control: Case<Attempt> = {
@@ -30,7 +30,7 @@ async function signOut(
   address: string,
   browser: Awaited<ReturnType<Attempt["newBrowser"]>>,
 ): Promise<Finding> {
-  await browser.look(address);
+  await signOutAt(browser, address);
   if ((await attempt.standing(browser)) !== "in") return works("signed the user in, and out");
   return notReached("--sign-out left the user signed in at --signed-in");
 }

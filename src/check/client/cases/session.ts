@@ -1,4 +1,4 @@
-import { standingUnknown, whyNotBegun, whyNotSignedIn } from "../../frame/app.ts";
+import { signOutAt, standingUnknown, whyNotBegun, whyNotSignedIn } from "../../frame/app.ts";
 import { noticed, notReached, notRequired, unnoticed, type Case, type Finding } from "../../frame/verdict.ts";
 import { scriptsOf } from "../../../client/app/html.ts";
 import type { Browser, HeldCookie } from "../../../client/app/visit.ts";
@@ -49,7 +49,7 @@ export const signedOutCookie: Case<Attempt> = {
     const why = whyNotSignedIn(await attempt.signIn(browser), await attempt.standing(browser));
     if (why !== null) return notReached(why);
     const { cookies } = await browser.held();
-    await browser.look(signOut);
+    await signOutAt(browser, signOut);
     const standing = await standingWith(attempt, cookies);
     if (standing === "broken") return standingUnknown;
     if (standing === "out") return noticed("signed nobody in with the cookies from before the sign-out");
