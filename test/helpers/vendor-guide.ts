@@ -4,7 +4,6 @@ import { pathToFileURL } from "node:url";
 import { afterAll, vi } from "vitest";
 import { configurationOf } from "../../src/cli/commands/env/libraries.ts";
 import type { ServedStatus } from "../../src/cli/commands/env/libraries/form.ts";
-import type { ClientView } from "../../src/core/clients/admin.ts";
 import type { Idp } from "../../src/index.ts";
 import { serve } from "./app.ts";
 import { approve, Browser, formsOf } from "./browser.ts";
@@ -61,7 +60,7 @@ export function vendorGuide() {
     if (source === "docs/vendors.md") return example(heading, from);
     const served = (await idp.call("status", {})) as unknown as ServedStatus;
     const shown = await idp.call("clients.show", { client_id: "shop", secrets: true });
-    const { text } = configurationOf(libraries[from], served, shown, folder);
+    const { text } = configurationOf(libraries[from], served, shown, newFolder());
     return imported(`printed-${heading}-${from}`, text);
   }
 

@@ -155,8 +155,10 @@ export const authjs: Form = {
     "@auth/sveltekit": "/auth/callback/idp",
     "@auth/core": "/auth/callback/idp",
   },
-  vendors: (parts) =>
-    isVersion4(parts, 5) ? nextAuth4Vendors : authjsVendors(parts.major === null ? "@auth/express" : "next-auth"),
+  vendors: (parts, name) =>
+    name === null && isVersion4(parts, 5)
+      ? nextAuth4Vendors
+      : authjsVendors(parts.major === null ? "@auth/express" : "next-auth"),
   lines: authjsConfig(5),
   pieces(parts, code, name) {
     if (name === "@auth/sveltekit") {
