@@ -73,7 +73,10 @@ type AddedClaims = Readonly<Record<string, unknown>> | undefined;
 /** Returns the claims to add. If it throws, nothing is issued, and the response is 500. */
 export type OnToken = (token: OnTokenInput) => AddedClaims | Promise<AddedClaims>;
 
-/** Everything that an operation needs from outside. Core itself reads no clock, no random source and no environment. */
+/**
+ * Everything that an operation needs from outside. Core itself reads no clock, no random source and no environment. `sign-in/purpose.ts` adds
+ * `purposeOfRequest`.
+ */
 export interface Context {
   /** The URL that everything is served under. Its scheme, host and port may change while the server runs. */
   readonly address: string;
@@ -111,10 +114,6 @@ export interface Context {
   /** Who may use the inspector. */
   readonly inspector: InspectorAccess;
   readonly fixtures: FixturesInUse;
-  /**
-   * Makes the `Purpose` (`sign-in/purpose.ts`) of the record of a request of an app, because core/sign-in knows nothing about such requests.
-   */
-  readonly purposeOfRequest: (record: unknown) => unknown;
   /** Responses that a tester wants to be wrong. */
   readonly faults: Faults;
   /** The requests that this issuer received. */

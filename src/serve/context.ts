@@ -18,14 +18,12 @@ import { createProvisioningTurns } from "../core/turns.ts";
 import { createSharedLedger, followCleared, joinInstances } from "../core/ledger/shared.ts";
 import type { Ledger } from "../core/ledger/ledger.ts";
 import { createTrustedIssuers } from "../core/trust/trusted-issuers.ts";
-import { samlPurpose, type SamlRecord } from "../core/saml/purpose.ts";
-import type { Purpose } from "../core/sign-in/purpose.ts";
-import type { AuthorizationRecord } from "../core/sign-in/interactions.ts";
+import { samlPurpose } from "../core/saml/purpose.ts";
 import { admin, type ControlToken } from "../core/operators/roles.ts";
 import type { ReadTx } from "../store/store.ts";
 import { effectiveSettings, storedSettings } from "../core/settings/in-force.ts";
 
-const purposeOf = (record: AuthorizationRecord | SamlRecord): Purpose =>
+const purposeOfRequest: Context["purposeOfRequest"] = (record) =>
   record.kind === "saml" ? samlPurpose(record) : authorizationPurpose(record);
 
 interface ContextOptions extends Pick<
@@ -126,7 +124,7 @@ export async function composeContext(options: ContextOptions): Promise<Context> 
     log: options.log,
     flags: options.settings,
     onToken: options.onToken ?? null,
-    purposeOfRequest: (record: unknown) => purposeOf(record as AuthorizationRecord | SamlRecord),
+    purposeOfRequest,
     keys: await openKeyRing(store, now, random),
     attempts: createAttempts(clock.unmoved),
     documents: createClientDocuments(() => context),

@@ -6,7 +6,6 @@ import { drawCode } from "../tokens/codes.ts";
 import type { Context } from "../context.ts";
 import { OAuthError, type Guidance } from "../errors.ts";
 import { activeGrant, grantFor, recordGrant } from "../grants/grants.ts";
-import type { AuthorizationRecord } from "../sign-in/interactions.ts";
 import type { Ending, Needs, SignInOutcome, Purpose, RequestNote, RequestSummary } from "../sign-in/purpose.ts";
 import { answerClient, RedirectedError } from "../sign-in/response.ts";
 import { isList, isOpen } from "../redaction/places.ts";
@@ -14,12 +13,25 @@ import { shownHint, shownValue } from "../redaction/values.ts";
 import { singleClaim } from "../scopes/claims.ts";
 import { userForm } from "../scopes/vendor-users.ts";
 
+/** Kept while the person signs in. */
+interface AuthorizationRecord {
+  readonly kind: "authorization";
+  readonly request: AuthorizationRequest;
+  /** The only user who may sign in, by a hint of the request; null: any. */
+  readonly hintedUserId: string | null;
+}
+
+declare module "../sign-in/interactions.ts" {
+  interface SignInRecords {
+    readonly authorization: AuthorizationRecord;
+  }
+}
+
 /** An authorization request as the purpose of a sign-in: it ends with a code for the client, or with the reason why not. */
-export function authorizationPurpose(record: AuthorizationRecord): Purpose {
-  const request = requestOf(record);
+export function authorizationPurpose({ request, hintedUserId }: AuthorizationRecord): Purpose {
   const { clientId, document, redirectUri, uiLocales } = request;
   return {
-    needs: needsOf(request, record.hintedUserId),
+    needs: needsOf(request, hintedUserId),
     shown: {
       app: { clientId, document, redirectUri, uiLocales },
       ownPage: null,
@@ -32,9 +44,6 @@ export function authorizationPurpose(record: AuthorizationRecord): Purpose {
     finish: (tx, ctx, outcome) => finish(tx, ctx, request, outcome),
   };
 }
-
-/** `authorize.ts` put the whole request into the record. */
-const requestOf = ({ request }: AuthorizationRecord): AuthorizationRequest => request as AuthorizationRequest;
 
 function needsOf(request: AuthorizationRequest, hintedUserId: string | null): Needs {
   const { prompt, maxAge, loginHint, hostedDomain, clientId, document, redirectUri, scopes } = request;

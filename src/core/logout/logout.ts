@@ -18,6 +18,7 @@ import {
   newInteraction,
   type Browser,
   type LogoutRecord,
+  type LogoutReply,
 } from "../sign-in/interactions.ts";
 import { checkLength } from "../authorize/parameters.ts";
 import { pageFormValue, requirePageForm } from "../sign-in/user-form.ts";
@@ -51,8 +52,8 @@ export interface SignedOut {
   readonly uiLocales: string | undefined;
   /** Service providers of SAML that took part in the session, and are not told. */
   readonly others: readonly ClientName[];
-  /** The LogoutRequest that is answered now: a type of `core/saml/logout.ts`; absent: it was none. */
-  readonly saml?: unknown;
+  /** Who is answered now, in their own protocol; absent: nobody. */
+  readonly reply?: LogoutReply | undefined;
   /** The session of this browser goes on: another one was ended, or none. */
   readonly stillSignedIn?: boolean;
 }
@@ -173,7 +174,7 @@ function endSessionOfHint(tx: Tx, hint: IdTokenHint | null): EndedSessions {
   );
 }
 
-type Ending = Pick<SignedOut, "location" | "back" | "stays" | "uiLocales" | "others" | "saml">;
+type Ending = Pick<SignedOut, "location" | "back" | "stays" | "uiLocales" | "others" | "reply">;
 
 async function notifyAndReturn(
   ctx: Context,
@@ -243,7 +244,7 @@ export async function answerLogout(
       stays,
       uiLocales: asked.uiLocales,
       others: otherProviders(tx, ended, asked.clientId),
-      saml: asked.saml,
+      reply: asked.reply,
     } as const;
   });
   return ending === null ? null : notifyAndReturn(ctx, ending);

@@ -43,6 +43,12 @@ interface LogoutToAnswer {
   } | null;
 }
 
+declare module "../sign-in/interactions.ts" {
+  interface LogoutReplies {
+    readonly saml: LogoutToAnswer;
+  }
+}
+
 /** A checked LogoutRequest. */
 export interface TakenLogout {
   readonly answer: LogoutToAnswer;
@@ -135,14 +141,14 @@ export async function beginSamlLogout(
   browser: Browser,
 ): Promise<SignedOut | AskLogout> {
   const nothing = { ...signedOut, notices: [], ended: false, others: [], stillSignedIn: true };
-  if (answer.refusal !== null) return { ...nothing, saml: answer };
+  if (answer.refusal !== null) return { ...nothing, reply: answer };
   const { clientId } = answer;
   if (proven === null) {
     const record: LogoutRecord = {
       kind: "logout",
       why: "unsigned",
       clientId,
-      saml: answer,
+      reply: answer,
       postLogoutRedirectUri: undefined,
       state: undefined,
     };
@@ -165,7 +171,7 @@ export async function beginSamlLogout(
     const ended = endSessions(tx, sessions);
     return { ended, others: otherProviders(tx, ended, clientId), isForeign };
   });
-  if ("message" in outcome) return { ...nothing, saml: { ...answer, refusal: outcome } };
+  if ("message" in outcome) return { ...nothing, reply: { ...answer, refusal: outcome } };
   const { ended, others, isForeign } = outcome;
   const isOwn = ended.some(({ session }) => browser.session !== null && session.id === hashOf(browser.session));
   const notices = await notifyClients(ctx, ended);
@@ -180,7 +186,7 @@ export async function beginSamlLogout(
     notices,
     ended: ended.length > 0,
     others,
-    saml: { ...answer, refusal },
+    reply: { ...answer, refusal },
     stillSignedIn: !isOwn,
   };
 }
@@ -198,9 +204,9 @@ interface LogoutAnswer {
 /** @returns null: the service provider has no address for it @throws {OAuthError} if it was removed meanwhile */
 export async function answerLogout(
   ctx: Context,
-  { saml, others }: Pick<SignedOut, "saml" | "others">,
+  { clientId, requestId, relayState, refusal }: LogoutToAnswer,
+  others: SignedOut["others"],
 ): Promise<LogoutAnswer | null> {
-  const { clientId, requestId, relayState, refusal } = saml as LogoutToAnswer;
   const client = await ctx.store.read((tx) => tx.get("clients", clientId));
   const provider = client === undefined ? null : await serviceProvider(client);
   if (provider?.slo == null) return null;

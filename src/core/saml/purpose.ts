@@ -37,9 +37,27 @@ export interface SamlRequest extends AskingApp {
 }
 
 /** Kept while the person signs in. */
-export interface SamlRecord {
+interface SamlRecord {
   readonly kind: "saml";
   readonly request: SamlRequest;
+}
+
+declare module "../sign-in/interactions.ts" {
+  interface SignInRecords {
+    readonly saml: SamlRecord;
+  }
+}
+
+declare module "../sign-in/purpose.ts" {
+  interface Endings {
+    /** An assertion for a service provider, which is signed after the transaction; or why there is none. */
+    readonly saml: {
+      readonly kind: "saml";
+      readonly plan: SamlPlan | SamlStatusError;
+      readonly clientId: string;
+      readonly username: string;
+    };
+  }
 }
 
 const status = "urn:oasis:names:tc:SAML:2.0:status:";

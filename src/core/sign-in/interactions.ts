@@ -9,15 +9,6 @@ import { isAddress, networkOf } from "../../net/address.ts";
 
 /** Sign-ins and sign-outs that wait for the person at the browser, bound to that browser. What a sign-in needs is in `purpose.ts`. */
 
-/** A sign-in for an authorization request. */
-export interface AuthorizationRecord {
-  readonly kind: "authorization";
-  /** All of it is for `core/authorize`. */
-  readonly request: AskingApp;
-  /** The only user who may sign in, by a hint of the request; null: any. */
-  readonly hintedUserId: string | null;
-}
-
 /** A sign-in for one of our own pages. */
 interface PageRecord {
   readonly kind: "page";
@@ -27,13 +18,12 @@ interface PageRecord {
   readonly acr?: readonly string[] | "factor";
 }
 
-/** A sign-in for a service provider of SAML. All of the request is for `core/saml`. */
-interface SamlSignInRecord {
-  readonly kind: "saml";
-  readonly request: AskingApp;
+/** What sign-ins are for, by the `kind` of the record. The purpose of each request of an app registers its own (`declare module`). */
+export interface SignInRecords {
+  readonly page: PageRecord;
 }
 
-export type SignInRecord = AuthorizationRecord | SamlSignInRecord | PageRecord;
+export type SignInRecord = SignInRecords[keyof SignInRecords];
 
 /** A sign-out that the person has to confirm; then the browser returns to the app, if that asked for it. */
 export interface LogoutRecord {
@@ -41,8 +31,8 @@ export interface LogoutRecord {
   /** Why the person is asked: the app sent no `id_token_hint`, or one that names another user. */
   readonly why: "no-hint" | "other-user" | "unsigned";
   readonly clientId: string | null;
-  /** The LogoutRequest of a service provider, which is answered afterwards: a type of `core/saml/logout.ts`. */
-  readonly saml?: unknown;
+  /** Whom to answer afterwards, in their own protocol. */
+  readonly reply?: LogoutReply | undefined;
   /** The client as its metadata document described it when the sign-out began. */
   readonly document?: Client | undefined;
   /** `post_logout_redirect_uri` and `state`, as they were sent. */
@@ -51,6 +41,12 @@ export interface LogoutRecord {
   /** For the page that asks and the one that follows. */
   readonly uiLocales?: string | undefined;
 }
+
+/** What a protocol needs to answer whoever asked for a sign-out. Each registers its own (`declare module`). */
+// eslint-disable-next-line @typescript-eslint/no-empty-object-type -- the members are elsewhere
+export interface LogoutReplies {}
+
+export type LogoutReply = LogoutReplies[keyof LogoutReplies];
 
 /** The record of a sign-in that returned to its client, kept for a person who uses the back button or clicks twice. */
 interface FinishedRecord {
@@ -135,12 +131,17 @@ function guidanceOf(reason: InteractionError["reason"], username: string | null)
   }
 }
 
-const recordOf = ({ purpose }: Interaction) => purpose as SignInRecord | LogoutRecord | FinishedRecord;
+type InteractionRecord = SignInRecord | LogoutRecord | FinishedRecord;
+
+const recordOf = ({ purpose }: Interaction) => purpose as InteractionRecord;
+
+const isSignIn = (record: InteractionRecord): record is SignInRecord =>
+  ["authorization", "saml", "page"].includes(record.kind);
 
 /** What a sign-in is for. @throws {InteractionError} if the interaction is not a sign-in */
 export function signInRecordOf(interaction: Interaction): SignInRecord {
   const record = recordOf(interaction);
-  if (record.kind === "logout" || record.kind === "finished") throw new InteractionError("gone");
+  if (!isSignIn(record)) throw new InteractionError("gone");
   return record;
 }
 
@@ -213,7 +214,7 @@ export function endInteraction(tx: Tx, ctx: Context, interaction: Interaction): 
 function appOf(interaction: Interaction): AskingApp | null {
   const record = recordOf(interaction);
   if (record.kind === "finished") return record.app;
-  if (record.kind !== "authorization" && record.kind !== "saml") return null;
+  if (!isSignIn(record) || record.kind === "page") return null;
   const { clientId, redirectUri, uiLocales } = record.request;
   return { clientId, redirectUri, uiLocales };
 }
@@ -259,8 +260,7 @@ export function isWaiting(tx: ReadTx, ctx: Context, uid: string, browser: Browse
 export function waitingFor(tx: ReadTx, ctx: Context, uid: string, csrf: string): Interaction | null {
   const interaction = tx.get("interactions", uid);
   if (interaction === undefined || interaction.csrf === "" || !sameSecret(csrf, interaction.csrf)) return null;
-  const isSignIn = ["authorization", "saml", "page"].includes(recordOf(interaction).kind);
-  return isSignIn && interaction.expiresAt - expiredTtl > ctx.now() ? interaction : null;
+  return isSignIn(recordOf(interaction)) && interaction.expiresAt - expiredTtl > ctx.now() ? interaction : null;
 }
 
 /**

@@ -53,7 +53,7 @@ export interface StepResult extends Pick<Advance, "sessionCookie"> {
 /** What a sign-in is for. @throws {InteractionError} if the interaction is not a sign-in */
 export function purposeOf(ctx: Pick<Context, "purposeOfRequest">, interaction: Interaction): Purpose {
   const record = signInRecordOf(interaction);
-  return record.kind === "page" ? ownPagePurpose(record.path, record.acr) : (ctx.purposeOfRequest(record) as Purpose);
+  return record.kind === "page" ? ownPagePurpose(record.path, record.acr) : ctx.purposeOfRequest(record);
 }
 
 type Next =

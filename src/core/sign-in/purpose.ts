@@ -1,7 +1,7 @@
 import type { ReadTx, Tx } from "../../store/store.ts";
 import type { Context } from "../context.ts";
 import type { Named } from "../clients/document-types.ts";
-import type { AskingApp } from "./interactions.ts";
+import type { AskingApp, SignInRecord } from "./interactions.ts";
 import type { AuthorizationResponse } from "./response.ts";
 import type { LiveSession } from "../sessions/sessions.ts";
 import type { AuthenticationInfo } from "../step-up/acr.ts";
@@ -90,19 +90,27 @@ export type SignInOutcome =
       readonly allowed: readonly string[] | null;
     };
 
-/** Where the browser goes at the end. */
-export type Ending =
-  | {
-      readonly kind: "return";
-      readonly answer: AuthorizationResponse;
-      readonly clientId: string;
-      readonly username: string;
-    }
-  /** An assertion for a service provider, which is signed after the transaction. `plan`: a type of `core/saml/purpose.ts`, or why there is none. */
-  | { readonly kind: "saml"; readonly plan: unknown; readonly clientId: string; readonly username: string }
-  | { readonly kind: "own-page"; readonly path: string }
+/** Where the browser goes at the end, by the `kind`. A purpose that ends otherwise registers its own (`declare module`). */
+export interface Endings {
+  readonly return: {
+    readonly kind: "return";
+    readonly answer: AuthorizationResponse;
+    readonly clientId: string;
+    readonly username: string;
+  };
+  readonly "own-page": { readonly kind: "own-page"; readonly path: string };
   /** Thrown after the transaction, because the end of the interaction must be kept. */
-  | { readonly kind: "refused"; readonly error: Error };
+  readonly refused: { readonly kind: "refused"; readonly error: Error };
+}
+
+export type Ending = Endings[keyof Endings];
+
+declare module "../context.ts" {
+  interface Context {
+    /** The purpose of a request of an app, because this folder knows nothing about such requests. */
+    readonly purposeOfRequest: (record: Exclude<SignInRecord, { readonly kind: "page" }>) => Purpose;
+  }
+}
 
 /** One of our own pages, below the issuer: sign in, then return to it. */
 export const ownPagePurpose = (path: string, acr: Needs["acr"] = []): Purpose => ({

@@ -12,7 +12,6 @@ import { redirect } from "../answer/answer.ts";
 import { noteUnchecked } from "../answer/cleaned.ts";
 import { knownBrowser, readBrowser, setBrowserCookie, setSessionCookie } from "../input/cookies.ts";
 import { bodyParameters, clientQuery, single } from "../input/params.ts";
-import type { SamlPlan, SamlStatusError } from "../../core/saml/purpose.ts";
 import { sendAssertion } from "../saml/post.ts";
 import { note, type Web } from "../web.ts";
 import { sendMessage, sendPage, renderFormPost } from "../pages/page-writer.ts";
@@ -116,7 +115,7 @@ export async function takeStep(
       redirect(res, web.base + step.path);
       return;
     case "saml":
-      await sendAssertion(web, req, res, { ...step, plan: step.plan as SamlPlan | SamlStatusError }, remarks);
+      await sendAssertion(web, req, res, step, remarks);
       return;
     case "return":
       note(res, {

@@ -122,7 +122,8 @@ export async function sendSignedOut(web: Web, req: Request, res: Response, outco
       fix: { text: "To see what was sent", command: ["idp", "requests", "list", "--endpoint", "backchannel_logout"] },
     });
   }
-  if (outcome.saml !== undefined && (await answerLogoutRequest(web, req, res, outcome))) return;
+  const { reply } = outcome;
+  if (reply !== undefined && (await answerLogoutRequest(web, req, res, { ...outcome, reply }))) return;
   if (outcome.location !== null) {
     redirect(res, outcome.location);
     return;

@@ -2,6 +2,7 @@ import { viewFor } from "../pages/reader.ts";
 import type { Request, Response } from "express";
 import { baseOf } from "../../core/endpoints.ts";
 import type { SignedOut } from "../../core/logout/logout.ts";
+import type { LogoutReply } from "../../core/sign-in/interactions.ts";
 import type { Brought } from "../../core/saml/message.ts";
 import { SamlStatusError, type SamlPlan } from "../../core/saml/purpose.ts";
 import type { SamlPost } from "../../core/saml/response.ts";
@@ -79,9 +80,14 @@ export async function sendStatus(web: Web, req: Request, res: Response, error: S
 }
 
 /** Answers the service provider that asked for a sign-out. @returns whether it has an address for that */
-export async function answerLogoutRequest(web: Web, req: Request, res: Response, outcome: SignedOut): Promise<boolean> {
+export async function answerLogoutRequest(
+  web: Web,
+  req: Request,
+  res: Response,
+  outcome: SignedOut & { readonly reply: LogoutReply },
+): Promise<boolean> {
   const { answerLogout } = await import("../../core/saml/logout.ts");
-  const answer = await answerLogout(web.ctx, outcome);
+  const answer = await answerLogout(web.ctx, outcome.reply, outcome.others);
   if (answer === null) return false;
   const { binding, action, parameters, xml, statuses } = answer;
   note(res, {
