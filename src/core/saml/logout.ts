@@ -13,16 +13,7 @@ import { signElement, signQuery, attribute, xml } from "../xml/write.ts";
 import { childOf, childrenOf, textIn, type XmlElement } from "../xml/parse.ts";
 import { entityIdOf, samlAddress } from "./addresses.ts";
 import { statusXml } from "./draft.ts";
-import {
-  checkRelayState,
-  deflateMessage,
-  openMessage,
-  reading,
-  refuseMessage,
-  notWaiting,
-  requireSmall,
-  type Brought,
-} from "./message.ts";
+import { checkRelayState, deflateMessage, openMessage, reading, refuseMessage, type Brought } from "./message.ts";
 import { checkSignature } from "./signature.ts";
 import { providerNamed } from "./request.ts";
 import { hadName } from "./purpose.ts";
@@ -234,44 +225,4 @@ export async function answerLogout(
   const query = signQuery(parameters, key.key);
   const action = `${responseUrl}${responseUrl.includes("?") ? "&" : "?"}${query}`;
   return { binding, action, parameters, xml: response.text, statuses };
-}
-
-interface KeptLogout {
-  readonly kind: "saml-kept-logout";
-  /** As it was sent: it is checked again when it is used. */
-  readonly brought: Brought;
-}
-
-/** Keeps a request that came by a cross-site POST, without cookies. @returns its name */
-export const keepLogout = (ctx: Context, brought: Brought, browser: Browser): Promise<string> => {
-  const purpose: KeptLogout = requireSmall({ kind: "saml-kept-logout", brought: { ...brought, query: "" } });
-  return ctx.store.transaction((tx) => {
-    const empty: LogoutRecord = {
-      kind: "logout",
-      why: "unsigned",
-      clientId: null,
-      postLogoutRedirectUri: undefined,
-      state: undefined,
-    };
-    const interaction = newInteraction(ctx, empty, { ...browser, id: null });
-    const kept = { browser: hashOf(`kept ${ctx.random(16)}`), purpose, expiresAt: ctx.now() + waitingTtl };
-    tx.insert("interactions", { ...interaction, ...kept });
-    return interaction.uid;
-  });
-};
-
-/** A request that was kept, once: its time and its certificate count now. @throws {OAuthError} if there is none of this name any more */
-export async function keptLogout(
-  ctx: Context,
-  uid: string,
-  onSender: (entityId: string) => void,
-): Promise<TakenLogout> {
-  const brought = await ctx.store.transaction((tx) => {
-    const kept = tx.get("interactions", uid);
-    const record = kept?.purpose as KeptLogout | undefined;
-    if (kept === undefined || record?.kind !== "saml-kept-logout" || kept.expiresAt <= ctx.now()) throw notWaiting();
-    tx.remove("interactions", uid);
-    return record.brought;
-  });
-  return takeLogout(ctx, brought, onSender);
 }

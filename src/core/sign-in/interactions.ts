@@ -131,9 +131,15 @@ function guidanceOf(reason: InteractionError["reason"], username: string | null)
   }
 }
 
-type InteractionRecord = SignInRecord | LogoutRecord | FinishedRecord;
+/** What other interactions are for. */
+export interface OtherRecords {
+  readonly logout: LogoutRecord;
+  readonly finished: FinishedRecord;
+}
 
-const recordOf = ({ purpose }: Interaction) => purpose as InteractionRecord;
+type InteractionRecord = SignInRecord | OtherRecords[keyof OtherRecords];
+
+export const recordOf = ({ purpose }: Interaction) => purpose as InteractionRecord;
 
 const isSignIn = (record: InteractionRecord): record is SignInRecord =>
   ["authorization", "saml", "page"].includes(record.kind);
@@ -155,7 +161,7 @@ export function logoutRecordOf(interaction: Interaction): LogoutRecord {
 /** An interaction that is not stored yet: a request that needs no page never stores it. The browser must have its cookie by now. */
 export const newInteraction = (
   ctx: Context,
-  purpose: SignInRecord | LogoutRecord,
+  purpose: InteractionRecord,
   browser: Browser,
   ttl = interactionTtl,
 ): Interaction => ({

@@ -117,7 +117,7 @@ export async function senderOf({ ctx }: Web, req: Request): Promise<string | nul
   const started = text(parameters["sp"]);
   if (started !== undefined) return started;
   const { openMessage } = await import("../../core/saml/message.ts");
-  const { keptSender } = await import("../../core/saml/begin.ts");
+  const { keptSender } = await import("../../core/saml/kept.ts");
   const kept = text(parameters["kept"]);
   if (kept !== undefined) return keptSender(ctx, kept);
   try {

@@ -1,4 +1,5 @@
 import type { Request, Response } from "express";
+import type { Brought } from "../../core/saml/message.ts";
 import type { TakenLogout } from "../../core/saml/logout.ts";
 import { redirect } from "../answer/answer.ts";
 import { knownBrowser, readBrowser, setBrowserCookie } from "../input/cookies.ts";
@@ -11,13 +12,14 @@ import { broughtBy } from "./sso.ts";
 /** LogoutRequests of service providers. */
 
 const logout = () => import("../../core/saml/logout.ts");
+const keeping = () => import("../../core/saml/kept.ts");
 
 export const getSlo = (web: Web) => async (req: Request, res: Response) => {
   const query = clientQuery(req);
   const kept = single(query, "kept");
   const isKept = kept !== undefined && single(query, "SAMLRequest") === undefined;
   const taken = isKept
-    ? await (await logout()).keptLogout(web.ctx, kept, (client) => note(res, { client }))
+    ? await check(web, res, await (await keeping()).takeKeptLogout(web.ctx, kept))
     : await take(web, req, res);
   await beginLogout(web, req, res, taken);
 };
@@ -30,15 +32,21 @@ export const postSlo = (web: Web) => async (req: Request, res: Response) => {
     await beginLogout(web, req, res, taken);
     return;
   }
-  const kept = await (await logout()).keepLogout(web.ctx, broughtBy(req), browser);
-  note(res, { client: taken.answer.clientId, outcome: { kind: "kept-for-cookies" } });
+  const { clientId } = taken.answer;
+  const { keepMessage } = await keeping();
+  const kept = await keepMessage(web.ctx, { kind: "saml-kept-logout", clientId, brought: broughtBy(req) }, browser);
+  note(res, { client: clientId, outcome: { kind: "kept-for-cookies" } });
   redirect(res, keptLocation(web, "slo", kept));
 };
 
 async function take(web: Web, req: Request, res: Response): Promise<TakenLogout> {
-  const { takeLogout } = await logout();
   const brought = broughtBy(req);
   await noteMessage(res, "SAMLRequest", brought);
+  return check(web, res, brought);
+}
+
+async function check(web: Web, res: Response, brought: Brought): Promise<TakenLogout> {
+  const { takeLogout } = await logout();
   return takeLogout(web.ctx, brought, (client) => {
     note(res, { client });
   });

@@ -13,6 +13,7 @@ import { note, type Web } from "../web.ts";
 import { keptLocation, keptName, noteMessage } from "./post.ts";
 
 const requests = () => import("../../core/saml/request.ts");
+const keeping = () => import("../../core/saml/kept.ts");
 const beginnings = () => import("../../core/saml/begin.ts");
 
 /** What a request brought, each parameter once. */
@@ -33,11 +34,12 @@ export function broughtBy(req: Request): Brought {
 
 /** An AuthnRequest by HTTP-Redirect, or one that was kept. */
 export const getSso = (web: Web) => async (req: Request, res: Response) => {
-  const { keptRequest } = await beginnings();
   const kept = single(clientQuery(req), keptName);
   if (kept !== undefined && single(clientQuery(req), "SAMLRequest") === undefined) {
     // The record of the POST has the remarks on this message.
-    await begin(web, req, res, { ...(await keptRequest(web.ctx, kept)), remarks: [] });
+    const { keptRequest } = await keeping();
+    const { request } = await check(web, res, await keptRequest(web.ctx, kept));
+    await begin(web, req, res, { request, remarks: [] });
     return;
   }
   await begin(web, req, res, await take(web, req, res));
@@ -45,15 +47,16 @@ export const getSso = (web: Web) => async (req: Request, res: Response) => {
 
 /** An AuthnRequest by HTTP-POST. It comes from the page of a service provider, so mostly without the session cookie (SameSite): then it is kept. */
 export const postSso = (web: Web) => async (req: Request, res: Response) => {
-  const { keepRequest } = await beginnings();
   const taken = await take(web, req, res);
   const browser = readBrowser(web, req);
   if (browser.session !== null) {
     await begin(web, req, res, taken);
     return;
   }
-  const kept = await keepRequest(web.ctx, broughtBy(req), taken, browser);
-  note(res, { client: taken.request.clientId, outcome: { kind: "kept-for-cookies", remarks: taken.remarks } });
+  const { clientId } = taken.request;
+  const { keepMessage } = await keeping();
+  const kept = await keepMessage(web.ctx, { kind: "saml-kept", clientId, brought: broughtBy(req) }, browser);
+  note(res, { client: clientId, outcome: { kind: "kept-for-cookies", remarks: taken.remarks } });
   redirect(res, keptLocation(web, "sso", kept));
 };
 
@@ -67,9 +70,13 @@ export const getStart = (web: Web) => async (req: Request, res: Response) => {
 };
 
 async function take(web: Web, req: Request, res: Response): Promise<Taken> {
-  const { takeRequest } = await requests();
   const brought = broughtBy(req);
   await noteMessage(res, "SAMLRequest", brought);
+  return check(web, res, brought);
+}
+
+async function check(web: Web, res: Response, brought: Brought): Promise<Taken> {
+  const { takeRequest } = await requests();
   return takeRequest(web.ctx, brought, (client) => {
     note(res, { client });
   });
