@@ -42,8 +42,19 @@ export function isPast(tx: ReadTx, { era, exp }: { readonly era: number; readonl
   return pasts(tx).some((past) => era <= past.era && exp * 1000 <= past.end);
 }
 
-/** Whether something that may be used only once, and until this time (milliseconds), may have been used in a past that is over. */
-export const mayBeForgotten = (tx: ReadTx, expiresAt: number): boolean => expiresAt <= (pasts(tx)[0]?.end ?? -Infinity);
+/** Where identifiers are remembered: those of proofs live for minutes. */
+type Used = "usedAssertions" | "usedProofs";
+
+/**
+ * Uses something that counts only once. @param expiresAt milliseconds: until then it would be accepted, so it is remembered as long
+ * @returns why it does not count: it was used, or it may have been in a past that is over; null: it counts
+ */
+export function useOnce(tx: Tx, name: Used, id: string, expiresAt: number): "used" | "maybe used" | null {
+  if (expiresAt <= (pasts(tx)[0]?.end ?? -Infinity)) return "maybe used";
+  if (tx.get(name, id) !== undefined) return "used";
+  tx.insert(name, { id, expiresAt });
+  return null;
+}
 
 /** Whose tokens: of a user, of a client, of both; null: of any. */
 export interface Owner {

@@ -5,7 +5,7 @@ import { assertionAlgorithms } from "./clients.ts";
 import type { Context } from "../context.ts";
 import type { ClientCredentials } from "./client-credentials.ts";
 import { baseOf, type EndpointName } from "../endpoints.ts";
-import { mayBeForgotten } from "../era.ts";
+import { useOnce } from "../era.ts";
 import { OAuthError, type Guidance } from "../errors.ts";
 import { expired, problemOf, timeProblem, readJws, type JwtProblem } from "../keys/jws.ts";
 import { reachOf } from "../outbound.ts";
@@ -150,15 +150,14 @@ async function verify(
     throw refuseFor(timeProblem(ctx, `it lives for more than ${maxLife} s`, "RFC 7523 3"));
   }
   const id = hashOf(JSON.stringify([client.client_id, jti]));
-  const isNew = await ctx.store.transaction((tx) => {
+  const problem = await ctx.store.transaction((tx) => {
     // Fetching its keys may take long: the client may have been changed in the meantime. A document counts as it was read.
     if (client.fromDocument !== true && tx.version("clients", client.client_id) !== version) {
       throw refuse(`client "${client.client_id}" was changed while it was checked; try again`, makeNew);
     }
-    if (mayBeForgotten(tx, exp * 1000)) throw refuse("it was made before the clock was set back", makeNew);
-    if (tx.get("usedAssertions", id) !== undefined) return false;
-    tx.insert("usedAssertions", { id, expiresAt: exp * 1000 });
-    return true;
+    return useOnce(tx, "usedAssertions", id, exp * 1000);
   });
-  if (!isNew) throw refuse('its "jti" was used before; make a new assertion for each request', { fix: null });
+  if (problem === "maybe used") throw refuse("it was made before the clock was set back", makeNew);
+  if (problem === "used")
+    throw refuse('its "jti" was used before; make a new assertion for each request', { fix: null });
 }

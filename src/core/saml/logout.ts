@@ -3,7 +3,7 @@ import { nameIdAtClient, type ReadTx, type Session, type Tx } from "../../store/
 import type { Context } from "../context.ts";
 import { samlKeys } from "../keys/saml-keys.ts";
 import type { AskLogout, SignedOut } from "../logout/logout.ts";
-import { mayBeForgotten } from "../era.ts";
+import { useOnce } from "../era.ts";
 import { hashOf } from "../secrets.ts";
 import { spaces, type Binding } from "../service-providers/names.ts";
 import { serviceProvider } from "../service-providers/provider.ts";
@@ -84,13 +84,13 @@ const tooOld = (issued: string | undefined): LogoutToAnswer["refusal"] => ({
 });
 
 /** Remembers a signed request, which counts once. @returns why it does not count */
-function useOnce(tx: Tx, { clientId, requestId }: LogoutToAnswer, until: number): LogoutToAnswer["refusal"] {
+function useRequest(tx: Tx, { clientId, requestId }: LogoutToAnswer, until: number): LogoutToAnswer["refusal"] {
   const id = hashOf(JSON.stringify(["saml-logout", clientId, requestId]));
-  if (mayBeForgotten(tx, until))
+  const problem = useOnce(tx, "usedAssertions", id, until);
+  if (problem === "maybe used")
     return { second: null, message: "the LogoutRequest was made before the clock was set back (SAML Core 3.7.1)" };
-  if (tx.get("usedAssertions", id) !== undefined)
+  if (problem === "used")
     return { second: null, message: `the LogoutRequest with the ID "${requestId}" was used before (SAML Core 1.3.4)` };
-  tx.insert("usedAssertions", { id, expiresAt: until });
   return null;
 }
 
@@ -151,7 +151,7 @@ export async function beginSamlLogout(
     });
   }
   const outcome = await ctx.store.transaction((tx) => {
-    const used = useOnce(tx, answer, until);
+    const used = useRequest(tx, answer, until);
     if (used !== null) return used;
     const sessions = sessionsOf(tx, clientId, proven);
     // There is such a session, but this service provider has no part in it, or knows the user by another name.

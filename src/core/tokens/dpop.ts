@@ -1,7 +1,7 @@
 import { createHash, createHmac } from "node:crypto";
 import type { JWTPayload } from "jose";
 import type { Context } from "../context.ts";
-import { mayBeForgotten } from "../era.ts";
+import { useOnce } from "../era.ts";
 import { OAuthError, type Guidance } from "../errors.ts";
 import { expired, problemOf, timeProblem, readJws } from "../keys/jws.ts";
 import { privateMembers, thumbprint } from "../keys/keys.ts";
@@ -71,15 +71,10 @@ export async function verifyProof(ctx: Context, proof: Proof, accessToken: strin
   }
   const jkt = thumbprint(jwk);
   const id = hashOf(`${jkt} ${String(claims.jti)}`);
-  const isNew = await ctx.store.transaction((tx) => {
-    if (mayBeForgotten(tx, (issuedAt + proofWindow) * 1000 + 1))
-      throw refuse("it was made before the clock was set back", makeNew);
-    if (tx.get("usedProofs", id) !== undefined) return false;
-    // For as long as the proof would otherwise be accepted.
-    tx.insert("usedProofs", { id, expiresAt: (issuedAt + proofWindow) * 1000 + 1 });
-    return true;
-  });
-  if (!isNew)
+  const until = (issuedAt + proofWindow) * 1000 + 1;
+  const problem = await ctx.store.transaction((tx) => useOnce(tx, "usedProofs", id, until));
+  if (problem === "maybe used") throw refuse("it was made before the clock was set back", makeNew);
+  if (problem === "used")
     throw refuse('its "jti" was used before; make a new proof for each request', {
       rule: "RFC 9449 11.1",
       fix: null,

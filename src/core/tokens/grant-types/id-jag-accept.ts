@@ -2,7 +2,7 @@ import { singleFactor } from "../../step-up/proofs.ts";
 import type { Client, Grant, Tx, User } from "../../../store/store.ts";
 import { assertionAlgorithms } from "../../clients/clients.ts";
 import type { Context } from "../../context.ts";
-import { mayBeForgotten } from "../../era.ts";
+import { useOnce } from "../../era.ts";
 import { OAuthError, type Guidance } from "../../errors.ts";
 import { addScopes } from "../../fix-commands.ts";
 import { findGrant, recordGrant } from "../../grants/grants.ts";
@@ -82,7 +82,7 @@ export async function acceptIdJag(
   });
   const resources = narrow(ctx, idJag.resources, request.resource);
   return settleAccessToken(ctx, authenticated, (tx, client) => {
-    useOnce(tx, ctx, idJag);
+    useAssertion(tx, ctx, idJag);
     const user = findUser(tx, trusted, idJag);
     const scopes = scopesOf(tx, ctx, client, idJag, request.scope);
     const grant = grantOf(tx, ctx, user, client, idJag, scopes);
@@ -159,18 +159,17 @@ function narrow(ctx: Context, held: readonly string[], sent: readonly string[]):
 }
 
 /** Remembers the `jti` until the assertion expires (RFC 7523 3). The draft lets clients submit one again, which a setting allows. */
-function useOnce(tx: Tx, ctx: Context, { iss, jti, exp }: IdJag): void {
+function useAssertion(tx: Tx, ctx: Context, { iss, jti, exp }: IdJag): void {
   if (ctx.settings.id_jag_reuse === "on") return;
   const id = hashOf(JSON.stringify(["id-jag", iss, jti]));
-  const expiresAt = exp * 1000;
-  if (mayBeForgotten(tx, expiresAt))
+  const problem = useOnce(tx, "usedAssertions", id, exp * 1000);
+  if (problem === "maybe used")
     throw refuseAssertion("it was made before the clock was set back", { rule: "RFC 7523 3", fix: getNew });
-  if (tx.get("usedAssertions", id) !== undefined)
+  if (problem === "used")
     throw refuseAssertion('its "jti" was used before; get a new one, or set id_jag_reuse to on', {
       rule: "RFC 7523 3",
       fix: `${getNew}, or set id_jag_reuse: on in a fixture file`,
     });
-  tx.insert("usedAssertions", { id, expiresAt });
 }
 
 /** The user whom a fixture links to the subject, or the only one with the verified address. @throws {OAuthError} invalid_grant */
