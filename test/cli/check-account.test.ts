@@ -75,9 +75,9 @@ test("Ctrl+C: what stays in the app is said, too", async () => {
   expect(markIn(stderr)).not.toBe("");
 });
 
-test("on a running server: nothing of the check stays there, and no mark is in its ledger or log", async () => {
+test("on a running server that asks for passwords: nothing of the check stays there, and no mark is in its ledger or log", async () => {
   const { cwd, url, words, at, port } = await appFolder();
-  const server = await startIdp(["--json"], { cwd });
+  const server = await startIdp(["--json", "--login", "password"], { cwd });
   const env = {
     ...{ OIDC_ISSUER: server.issuer, OIDC_CLIENT_ID: "app-one", OIDC_CLIENT_SECRET: secret },
     ...{ OIDC_2_ISSUER: `${server.issuer}/i/other`, OIDC_2_CLIENT_ID: "app-two", OIDC_2_CLIENT_SECRET: secret },

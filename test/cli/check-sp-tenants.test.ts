@@ -81,9 +81,9 @@ test("without --second-start, and without --mark or --account, it is not reached
   });
 });
 
-test("on a running server: what stays in the app is said, and nothing stays on the server", async () => {
+test("on a running server that asks for passwords: what stays in the app is said, and nothing stays on the server", async () => {
   const { cwd, url, at, flags, app } = await tenantsFolder();
-  await startIdp([], { cwd });
+  await startIdp(["--login", "password"], { cwd });
   const variables = async (prefix: string, ...args: readonly string[]) => {
     const values = documentOf((await idpIn(cwd, ["env", "--json", ...args])).stdout) as Readonly<
       Record<string, string>

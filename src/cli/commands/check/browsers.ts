@@ -6,7 +6,9 @@ import type { Browser, Places } from "../../../client/app/visit.ts";
 import type { Launched } from "../../../client/app/playwright-types.ts";
 import { smallBrowser } from "../../../client/app/small-browser.ts";
 import { openNames, type Names } from "../../../client/app/names.ts";
-import { OperationError } from "../../../core/errors.ts";
+import { Problem } from "../../../client/check.ts";
+import { OperationError, RemoteError } from "../../../core/errors.ts";
+import { callServer, type Server } from "../../../serve/remote.ts";
 import { forChildren } from "../exec/exec.ts";
 import type { Invocation } from "../../invocation.ts";
 import { nearLookup, type CheckFlags } from "./flags.ts";
@@ -90,6 +92,18 @@ export async function launchChromium({ env }: Pick<Invocation, "env">): Promise<
   });
 }
 
+/** Begins a user's session where nobody can be picked on the login page (`--login password`). @param server the issuer */
+export const beginsAt =
+  (server: Server, user: string): NonNullable<Places["begin"]> =>
+  async (uid, csrf) => {
+    try {
+      return (await callServer(server, "sessions.begin", { user, sign_in: uid, csrf })).cookie;
+    } catch (error) {
+      if (error instanceof RemoteError) throw new Problem(error.message);
+      throw error;
+    }
+  };
+
 /** Milliseconds that a browser may take to close. */
 export const closeLimit = 5000;
 
@@ -117,7 +131,7 @@ export async function browsersOf(
     CheckFlags,
     "start" | "signedIn" | "signOut" | "browser" | "allowRemote" | "startButton" | "signedInText"
   >,
-  { issuer, client }: Pick<CheckPlace, "issuer" | "client">,
+  { issuer, client, server }: Pick<CheckPlace, "issuer" | "client" | "server">,
   opened: Opened,
   more: readonly string[] = [],
 ): Promise<(username: string) => Promise<Browser>> {
@@ -129,6 +143,7 @@ export async function browsersOf(
     .map((address) => new URL(address).origin);
   const placesFor = (user: string): Places => ({
     ...{ issuer, redirectUris, origins, user, lookup: nearLookup(allowRemote), startButton },
+    begin: beginsAt(server, user),
     ...(text !== undefined && { awaits: { at: signedIn, text } }),
   });
   const browserFor = await browserOf(cli, flags, opened);

@@ -47,7 +47,7 @@ export async function secondSp(
   provider: ServiceProvider,
   place: { readonly server: Server; readonly people: Pick<SpControl, "user" | "attacker"> },
   opened: Opened,
-): Promise<Second & Pick<SpControl, "acs">> {
+): Promise<Second & Pick<SpControl, "acs"> & Pick<SecondPlace, "server">> {
   const { server, issuer, client, isOurs } = second;
   const { people } = place;
   const control = spControlOf(server, { issuer, isOwn: isOurs, ...people }, client, provider);
@@ -56,7 +56,7 @@ export async function secondSp(
     (await callServer(at, "users.show", { username })) as unknown as User;
   const user = await show(place.server, people.user.username);
   return {
-    ...{ start, issuer },
+    ...{ start, issuer, server },
     acs: () => control.acs(),
     async addUser() {
       const added = addOwnUser(server, user.claims);

@@ -21,7 +21,7 @@ import type { AccountPlace } from "../../../../check/frame/account/account-place
 import { accountOf, addressesOf, withAccount, type AccountFlags } from "../account/account-flags.ts";
 import { secondPlace, type SecondPlace } from "../account/second.ts";
 import { appProject } from "../app-project.ts";
-import { browserOf, closeLimit } from "../browsers.ts";
+import { beginsAt, browserOf, closeLimit } from "../browsers.ts";
 import { address, browserOption, checkCommand, withAddresses, withCommon } from "../common.ts";
 import { casesOf, type CheckFlags, type CommonFlags } from "../flags.ts";
 import { appPlace, requireIssuer, type CheckPlace } from "../place.ts";
@@ -97,6 +97,7 @@ async function runAll(
       cancels,
       lookup,
       startButton: flags.startButton,
+      begin: beginsAt(isSecond ? second.server : server, person.username),
     };
   };
   const browserFor = await browserOf(cli, flags, opened);
