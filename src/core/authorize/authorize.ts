@@ -1,8 +1,8 @@
 /*
  * core/authorize: the authorization request, from its parameters to the response.
  *
- * parameters.ts reads the request once, into single values; claims-parameter.ts reads `claims`. request.ts runs all checks in their order: client and redirect URI first (target.ts), then
- * single parameters (checks.ts). purpose.ts says what the sign-in needs and how it ends. par.ts stores pushed requests (RFC 9126).
+ * parameters.ts reads the request once, into single values. request.ts runs all checks in their order: client and redirect URI first
+ * (target.ts), then single parameters (checks.ts). purpose.ts says what the sign-in needs and how it ends. par.ts stores pushed requests (RFC 9126).
  */
 import { cut, redacted } from "../../text/redacted.ts";
 import { shownValue } from "../redaction/values.ts";

@@ -13,7 +13,7 @@ import {
 } from "./checks.ts";
 import { requireRegistered, settleClient, targetOf } from "./target.ts";
 import type { RequestedClaims } from "../scopes/claims.ts";
-import { readClaimsParameter, type ClaimsRequest } from "./claims-parameter.ts";
+import { readClaimsParameter, type ClaimsRequest } from "../scopes/claims-parameter.ts";
 import { checkCodeLength, type SentRequest } from "./parameters.ts";
 import { requiresPkce } from "../clients/clients.ts";
 import { clientOf } from "../clients/documents.ts";

@@ -1,6 +1,6 @@
 /*
- * core/scopes: what an app may ask for. scopes.ts knows the names, claim-table.ts each claim, claims.ts what a scope releases. resources.ts
- * reads the APIs that a token is meant for.
+ * core/scopes: what an app may ask for. scopes.ts knows the names, claim-table.ts each claim, claims.ts what a scope releases.
+ * claims-parameter.ts reads the single claims that a request asks for, resources.ts the APIs that a token is meant for.
  */
 import type { Client, ReadTx } from "../../store/store.ts";
 import type { Context } from "../context.ts";

@@ -6,10 +6,10 @@ import {
   releasingScopes,
   type Defaults,
   type RequestedClaims,
-} from "../scopes/claims.ts";
+} from "./claims.ts";
 import { NestingError, parseJson, isObject } from "../../text/json.ts";
 import { OAuthError } from "../errors.ts";
-import { mayAskClaim } from "../scopes/scopes.ts";
+import { mayAskClaim } from "./scopes.ts";
 
 /** The `claims` parameter (OpenID Connect Core 5.5): single claims, beside those of the scopes. */
 
