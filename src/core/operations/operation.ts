@@ -30,21 +30,30 @@ export interface Runner {
 /** What an operation with this schema takes. */
 export type Input<S extends ZodType> = DeepReadonly<output<S>>;
 
+/** What an operation with this schema returns. */
+export type Output<A extends ZodType> = DeepReadonly<output<A>>;
+
 /** What the file of its noun says of an operation. */
-export interface Operation<S extends ZodType = ZodType, O = unknown> {
+export interface Operation<S extends ZodType = ZodType, A extends ZodType = ZodType> {
   /** For the OpenAPI document: the rules that compare the input with records or settings. */
   readonly note?: string;
   /** The body of the API call, its path parameters and its query, in one object. */
   readonly input: S;
-  /** What it returns; the compiler compares it with what `run` returns. */
-  readonly answer: ZodType<NoInfer<O>>;
+  /** What it returns. */
+  readonly answer: A;
   /** The refusals beside those that every operation has: a name that is unknown, a state that does not allow it, fixtures with a problem. */
   readonly refuses?: readonly (404 | 409 | 422)[];
   /** @param input checked @throws {OperationError | OAuthError} what the operation refuses */
-  run(ctx: Context, input: Input<S>, runner: Runner): Promise<O>;
+  run(ctx: Context, input: Input<S>, runner: Runner): Promise<Output<A>>;
 }
 
-export const declare = <S extends ZodType, O>(operation: Operation<S, O>): Operation<S, O> => operation;
+/** The compiler compares what `run` returns with `answer`, either way: neither has a member that the other lacks. */
+export const declare = <S extends ZodType, A extends ZodType, O extends Output<A>>(
+  operation: Operation<S, A> & {
+    readonly answer: ZodType<NoInfer<O>>;
+    run(ctx: Context, input: Input<S>, runner: Runner): Promise<O>;
+  },
+): Operation<S, A> => operation;
 
 /** The input of an operation that takes none. */
 export const nothing = z.strictObject({});

@@ -5,7 +5,6 @@
  * table.ts runs them by name. command-of.ts says which of them the inspector shows between the requests. In schemas/, input.ts checks what is
  * given; given.ts, times.ts and shown.ts have the schemas of what operations take and return.
  */
-import type { ZodType } from "zod";
 import type { Context } from "../context.ts";
 import { catchUp } from "../derived.ts";
 import type { Opener } from "../inspector/access.ts";
@@ -17,13 +16,13 @@ import { OperationError } from "../errors.ts";
 import { quotedLine } from "../hint.ts";
 import { isChange } from "./route.ts";
 import { operations, type OperationName } from "./routes.ts";
-import type { Operation, Runner } from "./operation.ts";
+import type { Operation, Output, Runner } from "./operation.ts";
 
 /** Runs operations by their names: for the control API (`http/api/api.ts`), for commands on a data folder, and for the library. */
 
 type Declared<N extends OperationName> = Awaited<ReturnType<(typeof operations)[N]["load"]>>;
 export type OperationInput<N extends OperationName> = Parameters<Declared<N>["run"]>[1];
-export type OperationOutput<N extends OperationName> = Awaited<ReturnType<Declared<N>["run"]>>;
+export type OperationOutput<N extends OperationName> = Output<Declared<N>["answer"]>;
 
 /** Checks the input, whoever calls. @throws {OperationError | OAuthError} usage for a wrong input; what the operation refuses */
 export async function run<N extends OperationName>(
@@ -32,9 +31,9 @@ export async function run<N extends OperationName>(
   input: OperationInput<N>,
   runner: Runner,
 ): Promise<OperationOutput<N>> {
-  const operation = (await operations[name].load()) as unknown as Operation<ZodType, OperationOutput<N>>;
+  const operation = (await operations[name].load()) as unknown as Operation;
   const { checkInput } = await import("./schemas/input.ts");
-  return operation.run(ctx, await checkInput(operation.input, input), runner);
+  return operation.run(ctx, await checkInput(operation.input, input), runner) as Promise<OperationOutput<N>>;
 }
 
 /** The words that a person types: "users.remove" is `users remove`, and "diff.given" is `diff` with files. */

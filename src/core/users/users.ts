@@ -10,21 +10,16 @@ import { didYouMean } from "../nearest.ts";
 import { isObject, type JsonObject } from "../../text/json.ts";
 
 /** A user as the command line and the control API show it: the fixture's fields, without the password or its hash. */
-export type UserView = UserFields & { readonly hasPassword: boolean };
-
-type UserFields = Omit<
-  User,
-  "passwordHash" | "passwordPending" | "passwordDigest" | "updatedAt" | "otp_secret" | "passkeys"
->;
+export type UserView = ReturnType<typeof viewUser>;
 
 /** A user with the fields of a fixture, without the password. */
-export function fieldsOf(user: User): UserFields {
+export function fieldsOf(user: User) {
   const { passwordHash: _, passwordPending: __, passwordDigest: ___, updatedAt: ____, ...shown } = user;
   const { otp_secret: _____, passkeys: ______, factors = [], ...fields } = shown;
   return { ...fields, factors };
 }
 
-export const viewUser = (user: User): UserView => ({
+export const viewUser = (user: User) => ({
   ...fieldsOf(user),
   hasPassword: user.passwordHash !== null || user.passwordPending,
 });
