@@ -60,18 +60,13 @@ export function createClock(base: () => number, elapsed: () => number): Clock {
 }
 
 /** The clock as the command line, the control API and the library show it. */
-export interface ClockState {
-  /** ISO 8601. */
-  readonly now: string;
-  /** Seconds that it is ahead; negative: behind. */
-  readonly offset: number;
-  readonly frozen: boolean;
-}
+export type ClockState = ReturnType<typeof showClock>;
 
 /** What the clock shows. */
-export const showClock = ({ clock }: { readonly clock: Clock }): ClockState => ({
+export const showClock = ({ clock }: { readonly clock: Clock }) => ({
+  /** ISO 8601. */
   now: new Date(clock.now()).toISOString(),
-  // Not -0, which would be confusing in JSON.
+  /** Seconds that it is ahead; negative: behind. Not -0, which would be confusing in JSON. */
   offset: Math.round((clock.now() - clock.unmoved()) / 1000) || 0,
   frozen: clock.isFrozen(),
 });

@@ -27,33 +27,27 @@ export interface ExpireInput {
 
 export const expirable = ["access", "refresh", "sessions", "codes"] as const;
 
-export interface ExpireResult {
-  /** Null: of all users. */
-  readonly user: string | null;
-  /** Null: of all clients. */
-  readonly client: string | null;
-  readonly expired: readonly (typeof expirable)[number][];
-  /** How many sessions ended. */
-  readonly sessions: number;
-  /** How many unused codes expired. */
-  readonly codes: number;
-}
+export type ExpireResult = Awaited<ReturnType<typeof expire>>;
 
 /** @param input with a user, a client, or all @throws {OperationError} not_found */
-export async function expire(ctx: Context, input: ExpireInput): Promise<ExpireResult> {
+export async function expire(ctx: Context, input: ExpireInput) {
   const given = expirable.filter((kind) => input[kind] === true);
-  const kinds = given.length === 0 ? (["access"] as const) : given;
+  const kinds: readonly (typeof expirable)[number][] = given.length === 0 ? ["access"] : given;
   const tokens = (["access", "refresh"] as const).filter((kind) => kinds.some((one) => one === kind));
-  return ctx.store.transaction((tx): ExpireResult => {
+  return ctx.store.transaction((tx) => {
     const user = input.user === undefined ? null : requireUser(tx, input.user);
     const client = input.client === undefined ? null : requireClient(tx, input.client);
     const owner = { userId: user?.id ?? null, clientId: client?.client_id ?? null };
     if (tokens.length > 0) endTokens(tx, tokens, owner, ctx.now());
     return {
+      /** Null: of all users. */
       user: user?.username ?? null,
+      /** Null: of all clients. */
       client: owner.clientId,
       expired: kinds,
+      /** How many sessions ended. */
       sessions: kinds.some((kind) => kind === "sessions") ? expireSessions(tx, user, client) : 0,
+      /** How many unused codes expired. */
       codes: kinds.some((kind) => kind === "codes") ? expireCodes(tx, owner, ctx.now()) : 0,
     };
   });

@@ -41,23 +41,15 @@ type Keepable = (typeof keepable)[number];
 
 const contentOf = ({ content }: Snapshot): Content => content as Content;
 
-export interface SnapshotView {
-  readonly name: string;
-  readonly savedAt: string;
-  /** Who saved it. Absent in snapshots of earlier versions. */
-  readonly by?: string;
-  readonly users: number;
-  readonly clients: number;
-  readonly grants: number;
-  readonly sessions: number;
-}
+export type SnapshotView = ReturnType<typeof view>;
 
-function view(snapshot: Snapshot): SnapshotView {
+function view(snapshot: Snapshot) {
   const { name, savedAt, by } = snapshot;
   const { users, clients, grants, sessions } = contentOf(snapshot).records;
   return {
     name,
     savedAt,
+    // Who saved it. Absent in snapshots of earlier versions.
     ...(by !== undefined && { by }),
     users: users.length,
     clients: clients.length,

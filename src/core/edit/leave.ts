@@ -30,12 +30,6 @@ interface SentSignal {
   readonly error: string | null;
 }
 
-export interface LeaveResult {
-  /** The username. */
-  readonly user: string;
-  readonly signals: readonly SentSignal[];
-}
-
 /** Who left, and whom that concerns. */
 interface Leaver {
   readonly user: User;
@@ -53,7 +47,7 @@ export async function leaveUser(
   ctx: Context,
   input: { readonly username: string },
   progress: (done: number, total: number) => void = () => undefined,
-): Promise<LeaveResult> {
+) {
   const leaver = await ctx.store.transaction((tx): Leaver => {
     const { username } = suspend(tx, ctx, input.username);
     const user = requireUser(tx, username);

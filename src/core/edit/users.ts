@@ -14,11 +14,7 @@ import { endSessionsOf } from "../sessions/sessions.ts";
 /** Suspends, bans and restores users, and what the end of a user brings with it. */
 
 /** A user after a change of status, and the effects of the change. */
-export type StatusChange = UserView & {
-  readonly previousStatus: User["status"];
-  readonly sessionsEnded: number;
-  readonly grantsRevoked: number;
-};
+export type StatusChange = ReturnType<typeof setStatus>;
 
 function setStatus(
   tx: Tx,
@@ -26,7 +22,7 @@ function setStatus(
   user: User,
   status: User["status"],
   { sessionsEnded, grantsRevoked }: Omit<BanEffects, "endedSessions"> = { sessionsEnded: 0, grantsRevoked: 0 },
-): StatusChange {
+) {
   const changed: User =
     user.status === status ? user : { ...user, status, updatedAt: new Date(ctx.now()).toISOString() };
   if (changed !== user) tx.put("users", changed);

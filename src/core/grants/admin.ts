@@ -10,27 +10,17 @@ import { requireUser } from "../users/users.ts";
 /** Grants as an operator sees and changes them. */
 
 /** A grant as the command line, the control API and the library show it. */
-export interface GrantView {
-  readonly id: string;
-  /** The user's name; the id where the user is gone. */
-  readonly user: string;
-  readonly client: string;
-  /** Space-separated. */
-  readonly scope: string;
-  readonly status: Grant["status"];
-  /** The issuer whose ID-JAG named the scopes; absent: another way. */
-  readonly by?: string;
-  readonly createdAt: string;
-  readonly updatedAt: string;
-  readonly revokedAt: string | null;
-}
+export type GrantView = ReturnType<typeof viewGrant>;
 
-export const viewGrant = (tx: ReadTx, grant: Grant): GrantView => ({
+export const viewGrant = (tx: ReadTx, grant: Grant) => ({
   id: grant.id,
+  /** The user's name; the id where the user is gone. */
   user: tx.get("users", grant.userId)?.username ?? grant.userId,
   client: grant.clientId,
+  /** Space-separated. */
   scope: grant.scopes.join(" "),
   status: grant.status,
+  // The issuer whose ID-JAG named the scopes.
   ...(grant.issuer !== undefined && { by: grant.issuer }),
   createdAt: grant.createdAt,
   updatedAt: grant.updatedAt,

@@ -1,5 +1,5 @@
 import type { ReadTx, Session } from "../../store/store.ts";
-import { notifyClients, type LogoutNotice } from "./backchannel.ts";
+import { notifyClients } from "./backchannel.ts";
 import type { Context } from "../context.ts";
 import { OperationError } from "../errors.ts";
 import { endSessions, endSessionsOf } from "./sessions.ts";
@@ -48,12 +48,6 @@ export const listSessions = (ctx: Context, selection: SessionSelection): Promise
 export const showSession = (ctx: Context, { id }: { readonly id: string }): Promise<SessionView> =>
   ctx.store.read((tx) => viewSession(tx, requireSession(tx, id)));
 
-export interface EndResult {
-  readonly ended: readonly SessionView[];
-  /** The results of notifying the clients (OpenID Connect Back-Channel Logout). */
-  readonly notices: readonly LogoutNotice[];
-}
-
 /** Ends one session, as {@link endSelected} does. @throws {OperationError} not_found */
 export const endSession = async (ctx: Context, { id }: { readonly id: string }): Promise<null> => {
   await endSelected(ctx, { id });
@@ -61,11 +55,11 @@ export const endSession = async (ctx: Context, { id }: { readonly id: string }):
 };
 
 /**
- * Ends sessions, and notifies their clients.
+ * Ends sessions, and notifies their clients (OpenID Connect Back-Channel Logout).
  * @param selection names a user or a session
  * @throws {OperationError} not_found for an unknown name
  */
-export async function endSelected(ctx: Context, selection: SessionSelection): Promise<EndResult> {
+export async function endSelected(ctx: Context, selection: SessionSelection) {
   const { ended, endedSessions } = await ctx.store.transaction((tx) => {
     const { user, id } = selection;
     const all = user !== undefined && id === undefined;

@@ -20,16 +20,6 @@ import { commandOn, type Hint } from "../hint.ts";
 import { madeFrom, rememberMadeFrom } from "../fixture-files/made-from.ts";
 import { stepper } from "../fixtures/prepare.ts";
 
-export interface ImportResult {
-  readonly users: number;
-  readonly clients: number;
-  readonly grants: number;
-  readonly sessions: number;
-  readonly keys: number;
-  /** The issuer of the export's tokens if it is not the issuer here; else null. */
-  readonly otherIssuer: string | null;
-}
-
 /**
  * Replaces the data with an export, whole or not at all. What was ended stays ended (ended.ts). The issuer that the data is served under
  * stays, if there is one.
@@ -41,9 +31,9 @@ export async function importState(
   ctx: Context,
   source: FixtureSource,
   progress?: (done: number, total: number) => void,
-): Promise<ImportResult> {
+) {
   const document = await checked(ctx, source, progress);
-  return ctx.passwords.transaction((tx): ImportResult => {
+  return ctx.passwords.transaction((tx) => {
     const here = tx.get("meta", "issuer");
     const owner = tx.get("meta", "addedBy");
     const key = digestKey(tx);

@@ -9,7 +9,7 @@ import type { Client } from "../../../store/store.ts";
 import { base64Of, fingerprintsOf } from "../../../core/keys/certificate.ts";
 import type { SamlView } from "../../../core/saml/addresses.ts";
 import { presets } from "../../../core/layout/presets.ts";
-import type { Status } from "../../../core/status.ts";
+import type { OperationOutput } from "../../../core/operations/table.ts";
 import type { AppValues } from "./app-variables.ts";
 
 /** Which client an app is, and what the app has to know about it. */
@@ -85,6 +85,7 @@ export type BuiltInVendor = (typeof builtIn)[number];
 export const vendorOf = ({ authorize }: { readonly authorize: string }): BuiltInVendor | null =>
   builtIn.find((name) => authorize.endsWith(presets[name].paths.authorize)) ?? null;
 
+type Status = OperationOutput<"status">;
 type Served = Pick<Status, "issuer"> & Partial<Pick<Status, "endpoints">>;
 
 function addressesOf({ issuer, endpoints }: Served) {

@@ -2,7 +2,7 @@ import type { ExpectResult } from "../../../core/ledger/expect.ts";
 import type { RequestRecord } from "../../../core/ledger/request-json.ts";
 import type { OperationName } from "../../../core/operations/routes.ts";
 import { OperationError } from "../../../core/errors.ts";
-import type { Status } from "../../../core/status.ts";
+import type { OperationOutput } from "../../../core/operations/table.ts";
 import type { JsonObject } from "../../../text/json.ts";
 import { count } from "../../output/words.ts";
 import type { Answer } from "./answer.ts";
@@ -46,14 +46,7 @@ function expectAnswer({ nearest, met, count: found, ...rest }: ExpectResult): An
   };
 }
 
-function statusAnswer({
-  issuer,
-  users,
-  clients,
-  requests,
-  server,
-  ...rest
-}: Status & { readonly server: unknown }): Answer {
+function statusAnswer({ issuer, users, clients, requests, server, ...rest }: OperationOutput<"status">): Answer {
   const state = server === null ? `No server runs; the data say ${issuer}` : `Running at ${issuer}`;
   return {
     lines: [`${state}: ${count(users, "user")}, ${count(clients, "client")}, ${count(requests, "request")}.`],

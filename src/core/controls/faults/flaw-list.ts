@@ -65,16 +65,10 @@ export function flawProblem(flaw: unknown, client: Signing | undefined): string 
   return flaw === "alg-hs256-secret" && client.client_secret === undefined ? `${never}: it has no secret` : null;
 }
 
-/** A flaw as it is listed. */
-export interface FlawView {
-  readonly name: string;
-  readonly endpoint: string;
-  readonly place: string;
-  readonly wrong: string;
-  readonly should: string;
-  readonly rule: string;
-}
+type ListedMember = "name" | "endpoint" | "place" | "wrong" | "should" | "rule";
 
 /** Every flaw, as `idp faults flaws` and the control API list it. */
-export const listFlaws = (): readonly FlawView[] =>
-  flawList.map(({ name, endpoint, place, wrong, should, rule }) => ({ name, endpoint, place, wrong, should, rule }));
+export const listFlaws = () =>
+  flawList.map(({ name, endpoint, place, wrong, should, rule }: Readonly<Record<ListedMember, string>>) => ({
+    ...{ name, endpoint, place, wrong, should, rule },
+  }));

@@ -3,12 +3,12 @@
  */
 import { randomBytes } from "node:crypto";
 import type { ClientView } from "../../../../core/clients/admin.ts";
-import type { Status } from "../../../../core/status.ts";
+import type { OperationOutput } from "../../../../core/operations/table.ts";
 import type { Hint } from "../../../../core/hint.ts";
 import type { BuiltInVendor } from "../app-client.ts";
 
 /** What the server says about itself. */
-export type ServedStatus = Pick<Status, "issuer" | "endpoints">;
+export type ServedStatus = Pick<OperationOutput<"status">, "issuer" | "endpoints">;
 
 /** What a configuration is made of. */
 export interface Parts extends ServedStatus {
