@@ -221,6 +221,42 @@ describe("keycloak: a logout by refresh token is answered to a program, whatever
   });
 });
 
+describe("what APIs read in the access tokens of a vendor, of a user and of a client that speaks for itself", () => {
+  test.each<[Vendor, string, (app: string, sub: string) => object, (app: string) => object]>([
+    ["auth0", "ver scp cid", (app) => ({ azp: app }), (app) => ({ azp: app })],
+    [
+      "okta",
+      "azp",
+      (app, sub) => ({ ver: 1, cid: app, uid: sub, scp: ["openid", "phone"] }),
+      (app) => ({ ver: 1, cid: app, scp: ["openid", "phone"] }),
+    ],
+    [
+      "entra",
+      "cid uid",
+      (app) => ({ ver: "2.0", azp: app, scp: "openid phone" }),
+      (app) => ({ ver: "2.0", azp: app, roles: ["openid", "phone"] }),
+    ],
+  ])("%s", async (vendor, without, ofUser, ofClient) => {
+    const idp = await start(vendor);
+    const scope = "openid phone";
+    const app = await appAt(idp);
+    const token = jwtPart((await app.signIn({ scope })).json.access_token, 1);
+    expect(token).toMatchObject(ofUser(app.client_id, String(token["sub"])));
+    const service = await appAt(idp, { grant_types: ["client_credentials"], redirect_uris: [], scope });
+    const grant = {
+      grant_type: "client_credentials",
+      ...(vendor === "entra" ? { scope: "api://a/.default" } : { scope }),
+    };
+    const own = jwtPart((await service.post("token_endpoint", grant)).json.access_token, 1);
+    expect(own).toMatchObject(ofClient(service.client_id));
+    for (const name of [...without.split(" "), "uid"]) expect(own).not.toHaveProperty(name);
+    for (const name of without.split(" ")) expect(token).not.toHaveProperty(name);
+    // Her own ones.
+    expect(token["roles"]).toEqual(["admin"]);
+    if (vendor === "entra") expect(own).not.toHaveProperty("scp");
+  });
+});
+
 describe("entra", () => {
   test("client credentials with RESOURCE/.default: all scopes of the client, for that resource", async () => {
     const idp = await start("entra");

@@ -48,8 +48,20 @@ export interface Preset {
   readonly accessTokenClaims?: readonly string[];
   /** A token of a client that speaks for itself is for the resource of its scope: `RESOURCE/.default`. */
   readonly defaultScope?: true;
-  /** Tokens have `tid`, `oid` and `ver`. */
+  /** Tokens have `tid` and `oid`. */
   readonly tenant?: true;
+  /** The claim `ver` of access tokens and ID tokens. */
+  readonly tokenVersion?: 1 | "2.0";
+  /**
+   * What access tokens call the client, the user and the scopes, beside the names of RFC 9068 2.2. `scp` is a list or a text; with `roles`, that
+   * claim has the scopes of a client that speaks for itself.
+   */
+  readonly accessTokenNames?: {
+    readonly client: "azp" | "cid";
+    readonly user?: "uid";
+    readonly scp?: "list" | "text";
+    readonly roles?: true;
+  };
   /** A logout without a hint returns to an address that exactly one client registered. */
   readonly logoutByUri?: true;
   /** Access tokens are opaque: random bits behind this text (`core/tokens/opaque.ts`). */
@@ -133,6 +145,8 @@ export const presets = {
     returnParameter: "returnTo",
     messages: { mode: "web_message", type: "authorization_response" },
     anyAudience: true,
+    // https://auth0.com/docs/secure/tokens/access-tokens/access-token-profiles
+    accessTokenNames: { client: "azp" },
   },
   okta: {
     settings: { ...usual, ...offline },
@@ -142,6 +156,9 @@ export const presets = {
     paths: ofOkta("/oauth2/NAME/v1"),
     also: { issuer: "", paths: ofOkta("/oauth2/v1") },
     messages: { mode: "okta_post_message" },
+    // https://developer.okta.com/docs/reference/api/oidc/#tokens-and-claims
+    tokenVersion: 1,
+    accessTokenNames: { client: "cid", user: "uid", scp: "list" },
   },
   keycloak: {
     settings: asJwt,
@@ -199,6 +216,9 @@ export const presets = {
     deviceMessage: true,
     defaultScope: true,
     tenant: true,
+    // https://learn.microsoft.com/entra/identity-platform/access-token-claims-reference
+    tokenVersion: "2.0",
+    accessTokenNames: { client: "azp", scp: "text", roles: true },
     logoutByUri: true,
     grantTypes: { device_code: "urn:ietf:params:oauth:grant-type:device_code" },
   },

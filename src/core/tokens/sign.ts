@@ -24,12 +24,27 @@ function vendorClaims(
   sub: string,
   subject: AccessTokenSubject,
 ): Record<string, unknown> {
-  const { payloadTypes, tenant, name, apple, cognito } = ctx.layout;
+  const { payloadTypes, tenant, tokenVersion, name, apple, cognito } = ctx.layout;
   return {
     ...(payloadTypes !== undefined && { typ: payloadTypes[kind] }),
-    ...(tenant === true && kind !== "refresh" && { tid: name, oid: sub, ver: "2.0" }),
+    ...(tokenVersion !== undefined && kind !== "refresh" && { ver: tokenVersion }),
+    ...(tenant === true && kind !== "refresh" && { tid: name, oid: sub }),
+    ...(kind === "access" && namedByVendor(ctx, subject)),
     ...(apple === true && kind === "id" && { nonce_supported: true }),
     ...(cognito === true && kind !== "refresh" && cognitoClaims(ctx, kind, subject)),
+  };
+}
+
+/** The client, the user and the scopes by the names that a vendor's APIs read. */
+function namedByVendor({ layout }: Context, { client, user, scopes }: AccessTokenSubject): Record<string, unknown> {
+  if (layout.accessTokenNames === undefined) return {};
+  const { client: clientName, user: userName, scp, roles } = layout.accessTokenNames;
+  const areRoles = roles === true && user === null;
+  return {
+    [clientName]: client.client_id,
+    ...(userName !== undefined && user !== null && { [userName]: user.id }),
+    ...(scopes.length > 0 && areRoles && { roles: scopes }),
+    ...(scopes.length > 0 && scp !== undefined && !areRoles && { scp: scp === "list" ? scopes : scopes.join(" ") }),
   };
 }
 
