@@ -100,6 +100,7 @@ export function checkAuthorizationRequest(
       claims: withSignInClaims(ctx, client, claims.claims, values),
       ignoredScopes: ignored,
       nonce,
+      ...askedAcr(client, claims.acr, values.acr_values),
       codeChallenge: checkChallenge(values.code_challenge, values.code_challenge_method, requiresPkce(client)),
       prompt: checkPrompt(values.prompt),
       maxAge: checkMaxAge(values.max_age) ?? client.default_max_age ?? null,
@@ -110,7 +111,6 @@ export function checkAuthorizationRequest(
       requiredUserId: claims.sub,
       uiLocales: values.ui_locales ?? null,
       resources,
-      ...askedAcr(client, claims.acr, values.acr_values),
       dpopJkt: checkThumbprint(values.dpop_jkt),
       ...target,
     };
