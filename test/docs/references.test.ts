@@ -42,3 +42,25 @@ test.each(documents)("every npm script in %s exists", (document) => {
   const named = [...textOf(document).matchAll(/npm run (?!-)([\w:]+)/g)].map(([, name = ""]) => name);
   expect(named.filter((name) => !(name in scripts))).toEqual([]);
 });
+
+/** "`core/tokens/sign.ts` `idToken`, `refreshToken`": a file below `src`, and what it declares. */
+const steps = /`([a-z][\w-]*\/[\w./-]+\.ts)`((?:,?\s`\w+`)*)/g;
+
+test("each file in CONTRIBUTING.md exists, and declares the functions that stand behind it", () => {
+  const named = [...textOf("CONTRIBUTING.md").matchAll(steps)].filter(
+    ([, file = ""]) => !/^(?:test|scripts)\//.test(file),
+  );
+  const missing = named.flatMap(([, file = "", names = ""]) => {
+    const path = join(repository, file.startsWith("src/") ? "" : "src", file);
+    if (!existsSync(path)) return [file];
+    const text = readFileSync(path, "utf8");
+    const functions = [...names.matchAll(/`(\w+)`/g)].map(([, name = ""]) => name);
+    return functions.flatMap((name) =>
+      new RegExp(`^(?:export )?(?:async )?(?:function|const|class) ${name}\\b`, "m").test(text)
+        ? []
+        : [`${file} ${name}`],
+    );
+  });
+  expect(missing).toEqual([]);
+  expect(named.length).toBeGreaterThan(40);
+});
