@@ -55,6 +55,8 @@ describe("apple", () => {
       revocation_endpoint: `${idp.issuer}/auth/revoke`,
       jwks_uri: `${idp.issuer}/auth/keys`,
       scopes_supported: ["openid", "name", "email"],
+      // Libraries that know others take Basic, which Apple refuses.
+      token_endpoint_auth_methods_supported: ["client_secret_post", "none"],
     });
     expect(json).not.toHaveProperty("userinfo_endpoint");
     expect((await send(`${idp.issuer}/api/v2/oauth/userinfo`)).status).toBe(404);
