@@ -2,7 +2,7 @@
  * cli: reads arguments, chooses the target, calls one operation, prints the result.
  *
  * main.ts is the process, nouns.ts lists the commands, loaders.ts loads them, program.ts has the global flags, run.ts settles them and catches
- * every error, target/ finds the server or the data, output/ prints. A command is in the file or folder of its noun in commands/: what it
+ * every error, usage/ says what is wrong with the words, target/ finds the server or the data, output/ prints. A command is in the file or folder of its noun in commands/: what it
  * declares, what it does, and what it prints. Only the noun that was typed is loaded, so that each starts fast.
  */
 import type { Act } from "./act.ts";

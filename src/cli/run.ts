@@ -10,7 +10,7 @@ import { globalFlags } from "./flags/global.ts";
 import { print, printFailure } from "./output/print.ts";
 import { buildProgram } from "./program.ts";
 import { durationOf } from "../text/time.ts";
-import { typedCommand, type Typed, usageFailure } from "./usage.ts";
+import { typedCommand, type Typed } from "./usage/typed.ts";
 import { isObject } from "../text/json.ts";
 
 /** `-5m` is a length of time, and not a flag: in seconds, as commander reads numbers below zero. */
@@ -157,6 +157,7 @@ export async function run(
         if (!cli.json) stderr.write(`${help}\n`);
         error.message = `${typed.path.join(" ")} needs one of its commands`;
       }
+      const { usageFailure } = await import("./usage/usage.ts");
       const failure = await usageFailure(error, program, typed, cli);
       printFailure(cli, failure, null);
       return exitWith(failure);

@@ -48,6 +48,10 @@ test("decoding loads neither express, inquirer, lowdb, jose nor zod, nor anythin
   expect(modules).toContain("src/cli/commands/token/decode.ts");
   const ofServer = /^unknown|^src\/(http|client)\/|^src\/store\/(?!store\.ts|collections\.ts|postgres\/address\.ts)/;
   expect(modules.filter((module) => ofServer.test(module))).toEqual([]);
+  // The flags of `token issue` are flaws of a token; those of responses, and what is said of a wrong word, are for others.
+  const forOthers =
+    /^src\/core\/controls\/faults\/(?!flaws\/(?:access-token|flaw)\.ts)|^src\/cli\/(?:commands\/completion|usage\/(?!typed\.ts))/;
+  expect(modules.filter((module) => forOthers.test(module))).toEqual([]);
   expect(packages).toEqual(["chalk", "commander", "fastest-levenshtein"]);
 });
 

@@ -1,4 +1,4 @@
-import { isNameKind } from "../commands/completion/complete.ts";
+import { isNameKind } from "./name-kinds.ts";
 import type { Invocation } from "../invocation.ts";
 import { redacted } from "../../text/redacted.ts";
 

@@ -1,5 +1,6 @@
 import type { AnyCommand as Command } from "../../commander.ts";
-import { complete, cursorAfter, type Candidate, type NameKind } from "./complete.ts";
+import type { NameKind } from "../../input/name-kinds.ts";
+import { complete, cursorAfter, type Candidate } from "./complete.ts";
 import { invocationOf, type Invocation, type Terminal } from "../../invocation.ts";
 import { globalFlags } from "../../flags/global.ts";
 

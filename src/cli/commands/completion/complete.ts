@@ -1,5 +1,6 @@
 import type { Argument, AnyCommand as Command, Option } from "../../commander.ts";
 import { flawList } from "../../../core/controls/faults/flaw-list.ts";
+import { isNameKind, type NameKind } from "../../input/name-kinds.ts";
 
 /**
  * What may follow at the cursor. It is derived from the commander program, so that both always agree. The name of a value in the help
@@ -11,9 +12,6 @@ export interface Candidate {
   readonly description: string;
 }
 
-/** Names that are in the data. */
-export type NameKind = (typeof names)[number];
-
 type Completion =
   | { readonly kind: "candidates"; readonly candidates: readonly Candidate[] }
   /** `prefix`: the flag, if it is one word with its value, as in `--user=al`. */
@@ -21,12 +19,6 @@ type Completion =
   /** Files and folders, which the shell completes itself. */
   | { readonly kind: "files" };
 
-const names = [
-  ...(["username", "client_id", "grant_id", "session_id", "kid"] as const),
-  ...(["fault_id", "request_id", "snapshot", "scopes", "issuer"] as const),
-] as const;
-const nameKinds: readonly string[] = names;
-export const isNameKind = (name: string): name is NameKind => nameKinds.includes(name);
 const nothing: Completion = { kind: "candidates", candidates: [] };
 
 const visibleCommands = (command: Command): readonly Command[] => command.createHelp().visibleCommands(command);

@@ -1,39 +1,16 @@
-import {
-  examplesOf,
-  type Argument,
-  type AnyCommand as Command,
-  type CommanderError,
-  type Option,
-} from "./commander.ts";
-import { nearest } from "../core/nearest.ts";
-import { beforeNames, type Hint } from "../core/hint.ts";
-import type { Failure } from "./failure.ts";
-import type { Invocation } from "./invocation.ts";
-import { isNameKind } from "./commands/completion/complete.ts";
-import { isWebUrl } from "./flags/flag-values.ts";
-import { withNames } from "./input/example.ts";
+/*
+ * cli/usage: what a person is told whose words are no command line. It is loaded then. typed.ts says which command the words name, usage.ts
+ * what is unknown, and missing.ts what was left out.
+ */
+import type { AnyCommand as Command, CommanderError, Option } from "../commander.ts";
+import { nearest } from "../../core/nearest.ts";
+import type { Hint } from "../../core/hint.ts";
+import type { Failure } from "../failure.ts";
+import type { Invocation } from "../invocation.ts";
+import { missingIn } from "./missing.ts";
+import { flagsOf, ownOf, type Typed } from "./typed.ts";
 
-/** What a person is told who typed a command, a flag or a value that there is not, or left one out. */
-
-/** The command or group that the words name, as far as they name one. */
-export interface Typed {
-  readonly words: readonly string[];
-  readonly command: Command;
-  /** `["idp", "users", "list"]` */
-  readonly path: readonly string[];
-}
-
-export function typedCommand(program: Command, words: readonly string[]): Typed {
-  let command = program;
-  const path = [program.name()];
-  for (const word of words) {
-    const next = command.commands.find((candidate) => candidate.name() === word);
-    if (next === undefined) continue;
-    command = next;
-    path.push(word);
-  }
-  return { words, command, path };
-}
+/** What a person is told who typed a command, a flag or a value that there is not. */
 
 /** Names of other tools for our commands. The first one that a group has is meant. */
 const synonyms: Readonly<Record<string, readonly string[]>> = {
@@ -79,12 +56,6 @@ function unknownCommand({ code }: CommanderError, { command }: Typed): string | 
   return command.commands.length === 0 ? null : (command.args[0] ?? null);
 }
 
-/** The flags that a command takes, its own first. */
-const flagsOf = (program: Command, { command }: Typed): readonly Option[] => [...command.options, ...program.options];
-
-/** The words before `--`, after which none is a flag of ours. */
-const ownOf = ({ words }: Typed): readonly string[] => beforeNames(words);
-
 /** The values that were typed for a flag. */
 const valuesOf = (typed: Typed, { long, short }: Option): readonly string[] =>
   ownOf(typed).flatMap((word, at, all) =>
@@ -127,8 +98,8 @@ async function fieldMeant(unknown: string, program: Command, typed: Typed): Prom
   if (!unknown.startsWith("--") || !command.options.some(({ long }) => long === "--set")) return undefined;
   const { shape } =
     path[1] === "users"
-      ? (await import("../core/users/schema.ts")).userSchema
-      : (await import("../core/client-metadata/schema.ts")).clientSchema;
+      ? (await import("../../core/users/schema.ts")).userSchema
+      : (await import("../../core/client-metadata/schema.ts")).clientSchema;
   const plain = (name: string): string => name.replaceAll(/[_-]/g, "").toLowerCase();
   const field = Object.keys(shape).find((name) => plain(name) === plain(flag));
   if (field === undefined || ["password", "client_secret"].includes(field)) return undefined;
@@ -191,109 +162,4 @@ export async function usageFailure(
   const field = similar === undefined ? await fieldMeant(flag, program, typed) : undefined;
   if (field !== undefined) return { ...refusal(message, undefined), hint: field };
   return refusal(message, similar === undefined ? undefined : `Did you mean ${similar}?`);
-}
-
-/** What is said of an argument, a required flag or the value of a flag that is missing: in the words of the command's help. */
-interface Missing {
-  readonly message: string;
-  /** A command that has what is missing; null where the help has none. */
-  readonly example: Hint | null;
-}
-
-/** The words of the examples of a command, but for those that are more than one command of ours. */
-const commandsIn = (command: Command, path: readonly string[]): readonly (readonly string[])[] =>
-  examplesOf(command)
-    .filter((line) => line.startsWith(`${path.join(" ")} `) && !/[<>|$]/.test(line))
-    .map((line) => (line.match(/'[^']*'|"[^"]*"|\S+/g) ?? []).map((word) => word.replace(/^(['"])(.*)\1$/, "$2")));
-
-/** An example with placeholders for the users and clients of the demo: `idp users edit USERNAME`, `--client CLIENT_ID`. */
-function withPlaceholders({ command, path }: Typed, example: readonly string[]): readonly string[] {
-  return example.map((word, at) => {
-    const flag = command.options.find(({ long }) => long === example[at - 1]);
-    const argument = at === path.length && command.name() !== "add" ? command.registeredArguments[0] : undefined;
-    const name = /<(.+)>/.exec(flag?.flags ?? "")?.[1] ?? argument?.name() ?? "";
-    return isNameKind(name) && !word.startsWith("-") ? name.toUpperCase() : word;
-  });
-}
-
-/** "an endpoint", "a fault id" */
-const named = (argument: Argument): string => {
-  const name = argument.name().replaceAll("_", " ").replace("url", "URL");
-  return `${/^[aeio]/.test(name) ? "an" : "a"} ${name}`;
-};
-
-const takenBy = ({ argChoices, description }: Argument | Option): string =>
-  argChoices === undefined ? description : `one of ${argChoices.join(", ")}`;
-
-/** For an argument that names a record: with one that there is, or where all are listed. For others: the example of the help. */
-async function exampleOf(argument: Argument, { command, path }: Typed, cli: Invocation): Promise<Hint | null> {
-  const name = argument.name();
-  if (isNameKind(name)) {
-    const placeholder = name.toUpperCase();
-    const words = await withNames(cli, [...path, placeholder]);
-    if (!words.includes(placeholder)) return { text: "For example", command: words };
-    return { text: "To list them", command: [...path.slice(0, -1), "list"] };
-  }
-  const choice = argument.argChoices?.[0];
-  const words = commandsIn(command, path)[0] ?? (choice === undefined ? undefined : [...path, choice]);
-  return words === undefined ? null : { text: "For example", command: words };
-}
-
-/** An address of the app that stands alone, as after `check client`: it is the one to begin at. @returns null: there is none */
-function startAt({ words }: Typed): Missing | null {
-  const end = words.includes("--") ? words.indexOf("--") : words.length;
-  const own = words.slice(0, end);
-  const at = own.findIndex((word, index) => isWebUrl(word) && !(own[index - 1] ?? "").startsWith("-"));
-  const url = own[at];
-  if (url === undefined) return null;
-  const hasPage = own.some((word) => /^--signed-in(=|$)/.test(word));
-  const flags = [...own.toSpliced(at, 1), "--start", url, ...(hasPage ? [] : ["--signed-in", "URL"])];
-  return {
-    message: `${url} is an address: name it with --start`,
-    example: { text: "Type", command: ["idp", ...flags, ...words.slice(end)] },
-  };
-}
-
-/** The flag that has no value, or that is required and was not typed. */
-function missingFlag({ code }: CommanderError, program: Command, typed: Typed): Option | undefined {
-  const all = flagsOf(program, typed);
-  const last = ownOf(typed).at(-1);
-  if (code === "commander.optionMissingArgument") return all.find(({ long, short }) => last === long || last === short);
-  if (code !== "commander.missingMandatoryOptionValue") return undefined;
-  const { command } = typed;
-  return all.find((one) => one.mandatory && command.getOptionValue(one.attributeName()) === undefined);
-}
-
-/** What is missing; null for another error. */
-async function missingIn(
-  error: CommanderError,
-  program: Command,
-  typed: Typed,
-  cli: Invocation,
-): Promise<Missing | null> {
-  const { command, path } = typed;
-  if (error.code === "commander.missingArgument") {
-    const argument = command.registeredArguments.slice(command.args.length).find(({ required }) => required);
-    if (argument === undefined) return null;
-    return {
-      message: `${path.join(" ")} needs ${named(argument)}: ${takenBy(argument)}`,
-      example: await exampleOf(argument, typed, cli),
-    };
-  }
-  const flag = missingFlag(error, program, typed);
-  if (flag === undefined) return null;
-  const long = flag.long ?? flag.flags;
-  const started = long === "--start" ? startAt(typed) : null;
-  if (started !== null) return started;
-  const example = commandsIn(command, path).find((words) => words.includes(long));
-  return {
-    message:
-      error.code === "commander.optionMissingArgument"
-        ? `${long} needs a value: ${takenBy(flag)}`
-        : `${path.join(" ")} needs ${long}: ${takenBy(flag)}`,
-    example:
-      example === undefined
-        ? null
-        : { text: "For example", command: await withNames(cli, withPlaceholders(typed, example)) },
-  };
 }
