@@ -6,7 +6,7 @@ import { metadataAddress, realm } from "../core/discovery.ts";
 import { checkReadable } from "../core/status.ts";
 import { asksForHtml, sendJson, sendText } from "./answer/answer.ts";
 import { apiHeaders, assetHeaders, iconHeaders } from "./answer/security-headers.ts";
-import { sendHome } from "./pages/try-it.ts";
+import { sendHome } from "./pages/home.ts";
 import { hostTrust } from "./input/host-check.ts";
 import type { Web } from "./web.ts";
 

@@ -27,14 +27,8 @@ import { renderFactor, type FactorView } from "../../src/http/pages/factor.ts";
 import { renderFormPost, renderSamlPost, type Page, type FormPostView } from "../../src/http/pages/page-writer.ts";
 import { renderEnded, renderError, renderLogout, renderSignedOut } from "../../src/http/pages/pages.ts";
 import type { Renderer } from "../../src/http/pages/templates/render.ts";
-import {
-  renderHome,
-  renderTryIt,
-  renderTryItFailed,
-  type HomeView,
-  type TryItFailedView,
-  type TryItView,
-} from "../../src/http/pages/try-it-views.ts";
+import { renderHome, type HomeView } from "../../src/http/pages/home.ts";
+import { renderTryIt, renderTryItFailed, type TryItFailedView, type TryItView } from "../../src/http/pages/try-it.ts";
 import { accountViews, factorAccountViews, revokeViews } from "./views/account.ts";
 import { consentViews } from "./views/consent.ts";
 import { deviceViews } from "./views/device.ts";

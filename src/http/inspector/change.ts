@@ -15,7 +15,7 @@ import type { Renderer } from "../pages/templates/render.ts";
 import { formatNumber, type Text } from "../pages/templates/texts.ts";
 import type { Web } from "../web.ts";
 import { tabs, asAsked, changeOf, csrfOf, inspectorHref, mayHere, signInPath, type Tab } from "./access.ts";
-import { changePath, proofOf, tabView, tabData, type ShowTab, type TabView } from "./tab.ts";
+import { changePath, proofOf, tabView, tabData, type ShowTab } from "./tab.ts";
 import { changeNamed, commandFor, runner, type Change, type ChangeName } from "./changes.ts";
 import { objectIn } from "./forms.ts";
 
@@ -24,26 +24,13 @@ import { objectIn } from "./forms.ts";
  * button does it.
  */
 
-/** The question before a change that loses something for good. */
-export interface ConfirmView extends TabView {
-  /** The tab that has the form of the change. */
-  readonly tab: Tab;
-  readonly kind: ChangeName;
-  readonly question: { readonly title: Text; readonly losses: readonly Text[] };
-  readonly action: string;
-  /** What its form sends. */
-  readonly fields: readonly (readonly [name: string, value: string])[];
-  /** Leads away without a change. */
-  readonly backHref: string;
-  readonly command: string;
-  /** The values of its placeholders, in words; null: it has none. */
-  readonly beside: string | null;
-}
-
 /** Says with a form that somebody has read what will be lost. */
 const sure = "sure";
 
-type Question = ConfirmView["question"];
+interface Question {
+  readonly title: Text;
+  readonly losses: readonly Text[];
+}
 
 const counted = (what: string, count: number): Text => ({ key: `inspector.lose-${what}`, values: { count } });
 
@@ -148,22 +135,28 @@ async function questionBefore(web: Web, { name, change, target, value, body }: S
   return losses && { title: titleOf(name, target, value), losses };
 }
 
-/** Shows a question. Its form sends again what was sent, with the answer. */
-function sendQuestion(web: Web, req: Request, res: Response, sent: Sent, question: Question): void {
+/** The question before a change that loses something for good. */
+export type ConfirmView = ReturnType<typeof confirmView>;
+
+function confirmView(web: Web, req: Request, res: Response, sent: Sent, question: Question) {
   const { name, change, target, value, body } = sent;
-  const fields = Object.keys(body).flatMap((field) => {
+  const fields = Object.keys(body).flatMap((field): [name: string, value: string][] => {
     const text = single(body, field);
-    return field === "csrf" || text === undefined ? [] : [[field, text] as const];
+    return field === "csrf" || text === undefined ? [] : [[field, text]];
   });
-  const page = renderConfirm(web.renderer, {
+  return {
     ...tabView(web, req, res, null),
-    ...{ tab: change.tab, question, kind: name },
+    /** The tab that has the form of the change. */
+    tab: change.tab,
+    question,
+    kind: name,
     action: inspectorHref(web, `${changePath}?change=${name}`),
+    /** What its form sends: again what was sent, with the answer. */
     fields: [...fields, [sure, "1"]],
+    /** Leads away without a change. */
     backHref: inspectorHref(web, tabs[change.tab]),
     ...pageCommand(web, commandFor(name, target, value)),
-  });
-  sendPage(res, 200, page);
+  };
 }
 
 /** Leads to the tab that has the form of a change. */
@@ -189,7 +182,7 @@ export const postChange = (all: Web, shows: Readonly<Record<Tab, ShowTab>>) => a
     const sent = { name: name as ChangeName, change, target, value, body };
     const question = await questionBefore(web, sent);
     if (question !== null) {
-      sendQuestion(web, req, res, sent, question);
+      sendPage(res, 200, renderConfirm(web.renderer, confirmView(web, req, res, sent, question)));
       return;
     }
     const runner = { server: null, by: operator };

@@ -2,7 +2,6 @@ import { viewFor } from "./reader.ts";
 import type { Request, Response } from "express";
 import { leavesOf } from "../../core/consent/consent.ts";
 import { tryItClientId } from "../../core/identifiers.ts";
-import { metadataAddress } from "../../core/discovery.ts";
 import { OAuthError, type Guidance } from "../../core/errors.ts";
 import { readUserInfo } from "../../core/tokens/userinfo.ts";
 import { reservedClaims } from "../../core/scopes/claim-table.ts";
@@ -24,15 +23,14 @@ import { answerTo, errorBody, HttpError } from "../answer/error-answers.ts";
 import { knownBrowser, readBrowser, readTryItCookie, setBrowserCookie, setTryItCookie } from "../input/cookies.ts";
 import { requireOwnOrigin } from "../input/host-check.ts";
 import { bodyParameters, queryParameters, single } from "../input/params.ts";
-import { issuerUrl, note, noteRefusal, type Web } from "../web.ts";
-import { loginCommand, pageCommand } from "./commands.ts";
-import { sendPage } from "./page-writer.ts";
-import { renderHome, renderTryIt, renderTryItFailed, type TryItFailedView, type TryItView } from "./try-it-views.ts";
+import { note, noteRefusal, type Web } from "../web.ts";
+import { sendPage, writerOf, type Page } from "./page-writer.ts";
+import type { Renderer } from "./templates/render.ts";
 
-/** The start page, and "Try it": the built-in app that signs in from there (the setting `try_it`). */
+/** "Try it": the built-in app that signs in from the start page (the setting `try_it`). */
 
 /** The built-in app needs an ID token and UserInfo, which GitHub and Apple do not have both. */
-const offersTryIt = ({ ctx: { settings, layout } }: Web): boolean =>
+export const offersTryIt = ({ ctx: { settings, layout } }: Web): boolean =>
   settings.try_it && layout.github !== true && layout.apple !== true;
 
 /** @throws {HttpError} 404 if the setting is off */
@@ -44,31 +42,11 @@ function requireTryIt(web: Web): void {
   }
 }
 
-/** The form with which this browser begins a sign-in. */
-function beginForm(web: Web, req: Request, res: Response): Pick<TryItView, "beginAction" | "csrf"> {
+/** The form with which this browser begins a sign-in. `csrf`: for every form of the page. */
+export function beginForm(web: Web, req: Request, res: Response) {
   const browser = knownBrowser(web, req);
   if (browser.isNew) setBrowserCookie(web, res, browser.id);
   return { beginAction: web.base + tryItPaths.begin, csrf: tryItCsrf(browser.id) };
-}
-
-export async function sendHome(web: Web, req: Request, res: Response): Promise<void> {
-  const { ctx, base } = web;
-  const tryIt = offersTryIt(web);
-  // The response comes to the issuer's name, and cookies are bound to a name.
-  const isIssuer = req.headers.host === issuerUrl(web).host;
-  const page = renderHome(web.renderer, {
-    ...viewFor(web, req, res),
-    issuer: ctx.issuer,
-    discovery: metadataAddress(ctx),
-    accountHref: `${base}/account`,
-    tryIt,
-    loginHint: single(queryParameters(req), "login_hint") ?? null,
-    ...(tryIt && isIssuer ? beginForm(web, req, res) : { beginAction: null, csrf: "" }),
-    elsewhere: tryIt && !isIssuer ? ctx.address : null,
-    command: await loginCommand(web),
-    inspect: pageCommand(web, ["idp", "open"]).command,
-  });
-  sendPage(res, 200, page);
 }
 
 /** The form of a page of ours. @throws {HttpError | InteractionError} if another site or another browser sent it */
@@ -136,17 +114,33 @@ export const getTryItCallback = (web: Web) => async (req: Request, res: Response
   }
 };
 
-function sendFailed(
-  web: Web,
-  req: Request,
-  res: Response,
-  state: TryItFailedView["state"],
-  { code, message, rule, fix }: Pick<OAuthError, "message"> & Guidance & { readonly code: string },
-): void {
+/** The sign-in failed. */
+export type TryItFailedView = ReturnType<typeof failedView>;
+
+type Failure = Pick<OAuthError, "message"> & Guidance & { readonly code: string };
+
+/** @param state `refused`: by the server. `over`: the response does not belong to a request of this browser. */
+const failedView = (web: Web, req: Request, res: Response, state: "refused" | "over", { code, message }: Failure) => ({
+  ...viewFor(web, req, res),
+  keptQuery: null,
+  ...beginForm(web, req, res),
+  state,
+  error: code,
+  description: message,
+  homeHref: `${web.base}/`,
+});
+
+export function renderTryItFailed(renderer: Renderer, view: TryItFailedView): Page {
+  const { page, say } = writerOf(renderer, view);
+  const { state } = view;
+  const heading = { name: "try-it", state, title: say(`try-it.title-${state}`), failed: true };
+  return page("try-it-failed", heading, { ...view, sentence: say(`try-it.${state}`) });
+}
+
+function sendFailed(web: Web, req: Request, res: Response, state: TryItFailedView["state"], failure: Failure): void {
+  const { code, message, rule, fix } = failure;
   noteRefusal(res, { code, message, rule, fix });
-  const view = { state, error: code, description: message, homeHref: `${web.base}/` };
-  const common = { ...viewFor(web, req, res), keptQuery: null, ...beginForm(web, req, res) };
-  sendPage(res, 400, renderTryItFailed(web.renderer, { ...common, ...view }));
+  sendPage(res, 400, renderTryItFailed(web.renderer, failedView(web, req, res, state, failure)));
 }
 
 export const postTryItUserInfo = (web: Web) => async (req: Request, res: Response) => {
@@ -159,7 +153,7 @@ export const postTryItUserInfo = (web: Web) => async (req: Request, res: Respons
 };
 
 /** Calls UserInfo as the app does. A refusal is shown as the endpoint answers it. */
-async function callUserInfo(web: Web, token: string): Promise<TryItView["userinfo"]> {
+async function callUserInfo(web: Web, token: string) {
   const path = web.base + web.ctx.layout.paths.userinfo;
   try {
     const { body } = await readUserInfo(web.ctx, { token, scheme: "Bearer", proof: null });
@@ -172,31 +166,60 @@ async function callUserInfo(web: Web, token: string): Promise<TryItView["userinf
 }
 
 /** What an ID token says about the user, without what it says about itself. */
-function claimsOf({ payload }: DecodedToken): NonNullable<TryItView["idToken"]>["claims"] {
+function claimsOf({ payload }: DecodedToken) {
   const ofToken = reservedClaims.filter((name) => name !== "sub");
   return leavesOf(Object.fromEntries(Object.entries(payload).filter(([name]) => !ofToken.includes(name))));
 }
 
-async function sendTryIt(
-  web: Web,
-  req: Request,
-  res: Response,
-  { state, accessToken, idToken }: Pick<TryItView, "state" | "accessToken"> & { readonly idToken: DecodedToken | null },
-): Promise<void> {
-  const page = renderTryIt(web.renderer, {
+interface Received {
+  /** After the sign-in, after another call of UserInfo, or after the access was removed. */
+  readonly state: "done" | "called" | "removed";
+  readonly accessToken: string;
+  /** Null on the pages after the first. */
+  readonly idToken: DecodedToken | null;
+}
+
+/** What the app received. */
+export type TryItView = Awaited<ReturnType<typeof tryItView>>;
+
+async function tryItView(web: Web, req: Request, res: Response, { state, accessToken, idToken }: Received) {
+  return {
     ...viewFor(web, req, res),
     // No link may lead back here: the address of the callback has a code, and the other address answers a form.
     keptQuery: null,
     state,
+    /** Calls UserInfo again; first removes the access, if asked to. */
     action: web.base + tryItPaths.userinfo,
     ...beginForm(web, req, res),
     accessToken,
     idToken: idToken && {
       claims: claimsOf(idToken),
+      /** Header and payload, as JSON. */
       decoded: exactJson({ header: idToken.header, payload: idToken.payload }, 2),
     },
+    /** The last call. */
     userinfo: await callUserInfo(web, accessToken),
     homeHref: `${web.base}/`,
-  });
-  sendPage(res, 200, page);
+  };
 }
+
+export function renderTryIt(renderer: Renderer, view: TryItView): Page {
+  const { page, say, field } = writerOf(renderer, view);
+  const { idToken, state, userinfo } = view;
+  const answered = userinfo.status === 200;
+  const title = say(`try-it.title-${state}`);
+  return page(
+    "try-it",
+    { state, title },
+    {
+      ...view,
+      answered,
+      sentence: say(state === "done" ? "try-it.done" : answered ? "try-it.answered" : `try-it.${state}-refused`),
+      idToken: idToken && { ...idToken, claims: idToken.claims.map(field) },
+    },
+  );
+}
+
+const sendTryIt = async (web: Web, req: Request, res: Response, received: Received): Promise<void> => {
+  sendPage(res, 200, renderTryIt(web.renderer, await tryItView(web, req, res, received)));
+};

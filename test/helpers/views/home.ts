@@ -1,4 +1,5 @@
-import type { HomeView, TryItFailedView, TryItView } from "../../../src/http/pages/try-it-views.ts";
+import type { HomeView } from "../../../src/http/pages/home.ts";
+import type { TryItFailedView, TryItView } from "../../../src/http/pages/try-it.ts";
 import { common } from "./shared.ts";
 
 /** A view of the start page and of "Try it" in every state. */
