@@ -29,7 +29,8 @@ async function startRails(port: string, initializer: string): Promise<void> {
       ({ status }) => status,
       () => (child.exitCode === null ? 0 : complaints),
     );
-  await expect.poll(asked).toBe(200);
+  // Rails takes its time where other tests run beside it.
+  await expect.poll(asked, { timeout: 90_000 }).toBe(200);
 }
 
 const bodyOf = ({ body }: Visit): unknown => JSON.parse(body);
