@@ -24,6 +24,12 @@ const noClient = from(
   "src/client acts against servers, ours and others: only the command line and src/check use it.",
 );
 const noCheck = from("check", "src/check judges apps from outside: only the command line uses it.");
+/** @param up from a folder of src/check/frame to that */
+const noCheckOf = (up) =>
+  named(
+    `^${up}\\.\\./(client|api|sp|scim|leaver)/`,
+    "src/check/frame knows no check: what one of them needs is handed in.",
+  );
 const aloneClient = named(
   "^(\\.\\./)+(cli|check|serve|http|core|store|migrate)/",
   "src/client knows providers and apps from outside only: nothing of our server may make a check pass.",
@@ -142,6 +148,8 @@ export default tseslint.config(
   layer(["src/core/**"], [noHttp, noServe, noCli, noCheck, noClient, noMigrate, noAdapters, noFiles, noFilesOfOurs]),
   layer(["src/migrate/**"], [noHttp, noServe, noCli, noCheck, noClient, noAdapters, noFiles]),
   layer(["src/check/**"], [noHttp, noCli, noMigrate, noAdapters]),
+  layer(["src/check/frame/*.ts"], [noHttp, noCli, noMigrate, noAdapters, noCheckOf("")]),
+  layer(["src/check/frame/*/*.ts"], [noHttp, noCli, noMigrate, noAdapters, noCheckOf("\\.\\./")]),
   layer(["src/client/**"], [aloneClient]),
   layer(["src/jwt/**"], [aloneJwt]),
   layer(["src/net/**", "src/text/**", "src/files/**"], [aloneLeaf]),

@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from "vitest";
 import type { Attempt } from "../../src/check/client/attempt.ts";
 import { tokenInUrl } from "../../src/check/client/cases/addresses.ts";
 import { smallBrowser } from "../../src/client/app/small-browser.ts";
-import { nearLookup } from "../../src/cli/commands/check/flags.ts";
+import { nearLookup } from "../../src/check/frame/near.ts";
 import { signInWithoutBrowser } from "../../src/index.ts";
 import { underAttack } from "../helpers/attack.ts";
 import { CarefulApp } from "../helpers/careful-app.ts";

@@ -1,8 +1,6 @@
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { expect, test } from "vitest";
-import { writeReport } from "../../src/cli/commands/check/report.ts";
-import { theApp } from "../../src/cli/commands/check/subject.ts";
+import { reportOf } from "../../src/check/frame/report.ts";
+import { checkClient } from "../../src/check/client/check.ts";
 import { Browser } from "../helpers/browser.ts";
 import { newFolder } from "../helpers/cli.ts";
 import { authorizeUrl, pick, pkce } from "../helpers/client.ts";
@@ -20,15 +18,13 @@ const any = /[\u{e0000}-\u{e007f}\u00ad\u200b\u2060\u202a-\u202e\u2066-\u2069]/u
 
 const base = { name: "control", mustNot: "m", should: "s", paragraph: "p", fix: "f" };
 
-test("in Markdown, what an app answered is code: no mention, link, picture or HTML", async () => {
-  const file = join(newFolder(), "r.md");
+test("in Markdown, what an app answered is code: no mention, link, picture or HTML", () => {
   const did = `answered "@all see https://evil.test ![x](https://evil.test/x) \`\` <img src=x> | a ${unseen}"`;
   const cases = [
     { ...base, name: "pkce", verdict: "unnoticed" as const, did },
     { ...base, name: "nonce-fresh", verdict: "noticed" as const, did: "`" },
   ];
-  await writeReport(file, theApp, { passed: false, cases, stale: [] });
-  const text = readFileSync(file, "utf8");
+  const text = reportOf("r.md", checkClient, { passed: false, cases, stale: [] });
   expect(text).not.toMatch(any);
   // CommonMark 6.1: a code span ends with as many backticks as it begins with.
   const outside = text.replaceAll(/(?<!`)(`+)(?!`)[^]*?(?<!`)\1(?!`)/g, "");

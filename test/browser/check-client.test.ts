@@ -5,11 +5,12 @@ import { expect, onTestFinished, test, vi } from "vitest";
 import type { Browser, Places } from "../../src/client/app/visit.ts";
 import { casesFor } from "../../src/check/client/cases/list.ts";
 import { chromiumBrowser } from "../../src/client/app/chromium.ts";
-import { checkApp } from "../../src/check/client/run.ts";
+import { runClient } from "../../src/check/client/check.ts";
 import { smallBrowser } from "../../src/client/app/small-browser.ts";
-import { launchChromium as launchBound } from "../../src/cli/commands/check/browsers.ts";
-import { controlOf } from "../../src/cli/commands/check/control.ts";
-import { nearLookup } from "../../src/cli/commands/check/flags.ts";
+import { launchChromium as launchBound } from "../../src/check/frame/browsers.ts";
+import { controlOf } from "../../src/check/client/control.ts";
+import { nearLookup } from "../../src/check/frame/near.ts";
+import { Opened } from "../../src/check/frame/opened.ts";
 import { createIdp } from "../../src/index.ts";
 import { checkRun } from "../helpers/check-run.ts";
 import { atEnd } from "../helpers/at-end.ts";
@@ -86,10 +87,10 @@ async function verdicts(
   };
   const lookup = nearLookup(undefined);
   const places = { issuer: idp.issuer, redirectUris, origins: [url], user: "alice", lookup };
-  const { cases } = await checkApp(
+  const { cases } = await runClient(
     {
       app: { start: `${url}/login`, signedIn: `${url}/me`, signedInText, signOut: null, within: 2000, lookup },
-      control: controlOf({ url: idp.issuer, adminToken: idp.adminToken }, people),
+      control: controlOf({ url: idp.issuer, adminToken: idp.adminToken }, people, new Opened()),
       ...{ ...checkRun, closeLimit: 5000, account: null, otherUser: null, second: null },
       newBrowser: () => newBrowser(places),
     },
@@ -226,7 +227,7 @@ test("a name of the app leads to the address that was checked, whatever a resolv
     callback(null, [{ address: isFirst ? "127.0.0.1" : "127.0.0.9", family: 4 }]);
   };
   const places = { issuer: idp.issuer, redirectUris: null, origins: null, user: "alice" };
-  const bound = await launchBound({ env: { CHROMIUM_PATH: path } });
+  const bound = await launchBound({ CHROMIUM_PATH: path });
   onTestFinished(() => bound.close());
   const browser = await chromiumBrowser(
     { ...places, lookup: bound.keeping(lookup) },

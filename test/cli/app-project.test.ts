@@ -1,8 +1,9 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { appProject } from "../../src/cli/commands/check/app-project.ts";
-import type { StartCommand } from "../../src/cli/commands/check/app-process.ts";
+import { appProject as projectOfApp } from "../../src/check/frame/process/app-project.ts";
+import type { StartCommand } from "../../src/check/frame/process/app-process.ts";
+import { projectOf } from "../../src/cli/commands/init/project.ts";
 import { newFolder } from "../helpers/cli.ts";
 
 /** The line to change is that of the app's own language and library, whatever else lies in its folder. */
@@ -12,6 +13,8 @@ function folderWith(files: Readonly<Record<string, string>>): string {
   for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
   return folder;
 }
+
+const appProject = (command: StartCommand | null, cwd: string) => projectOfApp(command, { cwd, projectIn: projectOf });
 
 const packageJson = JSON.stringify({ dependencies: { "@node-saml/passport-saml": "5", "openid-client": "6" } });
 const both = { "package.json": packageJson, "requirements.txt": "Flask\nAuthlib\npython3-saml\n" };

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import type { Invocation } from "../../src/cli/invocation.ts";
 import { listFlaws } from "../../src/cli/commands/faults.ts";
 import { fitted } from "../../src/cli/commands/status.ts";
-import { caseLine } from "../../src/cli/commands/check/result.ts";
+import { caseLine } from "../../src/cli/commands/check/screen.ts";
 import type { CaseResult } from "../../src/check/frame/verdict.ts";
 import { showProgress } from "../../src/cli/output/progress.ts";
 import { seedSummary } from "../../src/cli/output/words.ts";

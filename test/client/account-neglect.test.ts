@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from "vitest";
 import { allCases } from "../../src/check/client/cases/list.ts";
-import { checkApp } from "../../src/check/client/run.ts";
+import { runClient } from "../../src/check/client/check.ts";
 import {
   idPlaceOf,
   markHeaderOf,
@@ -9,8 +9,9 @@ import {
 } from "../../src/check/frame/account/account-place.ts";
 import type { RunResult } from "../../src/check/frame/run.ts";
 import { smallBrowser } from "../../src/client/app/small-browser.ts";
-import { controlOf } from "../../src/cli/commands/check/control.ts";
-import { nearLookup } from "../../src/cli/commands/check/flags.ts";
+import { controlOf } from "../../src/check/client/control.ts";
+import { nearLookup } from "../../src/check/frame/near.ts";
+import { Opened } from "../../src/check/frame/opened.ts";
 import { createIdp, type Idp } from "../../src/index.ts";
 import { AccountsApp, type AccountsConfig, type FindsBy } from "../helpers/accounts-app.ts";
 import { atEnd } from "../helpers/at-end.ts";
@@ -78,13 +79,15 @@ async function check(findsBy: FindsBy, way: Way = {}): Promise<RunResult> {
   app = new AccountsApp({ connections, url, findsBy, ...config });
   left.clear();
   const lookup = nearLookup(undefined);
+  const opened = new Opened();
   const at = (issuer: string, name: string) => {
     const about = { issuer, client: `app-${name}`, redirectUris: [`${url}/callback/${name}`], user: "alice" };
     const more = { isOwn: true, logoutUri: null, isConfidential: true };
-    return controlOf({ url: issuer, adminToken: idp.adminToken }, { ...about, ...more }, { groups: ["staff"] });
+    const server = { url: issuer, adminToken: idp.adminToken };
+    return controlOf(server, { ...about, ...more }, opened, { groups: ["staff"] });
   };
   const [control, other] = [at(idp.issuer, "one"), at(second, "two")];
-  const result = await checkApp(
+  const result = await runClient(
     {
       ...{ ...checkRun, control, closeLimit: 100, account: place, otherUser },
       app: {
@@ -106,8 +109,7 @@ async function check(findsBy: FindsBy, way: Way = {}): Promise<RunResult> {
     },
     allCases.filter((one) => names.test(one.name)),
   );
-  await control.close();
-  await other.close();
+  await opened.close();
   return result;
 }
 

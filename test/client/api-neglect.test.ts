@@ -2,11 +2,11 @@ import { expect, onTestFinished, test } from "vitest";
 import type { Api } from "../../src/check/api/attempt.ts";
 import { allCases, casesFor } from "../../src/check/api/cases/list.ts";
 import { claimsOf, headerOf } from "../../src/check/api/forge.ts";
-import { checkApi } from "../../src/check/api/run.ts";
+import { runApi } from "../../src/check/api/check.ts";
 import type { RunResult } from "../../src/check/frame/run.ts";
-import { apiControlOf } from "../../src/cli/commands/check/api-control.ts";
-import { nearLookup, requireNear } from "../../src/cli/commands/check/flags.ts";
-import { Opened } from "../../src/cli/commands/check/opened.ts";
+import { apiControlOf } from "../../src/check/api/control.ts";
+import { nearLookup, requireNear } from "../../src/check/frame/near.ts";
+import { Opened } from "../../src/check/frame/opened.ts";
 import { createIdp } from "../../src/index.ts";
 import { checkRun } from "../helpers/check-run.ts";
 import { CarefulApi, type ApiConfig, type ApiNeglect } from "../helpers/careful-api.ts";
@@ -70,7 +70,7 @@ async function check(
     ...{ ownedUrl: `${origin}/users/{user}/orders`, ownedBy: "sub" },
   };
   try {
-    return await checkApi(
+    return await runApi(
       {
         api: asked,
         control: await apiControlOf(server, people, tokens, opened),

@@ -1,6 +1,4 @@
-import { readFileSync } from "node:fs";
 import { createServer, type AddressInfo } from "node:net";
-import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { wrote } from "../../src/check/frame/app.ts";
 import type { CaseResult } from "../../src/check/frame/verdict.ts";
@@ -8,10 +6,9 @@ import { ScriptlessBrowser } from "../../src/client/browser.ts";
 import { onlyForm, refreshOf } from "../../src/client/app/html.ts";
 import { smallBrowser } from "../../src/client/app/small-browser.ts";
 import { endBefore, newProgress } from "../../src/client/app/progress.ts";
-import { nearLookup } from "../../src/cli/commands/check/flags.ts";
-import { writeReport } from "../../src/cli/commands/check/report.ts";
-import { theApp } from "../../src/cli/commands/check/subject.ts";
-import { newFolder } from "../helpers/cli.ts";
+import { nearLookup } from "../../src/check/frame/near.ts";
+import { reportOf } from "../../src/check/frame/report.ts";
+import { checkClient } from "../../src/check/client/check.ts";
 import { serveApp } from "../helpers/serve-app.ts";
 
 /** The parts of `idp check client`: its cookies, as much HTML as it reads, and its reports. */
@@ -145,8 +142,7 @@ function isWellFormed(xml: string): boolean {
   return open.length === 0 && !/[<>]|&(?!(amp|lt|gt|quot);)/.test(rest);
 }
 
-test("a report survives any output of the app", async () => {
-  const folder = newFolder();
+test("a report survives any output of the app", () => {
   const base = { name: "id-token.aud-wrong", mustNot: "m", should: "s", paragraph: "p", fix: "f" } as const;
   const did = `answered 400 at /a<b>&"c"|d\u0000\u001b[2J*e*\n# f`;
   const cases: readonly CaseResult[] = [
@@ -156,16 +152,15 @@ test("a report survives any output of the app", async () => {
     { ...base, name: "control", verdict: "not-reached", did },
     { ...base, name: "retry-503", verdict: "works", did },
   ];
-  for (const file of ["r.xml", "r.md"])
-    await writeReport(join(folder, file), theApp, { passed: false, cases, stale: ["retry-503"] });
-  const xml = readFileSync(join(folder, "r.xml"), "utf8");
+  const report = (file: string): string => reportOf(file, checkClient, { passed: false, cases, stale: ["retry-503"] });
+  const xml = report("r.xml");
   expect(isWellFormed(xml)).toBe(true);
   for (const character of ["\0", "\u001b"]) expect(xml).not.toContain(character);
   expect(xml).toContain('tests="5" failures="2" errors="0" skipped="1"');
   const stale = "retry-503 is accepted, but works now: it need not be accepted any more.";
   expect(xml).toContain(`<system-out>${stale}</system-out>`);
-  expect(readFileSync(join(folder, "r.md"), "utf8")).toContain(`\n${stale}\n`);
-  const rows = readFileSync(join(folder, "r.md"), "utf8")
+  expect(report("r.md")).toContain(`\n${stale}\n`);
+  const rows = report("r.md")
     .split("\n")
     .filter((line) => line.startsWith("|"));
   expect(rows).toHaveLength(2 + cases.length);

@@ -1,14 +1,13 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { beforeAll, expect, test } from "vitest";
-import { browsersOf } from "../../src/cli/commands/check/browsers.ts";
-import { nearLookup } from "../../src/cli/commands/check/flags.ts";
-import { leaverControl } from "../../src/cli/commands/check/leaver/control.ts";
-import { Opened } from "../../src/cli/commands/check/opened.ts";
-import type { Invocation } from "../../src/cli/invocation.ts";
+import { nearLookup } from "../../src/check/frame/near.ts";
+import { leaverControl } from "../../src/check/leaver/control.ts";
+import { Opened } from "../../src/check/frame/opened.ts";
+import { smallBrowser } from "../../src/client/app/small-browser.ts";
 import { callServer, type Server } from "../../src/serve/remote.ts";
-import { allCases } from "../../src/check/leaver/cases.ts";
+import { allCases } from "../../src/check/leaver/cases/list.ts";
 import type { CredentialPlace } from "../../src/check/leaver/credential.ts";
-import { checkLeaver } from "../../src/check/leaver/run.ts";
+import { runLeaver } from "../../src/check/leaver/check.ts";
 import { signalNames, type Signal } from "../../src/check/leaver/signals.ts";
 import type { RunResult } from "../../src/check/frame/run.ts";
 import type { Idp } from "../../src/index.ts";
@@ -87,8 +86,8 @@ async function check({
   const place = { server, issuer: idp.issuer, client: view as unknown as Client, isOwn: true, user: user ?? null };
   const control = await leaverControl(place, lookup, opened);
   const flags = { start: `${app.url}/login`, signedIn: `${app.url}/me` };
-  const cli = { now: Date.now, env: {} } as unknown as Invocation;
-  const newBrowser = await browsersOf(cli, flags, { issuer: idp.issuer, client: view }, opened);
+  const places = { issuer: idp.issuer, redirectUris: view.redirect_uris, origins: [app.url], lookup };
+  const newBrowser = (username: string) => Promise.resolve(smallBrowser({ ...places, user: username }));
   const cases = allCases.filter(
     ({ signal, needsApi, needsCredential, needsAdmin }) =>
       (signal === undefined || signals.includes(signal)) &&
@@ -97,7 +96,7 @@ async function check({
       (needsAdmin !== true || admin === true),
   );
   try {
-    const result = await checkLeaver(
+    const result = await runLeaver(
       {
         ...{ ...checkRun, control, newBrowser, now, wait, signals },
         ...{ api: api === true ? `${app.url}/api` : null, other: user === undefined ? await control.enter() : "alice" },

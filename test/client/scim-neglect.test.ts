@@ -1,8 +1,9 @@
 import { expect, test } from "vitest";
-import { nearLookup } from "../../src/cli/commands/check/flags.ts";
+import { nearLookup } from "../../src/check/frame/near.ts";
 import { allCases, page } from "../../src/check/scim/cases/list.ts";
 import { otherTenant } from "../../src/check/scim/cases/protocol.ts";
-import { scimCheck, type ScimCase } from "../../src/check/scim/run.ts";
+import { attemptsOf, type ScimCase } from "../../src/check/scim/attempt.ts";
+import { runScim } from "../../src/check/scim/check.ts";
 import type { RunResult } from "../../src/check/frame/run.ts";
 import { profileNames, type Profile } from "../../src/scim/profiles.ts";
 import { checkRun } from "../helpers/check-run.ts";
@@ -25,11 +26,12 @@ async function check(weaknesses: readonly Weakness[], cases: readonly ScimCase[]
   app.otherToken = otherToken;
   // Somebody else's user, who stays.
   app.users.set("7", { id: "7", tenant: "one", userName: "alice@example.com", active: true });
-  const { people, run } = scimCheck({
+  const attempts = attemptsOf({
     ...{ app: { url: app.url, token: app.token }, otherToken, keeps, emailDomain, lookup: nearLookup(undefined) },
     ...checkRun,
   });
-  const result = await run(cases);
+  const { people } = attempts;
+  const result = await runScim(checkRun, attempts, cases);
   await people.close();
   return { app, result, left: people.left };
 }
@@ -190,7 +192,7 @@ test("an app that removes nobody: the users are deactivated and listed, and one 
 test("a server that fails, is busy, or is gone: never noticed", async () => {
   const app = await scimServer();
   const run = async (name: string): Promise<RunResult> => {
-    const check = scimCheck({
+    const attempts = attemptsOf({
       ...{
         app: { url: app.url, token: app.token },
         otherToken: null,
@@ -200,8 +202,9 @@ test("a server that fails, is busy, or is gone: never noticed", async () => {
       },
       ...{ ...checkRun, wait: () => Promise.resolve() },
     });
-    const result = await check.run(allCases.filter((one) => one.name === name));
-    await check.people.close();
+    const cases = allCases.filter((one) => one.name === name);
+    const result = await runScim(checkRun, attempts, cases);
+    await attempts.people.close();
     return result;
   };
   app.hook = ({ method, body }) => (method === "PATCH" && body !== null ? { status: 500, body: {} } : null);

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { allCases as api } from "../../src/check/api/cases/list.ts";
 import { allCases as client } from "../../src/check/client/cases/list.ts";
 import type { CaseText } from "../../src/check/frame/verdict.ts";
-import { allCases as leaver } from "../../src/check/leaver/cases.ts";
+import { allCases as leaver } from "../../src/check/leaver/cases/list.ts";
 import { allCases as scim } from "../../src/check/scim/cases/list.ts";
 import { allCases as sp } from "../../src/check/sp/cases/list.ts";
 

@@ -6,7 +6,7 @@ import { expect, onTestFinished, test, vi } from "vitest";
 import { newFolder, idp as run, startIdp } from "../helpers/cli.ts";
 import { freePort } from "../helpers/port.ts";
 import { blocks, repository } from "../helpers/readme.ts";
-import { allCases as leaverCases } from "../../src/check/leaver/cases.ts";
+import { allCases as leaverCases } from "../../src/check/leaver/cases/list.ts";
 import { allCases as scimCases, plainName } from "../../src/check/scim/cases/list.ts";
 
 /** docs/scim.md and docs/leaver.md: the app as printed takes every signal, and the commands that they name. */

@@ -1,12 +1,13 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Attempt } from "../../src/check/client/attempt.ts";
 import type { Browser } from "../../src/client/app/visit.ts";
-import { checkApp } from "../../src/check/client/run.ts";
+import { runClient } from "../../src/check/client/check.ts";
 import { smallBrowser } from "../../src/client/app/small-browser.ts";
 import type { Case } from "../../src/check/frame/verdict.ts";
 import type { RunResult } from "../../src/check/frame/run.ts";
-import { controlOf } from "../../src/cli/commands/check/control.ts";
-import { nearLookup } from "../../src/cli/commands/check/flags.ts";
+import { controlOf } from "../../src/check/client/control.ts";
+import { nearLookup } from "../../src/check/frame/near.ts";
+import { Opened } from "../../src/check/frame/opened.ts";
 import { createIdp } from "../../src/index.ts";
 import { atEnd } from "./at-end.ts";
 import { CarefulApp, type AppConfig, type Neglect } from "./careful-app.ts";
@@ -67,10 +68,10 @@ export async function checkedApp(): Promise<CheckNeglects> {
       ...{ issuer: idp.issuer, client: "app", redirectUris: [redirectUri], user: "alice", isOwn: true },
       ...{ logoutUri, isConfidential: true },
     };
-    const control = controlOf({ url: idp.issuer, adminToken: idp.adminToken }, people);
+    const control = controlOf({ url: idp.issuer, adminToken: idp.adminToken }, people, new Opened());
     const lookup = nearLookup(undefined);
     const places = { issuer: idp.issuer, redirectUris: [redirectUri], origins: [url], user: "alice", lookup };
-    return checkApp(
+    return runClient(
       {
         app: {
           start: `${url}/login`,

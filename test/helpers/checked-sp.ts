@@ -1,13 +1,13 @@
 import type { Browser, Places } from "../../src/client/app/visit.ts";
 import { smallBrowser } from "../../src/client/app/small-browser.ts";
 import type { App, Attempt } from "../../src/check/sp/attempt.ts";
-import { checkSp } from "../../src/check/sp/run.ts";
+import { runSp } from "../../src/check/sp/check.ts";
 import type { Case } from "../../src/check/frame/verdict.ts";
 import type { RunResult } from "../../src/check/frame/run.ts";
-import { nearLookup } from "../../src/cli/commands/check/flags.ts";
-import { Opened } from "../../src/cli/commands/check/opened.ts";
-import { providerAt, spControlOf } from "../../src/cli/commands/check/sp/sp-control.ts";
-import { spPeople } from "../../src/cli/commands/check/sp/sp-people.ts";
+import { nearLookup } from "../../src/check/frame/near.ts";
+import { Opened } from "../../src/check/frame/opened.ts";
+import { providerAt, spControlOf } from "../../src/check/sp/control.ts";
+import { spPeople } from "../../src/check/sp/place.ts";
 import type { SamlFields } from "../../src/core/service-providers/schema.ts";
 import { createIdp } from "../../src/index.ts";
 import { atEnd } from "./at-end.ts";
@@ -51,10 +51,10 @@ export async function checkedSp(): Promise<(cases: readonly Case<Attempt>[], set
     if (provider === null) throw new Error("the client is not a service provider");
     const opened = new Opened();
     const people = await spPeople(server, { user: "alice", nameid: provider.nameid, named: attacker }, opened);
-    const control = spControlOf(server, { issuer: idp.issuer, isOwn: true, ...people }, client, provider);
+    const control = spControlOf(server, { issuer: idp.issuer, isOwn: true, ...people }, client, provider, opened);
     const lookup = nearLookup(undefined);
     try {
-      return await checkSp(
+      return await runSp(
         {
           app: {
             ...{ start: `${url}/login`, signedIn: `${url}/me`, signedInText: null, who: `${url}/me` },
@@ -71,7 +71,6 @@ export async function checkedSp(): Promise<(cases: readonly Case<Attempt>[], set
         cases,
       );
     } finally {
-      await control.close();
       await opened.close();
     }
   };

@@ -1,14 +1,12 @@
-/*
- * check/client: `idp check client`. It asks whether an app notices a response that is wrong. run.ts runs the cases: each is in cases/, or a row in
- * flaws/, where one function judges all rows. attempt.ts is what a case works with.
- */
-import type { Probe } from "../frame/account/probe.ts";
-import type { App, SignsIn } from "../frame/app.ts";
 import type { Browser, Visit } from "../../client/app/visit.ts";
+import type { AccountPlace } from "../frame/account/account-place.ts";
+import { probeOf, type Probe } from "../frame/account/probe.ts";
+import type { App } from "../frame/app.ts";
 import type { Fault, Recorded } from "../frame/idp.ts";
+import type { CheckRun, Verdicts } from "../frame/run.ts";
+import { notReached, type Case, type Finding } from "../frame/verdict.ts";
+import { visitsOf } from "../frame/visits.ts";
 import type { Control } from "./control.ts";
-import type { Verdicts } from "../frame/run.ts";
-import { notReached, type Finding } from "../frame/verdict.ts";
 
 /** What a case works with: browsers, the app's addresses, the faults, and the requests that idp received since it began. */
 
@@ -23,8 +21,6 @@ export type Asked = ReadonlyMap<string, Value>;
 
 /** What the controls have shown: how this app behaves if all is well. */
 export interface Known {
-  /** The latest request of the ledger that was seen. */
-  last: string | undefined;
   /** `--signed-in` as a browser sees it that never signed in. */
   stranger: Visit | null;
   /** Complete sign-ins. */
@@ -65,35 +61,70 @@ export interface Somebody {
   readonly at?: "second";
 }
 
-export interface Attempt extends SignsIn {
+interface ClientRun extends CheckRun {
   readonly app: App;
   readonly control: Control;
-  readonly known: Known;
-  /** Of the cases that have run. */
-  readonly verdicts: Verdicts;
-  /** The app can be started again. */
-  readonly canRestart: boolean;
-  /** Null: it is not known what the app shows to one account alone. */
-  readonly probe: Probe | null;
+  readonly newBrowser: (somebody: Somebody) => Promise<Browser>;
+  /** How an account of the app is known; null: nobody said. */
+  readonly account: AccountPlace | null;
   /** The other user whom the app admits; null: one is added. */
   readonly otherUser: string | null;
   readonly second: Second | null;
-  /** Notes what stays in the app. @param key what it replaces */
-  readonly leaves: (key: string, what: string) => void;
-  /** Why the app does not answer since it was started again for this case; null: it does, or was not started again. */
-  readonly startFailure: string | null;
-  readonly now: () => number;
-  readonly wait: (milliseconds: number) => Promise<unknown>;
-  readonly random: (bytes: number) => string;
-  /** What `--signed-in` shows now; empty if that is not a page. */
-  shown(browser: Browser): Promise<string>;
-  newBrowser(somebody?: Somebody): Promise<Browser>;
-  /** Adds a fault for the app's client. @returns the id */
-  arm(fault: Fault, at?: "second"): Promise<string>;
-  /** The requests that idp received since the case began, or since a mark. */
-  requests(mark?: string, at?: "second"): Promise<readonly Recorded[]>;
-  /** The id of the latest request to idp. */
-  mark(): Promise<string | undefined>;
+  /** Milliseconds that a browser may take to close. */
+  readonly closeLimit: number;
+}
+
+/** Pages of an app that are looked at for secrets. */
+const maxTexts = 200;
+
+export type Attempt = Awaited<ReturnType<ReturnType<typeof attemptsOf>["begin"]>>;
+
+export function attemptsOf(run: ClientRun) {
+  const { app, control, second, otherUser, account, restart, now, wait, random, leaves } = run;
+  const issuers = [control.issuer, ...(second === null ? [] : [second.control.issuer])];
+  /** Null: it is not known what the app shows to one account alone. */
+  const probe = account === null ? null : probeOf(account, { issuers, signedIn: app.signedIn, random, leaves });
+  const known: Known = {
+    ...{ stranger: null, shown: "" },
+    ...{ signIns: [], samples: [], addresses: [], texts: new Set<string>() },
+  };
+  const visits = visitsOf<Somebody>(run, known, ({ steps, end }) => {
+    for (const { url, isApp } of steps) if (isApp) known.addresses.push(url);
+    if (end.kind === "page" && known.texts.size < maxTexts) known.texts.add(end.text);
+  });
+
+  return {
+    async begin(one: Pick<Case<never>, "restarts">, verdicts: Verdicts, over: AbortSignal) {
+      const visit = await visits.begin(over);
+      const at = (which?: "second"): Control => (which === "second" && second !== null ? second.control : control);
+      let startFailure: string | null = null;
+      return {
+        ...{ ...visit, app, control, known, verdicts, now, wait, random, leaves, second, probe, otherUser },
+        /** The app can be started again. */
+        canRestart: restart !== null,
+        /** Why the app does not answer since it was started again for this case; null: it does, or was not started again. */
+        get startFailure(): string | null {
+          return startFailure;
+        },
+        /** Adds a fault for the app's client, and starts the app again where the case needs that. @returns the id */
+        async arm(fault: Fault, which?: "second"): Promise<string> {
+          over.throwIfAborted();
+          const id = await at(which).addFault(fault);
+          if (one.restarts === true && restart !== null) startFailure = await restart();
+          return id;
+        },
+        /** The requests that idp received since the case began, or since a mark; all of the other connection. */
+        requests: (since?: string, which?: "second"): Promise<readonly Recorded[]> =>
+          which === "second" && second !== null ? second.control.requests() : visit.requests(since),
+      };
+    },
+    async tidy(one: Pick<Case<never>, "restarts">): Promise<string | null> {
+      await visits.closeAll();
+      await control.removeFaults();
+      await second?.control.removeFaults();
+      return one.restarts === true && restart !== null ? restart() : null;
+    },
+  };
 }
 
 /** What an issuer with the endpoints of GitHub does not have, so that no app can be asked about it. Null: this one has it. */

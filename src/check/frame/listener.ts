@@ -42,6 +42,23 @@ export async function listen(bytes: (url: string) => string, type = "application
   };
 }
 
+/** The listeners of a case. */
+export function openListeners() {
+  const open: Listener[] = [];
+  return {
+    /** An address of this machine, until the case ends. @param over aborted when its time is up */
+    async listen(over: AbortSignal, bytes: (url: string) => string, type?: string): Promise<Listener> {
+      over.throwIfAborted();
+      const listener = await listen(bytes, type);
+      open.push(listener);
+      return listener;
+    },
+    async closeAll(): Promise<void> {
+      await Promise.all(open.splice(0).map((one) => one.close()));
+    },
+  };
+}
+
 /** Whether whoever is at an address can reach this machine's loopback addresses: a container or another machine has its own. */
 export async function isAtLoopback(url: string): Promise<boolean> {
   const named = addressIn(url);

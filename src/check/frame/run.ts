@@ -54,8 +54,10 @@ interface Cases<A> {
   readonly broken: string;
   /** What the control did at the end: "signed in at the end too". */
   readonly didLast: string;
-  /** @param over aborted when the time of the case is up: from then on it must change nothing @throws {Problem} the case says nothing */
-  readonly attempt: (one: Case<A>, verdicts: Verdicts, over: AbortSignal) => Promise<Finding>;
+  /** What a case works with. @param over aborted when the time of the case is up: from then on it must change nothing */
+  readonly begin: (one: Case<A>, verdicts: Verdicts, over: AbortSignal) => A | Promise<A>;
+  /** Changes what is said of a case. */
+  readonly reword?: (finding: Finding) => Finding;
   /** Removes what a case left behind. @returns why the app or the API does not answer any more, or null */
   readonly tidy: (one: Case<A>) => Promise<string | null>;
 }
@@ -130,6 +132,10 @@ export async function runCases<A>(check: CheckRun, run: Cases<A>): Promise<RunRe
   };
 }
 
+/** A control that did not work. */
+export const isFailedControl = ({ name, verdict }: CaseResult): boolean =>
+  name.startsWith("control") && verdict === "not-reached";
+
 /** Makes a finding of a {@link Problem} that a case threw: it says nothing. */
 export function findingOf(error: unknown): Finding {
   if (error instanceof Problem) return notReached(error.message);
@@ -157,6 +163,11 @@ async function beforeEnd<T>({ until, now }: CheckRun, work: Promise<T>, late: T)
   }
 }
 
+/** @throws {Problem} the case says nothing */
+async function tryOne<A>(run: Cases<A>, one: Case<A>, verdicts: Verdicts, over: AbortSignal): Promise<Finding> {
+  return one.run(await run.begin(one, verdicts, over));
+}
+
 /** Runs a case within its time. One that hangs goes on alone, and can change nothing any more. */
 async function inTime<A>(check: CheckRun, run: Cases<A>, one: Case<A>, verdicts: Verdicts): Promise<Finding> {
   const own = check.caseLimit + (one.waits ?? 0) + (one.restarts === true ? check.startLimit : 0);
@@ -164,7 +175,7 @@ async function inTime<A>(check: CheckRun, run: Cases<A>, one: Case<A>, verdicts:
   const limit = Math.min(own, left);
   const over = new AbortController();
   const done = new AbortController();
-  const tried = run.attempt(one, verdicts, over.signal).catch(findingOf);
+  const tried = tryOne(run, one, verdicts, over.signal).catch(findingOf).then(run.reword);
   const late = delay(limit, null, { signal: done.signal }).then(() => {
     over.abort();
     return notReached(left < own ? ended : `the case did not end within ${Math.ceil(limit / 1000)} s`);

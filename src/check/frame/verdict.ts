@@ -88,3 +88,28 @@ export const notRequired = (did: string, paragraph?: string): Finding => ({
   did,
   ...(paragraph !== undefined && { paragraph }),
 });
+
+const words: Readonly<Record<Verdict, string>> = {
+  unnoticed: "unnoticed",
+  noticed: "noticed",
+  works: "working",
+  "not-required": "not required",
+  "not-reached": "not reached",
+};
+
+/** "3 unnoticed (1 accepted), 38 noticed, 5 working". */
+export const sumOf = (cases: readonly CaseResult[]): string =>
+  Object.entries(words)
+    .map(([verdict, word]) => [cases.filter((one) => one.verdict === verdict), word] as const)
+    .filter(([found]) => found.length > 0)
+    .map(([found, word]) => {
+      const accepted = found.filter((one) => one.accepted !== undefined).length;
+      return `${found.length} ${word}${accepted === 0 ? "" : ` (${accepted} accepted)`}`;
+    })
+    .join(", ");
+
+/** What is said of a case that is accepted, and need not be. */
+export const staleText = (name: string, cases: readonly CaseResult[]): string => {
+  const isWorking = cases.some((one) => one.name === name && one.verdict === "works");
+  return `${name} is accepted, but ${isWorking ? "works" : "is noticed"} now: it need not be accepted any more.`;
+};

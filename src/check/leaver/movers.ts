@@ -5,7 +5,8 @@ import { noticed, notReached, notRequired, unnoticed, works, type Finding } from
 import { findingOf, type CheckRun } from "../frame/run.ts";
 import { measure, sessionOf } from "./measure.ts";
 import type { SignIns } from "./sign-ins.ts";
-import { lasting, type LeaverControl } from "./signals.ts";
+import type { LeaverControl } from "./control.ts";
+import { lasting } from "./signals.ts";
 
 /** Somebody who stays, and leaves a group: the rights of the group must go, and nothing else. */
 

@@ -17,7 +17,7 @@ import { workEmail } from "../../scim/paths.ts";
 import { idIn, resourcesIn, valueAt, type Attributes, type Resource } from "../../scim/resource.ts";
 import { Problem } from "../../client/check.ts";
 import type { Ask, Reply } from "./app.ts";
-import { answered } from "./attempt.ts";
+import { answered } from "./judge.ts";
 
 /** The users and groups of a check, which are removed from the app: after each case, and at the end. */
 

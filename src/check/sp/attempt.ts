@@ -1,21 +1,17 @@
-/*
- * check/sp: `idp check sp`. It asks whether a service provider of SAML refuses a response that is wrong.
- *
- * run.ts runs the cases. A case is a row in cases/flaws.ts, where one function judges all rows, or stands in another file of cases/. The browsers, where
- * a visit ends and whether somebody is signed in are those of check/frame and client/app. who.ts says who is signed in.
- *
- * attempt.ts is what a case works with. It reaches the faults and the ledger through control.ts, which the command line connects to a server.
- */
 import type { LookupFunction } from "node:net";
-import type { AppStanding } from "../frame/app.ts";
-import type { Known as Seen } from "../client/attempt.ts";
 import type { Browser, Visit } from "../../client/app/visit.ts";
-import type { Listener } from "../frame/listener.ts";
-import type { Fault, Recorded } from "../frame/idp.ts";
-import type { Verdicts } from "../frame/run.ts";
-import type { Probe } from "../frame/account/probe.ts";
-import type { Asked, Person, Second, SpControl, Way } from "./control.ts";
-import type { Shown } from "../frame/who.ts";
+import type { AccountPlace } from "../frame/account/account-place.ts";
+import { probeOf } from "../frame/account/probe.ts";
+import type { Fault } from "../frame/idp.ts";
+import { isAtLoopback, openListeners } from "../frame/listener.ts";
+import type { CheckRun, Verdicts } from "../frame/run.ts";
+import { visitsOf } from "../frame/visits.ts";
+import { shownBy, type Shown } from "../frame/who.ts";
+import type { SpControl } from "./control.ts";
+import type { Asked, Person, Way } from "./messages.ts";
+import type { Second } from "./second.ts";
+
+/** What a case works with: browsers, the app's addresses, faults, and the requests that idp received since it began. */
 
 /** The app under test. */
 export interface App {
@@ -32,7 +28,9 @@ export interface App {
 }
 
 /** What the controls have shown: how this app behaves if all is well. */
-export interface Known extends Pick<Seen, "last" | "stranger"> {
+export interface Known {
+  /** `--signed-in` as a browser sees it that never signed in. */
+  stranger: Visit | null;
   /** How responses are made between the cases: the first way that the app takes. */
   way: Way;
   /** What `--who` shows does not tell the user and the attacker apart: why; null: it does. */
@@ -55,36 +53,67 @@ export interface Somebody {
   readonly cancels?: boolean;
 }
 
-export interface Attempt {
+interface SpRun extends CheckRun {
   readonly app: App;
   readonly control: SpControl;
-  readonly known: Known;
-  /** Of the cases that have run. */
-  readonly verdicts: Verdicts;
-  readonly wait: (milliseconds: number) => Promise<unknown>;
-  /** Null: it is not known what the app shows to one account alone. */
-  readonly probe: Probe | null;
+  readonly newBrowser: (somebody: Somebody) => Promise<Browser>;
+  /** How an account of the app is known; null: nobody said. */
+  readonly account: AccountPlace | null;
   /** Null: the app has one connection. */
   readonly second: Second | null;
-  /** Notes what stays in the app. @param key what it replaces */
-  readonly leaves: (key: string, what: string) => void;
-  /** Whether the app can reach the listeners of a case. */
-  readonly isAtLoopback: boolean;
-  /** An address of this machine, until the case ends. */
-  listen(bytes: (url: string) => string, type: string): Promise<Listener>;
-  newBrowser(somebody?: Somebody): Promise<Browser>;
-  /** Opens `--start` and signs in. */
-  signIn(browser: Browser, hold?: "hold"): Promise<Visit>;
-  /** Whether somebody is signed in: asks `--signed-in`. */
-  standing(browser: Browser): Promise<AppStanding>;
-  /** Who is signed in: asks `--who`. */
-  who(browser: Browser): Promise<Shown>;
-  /** @returns the id */
-  arm(fault: Fault): Promise<string>;
-  /** Changes how responses are made, until the case ends. */
-  setWay(way: Way): Promise<void>;
-  /** The requests that idp received since the case began, or since a mark. */
-  requests(mark?: string): Promise<readonly Recorded[]>;
-  /** The id of the latest request to idp. */
-  mark(): Promise<string | undefined>;
+  /** Milliseconds that a browser may take to close. */
+  readonly closeLimit: number;
+}
+
+export type Attempt = Awaited<ReturnType<ReturnType<typeof attemptsOf>["begin"]>>;
+
+export function attemptsOf(run: SpRun) {
+  const { app, control, second, account, random, leaves, wait } = run;
+  const issuers = [control.issuer, ...(second === null ? [] : [second.issuer])];
+  /** Null: it is not known what the app shows to one account alone. */
+  const probe = account === null ? null : probeOf(account, { issuers, signedIn: app.signedIn, random, leaves });
+  const known: Known = {
+    ...{ stranger: null, way: control.way, whoUnknown: null },
+    ...{ unsolicited: null, strangeAcs: null, samples: [] },
+  };
+  const visits = visitsOf<Somebody>(run, known);
+  const listeners = openListeners();
+  /** The case has changed how responses are made. */
+  let isChanged = false;
+
+  return {
+    async begin(_one: unknown, verdicts: Verdicts, over: AbortSignal) {
+      return {
+        ...(await visits.begin(over)),
+        ...{ app, control, known, verdicts, wait, probe, second, leaves },
+        /** Whether the app can reach the listeners of a case. */
+        isAtLoopback: await isAtLoopback(app.start),
+        /** An address of this machine, until the case ends. */
+        listen: (bytes: (url: string) => string, type: string) => listeners.listen(over, bytes, type),
+        /** Who is signed in: asks `--who`. */
+        who: async (browser: Browser): Promise<Shown> =>
+          shownBy(await browser.look(app.who), control.user, control.attacker),
+        /** @returns the id */
+        async arm(fault: Fault): Promise<string> {
+          over.throwIfAborted();
+          return control.addFault(fault);
+        },
+        /** Changes how responses are made, until the case ends. */
+        async setWay(way: Way): Promise<void> {
+          over.throwIfAborted();
+          isChanged = true;
+          await control.setWay(way);
+        },
+      };
+    },
+    async tidy(): Promise<null> {
+      await listeners.closeAll();
+      await visits.closeAll();
+      await control.removeFaults();
+      await control.restoreKeys();
+      if (isChanged) await control.setWay(known.way);
+      isChanged = false;
+      return null;
+    },
+  };
 }

@@ -2,7 +2,7 @@ import { ending, spoiledBy, whyNotBegun, standingUnknown } from "../frame/app.ts
 import type { AuthorizationResponse, Browser, Visit } from "../../client/app/visit.ts";
 import { noticed, notReached, unnoticed, type Finding } from "../frame/verdict.ts";
 import type { Attempt } from "./attempt.ts";
-import type { Person } from "./control.ts";
+import type { Person } from "./messages.ts";
 
 /** What an app did with a response that is wrong. */
 

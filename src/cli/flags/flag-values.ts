@@ -1,5 +1,6 @@
 import { InvalidArgumentError } from "../commander.ts";
 import { nearest } from "../../core/nearest.ts";
+import { isWebUrl } from "../../text/url.ts";
 import { durationOf } from "../../text/time.ts";
 
 /** Values of flags, checked before a command is loaded. */
@@ -38,8 +39,6 @@ export const folder = (value: string): string => {
   if (value === "") throw new InvalidArgumentError("It must name a folder.");
   return value;
 };
-
-export const isWebUrl = (value: string): boolean => URL.canParse(value) && /^https?:\/\/[^/]/.test(value);
 
 /** An http or https URL. @param example one for the refusal */
 export const webUrl =

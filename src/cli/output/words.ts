@@ -1,12 +1,10 @@
 import { relative } from "../../text/time.ts";
 import type { SeedResult } from "../../core/seed/seed.ts";
 
+export { count } from "../../text/words.ts";
+
 /** How long ago an ISO 8601 time was. @param now milliseconds since 1970 */
 export const since = (iso: string, now: number): string => relative((Date.parse(iso) - now) / 1000);
-
-/** "1 user", "2 users". */
-export const count = (number: number, singular: string, plural = `${singular}s`): string =>
-  `${number} ${number === 1 ? singular : plural}`;
 
 /** How many names are shown. */
 const maxNames = 3;

@@ -1,6 +1,6 @@
 import { InvalidArgumentError, type AnyCommand as Command } from "../commander.ts";
 import { hasTarget } from "../nouns.ts";
-import { isWebUrl } from "../flags/flag-values.ts";
+import { isWebUrl } from "../../text/url.ts";
 import { globalFlags } from "../flags/global.ts";
 import { OperationError } from "../../core/errors.ts";
 import { issuerName } from "../../core/identifiers.ts";

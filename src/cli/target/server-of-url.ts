@@ -2,7 +2,7 @@ import { baseOf } from "../../core/endpoints.ts";
 import { OperationError } from "../../core/errors.ts";
 import { readNamedFile } from "../input/read.ts";
 import type { Invocation } from "../invocation.ts";
-import { isWebUrl } from "../flags/flag-values.ts";
+import { isWebUrl } from "../../text/url.ts";
 import { readLock } from "../../store/json/lock.ts";
 import { memoryServersHere } from "./memory-servers.ts";
 import type { Server } from "../../serve/remote.ts";

@@ -7,7 +7,7 @@ import {
 } from "../commander.ts";
 import type { Hint } from "../../core/hint.ts";
 import type { Invocation } from "../invocation.ts";
-import { isWebUrl } from "../flags/flag-values.ts";
+import { isWebUrl } from "../../text/url.ts";
 import { withNames } from "../input/example.ts";
 import { isNameKind } from "../input/name-kinds.ts";
 import { flagsOf, ownOf, type Typed } from "./typed.ts";

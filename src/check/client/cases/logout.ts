@@ -4,7 +4,7 @@ import { Problem } from "../../../client/check.ts";
 import type { Attempt } from "../attempt.ts";
 import type { Browser } from "../../../client/app/visit.ts";
 import type { Recorded } from "../../frame/idp.ts";
-import type { LogoutClaims, SignedInSession } from "../control.ts";
+import type { LogoutClaims, SignedInSession } from "../logout-token.ts";
 import { standingUnknown, whyNotSignedIn } from "../../frame/app.ts";
 
 /** Back-channel logout: only for a client with `backchannel_logout_uri`. All spoiled logout tokens are judged here. */

@@ -13,8 +13,8 @@ import { enterpriseSchema, managerPath, workEmail } from "../../../scim/paths.ts
 import { attributesIn, idIn, resourcesIn, valueAt, type Attributes } from "../../../scim/resource.ts";
 import { notReached, notRequired, unnoticed, works, type Finding } from "../../frame/verdict.ts";
 import type { Reply } from "../app.ts";
-import { answered, failure, notDone, type Attempt, type Person } from "../attempt.ts";
-import type { ScimCase } from "../run.ts";
+import type { Attempt, Person, ScimCase } from "../attempt.ts";
+import { answered, failure, notDone } from "../judge.ts";
 
 /** How a client changes a user. Each change is read back, and so is what it must leave as it was. */
 

@@ -1,7 +1,8 @@
 import { isGood } from "../../../scim/sending.ts";
 import { idIn, valueAt } from "../../../scim/resource.ts";
 import { notReached, works, type Case } from "../../frame/verdict.ts";
-import { answered, type Attempt } from "../attempt.ts";
+import type { Attempt } from "../attempt.ts";
+import { answered } from "../judge.ts";
 
 /** Creates and reads one user. An app that removes nobody shows the same user from then on. */
 export const control: Case<Attempt> = {

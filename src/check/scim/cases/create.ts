@@ -2,8 +2,8 @@ import { isGood } from "../../../scim/sending.ts";
 import { deleteUser, type Profile } from "../../../scim/profiles.ts";
 import { attributesIn, idIn, valueAt } from "../../../scim/resource.ts";
 import { noticed, notReached, notRequired, unnoticed, works } from "../../frame/verdict.ts";
-import { answered, failure, notDone } from "../attempt.ts";
-import type { ScimCase } from "../run.ts";
+import type { ScimCase } from "../attempt.ts";
+import { answered, failure, notDone } from "../judge.ts";
 import { idsNamed } from "./lookups.ts";
 
 /** How a client creates a user. */

@@ -20,8 +20,8 @@ import {
   type CaseText,
   type Finding,
 } from "../../frame/verdict.ts";
-import { answered, failure, notDone, type Attempt } from "../attempt.ts";
-import type { ScimCase } from "../run.ts";
+import type { Attempt, ScimCase } from "../attempt.ts";
+import { answered, failure, notDone } from "../judge.ts";
 
 /** How a client keeps groups. After each change the members are read back. */
 

@@ -3,8 +3,8 @@ import { deleteUser, lookUpUser, type Profile } from "../../../scim/profiles.ts"
 import { idIn, resourcesIn, valueAt } from "../../../scim/resource.ts";
 import { noticed, notReached, notRequired, unnoticed, works, type Finding } from "../../frame/verdict.ts";
 import type { Reply } from "../app.ts";
-import { answered, failure, notDone, type Attempt, type Person } from "../attempt.ts";
-import type { ScimCase } from "../run.ts";
+import type { Attempt, Person, ScimCase } from "../attempt.ts";
+import { answered, failure, notDone } from "../judge.ts";
 import { isDeactivated, sendActive } from "./changes.ts";
 
 /** How a client removes a user, and how somebody comes back. */

@@ -3,8 +3,8 @@ import { listUsers, lookUpUser, type Profile } from "../../../scim/profiles.ts";
 import { idIn, resourcesIn, valueAt, type Resource } from "../../../scim/resource.ts";
 import { noticed, notReached, notRequired, unnoticed, works, type Finding } from "../../frame/verdict.ts";
 import type { Reply } from "../app.ts";
-import { answered, failure, notDone, type Attempt } from "../attempt.ts";
-import type { ScimCase } from "../run.ts";
+import type { Attempt, ScimCase } from "../attempt.ts";
+import { answered, failure, notDone } from "../judge.ts";
 import { isDeactivated } from "./changes.ts";
 
 /** How a client finds a user. An app that does not read the filter answers with everybody, so others are there, too. */

@@ -3,8 +3,8 @@ import { patchUserBy, readUser, lookUpUser, patchActive, deleteUser } from "../.
 import { idIn, resourcesIn, valueAt } from "../../../scim/resource.ts";
 import { noticed, notReached, notRequired, unnoticed, type Finding } from "../../frame/verdict.ts";
 import type { Reply } from "../app.ts";
-import { answered, failure, type Attempt } from "../attempt.ts";
-import type { ScimCase } from "../run.ts";
+import type { Attempt, ScimCase } from "../attempt.ts";
+import { answered, failure } from "../judge.ts";
 
 /** What every client meets: who may ask, and how the app refuses. */
 

@@ -2,8 +2,8 @@ import { patchUserBy, putUser, type ScimRequest } from "../../../scim/profiles.t
 import { attributesIn } from "../../../scim/resource.ts";
 import { noticed, notReached, notRequired, unnoticed } from "../../frame/verdict.ts";
 import type { Reply } from "../app.ts";
-import { answered, failure, type Attempt } from "../attempt.ts";
-import type { ScimCase } from "../run.ts";
+import type { Attempt, ScimCase } from "../attempt.ts";
+import { answered, failure } from "../judge.ts";
 import { isUnsupported } from "./protocol.ts";
 
 /** Values that an app does not expect. It may take or refuse them, but must not fail, and must keep all others. */

@@ -2,7 +2,7 @@ import { whyNotBegun, strangerAt, whyNotSignedIn } from "../../frame/app.ts";
 import type { Browser } from "../../../client/app/visit.ts";
 import { notReached, works, type Case, type Finding } from "../../frame/verdict.ts";
 import type { Attempt } from "../attempt.ts";
-import { signChoices, type Way } from "../control.ts";
+import { signChoices, type Way } from "../messages.ts";
 
 /** Ordinary sign-ins: of the user, and of the attacker, whose own signature carries the forged responses. */
 

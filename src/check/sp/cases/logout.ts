@@ -2,7 +2,7 @@ import type { AuthorizationResponse, Browser } from "../../../client/app/visit.t
 import { standingUnknown } from "../../frame/app.ts";
 import { noticed, notReached, unnoticed, type Case, type Finding } from "../../frame/verdict.ts";
 import type { Attempt } from "../attempt.ts";
-import type { LogoutMessage } from "../control.ts";
+import type { LogoutMessage } from "../messages.ts";
 import { heldIn, signedInBy } from "../judge.ts";
 
 /** LogoutRequests that must end nobody's session. Only for a client with `slo`. */

@@ -3,7 +3,7 @@ import { ending, whyNotBegun, whyNotSignedIn } from "../../frame/app.ts";
 import { notReached, type Case, type Finding } from "../../frame/verdict.ts";
 import type { AuthorizationResponse } from "../../../client/app/visit.ts";
 import type { Attempt } from "../attempt.ts";
-import type { Second } from "../control.ts";
+import type { Second } from "../second.ts";
 import { heldIn } from "../judge.ts";
 
 /** Whether a tenant's identity provider opens accounts of its own tenant alone: it may name anybody. */

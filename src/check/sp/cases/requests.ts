@@ -2,7 +2,7 @@ import { whyNotBegun } from "../../frame/app.ts";
 import { whyGuessable } from "../../client/cases/requests.ts";
 import { noticed, notReached, unnoticed, type Case, type Finding } from "../../frame/verdict.ts";
 import type { Attempt } from "../attempt.ts";
-import type { Asked } from "../control.ts";
+import type { Asked } from "../messages.ts";
 
 /** What the app asks for. */
 

@@ -3,6 +3,8 @@
  * writes it as text, files.ts to files.
  */
 import { setTimeout as delay } from "node:timers/promises";
+import { launchChromium } from "../../../check/frame/browsers.ts";
+import { browserFlag, startButtonFlag } from "../../../check/frame/flags.ts";
 import { nearLookup } from "../../../client/app/near.ts";
 import { signInAt, type SignInServer } from "../../../client/app/sign-in-at.ts";
 import { SignInError } from "../../../client/app/sign-in-error.ts";
@@ -13,15 +15,14 @@ import { callServer, issuerAt, type Server } from "../../../serve/remote.ts";
 import { signInServerOf } from "../../../serve/sign-in-server.ts";
 import type { Declare } from "../../act.ts";
 import { examples, type Command, type FlagsOf, Option } from "../../commander.ts";
-import { collect, seconds } from "../../flags/flag-values.ts";
+import { collect, seconds, webUrl } from "../../flags/flag-values.ts";
 import type { Invocation } from "../../invocation.ts";
 import { escapeLine } from "../../output/escape.ts";
 import { answer, say, type Outcome } from "../../output/print.ts";
 import { count } from "../../output/words.ts";
 import { serverOfUrl } from "../../target/server-of-url.ts";
 import { findServer, noServer } from "../../target/target.ts";
-import { launchChromium } from "../check/browsers.ts";
-import { address, browserOption, startButtonOption } from "../check/common.ts";
+import { forChildren } from "../exec/exec.ts";
 import { filesFor, gitNote, writeSignedIn } from "./files.ts";
 import { firstEnd, forms, textOf } from "./forms.ts";
 
@@ -29,11 +30,15 @@ const withFlags = (command: Command) =>
   command
     .addOption(
       new Option("--start <url>", "the address behind the app's Sign in button")
-        .argParser(address)
+        .argParser(webUrl("http://localhost:3000/login"))
         .makeOptionMandatory(),
     )
     .option("--user <username>", "who signs in; repeatable (default: the first active user)", collect)
-    .addOption(new Option("--signed-in <url>", "an address of the app that only users may see").argParser(address))
+    .addOption(
+      new Option("--signed-in <url>", "an address of the app that only users may see").argParser(
+        webUrl("http://localhost:3000/login"),
+      ),
+    )
     .addOption(
       new Option("--as <form>", "Playwright's JSON, the file that curl reads, or one Cookie: line")
         .choices(forms)
@@ -43,8 +48,8 @@ const withFlags = (command: Command) =>
       "-o, --output <file>",
       "write to this file, readable only by you; with several users, {user} in it is the name",
     )
-    .option(...browserOption)
-    .option(...startButtonOption)
+    .option(browserFlag.flag, browserFlag.help)
+    .option(startButtonFlag.flag, startButtonFlag.help)
     .option("--allow-remote", "let addresses be outside this machine and private networks")
     .addOption(
       new Option("--timeout <seconds>", "how long a sign-in may take").argParser(seconds(1, 86_400)).default(30),
@@ -105,7 +110,7 @@ async function openBrowsers(
   if (browser !== true)
     return { newBrowser: (places) => Promise.resolve(smallBrowser(places)), close: () => Promise.resolve() };
   const { chromiumBrowser } = await import("../../../client/app/chromium.ts");
-  const chromium = await launchChromium(cli);
+  const chromium = await launchChromium(forChildren(cli.env));
   return {
     newBrowser: async ({ lookup, ...places }) =>
       chromiumBrowser(

@@ -1,0 +1,66 @@
+import { OperationError, RemoteError } from "../../core/errors.ts";
+import type { Hint } from "../../core/hint.ts";
+import { unknownHere } from "../../core/nearest.ts";
+import type { OperationOutput } from "../../core/operations/table.ts";
+import { standardByScope } from "../../core/scopes/claim-table.ts";
+import { randomWord } from "../../serve/random.ts";
+import { callServer, type Server } from "../../serve/remote.ts";
+
+/** Who signs in: the user, another one, and users that a check adds for itself. */
+
+export type User = OperationOutput<"users.show">;
+
+/** How a check gets a user: that of its own server must be in the fixtures. */
+export const anotherUser: Hint = {
+  text: "List one in the fixtures. To add one to the running server",
+  command: ["idp", "users", "add", "erin"],
+};
+
+/** @param wanted absent: the first active user @throws {OperationError} not_found */
+export async function userOf(server: Server, wanted: string | undefined): Promise<string> {
+  const list = () => callServer(server, "users.list", {});
+  if (wanted !== undefined) {
+    try {
+      return (await callServer(server, "users.show", { username: wanted })).username;
+    } catch (error) {
+      if (!(error instanceof RemoteError && error.code === "not_found")) throw error;
+      const known = (await list()).map(({ username }) => username);
+      throw unknownHere(new OperationError("not_found", error.message), wanted, { title: "Users", known });
+    }
+  }
+  const active = (await list()).find(({ status }) => status === "active");
+  if (active !== undefined) return active.username;
+  throw new OperationError("not_found", "there is no active user who could sign in", { hint: anotherUser });
+}
+
+/** An active user who is not this one; null: there is none. @returns the username */
+export async function otherThan(server: Server, user: string): Promise<string | null> {
+  const all = await callServer(server, "users.list", {});
+  return all.find(({ username, status }) => status === "active" && username !== user)?.username ?? null;
+}
+
+/** The user of `--attacker`; null: none was named. @throws {OperationError} not_found, usage */
+export async function attackerNamed(server: Server, user: string, attacker: string | undefined): Promise<User | null> {
+  if (attacker === undefined) return null;
+  if (attacker !== user) return callServer(server, "users.show", { username: attacker });
+  throw new OperationError("usage", `--attacker ${attacker} is the user who signs in`, {
+    hint: "Name another one; it may be any user whom the app admits",
+  });
+}
+
+const standardNames = new Set([...standardByScope.values()].flat());
+
+/** What an app may admit people by, such as groups; not who they are. */
+export const ownClaims = (claims: Readonly<Record<string, unknown>>): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(claims).filter(([name]) => !standardNames.has(name)));
+
+/** Adds a user whom nobody knows. @param claims of somebody whom the app admits @returns the username */
+export async function addOwnUser(server: Server, claims: Readonly<Record<string, unknown>>): Promise<string> {
+  const word = randomWord();
+  const username = `idp-check-${word}`;
+  await callServer(server, "users.add", {
+    ...{ username, email: `${username}@example.com`, displayName: `Check ${word}` },
+    claims: ownClaims(claims),
+  });
+  return username;
+}
