@@ -244,6 +244,12 @@ describe("other ecosystems", () => {
     if (path !== "/auth/callback" && path !== "/connect/idp/check") expect(other.stderr).toContain(path);
   });
 
+  test("laravel: the scopes of the client that the driver does not ask for by itself", async () => {
+    const cwd = folderWith(null, { scope: "openid phone address" });
+    expect((await idp(["env", "--for", "laravel"], { cwd })).stdout).toContain("'scopes' => 'phone address',");
+    expect((await idp(["env", "--for", "laravel"], { cwd: folderWith(null) })).stdout).not.toContain("'scopes'");
+  });
+
   test("symfony: no parameter is read from a secret, and the verifier of PKCE is kept for the callback", async () => {
     const cwd = folderWith(null, { client_secret: "100%of%it" });
     const { stdout } = await idp(["env", "--for", "symfony"], { cwd });

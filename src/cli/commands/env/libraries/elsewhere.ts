@@ -106,6 +106,9 @@ export const modAuthOpenidc: Form = {
   ],
 };
 
+/** The scopes that the driver for Laravel asks for by itself. */
+const ofDriver: readonly string[] = ["openid", "email", "profile"];
+
 /** https://github.com/Kovah/Laravel-Socialite-OpenID-Connect: a driver for any issuer. */
 export const laravel: Form = {
   returnsTo: /./,
@@ -116,13 +119,16 @@ export const laravel: Form = {
   tests: ["php", "artisan", "test"],
   noSignOut:
     "To sign out at the provider too, redirect to the end_session_endpoint of the discovery document with id_token_hint.",
-  lines: ({ issuer, clientId, secret, redirectUri }) => [
+  lines: ({ issuer, clientId, secret, redirectUri, scopes }) => [
     "// Laravel: config/services.php, with laravel/socialite and kovah/laravel-socialite-oidc; then Socialite::driver('oidc')",
     "'oidc' => [",
     `    'base_url' => ${single(issuer)},`,
     `    'client_id' => ${single(clientId)},`,
     `    'client_secret' => ${single(secret ?? "")},`,
     `    'redirect' => ${single(redirectUri)},`,
+    ...(scopes.every((scope) => ofDriver.includes(scope))
+      ? []
+      : [`    'scopes' => ${single(scopes.filter((scope) => !ofDriver.includes(scope)).join(" "))},`]),
     "    'verify_jwt' => true,",
     "],",
     "// app/Providers/AppServiceProvider.php, in boot():",
