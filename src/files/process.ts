@@ -59,6 +59,10 @@ export function pidNamespace(): string | null {
   }
 }
 
+/** @returns `elsewhere`: on another machine or in another container, whose processes cannot be seen here */
+export const stateOf = (of: ProcessIdentity): "alive" | "dead" | "elsewhere" =>
+  of.host !== hostname() || isOfOtherContainer(of) ? "elsewhere" : stateOfProcess(of.pid, of.processStart);
+
 /** @param start of {@link startOfProcess} when the file was written */
 export function stateOfProcess(pid: number, start: string | null): "alive" | "dead" {
   // Process 0 means this process's own group, which is always alive.

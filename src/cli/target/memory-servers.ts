@@ -1,4 +1,7 @@
-/** How commands find a server in memory (`start --memory`): it has no data folder, so its lock is in a folder of this user. */
+/**
+ * How commands find a server in memory (`start --memory`): it has no data folder, so it has a notice in a folder of this user. Unlike the lock of
+ * a data folder, a notice keeps nobody out.
+ */
 import { randomBytes } from "node:crypto";
 import {
   lstatSync,
@@ -16,9 +19,9 @@ import { codeOf } from "../../files/durable-file.ts";
 import type { Server } from "../../serve/server.ts";
 import type { Invocation } from "../invocation.ts";
 import { say } from "../output/print.ts";
-import { isOfOtherContainer, stateOfProcess, thisProcess, type ProcessIdentity } from "../../files/process.ts";
+import { stateOf, thisProcess, type ProcessIdentity } from "../../files/process.ts";
 
-/** The lock of a server in memory. */
+/** What the notice of a server in memory says. */
 export interface MemoryServer extends ProcessIdentity {
   /** Where it was started. */
   readonly folder: string;
@@ -28,7 +31,7 @@ export interface MemoryServer extends ProcessIdentity {
   readonly caFile?: string;
 }
 
-/** Where the locks are: a folder that is removed when the user logs out, else one in the temporary folder, where others may write too. */
+/** Where the notices are: a folder that is removed when the user logs out, else one in the temporary folder, where others may write too. */
 function placeOf({ XDG_RUNTIME_DIR: runtime = "" }: NodeJS.ProcessEnv): string {
   if (runtime !== "") return join(runtime, "dev-idp");
   return join(tmpdir(), `dev-idp-${process.getuid?.() ?? userInfo().username}`);
@@ -53,24 +56,21 @@ function problemOf(place: string): string | null {
 /** The folder as every process names it. */
 const here = (): string => realpathSync(process.cwd());
 
-const isAlive = (one: MemoryServer): boolean =>
-  one.host === hostname() && !isOfOtherContainer(one) && stateOfProcess(one.pid, one.processStart) === "alive";
-
-/** @returns null: it is gone, or no lock of ours */
+/** @returns null: it is gone, or no notice of ours */
 function read(file: string): MemoryServer | null {
   try {
     const stat = lstatSync(file);
     // Another user may have put it there while the folder was open.
     if (!stat.isFile() || openness(stat) !== null) return null;
     const { folder, url, adminToken, ...process } = JSON.parse(readFileSync(file, "utf8")) as MemoryServer;
-    const isLock = [folder, url, adminToken, process.host].every((one) => typeof one === "string");
-    return isLock && typeof process.pid === "number" ? { folder, url, adminToken, ...process } : null;
+    const isNotice = [folder, url, adminToken, process.host].every((one) => typeof one === "string");
+    return isNotice && typeof process.pid === "number" ? { folder, url, adminToken, ...process } : null;
   } catch {
     return null;
   }
 }
 
-function locksIn(place: string): readonly (readonly [file: string, server: MemoryServer])[] {
+function noticesIn(place: string): readonly (readonly [file: string, server: MemoryServer])[] {
   if (problemOf(place) !== null) return [];
   return readdirSync(place)
     .filter((name) => name.endsWith(".json"))
@@ -83,18 +83,18 @@ function locksIn(place: string): readonly (readonly [file: string, server: Memor
 
 /** The servers in memory that were started in this folder and still run. */
 export const memoryServersHere = (env: NodeJS.ProcessEnv): readonly MemoryServer[] =>
-  locksIn(placeOf(env))
+  noticesIn(placeOf(env))
     .map(([, server]) => server)
-    .filter((server) => server.folder === here() && isAlive(server));
+    .filter((server) => server.folder === here() && stateOf(server) === "alive");
 
 /** Lets commands in this folder find a server in memory, or says why they cannot. @returns a function that ends that; null: they cannot */
-export function lockInMemory(
+export function leaveNotice(
   cli: Invocation,
   { localUrl: url, adminToken }: Pick<Server, "localUrl" | "adminToken">,
   caFile?: string,
 ): (() => void) | null {
   const { env } = cli;
-  const unlocked = (problem: string): null => {
+  const unannounced = (problem: string): null => {
     say(cli, `Commands find this server by --url and IDP_ADMIN_TOKEN only: ${problem}`);
     return null;
   };
@@ -102,19 +102,20 @@ export function lockInMemory(
   try {
     mkdirSync(place, { mode: 0o700 });
   } catch (error) {
-    if (codeOf(error) !== "EEXIST") return unlocked(`${place} cannot be made (${codeOf(error)})`);
+    if (codeOf(error) !== "EEXIST") return unannounced(`${place} cannot be made (${codeOf(error)})`);
   }
   const problem = problemOf(place);
-  if (problem !== null) return unlocked(`${place}: ${problem}`);
+  if (problem !== null) return unannounced(`${place}: ${problem}`);
   // Those of processes that were killed.
-  for (const [file, one] of locksIn(place)) if (one.host === hostname() && !isAlive(one)) rmSync(file, { force: true });
+  for (const [file, one] of noticesIn(place))
+    if (one.host === hostname() && stateOf(one) !== "alive") rmSync(file, { force: true });
   const file = join(place, `${process.pid}-${randomBytes(6).toString("hex")}.json`);
   try {
     writeFileSync(file, `${JSON.stringify({ ...thisProcess(), folder: here(), url, adminToken, caFile })}\n`, {
       ...{ mode: 0o600, flag: "wx" },
     });
   } catch (error) {
-    return unlocked(`${file} cannot be written (${codeOf(error)})`);
+    return unannounced(`${file} cannot be written (${codeOf(error)})`);
   }
   return () => rmSync(file, { force: true });
 }

@@ -10,11 +10,10 @@
  */
 import { randomBytes } from "node:crypto";
 import { linkSync, readFileSync, renameSync, rmSync, statSync, utimes, writeFileSync } from "node:fs";
-import { hostname } from "node:os";
 import { dirname, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { codeOf, describeFault } from "../../files/durable-file.ts";
-import { isOfOtherContainer, stateOfProcess, thisProcess, type ProcessIdentity } from "../../files/process.ts";
+import { isOfOtherContainer, stateOf, thisProcess, type ProcessIdentity } from "../../files/process.ts";
 import { DataFileError, LockedError, StorageError } from "../store.ts";
 import { requireTrusted, unlessThere } from "./folder.ts";
 
@@ -86,9 +85,8 @@ function readLockFile(path: string): Lock | null {
 }
 
 /** @returns `elsewhere`: on another machine, or in another container that gave a sign of life */
-function stateOf(lock: Lock, path: string): "alive" | "dead" | "elsewhere" {
-  if (isOfOtherContainer(lock)) return Date.now() - touchedAt(path) > deadAfter ? "dead" : "elsewhere";
-  return lock.host === hostname() ? stateOfProcess(lock.pid, lock.processStart) : "elsewhere";
+function stateOfLock(lock: Lock, path: string): ReturnType<typeof stateOf> {
+  return isOfOtherContainer(lock) && Date.now() - touchedAt(path) > deadAfter ? "dead" : stateOf(lock);
 }
 
 /**
@@ -101,9 +99,9 @@ export function readLock(dir: string): ReturnType<typeof lockIn> {
   return lockIn(dir);
 }
 
-function lockIn(dir: string): (Lock & { readonly state: ReturnType<typeof stateOf> }) | null {
+function lockIn(dir: string): (Lock & { readonly state: ReturnType<typeof stateOfLock> }) | null {
   const lock = readLockFile(lockFile(dir));
-  return lock && { ...lock, state: stateOf(lock, lockFile(dir)) };
+  return lock && { ...lock, state: stateOfLock(lock, lockFile(dir)) };
 }
 
 /** @param put `linkSync` keeps a file that is there, `renameSync` replaces it @throws {StorageError} */

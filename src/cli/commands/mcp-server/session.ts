@@ -9,7 +9,7 @@ import { readFixtures } from "../../../serve/fixture-files.ts";
 import { callServer, issuerAt } from "../../../serve/remote.ts";
 import type { Invocation } from "../../invocation.ts";
 import { commandLine } from "../../output/command-line.ts";
-import { lockInMemory } from "../../target/memory-servers.ts";
+import { leaveNotice } from "../../target/memory-servers.ts";
 import { findServer, findTarget } from "../../target/target.ts";
 import { usualPort } from "../../target/usual-port.ts";
 import type { Session } from "./tool.ts";
@@ -32,7 +32,7 @@ export function openSession(
   // Nobody reads what a command would print beside its answer.
   const cli: Invocation = { ...base, stdin: base.stdin, quiet: true, interactive: false, animated: false };
   let own: Idp | null = null;
-  let unlock: (() => void) | null = null;
+  let removeNotice: (() => void) | null = null;
   let folder: string | null = null;
   let starting: Promise<{ readonly issuer: string; readonly isNew: boolean }> | null = null;
 
@@ -56,7 +56,7 @@ export function openSession(
     if (there !== null) return { issuer: there, isNew: false };
     const { sources } = await readFixtures([], process.cwd());
     own = await createIdp({ port, fixtures: sources, commandLine: line, log: () => undefined });
-    unlock = lockInMemory(cli, { localUrl: own.issuer, adminToken: own.adminToken });
+    removeNotice = leaveNotice(cli, { localUrl: own.issuer, adminToken: own.adminToken });
     onStart();
     return { issuer: own.issuer, isNew: true };
   }
@@ -73,7 +73,7 @@ export function openSession(
     },
     folder: () => (folder ??= mkdtempSync(join(tmpdir(), "dev-idp-mcp-"))),
     close: async () => {
-      unlock?.();
+      removeNotice?.();
       if (folder !== null) rmSync(folder, { recursive: true, force: true });
       await starting?.catch(() => undefined);
       await own?.close();

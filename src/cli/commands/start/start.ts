@@ -15,7 +15,7 @@ import { say } from "../../output/print.ts";
 import { showProgress, type Progress } from "../../output/progress.ts";
 import { announce, removeReadyFile } from "./ready.ts";
 import { filesForStart } from "../../target/chosen-fixtures.ts";
-import { lockInMemory } from "../../target/memory-servers.ts";
+import { leaveNotice } from "../../target/memory-servers.ts";
 import { twoPlaces } from "../../target/store-flag.ts";
 import { adminTokenOf } from "../../target/server-of-url.ts";
 import { logRemark, requestLog } from "./request-log.ts";
@@ -148,10 +148,11 @@ async function start(cli: Invocation, flags: StartFlags, typed: readonly string[
   const idp = idpOf(server);
   issuer = idp.issuer;
   // A test that holds its standard input needs no command to find it.
-  const unlock = flags.memory === true && flags.untilStdinCloses !== true ? lockInMemory(cli, server, caFile) : null;
+  const removeNotice =
+    flags.memory === true && flags.untilStdinCloses !== true ? leaveNotice(cli, server, caFile) : null;
   let stopKeys: ReturnType<typeof listenForKeys> = null;
   try {
-    await announce(cli, flags, { server, fixtures, line, caFile, isFound: unlock !== null, words: typed });
+    await announce(cli, flags, { server, fixtures, line, caFile, isFound: removeNotice !== null, words: typed });
     serving = true;
     makeKeys(server, flags.issuers ?? 0).catch(() => undefined);
     // A person at a terminal changes fixtures; a pipeline does not.
@@ -170,7 +171,7 @@ async function start(cli: Invocation, flags: StartFlags, typed: readonly string[
   } finally {
     stopKeys?.();
     tokens?.close();
-    unlock?.();
+    removeNotice?.();
     tls?.remove();
     if (readyFile !== undefined) await removeReadyFile(readyFile);
     await idp.close();
