@@ -11,8 +11,6 @@ export interface LiveChange {
   readonly clientId: string;
   /** The user as this change left them. */
   readonly wanted: Wanted;
-  /** A command told the app something newer itself. */
-  isOvertaken: boolean;
 }
 
 /** What each app saw last, by client_id. */
@@ -100,7 +98,7 @@ export function newsOf(tx: ReadTx, seen: Seen, changed: Changed): News {
           if (is === undefined) before.users.delete(id);
           else before.users.set(id, is);
         });
-      if (!overtaken.has(id)) changes.push({ clientId, wanted: wantedBy(tx, to, id), isOvertaken: false });
+      if (!overtaken.has(id)) changes.push({ clientId, wanted: wantedBy(tx, to, id) });
     }
   }
   return { changes, overtaken, takeOver: () => writes.forEach((write) => write()) };

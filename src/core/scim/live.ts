@@ -1,5 +1,6 @@
 import { StorageError, type ReadTx } from "../../store/store.ts";
 import type { Context } from "../context.ts";
+import { createMachine } from "../states.ts";
 import { look, newsOf, type LiveChange } from "./live-changes.ts";
 import { pushSingle, type FindWanted } from "./push-one.ts";
 import { createSender } from "./sender.ts";
@@ -33,48 +34,84 @@ interface Lease {
 const leaseIn = (tx: ReadTx): Lease =>
   (tx.get("testing", "scim")?.value ?? { holder: "", until: 0, isDone: false }) as Lease;
 
+/** What this instance does. Of those on a shared store, the one that holds the lease sends. */
+const newInstance = (isShared: boolean) =>
+  createMachine(
+    {
+      alone: { close: "closed" },
+      standsBy: { won: "sends", close: "closed" },
+      sends: { lost: "standsBy", close: "closed" },
+      closed: {},
+    },
+    isShared ? "standsBy" : "alone",
+  );
+
+/** What becomes of a change. */
+const newState = () =>
+  createMachine(
+    {
+      // For this instance, or for the one that sends.
+      waits: { send: "isSent", overtake: "gone", sentByOther: "gone" },
+      // It waits for its turn at the app, or is on the way.
+      isSent: { overtake: "isOvertaken", done: "gone" },
+      // A command told the app something newer itself, so nothing is sent in its turn.
+      isOvertaken: { done: "gone" },
+      gone: {},
+    },
+    "waits",
+  );
+
+interface Queued extends LiveChange {
+  readonly state: ReturnType<typeof newState>;
+}
+
 export async function startLive(ctx: Context): Promise<Live> {
   const { store } = ctx;
   const isShared = store.catchUp !== undefined;
   const { seen, lease: first } = await store.read((tx) => ({ seen: look(tx), lease: leaseIn(tx) }));
+  const instance = newInstance(isShared);
   let lease = first;
-  let isClosed = false;
-  /** What was not sent yet, in the order of the changes: by this instance, or by the one that sends. */
-  let left: LiveChange[] = [];
-  /** What waits for its turn, and what is being sent. */
-  const underWay = new Set<LiveChange>();
+  /** In the order of the changes; none that is gone. */
+  const queue = new Set<Queued>();
+  const waiting = (): readonly Queued[] => [...queue].filter(({ state }) => state.is("waits"));
   let last: Promise<unknown> = Promise.resolve();
+
+  function lead(one: Queued, event: Parameters<Queued["state"]["on"]>[0]): void {
+    one.state.on(event);
+    if (one.state.is("gone")) queue.delete(one);
+  }
 
   /** One app gets one change after the other, and waits for no push. */
   const inTurn = (clientId: string, work: () => Promise<void>): Promise<void> =>
     ctx.provisioning.inTurn(`live ${clientId}`, async () => {
-      if (!isClosed && !ctx.ledger.closing.aborted) await work();
+      if (!instance.is("closed") && !ctx.ledger.closing.aborted) await work();
     });
-  const send = (change: LiveChange): Promise<void> =>
-    inTurn(change.clientId, () =>
-      sendTo(ctx, change.clientId, [
-        { userId: change.wanted.userId, find: () => (change.isOvertaken ? null : change.wanted) },
-      ]).finally(() => underWay.delete(change)),
+  const send = (one: Queued): Promise<void> =>
+    inTurn(one.clientId, () =>
+      sendTo(ctx, one.clientId, [
+        { userId: one.wanted.userId, find: () => (one.state.is("isOvertaken") ? null : one.wanted) },
+      ]).finally(() => {
+        lead(one, "done");
+      }),
     );
   /** Takes its place among the changes at once, so that nothing later overtakes it. */
-  const sendAll = (changes: readonly LiveChange[]): Promise<unknown> => {
+  const sendAll = (changes: readonly Queued[]): Promise<unknown> => {
     const clientIds = new Set(changes.map(({ clientId }) => clientId));
     return Promise.all([
       ...changes.map(send),
       // Only after the last change: an app that is down would be asked again for each.
       ...[...clientIds].map((clientId) =>
         inTurn(clientId, async () => {
-          if ([...underWay].some((one) => one.clientId === clientId)) return;
+          if ([...queue].some((one) => one.clientId === clientId && !one.state.is("waits"))) return;
           await sendTo(ctx, clientId, await failedBefore(ctx, clientId));
         }),
       ),
     ]);
   };
   function flush(): void {
-    const changes = left;
-    left = [];
+    const changes = waiting();
     if (changes.length === 0) return;
-    for (const change of changes) underWay.add(change);
+    for (const one of changes) lead(one, "send");
     const sent = sendAll(changes).catch((error: unknown) => {
       ctx.log(`SCIM: ${error instanceof Error ? error.message : String(error)}`);
     });
@@ -89,7 +126,7 @@ export async function startLive(ctx: Context): Promise<Live> {
       const { holder, until, isDone: wasDone } = leaseIn(tx);
       const isMine = holder === me;
       if (!isMine && (until > now || ms === 0)) return false;
-      const isDone = left.length === 0 && underWay.size === 0;
+      const isDone = queue.size === 0;
       const isFresh = isMine && wasDone === isDone && until - now > leaseMs / 2;
       if (!isFresh || ms === 0) {
         tx.put("testing", { id: "scim", value: { holder: me, until: now + ms, isDone } satisfies Lease });
@@ -102,7 +139,8 @@ export async function startLive(ctx: Context): Promise<Live> {
   async function takeTurn(): Promise<void> {
     timer = undefined;
     try {
-      if (await hold(leaseMs)) flush();
+      instance.on((await hold(leaseMs)) ? "won" : "lost");
+      if (instance.is("sends")) flush();
     } catch (error) {
       // The database is away, as requests are told: what is left waits.
       if (!(error instanceof StorageError)) ctx.log(`SCIM: ${String(error)}`);
@@ -111,7 +149,8 @@ export async function startLive(ctx: Context): Promise<Live> {
     lookIn(interval);
   }
   function lookIn(ms: number): void {
-    if (!isShared || isClosed || looking !== undefined || (seen.size === 0 && left.length === 0)) return;
+    if (instance.is("alone", "closed") || looking !== undefined) return;
+    if (seen.size === 0 && waiting().length === 0) return;
     if (ms === 0) clearTimeout(timer);
     else if (timer !== undefined) return;
     timer = setTimeout(() => {
@@ -121,23 +160,26 @@ export async function startLive(ctx: Context): Promise<Live> {
 
   store.follow((changed, read) => {
     const isOfUsers = ["users", "grants", "clients"].some((name) => changed.has(name as "users"));
-    if (isClosed || !(isOfUsers || (isShared && changed.has("testing")))) return undefined;
+    if (instance.is("closed") || !(isOfUsers || (isShared && changed.has("testing")))) return undefined;
     const { news, leaseNow } = read((tx) => ({ news: newsOf(tx, seen, changed), leaseNow: leaseIn(tx) }));
     return () => {
       news.takeOver();
-      for (const one of [...left, ...underWay]) one.isOvertaken ||= news.overtaken.has(one.wanted.userId);
-      left = [...left.filter(({ isOvertaken }) => !isOvertaken), ...news.changes];
+      for (const one of queue) if (news.overtaken.has(one.wanted.userId)) lead(one, "overtake");
+      for (const change of news.changes) queue.add({ ...change, state: newState() });
       const isRenewed = leaseNow.until !== lease.until || leaseNow.holder !== lease.holder;
       lease = leaseNow;
-      if (!isShared) flush();
-      else if (isRenewed && lease.holder !== me && lease.isDone) left = [];
+      if (instance.is("alone")) flush();
+      else if (isRenewed && lease.holder !== me) {
+        instance.on("lost");
+        if (lease.isDone) for (const one of waiting()) lead(one, "sentByOther");
+      }
       lookIn(news.changes.length > 0 ? 0 : interval);
     };
   });
   lookIn(0);
   return {
     async close() {
-      isClosed = true;
+      instance.on("close");
       clearTimeout(timer);
       await looking;
       await last;
