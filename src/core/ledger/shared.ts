@@ -11,6 +11,8 @@ import { derive, type Derived } from "../derived.ts";
 import type { Ledger, KeptRequest } from "./ledger.ts";
 import { createMerged, type Content } from "./merged.ts";
 import type { OwnLedger } from "./requests.ts";
+import { createMachine } from "../states.ts";
+import { createTurns } from "../turns.ts";
 
 /**
  * One ledger for all processes on a shared store. Each writes its own requests to the log of the store, a quarter of a second after they were
@@ -91,7 +93,23 @@ interface SharedOptions {
   readonly log: (note: string) => void;
 }
 
+/** Whether this process is to write soon. */
+const newWriter = () =>
+  createMachine(
+    {
+      rests: { add: "isDue", end: "isOver" },
+      isDue: { begin: "rests", end: "isOver" },
+      isOver: {},
+    },
+    "rests",
+  );
+
+/** Whether the log took what was last written. What is dropped while it does would have no room in the log either, so it is not lost. */
+const newLog = () => createMachine({ takes: { fail: "fails" }, fails: { take: "takes" } }, "takes");
+
 /**
+ * One request goes from the ledger of this process (`own`) to `pending`, to the log, and with those of others to `merged`. On the way to the log it
+ * may be dropped.
  * @param makeOwn makes the ledger of this process, which calls the function for each request that it has no room for
  * @param requests of the store
  */
@@ -108,9 +126,8 @@ export function createSharedLedger(
     dropped += 1;
     droppedAt.set(endpoint, at);
   }
-  /** Without it, there would be no room for them in the log either. */
-  let hasFailed = false;
-  const lost = (): number => (hasFailed ? dropped : 0);
+  const logState = newLog();
+  const lost = (): number => (logState.is("fails") ? dropped : 0);
   const own = makeOwn(drop);
   /** Not written yet, by the clock of this process. */
   let pending: LogEntry[] = [];
@@ -118,8 +135,8 @@ export function createSharedLedger(
   let writtenSinceTrim = Infinity;
   const listeners = new Set<(record: KeptRequest) => void>();
   let looking: NodeJS.Timeout | undefined;
+  const writer = newWriter();
   let writing: NodeJS.Timeout | undefined;
-  let isOver = false;
 
   /** How far the clock of the log is ahead of ours, probably and at least, by the answer that took the shortest time of late. */
   let ahead = { ms: 0, atLeast: -Infinity, took: Infinity, at: -Infinity };
@@ -148,7 +165,7 @@ export function createSharedLedger(
     try {
       await writeAll();
     } catch (error) {
-      hasFailed = true;
+      logState.on("fail");
       throw error;
     }
   }
@@ -181,10 +198,10 @@ export function createSharedLedger(
       if (!(error instanceof StorageError) || error.away) throw error;
       // The database will not take them later either.
       for (const { endpoint, at } of entries) if (endpoint !== null) drop(endpoint, at);
-      hasFailed = true;
+      logState.on("fail");
       return;
     }
-    hasFailed = false;
+    logState.on("take");
     dropped -= until;
     for (const [endpoint, at] of marks) if (droppedAt.get(endpoint) === at) droppedAt.delete(endpoint);
   }
@@ -203,14 +220,7 @@ export function createSharedLedger(
     }
   }
 
-  /** Never rejects. */
-  let running: Promise<unknown> = Promise.resolve();
-  /** One at a time. */
-  function inTurn(work: () => Promise<void>): Promise<void> {
-    const next = running.then(work);
-    running = next.catch(() => undefined);
-    return next;
-  }
+  const inTurn = createTurns();
 
   /** Whoever asks before it began is served by the same look. */
   let next: Promise<void> | null = null;
@@ -222,9 +232,10 @@ export function createSharedLedger(
     }));
 
   function writeSoon(): void {
-    if (isOver) return;
-    writing ??= setTimeout(() => {
-      writing = undefined;
+    if (!writer.is("rests")) return;
+    writer.on("add");
+    writing = setTimeout(() => {
+      writer.on("begin");
       // What could not be written waits.
       inTurn(write).catch(writeSoon);
     }, interval).unref();
@@ -268,7 +279,7 @@ export function createSharedLedger(
       };
     },
     async end() {
-      isOver = true;
+      writer.on("end");
       clearTimeout(writing);
       clearInterval(looking);
       await inTurn(write).catch(() => undefined);
