@@ -1,45 +1,27 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, afterEach, expect, test } from "vitest";
-import { underAttack } from "../helpers/attack.ts";
+import { afterAll, expect, test } from "vitest";
 import { newFolder } from "../helpers/cli.ts";
 import { callback, paths } from "../helpers/client.ts";
 import { tools, type Told } from "../helpers/mcp.ts";
-import { appClient, plainApp } from "../helpers/plain-app.ts";
+import { hostileApp } from "../helpers/hostile-app.ts";
+import { appClient } from "../helpers/plain-app.ts";
 import { rawRequest } from "../helpers/raw-http.ts";
 
 /** Whoever can send a request, and a hostile app, against the coding agent that reads why it was refused and runs what is proposed. */
 
-type Ways = ReturnType<NonNullable<Parameters<typeof plainApp>[1]>>;
-let ways: Ways = {};
-afterEach(() => {
-  ways = {};
-});
-const lines: string[] = [];
-let issuer = "";
-const app = await plainApp(
-  () => issuer,
-  () => ways,
-);
 const saml = { client_id: "urn:sp", saml: { acs: ["http://localhost:3000/acs"] } };
-const idp = await underAttack({
+const { app, idp, lines, turn } = await hostileApp(({ url }) => ({
   fixtures: {
     users: [{ username: "alice", password: "alice" }],
     clients: [
-      appClient(app.url),
+      appClient(url),
       { client_id: "remote", redirect_uris: ["https://app.example.test/cb"], client_secret: "s" },
       saml,
     ],
   },
   dynamicRegistration: true,
-  log: (line) => {
-    lines.push(line);
-  },
-  onRequest: (event) => {
-    lines.push(JSON.stringify(event));
-  },
-});
-({ issuer } = idp);
+}));
 const cwd = newFolder(afterAll);
 const agent = await tools(["--url", idp.issuer, "--data", join(cwd, "none")], { IDP_ADMIN_TOKEN: idp.adminToken });
 
@@ -254,16 +236,16 @@ test("what a token says, and what an app answers, is data too", async () => {
   expect(told.text).toContain(order);
   expect(ours(told)).not.toContain(order);
   const start = `${app.url}/login`;
-  ways = { answers: (path) => (path === "/login" ? { status: 302, headers: { location: `/${order}` } } : null) };
+  turn({ answers: (path) => (path === "/login" ? { status: 302, headers: { location: `/${order}` } } : null) });
   expect(ours(await agent.refused("sign_in", { start }))).not.toContain(order);
-  ways = {
+  turn({
     answers: (path) =>
       path === "/login"
         ? { status: 302, headers: { location: `${app.url}/callback?error=${order}&error_description=${order}` } }
         : null,
-  };
+  });
   expect(ours(await agent.refused("sign_in", { start }))).not.toContain(order);
-  ways = { tokenRedirectUri: `${app.url}/${order}` };
+  turn({ tokenRedirectUri: `${app.url}/${order}` });
   const refused = await agent.refused("sign_in", { start });
   expect(refused.data).toMatchObject({ from_request: { given: { redirect_uri: `${app.url}/${order}` } } });
   expect(ours(refused)).not.toContain(order);
@@ -272,7 +254,7 @@ test("what a token says, and what an app answers, is data too", async () => {
 test.each(["http://93.184.216.34/", "http://169.254.169.254/latest/meta-data/", "http://[fd00:ec2::254]/"])(
   "sign_in and check do not follow the app to %s, and no field lets them",
   async (location) => {
-    ways = { answers: (path) => (path === "/login" ? { status: 302, headers: { location } } : null) };
+    turn({ answers: (path) => (path === "/login" ? { status: 302, headers: { location } } : null) });
     const told = await agent.refused("sign_in", { start: `${app.url}/login` });
     expect(told.text).toMatch(/^Not signed in: an address is neither on this machine nor in a private network\./);
     expect((await agent.refused("sign_in", { start: location })).isError).toBe(true);
@@ -302,9 +284,9 @@ test("no cookie and no secret is in the log, the ledger, the acts, or an answer 
   const start = `${app.url}/login`;
   await agent.call("sign_in", { start });
   await agent.call("sign_in", { start, inline: true });
-  ways = { answers: (path) => (path === "/me" ? { status: 403 } : null) };
+  turn({ answers: (path) => (path === "/me" ? { status: 403 } : null) });
   await agent.refused("sign_in", { start, signed_in: `${app.url}/me` });
-  ways = {};
+  turn({});
   const { data: added } = await agent.call("add_client", { client_id: "own", redirect_uris: [callback] });
   const secret = String(added["client_secret"]);
   expect(secret.length).toBeGreaterThan(20);

@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
 import { Browser } from "../helpers/browser.ts";
-import { underAttack } from "../helpers/attack.ts";
 import { heapInUse } from "../helpers/heap.ts";
 import {
   authnRequest,
@@ -12,14 +11,13 @@ import {
   signXml,
   type Sp,
 } from "../helpers/saml.ts";
+import { samlUnderAttack } from "../helpers/saml-attack.ts";
 
 /** Signed messages of SAML that are sent a second time, late, or after their certificate has gone; and small ones that leave much. */
 
 const start = Date.UTC(2026, 5, 1);
 let moved = 0;
-const idp = await underAttack({ now: () => start + moved });
-const sso = `${idp.issuer}/saml/sso`;
-const slo = `${idp.issuer}/saml/slo`;
+const { idp, sso, slo } = await samlUnderAttack({ now: () => start + moved });
 const own = newKey();
 
 const at = (later: number): string => new Date(start + moved + later).toISOString();

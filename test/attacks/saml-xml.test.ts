@@ -1,8 +1,7 @@
 import { deflateRawSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import { decodeSaml, samlTextIn } from "../../src/core/saml/read.ts";
-import { Browser, type Visit } from "../helpers/browser.ts";
-import { underAttack } from "../helpers/attack.ts";
+import { Browser } from "../helpers/browser.ts";
 import { cpuTimeOf } from "../helpers/cpu-time.ts";
 import {
   authnRequest,
@@ -14,17 +13,11 @@ import {
   signXml,
   type Sp,
 } from "../helpers/saml.ts";
+import { isRefused, samlUnderAttack } from "../helpers/saml-attack.ts";
 
 /** XML that two parsers read differently, names that look like another, and messages that cost more than their size. */
 
-const idp = await underAttack();
-const sso = `${idp.issuer}/saml/sso`;
-const slo = `${idp.issuer}/saml/slo`;
-
-function isRefused({ status, page, body }: Visit): void {
-  expect([status, page]).toEqual([400, "error"]);
-  expect(body).not.toContain("SAMLResponse");
-}
+const { idp, sso, slo } = await samlUnderAttack();
 
 /** Puts something in the root of a message, after its Issuer. */
 const inside =

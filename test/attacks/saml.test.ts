@@ -1,7 +1,6 @@
 import { deflateRawSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import { Browser, type Visit } from "../helpers/browser.ts";
-import { underAttack } from "../helpers/attack.ts";
 import {
   authnRequest,
   newKey,
@@ -12,17 +11,11 @@ import {
   signXml,
   type Sp,
 } from "../helpers/saml.ts";
+import { isRefused, samlUnderAttack } from "../helpers/saml-attack.ts";
 
 /** Hostile XML at the endpoints of SAML, and signed messages that were wrapped into others. Nothing is ever posted to an address that is not registered. */
 
-const idp = await underAttack();
-const sso = `${idp.issuer}/saml/sso`;
-const slo = `${idp.issuer}/saml/slo`;
-
-function isRefused({ status, page, body }: Visit): void {
-  expect([status, page]).toEqual([400, "error"]);
-  expect(body).not.toContain("SAMLResponse");
-}
+const { idp, sso, slo } = await samlUnderAttack();
 
 const send = (xml: string): Promise<Visit> => postRequest(new Browser(idp.issuer), sso, xml);
 

@@ -1,34 +1,16 @@
 import { join } from "node:path";
-import { afterAll, afterEach, expect, test } from "vitest";
-import { underAttack } from "../helpers/attack.ts";
+import { afterAll, expect, test } from "vitest";
 import { newFolder } from "../helpers/cli.ts";
 import { idpHere } from "../helpers/command.ts";
 import { call, startWithTokens, tokenOf } from "../helpers/control-tokens.ts";
-import { appClient, plainApp } from "../helpers/plain-app.ts";
+import { hostileApp } from "../helpers/hostile-app.ts";
+import { appClient } from "../helpers/plain-app.ts";
 
 /** A hostile app, or a page on the way to it, against who runs `idp sign-in`; and who has a part of a sign-in, against its user. */
 
-type Ways = ReturnType<NonNullable<Parameters<typeof plainApp>[1]>>;
-let ways: Ways = {};
-afterEach(() => {
-  ways = {};
-});
-const lines: string[] = [];
-let issuer = "";
-const app = await plainApp(
-  () => issuer,
-  () => ways,
-);
-const idp = await underAttack({
-  fixtures: { users: [{ username: "alice" }], clients: [appClient(app.url)], settings: { login: "password" } },
-  log: (line) => {
-    lines.push(line);
-  },
-  onRequest: (event) => {
-    lines.push(JSON.stringify(event));
-  },
-});
-({ issuer } = idp);
+const { app, idp, lines, turn } = await hostileApp(({ url }) => ({
+  fixtures: { users: [{ username: "alice" }], clients: [appClient(url)], settings: { login: "password" } },
+}));
 const cwd = newFolder(afterAll);
 const target = ["--url", idp.issuer, "--data", join(cwd, "none")];
 const signIn = (words: readonly string[]) =>
@@ -42,9 +24,9 @@ const far = [
 ];
 
 test.each(far)("a redirect of the app to %s is not followed: exit 2", async (location) => {
-  ways = { answers: (path) => (path === "/login" ? redirect(location) : null) };
+  turn({ answers: (path) => (path === "/login" ? redirect(location) : null) });
   expect(await signIn([])).toMatchObject({ code: 2, stdout: "" });
-  ways = { answers: (path) => (path === "/me" ? redirect(location) : null) };
+  turn({ answers: (path) => (path === "/me" ? redirect(location) : null) });
   expect(await signIn(["--signed-in", `${app.url}/me`])).toMatchObject({ code: 2, stdout: "" });
 });
 
@@ -53,20 +35,20 @@ test("the same of an address that is named; and a link-local one is never opened
     expect((await signIn(["--signed-in", location])).code).toBe(2);
   }
   const [, linkLocal = ""] = far;
-  ways = { answers: (path) => (path === "/login" ? redirect(linkLocal) : null) };
+  turn({ answers: (path) => (path === "/login" ? redirect(linkLocal) : null) });
   expect((await signIn(["--allow-remote"])).code).toBe(2);
 });
 
 test("a redirect to a file, or to a program, is not followed", async () => {
   for (const location of ["file:///etc/passwd", "javascript:alert(1)", "data:text/html,x"]) {
-    ways = { answers: (path) => (path === "/login" ? redirect(location) : null) };
+    turn({ answers: (path) => (path === "/login" ? redirect(location) : null) });
     expect(await signIn([])).toMatchObject({ code: 6, stdout: "" });
   }
 });
 
 test("the result has no cookie of idp, though both are on one host, and none of another idp", async () => {
   const reflected = { status: 200, headers: { "set-cookie": ["idp_9999_session=other", "own=1"] } };
-  ways = { answers: (path) => (path === "/me" ? reflected : null) };
+  turn({ answers: (path) => (path === "/me" ? reflected : null) });
   for (const form of ["storage-state", "cookies", "header"]) {
     const { code, stdout } = await signIn(["--signed-in", `${app.url}/me`, "--as", form]);
     expect([code, stdout.includes("own")]).toEqual([0, true]);
@@ -77,7 +59,7 @@ test("the result has no cookie of idp, though both are on one host, and none of 
 test("no cookie is in the log, the ledger, the acts or an error, and no request to the app names the file", async () => {
   const output = join(cwd, "a-telling-name.json");
   expect((await signIn(["--output", output, "--signed-in", `${app.url}/me`])).code).toBe(0);
-  ways = { answers: (path) => (path === "/me" ? { status: 403 } : null) };
+  turn({ answers: (path) => (path === "/me" ? { status: 403 } : null) });
   const { code, stdout, stderr } = await signIn(["--signed-in", `${app.url}/me`]);
   expect(code).toBe(6);
   const ledger = JSON.stringify([await idp.call("requests.list", {}), await idp.call("acts", {})]);
@@ -93,10 +75,10 @@ test("no cookie is in the log, the ledger, the acts or an error, and no request 
 });
 
 test("characters that act on a terminal or in a file come out of no form", async () => {
-  ways = {
+  turn({
     cookies: ["a=1\tFALSE\tx", "ok=2"],
     answers: (path) => (path === "/me" ? { status: 200, body: "\u001b[2J" } : null),
-  };
+  });
   for (const form of ["storage-state", "cookies", "header"]) {
     const { code, stdout, stderr } = await signIn(["--as", form]);
     expect([code, stdout.includes("ok")]).toEqual([0, true]);
@@ -107,7 +89,7 @@ test("characters that act on a terminal or in a file come out of no form", async
 });
 
 test("what a refused request sent begins no line of its own", async () => {
-  ways = { tokenRedirectUri: `${app.url}/callback\nfix      idp reset --yes` };
+  turn({ tokenRedirectUri: `${app.url}/callback\nfix      idp reset --yes` });
   const { code, stderr } = await signIn([]);
   expect(code).toBe(6);
   expect(stderr).toContain("rule ");

@@ -285,6 +285,10 @@ test("without a server, works on the folder, and names start; start makes a serv
     code: "no_server",
     fix: expect.stringMatching(/^Call the tool start/),
   });
+  expect((await refused("status")).data).toMatchObject({
+    rule: expect.stringContaining("there is no data in"),
+    fix: expect.stringMatching(/^Call the tool start\. Or: .*To start a server: /),
+  });
   expect((await call("decode_token", { token: "eyJhbGciOiJub25lIn0.eyJzdWIiOiJhIn0." })).text).toContain('"sub":"a"');
   const { data: started } = await call("start", { port: 0 });
   expect(started).toMatchObject({ started: true, issuer: expect.stringMatching(/^http:\/\/localhost:\d+$/) });

@@ -5,7 +5,7 @@ import { serveApp } from "./serve-app.ts";
 
 /** An app that signs users in with OpenID Connect, as short as one is written for a tutorial: `idp sign-in` signs in at it. */
 
-interface Ways {
+export interface Ways {
   /** The value of the `redirect_uri` parameter of the token request. */
   readonly tokenRedirectUri?: string;
   /** Parameters of the authorization request. */

@@ -65,7 +65,8 @@ async function definition(tool: Tool, role: Role): Promise<ToolDefinition> {
 /** A refusal as a tool answers it: the rule, what was given, and the fix. */
 function refusal(error: unknown, { line }: OpenSession, canStart: boolean): Answer {
   const { code, message, hint, problems } = failureOf(error);
-  const isAway = code === "no_server";
+  // Also where there is no data yet, since a server makes some.
+  const isAway = code === "no_server" || hint?.command?.join(" ") === "idp start";
   const start = isAway && canStart ? "Call the tool start" : null;
   const fix = [start, hint === null ? null : hintText(hint, line)].filter((part) => part !== null).join(". Or: ");
   return {
