@@ -13,12 +13,8 @@ import {
 } from "../../src/http/pages/account.ts";
 import { renderLogin, type LoginView } from "../../src/http/pages/login.ts";
 import type { LogoutView, SignedOutView } from "../../src/http/pages/views.ts";
-import {
-  renderSignIn,
-  renderSignIns,
-  type SignInsView,
-  type SignInView,
-} from "../../src/http/inspector/sign-ins/sign-in-views.ts";
+import { renderSignIn, type SignInView } from "../../src/http/inspector/sign-ins/sign-in.ts";
+import { renderSignIns, type SignInsView } from "../../src/http/inspector/sign-ins/sign-ins.ts";
 import { renderConfirm, type ConfirmView } from "../../src/http/inspector/change.ts";
 import { renderTesting, type TestingView } from "../../src/http/inspector/testing.ts";
 import { renderTokens, type TokensView } from "../../src/http/inspector/tokens.ts";

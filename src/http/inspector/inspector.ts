@@ -21,7 +21,9 @@ import { showClients } from "./clients.ts";
 import { showUsers } from "./users.ts";
 import { getChange, postChange } from "./change.ts";
 import { issuerPath, postIssuer } from "./issuers.ts";
-import { getScript, getSignIn, getStream, showSignIns, streamPath } from "./sign-ins/sign-ins.ts";
+import { getSignIn } from "./sign-ins/sign-in.ts";
+import { showSignIns } from "./sign-ins/sign-ins.ts";
+import { getScript, getStream, streamPath } from "./sign-ins/stream.ts";
 import { showTesting } from "./testing.ts";
 import { postTokens, showTokens } from "./tokens.ts";
 

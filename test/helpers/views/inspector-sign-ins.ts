@@ -1,7 +1,8 @@
 import { hintText, type Hint } from "../../../src/core/hint.ts";
 import type { KeptRequest } from "../../../src/core/ledger/ledger.ts";
 import { failureOf, flowsOf, rowOf } from "../../../src/http/inspector/sign-ins/flows.ts";
-import type { SignInsView, SignInView } from "../../../src/http/inspector/sign-ins/sign-in-views.ts";
+import type { SignInView } from "../../../src/http/inspector/sign-ins/sign-in.ts";
+import type { SignInsView } from "../../../src/http/inspector/sign-ins/sign-ins.ts";
 import { stepsOf } from "../../../src/http/inspector/sign-ins/steps.ts";
 import type { FixParts } from "../../../src/http/pages/commands.ts";
 import { otherRecords, passedRecords, refusedRecords } from "../sample-flows.ts";
