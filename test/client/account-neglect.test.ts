@@ -82,9 +82,10 @@ async function check(findsBy: FindsBy, way: Way = {}): Promise<RunResult> {
   const opened = new Opened();
   const at = (issuer: string, name: string) => {
     const about = { issuer, client: `app-${name}`, redirectUris: [`${url}/callback/${name}`], user: "alice" };
+    const like = { claims: { groups: ["staff"] }, email: "alice@corp.example.com", emailVerified: true };
     const more = { isOwn: true, logoutUri: null, isConfidential: true };
     const server = { url: issuer, adminToken: idp.adminToken };
-    return controlOf(server, { ...about, ...more }, opened, { groups: ["staff"] });
+    return controlOf(server, { ...about, ...more }, opened, like);
   };
   const [control, other] = [at(idp.issuer, "one"), at(second, "two")];
   const result = await runClient(
@@ -207,6 +208,11 @@ test("an app that admits only users whom it knows refuses the attackers", async 
     verdict: "not-reached",
     did: expect.stringContaining("--second-start") as string,
   });
+});
+
+test("an app that admits verified addresses of one domain admits the attackers", async () => {
+  const result = await check("username", { config: { admitsDomain: "corp.example.com" }, withSecond: false });
+  expect(named(result, "unnoticed")).toEqual(["account.username-taken", "account.email-changed"]);
 });
 
 test("with two issuers, iss has to be compared", async () => {

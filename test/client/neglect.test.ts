@@ -184,6 +184,13 @@ test("an app that refreshes while it signs the user in, and never again, does no
   expect(result.cases[1]?.did).toBe("the app did not refresh");
 });
 
+test("an app that refreshes at each request is judged by the ID token of any of them", async () => {
+  const cases = allCases.filter(({ name }) => name.startsWith("refresh."));
+  const neglects = ["refresh-sub", "refresh-kept"] as const;
+  const result = await check(cases, neglects, { refreshes: "each-time" });
+  expect(named(result, "unnoticed")).toEqual(["refresh.sub-wrong", "refresh.token-kept"]);
+});
+
 test("a response in the fragment needs a browser with scripts", async () => {
   const { cases } = await check(fewCases, [], { responseMode: "fragment" });
   expect(cases[0]).toMatchObject({ verdict: "not-reached", did: expect.stringContaining("--browser") });

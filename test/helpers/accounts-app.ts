@@ -27,6 +27,8 @@ export interface AccountsConfig {
   readonly isShared?: boolean;
   /** Admits only these subs. */
   readonly admits?: readonly string[];
+  /** Admits only verified addresses of this domain. */
+  readonly admitsDomain?: string;
 }
 
 interface Account {
@@ -139,6 +141,12 @@ export class AccountsApp {
     const claims = { ...((await userinfo.json()) as Claims), ...decodeJwt(idToken) };
     if (this.#config.admits?.includes(String(claims["sub"])) === false) {
       res.writeHead(403).end("not invited");
+      return;
+    }
+    const { admitsDomain } = this.#config;
+    const isOfDomain = claims["email_verified"] === true && String(claims["email"]).endsWith(`@${admitsDomain}`);
+    if (admitsDomain !== undefined && !isOfDomain) {
+      res.writeHead(403).end("not of the company");
       return;
     }
     session.account = this.#accountOf(issuer, claims);

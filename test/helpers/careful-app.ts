@@ -104,8 +104,11 @@ export interface AppConfig {
    * nothing of UserInfo. `hides`: it never shows UserInfo.
    */
   readonly userinfo?: "leaves-out" | "hides";
-  /** It refreshes tokens that are about to expire, as part of the sign-in, and asks nothing afterwards. Absent: whenever one has expired. */
-  readonly refreshes?: "at-sign-in";
+  /**
+   * When it refreshes. Absent: whenever a token has expired. `at-sign-in`: as part of the sign-in, if a token is about to expire, and it asks
+   * nothing afterwards. `each-time`: whenever `/me` is opened.
+   */
+  readonly refreshes?: "at-sign-in" | "each-time";
   /** `/logout` is a page whose button signs out. */
   readonly asksSignOut?: true;
   /** `/me` sends strangers to a sign-in page of its own, whose address is new each time, in place of 401. */
@@ -325,7 +328,7 @@ export class CarefulApp {
     refuseUnless(isOfUser || use !== undefined, "sub of userinfo");
     const since = isOfUser && use !== "hides" ? createdAt : undefined;
     const signedIn = (this.#neglects("userinfo-sub") ? sub : null) ?? expected ?? "";
-    const isAsked = this.#config.refreshes === undefined;
+    const isAsked = this.#config.refreshes !== "at-sign-in";
     if (!isAsked && Number(tokens["expires_in"]) < 60) {
       await this.#tokens({ grant_type: "refresh_token", refresh_token: refreshToken ?? "" });
     }
@@ -407,7 +410,7 @@ export class CarefulApp {
   async #isLive(user: NonNullable<Session["user"]>): Promise<boolean> {
     const { status } = await this.#userinfo(user.accessToken);
     if (status === 403) return this.#neglects("revoked");
-    if (status !== 401) return true;
+    if (status !== 401 && this.#config.refreshes !== "each-time") return true;
     if (user.refreshToken === undefined) return false;
     const response = await this.#tokens({ grant_type: "refresh_token", refresh_token: user.refreshToken });
     if (!response.ok) return this.#neglects("refresh");

@@ -143,7 +143,7 @@ export const checkClient = defineCheck({
           const about = aboutOf(secondAt.issuer, secondAt.client, place);
           return {
             start: secondStart,
-            control: controlOf(secondAt.server, about, opened, like.claims),
+            control: controlOf(secondAt.server, about, opened, like),
             browserFor: await browsersOf(session, flags, {
               ...{
                 server: secondAt.server,

@@ -3,7 +3,7 @@ import type { OperationInput } from "../../core/operations/table.ts";
 import type { Server } from "../../serve/remote.ts";
 import { idpAt } from "../frame/idp.ts";
 import type { Opened } from "../frame/opened.ts";
-import { addOwnUser } from "../frame/people.ts";
+import { addOwnUser, type Admitted } from "../frame/people.ts";
 import { logoutTokenOf, type LogoutClaims, type SignedInSession } from "./logout-token.ts";
 
 /** What the cases may do at the issuer: faults for the client, codes, sessions, tokens and keys. */
@@ -35,8 +35,8 @@ export function aboutOf(
 
 export type Control = ReturnType<typeof controlOf>;
 
-/** @param admits the claims by which the app may admit somebody; absent: those of the user */
-export function controlOf(server: Server, about: About, opened: Opened, admits?: Readonly<Record<string, unknown>>) {
+/** @param like somebody whom the app admits; absent: the user */
+export function controlOf(server: Server, about: About, opened: Opened, like?: Admitted) {
   const { client, user } = about;
   const idp = idpAt(server, opened);
   const { call, ifAny, addFault, removeFaults } = idp;
@@ -46,9 +46,9 @@ export function controlOf(server: Server, about: About, opened: Opened, admits?:
     ...{ ...about, addFault, removeFaults },
     /** Adds a user with a name and a sub that nobody had, and the claims by which the app may admit the user. @returns the username */
     async addUser(): Promise<string> {
-      const claims = admits ?? (await call("users.show", { username: user })).claims;
+      const admitted = like ?? (await call("users.show", { username: user }));
       return opened.adds(
-        () => addOwnUser(server, claims),
+        () => addOwnUser(server, admitted),
         (username) => call("users.remove", { username }),
       );
     },

@@ -54,13 +54,17 @@ const standardNames = new Set([...standardByScope.values()].flat());
 export const ownClaims = (claims: Readonly<Record<string, unknown>>): Record<string, unknown> =>
   Object.fromEntries(Object.entries(claims).filter(([name]) => !standardNames.has(name)));
 
-/** Adds a user whom nobody knows. @param claims of somebody whom the app admits @returns the username */
-export async function addOwnUser(server: Server, claims: Readonly<Record<string, unknown>>): Promise<string> {
+/** Whom an app admits: maybe by claims such as groups, or by the domain of an address that is verified. */
+export type Admitted = Pick<User, "claims" | "email" | "emailVerified">;
+
+/** Adds a user whom nobody knows, and whom an app admits that admits this one. @returns the username */
+export async function addOwnUser(server: Server, like: Admitted): Promise<string> {
   const word = randomWord();
   const username = `idp-check-${word}`;
+  const domain = like.email?.split("@").at(-1) ?? "example.com";
   await callServer(server, "users.add", {
-    ...{ username, email: `${username}@example.com`, displayName: `Check ${word}` },
-    claims: ownClaims(claims),
+    ...{ username, email: `${username}@${domain}`, emailVerified: like.emailVerified, displayName: `Check ${word}` },
+    claims: ownClaims(like.claims),
   });
   return username;
 }

@@ -63,7 +63,7 @@ export async function secondSp(
     /** Adds somebody there whom nobody knows. @returns the username */
     addUser: (): Promise<string> =>
       opened.adds(
-        () => addOwnUser(server, user.claims),
+        () => addOwnUser(server, user),
         (username) => callServer(server, "users.remove", { username }),
       ),
     /** Makes responses there like those of the first connection, where nobody else uses it. */
