@@ -137,7 +137,9 @@ const tokenCases: readonly Case<Attempt>[] = rows.map(({ name, token, paragraph,
   async run(attempt) {
     const how = await refreshing(attempt);
     if (typeof how === "string") return notReached(how);
-    const unread = notReached("the app does not read the ID token of a refresh: --who does not show the name in it");
+    const unread = notReached(
+      "--who does not show the name in the ID token of a refresh: the app does not read it, or shows no name",
+    );
     if (!how.reads && name !== "sub-wrong") return unread;
     const { random } = attempt;
     const word = randomWord(random);
