@@ -301,7 +301,7 @@ describe("Keycloak: service providers of SAML", () => {
     ["no address at all", { saml_assertion_consumer_url_post: "" }, {}, /none of its addresses/],
     ["nothing signed", { "saml.server.signature": "false" }, {}, /always signed/],
     ["signed requests without a certificate", { "saml.client.signature": "true" }, {}, /needs a certificate/],
-    ["what is no certificate", { "saml.signing.certificate": "AAAA" }, {}, /not a certificate/],
+    ["a text that is not a certificate", { "saml.signing.certificate": "AAAA" }, {}, /not a certificate/],
     ["SHA-1", { "saml.signature.algorithm": "RSA_SHA1" }, {}, /RSA-SHA256/],
     ["Artifact", { "saml.artifact.binding": "true" }, {}, /not supported/],
     ["logout by HTTP-POST", { saml_single_logout_service_url_post: "http://localhost:3000/slo" }, {}, /HTTP-Redirect/],

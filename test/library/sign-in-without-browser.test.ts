@@ -111,7 +111,7 @@ test("at a service provider of SAML that posts its request: it ends at the app, 
     },
   });
   afterAll(() => idp.close());
-  // What is no idp gets nothing.
+  // A server that is not idp gets nothing.
   idpAddress = base;
   expect(await signInWithoutBrowser(`${base}/login`, { user: "alice" })).toMatchObject({ url: `${base}/login` });
   expect(posted).toBeNull();

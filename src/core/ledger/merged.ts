@@ -138,7 +138,7 @@ export function createMerged(size: () => number): Merged {
     size: () => current().records.length,
     list: () => current().records,
     find,
-    // What is no longer there was before all others.
+    // A record that is gone was before all others.
     placeOf: (id) => (idForm.test(id) ? (current().places.get(id) ?? 0) : null),
     flowNamed(flow) {
       const { records, names } = current();

@@ -5,7 +5,7 @@ import { isList, isOpen, isParameterName, openNames } from "../redaction/places.
 import { shownValue } from "../redaction/values.ts";
 
 /**
- * Takes the secrets out of a record: of the parameters, tokens and bodies of a request only what is no usable secret gets into it. `recordOf`
+ * Takes the secrets out of a record: no usable secret of the parameters, tokens and bodies of a request gets into it. `recordOf`
  * (recording.ts) does so when somebody first reads the record; the path, the outcome and the fix go through core/redaction there. What this
  * server itself sends to provision users is recorded whole, and its token as a fingerprint.
  */

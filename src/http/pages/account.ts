@@ -155,7 +155,7 @@ async function outcomeOf(web: Web, req: Request, apps: readonly ConnectedApp[], 
   return name === null ? null : { kind, app: name(lang) };
 }
 
-/** Says that an app has no access. What is no app at all is not repeated in an address. */
+/** Says that an app has no access. Only the name of an app is repeated in an address. */
 async function leadToGone(web: Web, req: Request, res: Response, clientId: string): Promise<void> {
   await noteUnchecked(web, req, res);
   const isApp = (await clientNameOf(web.ctx, clientId)) !== null;

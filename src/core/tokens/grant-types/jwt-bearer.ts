@@ -39,7 +39,7 @@ async function acceptAssertion(
       rule: "RFC 7515 4.1.11",
       fix: "send a signed JWT unchanged, as its issuer gave it",
     });
-  // The type decides whose checks apply. What is no ID-JAG is never taken for one, nor the other way around.
+  // The type decides whose checks apply. Another token is never taken for an ID-JAG, nor an ID-JAG for another token.
   if (isIdJag(jws.header)) return acceptIdJag(ctx, client, { ...request, assertion, jws }, jkt);
   await acceptWorkload(ctx, assertion, jws);
   return clientCredentials.grant(ctx, client, request, jkt);
