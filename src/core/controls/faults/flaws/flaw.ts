@@ -2,8 +2,9 @@ import type { JsonObject } from "../../../../text/json.ts";
 import type { FaultEndpoint } from "../endpoints.ts";
 
 /*
- * core/controls/faults/flaws: what a response can have wrong, a row for each flaw. `faults flaws`, the docs, ../spoil.ts and the cases of the checks
- * read the rows. A row signs nothing and imports nothing: spoil.ts does what `apply` says.
+ * core/controls/faults/flaws: what a response can have wrong, a row for each flaw, in the file of its place: id-token.ts, response.ts, saml.ts, and
+ * json.ts for the token response, UserInfo, keys and discovery; access-token.ts has what `token issue` makes wrong. `faults flaws`, the docs,
+ * ../spoil.ts and the cases of the checks read the rows. A row signs nothing and imports nothing: spoil.ts does what `apply` says.
  */
 
 /** The response, or the part of one, that has the flaw. */
