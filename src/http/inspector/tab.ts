@@ -109,10 +109,7 @@ export async function namesIn({ ctx }: Web) {
 export const statusFor = (web: Web, refusal: OperationError | null): number =>
   refusal === null ? 200 : answerTo(refusal, web.commandLine).status;
 
-/** A form with one button. */
-export type ChangeView = ReturnType<typeof changeView>;
-
-/** @param target what the form changes: a username, a client id */
+/** A form with one button. @param target what the form changes: a username, a client id */
 export const changeView = (web: Web, name: ChangeName, target: string, value?: string) => ({
   kind: name,
   action: `${inspectorHref(web, changePath)}?change=${name}`,

@@ -241,8 +241,6 @@ function curlOf({ endpoint, method, path, parameters }: KeptRequest, origin: str
   return words.map(quoteWord).join(" ");
 }
 
-export type StepView = ReturnType<typeof stepsOf>[number];
-
 /** @param origin of the issuer @param fixParts writes a hint for the page */
 export const stepsOf = ({ records }: Flow, origin: string, fixParts: (hint: Hint | null) => FixParts) =>
   records.map((record, at) => {
