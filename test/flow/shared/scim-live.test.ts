@@ -41,17 +41,28 @@ test("one sends what changes at both, once and in order, though nobody asks it a
   expect(sent()).toEqual(["carol false", "alice false", "carol true", "alice true", "bob false"]);
 });
 
-test("when the one that sends is killed, the other one goes on with what it left", async () => {
+test("when the one that sends is killed, the other one goes on with what it left, and with nothing that a leave overtook", async () => {
   app.seen.length = 0;
   // It started first, so it sends: it gets no answer now.
-  app.hook = ({ method }) => (method === "PATCH" ? { status: 500, drop: true } : null);
+  let [answer, isHeld] = [(): void => undefined, false];
+  const answered = new Promise<void>((resolve) => (answer = resolve));
+  app.hook = ({ method }) => {
+    if (method !== "PATCH" || isHeld) return null;
+    isHeld = true;
+    return answered.then(() => ({ status: 500 }));
+  };
   await changeAt(1, "suspend", "alice");
   await expect.poll(sent).toContain("alice false");
+  // Waits behind the change of Alice.
+  expect((await call(shared.at(1), "PATCH", "/users/carol", { displayName: "Carol Other" })).status).toBe(200);
+  expect((await call(shared.at(1), "POST", "/users/carol/leave")).status).toBe(200);
   shared.at(0).child.kill("SIGKILL");
   expect(await shared.at(0).ended).toEqual({ code: null, signal: "SIGKILL" });
   app.seen.length = 0;
   app.hook = () => null;
+  answer();
   await changeAt(1, "restore", "bob");
   await expect.poll(sent).toContain("bob true");
   expect(app.named("alice@example.com")).toMatchObject({ active: false });
+  expect(app.named("carol@example.com")).toMatchObject({ active: false });
 });
