@@ -18,7 +18,7 @@ interface PageRecord {
   readonly acr?: readonly string[] | "factor";
 }
 
-/** What sign-ins are for, by the `kind` of the record. The purpose of each request of an app registers its own (`declare module`). */
+/** What sign-ins are for, by the `kind` of the record. The purpose of each request of an app registers its own (`declare module`). @public */
 export interface SignInRecords {
   readonly page: PageRecord;
 }
@@ -42,7 +42,7 @@ export interface LogoutRecord {
   readonly uiLocales?: string | undefined;
 }
 
-/** What a protocol needs to answer whoever asked for a sign-out. Each registers its own (`declare module`). */
+/** What a protocol needs to answer whoever asked for a sign-out. Each registers its own (`declare module`). @public */
 // eslint-disable-next-line @typescript-eslint/no-empty-object-type -- the members are elsewhere
 export interface LogoutReplies {}
 
@@ -131,7 +131,7 @@ function guidanceOf(reason: InteractionError["reason"], username: string | null)
   }
 }
 
-/** What other interactions are for. */
+/** What other interactions are for. @public */
 export interface OtherRecords {
   readonly logout: LogoutRecord;
   readonly finished: FinishedRecord;

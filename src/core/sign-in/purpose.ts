@@ -90,7 +90,7 @@ export type SignInOutcome =
       readonly allowed: readonly string[] | null;
     };
 
-/** Where the browser goes at the end, by the `kind`. A purpose that ends otherwise registers its own (`declare module`). */
+/** Where the browser goes at the end, by the `kind`. A purpose that ends otherwise registers its own (`declare module`). @public */
 export interface Endings {
   readonly return: {
     readonly kind: "return";
