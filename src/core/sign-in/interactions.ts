@@ -221,7 +221,8 @@ function appOf(interaction: Interaction): AskingApp | null {
   const record = recordOf(interaction);
   if (record.kind === "finished") return record.app;
   if (!isSignIn(record) || record.kind === "page") return null;
-  const { clientId, redirectUri, uiLocales } = record.request;
+  const { request }: { readonly request: AskingApp } = record;
+  const { clientId, redirectUri, uiLocales } = request;
   return { clientId, redirectUri, uiLocales };
 }
 
