@@ -45,6 +45,8 @@ test("the faults are those of one client, and none is left", async () => {
   const document = JSON.parse(stdout) as { readonly cases: readonly Readonly<Record<string, unknown>>[] };
   expect(document.cases.map(({ name, verdict }) => [name, verdict])).toEqual([
     ["control", "works"],
+    // The one of the nonce reads its verdict.
+    ["id-token.not-read", "noticed"],
     ["id-token.nonce-wrong", "unnoticed"],
     ["userinfo.sub-wrong", "noticed"],
     ["keys.keys-empty", "not-reached"],
