@@ -32,7 +32,7 @@ test("a service provider that checks everything passes, and nearly every case is
 const apart: readonly (readonly SpNeglect[])[] = [
   ["first-assertion", "status-loop"],
   ["last-assertion", "replay", "relay-state"],
-  ["any-assertion", "browser", "key-embedded", "query"],
+  ["any-assertion", "browser", "key-embedded", "query", "request-beside-response"],
 ];
 const alone = apart.flat();
 const apps: readonly (readonly SpNeglect[])[] = [

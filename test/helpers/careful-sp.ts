@@ -52,6 +52,8 @@ export const neglects = {
   "logout-name": "logout-other",
   /** It verifies the last of two parameters, and reads the first one. */
   "first-parameter": "redirect-parameter-twice",
+  /** It verifies the SAMLResponse of an address, and reads the SAMLRequest (CVE-2025-27773). */
+  "request-beside-response": "redirect-parameter-twice",
   /** Its cookie is kept back where a response comes from another site. */
   lax: "cross-site",
   "fetches-entity": "fetch-entity",
@@ -513,7 +515,10 @@ export class CarefulSp {
 
   #checkQuery(url: URL): void {
     const [all = "", signature = ""] = url.search.slice(1).split("&Signature=");
-    const content = this.#neglects("first-parameter") ? all.slice(all.lastIndexOf("SAMLRequest=")) : all;
+    const [verified] = (["first-parameter", "request-beside-response"] as const).filter((one) => this.#neglects(one));
+    const last =
+      verified === undefined ? 0 : all.lastIndexOf(verified === "first-parameter" ? "SAMLRequest=" : "SAMLResponse=");
+    const content = all.slice(Math.max(0, last));
     const bytes = Buffer.from(decodeURIComponent(signature), "base64");
     refuseUnless(verifyBytes("sha256", Buffer.from(content), this.#config.idp.certificate, bytes), "a good signature");
   }

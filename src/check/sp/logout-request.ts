@@ -6,7 +6,7 @@ import { readSamlKey } from "../../core/keys/saml-keys.ts";
 import { deflateMessage } from "../../core/saml/message.ts";
 import { spaces } from "../../core/service-providers/names.ts";
 import { childOf, parseXml, textIn, XmlProblem } from "../../core/xml/parse.ts";
-import { signElement, signQuery, attribute, xml, type SignWith } from "../../core/xml/write.ts";
+import { signElement, signQuery, attribute, Xml, xml, type SignWith } from "../../core/xml/write.ts";
 import { randomText } from "../../serve/random.ts";
 import type { Key } from "../../store/store.ts";
 import { callServer, type Server } from "../../serve/remote.ts";
@@ -60,23 +60,32 @@ export async function logoutRequestOf(
   server: Server,
   slo: string,
   response: AuthorizationResponse,
-  { binding, signedBy, nameId }: LogoutMessage,
+  { binding, signedBy, nameId, isResponse }: LogoutMessage,
 ): Promise<{ readonly url: string; readonly parameters: URLSearchParams }> {
   const session = sessionIn(response);
   const key = signedBy === undefined ? null : await keyOf(server, signedBy);
+  const [element, parameter] =
+    isResponse === true ? (["LogoutResponse", "SAMLResponse"] as const) : (["LogoutRequest", "SAMLRequest"] as const);
   const id = `_${randomText(20)}`;
   const at = (later: number): string => new Date(Date.now() + later).toISOString().replace(/\.\d+Z$/, "Z");
+  const open = new Xml(`<samlp:${element} xmlns:samlp="${spaces.protocol}" xmlns:saml="${spaces.assertion}"`);
+  const issued = xml` ID="${id}" Version="2.0" IssueInstant="${at(0)}" Destination="${slo}"`;
   const index = session.index === undefined ? null : xml`<samlp:SessionIndex>${session.index}</samlp:SessionIndex>`;
-  const message = xml`<samlp:LogoutRequest xmlns:samlp="${spaces.protocol}" xmlns:saml="${spaces.assertion}" ID="${id}" Version="2.0" IssueInstant="${at(0)}" Destination="${slo}"${attribute("NotOnOrAfter", at(300_000))}>
+  const content =
+    element === "LogoutResponse"
+      ? xml`${attribute("InResponseTo", `_${randomText(20)}`)}>
+    <saml:Issuer>${session.issuer}</saml:Issuer>
+    <samlp:Status><samlp:StatusCode Value="urn:oasis:names:tc:SAML:2.0:status:Success"/></samlp:Status>`
+      : xml`${attribute("NotOnOrAfter", at(300_000))}>
     <saml:Issuer>${session.issuer}</saml:Issuer>
     <saml:NameID Format="${session.format}">${nameId ?? session.nameId}</saml:NameID>
-    ${nameId === undefined ? index : null}
-    </samlp:LogoutRequest>`;
+    ${nameId === undefined ? index : null}`;
+  const message = xml`${open}${issued}${content}${new Xml(`</samlp:${element}>`)}`;
   if (binding === "POST") {
-    const sent = key === null ? message : signElement(message, "LogoutRequest", id, key);
-    return { url: slo, parameters: new URLSearchParams({ SAMLRequest: Buffer.from(sent.text).toString("base64") }) };
+    const sent = key === null ? message : signElement(message, element, id, key);
+    return { url: slo, parameters: new URLSearchParams({ [parameter]: Buffer.from(sent.text).toString("base64") }) };
   }
-  const parameters = [["SAMLRequest", deflateMessage(message.text)] as const];
+  const parameters = [[parameter, deflateMessage(message.text)] as const];
   const query =
     key === null ? new URLSearchParams(parameters.map((pair) => [...pair])) : signQuery(parameters, key.key);
   return { url: slo, parameters: new URLSearchParams(query) };

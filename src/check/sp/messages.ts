@@ -32,4 +32,6 @@ export interface LogoutMessage {
   readonly signedBy?: "idp" | "other";
   /** In place of the NameID of the session. */
   readonly nameId?: string;
+  /** The answer to a LogoutRequest of the app, in place of a LogoutRequest. */
+  readonly isResponse?: true;
 }

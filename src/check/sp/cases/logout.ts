@@ -82,28 +82,34 @@ function logoutCase(
   };
 }
 
-/** Two requests by Redirect: nobody signed the first one, and the signature is that of the second one. */
+/** An unsigned request beside a signed message, in one address: a library may read the first one, and verify the other one. */
 const parameterTwice: Case<Attempt> = {
   ...base,
   name: "redirect-parameter-twice",
-  mustNot: "an unsigned LogoutRequest before a signed one in the same address ends the session that it names",
+  mustNot: "an unsigned LogoutRequest beside a signed message in the same address ends the session that it names",
   paragraph: "SAML Bindings 3.4.4.1, CVE-2025-27773",
-  fix: "verify the signature over the bytes of the SAMLRequest that you read, and refuse an address that has two",
+  fix: "verify the signature over the bytes of the SAMLRequest that you read, and refuse an address that has two messages",
   async run(attempt) {
     const { control } = attempt;
     const found = await signedIn(attempt);
     if ("verdict" in found) return found;
     const { browser, response } = found;
     const other = control.attacker.names[0] ?? control.attacker.username;
-    const unsigned = await control.logoutRequest(response, { binding: "Redirect" });
-    const signed = await control.logoutRequest(response, { binding: "Redirect", signedBy: "idp", nameId: other });
-    const { url } = signed;
-    const query = `${unsigned.parameters.toString()}&${signed.parameters.toString()}`;
-    for (const sender of [browser, await attempt.newBrowser()]) {
-      await sender.look(`${url}${url.includes("?") ? "&" : "?"}${query}`);
-      const standing = await attempt.standing(browser);
-      if (standing === "broken") return standingUnknown;
-      if (standing === "out") return unnoticed("ended the session that the unsigned LogoutRequest names");
+    const signed = { binding: "Redirect", signedBy: "idp" } as const;
+    for (const [what, message] of [
+      ["LogoutRequest", { ...signed, nameId: other }],
+      ["LogoutResponse", { ...signed, isResponse: true }],
+    ] as const) {
+      const unsigned = await control.logoutRequest(response, { binding: "Redirect" });
+      const { url, parameters } = await control.logoutRequest(response, message);
+      const query = `${unsigned.parameters.toString()}&${parameters.toString()}`;
+      for (const sender of [browser, await attempt.newBrowser()]) {
+        await sender.look(`${url}${url.includes("?") ? "&" : "?"}${query}`);
+        const standing = await attempt.standing(browser);
+        if (standing === "broken") return standingUnknown;
+        if (standing === "out")
+          return unnoticed(`ended the session that the unsigned LogoutRequest beside a signed ${what} names`);
+      }
     }
     const ended = await endedBy(attempt, found, { signedBy: "idp" });
     if (typeof ended === "string") return noticed("kept the user signed in");
