@@ -4,7 +4,7 @@ import { maxText } from "../../src/migrate/text.ts";
 import { foreignFixtures, readFrom } from "../../src/migrate/tools.ts";
 import { made, realm, redirectUris } from "../helpers/made-fixtures.ts";
 
-/** Kinds of files of other tools that once went wrong; those of Keycloak are in fixtures-from-keycloak.test.ts. */
+/** Kinds of files of other tools that once went wrong; those of Keycloak are in fixtures-from-keycloak.test.ts and fixtures-from-keycloak-saml.test.ts. */
 
 describe("other tools", () => {
   test("Soluto: values are text, with the digits of the file", async () => {
