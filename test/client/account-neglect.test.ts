@@ -190,6 +190,11 @@ test("an app about which nothing is known, that shows nothing, or the same to ev
     verdict: "not-reached",
     did: expect.stringContaining("another user") as string,
   });
+  const api = { kind: "id", url: `${url}/scripts`, id: idPlaceOf("/id") } as AccountPlace;
+  expect(await whyOf({ place: api })).toMatchObject({
+    verdict: "not-reached",
+    did: `--account: the app answered 401 at ${url}/scripts; an app that keeps its token outside cookies cannot be asked`,
+  });
   expect(await whyOf({ place: form("/me") })).toMatchObject({
     verdict: "not-reached",
     did: expect.stringContaining("--mark-field") as string,

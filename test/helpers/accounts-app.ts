@@ -89,7 +89,8 @@ export class AccountsApp {
     if (place === "login") await this.#login(name, session, res);
     else if (place === "callback") await this.#callback(name, url.searchParams, session, res);
     else if (place === "") res.end("home");
-    else if (session.account === null) res.writeHead(401).end("signed out");
+    // It wants a token, which scripts would send.
+    else if (session.account === null || place === "scripts") res.writeHead(401).end("signed out");
     else await this.#page(place, req, session, session.account, res);
   }
 

@@ -66,6 +66,16 @@ export function probeOf(place: AccountPlace, around: Around): Probe {
     return null;
   }
 
+  /** The page that a flag names. @returns a text: why a signed-in browser is shown nothing there */
+  async function pageOf(browser: Browser, flag: string, request: Outgoing): Promise<Reply | string> {
+    const { url } = request;
+    const page = await follow(browser, request, null);
+    if (page === null) return `${flag}: ${url} asks to sign in`;
+    if (page.status < 400) return page;
+    const hint = page.status === 401 ? "; an app that keeps its token outside cookies cannot be asked" : "";
+    return `${flag}: the app answered ${page.status} at ${url}${hint}`;
+  }
+
   async function headersFor(browser: Browser, headers: readonly MarkHeader[]): Promise<Record<string, string>> {
     const all: Record<string, string> = {};
     for (const { name, value, from } of headers) {
@@ -93,9 +103,8 @@ export function probeOf(place: AccountPlace, around: Around): Probe {
       return whyRefused(reply, request.method);
     }
     const { url, field: named } = place.mark;
-    const page = await follow(browser, get(url, headers), null);
-    if (page === null) return `--mark: ${url} asks to sign in`;
-    if (page.status >= 400) return `--mark: the app answered ${page.status} at ${url}`;
+    const page = await pageOf(browser, "--mark", get(url, headers));
+    if (typeof page === "string") return page;
     for (const form of postForms(page.text, page.url)) {
       const field = fieldFor(form, named, marks);
       if (field === null) continue;
@@ -126,7 +135,9 @@ export function probeOf(place: AccountPlace, around: Around): Probe {
   return {
     async take(browser, user) {
       if (place.kind === "id") {
-        const value = idIn(await shown(browser, place.url, []), place.id);
+        const page = await pageOf(browser, "--account", get(place.url));
+        if (typeof page === "string") return page;
+        const value = idIn(page.text, place.id);
         return value === null
           ? `--account: ${place.url} shows no id where --account-id says`
           : { value, what: `the account of ${user}` };
