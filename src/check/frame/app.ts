@@ -1,8 +1,8 @@
 import type { LookupFunction } from "node:net";
-import type { Browser, Visit } from "../../client/app/visit.ts";
+import type { AuthorizationResponse, Browser, Visit } from "../../client/app/visit.ts";
 import { onlyForm, visibleText } from "../../client/app/html.ts";
 import type { Recorded } from "./idp.ts";
-import { noticed, notReached, type Finding } from "./verdict.ts";
+import { noticed, notReached, type Finding, isFinding } from "./verdict.ts";
 
 /** An app that is checked, from outside: how a visit to it ended, and whether somebody is signed in there. */
 
@@ -128,14 +128,25 @@ export function whyNotSignedIn(visit: Visit, standing: AppStanding): string | nu
   return `nobody is signed in at --signed-in: the app ${ending(visit)}${wrote(visit)}`;
 }
 
+/** A sign-in whose response is kept from the app. @returns a finding if none came */
+export async function heldSignIn(
+  attempt: Pick<SignsIn, "signIn">,
+  browser: Browser,
+): Promise<(Visit & { readonly response: AuthorizationResponse }) | Finding> {
+  const begun = await attempt.signIn(browser, "hold");
+  const { response } = begun;
+  if (response === null) return notReached(whyNotBegun(begun) ?? "the app did not begin to sign in");
+  return { ...begun, response };
+}
+
 /**
  * For a case that brings a response to the app which it refuses: `noticed` only where the app takes a right one that comes in the same way.
  * @param did what the app did with the wrong one
  */
 export async function noticedIfDelivered(attempt: SignsIn, did: string): Promise<Finding> {
   const browser = await attempt.newBrowser();
-  const begun = await attempt.signIn(browser, "hold");
-  if (begun.response === null) return notReached(whyNotBegun(begun) ?? "the app did not begin to sign in");
+  const begun = await heldSignIn(attempt, browser);
+  if (isFinding(begun)) return begun;
   const visit = await browser.deliver(begun.response);
   const why = whyNotSignedIn(visit, await attempt.standing(browser));
   return why === null ? noticed(did) : notReached(`the app takes no right response that comes in this way: ${why}`);

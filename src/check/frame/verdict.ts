@@ -74,6 +74,9 @@ export interface CaseResult extends CaseText {
 /** A case that went unnoticed, and was not accepted. */
 export const isOpen = ({ verdict, accepted }: CaseResult): boolean => verdict === "unnoticed" && accepted === undefined;
 
+/** Where something that a case needs could not be had, a finding says why. */
+export const isFinding = (found: object): found is Finding => "verdict" in found;
+
 /** @param instead where something else happened than the case says */
 export const unnoticed = (did: string, instead: Pick<Finding, "mustNot" | "fix"> = {}): Finding => ({
   verdict: "unnoticed",

@@ -1,6 +1,6 @@
-import { ending, spoiledBy, whyNotBegun, standingUnknown } from "../frame/app.ts";
+import { ending, spoiledBy, whyNotBegun, standingUnknown, heldSignIn } from "../frame/app.ts";
 import type { AuthorizationResponse, Browser, Visit } from "../../client/app/visit.ts";
-import { noticed, notReached, unnoticed, type Finding } from "../frame/verdict.ts";
+import { noticed, notReached, unnoticed, type Finding, isFinding } from "../frame/verdict.ts";
 import type { Attempt } from "./attempt.ts";
 import type { Person } from "./messages.ts";
 
@@ -15,8 +15,8 @@ export function refusal(visit: Visit): string {
 
 /** The response that a sign-in ends with, kept from the app. @returns a finding if none came */
 export async function heldIn(attempt: Attempt, browser: Browser): Promise<AuthorizationResponse | Finding> {
-  const begun = await attempt.signIn(browser, "hold");
-  return begun.response ?? notReached(whyNotBegun(begun) ?? "the app did not begin to sign in");
+  const begun = await heldSignIn(attempt, browser);
+  return isFinding(begun) ? begun : begun.response;
 }
 
 /** @returns what must not be: somebody is signed in; null: nobody is; or a finding that says nothing */

@@ -1,7 +1,7 @@
 import type { JsonObject } from "../../../text/json.ts";
 import { Problem } from "../../../client/check.ts";
 import { jsonOf } from "../../../client/http.ts";
-import { noticed, notReached, unnoticed, type Case, type Finding } from "../../frame/verdict.ts";
+import { noticed, notReached, unnoticed, type Case, type Finding, isFinding } from "../../frame/verdict.ts";
 import type { Attempt } from "../attempt.ts";
 import { challengesOf } from "../judge.ts";
 
@@ -21,8 +21,6 @@ async function documentOf(attempt: Attempt): Promise<{ readonly at: string; read
     return unnoticed(error.message);
   }
 }
-
-const isFinding = (found: object): found is Finding => "verdict" in found;
 
 const base = (name: string, mustNot: string, should: string, paragraph: string, fix: string) => ({
   ...{ name, mustNot, should, paragraph, fix },

@@ -5,10 +5,20 @@ import {
   noticedIfDelivered,
   standingUnknown,
   whyNotSignedIn,
+  heldSignIn,
 } from "../../frame/app.ts";
 import type { Attempt } from "../attempt.ts";
 import { type AuthorizationResponse, type Browser, changed, elsewhere } from "../../../client/app/visit.ts";
-import { type Case, type Finding, noticed, notReached, notRequired, unnoticed, works } from "../../frame/verdict.ts";
+import {
+  type Case,
+  type Finding,
+  noticed,
+  notReached,
+  notRequired,
+  unnoticed,
+  works,
+  isFinding,
+} from "../../frame/verdict.ts";
 
 /** What comes to the callback: replayed, of nobody's sign-in, of another issuer, an error, or after a busy moment. */
 
@@ -20,9 +30,9 @@ export const callbackReplayed: Case<Attempt> = {
   fix: "remove state, nonce and code_verifier from the session before the code is exchanged",
   async run(attempt) {
     const browser = await attempt.newBrowser();
-    const begun = await attempt.signIn(browser, "hold");
+    const begun = await heldSignIn(attempt, browser);
+    if (isFinding(begun)) return begun;
     const { response, request } = begun;
-    if (response === null) return notReached(whyNotBegun(begun) ?? "the app did not begin to sign in");
     // The first time it comes in the same way as the second.
     const first = await browser.deliver(response);
     const why = whyNotSignedIn(first, await attempt.standing(browser));
@@ -133,9 +143,9 @@ export const mixUp: Case<Attempt> = {
   fix: "compare iss at the callback with the issuer, before the code is sent",
   async run(attempt) {
     const browser = await attempt.newBrowser();
-    const begun = await attempt.signIn(browser, "hold");
+    const begun = await heldSignIn(attempt, browser);
+    if (isFinding(begun)) return begun;
     const { response } = begun;
-    if (response === null) return notReached(whyNotBegun(begun) ?? "the app did not begin to sign in");
     const mark = await attempt.mark();
     const visit = await browser.deliver(
       changed(response, { iss: attempt.second?.control.issuer ?? elsewhere, code: attempt.random(24) }),

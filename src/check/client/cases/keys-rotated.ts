@@ -1,6 +1,6 @@
-import { ending, whyNotBegun, wrote } from "../../frame/app.ts";
+import { ending, wrote, heldSignIn } from "../../frame/app.ts";
 import { withoutOpenId, type Attempt } from "../attempt.ts";
-import { notReached, unnoticed, works, type Case } from "../../frame/verdict.ts";
+import { notReached, unnoticed, works, type Case, isFinding } from "../../frame/verdict.ts";
 import { betweenFetches, signInLater } from "../flaws/flaw-case.ts";
 
 export const keysRotated: Case<Attempt> = {
@@ -16,8 +16,8 @@ export const keysRotated: Case<Attempt> = {
     if (without !== null) return without;
     if (!control.isOwn) return notReached("it would rotate the keys of every client of this issuer: use -- CMD");
     const browser = await attempt.newBrowser();
-    const begun = await attempt.signIn(browser, "hold");
-    if (begun.response === null) return notReached(whyNotBegun(begun) ?? "the app did not begin to sign in");
+    const begun = await heldSignIn(attempt, browser);
+    if (isFinding(begun)) return begun;
     await control.rotateKeys();
     const visit = await browser.deliver(begun.response);
     if ((await attempt.standing(browser)) === "in") return works("signed the user in with the new key");

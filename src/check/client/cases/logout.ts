@@ -1,4 +1,13 @@
-import { noticed, notReached, notRequired, unnoticed, works, type Case, type Finding } from "../../frame/verdict.ts";
+import {
+  noticed,
+  notReached,
+  notRequired,
+  unnoticed,
+  works,
+  type Case,
+  type Finding,
+  isFinding,
+} from "../../frame/verdict.ts";
 import { send } from "../../../client/http.ts";
 import { Problem } from "../../../client/check.ts";
 import type { Attempt } from "../attempt.ts";
@@ -50,8 +59,6 @@ function sessionIn({ endpoint, grant_type: grant, response }: Recorded): SignedI
   const { sub, sid } = Object(claims) as { readonly sub?: unknown; readonly sid?: unknown };
   return typeof sub === "string" && typeof sid === "string" ? { sub, sid } : null;
 }
-
-const isFinding = (found: SignedIn | Finding): found is Finding => "verdict" in found;
 
 const backchannelLogout: Case<Attempt> = {
   name: "backchannel-logout",

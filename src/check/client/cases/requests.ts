@@ -1,7 +1,15 @@
 import { whyNotBegun } from "../../frame/app.ts";
 import type { Asked, Attempt, Value } from "../attempt.ts";
 import type { Recorded } from "../../frame/idp.ts";
-import { type Case, type Finding, noticed, notReached, notRequired, unnoticed } from "../../frame/verdict.ts";
+import {
+  type Case,
+  type Finding,
+  noticed,
+  notReached,
+  notRequired,
+  unnoticed,
+  isFinding,
+} from "../../frame/verdict.ts";
 import { elsewhere } from "../../../client/app/visit.ts";
 
 /** What the app sends with its authorization requests: PKCE, state, nonce and the redirect URI. */
@@ -45,8 +53,6 @@ async function askSome(attempt: Attempt): Promise<readonly Asked[] | Finding> {
   }
   return all;
 }
-
-const isFinding = (found: readonly Asked[] | Finding): found is Finding => "verdict" in found;
 
 const textsOf = (all: readonly Asked[], name: string): readonly string[] =>
   all.flatMap((asked) => asked.get(name)?.text ?? []);

@@ -1,5 +1,13 @@
-import { signOutAt, standingUnknown, whyNotBegun, whyNotSignedIn } from "../../frame/app.ts";
-import { noticed, notReached, notRequired, unnoticed, type Case, type Finding } from "../../frame/verdict.ts";
+import { signOutAt, standingUnknown, whyNotSignedIn, heldSignIn } from "../../frame/app.ts";
+import {
+  noticed,
+  notReached,
+  notRequired,
+  unnoticed,
+  type Case,
+  type Finding,
+  isFinding,
+} from "../../frame/verdict.ts";
 import { scriptsOf } from "../../../client/app/html.ts";
 import type { Browser, HeldCookie } from "../../../client/app/visit.ts";
 import type { Attempt } from "../attempt.ts";
@@ -21,8 +29,8 @@ export const sessionFixed: Case<Attempt> = {
   fix: "give the session a new id at the callback, before the user is stored in it",
   async run(attempt) {
     const browser = await attempt.newBrowser();
-    const begun = await attempt.signIn(browser, "hold");
-    if (begun.response === null) return notReached(whyNotBegun(begun) ?? "the app did not begin to sign in");
+    const begun = await heldSignIn(attempt, browser);
+    if (isFinding(begun)) return begun;
     const { cookies } = await browser.held();
     const visit = await browser.deliver(begun.response);
     const why = whyNotSignedIn(visit, await attempt.standing(browser));

@@ -1,6 +1,6 @@
 import { whyNotBegun } from "../../frame/app.ts";
 import { whyGuessable } from "../../client/cases/requests.ts";
-import { noticed, notReached, unnoticed, type Case, type Finding } from "../../frame/verdict.ts";
+import { noticed, notReached, unnoticed, type Case, type Finding, isFinding } from "../../frame/verdict.ts";
 import type { Attempt } from "../attempt.ts";
 import type { Asked } from "../messages.ts";
 
@@ -23,8 +23,6 @@ async function askSome(attempt: Attempt): Promise<readonly Asked[] | Finding> {
   }
   return all;
 }
-
-const isFinding = (found: readonly Asked[] | Finding): found is Finding => "verdict" in found;
 
 const name = "request ID";
 
