@@ -13,7 +13,7 @@ import type { ApiPeople } from "./control.ts";
 
 type Claims = NonNullable<OperationInput<"users.add">["claims"]>;
 
-export interface ApiPlace extends ApiPeople {
+interface ApiPlace extends ApiPeople {
   readonly server: Server;
   /** The environment of the API that is started; `OIDC_AUDIENCE` is added to it. */
   readonly env: NodeJS.ProcessEnv;

@@ -20,7 +20,7 @@ export interface Value {
 export type Asked = ReadonlyMap<string, Value>;
 
 /** What the controls have shown: how this app behaves if all is well. */
-export interface Known {
+interface Known {
   /** `--signed-in` as a browser sees it that never signed in. */
   stranger: Visit | null;
   /** Complete sign-ins. */
@@ -49,7 +49,7 @@ export interface Recognizing {
 }
 
 /** Another connection of the app, to another issuer. */
-export interface Second {
+interface Second {
   readonly start: string;
   readonly control: Control;
 }

@@ -45,13 +45,8 @@ export function controlOf(server: Server, about: About, opened: Opened, like?: A
   return {
     ...{ ...about, addFault, removeFaults },
     /** Adds a user with a name and a sub that nobody had, and the claims by which the app may admit the user. @returns the username */
-    async addUser(): Promise<string> {
-      const admitted = like ?? (await call("users.show", { username: user }));
-      return opened.adds(
-        () => addOwnUser(server, admitted),
-        (username) => call("users.remove", { username }),
-      );
-    },
+    addUser: async (): Promise<string> =>
+      addOwnUser(server, like ?? (await call("users.show", { username: user })), opened),
     /** The client's secret; null: it has none, or it may not be seen. */
     async secret(): Promise<string | null> {
       const secret = (await ifAny("clients.show", { client_id: client, secrets: true }))?.["client_secret"];

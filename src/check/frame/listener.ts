@@ -6,7 +6,7 @@ import { addressIn, kindOfAddress, withoutBrackets } from "../../net/address.ts"
 
 /** An address of this machine that a message names, to see whether anybody fetches it. It is open for one case alone. */
 
-export interface Listener {
+interface Listener {
   readonly url: string;
   /** "GET /path" of each request so far. */
   readonly seen: readonly string[];

@@ -5,6 +5,7 @@ import type { OperationOutput } from "../../core/operations/table.ts";
 import { standardByScope } from "../../core/scopes/claim-table.ts";
 import { randomWord } from "../../serve/random.ts";
 import { callServer, type Server } from "../../serve/remote.ts";
+import type { Opened } from "./opened.ts";
 
 /** Who signs in: the user, another one, and users that a check adds for itself. */
 
@@ -57,14 +58,17 @@ export const ownClaims = (claims: Readonly<Record<string, unknown>>): Record<str
 /** Whom an app admits: maybe by claims such as groups, or by the domain of an address that is verified. */
 export type Admitted = Pick<User, "claims" | "email" | "emailVerified">;
 
-/** Adds a user whom nobody knows, and whom an app admits that admits this one. @returns the username */
-export async function addOwnUser(server: Server, like: Admitted): Promise<string> {
+/** Adds a user whom nobody knows, until the check ends, and whom an app admits that admits this one. @returns the username */
+export function addOwnUser(server: Server, like: Admitted, opened: Opened): Promise<string> {
   const word = randomWord();
   const username = `idp-check-${word}`;
   const domain = like.email?.split("@").at(-1) ?? "example.com";
-  await callServer(server, "users.add", {
+  const user = {
     ...{ username, email: `${username}@${domain}`, emailVerified: like.emailVerified, displayName: `Check ${word}` },
     claims: ownClaims(like.claims),
-  });
-  return username;
+  };
+  return opened.adds(
+    async () => (await callServer(server, "users.add", user)).username,
+    () => callServer(server, "users.remove", { username }),
+  );
 }

@@ -19,7 +19,7 @@ export interface Person {
   readonly attributes: Attributes;
 }
 
-export interface Known {
+interface Known {
   /** A user who stays for the controls, because the app does not remove users; null: it does. */
   stays: Person | null;
   /** The app has two users with one userName. */

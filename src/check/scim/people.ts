@@ -21,25 +21,6 @@ import { answered } from "./judge.ts";
 
 /** The users and groups of a check, which are removed from the app: after each case, and at the end. */
 
-export interface People {
-  readonly newName: () => string;
-  /** A new name as an address of `emailDomain`. */
-  readonly newAddress: () => string;
-  readonly attributes: (more?: Attributes) => Attributes;
-  readonly post: (attributes: Attributes) => Promise<Reply>;
-  readonly postGroup: (profile: Profile, name: string, members: readonly string[]) => Promise<Reply>;
-  readonly read: (id: string) => Promise<Resource | null>;
-  readonly readGroup: (id: string) => Promise<Resource | null>;
-  /** @returns why the user stays, or null */
-  readonly remove: (id: string) => Promise<string | null>;
-  /** Removes everybody but one. @param stays the id of a user; null: nobody stays */
-  readonly removeAll: (stays: string | null) => Promise<void>;
-  /** Creates nobody any more, and removes everybody. */
-  readonly close: () => Promise<void>;
-  /** The names of users whom the app did not remove, and who are deactivated there, or are not. */
-  readonly left: ReadonlyMap<string, "deactivated" | "active">;
-}
-
 /** How many requests at a time, where many are sent. */
 const atATime = 8;
 
@@ -61,7 +42,7 @@ export interface PeopleOptions {
   readonly emailDomain: string;
 }
 
-export function peopleOf(ask: Ask, { random, keeps, emailDomain }: PeopleOptions): People {
+export function peopleOf(ask: Ask, { random, keeps, emailDomain }: PeopleOptions) {
   /** Ids there, with the names. */
   const users = new Map<string, string>();
   const groups = new Map<string, string>();
@@ -135,6 +116,7 @@ export function peopleOf(ask: Ask, { random, keeps, emailDomain }: PeopleOptions
     names.clear();
   }
 
+  /** Removes everybody but one. @param stays the id of a user; null: nobody stays */
   async function removeAll(stays: string | null): Promise<void> {
     if (keeps) return;
     await findLost(lostGroups, (name) => lookUpGroup("standard", name), groups);
@@ -147,11 +129,16 @@ export function peopleOf(ask: Ask, { random, keeps, emailDomain }: PeopleOptions
     await each(all, (id) => remove(id).catch((error: unknown) => error));
   }
 
+  /** A name that nobody has: `idp-check-<random>`. */
   const newName = (): string => `idp-check-${random(9)}`;
+  /** A new name as an address of `emailDomain`. */
   const newAddress = (): string => `${newName().toLowerCase()}@${emailDomain}`;
   return {
-    ...{ left, newName, newAddress },
-    attributes(more = {}) {
+    ...{ newName, newAddress, remove, removeAll },
+    /** The names of users whom the app did not remove, and who are deactivated there, or are not. */
+    left: left as ReadonlyMap<string, "deactivated" | "active">,
+    /** A new user as a client sends it. */
+    attributes: (more: Attributes = {}): Attributes => {
       const userName = newAddress();
       return {
         ...{ userName, externalId: random(12), active: true, displayName: "Idp Check" },
@@ -159,13 +146,14 @@ export function peopleOf(ask: Ask, { random, keeps, emailDomain }: PeopleOptions
         ...more,
       };
     },
-    post: (attributes) => create(createUser(attributes), String(attributes["userName"]), users, lostUsers),
-    postGroup: (profile, name, members) => create(createGroup(profile, name, members), name, groups, lostGroups),
-    read: (id) => readAt(readUser(id)),
-    readGroup: (id) => readAt(readGroup(id)),
-    remove,
-    removeAll,
-    async close() {
+    post: (attributes: Attributes): Promise<Reply> =>
+      create(createUser(attributes), String(attributes["userName"]), users, lostUsers),
+    postGroup: (profile: Profile, name: string, members: readonly string[]): Promise<Reply> =>
+      create(createGroup(profile, name, members), name, groups, lostGroups),
+    read: (id: string): Promise<Resource | null> => readAt(readUser(id)),
+    readGroup: (id: string): Promise<Resource | null> => readAt(readGroup(id)),
+    /** Creates nobody any more, and removes everybody. */
+    close: async (): Promise<void> => {
       isClosed = true;
       await Promise.allSettled(sent);
       await removeAll(null);

@@ -28,7 +28,7 @@ export interface App {
 }
 
 /** What the controls have shown: how this app behaves if all is well. */
-export interface Known {
+interface Known {
   /** `--signed-in` as a browser sees it that never signed in. */
   stranger: Visit | null;
   /** How responses are made between the cases: the first way that the app takes. */

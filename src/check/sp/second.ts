@@ -61,11 +61,7 @@ export async function secondSp(
     ...{ start, issuer, server },
     acs: () => control.acs(),
     /** Adds somebody there whom nobody knows. @returns the username */
-    addUser: (): Promise<string> =>
-      opened.adds(
-        () => addOwnUser(server, user),
-        (username) => callServer(server, "users.remove", { username }),
-      ),
+    addUser: (): Promise<string> => addOwnUser(server, user, opened),
     /** Makes responses there like those of the first connection, where nobody else uses it. */
     async setWay(way: Way): Promise<void> {
       if (isOurs) await control.setWay(way);

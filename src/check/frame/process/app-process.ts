@@ -20,18 +20,7 @@ export interface Start {
   readonly lookup?: LookupFunction;
 }
 
-export interface AppProcess {
-  /** Starts it, and waits until it answers. @returns why it does not, or null */
-  start(): Promise<string | null>;
-  /** Ends the app and whatever it started. */
-  stop(): Promise<void>;
-  /** The last lines that it printed. */
-  output(): readonly string[];
-  /** Waits a moment for the end of a process that no longer answers. */
-  settle(): Promise<void>;
-  /** How it ended by itself: "the app ended with exit code 1"; null: it runs. */
-  ended(): string | null;
-}
+export type AppProcess = ReturnType<typeof appProcess>;
 
 /** How many milliseconds the app has to end after SIGTERM: one that ends what it started itself takes a while. */
 const timeoutMs = 5000;
@@ -112,7 +101,7 @@ export function appProcess(
   [program, ...args]: StartCommand,
   env: NodeJS.ProcessEnv,
   start: Start,
-): AppProcess {
+) {
   let child: ChildProcess | null = null;
   let ended: string | null = null;
   let lines: readonly string[] = [];
@@ -129,6 +118,7 @@ export function appProcess(
     if (child !== null) signalGroup(child, "SIGKILL");
   });
 
+  /** Ends the app and whatever it started. */
   async function stop(): Promise<void> {
     const running = child;
     child = null;
@@ -140,7 +130,8 @@ export function appProcess(
   }
 
   return {
-    async start() {
+    /** Starts it, and waits until it answers. @returns why it does not, or null */
+    async start(): Promise<string | null> {
       const taken = await isTaken(start);
       const started = spawn(program, args, { stdio: ["ignore", "pipe", "pipe"], env, detached: true });
       child = started;
@@ -164,11 +155,14 @@ export function appProcess(
       return end === null ? null : `${end}, and something else answers at ${start.address}: end it first`;
     },
     stop,
-    async settle() {
+    /** Waits a moment for the end of a process that no longer answers. */
+    async settle(): Promise<void> {
       for (let waited = 0; waited < settling && ended === null; waited += pause) await delay(pause);
     },
+    /** How it ended by itself: "the app ended with exit code 1"; null: it runs. */
     ended: howEnded,
-    output: () => lines.map(escapeLine).filter((line) => line.trim() !== ""),
+    /** The last lines that it printed. */
+    output: (): readonly string[] => lines.map(escapeLine).filter((line) => line.trim() !== ""),
   };
 }
 

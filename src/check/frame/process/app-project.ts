@@ -36,7 +36,7 @@ function languageOf(command: StartCommand | null): Language | null {
 }
 
 /** What is known of the libraries of an app. */
-export interface AppProject {
+interface AppProject {
   /** The library that signs users in, as `idp init` names it; null: none is known. */
   readonly library: string | null;
   /** Whether it has an npm package. */
