@@ -30,6 +30,10 @@ const noCheckOf = (up) =>
     `^${up}\\.\\./(client|api|sp|scim|leaver)/`,
     "src/check/frame knows no check: what one of them needs is handed in.",
   );
+const onlyRows = named(
+  "^(\\.\\./)+core/(?!([\\w-]+/)*(faults|settings|scopes)/)",
+  "A case judges from outside: it may read rows of core (flaws, settings, scopes), and call none of its functions.",
+);
 const aloneClient = named(
   "^(\\.\\./)+(cli|check|serve|http|core|store|migrate)/",
   "src/client knows providers and apps from outside only: nothing of our server may make a check pass.",
@@ -148,6 +152,7 @@ export default tseslint.config(
   layer(["src/core/**"], [noHttp, noServe, noCli, noCheck, noClient, noMigrate, noAdapters, noFiles, noFilesOfOurs]),
   layer(["src/migrate/**"], [noHttp, noServe, noCli, noCheck, noClient, noAdapters, noFiles]),
   layer(["src/check/**"], [noHttp, noCli, noMigrate, noAdapters]),
+  layer(["src/check/*/{cases,flaws}/**"], [noHttp, noCli, noMigrate, noAdapters, onlyRows]),
   layer(["src/check/frame/*.ts"], [noHttp, noCli, noMigrate, noAdapters, noCheckOf("")]),
   layer(["src/check/frame/*/*.ts"], [noHttp, noCli, noMigrate, noAdapters, noCheckOf("\\.\\./")]),
   layer(["src/client/**"], [aloneClient]),
