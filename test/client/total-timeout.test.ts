@@ -7,7 +7,7 @@ import { checkRun } from "../helpers/check-run.ts";
 /** A check ends after its --total-timeout, with the verdicts so far. */
 
 const text = { mustNot: "m", should: "s", paragraph: "p", fix: "f" };
-const named = (name: string, run: () => Promise<unknown>) => ({ ...text, name, run }) as unknown as Case<null>;
+const named = (name: string, run: Case<null>["run"]): Case<null> => ({ ...text, name, run });
 const control = named("control", () => Promise.resolve(works("worked")));
 const hangs = named("hangs", () => new Promise(() => undefined));
 const later = named("later", () => Promise.resolve(noticed("refused")));
@@ -24,7 +24,7 @@ const run = (cases: readonly Case<null>[]) =>
     },
     {
       ...{ control, last: control, cases, broken: "b", didLast: "worked at the end too" },
-      attempt: (one) => (one as unknown as { run: () => ReturnType<Case<null>["run"]> }).run(),
+      begin: () => null,
       tidy: () => Promise.resolve(null),
     },
   );
